@@ -1,0 +1,184 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rules are the settings that decide what is asked and who may ask.
+type Rules struct {
+	TriggerLabel  string   // "ralph"
+	TriggerPhrase string   // "/ralph"
+	AllowedBots   []string // exact logins (B-11)
+}
+
+// Request is what an event asks for, once it is known to be ours.
+type Request struct {
+	Command
+	Event  Event
+	Prompt string // a dispatch without an issue
+}
+
+// Skip says why an event is not ours. It is a value, not an error: the job ends quietly with exit 0.
+type Skip struct{ Reason string }
+
+// Read says what an event asks for: a request, a skip with its reason, or a *UsageError for a command that cannot be followed.
+func Read(ev Event, rules Rules) (Request, *Skip, error) {
+	req := Request{Event: ev}
+	switch ev.Kind {
+	case Labeled:
+		if !strings.EqualFold(ev.Label, rules.TriggerLabel) {
+			return req, &Skip{fmt.Sprintf("the label is %s, not %s", quote(ev.Label), quote(rules.TriggerLabel))}, nil
+		}
+		if ev.Issue.Closed {
+			return req, &Skip{fmt.Sprintf("issue #%d is closed", ev.Issue.Number)}, nil
+		}
+		req.Command = Command{Verb: Run}
+	case Commented:
+		if ev.Comment.UpdatedAt.After(ev.Comment.CreatedAt) {
+			return req, &Skip{"the comment was edited; write a new one"}, nil
+		}
+		cmd, ours, err := ParseCommand(ev.Comment.Body, rules.TriggerPhrase)
+		if !ours {
+			return req, &Skip{fmt.Sprintf("the comment does not begin with %s", rules.TriggerPhrase)}, nil
+		}
+		if err != nil {
+			return req, nil, err
+		}
+		req.Command = cmd
+	case Dispatched:
+		req.Command = Command{Verb: Run}
+		req.Prompt = ev.Ask.Prompt
+	case Scheduled:
+		req.Command = Command{Verb: Sweep}
+	default:
+		return req, &Skip{fmt.Sprintf("ralph does nothing on %s", ev.Name)}, nil
+	}
+	return req, nil, nil
+}
+
+// Permission is what the collaborator-permission API said about one login. Level is GitHub's legacy permission (admin, write, read,
+// none), to which maintain, triage and custom roles are already mapped (B-10). Err is set when the lookup failed.
+type Permission struct {
+	Level string
+	Err   error
+}
+
+func (p Permission) writes() bool { return p.Err == nil && (p.Level == "admin" || p.Level == "write") }
+
+// Facts are everything that is read from GitHub before a decision, once.
+type Facts struct {
+	Self        string                // the login ralph writes as
+	Labeller    string                // Labeled: who put the label on, from the issue's event log
+	Permissions map[string]Permission // by login, lower case
+	Comments    []Comment             // the issue's comments, oldest first
+	// Dropped counts comments whose author could not be looked up within the call budget; they do not reach the agent.
+	Dropped int
+	Pull    *Pull // the open pull request of this issue's branch
+}
+
+// Pull is a pull request of ours.
+type Pull struct {
+	Number int
+	NodeID string
+	URL    string
+	Draft  bool
+}
+
+// CanWrite reports whether login has write access by the facts; false when it was not looked up.
+func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
+
+// Refusal is why somebody may not ask. Its text is one sentence that says what to do instead.
+type Refusal struct {
+	Who    string // the login that was refused; empty when it is not about a person
+	Reason string
+}
+
+func (r *Refusal) Error() string { return r.Reason }
+
+// Identities lists every login that must have write access for the event to count (B-10), without repeats.
+func Identities(ev Event, labeller string) []string {
+	var who []string
+	add := func(login string) {
+		if login != "" && !slices.ContainsFunc(who, func(w string) bool { return strings.EqualFold(w, login) }) {
+			who = append(who, login)
+		}
+	}
+	if ev.Kind == Scheduled { // nobody asked: the workflow file on the default branch did
+		return nil
+	}
+	add(ev.Sender.Login)
+	add(labeller)
+	if ev.Comment != nil {
+		add(ev.Comment.Author.Login)
+	}
+	add(ev.TriggeringActor)
+	return who
+}
+
+// Authorise says whether the event's people may ask, and if not, why. It reads nothing but its arguments and fails closed.
+func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
+	if ev.Issue != nil && ev.Issue.Pull && ev.Issue.Fork {
+		return &Refusal{Reason: "this pull request comes from a fork, whose code must not meet this repository's secrets; open an issue here and ask ralph there, or push the branch to this repository"}
+	}
+	if ev.Kind == Scheduled {
+		return nil
+	}
+	who := Identities(ev, facts.Labeller)
+	if len(who) == 0 {
+		return &Refusal{Reason: "the event names nobody who asked, so nobody can be authorised"}
+	}
+	if ev.Kind == Labeled && facts.Labeller == "" {
+		return &Refusal{Who: ev.Sender.Login, Reason: "who put the label on could not be read from the issue's event log; take the label off and put it on again"}
+	}
+	for _, login := range who {
+		if strings.EqualFold(login, facts.Self) {
+			return &Refusal{Who: login, Reason: "ralph does not follow its own events"}
+		}
+		if bot(login, ev) {
+			if !slices.ContainsFunc(rules.AllowedBots, func(b string) bool { return strings.EqualFold(b, login) }) {
+				return &Refusal{Who: login, Reason: fmt.Sprintf("%s is a bot that is not listed in allowed_bots; add its exact login there to let it ask", login)}
+			}
+			continue
+		}
+		p, looked := facts.Permissions[strings.ToLower(login)]
+		switch {
+		case !looked:
+			return &Refusal{Who: login, Reason: fmt.Sprintf("%s's permission was not looked up; nobody is let in unchecked", login)}
+		case p.Err != nil:
+			return &Refusal{Who: login, Reason: fmt.Sprintf("%s's permission could not be looked up (%v); try again, or give the token read access to the repository's metadata", login, p.Err)}
+		case !p.writes():
+			return &Refusal{Who: login, Reason: fmt.Sprintf("%s has %s permission here; asking ralph takes write, maintain or admin", login, level(p.Level))}
+		}
+	}
+	return nil
+}
+
+func level(l string) string {
+	if l == "" {
+		return "no"
+	}
+	return l
+}
+
+// bot reports whether login acted as a bot. The type in the payload decides, and a [bot] suffix makes one too: a suffix only ever
+// takes rights away, it never gives any.
+func bot(login string, ev Event) bool {
+	if strings.HasSuffix(strings.ToLower(login), "[bot]") {
+		return true
+	}
+	for _, a := range []Actor{ev.Sender, commenter(ev)} {
+		if strings.EqualFold(a.Login, login) && a.Bot {
+			return true
+		}
+	}
+	return false
+}
+
+func commenter(ev Event) Actor {
+	if ev.Comment == nil {
+		return Actor{}
+	}
+	return ev.Comment.Author
+}

@@ -1,0 +1,152 @@
+package event
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Verb is what a request asks ralph to do.
+type Verb string
+
+// The verbs of the comment command, and the sweep that a schedule asks for.
+const (
+	Run    Verb = "run"
+	Retry  Verb = "retry"
+	Status Verb = "status"
+	Help   Verb = "help"
+	Sweep  Verb = "sweep"
+)
+
+// Command is one /ralph line, taken apart.
+type Command struct {
+	Verb          Verb
+	Fresh         bool   // retry --fresh: start from the base again
+	MaxIterations int    // retry --max-iterations N; 0 when not given
+	Hint          string // what follows, for the agent: the maintainer's words
+}
+
+// verbs is the table of comment commands with what each takes, in the order help shows them.
+var verbs = []struct {
+	verb  Verb
+	takes string
+	does  string
+	flags bool
+}{
+	{Run, "[hint]", "start working on this issue; the hint goes to the agent", false},
+	{Retry, "[--fresh] [--max-iterations N] [hint]", "resume a failed run with what was tried; --fresh starts from the base again", true},
+	{Status, "", "say where the run stands", false},
+	{Help, "", "show this", false},
+}
+
+// UsageError is a command that was meant for ralph and cannot be followed. Its text is one line for the person who wrote it.
+type UsageError struct{ Found, Allowed string }
+
+func (e *UsageError) Error() string {
+	return fmt.Sprintf("%s is not understood; allowed: %s", e.Found, e.Allowed)
+}
+
+// ParseCommand reads a command from a comment (B-02). ok is false when the comment is not addressed to ralph: the phrase is not
+// its first word, or stands in a quote or a code block. An error is a *UsageError: addressed to ralph, but not understood.
+func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
+	if strings.HasPrefix(body, "    ") || strings.HasPrefix(body, "\t") { // an indented code block
+		return Command{}, false, nil
+	}
+	text := strings.TrimSpace(body)
+	rest, found := strings.CutPrefix(text, phrase)
+	if !found || phrase == "" {
+		return Command{}, false, nil
+	}
+	if rest != "" && !unicode.IsSpace([]rune(rest)[0]) { // "/ralphs", "/ralph:"
+		return Command{}, false, nil
+	}
+	// strings.Fields would join the hint's lines; only its first word matters here.
+	word, hint := cutWord(rest)
+	if word == "" {
+		return Command{Verb: Help}, true, nil
+	}
+	for _, v := range verbs {
+		if !strings.EqualFold(word, string(v.verb)) {
+			continue
+		}
+		cmd := Command{Verb: v.verb, Hint: hint}
+		if v.flags {
+			if err := cmd.takeFlags(); err != nil {
+				return Command{}, true, err
+			}
+		}
+		return cmd, true, nil
+	}
+	return Command{}, true, &UsageError{Found: quote(word), Allowed: allowedVerbs()}
+}
+
+func (c *Command) takeFlags() error {
+	for strings.HasPrefix(c.Hint, "--") {
+		word, rest := cutWord(c.Hint)
+		name, value, hasValue := strings.Cut(word, "=")
+		switch name {
+		case "--fresh":
+			if hasValue {
+				return &UsageError{quote(word), "--fresh without a value"}
+			}
+			c.Fresh = true
+		case "--max-iterations":
+			if !hasValue {
+				value, rest = cutWord(rest)
+			}
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 || n > 100 {
+				return &UsageError{"--max-iterations " + quote(value), "a whole number from 1 to 100"}
+			}
+			c.MaxIterations = n
+		default:
+			return &UsageError{quote(word), "--fresh, --max-iterations N"}
+		}
+		c.Hint = rest
+	}
+	return nil
+}
+
+// cutWord splits s at the first white space after its first word; the rest keeps its own lines.
+func cutWord(s string) (word, rest string) {
+	s = strings.TrimSpace(s)
+	i := strings.IndexFunc(s, unicode.IsSpace)
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], strings.TrimSpace(s[i:])
+}
+
+// quote shows what somebody typed, short and harmless wherever it is printed.
+func quote(word string) string {
+	const most = 40
+	runes := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != '`' && r != '@' && r != '#' && r != '<' {
+			return r
+		}
+		return '?'
+	}, word))
+	if len(runes) > most {
+		runes = append(runes[:most], '…')
+	}
+	return "“" + string(runes) + "”"
+}
+
+func allowedVerbs() string {
+	var names []string
+	for _, v := range verbs {
+		names = append(names, string(v.verb))
+	}
+	return strings.Join(names, ", ")
+}
+
+// HelpText is the answer to /ralph help, in Markdown.
+func HelpText(phrase string) string {
+	var b strings.Builder
+	b.WriteString("| command | what it does |\n|---|---|\n")
+	for _, v := range verbs {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(phrase+" "+string(v.verb)+" "+strings.ReplaceAll(v.takes, "|", "\\|")), v.does)
+	}
+	return b.String()
+}

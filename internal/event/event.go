@@ -1,0 +1,83 @@
+// Package event says who asked for what: the shape of an event, the /ralph command in it, and whether its sender may ask.
+package event
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is what happened, in ralph's words.
+type Kind string
+
+// The kinds of event that can ask for something.
+const (
+	Labeled    Kind = "labeled"    // issues.labeled
+	Commented  Kind = "commented"  // issue_comment.created
+	Dispatched Kind = "dispatched" // workflow_dispatch
+	Scheduled  Kind = "scheduled"  // schedule
+	Other      Kind = "other"      // anything else: never ours
+)
+
+// Event is one thing that happened on GitHub, as its payload told it. Text in it is what strangers wrote, unsanitised.
+type Event struct {
+	Kind   Kind
+	Name   string // GitHub's words, for the log: "issues.labeled"
+	Repo   Repo
+	Sender Actor
+	// TriggeringActor is who started this workflow run; on a re-run it differs from Sender. Empty outside Actions.
+	TriggeringActor string
+	At              time.Time // when it happened; text written or edited later does not count (B-13)
+	Label           string    // Labeled: the label that was put on
+	Issue           *Issue    // Labeled, Commented; Dispatched and Scheduled once gathered
+	Comment         *Comment  // Commented
+	Ask             Ask       // Dispatched: the inputs
+}
+
+// String names the event for logs and errors, as in "issues.labeled on alice/demo#42".
+func (e Event) String() string {
+	if e.Issue == nil {
+		return fmt.Sprintf("%s on %s", e.Name, e.Repo)
+	}
+	return fmt.Sprintf("%s on %s#%d", e.Name, e.Repo, e.Issue.Number)
+}
+
+// Ask is what a workflow_dispatch asks for by its inputs: an issue by number, or a prompt. Exactly one is set.
+type Ask struct {
+	Issue  int
+	Prompt string
+}
+
+// Repo is the repository the event belongs to.
+type Repo struct {
+	Owner, Name   string
+	DefaultBranch string // empty when the payload did not say
+}
+
+// String is OWNER/NAME.
+func (r Repo) String() string { return r.Owner + "/" + r.Name }
+
+// Actor is somebody on GitHub.
+type Actor struct {
+	Login string
+	Bot   bool
+}
+
+// Issue is an issue or, with Pull set, the issue side of a pull request.
+type Issue struct {
+	Number      int
+	Title, Body string
+	Author      Actor
+	Labels      []string
+	Pull        bool
+	Fork        bool // a pull request whose head is another repository
+	Closed      bool
+}
+
+// Comment is one comment on an issue.
+type Comment struct {
+	ID        int64
+	Author    Actor
+	Body      string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}

@@ -1,0 +1,158 @@
+// Package loop is the heart of ralph: it turns a task into iterations and decides, from recorded facts alone, when to stop.
+package loop
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Mode is what an iteration is for.
+type Mode string
+
+// The modes of an iteration.
+const (
+	Implement Mode = "implement"
+	Review    Mode = "review"
+	ReviewFix Mode = "review-fix"
+)
+
+// Agent runs one fresh agent process: a prompt in, a turn out. An error means that the harness could not do its part; everything the
+// agent itself does wrong is told by Turn.Class.
+type Agent interface {
+	Turn(ctx context.Context, prompt string) (Turn, error)
+}
+
+// Tree is the run's working tree.
+type Tree interface {
+	// Commit makes one commit of everything that changed since the commit `since`, keeping commits the agent made itself.
+	Commit(ctx context.Context, since string, s State) (Commit, error)
+}
+
+// Checks judge a commit. The verdicts come in the order in which the checks are listed.
+type Checks interface {
+	Judge(ctx context.Context, s State) ([]Verdict, error)
+}
+
+// Journal keeps records. Append returns the state after the record, and whatever was recorded because of it.
+type Journal interface {
+	State() State
+	Append(ctx context.Context, r Record) (State, error)
+}
+
+// Prompt says what the agent is told next.
+type Prompt interface {
+	For(s State, step Step) (string, error)
+}
+
+// Ports are what a run works through.
+type Ports struct {
+	Agent   Agent
+	Tree    Tree
+	Checks  Checks
+	Journal Journal
+	Prompt  Prompt
+	Clock   func() time.Time
+	// Log gets one line a step, for the console.
+	Log func(format string, args ...any)
+	// Grace is how long a cancelled run may take to commit what the agent left.
+	Grace time.Duration
+}
+
+// Result is how a run ended.
+type Result struct {
+	Outcome Outcome
+	Reason  string
+	State   State
+}
+
+// Run drives a run from where its journal stands to an outcome. Every step is one record, so a process that dies anywhere goes on
+// from there: the next one folds the same records and Next says the same thing. The outcome itself is not recorded here, because
+// keeping a failed run's work comes first. An error is the harness's own failure; the state reached so far is in the result.
+func Run(ctx context.Context, limits Limits, p Ports) (Result, error) {
+	for {
+		s := p.Journal.State()
+		step := Next(s, limits, p.Clock())
+		if step.Do != Stop && ctx.Err() != nil {
+			if err := rescue(ctx, s, step, p); err != nil {
+				return Result{Interrupted, cause(ctx), s}, err
+			}
+			return Result{Interrupted, cause(ctx), p.Journal.State()}, nil
+		}
+		var err error
+		switch step.Do {
+		case TakeTurn:
+			err = turn(ctx, s, step, p)
+		case MakeCommit:
+			err = commit(ctx, s, step, p)
+		case Judge:
+			err = judge(ctx, s, step, p)
+		case Stop:
+			return Result{step.Outcome, step.Reason, s}, nil
+		}
+		if err != nil && ctx.Err() == nil {
+			return Result{Failed, err.Error(), p.Journal.State()}, err
+		}
+	}
+}
+
+func turn(ctx context.Context, s State, step Step, p Ports) error {
+	told, err := p.Prompt.For(s, step)
+	if err != nil {
+		return fmt.Errorf("writing the prompt of iteration %d: %w", step.Iteration, err)
+	}
+	p.Log("Ralph Loop: Iteration %d/%d for %s (%s)", step.Iteration, s.MaxIterations, s.Start.Task, step.Mode)
+	if _, err := p.Journal.Append(ctx, Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode}); err != nil {
+		return err
+	}
+	t, err := p.Agent.Turn(ctx, told)
+	if err != nil {
+		return fmt.Errorf("running the agent in iteration %d: %w", step.Iteration, err)
+	}
+	p.Log("agent: %s in %s", t.Describe(), t.Duration.Round(100*time.Millisecond))
+	_, err = p.Journal.Append(context.WithoutCancel(ctx), Record{Type: Turned, At: p.Clock(), Iteration: step.Iteration, Turn: &t})
+	return err
+}
+
+func commit(ctx context.Context, s State, step Step, p Ports) error {
+	c, err := p.Tree.Commit(ctx, s.Head(), s)
+	if err != nil {
+		return fmt.Errorf("committing iteration %d: %w", step.Iteration, err)
+	}
+	if c.Empty {
+		p.Log("commit: nothing changed")
+	} else {
+		p.Log("commit: %.12s, %d files", c.SHA, len(c.Files)+c.MoreFiles)
+	}
+	_, err = p.Journal.Append(ctx, Record{Type: Committed, At: p.Clock(), Iteration: step.Iteration, Commit: &c})
+	return err
+}
+
+func judge(ctx context.Context, s State, step Step, p Ports) error {
+	verdicts, err := p.Checks.Judge(ctx, s)
+	if err != nil {
+		return fmt.Errorf("checking iteration %d: %w", step.Iteration, err)
+	}
+	if ctx.Err() != nil { // a check that was stopped has said nothing: judge the same commit again when the run goes on
+		return ctx.Err()
+	}
+	_, err = p.Journal.Append(ctx, Record{Type: Judged, At: p.Clock(), Iteration: step.Iteration, Verdicts: verdicts})
+	return err
+}
+
+// rescue commits what an interrupted turn left, on time that the cancelled context no longer has.
+func rescue(ctx context.Context, s State, step Step, p Ports) error {
+	if step.Do != MakeCommit {
+		return nil
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Grace)
+	defer cancel()
+	return commit(late, s, step, p)
+}
+
+func cause(ctx context.Context) string {
+	if c := context.Cause(ctx); c != nil && c != context.Canceled {
+		return c.Error()
+	}
+	return "the run was cancelled"
+}

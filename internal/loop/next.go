@@ -1,0 +1,109 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+)
+
+// Do is what a run does next.
+type Do string
+
+// The steps of a run.
+const (
+	TakeTurn   Do = "turn"
+	MakeCommit Do = "commit"
+	Judge      Do = "judge"
+	Stop       Do = "stop"
+)
+
+// Step is one decision with its reason.
+type Step struct {
+	Do        Do
+	Iteration int
+	Mode      Mode
+	Outcome   Outcome // of Stop
+	Reason    string  // of Stop: one sentence
+}
+
+// Limits are what stops a run that does not finish.
+type Limits struct {
+	Deadline time.Time     // zero: none
+	Wall     time.Duration // what Deadline came from, for the sentence
+}
+
+// maxEmpty is how many turns in a row may say and change nothing before one counts (C4).
+const maxEmpty = 3
+
+// Next says what a run does now: one more step, or an outcome with its reason. It reads nothing but its arguments. Completion is
+// looked at before any limit, so a claim that holds on the last allowed iteration counts.
+func Next(s State, limits Limits, now time.Time) Step {
+	if s.End != nil {
+		return Step{Do: Stop, Outcome: s.End.Outcome, Reason: s.End.Reason}
+	}
+	last := s.Last()
+	if last != nil && s.Turning == nil {
+		switch {
+		case last.Commit == nil:
+			return Step{Do: MakeCommit, Iteration: last.N, Mode: last.Mode}
+		case last.Turn.Class.Fatal():
+			return Step{Do: Stop, Outcome: Invalid, Reason: last.Turn.Reason}
+		case !last.Judged && s.counts(*last):
+			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
+		case last.Done():
+			return Step{Do: Stop, Outcome: Done, Reason: fmt.Sprintf("all checks passed on iteration %d", last.N)}
+		}
+	}
+	n := s.nextNumber()
+	switch {
+	case !limits.Deadline.IsZero() && !now.Before(limits.Deadline):
+		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", limits.Wall)}
+	case n > s.MaxIterations:
+		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("%d of %d iterations are used up", n-1, s.MaxIterations)}
+	}
+	return Step{Do: TakeTurn, Iteration: n, Mode: s.nextMode()}
+}
+
+// counts reports whether an iteration is an attempt: a stopped turn is not, nor is an empty one that may be retried.
+func (s State) counts(it Iteration) bool {
+	if it.Turn.Class == Stopped {
+		return false
+	}
+	return it.Turn.Class != Empty || !it.Commit.Empty || s.EmptyInRow >= maxEmpty
+}
+
+func (s State) nextNumber() int {
+	if s.Turning != nil {
+		return s.Turning.Iteration
+	}
+	last := s.Last()
+	switch {
+	case last == nil:
+		return 1
+	case !last.Judged: // it did not count
+		return last.N
+	}
+	return last.N + 1
+}
+
+// nextMode is review-fix when only the reviewer stands in the way, else implement.
+func (s State) nextMode() Mode {
+	for i := len(s.Iterations) - 1; i >= 0; i-- {
+		it := s.Iterations[i]
+		if !it.Judged {
+			continue
+		}
+		if f := it.Failure(); f != nil && f.Check == ReviewCheck {
+			return ReviewFix
+		}
+		break
+	}
+	return Implement
+}
+
+// The names of the checks that every run has; the others are named by their commands.
+const (
+	AgentCheck  = "agent"  // the turn ended by itself
+	ClaimCheck  = "claim"  // the agent says that it is done
+	DiffCheck   = "diff"   // something changed at all
+	ReviewCheck = "review" // a fresh context approves
+)

@@ -1,0 +1,86 @@
+package loop
+
+import "time"
+
+// RecordType names what a record tells.
+type RecordType string
+
+// The records of a journal, in the order a run first writes them.
+const (
+	Started   RecordType = "started"   // a run began: its task, base and limits
+	Resumed   RecordType = "resumed"   // a process took the run up again
+	Baselined RecordType = "baselined" // the checks were run on the base commit
+	TurnBegun RecordType = "turning"   // an agent turn begins
+	Turned    RecordType = "turned"    // it ended
+	Committed RecordType = "committed" // whatever it changed is a commit
+	Judged    RecordType = "judged"    // the checks have spoken about that commit
+	Posted    RecordType = "posted"    // something was published: comment, pull request
+	Ended     RecordType = "ended"     // the run has an outcome
+)
+
+// Record is one fact of a run. Exactly one of the pointers is set, the one that Type names. A journal is a file of records, one JSON
+// object a line; only ever appended to.
+type Record struct {
+	Type      RecordType `json:"type"`
+	At        time.Time  `json:"at"`
+	Iteration int        `json:"iteration,omitempty"` // 1-based; 0 for facts of the whole run
+
+	Start    *Start     `json:"start,omitempty"`
+	Resume   *Resume    `json:"resume,omitempty"`
+	Baseline []Verdict  `json:"baseline,omitempty"`
+	Mode     Mode       `json:"mode,omitempty"`
+	Turn     *Turn      `json:"turn,omitempty"`
+	Commit   *Commit    `json:"commit,omitempty"`
+	Verdicts []Verdict  `json:"verdicts,omitempty"`
+	Post     *Post      `json:"post,omitempty"`
+	End      *End       `json:"end,omitempty"`
+	Lease    *time.Time `json:"lease,omitempty"` // until when the writer holds the run; any record may renew it
+}
+
+// Start is the first record of a run.
+type Start struct {
+	Run    string `json:"run"`  // "20261121-053000-7f3a"
+	Task   string `json:"task"` // "issue-42"
+	Title  string `json:"title"`
+	Issue  int    `json:"issue,omitempty"`
+	Asked  string `json:"asked,omitempty"` // login of who asked; co-author of the commits
+	Base   string `json:"base"`            // commit the run began from, full hash
+	Onto   string `json:"onto"`            // branch the pull request goes to: "main"
+	Branch string `json:"branch"`          // "ralph/issue-42"
+	Agent  string `json:"agent"`           // "claude"
+	// Spec is the task's text as it stood when it was asked, sanitised; a resumed run works from it (B-13).
+	Spec          string   `json:"spec"`
+	Hint          string   `json:"hint,omitempty"`
+	Checks        []string `json:"checks"` // commands, in the order they run
+	Review        bool     `json:"review"`
+	MaxIterations int      `json:"max_iterations"`
+	Owner         string   `json:"owner"`              // who holds the lease: a process's name
+	RunURL        string   `json:"run_url,omitempty"`  // the workflow run
+	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
+}
+
+// Resume says that another process took the run up, and what changed with that.
+type Resume struct {
+	Owner         string `json:"owner"`
+	Hint          string `json:"hint,omitempty"`
+	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
+	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
+	RunURL        string `json:"run_url,omitempty"`
+}
+
+// Post is where something was published. Fields that are not set leave what was known.
+type Post struct {
+	IssueComment int64  `json:"issue_comment,omitempty"`
+	PullComment  int64  `json:"pull_comment,omitempty"`
+	Pull         int    `json:"pull,omitempty"`
+	PullNode     string `json:"pull_node,omitempty"`
+	PullURL      string `json:"pull_url,omitempty"`
+	Draft        *bool  `json:"draft,omitempty"`
+}
+
+// End is a run's outcome with its reason, and where the work of a failed run was kept.
+type End struct {
+	Outcome       Outcome `json:"outcome"`
+	Reason        string  `json:"reason"`
+	FailureBranch string  `json:"failure_branch,omitempty"`
+}

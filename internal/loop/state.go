@@ -1,0 +1,291 @@
+package loop
+
+import "time"
+
+// State is what the records of a run add up to. It is only ever made by folding records.
+type State struct {
+	Start         Start
+	StartedAt     time.Time
+	ResumedAt     time.Time // zero when never resumed
+	Retries       int       // how often the run was asked for again after an outcome
+	Hints         []string  // what maintainers said, oldest first
+	MaxIterations int
+	Baseline      []Verdict
+	Baselined     bool
+	// Turning is set while a turn runs, and stays set when its process died.
+	Turning *Turning
+	// Iterations counted so far, by number. Outputs are kept for the last Window of them only (S0-45).
+	Iterations []Iteration
+	EmptyInRow int    // turns that said and changed nothing, retried without counting
+	Tip        string // newest commit of the run; empty before the first
+	Usage      Usage  // of every turn and review
+	Post       Post
+	End        *End
+	Owner      string
+	Lease      time.Time // until when Owner holds the run
+	RunURL     string
+	At         time.Time // of the newest record
+	Records    int
+}
+
+// Turning is a turn that has begun.
+type Turning struct {
+	Iteration int
+	Mode      Mode
+	At        time.Time
+}
+
+// Iteration is one step of a run: turn, commit, verdicts.
+type Iteration struct {
+	N        int
+	Mode     Mode
+	At       time.Time // when the turn began
+	Turn     Turn
+	Commit   *Commit
+	Judged   bool
+	Verdicts []Verdict
+	Took     time.Duration // from the turn's beginning to the last verdict
+}
+
+// Window is how many iterations keep their outputs.
+const Window = 3
+
+// Commit is what an iteration changed.
+type Commit struct {
+	SHA   string `json:"sha"`
+	Tree  string `json:"tree"`
+	Empty bool   `json:"empty,omitempty"` // the iteration changed nothing; SHA is the commit before
+	// Files changed by this iteration, at most 50; MoreFiles counts the rest.
+	Files     []FileChange `json:"files,omitempty"`
+	MoreFiles int          `json:"more_files,omitempty"`
+	// NoDiff says that the tree is the base commit's tree: the whole run has changed nothing.
+	NoDiff bool `json:"no_diff,omitempty"`
+	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
+	Note string `json:"note,omitempty"`
+}
+
+// FileChange is one changed file with its line counts; both are -1 for a binary file.
+type FileChange struct {
+	Path    string `json:"path"`
+	Added   int    `json:"added"`
+	Deleted int    `json:"deleted"`
+}
+
+// Fold makes the state of a journal.
+func Fold(records []Record) State {
+	var s State
+	for _, r := range records {
+		s = s.With(r)
+	}
+	return s
+}
+
+// With is the state after one more record. The state it is called on is not changed.
+func (s State) With(r Record) State {
+	s.At = r.At
+	s.Records++
+	if r.Lease != nil {
+		s.Lease = *r.Lease
+	}
+	switch r.Type {
+	case Started:
+		s.start(*r.Start, r.At)
+	case Resumed:
+		s.resume(*r.Resume, r.At)
+	case Baselined:
+		s.Baseline, s.Baselined = r.Baseline, true
+	case TurnBegun:
+		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, At: r.At}
+	case Turned:
+		s.turned(r)
+	case Committed:
+		s.committed(*r.Commit)
+	case Judged:
+		s.judged(r)
+	case Posted:
+		s.Post = s.Post.with(*r.Post)
+	case Ended:
+		s.End = r.End
+		s.Lease = time.Time{}
+	}
+	return s
+}
+
+func (s *State) start(start Start, at time.Time) {
+	s.Start, s.StartedAt = start, at
+	s.MaxIterations = start.MaxIterations
+	s.Owner, s.RunURL = start.Owner, start.RunURL
+	if start.Hint != "" {
+		s.Hints = []string{start.Hint}
+	}
+}
+
+func (s *State) resume(r Resume, at time.Time) {
+	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
+	s.End = nil
+	s.EmptyInRow = 0
+	if r.Hint != "" {
+		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
+	}
+	if r.Retry {
+		s.Retries++
+	}
+	if r.MaxIterations > 0 {
+		s.MaxIterations = len(s.Iterations) + r.MaxIterations
+	}
+}
+
+// turned adds the iteration, or puts it in the place of one that did not count.
+func (s *State) turned(r Record) {
+	it := Iteration{N: r.Iteration, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration)}
+	if s.Turning != nil {
+		it.Mode = s.Turning.Mode
+	}
+	s.Turning = nil
+	s.Usage = s.Usage.Plus(r.Turn.Usage)
+	its := append([]Iteration(nil), s.Iterations...)
+	if n := len(its); n > 0 && its[n-1].N == it.N {
+		its = its[:n-1]
+	}
+	its = append(its, it)
+	if old := len(its) - 1 - Window; old >= 0 {
+		its[old] = its[old].withoutOutputs()
+	}
+	s.Iterations = its
+}
+
+func (s *State) committed(c Commit) {
+	s.Tip = c.SHA
+	last := s.editLast()
+	if last == nil {
+		return
+	}
+	last.Commit = &c
+	if last.Turn.Class == Empty && c.Empty {
+		s.EmptyInRow++
+	} else {
+		s.EmptyInRow = 0
+	}
+}
+
+func (s *State) judged(r Record) {
+	last := s.editLast()
+	if last == nil {
+		return
+	}
+	last.Judged, last.Verdicts = true, r.Verdicts
+	last.Took = r.At.Sub(last.At)
+	for _, v := range r.Verdicts {
+		if v.Usage != nil {
+			s.Usage = s.Usage.Plus(*v.Usage)
+		}
+	}
+}
+
+// editLast makes the last iteration safe to change: folding never writes into a state that somebody else holds.
+func (s *State) editLast() *Iteration {
+	if len(s.Iterations) == 0 {
+		return nil
+	}
+	s.Iterations = append([]Iteration(nil), s.Iterations...)
+	return &s.Iterations[len(s.Iterations)-1]
+}
+
+func (p Post) with(q Post) Post {
+	if q.IssueComment != 0 {
+		p.IssueComment = q.IssueComment
+	}
+	if q.PullComment != 0 {
+		p.PullComment = q.PullComment
+	}
+	if q.Pull != 0 {
+		p.Pull = q.Pull
+	}
+	if q.PullNode != "" {
+		p.PullNode = q.PullNode
+	}
+	if q.PullURL != "" {
+		p.PullURL = q.PullURL
+	}
+	if q.Draft != nil {
+		p.Draft = q.Draft
+	}
+	return p
+}
+
+// Last is the newest iteration, nil before the first.
+func (s State) Last() *Iteration {
+	if len(s.Iterations) == 0 {
+		return nil
+	}
+	return &s.Iterations[len(s.Iterations)-1]
+}
+
+// Head is the commit that the next iteration builds on.
+func (s State) Head() string {
+	if s.Tip != "" {
+		return s.Tip
+	}
+	return s.Start.Base
+}
+
+// Failure is the newest verdict that blocked, nil when nothing did.
+func (s State) Failure() *Verdict {
+	for i := len(s.Iterations) - 1; i >= 0; i-- {
+		if s.Iterations[i].Judged {
+			return s.Iterations[i].Failure()
+		}
+	}
+	return nil
+}
+
+// StuckCount is how many times in a row, up to now, the newest failure has had the same signature (S0-36).
+func (s State) StuckCount() int {
+	count, hash := 0, ""
+	for i := len(s.Iterations) - 1; i >= 0; i-- {
+		f := s.Iterations[i].Failure()
+		if f == nil || (hash != "" && f.Hash != hash) {
+			break
+		}
+		hash = f.Hash
+		count++
+	}
+	return count
+}
+
+// Failure is the first verdict that blocked, nil when none did.
+func (it Iteration) Failure() *Verdict {
+	for i := range it.Verdicts {
+		if it.Verdicts[i].Skipped == "" && it.Verdicts[i].Blocks() {
+			return &it.Verdicts[i]
+		}
+	}
+	return nil
+}
+
+// Done reports whether the iteration ends the run well: the agent claims it, something changed, every hard check passed, none was
+// skipped, and all of them spoke of the committed tree (C1).
+func (it Iteration) Done() bool {
+	if !it.Judged || it.Commit == nil || !it.Turn.Claim.Done || len(it.Verdicts) == 0 {
+		return false
+	}
+	for _, v := range it.Verdicts {
+		if v.Severity == Soft {
+			continue
+		}
+		if v.Skipped != "" || !v.Pass || v.Tree != it.Commit.Tree {
+			return false
+		}
+	}
+	return true
+}
+
+func (it Iteration) withoutOutputs() Iteration {
+	verdicts := append([]Verdict(nil), it.Verdicts...)
+	for i := range verdicts {
+		verdicts[i].Output, verdicts[i].Tell = "", ""
+	}
+	it.Verdicts = verdicts
+	it.Turn.Text = ""
+	return it
+}

@@ -1,0 +1,153 @@
+package loop
+
+import (
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Class says how a turn ended.
+type Class string
+
+// The classes of a turn. Fatal ones stop the run at once (C5); the rest are attempts that count, but for Empty and Stopped.
+const (
+	OK       Class = "ok"       // it ran and spoke
+	Empty    Class = "empty"    // it ran and said nothing; retried without counting (C4)
+	Broke    Class = "failed"   // it ended with an error of its own
+	TimedOut Class = "timeout"  // killed at its hard time limit
+	Idle     Class = "idle"     // killed after too long without output
+	Killed   Class = "killed"   // ended by a signal that was not ours
+	Stopped  Class = "stopped"  // killed because the run was cancelled; does not count
+	Missing  Class = "missing"  // the executable does not exist or may not be run: fatal
+	Auth     Class = "auth"     // the credential is missing or refused: fatal
+	Billing  Class = "billing"  // no credit: fatal
+	Rejected Class = "rejected" // the agent refused its own command line or configuration: fatal
+)
+
+// Fatal reports whether trying again cannot help.
+func (c Class) Fatal() bool {
+	return c == Missing || c == Auth || c == Billing || c == Rejected
+}
+
+// Turn is what one agent process gave.
+type Turn struct {
+	Class Class `json:"class"`
+	Exit  int   `json:"exit,omitempty"` // the process's exit code; -1 when a signal ended it
+	// Reason is one sentence on why the class is not OK, and what to do.
+	Reason string `json:"reason,omitempty"`
+	// Text is the agent's last message, at most TextBytes of its end. It is the agent's word: hostile wherever it is shown.
+	Text  string `json:"text,omitempty"`
+	Claim Claim  `json:"claim"`
+	// Structured is the agent's answer in the form that was asked for, when its CLI gives one; JSON text.
+	Structured string        `json:"structured,omitempty"`
+	Session    string        `json:"session,omitempty"`
+	Usage      Usage         `json:"usage"`
+	Duration   time.Duration `json:"duration_ns"`
+	LogFile    string        `json:"log,omitempty"` // the whole output, relative to the run's directory
+}
+
+// TextBytes is how much of an agent's last message is kept.
+const TextBytes = 8 << 10
+
+// Describe says in a few words how the turn ended.
+func (t Turn) Describe() string {
+	if t.Class == OK {
+		if t.Claim.Done {
+			return "ended, claims to be done"
+		}
+		return "ended, no claim"
+	}
+	return t.Reason
+}
+
+// Usage is what a turn spent. CostUSD is 0 when the agent does not tell.
+type Usage struct {
+	CostUSD    float64 `json:"cost_usd,omitempty"`
+	Input      int64   `json:"input_tokens,omitempty"`
+	Output     int64   `json:"output_tokens,omitempty"`
+	CacheRead  int64   `json:"cache_read_tokens,omitempty"`
+	CacheWrite int64   `json:"cache_write_tokens,omitempty"`
+}
+
+// Plus adds two usages.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.CostUSD + v.CostUSD, u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
+}
+
+// Claim is the agent's word that it is done. A claim is never proof.
+type Claim struct {
+	Done bool   `json:"done,omitempty"`
+	Tag  string `json:"tag,omitempty"`  // "response" or "promise"
+	Text string `json:"text,omitempty"` // what the tag held, at most 200 runes
+}
+
+var claimTag = regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`)
+
+// promises are the words of a <promise> that claim completion when no criteria say otherwise (C2, S2-76).
+var promises = []string{"COMPLETE", "IMPLEMENTATION_COMPLETE"}
+
+// ReadClaim looks for a claim in one message of the agent's own (C2): the first tag in it counts. ok is false when there is none.
+// completion is the setting completionResponse.
+func ReadClaim(message, completion string) (c Claim, ok bool) {
+	m := claimTag.FindStringSubmatch(message)
+	if m == nil {
+		return Claim{}, false
+	}
+	tag, text := strings.ToLower(m[1]), strings.Join(strings.Fields(m[2]), " ")
+	c = Claim{Tag: tag, Text: shorten(text, 200)}
+	if tag == "response" {
+		c.Done = strings.EqualFold(text, strings.Join(strings.Fields(completion), " "))
+		return c, true
+	}
+	for _, p := range promises {
+		c.Done = c.Done || strings.EqualFold(text, p)
+	}
+	return c, true
+}
+
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// Outcome is how a run ended.
+type Outcome string
+
+// The outcomes of a run.
+const (
+	Done        Outcome = "done"
+	Capped      Outcome = "capped"
+	Stuck       Outcome = "stuck"
+	Timeout     Outcome = "timeout"
+	Budget      Outcome = "budget"
+	Invalid     Outcome = "invalid"
+	Waiting     Outcome = "waiting"
+	Refused     Outcome = "refused"
+	Interrupted Outcome = "interrupted"
+	Failed      Outcome = "failed" // ralph could not do its own part: a push was rejected, GitHub did not answer
+)
+
+// ExitCode is the process exit code of an outcome (C20).
+func (o Outcome) ExitCode() int {
+	switch o {
+	case Done:
+		return 0
+	case Invalid:
+		return 2
+	case Waiting:
+		return 3
+	case Refused:
+		return 4
+	case Interrupted:
+		return 130
+	default:
+		return 1
+	}
+}
+
+// Limited reports whether a limit stopped the run, so that its work goes to a failure branch.
+func (o Outcome) Limited() bool {
+	return o == Capped || o == Stuck || o == Timeout || o == Budget
+}

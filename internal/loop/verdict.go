@@ -1,0 +1,104 @@
+package loop
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Severity says whether a failed check blocks.
+type Severity string
+
+// Hard checks block; soft ones warn.
+const (
+	Hard Severity = "hard"
+	Soft Severity = "soft"
+)
+
+// Verdict is what one check said about one tree.
+type Verdict struct {
+	Check    string   `json:"check"` // "make test", "claim", "review"
+	Severity Severity `json:"severity"`
+	Pass     bool     `json:"pass"`
+	// Skipped is why the check did not run; a skipped check neither passes nor blocks.
+	Skipped  string        `json:"skipped,omitempty"`
+	Reason   string        `json:"reason,omitempty"`  // one sentence
+	Output   string        `json:"output,omitempty"`  // verbatim, at most OutputLines lines and OutputBytes bytes
+	LogFile  string        `json:"log,omitempty"`     // where all of it is, relative to the run's directory
+	Exit     int           `json:"exit,omitempty"`    // of the check's command
+	Hash     string        `json:"hash,omitempty"`    // Signature of a failure
+	Missing  bool          `json:"missing,omitempty"` // the command's tool does not exist
+	Duration time.Duration `json:"duration_ns"`
+	Tree     string        `json:"tree,omitempty"` // the tree it speaks of
+	// Tell is what the next prompt says about the failure, and how it goes in (S1-71…S1-74).
+	Tell       string     `json:"tell,omitempty"`
+	FailAction FailAction `json:"fail_action,omitempty"`
+	// Usage is what the check spent on a model: a review.
+	Usage *Usage `json:"usage,omitempty"`
+}
+
+// FailAction is how a failed check's text enters the next prompt.
+type FailAction string
+
+// The fail actions of S1.
+const (
+	Append  FailAction = "APPEND"
+	Prepend FailAction = "PREPEND"
+	Replace FailAction = "REPLACE"
+)
+
+// Blocks reports whether the verdict stops the work from being done.
+func (v Verdict) Blocks() bool { return v.Severity == Hard && !v.Pass }
+
+// What a record keeps of an output (S0-44, C9).
+const (
+	OutputLines = 100
+	OutputBytes = 16 << 10
+)
+
+// Excerpt keeps an output within OutputLines and OutputBytes: its beginning and its end, verbatim, with a line between that says how
+// much is missing.
+func Excerpt(output string) string {
+	lines := strings.SplitAfter(output, "\n")
+	if n := len(lines); n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	if len(lines) > OutputLines {
+		half := OutputLines / 2
+		cut := fmt.Sprintf("[... %d lines truncated ...]\n", len(lines)-2*half)
+		output = strings.Join(lines[:half], "") + cut + strings.Join(lines[len(lines)-half:], "")
+	}
+	if len(output) > OutputBytes {
+		half := OutputBytes / 2
+		head, tail := output[:half], output[len(output)-half:]
+		output = strings.ToValidUTF8(head, "") + fmt.Sprintf("\n[... %d bytes truncated ...]\n", len(output)-2*half) + strings.ToValidUTF8(tail, "")
+	}
+	return output
+}
+
+// volatile matches what differs between two runs of the same failure: colours, times, durations, addresses, temporary paths.
+var volatile = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`), ""},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?`), "<time>"},
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d(\.\d+)?\b`), "<time>"},
+	{regexp.MustCompile(`0x[0-9a-fA-F]+`), "<addr>"},
+	{regexp.MustCompile(`/tmp/\S+|/var/folders/\S+`), "<tmp>"},
+	{regexp.MustCompile(`\b\d+(\.\d+)?\s?(ns|µs|us|ms|s|sec|secs|seconds|m|min)\b`), "<duration>"},
+	{regexp.MustCompile(`(?i)\b(pid|seed|port)[ =:]+\d+`), "<$1>"},
+	{regexp.MustCompile(`[ \t]+`), " "},
+}
+
+// Signature is the hash of a failure, eight hexadecimal digits: the same failure hashes the same on every run (S0-34).
+func Signature(check, text string) string {
+	for _, v := range volatile {
+		text = v.pattern.ReplaceAllString(text, v.with)
+	}
+	sum := sha256.Sum256([]byte(check + "\n" + strings.TrimSpace(text)))
+	return hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,119 @@
+// Package task says what somebody wants done.
+package task
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// Task is what somebody wants done.
+type Task struct {
+	ID    string // "issue-42"; safe in a branch and a file name
+	Title string // one line
+	// Spec is the text of what is wanted: sanitised, in Markdown, written by whoever opened the issue. It is data for the agent.
+	Spec   string
+	Author string // who wrote the spec; empty for a file
+	Issue  int    // 0 for a task without an issue
+	Asked  string // who asked for the run
+	Hint   string // the maintainer's words with the command
+	// Comments are what people with write access said on the issue before it was asked, oldest first.
+	Comments []Comment
+}
+
+// Comment is one remark that reaches the agent.
+type Comment struct{ Author, Text string }
+
+// What a task keeps of text that others wrote.
+const (
+	maxSpec     = 64 << 10
+	maxComments = 20
+	maxComment  = 4 << 10
+)
+
+// From makes the task that a request asks for: the issue as it stood at the trigger (B-13), without what hides in it (B-14).
+func From(req event.Request, facts event.Facts) (Task, error) {
+	ev := req.Event
+	if ev.Issue == nil {
+		return FromPrompt(req.Prompt, ev.Sender.Login)
+	}
+	t := Task{
+		ID:     fmt.Sprintf("issue-%d", ev.Issue.Number),
+		Title:  oneLine(event.Sanitise(ev.Issue.Title)),
+		Spec:   clip(event.Sanitise(ev.Issue.Body), maxSpec),
+		Author: ev.Issue.Author.Login,
+		Issue:  ev.Issue.Number,
+		Asked:  ev.Sender.Login,
+		Hint:   clip(event.Sanitise(req.Hint), maxComment),
+	}
+	if t.Title == "" && strings.TrimSpace(t.Spec) == "" {
+		return Task{}, fmt.Errorf("issue #%d has neither a title nor a text that can be seen; write what is wanted and ask again", ev.Issue.Number)
+	}
+	for _, c := range facts.Comments {
+		if !facts.CanWrite(c.Author.Login) || late(c, ev.At) || isCommand(c, ev) {
+			continue
+		}
+		t.Comments = append(t.Comments, Comment{c.Author.Login, clip(event.Sanitise(c.Body), maxComment)})
+	}
+	if n := len(t.Comments); n > maxComments {
+		t.Comments = t.Comments[n-maxComments:]
+	}
+	return t, nil
+}
+
+// FromPrompt makes a task of a bare prompt.
+func FromPrompt(prompt, asked string) (Task, error) {
+	text := strings.TrimSpace(event.Sanitise(prompt))
+	if text == "" {
+		return Task{}, fmt.Errorf("the prompt is empty; write what is wanted")
+	}
+	title, _, _ := strings.Cut(text, "\n")
+	return Task{ID: "prompt-" + slug(title, 30), Title: clip(oneLine(title), 100), Spec: clip(text, maxSpec), Asked: asked}, nil
+}
+
+// FromFile makes a task of an issue file: a Markdown text whose first heading or first line is the title. name gives the id.
+func FromFile(name, content string) (Task, error) {
+	text := strings.TrimSpace(event.Sanitise(content))
+	if text == "" {
+		return Task{}, fmt.Errorf("the issue file %s is empty; its first line is the title, the rest says what is wanted", name)
+	}
+	first, rest, _ := strings.Cut(text, "\n")
+	title := strings.TrimSpace(strings.TrimLeft(first, "# "))
+	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	return Task{ID: slug(base, 40), Title: clip(oneLine(title), 200), Spec: clip(strings.TrimSpace(rest), maxSpec)}, nil
+}
+
+func late(c event.Comment, trigger time.Time) bool {
+	return !trigger.IsZero() && (c.CreatedAt.After(trigger) || c.UpdatedAt.After(trigger))
+}
+
+// isCommand leaves out the comment that asked; its words are the hint.
+func isCommand(c event.Comment, ev event.Event) bool {
+	return ev.Comment != nil && c.ID == ev.Comment.ID
+}
+
+var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+func slug(s string, most int) string {
+	s = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	if len(s) > most {
+		s = strings.TrimRight(s[:most], "-")
+	}
+	if s == "" {
+		return "task"
+	}
+	return s
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "\n[... the rest was cut: too long ...]"
+}
