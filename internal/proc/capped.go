@@ -1,0 +1,66 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Capped passes on the first bytes of what is written to it, then one line saying that the rest is missing. A full or broken disk is
+// noted, not returned: a log is not worth a run.
+type Capped struct {
+	to   io.Writer
+	left int64
+	most int64
+	cut  bool
+	err  error
+}
+
+// NewCapped passes on at most so many bytes.
+func NewCapped(to io.Writer, most int64) *Capped { return &Capped{to: to, left: most, most: most} }
+
+// CreateLog makes a new file, mode 0600, of at most so many bytes, and its directory. An old file, or a link planted in its place, is
+// removed first and never written through.
+func CreateLog(path string, most int64) (*Capped, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("making the directory of the log %s: %w", path, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("replacing the log %s: %w", path, err)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("creating the log %s: %w", path, err)
+	}
+	return NewCapped(file, most), nil
+}
+
+// Write implements io.Writer.
+func (c *Capped) Write(p []byte) (int, error) {
+	part := p[:min(int64(len(p)), c.left)]
+	c.left -= int64(len(part))
+	c.put(part)
+	if len(part) < len(p) && !c.cut {
+		c.cut = true
+		c.put(fmt.Appendf(nil, "\n[... the output was cut after %d bytes ...]\n", c.most))
+	}
+	return len(p), nil
+}
+
+func (c *Capped) put(p []byte) {
+	if c.err == nil && len(p) > 0 {
+		_, c.err = c.to.Write(p)
+	}
+}
+
+// Close closes what is written to, when that can be closed, and returns the first error there was.
+func (c *Capped) Close() error {
+	if closer, ok := c.to.(io.Closer); ok {
+		if err := closer.Close(); c.err == nil {
+			c.err = err
+		}
+	}
+	return c.err
+}

@@ -1,0 +1,147 @@
+// Package proc is the door to processes: it starts one, bounds it in time, and leaves nothing of it running.
+package proc
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Spec is one process to run. Nothing is inherited: not the environment, not standard input, no open file.
+type Spec struct {
+	Argv []string // the program, by path or by the PATH in Env, and its arguments
+	Dir  string   // where it runs; "" is where we are
+	Env  []string // its whole environment, NAME=value
+	// Stdin is copied to the process and closed; nil is empty.
+	Stdin io.Reader
+	// Stdout and Stderr get every byte as it comes, never both at the same time, so they may be the same writer. nil discards. When one
+	// fails, the process runs on and Run returns the error.
+	Stdout, Stderr io.Writer
+	Timeout        time.Duration // how long it may run; 0: no limit
+	Idle           time.Duration // how long it may be silent; 0: no limit
+	// Pulse, when set, says what a sign of life is; else any output is.
+	Pulse *Pulse
+	// Grace is how long the tree may take to end between TERM and KILL; 0 is DefaultGrace.
+	Grace time.Duration
+	// As is whom it runs as, without privileges to gain from there; nil is ourselves. Env should set its HOME.
+	As *User
+}
+
+// DefaultGrace is the time between TERM and KILL (C11).
+const DefaultGrace = 5 * time.Second
+
+// Class says how a process ended.
+type Class string
+
+// The classes of an end. TimedOut, Idle and Cancelled processes were killed by us, with everything they had started.
+const (
+	Exited        Class = "exited"
+	Signalled     Class = "signalled" // by a signal that was not ours
+	TimedOut      Class = "timeout"
+	Idle          Class = "idle"
+	Cancelled     Class = "cancelled"      // ctx was done
+	NotFound      Class = "not-found"      // no such program
+	NotExecutable Class = "not-executable" // it is there and cannot be run
+)
+
+// Result is how a process ended.
+type Result struct {
+	Class    Class
+	Exit     int    // the exit code; -1 when a signal ended it or it never ran
+	Signal   string // "SIGKILL"; "" when none did
+	Duration time.Duration
+}
+
+// Run runs a process to its end. When it returns, neither the process nor anything it started is left, as far as they can be told
+// apart from the rest (see tree): also what moved to another session or went on in the background of a good run. An error means that
+// the harness could not do its part; what the process did wrong is told by Result.Class.
+func Run(ctx context.Context, s Spec) (Result, error) {
+	if len(s.Argv) == 0 {
+		return Result{Class: NotFound, Exit: -1}, fmt.Errorf("starting a process: no program named")
+	}
+	if ctx.Err() != nil {
+		return Result{Class: Cancelled, Exit: -1}, nil
+	}
+	r, err := start(s)
+	if r == nil {
+		return notStarted(s, err)
+	}
+	class := r.watch(ctx)
+	if class != Exited {
+		r.stop(orElse(s.Grace, DefaultGrace))
+	}
+	r.tree.kill() // strays, also of a run that ended well
+	err = r.pipes.finish()
+	result := r.ended.result(class)
+	result.Duration = time.Since(r.began)
+	if err != nil {
+		return result, fmt.Errorf("reading the output of %s: %w", name(s), err)
+	}
+	return result, nil
+}
+
+// watch waits until the process has ended or has to be ended, and says which.
+func (r *running) watch(ctx context.Context) Class {
+	var timeout, idle <-chan time.Time
+	if r.spec.Timeout > 0 {
+		t := time.NewTimer(r.spec.Timeout)
+		defer t.Stop()
+		timeout = t.C
+	}
+	var silence *time.Timer
+	if r.spec.Idle > 0 {
+		silence = time.NewTimer(r.spec.Idle)
+		defer silence.Stop()
+		idle = silence.C
+	}
+	for {
+		select {
+		case <-r.done:
+			return Exited
+		case <-ctx.Done():
+			return Cancelled
+		case <-timeout:
+			return TimedOut
+		case <-idle:
+			left := r.spec.Idle - r.pulse.since()
+			if left <= 0 {
+				return Idle
+			}
+			silence.Reset(left)
+		}
+	}
+}
+
+// stop asks the whole tree to end and gives it until the grace is over.
+func (r *running) stop(grace time.Duration) {
+	over := time.NewTimer(grace)
+	defer over.Stop()
+	r.tree.terminate()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for done := r.done; ; {
+		select {
+		case <-over.C:
+			r.tree.kill()
+			<-r.done
+			return
+		case <-done:
+			done = nil // the rest of the tree still has its grace
+		case <-look.C:
+			if done == nil && r.tree.gone() {
+				return
+			}
+		}
+	}
+}
+
+func name(s Spec) string { return s.Argv[0][strings.LastIndexByte(s.Argv[0], '/')+1:] }
+
+func orElse(d, other time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return other
+}

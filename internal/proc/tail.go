@@ -1,0 +1,82 @@
+package proc
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Tail keeps the beginning and the end of what is written to it, and counts what was between. It never fails.
+type Tail struct {
+	head, ring []byte
+	most, keep int   // bytes of head and ring
+	at         int   // where the ring begins, once it is full
+	total      int64 // everything written
+}
+
+// NewTail keeps the first head and the last tail bytes.
+func NewTail(head, tail int) *Tail { return &Tail{most: head, keep: tail} }
+
+// Write implements io.Writer.
+func (t *Tail) Write(p []byte) (int, error) {
+	n := len(p)
+	t.total += int64(n)
+	if room := t.most - len(t.head); room > 0 {
+		room = min(room, len(p))
+		t.head = append(t.head, p[:room]...)
+		p = p[room:]
+	}
+	if len(p) > t.keep {
+		p = p[len(p)-t.keep:]
+	}
+	if room := t.keep - len(t.ring); room > 0 {
+		room = min(room, len(p))
+		t.ring = append(t.ring, p[:room]...)
+		p = p[room:]
+	}
+	for len(p) > 0 {
+		copied := copy(t.ring[t.at:], p)
+		p = p[copied:]
+		t.at = (t.at + copied) % t.keep
+	}
+	return n, nil
+}
+
+// Len is how many bytes were written.
+func (t *Tail) Len() int64 { return t.total }
+
+// String is what was written, verbatim, with a line "[... N bytes truncated ...]" where something is missing. No character is cut in
+// two.
+func (t *Tail) String() string {
+	end := string(t.ring[t.at:]) + string(t.ring[:t.at])
+	head := string(t.head)
+	if t.total == int64(len(head)+len(end)) {
+		return head + end
+	}
+	head, end = wholeEnd(head), wholeStart(end)
+	cut := fmt.Sprintf("[... %d bytes truncated ...]\n", t.total-int64(len(head)+len(end)))
+	if head != "" && head[len(head)-1] != '\n' {
+		cut = "\n" + cut
+	}
+	return head + cut + end
+}
+
+func wholeEnd(s string) string {
+	for i := 1; i <= 3 && i <= len(s); i++ {
+		if c := s[len(s)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+func wholeStart(s string) string {
+	for i := 0; i < 3 && i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
+	}
+	return s
+}

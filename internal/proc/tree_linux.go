@@ -1,0 +1,182 @@
+package proc
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tree is a process and everything that came of it. Agents and builds start sessions of their own, so the process group is not
+// enough; a process belongs to the tree when it
+//
+//   - carries the mark that the first process got in its environment, or
+//   - is in the group or session of one that belongs, or
+//   - is a child of one that belongs, now or when the tree was last looked at.
+//
+// What escapes is a process that clears its environment, opens a session and loses its parent, all between two looks.
+type tree struct {
+	root  int
+	mark  []byte
+	since uint64            // start time of the root: nothing older belongs
+	known map[int]startTime // everything ever seen
+}
+
+// startTime tells a process from a later one with the same id.
+type startTime uint64
+
+// markPrefix begins the name of a mark. The name itself is random, so a harness within a harness adds its own beside it.
+const markPrefix = "TREE_MARK_"
+
+func newMark() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return markPrefix + hex.EncodeToString(b[:])
+}
+
+func newTree(root int, mark string) *tree {
+	t := &tree{root: root, mark: []byte(mark + "="), known: map[int]startTime{}}
+	if s, ok := readStat(root); ok {
+		t.since = s.start
+		t.known[root] = startTime(s.start)
+	}
+	return t
+}
+
+// stat is what /proc/PID/stat tells.
+type stat struct {
+	pid, parent, group, session int
+	state                       byte
+	start                       uint64
+}
+
+func readStat(pid int) (s stat, ok bool) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return s, false
+	}
+	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:]) // the name before may hold anything
+	if len(fields) < 20 {
+		return s, false
+	}
+	number := func(i int) int { n, _ := strconv.Atoi(string(fields[i])); return n }
+	s = stat{pid: pid, state: fields[0][0], parent: number(1), group: number(2), session: number(3)}
+	s.start, err = strconv.ParseUint(string(fields[19]), 10, 64)
+	return s, err == nil
+}
+
+// find lists the living processes of the tree.
+func (t *tree) find() []int {
+	var rest []stat
+	in := map[int]bool{}
+	var found []int
+	add := func(s stat) {
+		in[s.pid] = true
+		t.known[s.pid] = startTime(s.start)
+		found = append(found, s.pid)
+	}
+	for _, s := range t.candidates() {
+		if t.known[s.pid] == startTime(s.start) || s.group == t.root || s.session == t.root || t.marked(s.pid) {
+			add(s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	for again := true; again; {
+		again = false
+		for i, s := range rest {
+			if s.pid != 0 && (in[s.parent] || in[s.group] || in[s.session]) {
+				add(s)
+				rest[i] = stat{}
+				again = true
+			}
+		}
+	}
+	return found
+}
+
+// candidates are the processes that may belong: younger than the root, alive, not ourselves.
+func (t *tree) candidates() []stat {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var list []stat
+	self := os.Getpid()
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == self {
+			continue
+		}
+		s, ok := readStat(pid)
+		switch {
+		case !ok || s.start < t.since:
+		case s.state == 'Z' || s.state == 'X':
+			t.reap(s)
+		default:
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// reap takes away an orphan that became our child because we are the first process of a container.
+func (t *tree) reap(s stat) {
+	if s.pid != t.root && s.parent == os.Getpid() && t.known[s.pid] == startTime(s.start) {
+		_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil)
+	}
+}
+
+func (t *tree) marked(pid int) bool {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && bytes.Contains(environ, t.mark)
+}
+
+// terminate asks every process of the tree to end.
+func (t *tree) terminate() {
+	for _, pid := range t.find() {
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+	}
+}
+
+// gone reports whether nothing of the tree is alive.
+func (t *tree) gone() bool { return len(t.find()) == 0 }
+
+// killing bounds how long kill goes on looking for what is born while it kills.
+const killing = 3 * time.Second
+
+// kill ends every process of the tree, again and again until there is none: a tree may grow while it is cut.
+func (t *tree) kill() {
+	for end, pause := time.Now().Add(killing), time.Millisecond; time.Now().Before(end); pause = min(2*pause, 20*time.Millisecond) {
+		found := t.find()
+		if len(found) == 0 {
+			return
+		}
+		for _, pid := range found {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// attributes put the process in a group of its own and end it when we die.
+func attributes(as *User) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if as != nil {
+		a.Credential = as.credential()
+	}
+	return a
+}
+
+// renouncePrivileges makes sure that what this thread starts never becomes more than it is, by sudo or a setuid file.
+func renouncePrivileges() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
+
+// HideSelf keeps processes of our own user from reading our memory and environment through /proc. It does not hide us from root.
+func HideSelf() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
