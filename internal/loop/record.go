@@ -1,6 +1,9 @@
 package loop
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // RecordType names what a record tells.
 type RecordType string
@@ -83,4 +86,21 @@ type End struct {
 	Outcome       Outcome `json:"outcome"`
 	Reason        string  `json:"reason"`
 	FailureBranch string  `json:"failure_branch,omitempty"`
+}
+
+// Valid says what is missing from a record that was read from outside; nil when it can be folded.
+func (r Record) Valid() error {
+	missing := map[RecordType]bool{
+		Started: r.Start == nil, Resumed: r.Resume == nil, Turned: r.Turn == nil,
+		Committed: r.Commit == nil, Posted: r.Post == nil, Ended: r.End == nil,
+		Baselined: false, TurnBegun: false, Judged: false,
+	}
+	empty, known := missing[r.Type]
+	if !known {
+		return fmt.Errorf("a record of the unknown type %q; it was written by a newer ralph", r.Type)
+	}
+	if empty {
+		return fmt.Errorf("a %s record without its content", r.Type)
+	}
+	return nil
 }

@@ -1,0 +1,197 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// maxAuthors is how many comment authors are looked up beside the people who asked; each costs one call, and a run may spend twelve
+// before its first turn. Comments by further authors are dropped and counted.
+const maxAuthors = 3
+
+// Gather reads everything that the decision and the task need, once, and completes the event with what its payload could not say: the
+// issue of a dispatch. A permission that cannot be read is a fact too: Authorise refuses on it. The error is for reads without which
+// nothing can be decided.
+func (c *Client) Gather(ctx context.Context, ev event.Event, rules event.Rules) (event.Event, event.Facts, error) {
+	facts := event.Facts{Permissions: map[string]event.Permission{}}
+	var err error
+	if facts.Self, err = c.whoami(ctx); err != nil {
+		return ev, facts, err
+	}
+	if ev.Repo.DefaultBranch == "" {
+		if ev.Repo, err = c.repository(ctx); err != nil {
+			return ev, facts, err
+		}
+	}
+	if ev.Kind == event.Scheduled {
+		return ev, facts, nil
+	}
+	if ev.Issue == nil && ev.Ask.Issue != 0 {
+		if ev.Issue, err = c.Issue(ctx, ev.Ask.Issue); err != nil {
+			return ev, facts, err
+		}
+	}
+	if ev.Issue != nil && ev.Issue.Pull {
+		if ev.Issue.Fork, err = c.fork(ctx, ev.Issue.Number); err != nil {
+			return ev, facts, err
+		}
+	}
+	if ev.Kind == event.Labeled {
+		// Unreadable leaves the labeller empty, on which Authorise refuses.
+		facts.Labeller, _, _ = c.Labeller(ctx, ev.Issue.Number, rules.TriggerLabel)
+	}
+	for _, login := range event.Identities(ev, facts.Labeller) {
+		c.permission(ctx, facts.Permissions, login)
+	}
+	if ev.Issue != nil {
+		err = c.comments(ctx, ev, &facts)
+	}
+	return ev, facts, err
+}
+
+func (c *Client) repository(ctx context.Context) (event.Repo, error) {
+	r, _, err := c.api.Repositories.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name)
+	if err != nil {
+		return c.o.Repo, explain("reading the repository "+c.o.Repo.String(), err)
+	}
+	return repo(r), nil
+}
+
+// Issue reads one issue or pull request as it stands now.
+func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
+	i, _, err := c.api.Issues.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
+	if err != nil {
+		return nil, explain(fmt.Sprintf("reading issue #%d", number), err)
+	}
+	return issue(i), nil
+}
+
+// fork reports whether a pull request's head is another repository; also true when that one is gone.
+func (c *Client) fork(ctx context.Context, number int) (bool, error) {
+	p, _, err := c.api.PullRequests.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
+	if err != nil {
+		return true, explain(fmt.Sprintf("reading pull request #%d", number), err)
+	}
+	return p.GetHead().GetRepo().GetFullName() != p.GetBase().GetRepo().GetFullName(), nil
+}
+
+// permission looks up one login and notes the answer, a failed lookup too. Bots have no permission to look up.
+func (c *Client) permission(ctx context.Context, known map[string]event.Permission, login string) event.Permission {
+	key := strings.ToLower(login)
+	if p, ok := known[key]; ok {
+		return p
+	}
+	if strings.HasSuffix(key, "[bot]") {
+		return event.Permission{}
+	}
+	level, _, err := c.api.Repositories.GetPermissionLevel(ctx, c.o.Repo.Owner, c.o.Repo.Name, login)
+	known[key] = event.Permission{Level: level.GetPermission(), Err: err}
+	return known[key]
+}
+
+// Labeller reads from the issue's event log who put the label on last, and when.
+func (c *Client) Labeller(ctx context.Context, number int, label string) (login string, at time.Time, err error) {
+	opts := &github.ListOptions{PerPage: 100}
+	for {
+		events, resp, err := c.api.Issues.ListIssueEvents(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)
+		if err != nil {
+			return "", time.Time{}, explain(fmt.Sprintf("reading the event log of issue #%d", number), err)
+		}
+		if opts.Page == 0 && resp.LastPage > 1 { // oldest first: the label is most likely on the last page
+			opts.Page = resp.LastPage
+			continue
+		}
+		for i := len(events) - 1; i >= 0; i-- {
+			if e := events[i]; e.GetEvent() == "labeled" && strings.EqualFold(e.GetLabel().GetName(), label) {
+				return e.GetActor().GetLogin(), e.GetCreatedAt().Time, nil
+			}
+		}
+		if opts.Page <= 1 {
+			return "", time.Time{}, fmt.Errorf("the event log of issue #%d does not say who put %q on", number, label)
+		}
+		opts.Page--
+	}
+}
+
+// comments reads the newest comments of the issue and looks their authors up.
+func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Facts) error {
+	all, err := c.Comments(ctx, ev.Issue.Number)
+	if err != nil {
+		return err
+	}
+	looked := 0
+	for i := len(all) - 1; i >= 0; i-- { // newest first, so that the budget goes to them
+		login := all[i].Author.Login
+		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot && !strings.EqualFold(login, facts.Self) {
+			if looked == maxAuthors {
+				facts.Dropped++
+				continue
+			}
+			looked++
+			c.permission(ctx, facts.Permissions, login)
+		}
+	}
+	facts.Comments = all
+	return nil
+}
+
+// Comments reads the first 100 comments of an issue, and of a longer conversation the last 100, oldest first.
+func (c *Client) Comments(ctx context.Context, number int) ([]event.Comment, error) {
+	opts := &github.IssueListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}}
+	list, resp, err := c.api.Issues.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)
+	if err == nil && resp.LastPage > 1 {
+		opts.Page = resp.LastPage
+		list, _, err = c.api.Issues.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)
+	}
+	if err != nil {
+		return nil, explain(fmt.Sprintf("reading the comments of issue #%d", number), err)
+	}
+	out := make([]event.Comment, len(list))
+	for i, one := range list {
+		out[i] = comment(one)
+	}
+	return out, nil
+}
+
+// Queued lists the open issues that carry the label, oldest first, at most 100.
+func (c *Client) Queued(ctx context.Context, label string) ([]event.Issue, error) {
+	list, _, err := c.api.Issues.ListByRepo(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.IssueListByRepoOptions{
+		Labels: []string{label}, State: "open", Sort: "created", Direction: "asc", ListOptions: github.ListOptions{PerPage: 100},
+	})
+	if err != nil {
+		return nil, explain("listing the issues labelled "+label, err)
+	}
+	var out []event.Issue
+	for _, i := range list {
+		if !i.IsPullRequest() {
+			out = append(out, *issue(i))
+		}
+	}
+	return out, nil
+}
+
+// FindPull finds the open pull request of a branch of this repository; nil when there is none.
+func (c *Client) FindPull(ctx context.Context, branch string) (*event.Pull, error) {
+	list, _, err := c.api.PullRequests.List(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.PullRequestListOptions{
+		State: "open", Head: c.o.Repo.Owner + ":" + branch,
+	})
+	if err != nil {
+		return nil, explain("looking for the pull request of "+branch, err)
+	}
+	for _, p := range list {
+		if p.GetHead().GetRef() == branch { // servers that do not know the filter answer with every pull request
+			return pull(p), nil
+		}
+	}
+	return nil, nil
+}
+
+func pull(p *github.PullRequest) *event.Pull {
+	return &event.Pull{Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Draft: p.GetDraft()}
+}

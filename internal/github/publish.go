@@ -1,0 +1,252 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// React answers the event with a reaction: on its comment when it has one, else on the issue (B-12, B-16).
+func (c *Client) React(ctx context.Context, ev event.Event, content string) error {
+	if ev.Issue == nil || c.dry("react with %s to %s", content, ev) {
+		return nil
+	}
+	var err error
+	if ev.Comment != nil {
+		_, _, err = c.api.Reactions.CreateIssueCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID, content)
+	} else {
+		_, _, err = c.api.Reactions.CreateIssueReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Issue.Number, content)
+	}
+	if err != nil {
+		return explain("reacting to "+ev.String(), err)
+	}
+	return nil
+}
+
+// Comment posts a comment and returns its id. The body's first line must be unlike any other comment's: when an answer is lost, it
+// tells whether the comment arrived.
+func (c *Client) Comment(ctx context.Context, number int, body string) (int64, error) {
+	if c.dry("comment on #%d:\n%s", number, body) {
+		return 0, nil
+	}
+	for try := 1; ; try++ {
+		posted, _, err := c.api.Issues.CreateComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.IssueComment{Body: &body})
+		if err == nil {
+			c.self = posted.GetUser().GetLogin()
+			return posted.GetID(), nil
+		}
+		if !lost(err) || try == maxTries {
+			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
+		}
+		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
+			return 0, err
+		}
+		if id, err := c.FindComment(ctx, number, firstLine(body)); err == nil && id != 0 {
+			return id, nil
+		}
+	}
+}
+
+// FindComment finds ralph's own newest comment on an issue that begins with the line; 0 when there is none. Others may write the same
+// line: only the author decides whose it is (B-16).
+func (c *Client) FindComment(ctx context.Context, number int, line string) (int64, error) {
+	self, err := c.whoami(ctx)
+	if err != nil {
+		return 0, err
+	}
+	all, err := c.Comments(ctx, number)
+	if err != nil {
+		return 0, err
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if strings.EqualFold(all[i].Author.Login, self) && firstLine(all[i].Body) == line {
+			return all[i].ID, nil
+		}
+	}
+	return 0, nil
+}
+
+// EditComment replaces a comment's body.
+func (c *Client) EditComment(ctx context.Context, id int64, body string) error {
+	if c.dry("edit comment %d", id) {
+		return nil
+	}
+	_, _, err := c.api.Issues.EditComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, id, &github.IssueComment{Body: &body})
+	if err != nil {
+		return explain(fmt.Sprintf("editing comment %d", id), err)
+	}
+	return nil
+}
+
+// ErrGone is a comment or pull request that somebody deleted meanwhile.
+func ErrGone(err error) bool {
+	var api *github.ErrorResponse
+	return errors.As(err, &api) && api.Response != nil && (api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
+}
+
+// AddLabel puts a label on; GitHub makes it when the repository does not have it.
+func (c *Client) AddLabel(ctx context.Context, number int, label string) error {
+	if c.dry("put %s on #%d", label, number) {
+		return nil
+	}
+	_, _, err := c.api.Issues.AddLabelsToIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, []string{label})
+	if err != nil {
+		return explain(fmt.Sprintf("putting the label %s on #%d", label, number), err)
+	}
+	return nil
+}
+
+// RemoveLabel takes a label off; one that is not there is fine.
+func (c *Client) RemoveLabel(ctx context.Context, number int, label string) error {
+	if c.dry("take %s off #%d", label, number) {
+		return nil
+	}
+	_, err := c.api.Issues.RemoveLabelForIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, label)
+	if err != nil && !ErrGone(err) {
+		return explain(fmt.Sprintf("taking the label %s off #%d", label, number), err)
+	}
+	return nil
+}
+
+// PullRequest is what a pull request says.
+type PullRequest struct {
+	Title, Body string
+	Head, Base  string // branches
+	Draft       bool
+}
+
+// OpenPull opens a pull request, or adopts the one that the branch already has.
+func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, error) {
+	if c.dry("open the pull request %q from %s to %s:\n%s", p.Title, p.Head, p.Base, p.Body) {
+		return &event.Pull{Draft: p.Draft}, nil
+	}
+	for try := 1; ; try++ {
+		made, resp, err := c.api.PullRequests.Create(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.NewPullRequest{
+			Title: &p.Title, Body: &p.Body, Head: &p.Head, Base: &p.Base, Draft: &p.Draft, MaintainerCanModify: github.Bool(true),
+		})
+		if err == nil {
+			return pull(made), nil
+		}
+		refused := resp != nil && resp.StatusCode == http.StatusUnprocessableEntity
+		if refused && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
+			p.Draft = false // private repositories on some plans have no drafts
+			continue
+		}
+		if !lost(err) && !refused || try == maxTries {
+			return nil, c.explainPull(p, err)
+		}
+		if found, ferr := c.FindPull(ctx, p.Head); ferr == nil && found != nil {
+			return found, c.EditPull(ctx, found.Number, p.Title, p.Body)
+		}
+		if refused {
+			return nil, c.explainPull(p, err)
+		}
+		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *Client) explainPull(p PullRequest, err error) error {
+	if strings.Contains(err.Error(), "not permitted to create or approve pull requests") {
+		return fmt.Errorf("opening the pull request of %s: GitHub Actions may not open pull requests here; allow it under Settings → Actions → General → Workflow permissions, or open it by hand from the branch: %w", p.Head, err)
+	}
+	return explain("opening the pull request of "+p.Head, err)
+}
+
+// EditPull replaces a pull request's title and body.
+func (c *Client) EditPull(ctx context.Context, number int, title, body string) error {
+	if c.dry("edit pull request #%d", number) {
+		return nil
+	}
+	_, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.PullRequest{Title: &title, Body: &body})
+	if err != nil {
+		return explain(fmt.Sprintf("editing pull request #%d", number), err)
+	}
+	return nil
+}
+
+// ReadyPull takes a pull request out of draft; only GraphQL can.
+func (c *Client) ReadyPull(ctx context.Context, nodeID string) error {
+	const mutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
+	if c.dry("mark the pull request ready for review") {
+		return nil
+	}
+	return c.graphql(ctx, mutation, map[string]any{"id": nodeID}, nil)
+}
+
+// LastEdited is when an issue's text was last changed; zero when never. The REST API does not tell.
+func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) {
+	const query = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }`
+	var data struct {
+		Repository struct {
+			Issue *struct {
+				LastEditedAt *time.Time `json:"lastEditedAt"`
+			} `json:"issue"`
+		} `json:"repository"`
+	}
+	err := c.graphql(ctx, query, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": number}, &data)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking when issue #%d was last edited: %w", number, err)
+	}
+	if data.Repository.Issue == nil {
+		return time.Time{}, fmt.Errorf("asking when issue #%d was last edited: GitHub does not find it", number)
+	}
+	if data.Repository.Issue.LastEditedAt == nil {
+		return time.Time{}, nil
+	}
+	return *data.Repository.Issue.LastEditedAt, nil
+}
+
+func (c *Client) graphql(ctx context.Context, query string, variables map[string]any, into any) error {
+	address := c.o.GraphQLURL
+	if address == "" {
+		address = "https://api.github.com/graphql"
+	}
+	req, err := c.api.NewRequest(http.MethodPost, address, map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Data   any                        `json:"data"`
+		Errors []struct{ Message string } `json:"errors"`
+	}{Data: into}
+	if _, err := c.api.Do(ctx, req, &answer); err != nil {
+		return explain("asking GraphQL", err)
+	}
+	if len(answer.Errors) > 0 {
+		return fmt.Errorf("asking GraphQL: %s", answer.Errors[0].Message)
+	}
+	return nil
+}
+
+// dry reports whether writes are off, and logs the one that is left undone.
+func (c *Client) dry(format string, args ...any) bool {
+	if c.o.DryRun && c.o.Log != nil {
+		c.o.Log("dry run: would "+format, args...)
+	}
+	return c.o.DryRun
+}
+
+// lost reports whether a write may have happened although its answer is an error: a server error or a broken connection.
+func lost(err error) bool {
+	var api *github.ErrorResponse
+	if errors.As(err, &api) && api.Response != nil {
+		return api.Response.StatusCode >= 500
+	}
+	var limit *github.RateLimitError
+	var abuse *github.AbuseRateLimitError
+	return !errors.As(err, &limit) && !errors.As(err, &abuse) && !errors.Is(err, context.Canceled)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,156 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// retrier tries a call again where GitHub's documents say that this is right: after a rate limit, when the stated time has passed,
+// and after a server error or a lost connection, when doing it twice is the same as doing it once.
+type retrier struct {
+	next  http.RoundTripper
+	sleep func(context.Context, time.Duration) error
+	log   func(format string, args ...any)
+}
+
+const (
+	maxTries = 4
+	// maxWait is the longest a call waits for a rate limit to pass; a longer one is the caller's to report.
+	maxWait = 2 * time.Minute
+)
+
+// repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access token is
+// replaced. Comments and pull requests are not: their callers look first whether the lost one arrived.
+var repeatable = regexp.MustCompile(`/(reactions|labels|access_tokens)$`)
+
+func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := replay(req)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		resp, err := r.once(req, body)
+		wait, why := verdict(req, resp, err, try)
+		if wait < 0 || try == maxTries {
+			return resp, err
+		}
+		if r.log != nil {
+			r.log("GitHub: %s %s: %s; trying again in %s", req.Method, req.URL.Path, why, wait.Round(time.Millisecond))
+		}
+		if resp != nil {
+			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+			_ = resp.Body.Close()
+		}
+		if err := r.sleep(req.Context(), wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// once sends the request with a time limit of its own that ends when the answer's body is closed.
+func (r *retrier) once(req *http.Request, body []byte) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), requestTimeout)
+	again := req.Clone(ctx)
+	if body != nil {
+		again.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	resp, err := r.next.RoundTrip(again)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &closer{resp.Body, cancel}
+	return resp, nil
+}
+
+type closer struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (c *closer) Close() error {
+	defer c.cancel()
+	return c.ReadCloser.Close()
+}
+
+// verdict says how long to wait before the next try; negative: do not try again.
+func verdict(req *http.Request, resp *http.Response, err error, try int) (wait time.Duration, why string) {
+	twice := req.Method != http.MethodPost || repeatable.MatchString(req.URL.Path)
+	switch {
+	case req.Context().Err() != nil:
+		return -1, ""
+	case err != nil:
+		if twice {
+			return backoff(try), err.Error()
+		}
+		return -1, ""
+	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusForbidden:
+		return limited(resp)
+	case resp.StatusCode >= 500 && twice:
+		return backoff(try), resp.Status
+	}
+	return -1, ""
+}
+
+// limited reads a primary or secondary rate limit; GitHub has not carried the call out, whatever its method.
+func limited(resp *http.Response) (time.Duration, string) {
+	var wait time.Duration
+	switch {
+	case resp.Header.Get("Retry-After") != "":
+		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+		if err != nil {
+			return -1, ""
+		}
+		wait = time.Duration(seconds) * time.Second
+	case resp.Header.Get("X-Ratelimit-Remaining") == "0":
+		reset, err := strconv.ParseInt(resp.Header.Get("X-Ratelimit-Reset"), 10, 64)
+		if err != nil {
+			return -1, ""
+		}
+		wait = max(time.Until(time.Unix(reset, 0)), 0) + time.Second
+	case resp.StatusCode == http.StatusTooManyRequests:
+		wait = time.Minute
+	default: // a plain 403: the token may not
+		return -1, ""
+	}
+	if wait > maxWait {
+		return -1, ""
+	}
+	return wait, "rate limit"
+}
+
+func backoff(try int) time.Duration {
+	step := 500 * time.Millisecond << (try - 1)
+	return step + rand.N(step/2) //nolint:gosec // jitter needs no secret
+}
+
+// replay makes the request's body one that can be sent again.
+func replay(req *http.Request) ([]byte, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil, nil
+	}
+	defer func() { _ = req.Body.Close() }()
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading the request body: %w", err)
+	}
+	return body, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

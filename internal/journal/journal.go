@@ -1,0 +1,122 @@
+// Package journal stores the records of a run, one JSON object a line, and reads them back. It also keeps two runs out of one directory.
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// File is the journal's name in a run's directory and in the run record.
+const File = "journal.jsonl"
+
+// maxLine bounds one record: outputs in it are bounded by loop.OutputBytes, so a longer line is not ours.
+const maxLine = 4 << 20
+
+// Journal is an open journal. It is not safe for use by several goroutines.
+type Journal struct {
+	file  *os.File
+	state loop.State
+	// raw is the whole text, which the run record carries. It grows by a few kilobytes an iteration.
+	raw []byte
+}
+
+// Open opens the journal in dir, creating both when absent. A last line that a killed process did not finish is cut off.
+func Open(dir string) (*Journal, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the run's directory: %w", err)
+	}
+	name := filepath.Join(dir, File)
+	raw, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the journal: %w", err)
+	}
+	records, whole, err := Read(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal %s: %w", name, err)
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	if err := errors.Join(file.Truncate(whole), seekEnd(file)); err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", errors.Join(err, file.Close()))
+	}
+	return &Journal{file: file, state: loop.Fold(records), raw: raw[:whole]}, nil
+}
+
+func seekEnd(f *os.File) error {
+	_, err := f.Seek(0, io.SeekEnd)
+	return err
+}
+
+// Import makes dir hold a journal that came from elsewhere: the run record of another machine.
+func Import(dir string, raw []byte) (*Journal, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the run's directory: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, File), raw, 0o644); err != nil {
+		return nil, fmt.Errorf("writing the journal: %w", err)
+	}
+	return Open(dir)
+}
+
+// Read reads records. whole is how many bytes they take; an unfinished last line is left out of both. Any other line that is not a
+// record is an error that names it.
+func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return records, whole, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(line) > maxLine {
+			return nil, 0, fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
+		}
+		var rec loop.Record
+		if err := json.Unmarshal(line, &rec); err != nil {
+			return nil, 0, fmt.Errorf("line %d is not a record: %w", n, err)
+		}
+		if err := rec.Valid(); err != nil {
+			return nil, 0, fmt.Errorf("line %d: %w", n, err)
+		}
+		records = append(records, rec)
+		whole += int64(len(line))
+	}
+}
+
+// Append writes one record and returns the state after it. It reaches the operating system in one write: a process that dies right
+// after has recorded it, one that dies before has not.
+func (j *Journal) Append(rec loop.Record) (loop.State, error) {
+	line, err := json.Marshal(rec)
+	if err != nil {
+		return j.state, fmt.Errorf("writing a %s record: %w", rec.Type, err)
+	}
+	line = append(line, '\n')
+	if _, err := j.file.Write(line); err != nil {
+		return j.state, fmt.Errorf("writing a %s record: %w", rec.Type, err)
+	}
+	j.raw = append(j.raw, line...)
+	j.state = j.state.With(rec)
+	return j.state, nil
+}
+
+// State is what the records add up to.
+func (j *Journal) State() loop.State { return j.state }
+
+// Bytes is the journal's text, for the run record. The caller must not change it.
+func (j *Journal) Bytes() []byte { return j.raw }
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }
