@@ -1,0 +1,88 @@
+package git
+
+import (
+	"encoding/base64"
+	"path/filepath"
+	"strings"
+)
+
+// safe is the configuration of every command of ours. No hook, no monitor, no submodule; a file of the repository cannot say otherwise.
+var safe = []pair{
+	{"core.hooksPath", "/dev/null"},
+	{"core.fsmonitor", "false"},
+	{"submodule.recurse", "false"},
+	{"fetch.recurseSubmodules", "false"},
+	{"gc.auto", "0"},
+	{"maintenance.auto", "false"},
+	{"advice.detachedHead", "false"},
+	{"core.quotePath", "false"},
+	{"fastimport.unpackLimit", "1"},
+	{"protocol.ext.allow", "never"},
+}
+
+// hostConfig is what the bot's git reads instead of the machine's and the user's configuration. Only what git must find in a file is
+// here: git takes safe.directory for its own children from nowhere else.
+const hostConfig = `[safe]
+	directory = *
+[protocol]
+	allow = never
+[protocol "https"]
+	allow = always
+[protocol "http"]
+	allow = always
+[protocol "file"]
+	allow = always
+[protocol "ssh"]
+	allow = always
+[credential]
+	helper =
+[core]
+	attributesFile = /dev/null
+	sharedRepository = 0644
+	commitGraph = false
+[http]
+	lowSpeedLimit = 1000
+	lowSpeedTime = 120
+`
+
+// environment is what both shapes start git with: the given one without anything that steers git, then our own.
+func environment(given []string) []string {
+	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	for _, entry := range given {
+		if name, _, ok := strings.Cut(entry, "="); ok && (!strings.HasPrefix(name, "GIT_") || name == "GIT_SSL_CAINFO") && name != "SSH_ASKPASS" {
+			env = append(env, entry)
+		}
+	}
+	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no")
+}
+
+// botEnvironment shuts out every file of configuration but ours.
+func botEnvironment(o Options) []string {
+	return append(environment(o.Env),
+		"HOME="+o.Root, "XDG_CONFIG_HOME="+filepath.Join(o.Root, "none"),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(o.Root, "gitconfig"), "GIT_NO_LAZY_FETCH=1",
+	)
+}
+
+// identity names who the commits are by.
+func identity(id Identity) []string {
+	return []string{
+		"GIT_AUTHOR_NAME=" + id.Name, "GIT_AUTHOR_EMAIL=" + id.Email,
+		"GIT_COMMITTER_NAME=" + id.Name, "GIT_COMMITTER_EMAIL=" + id.Email,
+	}
+}
+
+// credential is how the remote knows us. The key holds the whole URL, so that no header a file gives for the same server is sent too:
+// the longest match counts, and an empty value first drops what others gave (actions/checkout leaves one behind).
+func (r Remote) credential() []pair {
+	if r.Token == "" {
+		return nil
+	}
+	name := r.Username
+	if name == "" {
+		name = "x-access-token"
+	}
+	key := "http." + r.URL + ".extraheader"
+	basic := base64.StdEncoding.EncodeToString([]byte(name + ":" + r.Token))
+	return []pair{{key, ""}, {key, "Authorization: Basic " + basic}}
+}

@@ -1,0 +1,43 @@
+package git
+
+import "fmt"
+
+// TakenError says that another process holds the run: its lease reached the remote first (B-26).
+type TakenError struct{ Task string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("%s is already running: another process has just taken it", e.Task)
+}
+
+// ConflictError says that the run's branch moved on the remote and our commits do not go on top of it (B-18).
+type ConflictError struct{ Branch, Why string }
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("the branch %s was changed by somebody else while the run was working, and %s; settle it by hand, then ask for a retry", e.Branch, e.Why)
+}
+
+// WorkflowsError says that the push was refused because it changes files of .github/workflows.
+type WorkflowsError struct{ Detail string }
+
+func (e *WorkflowsError) Error() string {
+	return "GitHub refused the push because it changes files in .github/workflows: give ralph's token the permission \"workflows: write\", or keep the task out of them"
+}
+
+// AccessError says that the remote did not take the credential.
+type AccessError struct{ URL, Detail string }
+
+func (e *AccessError) Error() string {
+	return fmt.Sprintf("%s refused access: check that the token is valid and may write the repository's contents (%s)", e.URL, e.Detail)
+}
+
+// commandError is a git command that failed.
+type commandError struct {
+	Command string // "push"
+	Exit    int
+	Stderr  string
+	Stdout  string
+}
+
+func (e *commandError) Error() string {
+	return fmt.Sprintf("git %s ended with exit code %d: %s", e.Command, e.Exit, lastLine(e.Stderr))
+}

@@ -1,0 +1,123 @@
+// Package git is the door to git, always through the git binary (2.39 or newer). A Tree is a run's working tree in one of two shapes:
+// the bot's own checkout, whose agent is another user and is not trusted, or the user's clone on a command line.
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Remote is the repository that is fetched from and pushed to.
+type Remote struct {
+	URL string
+	// Token goes to git in its environment alone: never to a command line, never to a file. "" is none.
+	Token    string
+	Username string // "" is x-access-token
+}
+
+// Identity is who the commits are by.
+type Identity struct{ Name, Email string }
+
+// Options are what a tree is opened with.
+type Options struct {
+	// Root is an absolute directory of our own. The bot's whole checkout is in it; a command line's scratch files are, and "" takes a
+	// temporary directory for them.
+	Root     string
+	Remote   Remote     // URL "" pushes nothing
+	As       *proc.User // who the agent and the checks run as; nil is ourselves
+	Env      []string   // what git is started with, NAME=value; GIT_* in it is dropped
+	Identity Identity   // of the bot's commits; on a command line only when the user has none
+	Task     string     // "issue-42": names the run record refs/ralph/runs/<task>
+	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/… (B-03).
+	Fresh bool
+	// Resume takes a killed run up again on a command line: what lies about in the tree is the agent's.
+	Resume bool
+	Log    func(format string, args ...any) // nil is silent
+}
+
+// Tree is the working tree of one run. It is not safe for use by two goroutines at once.
+type Tree struct {
+	o     Options
+	git   door
+	bot   bool
+	work  string // the working tree
+	dir   string // the repository: the bot's bare one, or the clone's .git
+	index string // the index that our commands use
+	state string // a directory of ours that the working tree does not hold
+
+	base, baseTree, baseBranch string
+	branch                     string
+	head, headTree             string // newest commit of the run
+	indexed                    string // the commit that our own index is known to be at
+	links                      map[string]bool
+	record                     string // newest commit of the run record, "" before the first
+	pushed                     pushed
+	made                       []string // directories to remove at the end
+}
+
+// pushed is what the remote is known to have; "" is nothing.
+type pushed struct{ branch, record string }
+
+// Dir is the working tree, an absolute path.
+func (t *Tree) Dir() string { return t.work }
+
+// Base is the commit that the run is measured against, a full hash.
+func (t *Tree) Base() string { return t.base }
+
+// BaseBranch is the branch that the base is on: "main"; "" when a command line's HEAD was detached.
+func (t *Tree) BaseBranch() string { return t.baseBranch }
+
+// Branch is the run's own branch.
+func (t *Tree) Branch() string { return t.branch }
+
+// Head is the newest commit of the run's branch, a full hash.
+func (t *Tree) Head() string { return t.head }
+
+// Resumed reports whether the run's branch held work of an earlier process when the tree was opened.
+func (t *Tree) Resumed() bool { return t.head != t.base }
+
+// UseBase measures the run against another commit: the one that its journal names.
+func (t *Tree) UseBase(ctx context.Context, commit string) error {
+	out, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{commit}", commit+"^{tree}")
+	ids := fields(out)
+	if err != nil || len(ids) != 2 {
+		return fmt.Errorf("the run began from commit %.12s, which is not in the repository any more: start it afresh", commit)
+	}
+	t.base, t.baseTree = ids[0], ids[1]
+	return nil
+}
+
+// Env is what the agent and the checks need in their environment to use git in the tree.
+func (t *Tree) Env() []string {
+	if t.bot {
+		return nil
+	}
+	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0=" + t.excludes()}
+}
+
+// Close removes what the tree keeps outside of the working tree. The working tree itself stays.
+func (t *Tree) Close() error {
+	var first error
+	for _, dir := range t.made {
+		if err := os.RemoveAll(dir); err != nil && first == nil {
+			first = fmt.Errorf("removing %s: %w", dir, err)
+		}
+	}
+	return first
+}
+
+func (t *Tree) log(format string, args ...any) {
+	if t.o.Log != nil {
+		t.o.Log(format, args...)
+	}
+}
+
+func (t *Tree) ref() string       { return "refs/heads/" + t.branch }
+func (t *Tree) recordRef() string { return recordRef(t.o.Task) }
+func (t *Tree) excludes() string  { return filepath.Join(t.state, "excludes") }
+
+func recordRef(task string) string { return "refs/ralph/runs/" + task }

@@ -1,0 +1,123 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// door starts git commands in one environment.
+type door struct {
+	dir  string
+	env  []string
+	pair []pair // configuration that no file can override
+}
+
+type pair struct{ key, value string }
+
+// call is one git command.
+type call struct {
+	args   []string
+	in     io.Reader
+	out    io.Writer // nil: returned
+	env    []string  // more of it
+	pair   []pair
+	within time.Duration // 0: the time limit of local commands
+}
+
+// How long a git command may take. A remote that stalls is given up earlier, by http.lowSpeedTime.
+const (
+	localTime  = 10 * time.Minute
+	remoteTime = 30 * time.Minute
+)
+
+// out runs a command and returns its standard output.
+func (d door) out(ctx context.Context, args ...string) (string, error) {
+	stdout, _, err := d.run(ctx, call{args: args})
+	return stdout, err
+}
+
+// run runs a command and returns what it said. A command that fails is a *commandError.
+func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error) {
+	var out, errs bytes.Buffer
+	to := c.out
+	if to == nil {
+		to = &out
+	}
+	within := c.within
+	if within == 0 {
+		within = localTime
+	}
+	result, err := proc.Run(ctx, proc.Spec{
+		Argv: append([]string{"git"}, c.args...), Dir: d.dir, Env: d.environment(c), Stdin: c.in, Stdout: to, Stderr: &errs, Timeout: within,
+	})
+	stdout, stderr = out.String(), errs.String()
+	switch {
+	case err != nil:
+		return stdout, stderr, fmt.Errorf("running git %s: %w", c.args[0], err)
+	case result.Class == proc.Cancelled:
+		return stdout, stderr, context.Cause(ctx)
+	case result.Class == proc.NotFound || result.Class == proc.NotExecutable:
+		return stdout, stderr, errors.New("git is not installed or not on PATH: install git 2.39 or newer")
+	case result.Class == proc.TimedOut:
+		return stdout, stderr, fmt.Errorf("git %s did not end within %s", c.args[0], within)
+	case result.Exit != 0:
+		return stdout, stderr, &commandError{c.args[0], result.Exit, stderr, stdout}
+	}
+	return stdout, stderr, nil
+}
+
+// environment is what a command is started with. Configuration given here beats every file and reaches git's own children.
+func (d door) environment(c call) []string {
+	pairs := append(d.pair[:len(d.pair):len(d.pair)], c.pair...)
+	env := append(d.env[:len(d.env):len(d.env)], c.env...)
+	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(pairs)))
+	for i, p := range pairs {
+		n := strconv.Itoa(i)
+		env = append(env, "GIT_CONFIG_KEY_"+n+"="+p.key, "GIT_CONFIG_VALUE_"+n+"="+p.value)
+	}
+	return env
+}
+
+// exit is the exit code of a command that failed, -1 for every other error.
+func exit(err error) int {
+	var e *commandError
+	if errors.As(err, &e) {
+		return e.Exit
+	}
+	return -1
+}
+
+func fields(out string) []string { return strings.Fields(out) }
+
+// records splits the output of a command with -z.
+func records(out string) []string {
+	out = strings.TrimSuffix(out, "\x00")
+	if out == "" {
+		return nil
+	}
+	return strings.Split(out, "\x00")
+}
+
+// joined is the input of a command with -z.
+func joined(names []string) io.Reader {
+	return strings.NewReader(strings.Join(names, "\x00") + "\x00")
+}
+
+// lastLine is what a command said last, for a sentence.
+func lastLine(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for _, line := range lines {
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
+}
