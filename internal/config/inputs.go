@@ -1,0 +1,173 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Inputs are the action's inputs as the runner passes them: INPUT_ and the name in capitals. An empty input is one that was not given.
+// Names, descriptions and defaults are in InputTable.
+type Inputs struct {
+	GitHubToken   string `env:"INPUT_GITHUB_TOKEN"`
+	AppID         int64  `env:"INPUT_APP_ID"`
+	AppPrivateKey string `env:"INPUT_APP_PRIVATE_KEY"`
+
+	TriggerLabel  string   `env:"INPUT_TRIGGER_LABEL"`
+	TriggerPhrase string   `env:"INPUT_TRIGGER_PHRASE"`
+	AllowedBots   []string // exact logins
+
+	Prompt     string `env:"INPUT_PROMPT"`
+	PromptFile string `env:"INPUT_PROMPT_FILE"`
+	Issue      int    `env:"INPUT_ISSUE"` // 0: none given
+
+	Agent                string   `env:"INPUT_AGENT"`
+	AgentArgs            []string // split as a shell does
+	Model                string   `env:"INPUT_MODEL"`
+	ReviewerAgent        string   `env:"INPUT_REVIEWER_AGENT"`
+	ReviewerModel        string   `env:"INPUT_REVIEWER_MODEL"`
+	AnthropicAPIKey      string   `env:"INPUT_ANTHROPIC_API_KEY"`
+	ClaudeCodeOAuthToken string   `env:"INPUT_CLAUDE_CODE_OAUTH_TOKEN"`
+
+	Checks         []string // one command each
+	Setup          string   `env:"INPUT_SETUP"`
+	MaxIterations  int      `env:"INPUT_MAX_ITERATIONS"`  // 0: not given
+	TimeoutMinutes int      `env:"INPUT_TIMEOUT_MINUTES"` // 0: not given
+	Review         *bool    `env:"INPUT_REVIEW"`          // nil: not given
+
+	BaseBranch         string `env:"INPUT_BASE_BRANCH"` // empty: the default branch
+	BranchPrefix       string `env:"INPUT_BRANCH_PREFIX"`
+	BranchNameTemplate string `env:"INPUT_BRANCH_NAME_TEMPLATE"`
+
+	DryRun   bool   `env:"INPUT_DRY_RUN"`
+	MaxTasks int    `env:"INPUT_MAX_TASKS"` // a sweep's
+	Settings string `env:"INPUT_SETTINGS"`  // a JSON object, a layer of its own
+}
+
+// ReadInputs reads the inputs from an environment. Its error is an *Error with every problem; no secret is quoted in it.
+func ReadInputs(environ map[string]string) (Inputs, error) {
+	given, problems := inputValues(environ)
+	if err := asError(problems); err != nil {
+		return Inputs{}, err
+	}
+	in, err := env.ParseAsWithOptions[Inputs](env.Options{Environment: given})
+	if err != nil {
+		return Inputs{}, fmt.Errorf("reading inputs: %w", err)
+	}
+	in.AllowedBots = fields(given["INPUT_ALLOWED_BOTS"])
+	in.Checks = commands(given["INPUT_CHECKS"])
+	in.AgentArgs, err = words(given["INPUT_AGENT_ARGS"])
+	if err != nil {
+		problems = append(problems, fmt.Sprintf("input agent_args: %v; allowed are arguments as a shell reads them.", err))
+	}
+	return in, asError(append(problems, in.contradictions()...))
+}
+
+// inputValues trims what was given, puts defaults in for what was not, and holds each value against its row of the table.
+func inputValues(environ map[string]string) (map[string]string, []string) {
+	values := map[string]string{}
+	var problems []string
+	for _, row := range InputTable {
+		value := strings.TrimSpace(environ[row.Env()])
+		if value == "" && !strings.Contains(row.Default, "${{") { // an expression is for the runner
+			value = row.Default
+		}
+		if value == "" {
+			continue
+		}
+		value, problem := row.check(value)
+		if problem != "" {
+			problems = append(problems, problem)
+		}
+		values[row.Env()] = value
+	}
+	return values, problems
+}
+
+// contradictions are inputs that are right each on its own but not together.
+func (in Inputs) contradictions() []string {
+	var problems []string
+	if in.Prompt != "" && in.PromptFile != "" {
+		problems = append(problems, "inputs prompt and prompt_file are both given; only one of them is allowed.")
+	}
+	if in.Issue != 0 && (in.Prompt != "" || in.PromptFile != "") {
+		problems = append(problems, "inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.")
+	}
+	if (in.AppID != 0) != (in.AppPrivateKey != "") {
+		problems = append(problems, "inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.")
+	}
+	if strings.ContainsAny(in.TriggerPhrase, " \t\n") {
+		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; allowed is one word, such as \"/ralph\".", show(in.TriggerPhrase)))
+	}
+	for _, bot := range in.AllowedBots {
+		if bot == "*" {
+			problems = append(problems, "input allowed_bots is \"*\"; allowed are exact logins, such as \"renovate[bot]\".")
+		}
+	}
+	return problems
+}
+
+// Layer is the part of the inputs that is settings, under the keys of a settings file. What was not given is not in it.
+func (in Inputs) Layer() Layer {
+	object := map[string]any{}
+	put := func(key string, value any, given bool) {
+		if given {
+			object[key] = value
+		}
+	}
+	put("agent", in.command(in.Agent, in.Model, in.AgentArgs), in.Agent+in.Model != "" || len(in.AgentArgs) > 0)
+	put("reviewer", in.command(in.ReviewerAgent, in.ReviewerModel, nil), in.ReviewerAgent+in.ReviewerModel != "")
+	put("guardrails", guardrails(in.Checks), len(in.Checks) > 0)
+	put("setup", in.Setup, in.Setup != "")
+	put("maximumIterations", in.MaxIterations, in.MaxIterations > 0)
+	put("timeoutMinutes", in.TimeoutMinutes, in.TimeoutMinutes > 0)
+	put("review", in.Review, in.Review != nil)
+	text, err := json.Marshal(object)
+	if err != nil { // there are only texts, numbers and booleans in it
+		panic(err)
+	}
+	return Layer{Name: "inputs", JSON: text}
+}
+
+// Layers are all settings the inputs hold: the input settings, and over it the inputs of their own name.
+func (in Inputs) Layers() []Layer {
+	if in.Settings == "" {
+		return []Layer{in.Layer()}
+	}
+	return []Layer{{Name: "input settings", JSON: []byte(in.Settings)}, in.Layer()}
+}
+
+func (Inputs) command(name, model string, args []string) map[string]any {
+	object := map[string]any{}
+	if name != "" {
+		object["command"] = name
+	}
+	if model != "" {
+		object["model"] = model
+	}
+	if len(args) > 0 {
+		object["flags"] = args
+	}
+	return object
+}
+
+func guardrails(commands []string) []map[string]any {
+	list := make([]map[string]any, len(commands))
+	for i, command := range commands {
+		list[i] = map[string]any{"command": command}
+	}
+	return list
+}
+
+// Secrets are the inputs that must never be printed.
+func (in Inputs) Secrets() []string {
+	var secrets []string
+	for _, secret := range []string{in.GitHubToken, in.AppPrivateKey, in.AnthropicAPIKey, in.ClaudeCodeOAuthToken} {
+		if secret != "" {
+			secrets = append(secrets, secret)
+		}
+	}
+	return secrets
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Input is a row of InputTable.
+type Input struct {
+	Name        string
+	Default     string
+	Description string
+
+	kind     kindOf
+	min, max int64
+}
+
+// kindOf says what an input's value must look like.
+type kindOf int
+
+const (
+	text kindOf = iota
+	secret
+	number
+	boolean
+)
+
+// The largest numbers that make sense; they also keep a typing error from costing a month of turns.
+const (
+	mostIterations = 1000
+	mostMinutes    = 7200
+	mostTasks      = 100
+	mostIssue      = 1 << 31
+	mostAppID      = 1 << 53
+)
+
+// InputTable is every input of the action: action.yml and host/action.yml are held against it by a test.
+var InputTable = []Input{
+	{Name: "github_token", kind: secret, Default: "${{ github.token }}",
+		Description: "Token ralph reads and writes GitHub with. The agent and the checks never see it."},
+	{Name: "app_id", kind: number, min: 1, max: mostAppID,
+		Description: "Id of a GitHub App to act as instead of github_token; needs app_private_key."},
+	{Name: "app_private_key", kind: secret, Description: "Private key of the GitHub App, as PEM."},
+	{Name: "trigger_label", Default: "ralph", Description: "Label on an issue that starts a run."},
+	{Name: "trigger_phrase", Default: "/ralph", Description: "First word of a comment that is a command."},
+	{Name: "allowed_bots", Description: "Exact logins of bots that may ask, separated by commas or white space."},
+	{Name: "prompt", Description: "What to do, for workflow_dispatch and schedule. Not together with prompt_file or issue."},
+	{Name: "prompt_file", Description: "File in the repository that says what to do. Not together with prompt or issue."},
+	{Name: "issue", kind: number, min: 1, max: mostIssue, Description: "Number of the issue to work on, for workflow_dispatch."},
+	{Name: "agent", Description: "Coding agent: claude, codex, amp, gemini, opencode, or the path of a program. Default: claude."},
+	{Name: "agent_args", Description: "Arguments added to the agent's own, quoted as in a shell."},
+	{Name: "model", Description: "Model of the agent. Default: the agent's own."},
+	{Name: "reviewer_agent", Description: "Agent that reviews. Default: the one that works."},
+	{Name: "reviewer_model", Description: "Model of the reviewer. Default: the agent's."},
+	{Name: "anthropic_api_key", kind: secret, Description: "API key for claude."},
+	{Name: "claude_code_oauth_token", kind: secret, Description: "Subscription token for claude, instead of an API key."},
+	{Name: "checks", Description: "Commands that judge the work, one a line, in their order. Default: the guardrails of " +
+		".ralph/settings.json, else what the repository shows (make test, npm test, go test, ...)."},
+	{Name: "setup", Description: "Command that runs once before the checks run on the base commit, such as npm ci."},
+	{Name: "max_iterations", kind: number, min: 1, max: mostIterations, Description: "How many iterations a run may take. Default: 5 for an issue."},
+	{Name: "timeout_minutes", kind: number, min: 1, max: mostMinutes,
+		Description: "How many minutes a run may take; keep it below the job's timeout-minutes. Default: 60."},
+	{Name: "review", kind: boolean, Description: "Whether a fresh reviewer must approve before a run is done. Default: true."},
+	{Name: "base_branch", Description: "Branch to start from and to open the pull request against. Default: the default branch."},
+	{Name: "branch_prefix", Default: "ralph/", Description: "What the name of a run's branch begins with."},
+	{Name: "branch_name_template", Description: "Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."},
+	{Name: "dry_run", kind: boolean, Default: "false", Description: "Do everything but write to GitHub; reports go to the job summary."},
+	{Name: "max_tasks", kind: number, min: 1, max: mostTasks, Default: "1", Description: "How many tasks one scheduled sweep works on."},
+	{Name: "settings", Description: "Settings as JSON, laid over .ralph/settings.json of the base commit."},
+}
+
+// Env is the variable the runner passes the input in.
+func (i Input) Env() string { return "INPUT_" + strings.ToUpper(i.Name) }
+
+// check returns the value in the form env reads, or what is wrong with it.
+func (i Input) check(value string) (checked, problem string) {
+	switch i.kind {
+	case number:
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < i.min || n > i.max {
+			return "", fmt.Sprintf("input %s is %s; allowed is a whole number from %d to %d.", i.Name, show(value), i.min, i.max)
+		}
+		return strconv.FormatInt(n, 10), ""
+	case boolean: // as YAML writes them
+		if checked = strings.ToLower(value); checked != "true" && checked != "false" {
+			return "", fmt.Sprintf("input %s is %s; allowed is true or false.", i.Name, show(value))
+		}
+		return checked, ""
+	}
+	return value, ""
+}
+
+// Output is a row of OutputTable.
+type Output struct {
+	Name        string
+	Description string
+}
+
+// OutputTable is every output of the action (B-23). Outputs carry only enums, numbers, names and addresses, never an agent's text.
+var OutputTable = []Output{
+	{"conclusion", "success, failure, neutral or cancelled."},
+	{"outcome", "done, capped, stuck, timeout, budget, invalid, waiting, refused, interrupted, or empty when the event was not for ralph."},
+	{"pr_url", "Address of the pull request."},
+	{"pr_number", "Number of the pull request."},
+	{"branch_name", "Branch with the work."},
+	{"failure_branch", "Branch that keeps the work of a run stopped by a limit."},
+	{"iterations", "Number of iterations."},
+	{"total_cost_usd", "What the agent says the run cost, in US dollars."},
+	{"input_tokens", "Tokens sent to the model, without those of the cache."},
+	{"output_tokens", "Tokens the model answered."},
+	{"cache_read_tokens", "Tokens read from the model's cache."},
+	{"cache_write_tokens", "Tokens written to the model's cache."},
+	{"report_file", "File with the report, in the runner's temporary directory."},
+}
