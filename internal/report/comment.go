@@ -1,0 +1,190 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+var notRun = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// Marker is the line by which a run's own comment is found again. It proves nothing by itself: whoever looks for it checks the
+// comment's author too.
+func Marker(run string) string {
+	return "<!-- ralph:run:" + shorten(notRun.ReplaceAllString(run, ""), 80) + " -->"
+}
+
+// Comment is the run's sticky comment (B-16, B-20). Its first line is Marker(run); it never has more than 65,000 bytes.
+func Comment(v View) string {
+	return fit(commentLimit, func(r room) string {
+		var p page
+		p.line("%s", Marker(v.State.Start.Run))
+		p.WriteString("### " + v.headline() + "\n")
+		p.part(v.lead())
+		p.part(v.silent())
+		p.part(v.iterations(r.rows, false))
+		p.part(v.lastFailure(r.lines))
+		p.part(v.checkList(r.checks))
+		p.part(v.baseline())
+		p.part(v.whatNow())
+		p.part(v.footer())
+		return p.String()
+	})
+}
+
+// IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the comment which was
+// there is edited into it.
+func IssueLine(v View) string {
+	where := v.pull()
+	if where == "" {
+		where = "the pull request"
+	}
+	return fmt.Sprintf("%s\n%s ralph: **%s** — work and report are in %s.\n", Marker(v.State.Start.Run), v.sign(), v.stateWord(), where)
+}
+
+// lead is the sentence under the headline: what happens now, or why it ended and where the work is.
+func (v View) lead() string {
+	s := v.State
+	if s.End == nil {
+		return v.now()
+	}
+	var parts []string
+	if reason := v.text(s.End.Reason, 300); reason != "" {
+		parts = append(parts, sentence(reason))
+	}
+	switch {
+	case s.End.Outcome == loop.Done && v.pull() != "":
+		parts = append(parts, fmt.Sprintf("The pull request %s is ready for your review.", v.pull()))
+	case s.End.FailureBranch != "":
+		parts = append(parts, fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.End.FailureBranch)))
+	case s.Tip != "" && s.End.Outcome != loop.Done:
+		parts = append(parts, fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Start.Branch)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// sentence ends a text with a full stop, unless it has its own end.
+func sentence(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") || strings.HasSuffix(s, "…") {
+		return s
+	}
+	return s + "."
+}
+
+// lastFailure shows the newest failure, folded, with the lines of its output that matter.
+func (v View) lastFailure(lines int) string {
+	it := v.judged()
+	if it == nil || it.Failure() == nil {
+		return ""
+	}
+	f := it.Failure()
+	if lines == 0 {
+		return fmt.Sprintf("Last failure: iteration %d, %s.", it.N, v.code(f.Check, 60))
+	}
+	var p page
+	// GitHub reads no Markdown in a summary; the name is escaped for HTML instead.
+	p.line("<details><summary>Last failure: iteration %d, <code>%s</code></summary>", it.N, v.html(f.Check, 60))
+	p.part(sentence(v.text(f.Reason, 400)))
+	if strings.TrimSpace(f.Output) != "" {
+		p.part(v.fence(f.Output, lines))
+	}
+	p.part("</details>")
+	return p.String()
+}
+
+// checkList says what decides, before and while it does.
+func (v View) checkList(most int) string {
+	s := v.State.Start
+	var names []string
+	for i, c := range s.Checks {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(s.Checks)-most))
+			break
+		}
+		names = append(names, v.code(c, 100))
+	}
+	if s.Review {
+		names = append(names, "a review by a fresh agent")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := "**Checks that decide:** " + strings.Join(names, ", ")
+	if s.Detected != "" {
+		text += "<br>\n" + sentence(v.text(s.Detected, 300))
+	}
+	return text
+}
+
+// baseline names the checks that already failed before the run.
+func (v View) baseline() string {
+	var failing []string
+	for _, c := range v.State.Baseline {
+		if c.Skipped == "" && !c.Pass && len(failing) < 10 {
+			failing = append(failing, v.code(c.Check, 80))
+		}
+	}
+	if len(failing) == 0 {
+		return ""
+	}
+	return "**Already failing before this run:** " + strings.Join(failing, ", ")
+}
+
+// whatNow says what the bot needs, from whom, and how to stop or go on.
+func (v View) whatNow() string {
+	s := v.State
+	if s.End == nil {
+		if v.runLink() == "" {
+			return ""
+		}
+		return fmt.Sprintf("**To stop it:** cancel the %s; what is done so far is kept.", v.runLink())
+	}
+	again := fmt.Sprintf("%s goes on from here, %s tells the agent more, %s starts over",
+		v.command("retry"), v.command("retry <hint>"), v.command("retry --fresh"))
+	switch s.End.Outcome {
+	case loop.Done:
+		return "**What now:** review the pull request and merge it, or " + v.command("retry <what to change>") + "."
+	case loop.Invalid:
+		return "**What now:** put right what the sentence above names, then " + v.command("run") + "."
+	case loop.Waiting:
+		return "**What now:** answer with " + v.command("retry <answer>") + "."
+	case loop.Refused:
+		return ""
+	}
+	return "**What now:** " + again + "."
+}
+
+func (v View) runLink() string {
+	if l := link("workflow run", v.State.RunURL); l != "workflow run" {
+		return l
+	}
+	return ""
+}
+
+// footer is the small print: who asked, where it runs, what it cost.
+func (v View) footer() string {
+	s := v.State
+	var parts []string
+	add := func(what, text string) {
+		if text != "" {
+			parts = append(parts, what+text)
+		}
+	}
+	add("asked by ", v.code(s.Start.Asked, 60))
+	if s.Retries > 0 {
+		add("", "retry "+fmt.Sprint(s.Retries))
+	}
+	add("agent ", v.code(s.Start.Agent, 30))
+	add("branch ", v.branch(s.Start.Branch))
+	if s.End == nil || s.End.Outcome != loop.Done {
+		add("pull request ", v.pull())
+	}
+	add("", v.runLink())
+	add("", spent(s.Usage))
+	if !s.At.IsZero() {
+		add("updated ", clock(s.At))
+	}
+	return "<sub>" + strings.Join(parts, " · ") + "</sub>"
+}

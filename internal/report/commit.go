@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+const maxSubject = 72
+
+// CommitMessage is the message of an iteration's commit (B-17): a readable subject of at most 72 characters made of the task's
+// title, and trailers. Nothing in a title can add a trailer, mention anybody or close anything. repoHost is "github.com".
+func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
+	end := fmt.Sprintf(" (iteration %d)", it.N)
+	title := or(plain(View{}.clean(s.Start.Title)), trailerValue(s.Start.Task))
+	subject := shorten("ralph: "+title, maxSubject-len(end)) + end
+	trailers := [][2]string{
+		{"Ralph-Task", trailerValue(s.Start.Task)},
+		{"Ralph-Run", trailerValue(s.Start.Run)},
+		{"Ralph-Iteration", fmt.Sprint(it.N)},
+		{"Ralph-Mode", trailerValue(string(it.Mode))},
+	}
+	if login.MatchString(s.Start.Asked) && host.MatchString(repoHost) {
+		trailers = append(trailers, [2]string{"Co-authored-by", fmt.Sprintf("%s <%s@users.noreply.%s>", s.Start.Asked, s.Start.Asked, repoHost)})
+	}
+	var b strings.Builder
+	b.WriteString(subject + "\n\n")
+	for _, t := range trailers {
+		b.WriteString(t[0] + ": " + t[1] + "\n")
+	}
+	return b.String()
+}
+
+// FailureCommitMessage is the message of the commit that ends a failure branch (S0-70).
+func FailureCommitMessage(s loop.State) string {
+	hash := "none"
+	if f := s.Failure(); f != nil && f.Hash != "" {
+		hash = trailerValue(f.Hash)
+	}
+	return fmt.Sprintf("Ralph Loop failed: %s\n\nIterations: %s\nLast gate: %s\nError hash: %s\n\nSee .ralph_state.md for full history\n",
+		trailerValue(s.Start.Task), attempts(s), or(shorten(plain(View{}.clean(lastGate(s))), 100), "none"), hash)
+}
+
+var (
+	login    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,99}(\[bot\])?$`)
+	host     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+	notValue = regexp.MustCompile(`[^A-Za-z0-9._/-]+`)
+
+	address   = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S*|\bwww\.\S*`)
+	reference = regexp.MustCompile(`(?i)#+(\d)|\bGH-(\d)`)
+)
+
+func trailerValue(s string) string { return shorten(notValue.ReplaceAllString(s, "-"), 100) }
+
+// plain is foreign text for a place without Markdown: one line in which nothing refers to anything. Brackets go because CI systems
+// obey "[skip ci]".
+func plain(s string) string {
+	s = address.ReplaceAllString(oneLine(s), "(link)")
+	s = reference.ReplaceAllString(s, "$1$2")
+	return oneLine(strings.NewReplacer("@", "", "[", "(", "]", ")", "<", "", ">", "").Replace(s))
+}

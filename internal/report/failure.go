@@ -1,0 +1,190 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Failure is the report of a run that a limit stopped (B-21, S0-74…S0-77), at most 65,000 bytes.
+func Failure(v View) string {
+	return fit(commentLimit, func(r room) string {
+		var p page
+		p.line("# Ralph Loop Execution Summary")
+		p.part("## Completed: 0/1 tasks")
+		p.part("## Failed Tasks (require human attention):")
+		p.part(v.failedTask())
+		p.part(titled("What was tried", v.tried(r)))
+		p.part(v.verbatimFailure(r.lines))
+		p.part(titled("Reproduce it locally", fenced(v.reproduce())))
+		p.part(titled("Try again", v.tryAgain()))
+		p.part(v.footer())
+		return p.String()
+	})
+}
+
+// FailureLine links from the issue to the failure report on the pull request.
+func FailureLine(v View) string {
+	return fmt.Sprintf("%s — %s attempts; the report is in %s. %s goes on from there.\n",
+		v.headline(), attempts(v.State), v.pull(), v.command("retry"))
+}
+
+// failedTask is the block of S0-77.
+func (v View) failedTask() string {
+	s := v.State
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Task: %s\n", v.text(s.Start.Title, 200))
+	fmt.Fprintf(&b, "- Attempts: %s\n", attempts(s))
+	fmt.Fprintf(&b, "- Last gate: %s\n", or(v.code(lastGate(s), 80), "none"))
+	fmt.Fprintf(&b, "- Branch: %s\n", or(v.branch(workBranch(s)), "none"))
+	fmt.Fprintf(&b, "- Error: %s\n", or(v.text(lastError(s), 300), "none"))
+	fmt.Fprintf(&b, "- Stuck: %s\n", stuck(s))
+	fmt.Fprintf(&b, "- Quality warnings: %d\n", warnings(s))
+	return b.String()
+}
+
+func attempts(s loop.State) string { return fmt.Sprintf("%d/%d", len(s.Iterations), s.MaxIterations) }
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// workBranch is where the work of a run can be found.
+func workBranch(s loop.State) string {
+	if s.End != nil && s.End.FailureBranch != "" {
+		return s.End.FailureBranch
+	}
+	return s.Start.Branch
+}
+
+// lastGate is the check that the newest judged iteration failed, or its last one.
+func lastGate(s loop.State) string {
+	if f := s.Failure(); f != nil {
+		return f.Check
+	}
+	if it := (View{State: s}).judged(); it != nil && len(it.Verdicts) > 0 {
+		return it.Verdicts[len(it.Verdicts)-1].Check
+	}
+	return ""
+}
+
+// lastError is why the newest judged iteration failed; else why the run ended.
+func lastError(s loop.State) string {
+	if f := s.Failure(); f != nil {
+		return or(f.Reason, f.Check+" failed")
+	}
+	if s.End != nil {
+		return s.End.Reason
+	}
+	return ""
+}
+
+// stuckAt is how many equal failures in a row make a run stuck (S0-46).
+const stuckAt = 3
+
+func stuck(s loop.State) string {
+	n := s.StuckCount()
+	if n < stuckAt {
+		return "No"
+	}
+	return fmt.Sprintf("Yes (same error %dx)", n)
+}
+
+// warnings counts the soft checks that failed in the newest judged iteration (S0-05).
+func warnings(s loop.State) int {
+	it := (View{State: s}).judged()
+	if it == nil {
+		return 0
+	}
+	n := 0
+	for _, c := range it.Verdicts {
+		if c.Severity == loop.Soft && c.Skipped == "" && !c.Pass {
+			n++
+		}
+	}
+	return n
+}
+
+// tried tells each attempt in one item: what changed, what failed, what the agent said.
+func (v View) tried(r room) string {
+	its := v.State.Iterations
+	var b strings.Builder
+	if hidden := len(its) - r.remarks; hidden > 0 {
+		fmt.Fprintf(&b, "- %s not shown\n", count(hidden, "earlier attempt"))
+		its = its[hidden:]
+	}
+	for _, it := range its {
+		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.mode(it.Mode), or(changed(it), "nothing committed"), v.result(it))
+		if f := it.Failure(); f != nil && f.Reason != "" {
+			b.WriteString(" — " + v.text(f.Reason, 200))
+		}
+		if said := v.text(it.Turn.Text, 240); said != "" {
+			b.WriteString("<br>\n  The agent said: " + said)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// verbatimFailure is the last failure's output as it came.
+func (v View) verbatimFailure(lines int) string {
+	f := v.State.Failure()
+	if f == nil || lines == 0 || strings.TrimSpace(f.Output) == "" {
+		return ""
+	}
+	return titled("The last failure", fmt.Sprintf("%s said:\n\n%s", v.code(f.Check, 80), v.fence(f.Output, lines)))
+}
+
+// reproduce is one shell command that brings the work and its failure to a clone.
+func (v View) reproduce() string {
+	s := v.State
+	line := fmt.Sprintf("git fetch origin %s && git checkout FETCH_HEAD", shellWord(oneLine(v.clean(workBranch(s)))))
+	commands := s.Start.Checks
+	if f := s.Failure(); f != nil && slices.Contains(s.Start.Checks, f.Check) {
+		commands = []string{f.Check}
+	}
+	for _, c := range commands {
+		c = v.clean(strings.TrimSpace(c))
+		if len(line)+len(c) > 4<<10 {
+			break
+		}
+		line += " && " + grouped(c)
+	}
+	return line
+}
+
+var safeWord = regexp.MustCompile(`^[A-Za-z0-9._/+=:,%-]+$`)
+
+// shellWord quotes a name for a shell; git allows nearly everything in a branch.
+func shellWord(s string) string {
+	if safeWord.MatchString(s) && !strings.HasPrefix(s, "-") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// grouped keeps a command of several parts together.
+func grouped(c string) string {
+	switch {
+	case strings.Contains(c, "\n"):
+		return "sh -c " + shellWord(c)
+	case strings.ContainsAny(c, ";|&"):
+		return "(" + c + ")"
+	}
+	return c
+}
+
+func (v View) tryAgain() string {
+	return fmt.Sprintf(`| comment | what it does |
+|---|---|
+| %s | goes on from this failure, knowing what was tried |
+| %s | the same, and the agent reads your hint |
+| %s | starts over from the base; this branch is kept |
+`, v.command("retry"), v.command("retry <hint>"), v.command("retry --fresh"))
+}

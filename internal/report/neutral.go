@@ -1,0 +1,247 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// Foreign text is whatever ralph did not write itself: issues, agents, check output, file and branch names, reasons. It is hostile:
+// it may mention people, close issues, give commands, forge a marker, open HTML or break out of a fence. It enters a report only
+// through the four functions below — text, code, fence and quote — which share clean. Mentions and references cannot be disarmed
+// by a backslash, because GitHub looks for them after rendering; inside code they are inert, so that is where they go.
+
+var (
+	colours     = regexp.MustCompile(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\^_])`)
+	marker      = regexp.MustCompile(`(?i)<!--(\s*ralph:)`)
+	logCommand  = regexp.MustCompile(`(?m)^(\s*):(:+)`)
+	logCommand1 = regexp.MustCompile(`##\[`)
+)
+
+// clean redacts foreign text and takes out what nobody can see, ralph's markers and commands to the runner's log. Redaction runs
+// again at the end, because a secret with something invisible inside would be put together again in between.
+func (v View) clean(s string) string {
+	s = v.redact(strings.ToValidUTF8(s, "\uFFFD"))
+	s = colours.ReplaceAllString(s, "")
+	s = event.Visible(s)
+	s = marker.ReplaceAllString(s, "<! --$1")
+	s = logCommand.ReplaceAllString(s, "$1: $2")
+	s = logCommand1.ReplaceAllString(s, "# #[")
+	return v.redact(s)
+}
+
+func (v View) redact(s string) string {
+	if v.Redact == nil {
+		return s
+	}
+	return v.Redact(s)
+}
+
+// text is foreign text as ordinary words on one line, at most most runes of it.
+func (v View) text(s string, most int) string {
+	return words(shorten(oneLine(v.clean(s)), most), v.phrase())
+}
+
+// code is foreign text as a code span on one line, at most most runes of it: names of files, branches, checks and people.
+func (v View) code(s string, most int) string {
+	return codeSpan(shorten(oneLine(v.clean(s)), most))
+}
+
+// fence is foreign text as a fenced block: what can be seen of it, verbatim, within the number of lines and 200 runes a line.
+func (v View) fence(s string, lines int) string {
+	return fenced(longLines(within(v.clean(s), lines), 200))
+}
+
+// quote is foreign Markdown as a block quote of at most most bytes: lists and code keep their shape, the rest is words.
+func (v View) quote(s string, most int) string {
+	s = v.clean(s)
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "\n[... the rest was cut: too long ...]"
+	}
+	var b strings.Builder
+	for _, line := range v.quoted(strings.Split(strings.TrimSpace(s), "\n")) {
+		b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
+	}
+	return b.String()
+}
+
+var (
+	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})")
+	listMark  = regexp.MustCompile(`^( {0,6})([-*+]|\d{1,4}[.)])[ \t]+(\[[ xX]\] )?`)
+	heading   = regexp.MustCompile(`^#{1,6}[ \t]+`)
+)
+
+// quoted rewrites lines of foreign Markdown.
+func (v View) quoted(lines []string) (out []string) {
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if m := fenceLine.FindStringSubmatch(line); m != nil {
+			end := i + 1
+			for end < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[end]), m[1]) {
+				end++
+			}
+			block := fenced(strings.Join(lines[i+1:end], "\n"))
+			out = append(out, strings.Split(strings.TrimRight(block, "\n"), "\n")...)
+			i = end
+			continue
+		}
+		out = append(out, v.quotedLine(line))
+	}
+	return out
+}
+
+func (v View) quotedLine(line string) string {
+	if m := listMark.FindString(line); m != "" {
+		return m + words(line[len(m):], v.phrase())
+	}
+	if m := heading.FindString(line); m != "" {
+		if title := strings.TrimSpace(line[len(m):]); title != "" {
+			return "**" + words(title, v.phrase()) + "**"
+		}
+	}
+	return words(strings.TrimSpace(line), v.phrase())
+}
+
+// inert matches a word that GitHub, or ralph, would act upon: mentions and addresses, references, links, commands.
+var inert = regexp.MustCompile(`(?i)@|#\d|\bGH-\d|://|\bwww\.|^::`)
+
+// words escapes one line so that it reads as it was written and does nothing. Code spans stay code.
+func words(line, phrase string) string {
+	var b strings.Builder
+	for line != "" {
+		start := strings.IndexByte(line, '`')
+		if start < 0 {
+			escapeWords(&b, line, phrase)
+			break
+		}
+		run := leading(line[start:], '`')
+		content, rest, closed := cutRun(line[start+run:], run)
+		if !closed || strings.TrimSpace(content) == "" {
+			escapeWords(&b, line[:start], phrase)
+			b.WriteString(strings.Repeat("\\`", run))
+			line = line[start+run:]
+			continue
+		}
+		escapeWords(&b, line[:start], phrase)
+		b.WriteString(separate(&b, codeSpan(content)))
+		line = rest
+	}
+	return leadingMark(b.String())
+}
+
+// cutRun splits s at the first run of exactly n backticks.
+func cutRun(s string, n int) (before, after string, found bool) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '`' {
+			continue
+		}
+		run := leading(s[i:], '`')
+		if run == n {
+			return s[:i], s[i+run:], true
+		}
+		i += run - 1
+	}
+	return "", s, false
+}
+
+func escapeWords(b *strings.Builder, s, phrase string) {
+	for s != "" {
+		i := strings.IndexAny(s, " \t")
+		if i == 0 {
+			b.WriteByte(' ')
+			s = s[1:]
+			continue
+		}
+		word := s
+		if i > 0 {
+			word = s[:i]
+		}
+		s = s[len(word):]
+		if inert.MatchString(word) || (phrase != "" && strings.HasPrefix(strings.TrimLeft(word, "([{\"'*_>"), phrase)) {
+			b.WriteString(separate(b, codeSpan(word)))
+			continue
+		}
+		b.WriteString(escape(word))
+	}
+}
+
+// separate keeps a code span from growing together with a backtick before it.
+func separate(b *strings.Builder, span string) string {
+	if strings.HasSuffix(b.String(), "`") {
+		return " " + span
+	}
+	return span
+}
+
+var punctuation = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`,
+	`|`, `\|`, `~`, `\~`, `&`, `\&`, `$`, `\$`)
+
+func escape(s string) string { return punctuation.Replace(s) }
+
+var blockMark = regexp.MustCompile(`^(\d{1,9})?([-+=#:.)])`)
+
+// leadingMark escapes what would begin a heading, a list, a rule or a table at the start of a line.
+func leadingMark(s string) string { return blockMark.ReplaceAllString(s, `$1\$2`) }
+
+// codeSpan is s as inline code; the delimiter is longer than any run of backticks inside. In a table a bar must be escaped even
+// there, so a span never holds one: the look-alike is the smaller evil for a name.
+func codeSpan(s string) string {
+	if s = strings.TrimSpace(oneLine(s)); s == "" {
+		return ""
+	}
+	s = strings.ReplaceAll(s, "|", "¦")
+	ticks := strings.Repeat("`", longestRun(s)+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return ticks + s + ticks
+}
+
+// fenced puts s into a fence that is longer than any run of backticks in it, so that nothing inside can end it.
+func fenced(s string) string {
+	ticks := strings.Repeat("`", max(3, longestRun(s)+1))
+	return ticks + "text\n" + strings.TrimRight(s, "\n") + "\n" + ticks + "\n"
+}
+
+func longestRun(s string) int {
+	longest := 0
+	for i := 0; i < len(s); i++ {
+		if n := leading(s[i:], '`'); n > 0 {
+			longest = max(longest, n)
+			i += n - 1
+		}
+	}
+	return longest
+}
+
+func leading(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(c))) }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func shorten(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:most-1]), " ") + "…"
+}
+
+// longLines shortens every line to most runes and says so.
+func longLines(s string, most int) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if n := utf8.RuneCountInString(line); n > most {
+			lines[i] = fmt.Sprintf("%s [... %d characters truncated ...]", string([]rune(line)[:most]), n-most)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// html is foreign text on one line inside an HTML element of ours, where GitHub reads no Markdown. It must stand inside code, which
+// keeps mentions inert.
+func (v View) html(s string, most int) string {
+	return html.EscapeString(shorten(oneLine(v.clean(s)), most))
+}

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"bytes"
+	_ "embed" // the page's frame
+	"fmt"
+	"html/template"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	goldhtml "github.com/yuin/goldmark/renderer/html"
+)
+
+// Section is one part of a page. Markdown may hold foreign text; whatever it renders to is sanitised.
+type Section struct {
+	Heading, Markdown string
+	Meta              string // a short remark beside the heading: a time, a number
+}
+
+//go:embed page.html
+var frame string
+
+var (
+	pageFrame = template.Must(template.New("page").Parse(frame))
+	markdown  = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe()))
+	allowed   = pagePolicy()
+)
+
+// pagePolicy lets through what the reports use. There are no images: a page must not reach out to anywhere.
+func pagePolicy() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "code", "em", "strong", "del", "sub", "sup",
+		"ul", "ol", "li", "table", "thead", "tbody", "tr", "details", "summary")
+	p.AllowAttrs("align").Matching(bluemonday.CellAlign).OnElements("th", "td")
+	p.AllowElements("th", "td")
+	p.AllowStandardURLs()
+	p.AllowAttrs("href").OnElements("a")
+	p.RequireNoReferrerOnLinks(true)
+	return p
+}
+
+// Page is one self-contained HTML file: no script, no network, light and dark, readable on a phone.
+func Page(title string, sections ...Section) ([]byte, error) {
+	type shown struct {
+		Heading, Meta string
+		Body          template.HTML
+	}
+	data := struct {
+		Title    string
+		Sections []shown
+	}{Title: title}
+	for _, s := range sections {
+		var b bytes.Buffer
+		if err := markdown.Convert([]byte(s.Markdown), &b); err != nil {
+			return nil, fmt.Errorf("rendering the section %q: %w", s.Heading, err)
+		}
+		// The policy has just been over it, which is what makes it HTML that may stand as it is.
+		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, template.HTML(allowed.SanitizeBytes(b.Bytes()))})
+	}
+	var out bytes.Buffer
+	if err := pageFrame.Execute(&out, data); err != nil {
+		return nil, fmt.Errorf("writing the page %q: %w", title, err)
+	}
+	return out.Bytes(), nil
+}

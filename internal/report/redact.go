@@ -1,0 +1,111 @@
+package report
+
+import (
+	"encoding/base64"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Redactor returns a function that takes secrets out of a text: the known values and the forms they travel in, and whatever looks
+// like a credential of GitHub, a model vendor or AWS, or a private key. Values of fewer than six characters are ignored, because
+// they would take ordinary words with them.
+func Redactor(secrets []string) func(string) string {
+	var forms []string
+	for _, s := range secrets {
+		forms = append(forms, formsOf(s)...)
+	}
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	forms = slices.Compact(forms)
+	return func(text string) string { return redactAll(text, forms) }
+}
+
+const (
+	leastSecret = 6
+	redacted    = "[redacted]"
+)
+
+// formsOf lists the ways one value is written: as it is, per line, escaped, and in base64 at any offset.
+func formsOf(secret string) []string {
+	secret = strings.TrimSpace(secret)
+	if len(secret) < leastSecret {
+		return nil
+	}
+	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
+	if strings.Contains(secret, "\n") {
+		forms = append(forms, strings.ReplaceAll(secret, "\n", `\n`))
+		for _, line := range strings.Split(secret, "\n") {
+			if line = strings.TrimSpace(line); len(line) >= 20 {
+				forms = append(forms, line)
+			}
+		}
+	}
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		forms = append(forms, enc.EncodeToString([]byte(secret)), enc.EncodeToString([]byte("x-access-token:"+secret)))
+	}
+	return append(forms, cores(secret)...)
+}
+
+// cores are the parts of a value's base64 that stay the same whatever stands around it, one for each of the three offsets.
+func cores(secret string) (out []string) {
+	for offset := range 3 {
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			text := enc.EncodeToString([]byte(strings.Repeat("\x00", offset) + secret))
+			from := (offset*8 + 5) / 6                 // the first character that no byte before has a part in
+			to := (offset + len(secret)) * 8 / 6       // the last one that no byte behind has a part in
+			if core := text[from:to]; len(core) >= 8 { // shorter ones would match by chance
+				out = append(out, core)
+			}
+		}
+	}
+	return out
+}
+
+// patterns match credentials by their looks. GitHub's ghs_ tokens are of variable length and may hold dots.
+var patterns = []*regexp.Regexp{
+	regexp.MustCompile(`gh[pousr]_[A-Za-z0-9_.-]{16,}`),
+	regexp.MustCompile(`github_pat_[A-Za-z0-9_]{16,}`),
+	regexp.MustCompile(`sk-ant-[A-Za-z0-9_-]{8,}`),
+	regexp.MustCompile(`\bsk-[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{15,}|\bsk-[A-Za-z0-9_-]{15,}[0-9][A-Za-z0-9_-]*`),
+	regexp.MustCompile(`AIza[0-9A-Za-z_-]{30,}`),
+	regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`),
+	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`),
+	regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`),
+}
+
+// redactAll replaces every match; overlapping matches become one, so that no end of either is left.
+func redactAll(text string, forms []string) string {
+	var spans [][2]int
+	for _, f := range forms {
+		for from := 0; ; {
+			i := strings.Index(text[from:], f)
+			if i < 0 {
+				break
+			}
+			spans = append(spans, [2]int{from + i, from + i + len(f)})
+			from += i + 1
+		}
+	}
+	for _, p := range patterns {
+		for _, m := range p.FindAllStringIndex(text, -1) {
+			spans = append(spans, [2]int{m[0], m[1]})
+		}
+	}
+	if len(spans) == 0 {
+		return text
+	}
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	var b strings.Builder
+	end := 0
+	for i, s := range spans {
+		switch {
+		case i == 0 || s[0] > end:
+			b.WriteString(text[end:s[0]] + redacted)
+			end = s[1]
+		case s[1] > end:
+			end = s[1]
+		}
+	}
+	return b.String() + text[end:]
+}

@@ -1,0 +1,118 @@
+// Package report shows a run: every text that people read about it is a view of its state, and no view holds state of its own.
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// View is a run's state with what is needed to show it.
+type View struct {
+	State           loop.State
+	Now             time.Time
+	ServerURL, Repo string              // "https://github.com", "alice/demo"; empty on the CLI
+	Phrase          string              // "/ralph"
+	Redact          func(string) string // nil: identity; applied to every piece of foreign text before it is cut or fenced
+	TokenNote       string              // one sentence on what the token in use will not do, or ""
+}
+
+// GitHub refuses comments and descriptions of more than 65,536 characters. The limits are in bytes, which are never fewer.
+const (
+	commentLimit = 65_000
+	pullLimit    = 60_000
+)
+
+// room says how much of a run a view may show. Views that turn out too long are written again with less.
+type room struct {
+	rows    int // iterations in the table
+	lines   int // lines of the last failure
+	files   int // changed files
+	checks  int // checks listed
+	spec    int // bytes of what was asked
+	remarks int // maintainers' hints, and notes on what was tried
+}
+
+var rooms = []room{
+	{rows: 15, lines: 60, files: 20, checks: 20, spec: 8 << 10, remarks: 10},
+	{rows: 8, lines: 30, files: 10, checks: 10, spec: 4 << 10, remarks: 5},
+	{rows: 3, lines: 10, files: 5, checks: 5, spec: 1 << 10, remarks: 2},
+	{rows: 1},
+}
+
+// fit writes a view with the most room that keeps it within limit bytes. The last room holds nothing of unbounded length.
+func fit(limit int, write func(room) string) string {
+	var text string
+	for _, r := range rooms {
+		if text = write(r); len(text) <= limit {
+			break
+		}
+	}
+	return text
+}
+
+// page collects the lines of a Markdown text.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+// part adds a paragraph or block, parted by a blank line; an empty one adds nothing.
+func (p *page) part(text string) {
+	if text = strings.TrimRight(text, "\n"); text == "" {
+		return
+	}
+	if p.Len() > 0 {
+		p.WriteString("\n")
+	}
+	p.WriteString(text + "\n")
+}
+
+// plainURL is what a link of ours may lead to; anything else is shown without a link.
+var plainURL = regexp.MustCompile(`^https?://[A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/?=&#+-]*)?$`)
+
+const maxURL = 500
+
+// link is a Markdown link with a text of ours, or the text alone when the address is not a plain one.
+func link(text, url string) string {
+	if len(url) > maxURL || !plainURL.MatchString(url) {
+		return text
+	}
+	return "[" + text + "](" + url + ")"
+}
+
+// pull names the pull request with a link; "" before there is one.
+func (v View) pull() string {
+	p := v.State.Post
+	switch {
+	case p.Pull == 0:
+		return ""
+	case p.PullURL == "" && v.ServerURL != "" && v.Repo != "":
+		return link(fmt.Sprintf("#%d", p.Pull), fmt.Sprintf("%s/%s/pull/%d", v.ServerURL, v.Repo, p.Pull))
+	}
+	return link(fmt.Sprintf("#%d", p.Pull), p.PullURL)
+}
+
+// branch names a branch, with a link where there is a server.
+func (v View) branch(name string) string {
+	if name == "" {
+		return ""
+	}
+	shown := v.code(name, 120)
+	if v.ServerURL == "" || v.Repo == "" {
+		return shown
+	}
+	return link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)
+}
+
+func (v View) phrase() string {
+	if v.Phrase == "" {
+		return "/ralph"
+	}
+	return v.Phrase
+}
+
+// command shows one of ralph's own commands, to be copied.
+func (v View) command(words string) string { return codeSpan(v.phrase() + " " + words) }

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// risks says which changed files a reviewer should open first and why, the most dangerous kind first.
+var risks = []struct {
+	why     string
+	pattern *regexp.Regexp
+}{
+	{"runs in CI with this repository's rights",
+		regexp.MustCompile(`(?i)^\.github/|^\.gitlab-ci|^\.circleci/|^\.buildkite/|(^|/)(jenkinsfile|action\.ya?ml|azure-pipelines\.ya?ml|\.travis\.yml)$`)},
+	{"steers agents, hooks or ralph itself",
+		regexp.MustCompile(`(?i)(^|/)(\.ralph|\.claude|\.codex|\.gemini|\.cursor|\.husky|\.githooks|\.devcontainer|\.vscode)/|(^|/)(agents|claude|gemini)\.md$|(^|/)(\.pre-commit-config\.yaml|\.gitattributes|\.gitmodules|\.envrc|codeowners)$`)},
+	{"may hold secrets",
+		regexp.MustCompile(`(?i)(^|/)\.env(\.|$)|\.(pem|key|p12|pfx|jks)$|(^|/)(id_rsa|id_ed25519|\.npmrc|\.netrc)$`)},
+	{"pins dependencies",
+		regexp.MustCompile(`(?i)(^|/)(go\.sum|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|flake\.lock)$|(^|/)(vendor|node_modules)/`)},
+	{"is part of the build",
+		regexp.MustCompile(`(?i)(^|/)(makefile|gnumakefile|dockerfile[^/]*|containerfile|justfile|taskfile\.ya?ml|go\.(mod|work)|package\.json|cargo\.toml|build\.rs|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|pom\.xml|build\.gradle(\.kts)?|cmakelists\.txt|meson\.build|rakefile|gemfile|composer\.json|[^/]*compose\.ya?ml)$|\.(mk|bazel|bzl|sh|ps1)$`)},
+	{"is a test or a check: what judges the change was itself changed",
+		regexp.MustCompile(`(?i)(_test\.\w+|\.(test|spec)\.\w+|(^|/)test_[^/]*\.py|conftest\.py)$|(^|/)(tests?|__tests__|spec|testdata|fixtures|__snapshots__)/|(^|/)(\.golangci\.ya?ml|\.?eslint[^/]*|\.?jest\.config[^/]*|vitest\.config[^/]*|tox\.ini|pytest\.ini|\.rspec|\.coveragerc|\.nycrc[^/]*|tsconfig[^/]*\.json)$`)},
+}
+
+// risk is the kind of a file: its place in risks, or len(risks) for an ordinary one.
+func risk(file string) int {
+	for i, r := range risks {
+		if r.pattern.MatchString(path.Clean(file)) {
+			return i
+		}
+	}
+	return len(risks)
+}
+
+// lookFirst lists the changed files of the whole run, the riskiest first and the largest first among equals (B-19).
+func (v View) lookFirst(most int) string {
+	files, hidden := v.files()
+	if len(files) == 0 || most == 0 {
+		return ""
+	}
+	slices.SortStableFunc(files, func(a, b loop.FileChange) int {
+		return cmp.Or(cmp.Compare(risk(a.Path), risk(b.Path)), cmp.Compare(b.Added+b.Deleted, a.Added+a.Deleted), strings.Compare(a.Path, b.Path))
+	})
+	var b strings.Builder
+	b.WriteString("### What to look at first\n\n")
+	for i, f := range files {
+		if i == most {
+			hidden += len(files) - most
+			break
+		}
+		b.WriteString(v.fileLine(f))
+	}
+	if hidden > 0 {
+		fmt.Fprintf(&b, "- and %s more\n", count(hidden, "file"))
+	}
+	return b.String()
+}
+
+func (v View) fileLine(f loop.FileChange) string {
+	line := "- " + v.code(f.Path, 150)
+	if f.Added < 0 {
+		line += " (binary)"
+	} else {
+		line += fmt.Sprintf(" (+%d −%d)", f.Added, f.Deleted)
+	}
+	if r := risk(f.Path); r < len(risks) {
+		line += " — ⚠️ " + risks[r].why
+	}
+	return line + "\n"
+}
+
+// files adds up what all iterations changed; hidden counts files that no record names.
+func (v View) files() (files []loop.FileChange, hidden int) {
+	at := map[string]int{}
+	for _, it := range v.State.Iterations {
+		if it.Commit == nil {
+			continue
+		}
+		hidden += it.Commit.MoreFiles
+		for _, f := range it.Commit.Files {
+			i, seen := at[f.Path]
+			if !seen {
+				at[f.Path] = len(files)
+				files = append(files, f)
+				continue
+			}
+			if f.Added < 0 || files[i].Added < 0 {
+				files[i].Added, files[i].Deleted = -1, -1
+				continue
+			}
+			files[i].Added += f.Added
+			files[i].Deleted += f.Deleted
+		}
+	}
+	return files, hidden
+}

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// front is the state file's front matter (S0-28…S0-38); its keys are written in this order.
+type front struct {
+	TaskID         string   `yaml:"task_id"`
+	Iteration      int      `yaml:"iteration"`
+	MaxIterations  int      `yaml:"max_iterations"`
+	LastGate       string   `yaml:"last_gate"`
+	ExitCode       int      `yaml:"exit_code"`
+	ErrorHash      string   `yaml:"error_hash"`
+	Timestamp      string   `yaml:"timestamp"`
+	StuckCount     int      `yaml:"stuck_count"`
+	StrategyShifts int      `yaml:"strategy_shifts"`
+	FilesModified  []string `yaml:"files_modified"`
+}
+
+// StateFile is .ralph_state.md (S0-28…S0-46): what the next attempt, and a person, must know of the last ones. Outputs are verbatim
+// but for secrets; only the harness writes it.
+func StateFile(v View) string {
+	var p page
+	p.WriteString("---\n" + v.frontMatter() + "---\n")
+	p.part("## Spec Reviewer Output (verbatim)\n" + v.verbatim(isReview))
+	p.part("## Test Output (verbatim)\n" + v.verbatim(isTest))
+	p.part("## Attempt History\n" + v.history())
+	return p.String()
+}
+
+func (v View) frontMatter() string {
+	s := v.State
+	f := front{
+		TaskID: s.Start.Task, MaxIterations: s.MaxIterations, LastGate: lastGate(s), Timestamp: s.At.UTC().Format(time.RFC3339),
+		StuckCount: s.StuckCount(), StrategyShifts: 0, FilesModified: []string{},
+	}
+	if last := s.Last(); last != nil {
+		f.Iteration = last.N
+	}
+	if fail := s.Failure(); fail != nil {
+		f.ExitCode, f.ErrorHash = max(fail.Exit, 1), fail.Hash
+	}
+	files, _ := v.files()
+	for _, file := range files {
+		f.FilesModified = append(f.FilesModified, v.redact(file.Path))
+	}
+	f.LastGate = v.redact(f.LastGate)
+	out, err := yaml.MarshalWithOptions(f, yaml.IndentSequence(true))
+	if err != nil { // a struct of strings and numbers always has a YAML form
+		panic(err)
+	}
+	return string(out)
+}
+
+func isReview(c loop.Verdict) bool { return c.Check == loop.ReviewCheck }
+func isTest(c loop.Verdict) bool   { return c.Check != loop.ReviewCheck }
+
+// verbatim is the newest kept output of the checks that match, fenced: the failing ones of an attempt if any failed, else all.
+func (v View) verbatim(match func(loop.Verdict) bool) string {
+	its := v.State.Iterations
+	for i := len(its) - 1; i >= 0; i-- {
+		if out := outputs(its[i].Verdicts, match); out != "" {
+			return v.verbatimFence(out)
+		}
+	}
+	return v.verbatimFence("")
+}
+
+// outputs joins what the matching checks put out; a single output stands alone, several are named.
+func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
+	var passed, failed []loop.Verdict
+	for _, c := range verdicts {
+		switch {
+		case !match(c) || c.Skipped != "" || c.Output == "" && c.Reason == "":
+		case c.Pass:
+			passed = append(passed, c)
+		default:
+			failed = append(failed, c)
+		}
+	}
+	shown := failed
+	if len(shown) == 0 {
+		shown = passed
+	}
+	var b strings.Builder
+	for _, c := range shown {
+		if len(shown) > 1 {
+			fmt.Fprintf(&b, "$ %s (exit %d)\n", c.Check, c.Exit)
+		}
+		b.WriteString(strings.TrimRight(hundred(or(c.Output, c.Reason)), "\n") + "\n")
+	}
+	return b.String()
+}
+
+// hundred keeps an output within loop.OutputLines lines (S0-44). One that was cut before has a line more, which says so.
+func hundred(output string) string {
+	if strings.Count(output, "\n") <= loop.OutputLines+1 && truncated.MatchString(output) {
+		return output
+	}
+	return loop.Excerpt(output)
+}
+
+// verbatimFence is a fence without cleaning, for a file that is no comment: only secrets are taken out.
+func (v View) verbatimFence(s string) string {
+	s = strings.ToValidUTF8(v.redact(s), "\uFFFD")
+	if s == "" {
+		return "```\n```\n"
+	}
+	return strings.Replace(fenced(s), "text\n", "\n", 1)
+}
+
+// history is the table of the last attempts (S0-41, S0-45).
+func (v View) history() string {
+	var judged []loop.Iteration
+	for _, it := range v.State.Iterations {
+		if it.Judged {
+			judged = append(judged, it)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n")
+	for _, it := range judged[max(0, len(judged)-loop.Window):] {
+		gate, hash := "passed", "-"
+		if f := it.Failure(); f != nil {
+			gate, hash = escape(oneLine(v.clean(f.Check))), or(f.Hash, "-")
+		}
+		// No record tells of a strategy shift yet, so none has happened.
+		fmt.Fprintf(&b, "| %d | %s | %s | no |\n", it.N, gate, hash)
+	}
+	return b.String()
+}

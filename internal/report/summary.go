@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// Summary is the job summary: outcome first, then the timeline, the checks and the cost (B-23).
+func Summary(v View) string {
+	return fit(commentLimit, func(r room) string {
+		s := v.State
+		var p page
+		p.line("## %s", v.headline())
+		p.part(v.lead())
+		p.part(v.subject())
+		p.part(titled("Timeline", v.iterations(r.rows*2, true)))
+		p.part(titled("Checks", v.checks(r.checks)))
+		p.part(v.lastFailure(r.lines))
+		p.part(v.baseline())
+		if cost := spent(s.Usage); cost != "" {
+			p.part("**Cost:** " + cost)
+		}
+		p.part(v.whatNow())
+		return p.String()
+	})
+}
+
+// subject names the task, with its issue and pull request.
+func (v View) subject() string {
+	s := v.State
+	text := "**Task:** " + or(v.text(s.Start.Title, 200), v.code(s.Start.Task, 60))
+	if s.Start.Issue > 0 && v.ServerURL != "" {
+		text += " (" + link(fmt.Sprintf("#%d", s.Start.Issue), fmt.Sprintf("%s/%s/issues/%d", v.ServerURL, v.Repo, s.Start.Issue)) + ")"
+	}
+	if pull := v.pull(); pull != "" {
+		text += " · **Pull request:** " + pull
+	}
+	return text
+}
+
+// Status answers /ralph status: where the run stands, in a comment of its own.
+func Status(v View) string {
+	return fit(commentLimit, func(r room) string {
+		var p page
+		p.part("**" + v.headline() + "**")
+		p.part(v.lead())
+		p.part(v.silent())
+		p.part(v.iterations(min(r.rows, 5), false))
+		p.part(v.lastFailure(min(r.lines, 20)))
+		p.part(v.whatNow())
+		p.part(v.footer())
+		return p.String()
+	})
+}
+
+// NoStatus answers /ralph status where nothing has run.
+func NoStatus(phrase string, issue int) string {
+	return fmt.Sprintf("ralph has not worked on #%d yet. %s starts it.\n", issue, codeSpan(phrase+" run"))
+}
+
+// Refused is the job summary of an event whose people may not ask (B-12).
+func Refused(r *event.Refusal, ev event.Event) string {
+	var v View
+	var p page
+	p.line("## ⛔ Refused")
+	p.part(sentence(v.text(r.Reason, 600)))
+	about := "Nothing was started. Event: " + v.code(ev.String(), 120)
+	if r.Who != "" {
+		about += ", by " + v.code(r.Who, 60)
+	}
+	p.part(about + ".")
+	return p.String()
+}
+
+// Rejected is the one-line answer to a command that could not be understood (B-02).
+func Rejected(err error, phrase string) string {
+	v := View{Phrase: phrase}
+	return strings.TrimSuffix(sentence(v.text(err.Error(), 400)), "\n") + " " + v.command("help") + " lists the commands.\n"
+}

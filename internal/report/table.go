@@ -1,0 +1,225 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// iterations is the table of the newest iterations (B-16); older ones fold into one row that counts them.
+func (v View) iterations(most int, timeline bool) string {
+	its := v.State.Iterations
+	if len(its) == 0 && v.State.Turning == nil {
+		return ""
+	}
+	cols := v.columns(timeline)
+	var b strings.Builder
+	head, rule := "|", "|"
+	for _, c := range cols {
+		head += " " + c.name + " |"
+		rule += c.rule
+	}
+	b.WriteString(head + "\n" + rule + "\n")
+	if hidden := len(its) - most; hidden > 0 {
+		b.WriteString(foldedRow(its[:hidden], cols))
+		its = its[hidden:]
+	}
+	for _, it := range its {
+		b.WriteString("|")
+		for _, c := range cols {
+			b.WriteString(" " + c.cell(it) + " |")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(v.turningRow(cols))
+	return b.String()
+}
+
+type column struct {
+	name, rule string
+	cell       func(loop.Iteration) string
+}
+
+// columns are those that have anything to show: tokens and cost are left out where no agent tells them.
+func (v View) columns(timeline bool) []column {
+	cols := []column{{"#", "--:|", func(it loop.Iteration) string { return fmt.Sprint(it.N) }}}
+	if timeline {
+		cols = append(cols, column{"began", "---|", func(it loop.Iteration) string { return clock(it.At) }})
+	}
+	cols = append(cols,
+		column{"mode", "---|", func(it loop.Iteration) string { return v.mode(it.Mode) }},
+		column{"checks", "---|", v.result},
+		column{"changed", "---|", changed},
+		column{"time", "--:|", func(it loop.Iteration) string { return duration(took(it)) }})
+	var known loop.Usage
+	for _, it := range v.State.Iterations {
+		known = known.Plus(usage(it))
+	}
+	if known.Input+known.Output+known.CacheRead+known.CacheWrite > 0 {
+		cols = append(cols, column{"tokens in / out", "--:|", func(it loop.Iteration) string {
+			u := usage(it)
+			return tokens(u.Input+u.CacheRead+u.CacheWrite) + " / " + tokens(u.Output)
+		}})
+	}
+	if known.CostUSD > 0 {
+		cols = append(cols, column{"cost", "--:|", func(it loop.Iteration) string {
+			if c := usage(it).CostUSD; c > 0 {
+				return dollars(c)
+			}
+			return ""
+		}})
+	}
+	return cols
+}
+
+func foldedRow(its []loop.Iteration, cols []column) string {
+	failed := 0
+	for _, it := range its {
+		if it.Failure() != nil {
+			failed++
+		}
+	}
+	cells := make([]string, len(cols))
+	cells[0] = "…"
+	for i, c := range cols {
+		if c.name == "checks" {
+			cells[i] = fmt.Sprintf("%s not shown, %d failed", count(len(its), "earlier iteration"), failed)
+		}
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// turningRow shows the turn that runs now.
+func (v View) turningRow(cols []column) string {
+	t := v.State.Turning
+	if t == nil || v.State.End != nil {
+		return ""
+	}
+	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "mode": v.mode(t.Mode), "checks": "⏳ agent works"}
+	if !v.Now.IsZero() && v.Now.After(t.At) {
+		now["time"] = duration(v.Now.Sub(t.At))
+	}
+	row := "|"
+	for _, c := range cols {
+		row += " " + now[c.name] + " |"
+	}
+	return row + "\n"
+}
+
+func (v View) mode(m loop.Mode) string { return v.text(string(m), 20) }
+
+// result is what the checks said of an iteration, in a sign and words.
+func (v View) result(it loop.Iteration) string {
+	if !it.Judged {
+		return v.unjudged(it)
+	}
+	if f := it.Failure(); f != nil {
+		return "❌ fail: " + v.code(f.Check, 60)
+	}
+	passed, warned, skipped := 0, 0, 0
+	for _, c := range it.Verdicts {
+		switch {
+		case c.Skipped != "":
+			skipped++
+		case c.Pass:
+			passed++
+		default:
+			warned++
+		}
+	}
+	text := fmt.Sprintf("✅ pass: %d", passed)
+	if skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", skipped)
+	}
+	if warned > 0 {
+		text += fmt.Sprintf(", ⚠️ %s", count(warned, "warning"))
+	}
+	return text
+}
+
+func (v View) unjudged(it loop.Iteration) string {
+	switch {
+	case v.State.End == nil && it.N == v.State.Last().N:
+		return "⏳ checks run"
+	case it.Turn.Class != loop.OK:
+		return "not checked: " + v.text(string(it.Turn.Class), 20)
+	}
+	return "not checked"
+}
+
+// changed counts an iteration's files and lines.
+func changed(it loop.Iteration) string {
+	c := it.Commit
+	if c == nil {
+		return ""
+	}
+	if c.Empty {
+		return "nothing"
+	}
+	added, deleted := 0, 0
+	for _, f := range c.Files {
+		added += max(f.Added, 0)
+		deleted += max(f.Deleted, 0)
+	}
+	return fmt.Sprintf("%s (+%d −%d)", count(len(c.Files)+c.MoreFiles, "file"), added, deleted)
+}
+
+func took(it loop.Iteration) time.Duration {
+	if it.Took > 0 {
+		return it.Took
+	}
+	return it.Turn.Duration
+}
+
+// usage is what an iteration spent: its turn and its reviews.
+func usage(it loop.Iteration) loop.Usage {
+	u := it.Turn.Usage
+	for _, c := range it.Verdicts {
+		if c.Usage != nil {
+			u = u.Plus(*c.Usage)
+		}
+	}
+	return u
+}
+
+// checks lists the verdicts of the newest judged iteration.
+func (v View) checks(most int) string {
+	it := v.judged()
+	if it == nil || most == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("| check | result | time |\n|---|---|--:|\n")
+	for i, c := range it.Verdicts {
+		if i == most {
+			fmt.Fprintf(&b, "| … | %d more | |\n", len(it.Verdicts)-most)
+			break
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", v.code(c.Check, 80), v.verdict(c), duration(c.Duration))
+	}
+	return b.String()
+}
+
+func (v View) verdict(c loop.Verdict) string {
+	switch {
+	case c.Skipped != "":
+		return "– skipped: " + v.text(c.Skipped, 120)
+	case c.Pass:
+		return "✅ pass"
+	case c.Severity == loop.Soft:
+		return "⚠️ warning: " + v.text(c.Reason, 160)
+	}
+	return "❌ fail: " + v.text(c.Reason, 160)
+}
+
+// judged is the newest iteration that the checks have spoken about.
+func (v View) judged() *loop.Iteration {
+	for i := len(v.State.Iterations) - 1; i >= 0; i-- {
+		if v.State.Iterations[i].Judged {
+			return &v.State.Iterations[i]
+		}
+	}
+	return nil
+}

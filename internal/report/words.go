@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// stateWord is the run's state in one word.
+func (v View) stateWord() string {
+	if e := v.State.End; e != nil {
+		return string(e.Outcome)
+	}
+	return "running"
+}
+
+var signs = map[string]string{
+	"running": "🔄", string(loop.Done): "✅", string(loop.Waiting): "⏸️", string(loop.Interrupted): "⏹️",
+	string(loop.Invalid): "⚠️", string(loop.Refused): "⛔",
+}
+
+func (v View) sign() string {
+	if s, ok := signs[v.stateWord()]; ok {
+		return s
+	}
+	return "❌"
+}
+
+// headline is the run's state in one line, to be understood in five seconds.
+func (v View) headline() string {
+	s := v.State
+	n, most := len(s.Iterations), s.MaxIterations
+	if s.End == nil {
+		return v.sign() + " " + v.runningLine()
+	}
+	var words string
+	switch s.End.Outcome {
+	case loop.Done:
+		words = "Done after " + count(n, "iteration")
+	case loop.Capped:
+		words = fmt.Sprintf("Stopped: all %d iterations are used up", most)
+	case loop.Stuck:
+		words = fmt.Sprintf("Stopped: stuck on the same failure after %s", count(n, "iteration"))
+	case loop.Timeout:
+		words = fmt.Sprintf("Stopped: the time limit is over after %s", count(n, "iteration"))
+	case loop.Budget:
+		words = fmt.Sprintf("Stopped: the budget is used up after %s", count(n, "iteration"))
+	case loop.Invalid:
+		words = "Cannot run: something in the settings or the environment is wrong"
+	case loop.Waiting:
+		words = "Waiting for an answer or a reset"
+	case loop.Interrupted:
+		words = fmt.Sprintf("Interrupted after %s; the work is kept", count(n, "iteration"))
+	case loop.Refused:
+		words = "Refused"
+	default:
+		words = "Failed: ralph could not do its own part"
+	}
+	return v.sign() + " " + words
+}
+
+func (v View) runningLine() string {
+	s := v.State
+	switch last := s.Last(); {
+	case s.Turning != nil:
+		return fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations)
+	case last == nil:
+		return "Starting"
+	default:
+		return fmt.Sprintf("Working: iteration %d of %d", last.N, s.MaxIterations)
+	}
+}
+
+// now says in one sentence what a running run does at this moment.
+func (v View) now() string {
+	s := v.State
+	last := s.Last()
+	switch {
+	case s.Turning != nil:
+		return fmt.Sprintf("The agent %s since %s.", doing(s.Turning.Mode), clock(s.Turning.At))
+	case last == nil && !s.Baselined:
+		return "The checks run on the base commit first, to know what already fails."
+	case last == nil:
+		return "The first iteration is about to begin."
+	case last.Commit == nil:
+		return "What the agent changed is being committed."
+	case !last.Judged:
+		return "The checks run on what the agent changed."
+	case last.Failure() != nil && last.N < s.MaxIterations:
+		return "The next iteration begins with what failed."
+	}
+	return "The result is being written down."
+}
+
+// silent says since when a run that should be working has given no sign of life; "" when it has.
+func (v View) silent() string {
+	s := v.State
+	if s.End != nil || s.Lease.IsZero() || v.Now.IsZero() || !v.Now.After(s.Lease) {
+		return ""
+	}
+	return fmt.Sprintf("⚠️ No sign of life since %s; the process that worked on it seems to be gone. %s takes it up again.",
+		clock(s.At), v.command("retry"))
+}
+
+func doing(m loop.Mode) string {
+	switch m {
+	case loop.Review:
+		return "reviews the change"
+	case loop.ReviewFix:
+		return "works on what the reviewer asked for"
+	}
+	return "writes the change"
+}
+
+// clock is a time of day; a report is read on the same day or not at all, the table carries the rest.
+func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
+
+// duration is a length of time in at most two units.
+func duration(d time.Duration) string {
+	d = d.Round(time.Second)
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %02ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// tokens is a number of tokens in three figures at most.
+func tokens(n int64) string {
+	switch {
+	case n < 1_000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+func dollars(usd float64) string {
+	if usd > 0 && usd < 0.01 {
+		return "<$0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// spent is a usage in words; "" when nothing is known.
+func spent(u loop.Usage) string {
+	in := u.Input + u.CacheRead + u.CacheWrite
+	switch {
+	case in+u.Output == 0 && u.CostUSD == 0:
+		return ""
+	case in+u.Output == 0:
+		return dollars(u.CostUSD)
+	}
+	text := fmt.Sprintf("%s tokens in (%s from cache), %s out", tokens(in), tokens(u.CacheRead), tokens(u.Output))
+	if u.CostUSD > 0 {
+		text = dollars(u.CostUSD) + " · " + text
+	}
+	return text
+}
