@@ -1,0 +1,217 @@
+// Package agent is the door to coding agents: a prompt in, a turn out.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Options are which agent takes the turns, and how.
+type Options struct {
+	Command string   // "claude", "./agent.sh" (from Dir), "/usr/bin/foo"; the base name chooses the dialect (S1-60)
+	Flags   []string // more arguments, before our own
+	Model   string   // "" is the agent's own choice
+	Dir     string   // the worktree it works in
+	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of its dialect.
+	Parent []string
+	Home   string     // its HOME; "" keeps ours
+	As     *proc.User // whom it runs as; nil is ourselves
+	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.DefaultGrace.
+	Timeout, Idle, Grace time.Duration
+	ReadOnly             bool   // a reviewer: no tool that writes or runs anything
+	Schema               string // JSON schema of the answer wanted; "" none
+	Completion           string // the setting completionResponse: what a <response> claims with
+	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has written.
+	LogFile string
+	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the agent's process.
+	Keys  map[string]string
+	Extra []string // more of the agent's environment, NAME=value each
+	// Console gets what a person should see as it happens, line by line, free of terminal sequences and workflow commands; nil none.
+	Console io.Writer
+}
+
+// dialect is how one agent is spoken to.
+type dialect struct {
+	keys []string // the credentials it takes, by environment name; "*" is any
+	pass []string // what of our environment it may know besides proc.Allowed
+	// arguments follow the program and Options.Flags.
+	arguments func(o Options) []string
+	// environment is set for every turn, unless Parent says otherwise and pass lets it.
+	environment func(o Options) []string
+	read        func(t *talk) reader
+}
+
+// dialects are the agents whose output we understand, by the base name of their program. Any other is a plain command.
+var dialects = map[string]dialect{
+	"claude": claude,
+}
+
+// talk is what a reader needs to know of one turn.
+type talk struct {
+	Options
+	prompt  string
+	console *console
+	pulse   *proc.Pulse // beaten at every sign of life
+}
+
+// reader makes a turn of what an agent prints. Write gets its standard output.
+type reader interface {
+	io.Writer
+	// turn tells what the output said: class, reason, text, claim, usage. It is asked once, after the end.
+	turn(end proc.Result, stderr string) loop.Turn
+	// settled reports whether the agent had said how it ended, so that being killed afterwards changes nothing.
+	settled() bool
+}
+
+// Agent takes turns.
+type Agent struct {
+	options Options
+	dialect dialect
+	program string // absolute path
+	env     []string
+}
+
+// UnknownError says that a command is neither an agent that ralph knows nor a program that can be run.
+type UnknownError struct {
+	Command string
+	cause   error
+}
+
+func (e *UnknownError) Error() string {
+	known := strings.Join(Names(), ", ")
+	switch {
+	case e.Command == "":
+		return "no agent is named: name one of " + known + ", or the path of an executable that reads a prompt on standard input"
+	case errors.Is(e.cause, proc.ErrNotExecutable):
+		return fmt.Sprintf("the agent %q is not executable: make it so (chmod +x), or name one of %s", e.Command, known)
+	case slices.Contains(Names(), filepath.Base(e.Command)):
+		return fmt.Sprintf("the agent %q is not installed or not on PATH: install it, or name the path of its executable", e.Command)
+	}
+	return fmt.Sprintf("the agent %q is neither a known agent (%s) nor an executable: install it, or name the path of an executable", e.Command, known)
+}
+
+// Unwrap gives proc.ErrNotFound or proc.ErrNotExecutable.
+func (e *UnknownError) Unwrap() error { return e.cause }
+
+// Names lists the agents that ralph knows.
+func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
+
+// New readies an agent. The error is an *UnknownError when there is no such agent.
+func New(o Options) (*Agent, error) {
+	d, ok := dialects[strings.TrimSuffix(filepath.Base(o.Command), ".exe")]
+	if !ok {
+		d = command
+	}
+	a := &Agent{options: o, dialect: d, env: environment(o, d)}
+	program, err := resolve(o, a.env)
+	if err != nil {
+		return nil, &UnknownError{o.Command, err}
+	}
+	a.program = program
+	return a, nil
+}
+
+func resolve(o Options, env []string) (string, error) {
+	switch {
+	case o.Command == "":
+		return "", proc.ErrNotFound
+	case filepath.Base(o.Command) != o.Command && !filepath.IsAbs(o.Command):
+		return proc.LookPath(filepath.Join(orHere(o.Dir), o.Command), env)
+	}
+	return proc.LookPath(o.Command, env)
+}
+
+// environment is the agent's whole environment.
+func environment(o Options, d dialect) []string {
+	extra := []string{}
+	for _, entry := range d.environment(o) {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.Contains(d.pass, name) || proc.Value(o.Parent, name) == "" {
+			extra = append(extra, entry)
+		}
+	}
+	if o.Home != "" {
+		extra = append(extra, "HOME="+o.Home)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Keys)) {
+		if o.Keys[name] != "" && (slices.Contains(d.keys, name) || slices.Contains(d.keys, "*")) {
+			extra = append(extra, name+"="+o.Keys[name])
+		}
+	}
+	return proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass), append(extra, o.Extra...)...)
+}
+
+// asRoot reports whether the agent runs as root.
+func (o Options) asRoot() bool {
+	if o.As != nil {
+		return o.As.UID == 0
+	}
+	return runtime.GOOS != "windows" && geteuid() == 0
+}
+
+// logBytes is how much of a turn's output its log keeps.
+const logBytes = 64 << 20
+
+// Turn runs one fresh agent process on a prompt. What the agent does wrong is told by the turn's class; the error is for what the
+// harness could not do.
+func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
+	o := a.options
+	t := &talk{Options: o, prompt: prompt, console: newConsole(o.Console), pulse: new(proc.Pulse)}
+	reader, stderr := a.dialect.read(t), proc.NewTail(2<<10, 14<<10)
+	outs, errs := []io.Writer{reader}, []io.Writer{stderr, beat{t.pulse}, t.console.stderr()}
+	if o.LogFile != "" {
+		log, err := proc.CreateLog(o.LogFile, logBytes)
+		if err != nil {
+			return loop.Turn{}, err
+		}
+		defer log.Close() // a log that could not be written is not worth a turn
+		outs, errs = append([]io.Writer{log}, outs...), append([]io.Writer{log}, errs...)
+	}
+	end, err := proc.Run(ctx, proc.Spec{
+		Argv: slices.Concat([]string{a.program}, o.Flags, a.dialect.arguments(o)), Dir: o.Dir, Env: a.env,
+		Stdin: strings.NewReader(prompt), Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
+		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Grace: o.Grace, As: o.As,
+	})
+	t.console.close()
+	if err != nil {
+		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)
+	}
+	turn := reader.turn(end, stderr.String())
+	if class, reason := a.ended(end); class != loop.OK && !(reader.settled() && (class == loop.TimedOut || class == loop.Idle)) {
+		turn.Class, turn.Reason = class, reason
+	}
+	turn.Text = lastBytes(turn.Text, loop.TextBytes)
+	turn.Exit, turn.Duration, turn.LogFile = end.Exit, end.Duration, o.LogFile
+	return turn, nil
+}
+
+// ended tells what the way a process ended says by itself; OK when that is nothing.
+func (a *Agent) ended(end proc.Result) (loop.Class, string) {
+	o := a.options
+	switch end.Class {
+	case proc.TimedOut:
+		return loop.TimedOut, fmt.Sprintf("the agent was stopped at its time limit of %s: ask for less at once, or raise the limit", o.Timeout)
+	case proc.Idle:
+		return loop.Idle, fmt.Sprintf("the agent was stopped after %s without output: see whether its model answers, or raise the idle limit", o.Idle)
+	case proc.Cancelled:
+		return loop.Stopped, "the agent was stopped because the run was cancelled"
+	case proc.Signalled:
+		return loop.Killed, fmt.Sprintf("the agent was killed by %s, not by ralph: see whether the machine ran out of memory", end.Signal)
+	case proc.NotFound:
+		return loop.Missing, fmt.Sprintf("the agent %s, or the interpreter it names, does not exist: install it", a.program)
+	case proc.NotExecutable:
+		return loop.Missing, fmt.Sprintf("the agent %s cannot be run: see that it is an executable file that its user may run", a.program)
+	}
+	return loop.OK, ""
+}
