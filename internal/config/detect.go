@@ -53,9 +53,9 @@ func DetectChecks(files map[string][]byte) []Detected {
 func hard(command, why string) Detected { return Detected{Command: command, Why: why, Severity: Hard} }
 
 // target matches the targets of a rule: not an assignment, not a recipe line.
-var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_./ \t-]+?)[ \t]*::?(?:[^=:]|$)`)
+var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_./-][A-Za-z0-9_./ \t-]*?)[ \t]*::?(?:[^=:]|$)`)
 
-// makefile knows the targets that make a check: check first, since it often is the others together.
+// makefile knows the targets that make a check, the quickest first.
 func makefile(files map[string][]byte) []Detected {
 	name := present(files, "GNUmakefile", "makefile", "Makefile") // the order in which make looks
 	if name == "" {

@@ -8,6 +8,9 @@ import (
 
 // fields splits at commas and white space.
 func fields(s string) []string {
+	if s == "" {
+		return nil
+	}
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 

@@ -1,0 +1,156 @@
+// Package actions is the door to the runner of GitHub Actions: masks, log groups, annotations, the job summary, outputs.
+package actions
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/sethvargo/go-githubactions"
+)
+
+// Runner speaks to the runner a job runs on. Outside of one it prints messages plainly and drops the rest. It is safe for concurrent
+// use.
+type Runner struct {
+	mu      sync.Mutex
+	out     *lineWriter
+	action  *githubactions.Action
+	inside  bool
+	output  string // file of GITHUB_OUTPUT
+	summary string // file of GITHUB_STEP_SUMMARY
+	token   string // ends the foreign output that is being written; empty: commands are obeyed
+	depth   int    // how often StopCommands was called and not yet resumed
+}
+
+// New makes the runner that getenv tells of. Whatever it writes to the log goes to stdout.
+func New(getenv func(string) string, stdout io.Writer) *Runner {
+	out := &lineWriter{w: stdout}
+	return &Runner{
+		out:     out,
+		action:  githubactions.New(githubactions.WithGetenv(getenv), githubactions.WithWriter(out)),
+		inside:  getenv("GITHUB_ACTIONS") == "true",
+		output:  getenv("GITHUB_OUTPUT"),
+		summary: getenv("GITHUB_STEP_SUMMARY"),
+	}
+}
+
+// Inside reports whether there is a runner that obeys commands.
+func (r *Runner) Inside() bool { return r.inside }
+
+// Mask makes the runner replace a secret by *** in everything that is logged after it.
+func (r *Runner) Mask(secret string) {
+	if secret != "" {
+		r.command(func() { r.action.AddMask(secret) }, "")
+	}
+}
+
+// Group folds what is logged until EndGroup under a title.
+func (r *Runner) Group(title string) {
+	r.command(func() { r.action.Group(title) }, title+"\n")
+}
+
+// EndGroup ends the group that Group began.
+func (r *Runner) EndGroup() { r.command(r.action.EndGroup, "") }
+
+// Notice shows a message on the page of the workflow run.
+func (r *Runner) Notice(message string) {
+	r.command(func() { r.action.Noticef("%s", message) }, "notice: "+message+"\n")
+}
+
+// Warning shows a message on the page of the workflow run.
+func (r *Runner) Warning(message string) {
+	r.command(func() { r.action.Warningf("%s", message) }, "warning: "+message+"\n")
+}
+
+// Error shows a message on the page of the workflow run. It does not make the job fail: the exit code does.
+func (r *Runner) Error(message string) {
+	r.command(func() { r.action.Errorf("%s", message) }, "error: "+message+"\n")
+}
+
+// Write logs a part of the log between the commands of this package, never within one.
+func (r *Runner) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.Write(p)
+}
+
+// StopCommands makes the runner read what follows as text, until resume is called: an agent or a check that prints ::set-output or
+// ::add-mask must not be obeyed. What this package itself says in between is obeyed all the same.
+func (r *Runner) StopCommands() (resume func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.depth++; r.depth == 1 {
+		r.stop()
+	}
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.depth--; r.depth == 0 {
+			r.resume()
+		}
+	})
+}
+
+// command says something to the runner, or prints what stands for it outside of one.
+func (r *Runner) command(say func(), plain string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.endLine() // a command is one only at the beginning of a line
+	if !r.inside {
+		_, _ = io.WriteString(r.out, plain)
+		return
+	}
+	if r.depth > 0 {
+		r.resume()
+		defer r.stop()
+	}
+	say()
+}
+
+// stop begins foreign output with a token that nobody can have seen before.
+func (r *Runner) stop() {
+	if !r.inside {
+		return
+	}
+	r.token = "ralph-" + nonce()
+	r.out.endLine()
+	_, _ = fmt.Fprintf(r.out, "::stop-commands::%s\n", r.token)
+}
+
+func (r *Runner) resume() {
+	if r.token == "" {
+		return
+	}
+	r.out.endLine()
+	_, _ = fmt.Fprintf(r.out, "::%s::\n", r.token)
+	r.token = ""
+}
+
+func nonce() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(b[:])
+}
+
+// lineWriter knows whether it stands at the beginning of a line. A log that cannot be written is no reason to stop a run, and
+// go-githubactions panics on it: errors are swallowed.
+type lineWriter struct {
+	w      io.Writer
+	inLine bool
+}
+
+func (l *lineWriter) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		_, _ = l.w.Write(p)
+		l.inLine = p[len(p)-1] != '\n'
+	}
+	return len(p), nil
+}
+
+func (l *lineWriter) endLine() {
+	if l.inLine {
+		_, _ = l.Write([]byte("\n"))
+	}
+}

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestInputsOfAnEmptyEnvironment(t *testing.T) {
+	in, err := ReadInputs(map[string]string{"INPUT_ISSUE": "", "INPUT_REVIEW": " "})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Inputs{TriggerLabel: "ralph", TriggerPhrase: "/ralph", BranchPrefix: "ralph/", MaxTasks: 1}
+	if !reflect.DeepEqual(in, want) {
+		t.Errorf("got %+v, want %+v", in, want)
+	}
+	if s, err := Load(in.Layers()...); err != nil || s.GuardrailsFrom != "" || s.MaximumIterations != 0 {
+		t.Errorf("no input sets anything: %+v, %v", s, err)
+	}
+}
+
+func TestInputsBecomeSettings(t *testing.T) {
+	in, err := ReadInputs(map[string]string{
+		"INPUT_GITHUB_TOKEN": "t0ken", "INPUT_ISSUE": "42", "INPUT_REVIEW": "False", "INPUT_DRY_RUN": "true",
+		"INPUT_AGENT": "codex", "INPUT_AGENT_ARGS": `-c 'a b' --x="c d" e\ f ""`, "INPUT_REVIEWER_MODEL": "o",
+		"INPUT_CHECKS": "make lint\n\n# slow\n  make test \n", "INPUT_MAX_ITERATIONS": "3", "INPUT_ALLOWED_BOTS": "a[bot], b",
+		"INPUT_SETTINGS": `{"maximumIterations": 8, "baseline": "off"}`, "INPUT_SETUP": "npm ci",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Issue != 42 || !in.DryRun || !reflect.DeepEqual(in.AllowedBots, []string{"a[bot]", "b"}) || !reflect.DeepEqual(in.Secrets(), []string{"t0ken"}) {
+		t.Errorf("%+v", in)
+	}
+	s, err := Load(in.Layers()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"-c", "a b", "--x=c d", "e f", ""}; !reflect.DeepEqual(in.AgentArgs, want) {
+		t.Errorf("arguments %q, want %q", in.AgentArgs, want)
+	}
+	if s.MaximumIterations != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" || s.Agent.Command != "codex" ||
+		s.Reviewer.Model != "o" || len(s.Guardrails) != 2 || s.Guardrails[1].Command != "make test" || s.GuardrailsFrom != "inputs" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestInputProblems(t *testing.T) {
+	const key = "-----BEGIN SECRET-----"
+	for _, test := range []struct {
+		environ map[string]string
+		want    string
+	}{
+		{map[string]string{"INPUT_ISSUE": "#42"}, `input issue is "#42"; allowed is a whole number from 1 to 2147483648.`},
+		{map[string]string{"INPUT_MAX_ITERATIONS": "0"}, `input max_iterations is "0"; allowed is a whole number from 1 to 1000.`},
+		{map[string]string{"INPUT_REVIEW": "maybe"}, `input review is "maybe"; allowed is true or false.`},
+		{map[string]string{"INPUT_PROMPT": "a", "INPUT_PROMPT_FILE": "b"}, `inputs prompt and prompt_file are both given; only one of them is allowed.`},
+		{map[string]string{"INPUT_PROMPT": "a", "INPUT_ISSUE": "1"}, `inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.`},
+		{map[string]string{"INPUT_APP_PRIVATE_KEY": key}, `inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.`},
+		{map[string]string{"INPUT_TRIGGER_PHRASE": "hey ralph"}, `input trigger_phrase is "hey ralph"; allowed is one word, such as "/ralph".`},
+		{map[string]string{"INPUT_ALLOWED_BOTS": "*"}, `input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
+		{map[string]string{"INPUT_AGENT_ARGS": `-c "a`}, `input agent_args: a quote is not closed; allowed are arguments as a shell reads them.`},
+		{map[string]string{"INPUT_ISSUE": "x", "INPUT_DRY_RUN": "y", "INPUT_APP_PRIVATE_KEY": key},
+			"input issue is \"x\"; allowed is a whole number from 1 to 2147483648.\ninput dry_run is \"y\"; allowed is true or false."},
+	} {
+		_, err := ReadInputs(test.environ)
+		var wrong *Error
+		if !errors.As(err, &wrong) || wrong.Error() != test.want {
+			t.Errorf("%v:\n got %v\nwant %s", test.environ, err, test.want)
+		}
+		if err != nil && strings.Contains(err.Error(), key) {
+			t.Errorf("a secret is quoted: %v", err)
+		}
+	}
+}
+
+func TestProblemsOfTheInputSettingsNameIt(t *testing.T) {
+	in, err := ReadInputs(map[string]string{"INPUT_SETTINGS": `{"reviews": true}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(in.Layers()...); err == nil || !strings.HasPrefix(err.Error(), "input settings: reviews is an unknown key") {
+		t.Error(err)
+	}
+}
+
+// TestEveryInputHasAField holds the struct against the table: a field's tag, or a list that ReadInputs fills.
+func TestEveryInputHasAField(t *testing.T) {
+	fields := map[string]bool{"INPUT_ALLOWED_BOTS": true, "INPUT_AGENT_ARGS": true, "INPUT_CHECKS": true}
+	typ := reflect.TypeFor[Inputs]()
+	for i := range typ.NumField() {
+		if tag := typ.Field(i).Tag.Get("env"); tag != "" {
+			fields[tag] = true
+		}
+	}
+	for _, row := range InputTable {
+		if !fields[row.Env()] {
+			t.Errorf("input %s has no field", row.Name)
+		}
+		delete(fields, row.Env())
+	}
+	for name := range fields {
+		t.Errorf("%s is in no row of the table", name)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	e, err := ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7", "CI": "woodpecker", "RUNNER_DEBUG": "1",
+		"NO_COLOR": "0", "GITHUB_SERVER_URL": "https://ghe.example/", "GITHUB_API_URL": "", "GITHUB_TOKEN": "s3cret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !e.CI || !e.RunnerDebug || !e.NoColor || e.Actions || e.APIURL != "https://api.github.com" ||
+		e.RunURL() != "https://ghe.example/o/r/actions/runs/7" || !reflect.DeepEqual(e.Secrets(), []string{"s3cret"}) {
+		t.Errorf("%+v", e)
+	}
+	_, err = ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "r", "GITHUB_RUN_ID": "x"})
+	want := "environment variable GITHUB_RUN_ID is \"x\"; allowed is a whole number.\nenvironment variable GITHUB_REPOSITORY is \"r\"; allowed is owner/name."
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if e, err := ReadEnvironment(nil); err != nil || e.RunURL() != "" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
