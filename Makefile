@@ -1,0 +1,47 @@
+VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+PREFIX        ?= /usr/local
+GOLANGCI_LINT  = v2.15.0
+ACT            = v0.2.89
+TOOLS         := $(CURDIR)/.tools
+
+.PHONY: all build test lint fmt bench demo e2e install clean
+
+all: build lint test
+
+build: ## bin/ralph
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
+
+test:
+	go test ./...
+
+lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
+	$< run
+
+fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
+	$< fmt
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+demo: build ## one run against a stand-in for GitHub and a scripted agent
+	go run ./internal/fake/demo -ralph bin/ralph
+
+e2e: build $(TOOLS)/act-$(ACT) ## the real agent, the real runner, the real image
+	if [ -x testdata/install-claude.sh ]; then testdata/install-claude.sh "$(TOOLS)"; fi
+	PATH="$(TOOLS):$$PATH" RALPH_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -v ./internal/e2e/... && \
+	PATH="$(TOOLS):$$PATH" go test -tags e2e -count=1 $$(go list -tags e2e ./... | grep -v /internal/e2e)
+
+install: build
+	install -D -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
+
+clean:
+	rm -rf bin dist coverage.out
+
+# Tools carry their version in their name, so that a raised version is installed anew.
+$(TOOLS)/golangci-lint-$(GOLANGCI_LINT):
+	GOBIN="$(TOOLS)" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
+	mv "$(TOOLS)/golangci-lint" "$@"
+
+$(TOOLS)/act-$(ACT):
+	GOBIN="$(TOOLS)" go install github.com/nektos/act@$(ACT)
+	mv "$(TOOLS)/act" "$@"
