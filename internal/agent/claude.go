@@ -30,7 +30,8 @@ var claude = dialect{
 func claudeArguments(o Options) []string {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--verbose",
-		"--setting-sources", "", "--strict-mcp-config", // the repository's own settings, hooks and servers are untrusted code
+		// The repository's own settings, hooks and servers are untrusted code. This keeps its CLAUDE.md out too: the prompt names it.
+		"--setting-sources", "", "--strict-mcp-config",
 	}
 	if o.ReadOnly {
 		args = append(args, "--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob")
