@@ -1,21 +1,32 @@
 package event
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
-// Sanitise takes out of Markdown what a person looking at it on GitHub would not see (B-14). Visible text in any script stays.
-func Sanitise(s string) string { return Visible(s) }
+// maxPasses is how often a text is gone over. Taking something out can lay bare something else; honest texts need two passes.
+const maxPasses = 30
 
-// Visible drops every character that cannot be seen.
-func Visible(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+// Sanitise takes out of Markdown whatever a person who looks at it on GitHub would not see, so that nobody can tell the agent
+// something behind the maintainer's back (B-14): comments, invisible characters, attributes of HTML, images' alternative texts,
+// titles, definitions that nothing refers to, the rest of a fence's info string. Visible text in any script stays as it is, and so
+// does code, but for invisible characters. Sanitising twice changes nothing more.
+func Sanitise(s string) string {
+	s = Visible(s)
+	for range maxPasses {
+		next := unhide(s)
+		if next == s {
+			return s
+		}
+		s = next
+	}
+	return strings.Map(func(r rune) rune { // somebody plays games: leave nothing that could be markup
+		if strings.ContainsRune("<>[]()!`~", r) {
 			return -1
 		}
 		return r
 	}, s)
+}
+
+func unhide(s string) string {
+	s = Visible(dropMarkup(s))
+	return dropDefinitions(s)
 }
