@@ -1,0 +1,191 @@
+// Package internal_test holds the rooms to their plan: which room may know which (arrows), and who alone reaches an outside thing
+// (doors). .golangci.yml says a part of the same to whoever lints.
+package internal_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ralph-loop/ralph/"
+
+// source is a Go file that is not a test.
+type source struct {
+	path    string // from the root of the module: "internal/loop/next.go"
+	room    string // "loop", "cmd"
+	imports []string
+	file    *ast.File
+}
+
+// rooms whose arrows are listed: what each may import of the others. A room that is in no row may import all: cmd, and
+// what only tests and operators use.
+var arrows = map[string][]string{
+	"event":   {},
+	"task":    {"event"},
+	"loop":    {"task", "event"},
+	"report":  {"loop", "task", "event"},
+	"prompt":  {"loop", "task", "event"},
+	"journal": {"loop", "task", "event"},
+	"config":  {},
+	"proc":    {},
+	"actions": {},
+	"github":  {"event", "task", "loop"},
+	"git":     {"proc", "event", "task", "loop"},
+	"agent":   {"proc", "event", "task", "loop"},
+	"check":   {"proc", "event", "task", "loop"},
+	"app": {"event", "task", "loop", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
+		"gateway", "queue", "web"},
+}
+
+// doors are the packages that only the listed rooms may import.
+var doors = map[string][]string{
+	"github.com/google/go-github":           {"github", "fake"},
+	"github.com/bradleyfalzon":              {"github"},
+	"github.com/sethvargo/go-githubactions": {"actions"},
+	"github.com/alecthomas/kong":            {"cmd"},
+	"os/exec":                               {"proc", "fake"},
+}
+
+// pure rooms get what they need as arguments.
+var pure = []string{"event", "task", "loop", "report"}
+
+func TestArrows(t *testing.T) {
+	for _, s := range sources(t) {
+		allowed, listed := arrows[s.room]
+		for _, path := range s.imports {
+			room, ours := strings.CutPrefix(path, module+"internal/")
+			room, _, _ = strings.Cut(room, "/")
+			if !ours || !listed || room == s.room {
+				continue
+			}
+			if !slices.Contains(allowed, room) {
+				t.Errorf("%s imports %s: %s may import only %v", s.path, path, s.room, allowed)
+			}
+		}
+	}
+}
+
+func TestDoors(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, path := range s.imports {
+			for door, owners := range doors {
+				if within(path, door) && !slices.Contains(owners, s.room) {
+					t.Errorf("%s imports %s: only %v may", s.path, path, owners)
+				}
+			}
+			if slices.Contains(pure, s.room) && impure(path) {
+				t.Errorf("%s imports %s: %s is pure", s.path, path, s.room)
+			}
+			if s.room == "config" && within(path, "os") {
+				t.Errorf("%s imports %s: config gets bytes and maps", s.path, path)
+			}
+		}
+	}
+}
+
+func impure(path string) bool {
+	for _, outside := range []string{"os", "net", "syscall", "runtime", "database", "log", "io/ioutil", "path/filepath"} {
+		if within(path, outside) && path != "net/url" { // which only parses
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether path is parent or below it; a major version counts as below: go-github/v60.
+func within(path, parent string) bool { return path == parent || strings.HasPrefix(path, parent+"/") }
+
+// TestTheEnvironmentIsReadOnce: only main hands the process's environment on; nobody looks up a variable by name.
+func TestTheEnvironmentIsReadOnce(t *testing.T) {
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if of, ok := call.X.(*ast.Ident); ok && of.Name == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "ExpandEnv"}, call.Sel.Name) {
+				t.Errorf("%s uses os.%s: the environment is read once, in app", s.path, call.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// TestEveryRoomHasItsSentence: a package says in one sentence what it is for.
+func TestEveryRoomHasItsSentence(t *testing.T) {
+	said := map[string]bool{}
+	for _, s := range sources(t) {
+		dir := filepath.Dir(s.path)
+		said[dir] = said[dir] || s.file.Doc != nil
+	}
+	for dir, ok := range said {
+		if !ok {
+			t.Errorf("%s: no file says what the package is for", dir)
+		}
+	}
+}
+
+// TestNoJunkRooms: a name that says nothing collects everything.
+func TestNoJunkRooms(t *testing.T) {
+	for _, s := range sources(t) {
+		if slices.Contains([]string{"util", "utils", "common", "shared", "helpers", "manager", "misc"}, s.file.Name.Name) {
+			t.Errorf("%s: package %s", s.path, s.file.Name.Name)
+		}
+	}
+}
+
+// sources parses every Go file of cmd and internal that is not a test.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var found []source
+	for _, top := range []string{"../cmd", "../internal"} {
+		err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() {
+				if entry.Name() == "testdata" {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+				found = append(found, parse(t, path))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+func parse(t *testing.T, path string) source {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := source{path: filepath.ToSlash(strings.TrimPrefix(path, "../")), file: file}
+	steps := strings.Split(s.path, "/")
+	s.room = steps[0]
+	if s.room == "internal" {
+		s.room = steps[1]
+	}
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.imports = append(s.imports, name)
+	}
+	return s
+}
