@@ -69,6 +69,9 @@ type Resume struct {
 	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
 	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
 	RunURL        string `json:"run_url,omitempty"`
+	// Title and Spec replace the task's text when it was asked for again with another one.
+	Title string `json:"title,omitempty"`
+	Spec  string `json:"spec,omitempty"`
 }
 
 // Post is where something was published. Fields that are not set leave what was known.

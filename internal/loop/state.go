@@ -130,6 +130,9 @@ func (s *State) resume(r Resume, at time.Time) {
 	if r.Retry {
 		s.Retries++
 	}
+	if r.Title != "" || r.Spec != "" {
+		s.Start.Title, s.Start.Spec = r.Title, r.Spec
+	}
 	if r.MaxIterations > 0 {
 		s.MaxIterations = len(s.Iterations) + r.MaxIterations
 	}
@@ -227,6 +230,16 @@ func (s State) Head() string {
 		return s.Tip
 	}
 	return s.Start.Base
+}
+
+// NoDiff reports whether the run has changed nothing against its base.
+func (s State) NoDiff() bool {
+	for i := len(s.Iterations) - 1; i >= 0; i-- {
+		if c := s.Iterations[i].Commit; c != nil {
+			return c.NoDiff
+		}
+	}
+	return true
 }
 
 // Failure is the newest verdict that blocked, nil when nothing did.

@@ -1,0 +1,128 @@
+package loop
+
+import (
+	"testing"
+	"time"
+)
+
+var (
+	noon   = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	green  = []Verdict{{Check: AgentCheck, Severity: Hard, Pass: true, Tree: "t"}, {Check: "make test", Severity: Hard, Pass: true, Tree: "t"}, {Check: ReviewCheck, Severity: Hard, Pass: true, Tree: "t"}}
+	claims = Turn{Class: OK, Claim: Claim{Done: true}}
+	made   = &Commit{SHA: "c", Tree: "t"}
+)
+
+func with(v Verdict, at int) []Verdict {
+	out := append([]Verdict(nil), green...)
+	out[at] = v
+	return out
+}
+
+func judged(n int, t Turn, verdicts []Verdict) Iteration {
+	return Iteration{N: n, Mode: Implement, Turn: t, Commit: made, Judged: true, Verdicts: verdicts}
+}
+
+func failed(n int) Iteration {
+	return judged(n, claims, with(Verdict{Check: "make test", Severity: Hard, Tree: "t", Reason: "it exited with code 1"}, 1))
+}
+
+// TestNext has a row for every rule of going on or stopping.
+func TestNext(t *testing.T) {
+	tests := []struct {
+		name  string
+		state State
+		at    time.Time
+		want  Step
+	}{
+		{"a new run takes its first turn", State{MaxIterations: 5}, noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"a turn is followed by a commit, whatever it did", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Mode: Implement, Turn: Turn{Class: Broke}}}},
+			noon, Step{Do: MakeCommit, Iteration: 1, Mode: Implement}},
+		{"a commit is judged", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Mode: Implement, Turn: claims, Commit: made}}},
+			noon, Step{Do: Judge, Iteration: 1, Mode: Implement}},
+		{"a turn whose process died is taken again, with its number and mode", State{MaxIterations: 5, Turning: &Turning{Iteration: 2, Mode: Implement}, Iterations: []Iteration{failed(1)}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"claim and every hard check on one tree: done", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, green)}},
+			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
+		{"done counts on the last allowed iteration", State{MaxIterations: 1, Iterations: []Iteration{judged(1, claims, green)}},
+			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
+		{"done counts when the time is over", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, green)}},
+			noon.Add(2 * time.Hour), Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
+		{"green without a claim goes on", State{MaxIterations: 5, Iterations: []Iteration{judged(1, Turn{Class: OK}, green)}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a claim without verdicts goes on", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, nil)}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a claim with a failed hard check goes on", State{MaxIterations: 5, Iterations: []Iteration{failed(1)}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a failed soft check does not block", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, append(with(green[1], 1), Verdict{Check: "lint", Severity: Soft, Tree: "t"}))}},
+			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
+		{"a skipped hard check is no pass", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Pass: true, Skipped: "why", Tree: "t"}, 2))}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a verdict on another tree is no pass", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Pass: true, Tree: "other"}, 2))}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"only the reviewer objects: review-fix", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Tree: "t"}, 2))}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
+		{"the cap", State{MaxIterations: 2, Iterations: []Iteration{failed(1), failed(2)}},
+			noon, Step{Do: Stop, Outcome: Capped, Reason: "2 of 2 iterations are used up"}},
+		{"the time limit", State{MaxIterations: 5, Iterations: []Iteration{failed(1)}},
+			noon.Add(time.Hour), Step{Do: Stop, Outcome: Timeout, Reason: "the run's time limit of 1h0m0s is over"}},
+		{"a fatal class stops at once, after the commit", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Auth, Reason: "log in"}, Commit: made}}},
+			noon, Step{Do: Stop, Outcome: Invalid, Reason: "log in"}},
+		{"a fatal class still keeps what the turn left", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Auth}}}},
+			noon, Step{Do: MakeCommit, Iteration: 1}},
+		{"an empty turn is retried with the same number", State{MaxIterations: 5, EmptyInRow: 1, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: &Commit{Empty: true}}}},
+			noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"the third empty turn in a row counts", State{MaxIterations: 5, EmptyInRow: 3, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: &Commit{Empty: true}}}},
+			noon, Step{Do: Judge, Iteration: 1}},
+		{"an empty answer that changed files counts", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: made}}},
+			noon, Step{Do: Judge, Iteration: 1}},
+		{"a stopped turn does not count", State{MaxIterations: 5, Iterations: []Iteration{failed(1), {N: 2, Turn: Turn{Class: Stopped}, Commit: made}}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a failed turn counts", State{MaxIterations: 1, Iterations: []Iteration{judged(1, Turn{Class: Broke}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t"}, 0))}},
+			noon, Step{Do: Stop, Outcome: Capped, Reason: "1 of 1 iterations are used up"}},
+		{"an outcome stays", State{MaxIterations: 5, End: &End{Outcome: Capped, Reason: "why"}}, noon, Step{Do: Stop, Outcome: Capped, Reason: "why"}},
+	}
+	limits := Limits{Deadline: noon.Add(time.Hour), Wall: time.Hour}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Next(tt.state, limits, tt.at); got != tt.want {
+				t.Errorf("Next = %+v\nwant   %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTakeUp(t *testing.T) {
+	run := func(end *End, lease time.Duration) State {
+		return State{Start: Start{Run: "r", Task: "issue-1"}, End: end, Owner: "other", Lease: noon.Add(lease)}
+	}
+	ended := func(o Outcome) State { return run(&End{Outcome: o}, 0) }
+	tests := []struct {
+		name  string
+		state State
+		known bool
+		asked Asked
+		want  Way
+	}{
+		{"nothing there", State{}, false, Asked{}, Begin},
+		{"somebody holds it", run(nil, time.Minute), true, Asked{}, Held},
+		{"somebody holds it, and a fresh start is no way around", run(nil, time.Minute), true, Asked{Fresh: true, Retry: true}, Held},
+		{"we hold it ourselves", run(nil, time.Minute), true, Asked{Owner: "other"}, Continue},
+		{"the owner is dead", run(nil, -time.Minute), true, Asked{}, Continue},
+		{"the owner is dead, fresh", run(nil, -time.Minute), true, Asked{Fresh: true}, Begin},
+		{"interrupted", ended(Interrupted), true, Asked{}, Continue},
+		{"capped, asked plainly", ended(Capped), true, Asked{}, Begin},
+		{"capped, retry", ended(Capped), true, Asked{Retry: true}, Again},
+		{"capped, retry --fresh", ended(Capped), true, Asked{Retry: true, Fresh: true}, Begin},
+		{"failed, retry", ended(Failed), true, Asked{Retry: true}, Again},
+		{"done, asked again", ended(Done), true, Asked{}, Begin},
+		{"done, retry", ended(Done), true, Asked{Retry: true}, Nothing},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, why := TakeUp(tt.state, tt.known, tt.asked, noon)
+			if got != tt.want || why == "" {
+				t.Errorf("TakeUp = %s (%s), want %s", got, why, tt.want)
+			}
+		})
+	}
+}

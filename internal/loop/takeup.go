@@ -1,0 +1,55 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+)
+
+// Asked is how a run was asked for, as far as it matters to one that is there already.
+type Asked struct {
+	Retry bool // go on from what was tried: a retry, or the label put back
+	Fresh bool // begin at the base again
+	Owner string
+}
+
+// Way is what becomes of a request.
+type Way string
+
+// The ways to take a request up.
+const (
+	Begin    Way = "begin"    // a new run
+	Continue Way = "continue" // the run goes on where its journal stands
+	Again    Way = "again"    // its outcome is taken back, and it gets more iterations
+	Held     Way = "held"     // somebody else works on it
+	Nothing  Way = "nothing"  // there is nothing to do
+)
+
+// TakeUp says whether a request begins a run or goes on with the one that the journal tells of, and why (B-03, B-26, C15). known is
+// false when there is no journal.
+func TakeUp(s State, known bool, asked Asked, now time.Time) (Way, string) {
+	if !known {
+		return Begin, "there was no run before"
+	}
+	if s.End == nil && now.Before(s.Lease) && s.Owner != asked.Owner {
+		return Held, fmt.Sprintf("%s is already running (%s, until %s at the latest)", s.Start.Task, s.Owner, s.Lease.UTC().Format("15:04 UTC"))
+	}
+	if asked.Fresh {
+		return Begin, "a fresh start was asked for"
+	}
+	if s.End == nil {
+		return Continue, fmt.Sprintf("the run %s did not come to its end", s.Start.Run)
+	}
+	switch s.End.Outcome {
+	case Interrupted, Waiting:
+		return Continue, fmt.Sprintf("the run %s was %s", s.Start.Run, s.End.Outcome)
+	case Done:
+		if asked.Retry {
+			return Nothing, "the last run is done; to begin again use --fresh"
+		}
+		return Begin, "the last run is done"
+	}
+	if asked.Retry {
+		return Again, fmt.Sprintf("the run %s ended %s", s.Start.Run, s.End.Outcome)
+	}
+	return Begin, fmt.Sprintf("the last run ended %s, and a retry was not asked for", s.End.Outcome)
+}
