@@ -98,6 +98,9 @@ func isCommand(c event.Comment, ev event.Event) bool {
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
+// Slug makes a title part of a branch or file name: lower-case letters, digits and dashes, at most 40.
+func Slug(s string) string { return slug(s, 40) }
+
 func slug(s string, most int) string {
 	s = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if len(s) > most {

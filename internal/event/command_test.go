@@ -1,0 +1,86 @@
+package event
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestParseCommand(t *testing.T) {
+	tests := []struct {
+		name, body string
+		want       Command
+		ours       bool
+		usage      string // part of the usage error
+	}{
+		{"run", "/ralph run", Command{Verb: Run}, true, ""},
+		{"run with a hint of several lines", "/ralph run use the\nexisting parser", Command{Verb: Run, Hint: "use the\nexisting parser"}, true, ""},
+		{"bare is help", "/ralph", Command{Verb: Help}, true, ""},
+		{"help", "/ralph HELP", Command{Verb: Help}, true, ""},
+		{"status", " \n/ralph status\n", Command{Verb: Status}, true, ""},
+		{"retry", "/ralph retry", Command{Verb: Retry}, true, ""},
+		{"retry with everything", "/ralph retry --fresh --max-iterations 8 think again", Command{Verb: Retry, Fresh: true, MaxIterations: 8, Hint: "think again"}, true, ""},
+		{"retry with =", "/ralph retry --max-iterations=3", Command{Verb: Retry, MaxIterations: 3}, true, ""},
+		{"flags after the hint are words", "/ralph retry please --fresh", Command{Verb: Retry, Hint: "please --fresh"}, true, ""},
+		{"a tab after the phrase", "/ralph\trun", Command{Verb: Run}, true, ""},
+		{"not the first word", "please /ralph run", Command{}, false, ""},
+		{"in a quote", "> /ralph run", Command{}, false, ""},
+		{"in a fence", "```\n/ralph run\n```", Command{}, false, ""},
+		{"in an indented block", "    /ralph run", Command{}, false, ""},
+		{"inline code", "`/ralph run`", Command{}, false, ""},
+		{"a longer word", "/ralphs run", Command{}, false, ""},
+		{"a word that begins with it", "/ralph:plan", Command{}, false, ""},
+		{"nothing", "", Command{}, false, ""},
+		{"an unknown word", "/ralph dance", Command{}, true, "“dance” is not understood; allowed: run, retry, status, help"},
+		{"an unknown flag", "/ralph retry --hard", Command{}, true, "“--hard”"},
+		{"no number", "/ralph retry --max-iterations", Command{}, true, "a whole number from 1 to 100"},
+		{"too large a number", "/ralph retry --max-iterations 1000", Command{}, true, "a whole number from 1 to 100"},
+		{"a hostile word", "/ralph @everyone<!--", Command{}, true, "“?everyone?!--”"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ours, err := ParseCommand(tt.body, "/ralph")
+			if got != tt.want || ours != tt.ours {
+				t.Errorf("ParseCommand(%q) = %+v, %v, want %+v, %v", tt.body, got, ours, tt.want, tt.ours)
+			}
+			switch {
+			case tt.usage == "" && err != nil:
+				t.Errorf("error: %v", err)
+			case tt.usage != "" && (err == nil || !strings.Contains(err.Error(), tt.usage)):
+				t.Errorf("error: %v, want one with %q", err, tt.usage)
+			}
+		})
+	}
+}
+
+func FuzzParseCommand(f *testing.F) {
+	for _, seed := range []string{"/ralph run", "/ralph retry --max-iterations 3 x", "> /ralph", "/ralph \x00\xff", "/ralph retry --fresh=1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		cmd, ours, err := ParseCommand(body, "/ralph")
+		if !ours && (err != nil || cmd != Command{}) {
+			t.Errorf("%q is not ours, but gives %+v, %v", body, cmd, err)
+		}
+		if ours && !strings.HasPrefix(strings.TrimSpace(body), "/ralph") {
+			t.Errorf("%q is taken for a command", body)
+		}
+		var usage *UsageError
+		if err != nil && (!errors.As(err, &usage) || strings.ContainsAny(err.Error(), "\n@<`") || !utf8.ValidString(err.Error())) {
+			t.Errorf("%q: the error is not one harmless line: %q", body, err)
+		}
+		if cmd.MaxIterations < 0 || cmd.MaxIterations > 100 {
+			t.Errorf("%q asks for %d iterations", body, cmd.MaxIterations)
+		}
+	})
+}
+
+func TestHelpTextListsEveryVerb(t *testing.T) {
+	text := HelpText("/bot")
+	for _, v := range verbs {
+		if !strings.Contains(text, "`/bot "+string(v.verb)) {
+			t.Errorf("help does not tell of %s:\n%s", v.verb, text)
+		}
+	}
+}
