@@ -55,6 +55,7 @@ type Tree struct {
 	indexed                    string // the commit that our own index is known to be at
 	links                      map[string]bool
 	record                     string // newest commit of the run record, "" before the first
+	by                         string // who commits: "Name <email>"
 	pushed                     pushed
 	made                       []string // directories to remove at the end
 }
@@ -82,7 +83,7 @@ func (t *Tree) Resumed() bool { return t.head != t.base }
 
 // UseBase measures the run against another commit: the one that its journal names.
 func (t *Tree) UseBase(ctx context.Context, commit string) error {
-	out, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{commit}", commit+"^{tree}")
+	out, err := t.git.out(ctx, "rev-parse", "-q", commit+"^{commit}", commit+"^{tree}")
 	ids := fields(out)
 	if err != nil || len(ids) != 2 {
 		return fmt.Errorf("the run began from commit %.12s, which is not in the repository any more: start it afresh", commit)

@@ -1,0 +1,156 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew each time, so
+// nothing that an agent put into it (hooks, configuration, a half-done rebase) outlives the iteration.
+type agentRepo struct {
+	head  string            // what HEAD holds: a commit, or "ref: refs/heads/…"
+	refs  map[string]string // full name → commit
+	index string            // the index to copy
+}
+
+// writeRepo makes .git in the directory, whatever was there. Names in it are only ever resolved inside the directory, so a link that an
+// agent planted leads nowhere.
+func (t *Tree) writeRepo(dir string, r agentRepo) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.RemoveAll(".git"); err != nil { // directories that their owner may not write
+		err = chmod(filepath.Join(dir, ".git"), 0o755, 0)
+		if err = errors.Join(err, root.RemoveAll(".git")); err != nil {
+			return fmt.Errorf("making the agent's repository: %w", err)
+		}
+	}
+	var packed strings.Builder
+	for name, commit := range r.refs {
+		fmt.Fprintf(&packed, "%s %s\n", commit, name)
+	}
+	files := []struct{ name, text string }{
+		{".git/HEAD", r.head + "\n"},
+		{".git/config", t.agentConfig()},
+		{".git/packed-refs", packed.String()},
+		{".git/info/exclude", runtimeFiles},
+		{".git/objects/info/alternates", filepath.Join(t.common(), "objects") + "\n"},
+	}
+	if shallow, err := os.ReadFile(filepath.Join(t.common(), "shallow")); err == nil {
+		files = append(files, struct{ name, text string }{".git/shallow", string(shallow)})
+	}
+	for _, d := range []string{".git", ".git/refs", ".git/info", ".git/objects", ".git/objects/info"} {
+		if err := root.Mkdir(d, 0o755); err != nil {
+			return fmt.Errorf("making the agent's repository: %w", err)
+		}
+	}
+	for _, f := range files {
+		if err := root.WriteFile(f.name, []byte(f.text), 0o644); err != nil {
+			return fmt.Errorf("making the agent's repository: %w", err)
+		}
+	}
+	if err := copyInto(root, ".git/index", r.index); err != nil {
+		return fmt.Errorf("making the agent's repository: %w", err)
+	}
+	return nil
+}
+
+func copyInto(root *os.Root, name, from string) error {
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := root.Create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return err
+	}
+	return out.Close()
+}
+
+func (t *Tree) agentConfig() string {
+	var b strings.Builder
+	b.WriteString("[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n")
+	if t.o.Identity.Name != "" {
+		fmt.Fprintf(&b, "[user]\n\tname = %s\n\temail = %s\n", quoted(t.o.Identity.Name), quoted(t.o.Identity.Email))
+	}
+	if t.o.Remote.URL != "" {
+		fmt.Fprintf(&b, "[remote \"origin\"]\n\turl = %s\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n", quoted(t.o.Remote.shown()))
+	}
+	return b.String()
+}
+
+// handOver gives the agent its repository as the run stands, with the files that belong to it.
+func (t *Tree) handOver() error {
+	if !t.bot {
+		return nil
+	}
+	refs := map[string]string{t.ref(): t.head}
+	if t.baseBranch != t.branch {
+		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
+	}
+	if err := t.writeRepo(t.work, agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index}); err != nil {
+		return err
+	}
+	return t.own(".git")
+}
+
+// own gives everything below a name in the working tree to the agent's user. No link is followed.
+func (t *Tree) own(name string) error {
+	if t.o.As == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return filepath.WalkDir(filepath.Join(t.work, name), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path, err = filepath.Rel(t.work, path); err != nil {
+			return err
+		}
+		return root.Lchown(path, int(t.o.As.UID), int(t.o.As.GID))
+	})
+}
+
+// ownSome gives files to the agent's user, and the directories that lead to them.
+func (t *Tree) ownSome(names []string) error {
+	if t.o.As == nil || len(names) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	done := map[string]bool{".": true}
+	for _, name := range names {
+		for ; !done[name]; name = filepath.Dir(name) {
+			done[name] = true
+			if _, err := root.Lstat(name); err != nil {
+				continue // removed, or behind what is a link now
+			}
+			if err := root.Lchown(name, int(t.o.As.UID), int(t.o.As.GID)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

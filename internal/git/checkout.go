@@ -1,0 +1,118 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Checkout makes the bot's own checkout below o.Root, of the remote's branch base ("" is its default branch) and, when they exist, of
+// the run's branch and its record. The working tree is empty until Start.
+//
+// The repository there is ours: the agent's user may read it and not write it. The working tree is the agent's, with a repository of
+// its own in it that borrows our objects. No command of ours reads that one's configuration.
+func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error) {
+	if !filepath.IsAbs(o.Root) || o.Remote.URL == "" {
+		return nil, errors.New("opening a checkout: a root directory and a remote are needed")
+	}
+	t := &Tree{o: o, bot: true, branch: branch, work: filepath.Join(o.Root, "work"), dir: filepath.Join(o.Root, "repo.git"),
+		index: filepath.Join(o.Root, "index"), state: o.Root}
+	if err := t.layOut(ctx); err != nil {
+		return nil, err
+	}
+	asked := []string{"HEAD", t.ref(), t.recordRef()}
+	if base != "" {
+		asked = append(asked, "refs/heads/"+base)
+	}
+	refs, err := t.git.listRemote(ctx, o.Remote, asked...)
+	if err != nil {
+		return nil, err
+	}
+	if base == "" {
+		base = strings.TrimPrefix(refs.head, "refs/heads/")
+	}
+	if base == "" || refs.at["refs/heads/"+base] == "" && refs.at["HEAD"] == "" {
+		return nil, fmt.Errorf("%s has no commit yet: push a first one, then ask again", o.Remote.shown())
+	}
+	if refs.at["refs/heads/"+base] == "" && base != strings.TrimPrefix(refs.head, "refs/heads/") {
+		return nil, fmt.Errorf("%s has no branch %s: create it, or name another base branch", o.Remote.shown(), base)
+	}
+	t.baseBranch = base
+	return t, t.bring(ctx, refs)
+}
+
+// layOut makes the directories, the configuration and the empty repository.
+func (t *Tree) layOut(ctx context.Context) error {
+	for _, dir := range []string{t.o.Root, t.work} {
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil { // whatever the umask
+			return fmt.Errorf("making the checkout: %w", err)
+		}
+	}
+	config := hostConfig + "[core]\n\texcludesFile = " + quoted(t.excludes()) + "\n"
+	if err := os.WriteFile(filepath.Join(t.o.Root, "gitconfig"), []byte(config), 0o644); err != nil {
+		return fmt.Errorf("making the checkout: %w", err)
+	}
+	if err := os.WriteFile(t.excludes(), []byte(runtimeFiles), 0o644); err != nil {
+		return fmt.Errorf("making the checkout: %w", err)
+	}
+	alone := append(botEnvironment(t.o), identity(t.o.Identity)...)
+	if _, err := (door{dir: t.o.Root, env: alone, pair: safe}).out(ctx, "init", "-q", "--bare", "--template=", "--shared=0644", "--", t.dir); err != nil {
+		return fmt.Errorf("making the checkout: %w", err)
+	}
+	t.git = door{dir: t.work, env: append(alone, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index), pair: safe}
+	return nil
+}
+
+// bring fetches what the remote has of the run and settles where it begins.
+func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
+	origin := "refs/remotes/origin/"
+	specs := []string{"+refs/heads/" + t.baseBranch + ":" + origin + t.baseBranch}
+	t.pushed = pushed{branch: refs.at[t.ref()], record: refs.at[t.recordRef()]}
+	if t.pushed.branch != "" && t.branch != t.baseBranch {
+		specs = append(specs, "+"+t.ref()+":"+origin+t.branch)
+	}
+	if t.pushed.record != "" {
+		specs = append(specs, "+"+t.recordRef()+":"+t.recordRef())
+	}
+	if err := t.git.fetch(ctx, t.o.Remote, nil, specs...); err != nil {
+		return err
+	}
+	t.record = t.pushed.record
+	tip := origin + t.baseBranch
+	if t.pushed.branch != "" && !t.o.Fresh {
+		return t.begin(ctx, tip, t.pushed.branch)
+	}
+	return t.begin(ctx, tip, "")
+}
+
+// begin settles base and head: at the tip of the base branch, or where the run's earlier work left that.
+func (t *Tree) begin(ctx context.Context, tip, work string) error {
+	if work != "" {
+		out, err := t.git.out(ctx, "merge-base", tip, work)
+		if err != nil {
+			return fmt.Errorf("the branch %s has no commit in common with %s: rename or delete it, then ask again", t.branch, t.baseBranch)
+		}
+		tip = strings.TrimSpace(out)
+	}
+	if err := t.UseBase(ctx, tip); err != nil {
+		return err
+	}
+	t.head, t.headTree = t.base, t.baseTree
+	if work == "" {
+		return nil
+	}
+	out, err := t.git.out(ctx, "rev-parse", work+"^{commit}", work+"^{tree}")
+	if ids := fields(out); err == nil && len(ids) == 2 {
+		t.head, t.headTree = ids[0], ids[1]
+		return nil
+	}
+	return fmt.Errorf("reading the branch %s: %w", t.branch, err)
+}
+
+// quoted is a value of a configuration file.
+func quoted(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
+}

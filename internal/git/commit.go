@@ -1,0 +1,125 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// maxFiles is how many changed files a commit lists.
+const maxFiles = 50
+
+// Commit makes one commit of everything that changed since the commit `since`, new files too (C17). Commits that the agent made itself
+// on top of it are kept below ours. When the agent rewrote history, reset or wandered off, its commits are not kept but its files are,
+// as one commit on top of since. Either way HEAD is on the run's branch afterwards. When nothing changed the result is Empty, with
+// SHA since. Note tells of everything out of the ordinary.
+func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, error) {
+	if err := t.settle(); err != nil {
+		return loop.Commit{}, err
+	}
+	took, err := t.take(ctx, since)
+	if err != nil {
+		return loop.Commit{}, err
+	}
+	notes := took.notes
+	changed, more, err := t.stage(ctx, took)
+	if err != nil {
+		return loop.Commit{}, err
+	}
+	if notes = append(notes, more...); changed {
+		if err := t.commit(ctx, message); err != nil {
+			return loop.Commit{}, err
+		}
+	}
+	c, err := t.describe(ctx, since, changed, took)
+	if err != nil {
+		return loop.Commit{}, err
+	}
+	c.Note = strings.Join(notes, "; ")
+	t.head, t.headTree, t.indexed = c.SHA, c.Tree, c.SHA
+	if err := t.handOver(); err != nil {
+		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
+	}
+	return c, nil
+}
+
+// commit commits the index. --allow-empty, because git would look through the working tree, submodules included, before it said that
+// there is nothing to commit.
+func (t *Tree) commit(ctx context.Context, message string) error {
+	_, _, err := t.git.run(ctx, call{in: strings.NewReader(message), args: []string{
+		"commit", "-q", "--allow-empty", "--allow-empty-message", "--no-verify", "--no-status", "--cleanup=whitespace", "-uno", "-F", "-"}})
+	if err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+// describe says what the commit at HEAD changed.
+func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken) (loop.Commit, error) {
+	if !changed && took.parent == since {
+		tree := t.headTree
+		if t.head != since {
+			out, err := t.git.out(ctx, "rev-parse", since+"^{tree}")
+			if err != nil {
+				return loop.Commit{}, fmt.Errorf("reading commit %.12s: %w", since, err)
+			}
+			tree = strings.TrimSpace(out)
+		}
+		return loop.Commit{SHA: since, Tree: tree, Empty: true, NoDiff: tree == t.baseTree}, nil
+	}
+	if took.parent == since { // ours alone: one command tells all
+		out, err := t.git.out(ctx, "show", "-z", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--numstat", "--no-renames", "--format=%H %T", "HEAD")
+		id, stats, _ := strings.Cut(out, "\x00")
+		if err != nil {
+			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
+		}
+		return t.described(fields(id), stats)
+	}
+	return t.between(ctx, since, "HEAD")
+}
+
+// between says what changed from one commit to another.
+func (t *Tree) between(ctx context.Context, from, to string) (loop.Commit, error) {
+	ids, err := t.git.out(ctx, "rev-parse", to+"^{commit}", to+"^{tree}")
+	if err != nil {
+		return loop.Commit{}, fmt.Errorf("reading commit %s: %w", to, err)
+	}
+	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames", from, to)
+	if err != nil {
+		return loop.Commit{}, fmt.Errorf("comparing commits %.12s and %s: %w", from, to, err)
+	}
+	return t.described(fields(ids), stats)
+}
+
+func (t *Tree) described(ids []string, stats string) (loop.Commit, error) {
+	if len(ids) != 2 {
+		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
+	}
+	c := loop.Commit{SHA: ids[0], Tree: ids[1], NoDiff: ids[1] == t.baseTree}
+	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
+		f := strings.SplitN(entry, "\t", 3)
+		if len(f) != 3 {
+			continue
+		}
+		if len(c.Files) == maxFiles {
+			c.MoreFiles++
+			continue
+		}
+		c.Files = append(c.Files, loop.FileChange{Path: strings.ToValidUTF8(f[2], "\uFFFD"), Added: count(f[0]), Deleted: count(f[1])})
+	}
+	return c, nil
+}
+
+// count reads a number of lines; "-" stands for a binary file.
+func count(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return -1
+	}
+	return n
+}

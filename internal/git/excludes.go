@@ -1,0 +1,118 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// runtimeFiles are ralph's own files in a working tree, which no commit of the work takes up (C7).
+const runtimeFiles = `# ralph
+/.ralph/runs/
+/.ralph/guardrail_*.log
+/.ralph/prompt_*.txt
+/.ralph/settings.local.json
+/.ralph_state.md
+/.ralph.lock
+/.ralph-active
+`
+
+// manyFiles is how many of the user's untracked files are kept out one by one. With more, their directories are: git compares every
+// path with every pattern.
+const manyFiles = 2000
+
+// writeExcludes writes the run's list of files that are not its own: the user's global patterns, ralph's files and what lay in the
+// tree, untracked, when the run began. A resumed run keeps the list of its beginning, since by now the agent's files lie there too.
+func (t *Tree) writeExcludes(ctx context.Context) error {
+	if err := t.excludeRuntimeFiles(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(t.excludes()); err == nil && t.o.Resume {
+		return nil
+	}
+	var b strings.Builder
+	b.Write(t.userExcludes(ctx))
+	b.WriteString("\n" + runtimeFiles)
+	names, err := t.untracked(ctx)
+	if err == nil && len(names) > manyFiles {
+		names, err = t.untracked(ctx, "--directory")
+	}
+	if err != nil {
+		return fmt.Errorf("listing untracked files: %w", err)
+	}
+	for _, name := range names {
+		b.WriteString(pattern(name) + "\n")
+	}
+	if err := os.WriteFile(t.excludes(), []byte(b.String()), 0o644); err != nil {
+		return fmt.Errorf("writing the run's list of excluded files: %w", err)
+	}
+	return nil
+}
+
+// untracked lists files that are neither tracked nor ignored. A repository in the tree is one entry that ends with a slash.
+func (t *Tree) untracked(ctx context.Context, options ...string) ([]string, error) {
+	out, err := t.git.out(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, options...)...)
+	return records(out), err
+}
+
+// userExcludes are the user's own patterns for all repositories; ours take that file's place.
+func (t *Tree) userExcludes(ctx context.Context) []byte {
+	out, err := t.git.out(ctx, "config", "--path", "--get", "core.excludesFile")
+	path := strings.TrimSuffix(out, "\n")
+	if err != nil || path == "" {
+		home, config := value(t.git.env, "HOME"), value(t.git.env, "XDG_CONFIG_HOME")
+		if config == "" {
+			config = filepath.Join(home, ".config")
+		}
+		path = filepath.Join(config, "git", "ignore")
+	}
+	text, _ := os.ReadFile(path) // git, too, passes over one that it cannot read
+	return text
+}
+
+// excludeRuntimeFiles keeps ralph's files out of the commits that the agent and the user make.
+func (t *Tree) excludeRuntimeFiles() error {
+	path := filepath.Join(t.common(), "info", "exclude")
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || strings.Contains(string(text), runtimeFiles) {
+		return err
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, runtimeFiles...), 0o644)
+}
+
+// pattern matches one path and nothing else.
+func pattern(name string) string {
+	var b strings.Builder
+	b.WriteByte('/')
+	for i := range len(name) {
+		switch c := name[i]; c {
+		case '*', '?', '[', '\\', ' ', '\t', '#', '!':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case '\n', '\r': // no pattern can hold them
+			b.WriteByte('?')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func value(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,164 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Moved tells that the run's branch had moved on the remote, and that our commits are on top of that now. No check has seen the result.
+type Moved struct {
+	From, Onto string      // our tip before; the remote's tip
+	Commit     loop.Commit // what our commits change there
+}
+
+// Push sends the run's branch and its record together: both arrive, or neither. A branch that somebody else has moved is fetched, our
+// commits are put on top of it once, and moved says so (B-18). Errors of note: *TakenError, *ConflictError, *WorkflowsError,
+// *AccessError. Without a remote it does nothing.
+func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
+	if t.o.Remote.URL == "" || t.settled() {
+		return nil, nil
+	}
+	err = t.pushBoth(ctx)
+	var stale *staleError
+	if !errors.As(err, &stale) {
+		return nil, err
+	}
+	if moved, err = t.rebase(ctx); err != nil || moved == nil {
+		return nil, err
+	}
+	if err = t.pushBoth(ctx); errors.As(err, &stale) {
+		return nil, &ConflictError{t.branch, "has moved again since"}
+	}
+	return moved, err
+}
+
+// PushRecord sends the run record alone. On the remote the record moves only from what we know it to be, so of two processes that want
+// the run one gets it; the other gets a *TakenError.
+func (t *Tree) PushRecord(ctx context.Context) error {
+	if t.o.Remote.URL == "" || t.record == t.pushed.record {
+		return nil
+	}
+	err := t.lost(ctx, t.pushRefs(ctx, lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef()))
+	if err == nil || t.record == t.pushed.record {
+		t.pushed.record = t.record
+		return nil
+	}
+	return err
+}
+
+// settled reports whether the remote has everything. A branch without commits is not pushed.
+func (t *Tree) settled() bool {
+	return t.record == t.pushed.record && !t.ahead()
+}
+
+func (t *Tree) ahead() bool {
+	return t.head != t.pushed.branch && (t.pushed.branch != "" || t.head != t.base)
+}
+
+func (t *Tree) pushBoth(ctx context.Context) error {
+	var args []string
+	if t.ahead() {
+		args = append(args, lease(t.ref(), t.pushed.branch), t.head+":"+t.ref())
+	}
+	if t.record != t.pushed.record {
+		args = append(args, lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+	}
+	if err := t.lost(ctx, t.pushRefs(ctx, args...)); err != nil {
+		return err
+	}
+	if t.ahead() {
+		t.pushed.branch = t.head
+	}
+	t.pushed.record = t.record
+	return nil
+}
+
+// lease lets a ref of the remote be moved only from what we know it to be. It is named in full, since a lease on "what was fetched"
+// means nothing where nothing was.
+func lease(ref, from string) string { return "--force-with-lease=" + ref + ":" + from }
+
+// staleError is a push that the remote did not take because a ref had moved.
+type staleError struct{ detail string }
+
+func (e *staleError) Error() string { return "the remote has moved: " + e.detail }
+
+// pushRefs pushes in one step; arguments that begin with a dash are options.
+func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
+	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed"}
+	var specs []string
+	for _, a := range args {
+		if strings.HasPrefix(a, "-") {
+			options = append(options, a)
+		} else {
+			specs = append(specs, a)
+		}
+	}
+	_, _, err := t.git.run(ctx, call{
+		args: append(append(options, "--", t.o.Remote.URL), specs...), pair: t.o.Remote.credential(), within: remoteTime})
+	var e *commandError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return t.rejected(e)
+}
+
+// movedSigns are how git says that a ref is not where we thought: by itself, or through the remote when it moved in between.
+var movedSigns = []string{"(stale info)", "(fetch first)", "(non-fast-forward)", "cannot lock ref", "incorrect old value", "failed to update ref", "reference already exists"}
+
+// rejected tells why a remote did not take a push.
+func (t *Tree) rejected(e *commandError) error {
+	said := e.Stdout + e.Stderr
+	if strings.Contains(said, "refusing to allow") && strings.Contains(said, "workflow") {
+		return &WorkflowsError{refusal(e)}
+	}
+	for _, sign := range movedSigns {
+		if strings.Contains(said, sign) {
+			return &staleError{refusal(e)}
+		}
+	}
+	if line := refusal(e); line != "" {
+		return fmt.Errorf("%s refused the push: %s", t.o.Remote.shown(), line)
+	}
+	return t.o.Remote.explain("pushing to", e)
+}
+
+// refusal is the reason that git gives for the first ref that was not taken.
+func refusal(e *commandError) string {
+	for line := range strings.Lines(e.Stdout) {
+		if rest, ok := strings.CutPrefix(line, "!\t"); ok && !strings.Contains(rest, "atomic push failed") {
+			_, why, _ := strings.Cut(strings.TrimSpace(rest), "\t")
+			return why
+		}
+	}
+	return ""
+}
+
+// lost makes of a push that came too late a *TakenError when it was the record that had moved.
+func (t *Tree) lost(ctx context.Context, err error) error {
+	var stale *staleError
+	if !errors.As(err, &stale) || t.o.Task == "" {
+		return err
+	}
+	refs, listErr := t.git.listRemote(ctx, t.o.Remote, t.recordRef(), t.ref())
+	if listErr != nil {
+		return listErr
+	}
+	switch refs.at[t.recordRef()] {
+	case t.pushed.record:
+		return err
+	case t.record: // an earlier push of ours did arrive, and its answer got lost
+		t.pushed.record = t.record
+		if t.ahead() && refs.at[t.ref()] == t.head {
+			t.pushed.branch = t.head
+		}
+		if t.settled() {
+			return nil
+		}
+		return err
+	}
+	return &TakenError{t.o.Task}
+}

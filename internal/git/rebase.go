@@ -1,0 +1,62 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// rebase puts our commits on top of where the remote's branch is now, in the working tree too. It returns nil when the branch has not
+// moved after all.
+func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
+	refs, err := t.git.listRemote(ctx, t.o.Remote, t.ref())
+	if err != nil {
+		return nil, err
+	}
+	onto, from := refs.at[t.ref()], t.pushed.branch
+	switch {
+	case onto == from:
+		return nil, fmt.Errorf("%s did not take the branch %s: try again", t.o.Remote.shown(), t.branch)
+	case onto == "":
+		return nil, &ConflictError{t.branch, "does not exist there any more"}
+	case from == "":
+		from = t.base
+	}
+	if err := t.git.fetch(ctx, t.o.Remote, nil, "+"+t.ref()+":refs/ralph/onto"); err != nil {
+		return nil, err
+	}
+	m := &Moved{From: t.head, Onto: onto}
+	if err := t.replay(ctx, onto, from); err != nil {
+		return nil, err
+	}
+	if m.Commit, err = t.between(ctx, onto, t.ref()); err != nil {
+		return nil, err
+	}
+	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s on the remote; the run's commits were put on top of that", onto)
+	t.pushed.branch, t.head, t.headTree, t.indexed = onto, m.Commit.SHA, m.Commit.Tree, m.Commit.SHA
+	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", m.From, t.head)
+	if err != nil {
+		return nil, fmt.Errorf("comparing the branch before and after: %w", err)
+	}
+	if err := t.ownSome(records(changed)); err != nil {
+		return nil, fmt.Errorf("giving the files to the agent's user: %w", err)
+	}
+	return m, t.handOver()
+}
+
+// replay rebases, or leaves everything as it was.
+func (t *Tree) replay(ctx context.Context, onto, from string) error {
+	if err := t.settle(); err != nil {
+		return err
+	}
+	t.indexed = ""
+	_, err := t.git.out(ctx, "rebase", "-q", "--no-verify", "--no-autostash", "--no-update-refs", "--no-autosquash", "--no-stat", "--onto", onto, from, t.branch)
+	var e *commandError
+	if !errors.As(err, &e) {
+		return err
+	}
+	if _, abort := t.git.out(context.WithoutCancel(ctx), "rebase", "--abort"); abort != nil {
+		t.log("git: %v", abort) // it had not begun
+	}
+	return &ConflictError{t.branch, "our commits do not apply on top of that without a conflict"}
+}

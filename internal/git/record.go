@@ -1,0 +1,126 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// RunRecord is what is kept of one run beside its work: files by name, "journal.jsonl" among them.
+type RunRecord struct {
+	Task, SHA string
+	Files     map[string][]byte
+}
+
+// SaveRecord makes the next commit of the run record, refs/ralph/runs/<task>: these files and no others. It stays here until it is
+// pushed.
+func (t *Tree) SaveRecord(ctx context.Context, files map[string][]byte, message string) (commit string, err error) {
+	if t.o.Task == "" {
+		return "", errors.New("saving the run record: the run has no task")
+	}
+	commit, err = t.write(ctx, snapshot{ref: t.recordRef(), parent: t.record, files: files, message: message})
+	if err != nil {
+		return "", fmt.Errorf("saving the run record of %s: %w", t.o.Task, err)
+	}
+	t.record = commit
+	return commit, nil
+}
+
+// LoadRecord reads the run record as it was when the tree was opened, or as it was saved since; ok is false when there is none.
+func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error) {
+	if t.record == "" {
+		return RunRecord{}, false, nil
+	}
+	r = RunRecord{Task: t.o.Task, SHA: t.record}
+	if r.Files, err = t.git.files(ctx, t.record); err != nil {
+		return r, false, fmt.Errorf("reading the run record of %s: %w", t.o.Task, err)
+	}
+	return r, true, nil
+}
+
+// Records reads the run records of every task on the remote, into a repository of its own below o.Root, which it removes again.
+func Records(ctx context.Context, o Options) ([]RunRecord, error) {
+	dir, err := os.MkdirTemp(o.Root, "records-")
+	if err != nil {
+		return nil, fmt.Errorf("reading run records: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	o.Root = dir
+	t := &Tree{o: o, bot: true, work: dir + "/work", dir: dir + "/repo.git", index: dir + "/index", state: dir}
+	if err := t.layOut(ctx); err != nil {
+		return nil, err
+	}
+	refs, err := t.git.listRemote(ctx, o.Remote, recordRef("*"))
+	if err != nil || len(refs.at) == 0 {
+		return nil, err
+	}
+	if err := t.git.fetch(ctx, o.Remote, []string{"--depth=1"}, "+"+recordRef("*")+":"+recordRef("*")); err != nil {
+		return nil, err
+	}
+	out, err := t.git.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", recordRef(""))
+	if err != nil {
+		return nil, fmt.Errorf("reading run records: %w", err)
+	}
+	var all []RunRecord
+	for line := range strings.Lines(out) {
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		r := RunRecord{Task: strings.TrimPrefix(ref, recordRef("")), SHA: commit}
+		if r.Files, err = t.git.files(ctx, commit); err != nil { // somebody's broken record is not a reason to miss the others
+			t.log("git: the run record of %s cannot be read: %v", r.Task, err)
+			continue
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// files reads all regular files of a commit.
+func (d door) files(ctx context.Context, commit string) (map[string][]byte, error) {
+	out, err := d.out(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	var ask strings.Builder
+	for _, entry := range records(out) {
+		about, name, _ := strings.Cut(entry, "\t")
+		if f := fields(about); len(f) == 3 && strings.HasPrefix(f[0], "100") {
+			names = append(names, name)
+			ask.WriteString(f[2] + "\n")
+		}
+	}
+	out, _, err = d.run(ctx, call{args: []string{"cat-file", "--batch"}, in: strings.NewReader(ask.String())})
+	if err != nil {
+		return nil, err
+	}
+	files, from := map[string][]byte{}, bufio.NewReader(strings.NewReader(out))
+	for _, name := range names {
+		if files[name], err = blob(from); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+	}
+	return files, nil
+}
+
+// blob reads one answer of cat-file --batch.
+func blob(from *bufio.Reader) ([]byte, error) {
+	line, err := from.ReadString('\n')
+	f := fields(line)
+	if err != nil || len(f) != 3 {
+		return nil, fmt.Errorf("git answered %q", line)
+	}
+	size, err := strconv.Atoi(f[2])
+	if err != nil {
+		return nil, err
+	}
+	content := make([]byte, size+1) // and the line's end
+	if _, err := io.ReadFull(from, content); err != nil {
+		return nil, err
+	}
+	return content[:size], nil
+}

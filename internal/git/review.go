@@ -1,0 +1,214 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Review is a checkout of one commit for a reviewer: detached, not writable, thrown away afterwards.
+type Review struct {
+	t      *Tree
+	dir    string
+	before snapshotOf // of the checkout
+	refs   map[string]string
+	at     place
+}
+
+// Review checks a commit out on its own. The files belong to us and nobody may write them.
+func (t *Tree) Review(ctx context.Context, commit string) (*Review, error) {
+	dir, err := os.MkdirTemp(t.o.Root, "review-")
+	if err != nil {
+		return nil, fmt.Errorf("making a checkout for the review: %w", err)
+	}
+	r := &Review{t: t, dir: dir}
+	if err := r.fill(ctx, commit); err != nil {
+		return nil, errors.Join(fmt.Errorf("making a checkout for the review: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+func (r *Review) fill(ctx context.Context, commit string) (err error) {
+	t, index := r.t, r.dir+".index"
+	defer os.Remove(index)
+	_, _, err = t.git.run(ctx, call{
+		args: []string{"read-tree", "--reset", "-u", "--no-sparse-checkout", commit},
+		env:  []string{"GIT_WORK_TREE=" + r.dir, "GIT_INDEX_FILE=" + index}})
+	if err != nil {
+		return err
+	}
+	refs := map[string]string{}
+	if t.baseBranch != "" {
+		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
+	}
+	if err := t.writeRepo(r.dir, agentRepo{head: commit, refs: refs, index: index}); err != nil {
+		return err
+	}
+	if err := chmod(r.dir, 0o555, 0o444); err != nil {
+		return err
+	}
+	if r.before, err = look(r.dir); err != nil {
+		return err
+	}
+	if r.refs, err = t.refs(ctx); err != nil {
+		return err
+	}
+	r.at, err = t.headNow(ctx)
+	return err
+}
+
+// Dir is the checkout.
+func (r *Review) Dir() string { return r.dir }
+
+// Env is what the reviewer needs in its environment to read with git there: the files are not its own.
+func (r *Review) Env() []string {
+	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", "GIT_OPTIONAL_LOCKS=0"}
+}
+
+// Untouched reports whether the reviewer left everything as it was: every file of its checkout, HEAD and the branches of the run's own
+// repository, and the tracked files of the run's tree. When it did not, what says in a sentence what changed; HEAD and the run's own
+// refs are put back then, and Restore does that for the files.
+func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error) {
+	var found []string
+	now, err := look(r.dir)
+	if err != nil {
+		return false, "", fmt.Errorf("looking through the review's checkout: %w", err)
+	}
+	found = append(found, r.before.changes(now)...)
+	moved, err := r.putBack(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	found = append(found, moved...)
+	dirty, err := r.t.changed(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	for _, name := range dirty {
+		found = append(found, name+" in the run's tree")
+	}
+	if len(found) == 0 {
+		return true, "", nil
+	}
+	more := ""
+	if len(found) > 5 {
+		found, more = found[:5], fmt.Sprintf(" and %d more", len(found)-5)
+	}
+	return false, "the reviewer changed " + strings.Join(found, ", ") + more, nil
+}
+
+// putBack names the refs that have moved. In a clone only the run's own are put back: the user may have moved the others.
+func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
+	t := r.t
+	at, err := t.headNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if at != r.at {
+		moved = append(moved, "HEAD of the run's tree")
+		if !t.bot {
+			if err := t.putHead(ctx, t.head); err != nil {
+				return nil, err
+			}
+		}
+	}
+	now, err := t.refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var in strings.Builder
+	for _, ref := range union(r.refs, now) {
+		was, is := r.refs[ref], now[ref]
+		if was == is {
+			continue
+		}
+		moved = append(moved, strings.TrimPrefix(ref, "refs/heads/"))
+		switch mine := t.bot || ref == t.ref() || ref == t.recordRef(); {
+		case !mine:
+		case was == "":
+			fmt.Fprintf(&in, "delete %s\n", ref)
+		default:
+			fmt.Fprintf(&in, "update %s %s\n", ref, was)
+		}
+	}
+	if in.Len() > 0 {
+		if _, _, err := t.git.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
+			return moved, fmt.Errorf("putting the refs back: %w", err)
+		}
+	}
+	if len(moved) > 0 {
+		return moved, t.handOver()
+	}
+	return nil, nil
+}
+
+// headNow is where HEAD is for the agent: in its own repository, or in the clone.
+func (t *Tree) headNow(ctx context.Context) (place, error) {
+	if !t.bot {
+		return t.where(ctx)
+	}
+	ref, commit, err := agentHead(t.work)
+	if err != nil { // broken is somewhere, too
+		return place{ref: err.Error()}, nil
+	}
+	return place{ref, commit}, nil
+}
+
+// refs are the branches, tags and run records of the run's own repository.
+func (t *Tree) refs(ctx context.Context) (map[string]string, error) {
+	out, err := t.git.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/ralph", "refs/stash")
+	if err != nil {
+		return nil, fmt.Errorf("listing refs: %w", err)
+	}
+	refs := map[string]string{}
+	for line := range strings.Lines(out) {
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		refs[ref] = commit
+	}
+	return refs, nil
+}
+
+// changed names the files of the run's tree that differ from its newest commit, new ones too.
+func (t *Tree) changed(ctx context.Context) ([]string, error) {
+	dirty, err := t.Clean(ctx)
+	if err != nil {
+		return nil, err
+	}
+	added, err := t.untracked(ctx)
+	return append(dirty, added...), err
+}
+
+// Close removes the checkout.
+func (r *Review) Close() error {
+	if err := chmod(r.dir, 0o755, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the review's checkout: %w", err)
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
+		return fmt.Errorf("removing the review's checkout: %w", err)
+	}
+	return nil
+}
+
+// chmod sets the modes of everything below a directory, links aside; 0 leaves files. An executable file stays one.
+func chmod(dir string, dirs, files fs.FileMode) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			return os.Chmod(path, dirs)
+		case files == 0 || !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, files|info.Mode()&0o111)
+	})
+}

@@ -1,0 +1,104 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Start puts the working tree on the run's branch: at the base, or where earlier work of the run stands. On a command line the branch
+// is made, and the clone stands on it from then on.
+func (t *Tree) Start(ctx context.Context) error {
+	if t.o.Fresh {
+		if err := t.setAside(ctx); err != nil {
+			return err
+		}
+	}
+	if err := t.checkOut(ctx); err != nil {
+		return err
+	}
+	if err := t.findLinks(ctx); err != nil {
+		return err
+	}
+	if !t.bot {
+		if err := os.WriteFile(t.mark(), []byte(t.base+" "+t.baseBranch+"\n"), 0o644); err != nil {
+			return fmt.Errorf("noting that the branch %s is ralph's: %w", t.branch, err)
+		}
+		return nil
+	}
+	if err := t.own("."); err != nil {
+		return fmt.Errorf("giving the checkout to the agent's user: %w", err)
+	}
+	if t.o.As != nil { // a changed owner makes git look at every file again; do it once, here
+		if _, err := t.git.out(ctx, "update-index", "-q", "--refresh"); ignore(err) != nil {
+			return err
+		}
+	}
+	t.indexed = t.head
+	return t.handOver()
+}
+
+func (t *Tree) checkOut(ctx context.Context) error {
+	if t.bot {
+		_, err := t.git.out(ctx, "checkout", "-q", "-f", "--no-track", "-B", t.branch, t.head)
+		if err != nil {
+			return fmt.Errorf("checking out %s: %w", t.branch, err)
+		}
+		return nil
+	}
+	now, err := t.where(ctx)
+	if err != nil {
+		return err
+	}
+	if now.ref == t.ref() && now.commit == t.head {
+		return nil
+	}
+	if t.o.Resume {
+		if err := t.refuseDirty(ctx); err != nil {
+			return fmt.Errorf("the clone is not on the run's branch %s: %w", t.branch, err)
+		}
+	}
+	if _, err := t.git.out(ctx, "checkout", "-q", "--no-track", "-B", t.branch, t.head); err != nil {
+		return fmt.Errorf("checking out %s: %w", t.branch, err)
+	}
+	return nil
+}
+
+// setAside keeps what a fresh run takes the branch from: it becomes wip/archive/<branch>-<commit>.
+func (t *Tree) setAside(ctx context.Context) error {
+	old := t.pushed.branch
+	if !t.bot {
+		out, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.ref()) // no such branch: ""
+		old = strings.TrimSpace(out)
+	}
+	if old == "" {
+		return nil
+	}
+	if _, err := t.git.out(ctx, "merge-base", "--is-ancestor", old, t.base); err == nil {
+		return nil // the base has all of it
+	}
+	ref := fmt.Sprintf("refs/heads/wip/archive/%s-%.8s", t.branch, old)
+	if _, err := t.git.out(ctx, "update-ref", ref, old); err != nil {
+		return fmt.Errorf("keeping the earlier work of %s: %w", t.branch, err)
+	}
+	if t.bot {
+		return t.pushRefs(ctx, old+":"+ref)
+	}
+	return nil
+}
+
+// findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration says.
+func (t *Tree) findLinks(ctx context.Context) error {
+	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
+	if err != nil {
+		return fmt.Errorf("looking for submodules: %w", err)
+	}
+	t.links = map[string]bool{}
+	for _, entry := range records(out) {
+		if about, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
+			t.links[name] = true
+		}
+	}
+	return nil
+}
