@@ -1,0 +1,147 @@
+package proc_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+func TestTail(t *testing.T) {
+	for _, c := range []struct {
+		head, tail int
+		in, want   string
+	}{
+		{4, 4, "", ""},
+		{4, 4, "12345678", "12345678"},
+		{4, 4, "123456789", "1234\n[... 1 bytes truncated ...]\n6789"},
+		{4, 4, "123\n56789", "123\n[... 1 bytes truncated ...]\n6789"},
+		{0, 3, "abcdef", "[... 3 bytes truncated ...]\ndef"},
+		{3, 0, "abcdef", "abc\n[... 3 bytes truncated ...]\n"},
+		{4, 4, "abc€xyz€", "abc\n[... 5 bytes truncated ...]\nz€"}, // no character is cut in two
+	} {
+		for piece := 1; piece <= len(c.in)+1; piece++ {
+			tail := proc.NewTail(c.head, c.tail)
+			for rest := c.in; rest != ""; {
+				n := min(piece, len(rest))
+				if wrote, err := tail.Write([]byte(rest[:n])); wrote != n || err != nil {
+					t.Fatal(wrote, err)
+				}
+				rest = rest[n:]
+			}
+			if got := tail.String(); got != c.want || tail.Len() != int64(len(c.in)) {
+				t.Errorf("%q in pieces of %d: %q, want %q", c.in, piece, got, c.want)
+			}
+		}
+	}
+}
+
+func TestTailAgainstTheWhole(t *testing.T) {
+	for range 300 {
+		head, keep := rand.IntN(20), rand.IntN(20)
+		tail := proc.NewTail(head, keep)
+		var whole []byte
+		for range rand.IntN(10) {
+			piece := bytes.Repeat([]byte{byte('a' + rand.IntN(26))}, rand.IntN(30))
+			whole = append(whole, piece...)
+			_, _ = tail.Write(piece)
+		}
+		got := tail.String()
+		if len(whole) <= head+keep {
+			if got != string(whole) {
+				t.Fatalf("head %d, tail %d: %q, want %q", head, keep, got, whole)
+			}
+		} else if !strings.HasPrefix(got, string(whole[:head])) || !strings.HasSuffix(got, string(whole[len(whole)-keep:])) {
+			t.Fatalf("head %d, tail %d: %q of %q", head, keep, got, whole)
+		}
+	}
+}
+
+func TestCapped(t *testing.T) {
+	var to bytes.Buffer
+	c := proc.NewCapped(&to, 5)
+	for _, piece := range []string{"123", "45", "", "67", "8"} {
+		if n, err := c.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Error(n, err)
+		}
+	}
+	if to.String() != "12345\n[... the output was cut after 5 bytes ...]\n" {
+		t.Errorf("got %q", to.String())
+	}
+	full := proc.NewCapped(broken{}, 5)
+	if n, err := full.Write([]byte("123")); n != 3 || err != nil {
+		t.Error("a full disk stops the run")
+	}
+	if full.Close() == nil {
+		t.Error("a full disk is not told at all")
+	}
+}
+
+// A link that was planted where the log goes is replaced, not followed.
+func TestCreateLog(t *testing.T) {
+	dir := t.TempDir()
+	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, "runs", "1", "turn.log")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(victim, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, path); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"first", "second"} {
+		log, err := proc.CreateLog(path, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = log.Write([]byte(text))
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	got, _ := os.ReadFile(path)
+	kept, _ := os.ReadFile(victim)
+	info, err := os.Lstat(path)
+	if err != nil || string(got) != "second" || string(kept) != "precious" || info.Mode() != 0o600 {
+		t.Errorf("log %q, victim %q, %v, %v", got, kept, info.Mode(), err)
+	}
+}
+
+func TestInert(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain text\twith tab":              "plain text\twith tab",
+		"std::vector<int> x; // a::b":       "std::vector<int> x; // a::b",
+		"::set-env name=PATH::/evil":        ": :set-env name=PATH::/evil",
+		"  \u00a0::add-mask::x":             "  \u00a0: :add-mask::x",
+		"\u200b::stop-commands::x":          ": :stop-commands::x",
+		"\x1b[31m::error::red":              ": :error::red",
+		"done\r::error::hidden":             "done ::error::hidden",
+		"x ##[group]y":                      "x ## [group]y",
+		"##\u200b[endgroup]":                "## [endgroup]",
+		"\x1b]0;title\x07text\x1b[2K\x1b(B": "text",
+		"a\x00b\x08c\x7fd\u202ee":           "abcde",
+		"cut \xff\xfe":                      "cut \uFFFD",
+	} {
+		got := proc.Inert(in)
+		if got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzInert(f *testing.F) {
+	f.Add("\x1b::x")
+	f.Add("##\x1b[m[x")
+	f.Fuzz(func(t *testing.T, in string) {
+		got := proc.Inert(in)
+		if !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\r\n") || strings.Contains(got, "##[") || strings.HasPrefix(strings.TrimSpace(got), "::") {
+			t.Errorf("%q: %q", in, got)
+		}
+	})
+}

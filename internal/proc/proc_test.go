@@ -1,0 +1,359 @@
+//go:build unix
+
+package proc_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// patience bounds what should take no time at all; it is only there so that a hanging test ends.
+const patience = 30 * time.Second
+
+// script is a Spec that runs a shell script in a fresh directory.
+func script(t *testing.T, text string) proc.Spec {
+	t.Helper()
+	return proc.Spec{Argv: []string{"sh", "-c", text}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}
+}
+
+func run(t *testing.T, s proc.Spec) proc.Result {
+	t.Helper()
+	r, err := proc.Run(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// alive reports whether the process whose id is in a file is running.
+func alive(t *testing.T, file string) bool {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatalf("%s holds %q", file, raw)
+	}
+	if status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && strings.Contains(string(status), ") Z ") {
+		return false
+	}
+	return syscall.Kill(pid, 0) == nil
+}
+
+func waitFor(t *testing.T, file string) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
+			return
+		}
+	}
+	t.Fatalf("%s was never written", file)
+}
+
+func TestRunHandsOnEverything(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	s := script(t, `cat; echo "$A|$HOME|$#"; pwd; echo oops >&2; exit 7`)
+	s.Env = append(s.Env, "A=b c")
+	s.Stdin, s.Stdout, s.Stderr = strings.NewReader("told\n"), &out, &errs
+	r := run(t, s)
+	dir, _ := filepath.EvalSymlinks(s.Dir)
+	if out.String() != "told\nb c||0\n"+dir+"\n" || errs.String() != "oops\n" {
+		t.Errorf("out = %q, err = %q", out.String(), errs.String())
+	}
+	if r.Class != proc.Exited || r.Exit != 7 || r.Signal != "" || r.Duration <= 0 {
+		t.Errorf("result = %+v", r)
+	}
+}
+
+func TestRunToldTooMuch(t *testing.T) {
+	t.Parallel()
+	s := script(t, `exit 0`)
+	s.Stdin = io.LimitReader(zeros{}, 50<<20) // never read
+	if r := run(t, s); r.Class != proc.Exited || r.Exit != 0 {
+		t.Errorf("result = %+v", r)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestRunWhatCannotBeRun(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		argv  string
+		class proc.Class
+	}{
+		{"no-such-program", proc.NotFound},
+		{filepath.Join(dir, "no-such-file"), proc.NotFound},
+		{write("plain", "#!/bin/sh\n", 0o644), proc.NotExecutable},
+		{dir, proc.NotExecutable},
+		{write("orphan", "#!/no/such/interpreter\n", 0o755), proc.NotFound},
+		{write("nonsense", "\x7fELF or so", 0o755), proc.NotExecutable},
+	} {
+		r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{c.argv}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
+		if err != nil || r.Class != c.class || r.Exit != -1 {
+			t.Errorf("%s: %+v, %v; want %s", c.argv, r, err, c.class)
+		}
+	}
+	if _, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh"}, Dir: filepath.Join(dir, "nowhere"), Env: []string{"PATH=/bin:/usr/bin"}}); err == nil {
+		t.Error("a missing directory is the harness's failure")
+	}
+	if _, err := proc.Run(context.Background(), proc.Spec{}); err == nil {
+		t.Error("no program named is the harness's failure")
+	}
+}
+
+func TestRunTimesOut(t *testing.T) {
+	t.Parallel()
+	s := script(t, `sleep 600`)
+	s.Timeout = 50 * time.Millisecond
+	if r := run(t, s); r.Class != proc.TimedOut || r.Signal != "SIGTERM" || r.Exit != -1 || r.Duration > patience {
+		t.Errorf("result = %+v", r)
+	}
+}
+
+func TestRunKillsWhatIgnoresTerm(t *testing.T) {
+	t.Parallel()
+	s := script(t, `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`)
+	s.Timeout, s.Grace = 500*time.Millisecond, 200*time.Millisecond
+	if r := run(t, s); r.Class != proc.TimedOut || r.Signal != "SIGKILL" || r.Duration < s.Timeout+s.Grace {
+		t.Errorf("result = %+v", r)
+	}
+	if alive(t, filepath.Join(s.Dir, "pid")) {
+		t.Error("it is still alive")
+	}
+}
+
+// A shell that dies at once must not cost what it runs the time to tidy up.
+func TestRunGivesTheWholeTreeItsGrace(t *testing.T) {
+	t.Parallel()
+	s := script(t, `sh -c 'trap "sleep 0.3; echo tidy > tidied; exit 0" TERM; echo $$ > pid; while :; do sleep 0.05; done' & wait`)
+	s.Grace = patience
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		waitFor(t, filepath.Join(s.Dir, "pid"))
+		cancel()
+	}()
+	r, err := proc.Run(ctx, s)
+	if err != nil || r.Class != proc.Cancelled || r.Duration >= patience {
+		t.Errorf("result = %+v, %v", r, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "tidied")); err != nil {
+		t.Error("the child had no time to tidy up")
+	}
+}
+
+func TestRunIdle(t *testing.T) {
+	t.Parallel()
+	s := script(t, `echo one; sleep 0.3; echo two; sleep 0.3; echo three; sleep 600`)
+	var out bytes.Buffer
+	s.Stdout, s.Idle = &out, 2*time.Second
+	if r := run(t, s); r.Class != proc.Idle || r.Duration < s.Idle {
+		t.Errorf("result = %+v", r)
+	}
+	if out.String() != "one\ntwo\nthree\n" {
+		t.Errorf("out = %q", out.String())
+	}
+}
+
+func TestRunIdleByPulse(t *testing.T) {
+	t.Parallel()
+	s := script(t, `while :; do echo waiting; sleep 0.02; done`) // output that is no sign of life
+	s.Idle, s.Pulse = 300*time.Millisecond, new(proc.Pulse)
+	if r := run(t, s); r.Class != proc.Idle {
+		t.Errorf("result = %+v", r)
+	}
+}
+
+func TestRunCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if r, err := proc.Run(ctx, script(t, `echo never`)); err != nil || r.Class != proc.Cancelled || r.Exit != -1 {
+		t.Errorf("before: %+v, %v", r, err)
+	}
+	s := script(t, `sleep 600 & sleep 600`)
+	ctx, cancel = context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if r, err := proc.Run(ctx, s); err != nil || r.Class != proc.Cancelled || r.Signal != "SIGTERM" {
+		t.Errorf("during: %+v, %v", r, err)
+	}
+}
+
+func TestRunTellsAForeignSignal(t *testing.T) {
+	if r := run(t, script(t, `kill -KILL $$`)); r.Class != proc.Signalled || r.Signal != "SIGKILL" || r.Exit != -1 {
+		t.Errorf("result = %+v", r)
+	}
+}
+
+// needsProc leaves out what only Linux can do.
+func needsProc(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("only the process group is in reach here")
+	}
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Fatal("these tests need setsid (util-linux)")
+	}
+}
+
+// strays leave the group in every way there is, hold standard output open, and write down who they are.
+const strays = `
+sh -c 'echo $$ > child; exec sleep 600' &
+setsid sh -c 'echo $$ > session; exec sleep 600' &
+setsid sh -c 'sh -c "echo \$\$ > daemon; exec sleep 600" & exit 0' &
+setsid sh -c 'trap "" TERM HUP INT; echo $$ > deaf; while :; do sleep 0.05; done' &
+for f in child session daemon deaf; do while ! [ -s $f ]; do sleep 0.01; done; done
+echo ready
+`
+
+func TestRunLeavesNoStrays(t *testing.T) {
+	needsProc(t)
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after   string
+		timeout time.Duration
+		class   proc.Class
+	}{
+		"after a good end":   {"exit 0", 0, proc.Exited},
+		"after a bad end":    {"exit 3", 0, proc.Exited},
+		"after a time-out":   {"sleep 600", 2 * time.Second, proc.TimedOut},
+		"after being killed": {"kill -KILL $$", 0, proc.Signalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			s := script(t, strays+c.after)
+			s.Stdout, s.Timeout, s.Grace = &out, c.timeout, 300*time.Millisecond
+			r := run(t, s)
+			if r.Class != c.class || out.String() != "ready\n" || r.Duration > patience {
+				t.Errorf("result = %+v, out = %q", r, out.String())
+			}
+			for _, f := range []string{"child", "session", "daemon", "deaf"} {
+				if alive(t, filepath.Join(s.Dir, f)) {
+					t.Errorf("%s is still alive", f)
+				}
+			}
+		})
+	}
+}
+
+// A child that hides its environment is found as a child, as long as its parent lives.
+func TestRunFindsChildrenWithoutEnvironment(t *testing.T) {
+	needsProc(t)
+	t.Parallel()
+	s := script(t, `env -i PATH="$PATH" setsid sh -c 'echo $$ > bare; exec sleep 600' & while ! [ -s bare ]; do sleep 0.01; done; sleep 600`)
+	s.Timeout, s.Grace = 2*time.Second, 100*time.Millisecond
+	run(t, s)
+	if alive(t, filepath.Join(s.Dir, "bare")) {
+		t.Error("it is still alive")
+	}
+}
+
+// Two runs at the same time do not end each other's processes.
+func TestRunsAreApart(t *testing.T) {
+	t.Parallel()
+	long := script(t, `setsid sh -c 'sleep 1; echo lives > lives' & wait; echo done`)
+	var out bytes.Buffer
+	long.Stdout = &out
+	done := make(chan proc.Result)
+	go func() {
+		r, _ := proc.Run(context.Background(), long)
+		done <- r
+	}()
+	for range 10 {
+		run(t, script(t, `setsid sleep 600 & exit 0`))
+	}
+	if r := <-done; r.Exit != 0 || out.String() != "done\n" {
+		t.Errorf("result = %+v, out = %q", r, out.String())
+	}
+	waitFor(t, filepath.Join(long.Dir, "lives"))
+}
+
+type broken struct{}
+
+var errDisk = errors.New("the disk is full")
+
+func (broken) Write([]byte) (int, error) { return 0, errDisk }
+
+func TestRunGoesOnWhenAWriterFails(t *testing.T) {
+	s := script(t, `head -c 1000000 /dev/zero; echo done > done`)
+	s.Stdout = broken{}
+	r, err := proc.Run(context.Background(), s)
+	if !errors.Is(err, errDisk) || r.Exit != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	waitFor(t, filepath.Join(s.Dir, "done"))
+}
+
+func TestRunBoundsMemory(t *testing.T) {
+	const size = 20 << 20
+	s := script(t, `head -c `+strconv.Itoa(size)+` /dev/zero`)
+	tail, log := proc.NewTail(1<<10, 1<<10), proc.NewCapped(io.Discard, 1<<20)
+	s.Stdout = io.MultiWriter(log, tail)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	run(t, s)
+	runtime.ReadMemStats(&after)
+	if tail.Len() != size {
+		t.Errorf("%d of %d bytes came", tail.Len(), size)
+	}
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
+		t.Errorf("%d bytes were allocated for %d of output", grown, size)
+	}
+}
+
+func BenchmarkRunTrue(b *testing.B) {
+	s := proc.Spec{Argv: []string{"true"}, Env: []string{"PATH=" + os.Getenv("PATH")}}
+	for b.Loop() {
+		if r, err := proc.Run(context.Background(), s); err != nil || r.Exit != 0 {
+			b.Fatal(r, err)
+		}
+	}
+}
+
+// BenchmarkBareTrue is what os/exec itself takes.
+func BenchmarkBareTrue(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRun200MB(b *testing.B) {
+	b.ReportAllocs()
+	b.SetBytes(200 << 20)
+	for b.Loop() {
+		tail, log := proc.NewTail(16<<10, 48<<10), proc.NewCapped(io.Discard, 64<<20)
+		s := proc.Spec{Argv: []string{"head", "-c", strconv.Itoa(200 << 20), "/dev/zero"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: io.MultiWriter(log, tail)}
+		if r, err := proc.Run(context.Background(), s); err != nil || r.Exit != 0 {
+			b.Fatal(r, err)
+		}
+	}
+}
