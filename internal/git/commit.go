@@ -3,10 +3,8 @@ package git
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
