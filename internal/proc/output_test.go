@@ -2,6 +2,7 @@ package proc_test
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +12,13 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
+
+// broken is a writer on a full disk.
+type broken struct{}
+
+var errDisk = errors.New("the disk is full")
+
+func (broken) Write([]byte) (int, error) { return 0, errDisk }
 
 func TestTail(t *testing.T) {
 	for _, c := range []struct {

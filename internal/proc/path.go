@@ -42,7 +42,7 @@ func lookPath(name string, env []string, dir string) (string, error) {
 		if err == nil {
 			return path, nil
 		}
-		if errors.Is(err, ErrNotExecutable) {
+		if errors.Is(err, ErrNotExecutable) && !errors.Is(err, os.ErrPermission) { // a directory that we may not look into has nothing for us
 			worst = err
 		}
 	}
@@ -62,7 +62,7 @@ func program(path string) (string, error) {
 	case err != nil && (errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), "not a directory")):
 		return "", fmt.Errorf("%s: %w", path, ErrNotFound)
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", path, ErrNotExecutable)
+		return "", fmt.Errorf("%w: %w", ErrNotExecutable, err)
 	case info.IsDir() || info.Mode().Perm()&0o111 == 0:
 		return "", fmt.Errorf("%s: %w", path, ErrNotExecutable)
 	}

@@ -295,12 +295,6 @@ func TestRunsAreApart(t *testing.T) {
 	waitFor(t, filepath.Join(long.Dir, "lives"))
 }
 
-type broken struct{}
-
-var errDisk = errors.New("the disk is full")
-
-func (broken) Write([]byte) (int, error) { return 0, errDisk }
-
 func TestRunGoesOnWhenAWriterFails(t *testing.T) {
 	s := script(t, `head -c 1000000 /dev/zero; echo done > done`)
 	s.Stdout = broken{}
