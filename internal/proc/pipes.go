@@ -49,7 +49,9 @@ func openPipes(s Spec, pulse *Pulse) (p *pipes, err error) {
 	if p.out, p.childOut, err = os.Pipe(); err != nil {
 		return nil, err
 	}
-	if p.err, p.childErr, err = os.Pipe(); err != nil {
+	if same(s.Stdout, s.Stderr) { // one pipe keeps the order in which the process wrote
+		p.childErr = p.childOut
+	} else if p.err, p.childErr, err = os.Pipe(); err != nil {
 		return nil, err
 	}
 	if s.As != nil { // who may open /dev/stdout anew is the pipe's owner
@@ -71,9 +73,18 @@ func (p *pipes) copyAll() {
 			_ = p.in.Close()
 		}()
 	}
-	p.copying.Add(2)
+	p.copying.Add(1)
 	go p.copy(p.out, p.spec.Stdout)
-	go p.copy(p.err, p.spec.Stderr)
+	if p.err != nil {
+		p.copying.Add(1)
+		go p.copy(p.err, p.spec.Stderr)
+	}
+}
+
+// same reports whether two writers are one. Writers that cannot be compared are two.
+func same(a, b io.Writer) (equal bool) {
+	defer func() { _ = recover() }()
+	return a != nil && a == b
 }
 
 // copy hands on what comes. It always reads to the end, so that a writer's failure never stops the process.
@@ -108,7 +119,10 @@ func (p *pipes) hand(to io.Writer, chunk []byte) {
 // finish waits for the rest of the output, a short time only.
 func (p *pipes) finish() error {
 	late := time.Now().Add(drain)
-	_, _ = p.out.SetReadDeadline(late), p.err.SetReadDeadline(late)
+	_ = p.out.SetReadDeadline(late)
+	if p.err != nil {
+		_ = p.err.SetReadDeadline(late)
+	}
 	p.copying.Wait()
 	closeAll(p.out, p.err, p.in)
 	p.mu.Lock()

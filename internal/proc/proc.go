@@ -16,7 +16,8 @@ type Spec struct {
 	Env  []string // its whole environment, NAME=value
 	// Stdin is copied to the process and closed; nil is empty.
 	Stdin io.Reader
-	// Stdout and Stderr get every byte as it comes, never both at the same time, so they may be the same writer. nil discards. When one
+	// Stdout and Stderr get every byte as it comes, never both at the same time, so they may be the same writer,
+	// which then sees the bytes in the order they were written. nil discards. When one
 	// fails, the process runs on and Run returns the error.
 	Stdout, Stderr io.Writer
 	Timeout        time.Duration // how long it may run; 0: no limit

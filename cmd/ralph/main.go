@@ -1,0 +1,100 @@
+// Command ralph turns an issue into a reviewed pull request by running a coding agent until independent checks say that it is done.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// version is set by the build.
+var version = "dev"
+
+// process is what a command gets of the outside.
+type process struct {
+	environ []string
+	dir     string
+	out     io.Writer
+}
+
+type cli struct {
+	Action  actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
+	Run     runCommand       `cmd:"" help:"Work on an issue in the current clone, without writing to GitHub."`
+	Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ralph: finding the current directory:", err)
+		os.Exit(loop.Invalid.ExitCode())
+	}
+	os.Exit(run(ctx, os.Args[1:], process{os.Environ(), dir, os.Stdout}, os.Stderr))
+}
+
+// run runs one command line and returns its exit code (C20).
+func run(ctx context.Context, args []string, p process, stderr io.Writer) int {
+	var c cli
+	left := -1
+	parser, err := kong.New(&c,
+		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
+		kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
+	)
+	if err != nil {
+		panic(err) // the grammar above is wrong
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if left >= 0 { // --help and --version
+		return left
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "ralph: %v; see ralph --help\n", err)
+		return loop.Invalid.ExitCode()
+	}
+	err = command.Run(ctx, p)
+	if ended := (*endedError)(nil); errors.As(err, &ended) {
+		if ended.err != nil && !app.Reported(ended.err) {
+			fmt.Fprintln(stderr, "ralph:", strings.TrimSpace(ended.err.Error()))
+		}
+		return ended.code
+	}
+	return 0
+}
+
+// endedError carries a command's exit code, and what the reader has yet to be told.
+type endedError struct {
+	code int
+	err  error
+}
+
+func (e *endedError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+func environment(environ []string) map[string]string {
+	m := make(map[string]string, len(environ))
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		m[name] = value
+	}
+	return m
+}
+
+func now() time.Time { return time.Now().UTC() }

@@ -1,0 +1,258 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/actions"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Action is ralph as a step of a workflow.
+type Action struct {
+	Env    config.Environment
+	Inputs config.Inputs
+	Parent []string // the environment, NAME=value, of which children get what is allowed
+	Runner *actions.Runner
+	Clock  func() time.Time
+
+	hub    *github.Client
+	rules  event.Rules
+	redact func(string) string
+}
+
+// Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
+func (a *Action) Run(ctx context.Context) (loop.Result, error) {
+	a.prepare()
+	ev, err := a.event()
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, a.inputError(err)
+	}
+	request, skip, usage := event.Read(ev, a.rules)
+	if skip != nil {
+		a.log("nothing to do: %s", skip.Reason)
+		return loop.Result{}, nil
+	}
+	if a.hub, err = a.connect(ctx, ev); err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	ev, facts, err := a.hub.Gather(ctx, ev, a.rules) // every read, once
+	if err != nil {
+		return loop.Result{Outcome: loop.Failed}, fmt.Errorf("gathering facts for %s: %w", ev, err)
+	}
+	request.Event = ev
+	if refusal := event.Authorise(ev, facts, a.rules); refusal != nil {
+		return a.refuse(ctx, ev, refusal) // visible, never a comment war
+	}
+	if usage != nil {
+		return loop.Result{}, a.answer(ctx, ev, report.Rejected(usage, a.rules.TriggerPhrase))
+	}
+	switch request.Verb {
+	case event.Help:
+		return loop.Result{}, a.answer(ctx, ev, event.HelpText(a.rules.TriggerPhrase))
+	case event.Status:
+		return loop.Result{}, a.status(ctx, ev)
+	case event.Sweep:
+		return a.sweep(ctx, ev, facts)
+	}
+	return a.work(ctx, request, facts)
+}
+
+// work takes an authorised request to a pull request or a failure report.
+func (a *Action) work(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
+	a.warn("reacting", a.hub.React(ctx, request.Event, "eyes")) // the one call that says: seen
+	wanted, err := a.task(ctx, request, facts)
+	if err != nil {
+		return a.reject(ctx, request.Event, err) // says what is wrong, and what is allowed
+	}
+	work, err := a.open(ctx, request, wanted) // lease, checkout, journal: fresh or resumed
+	if err != nil {
+		return a.notOpened(ctx, request.Event, err)
+	}
+	defer work.close()
+
+	a.record(ctx, work, work.publisher.begin)
+	obey := a.Runner.StopCommands() // what agents and checks print is text
+	result := drive(ctx, work.shop, work.ledger, work.words)
+	obey()
+
+	late, cancel := afterCancel(ctx)
+	defer cancel()
+	result, err = conclude(late, work.shop, work.ledger, a.view, result) // push first
+	a.record(late, work, work.publisher.finish)                          // comment second
+	result.State = work.ledger.State()
+	return result, errors.Join(err, a.report(result))
+}
+
+// afterCancel is the time for reports: all that a cancelled job still has (C11), or plenty.
+func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := 2 * time.Minute
+	if ctx.Err() != nil {
+		left = 5 * time.Second
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), left)
+}
+
+func (a *Action) prepare() {
+	secrets := append(a.Env.Secrets(), a.Inputs.Secrets()...)
+	for _, s := range secrets {
+		a.Runner.Mask(s)
+	}
+	a.redact = report.Redactor(secrets)
+	a.rules = event.Rules{TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots}
+}
+
+func (a *Action) event() (event.Event, error) {
+	var payload []byte
+	if a.Env.EventPath != "" {
+		var err error
+		if payload, err = os.ReadFile(a.Env.EventPath); err != nil {
+			return event.Event{}, invalid("reading the event: %w; ralph action runs in a workflow, where GITHUB_EVENT_PATH names a file", err)
+		}
+	}
+	if a.Env.EventName == "" {
+		return event.Event{}, invalid("GITHUB_EVENT_NAME is not set; ralph action runs in a workflow. On a laptop use: ralph run --issue FILE")
+	}
+	ev, err := github.ParseEvent(github.Delivery{
+		Name: a.Env.EventName, Payload: payload, Repository: a.Env.Repository, TriggeringActor: a.Env.TriggeringActor, At: a.Clock(),
+	})
+	if err != nil {
+		return ev, &invalidError{err}
+	}
+	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt}
+	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt == "" && a.Inputs.PromptFile == "" {
+		return ev, invalid("workflow_dispatch asks for nothing: give one of the inputs issue, prompt and prompt_file")
+	}
+	return ev, nil
+}
+
+func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, error) {
+	token := a.Inputs.GitHubToken
+	if token == "" {
+		token = a.Env.Token
+	}
+	hub, err := github.New(ctx, github.Options{
+		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
+		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
+	})
+	if err != nil {
+		return nil, &invalidError{err}
+	}
+	return hub, nil
+}
+
+// refuse makes a refusal visible: log, job summary and, for a command, one reaction (B-12).
+func (a *Action) refuse(ctx context.Context, ev event.Event, refusal *event.Refusal) (loop.Result, error) {
+	a.Runner.Notice("refused: " + refusal.Reason)
+	a.Runner.Summary(a.redact(report.Refused(refusal, ev)))
+	if !strings.EqualFold(refusal.Who, actionsSelf) && ev.Comment != nil {
+		a.warn("reacting", a.hub.React(ctx, ev, "-1"))
+	}
+	result := loop.Result{Outcome: loop.Refused, Reason: refusal.Reason}
+	return result, a.outputs(result, "")
+}
+
+const actionsSelf = "github-actions[bot]"
+
+// reject tells the person who asked what is wrong with the request; nothing else has happened.
+func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
+	a.Runner.Error(a.redact(err.Error()))
+	a.Runner.Summary(a.redact(report.Rejected(err, a.rules.TriggerPhrase)))
+	if ev.Issue != nil {
+		a.warn("answering", a.answer(ctx, ev, report.Rejected(err, a.rules.TriggerPhrase)))
+		a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, a.rules.TriggerLabel))
+	}
+	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}
+	return result, errors.Join(&reportedError{err}, a.outputs(result, ""))
+}
+
+// answer posts one comment.
+func (a *Action) answer(ctx context.Context, ev event.Event, text string) error {
+	if ev.Issue == nil {
+		a.log("%s", text)
+		return nil
+	}
+	_, err := a.hub.Comment(ctx, ev.Issue.Number, a.redact(text))
+	return err
+}
+
+func (a *Action) task(ctx context.Context, request event.Request, facts event.Facts) (task.Task, error) {
+	if a.Inputs.PromptFile != "" && request.Event.Issue == nil {
+		return task.Task{ID: promptFileTask}, nil // read from the base commit, once there is a checkout
+	}
+	t, err := task.From(request, facts)
+	if err != nil {
+		return t, &invalidError{err}
+	}
+	if facts.Dropped > 0 {
+		a.log("%d comments are left out: their authors' permissions were not looked up", facts.Dropped)
+	}
+	return t, ctx.Err()
+}
+
+const promptFileTask = "prompt-file"
+
+// record publishes and notes in the journal what came of it.
+func (a *Action) record(ctx context.Context, work *opened, publish func(context.Context, loop.State) *loop.Post) {
+	post := publish(ctx, work.ledger.State())
+	if post == nil {
+		return
+	}
+	_, err := work.ledger.journal.Append(loop.Record{Type: loop.Posted, At: a.Clock(), Post: post})
+	a.warn("recording what was published", err)
+}
+
+// view shows a state as this job's reports do.
+func (a *Action) view(s loop.State) report.View {
+	note := ""
+	if a.hub != nil {
+		note = a.hub.TokenNote()
+	}
+	return report.View{
+		State: s, Now: a.Clock(), ServerURL: a.Env.ServerURL, Repo: a.Env.Repository, Phrase: a.rules.TriggerPhrase,
+		Redact: a.redact, TokenNote: note,
+	}
+}
+
+func (a *Action) log(format string, args ...any) {
+	_, _ = fmt.Fprintln(a.Runner, a.mask(fmt.Sprintf(format, args...)))
+}
+
+func (a *Action) mask(s string) string {
+	if a.redact == nil {
+		return s
+	}
+	return a.redact(s)
+}
+
+func (a *Action) warn(doing string, err error) {
+	if err != nil {
+		a.log("%s: %v", doing, err)
+	}
+}
+
+func (a *Action) inputError(err error) error {
+	a.Runner.Error(a.mask(err.Error()))
+	return &reportedError{err}
+}
+
+// reportedError is one that the reader has seen already.
+type reportedError struct{ err error }
+
+func (e *reportedError) Error() string { return e.err.Error() }
+func (e *reportedError) Unwrap() error { return e.err }
+
+// Reported reports whether the reader has seen the error.
+func Reported(err error) bool {
+	var r *reportedError
+	return errors.As(err, &r)
+}

@@ -1,0 +1,95 @@
+// Package app wires the rooms: one readable page for each journey.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// errWall is why a run's context ends when its time limit is over.
+var errWall = errors.New("the run's time limit is over")
+
+// drive takes an opened run to its outcome: setup, baseline, loop. It publishes and pushes nothing at the end; conclude does. Errors
+// become outcomes here: from now on, a run always ends with one.
+func drive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer) loop.Result {
+	limits := loop.Limits{Wall: w.settings.Timeout()}
+	limits.Deadline = w.clock().Add(limits.Wall)
+	bounded, cancel := context.WithDeadlineCause(ctx, limits.Deadline, errWall)
+	defer cancel()
+	result, err := tryDrive(bounded, w, l, words, limits)
+	if err != nil && bounded.Err() == nil {
+		w.log("%v", err)
+	}
+	switch {
+	case context.Cause(bounded) == errWall && result.Outcome != loop.Done: //nolint:errorlint // identity is meant
+		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)
+	case bounded.Err() != nil && result.Outcome != loop.Done:
+		result.Outcome = loop.Interrupted
+	case Invalid(err):
+		result.Outcome, result.Reason = loop.Invalid, err.Error()
+	case err != nil:
+		result.Outcome, result.Reason = loop.Failed, err.Error()
+	}
+	result.State = l.State()
+	return result
+}
+
+func tryDrive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer, limits loop.Limits) (loop.Result, error) {
+	interrupted := loop.Result{Outcome: loop.Interrupted, Reason: "the run was cancelled"}
+	coder, reviewer, err := w.agents(l.State)
+	if err != nil {
+		return interrupted, err
+	}
+	checks := w.checks(reviewer, words)
+	if err := w.setup(ctx); err != nil {
+		return interrupted, err
+	}
+	if err := w.baseline(ctx, checks, l); err != nil {
+		return interrupted, err
+	}
+	return loop.Run(ctx, limits, loop.Ports{
+		Agent: coder, Tree: committer{w.tree, w.host}, Checks: checks, Journal: l, Prompt: words,
+		Clock: w.clock, Log: w.log, Grace: stepGrace,
+	})
+}
+
+// conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost (B-21).
+func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
+	end := loop.End{Outcome: result.Outcome, Reason: result.Reason}
+	if result.Outcome.Limited() {
+		ended := result.State
+		ended.End = &end
+		name := failureBranch(ended.Start.Task, w.clock())
+		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
+		if _, err := w.tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
+			return result, fmt.Errorf("keeping the work on %s: %w", name, err)
+		}
+		end.FailureBranch = name
+	}
+	s, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
+	result.State = s
+	if err == nil && l.remote {
+		err = l.push(ctx)
+	}
+	return result, err
+}
+
+// failureBranch is the name of S0-68.
+func failureBranch(task string, at time.Time) string {
+	return fmt.Sprintf("wip/ralph-fail-%s-%s", task, at.UTC().Format("20060102-150405"))
+}
+
+// newRun names a run: when it began, and four digits that nobody knew before.
+func newRun(at time.Time) string {
+	var b [2]byte
+	_, _ = rand.Read(b[:])
+	return at.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
+}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// conclusions are what the job shows for an outcome (DESIGN's table of outcomes, C20).
+var conclusions = map[loop.Outcome]string{
+	loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", "": "",
+}
+
+func conclusion(o loop.Outcome) string {
+	if c, ok := conclusions[o]; ok {
+		return c
+	}
+	return "failure"
+}
+
+// report writes what the runner shows: the job summary, the outputs, and the report as a file.
+func (a *Action) report(result loop.Result) error {
+	v := a.view(result.State)
+	a.Runner.Summary(report.Summary(v))
+	file, err := writeReports(a.reportDir(result.State), v)
+	a.warn("writing the report", err)
+	if result.Outcome == loop.Done {
+		a.Runner.Notice(a.mask(fmt.Sprintf("%s: %s", result.Outcome, result.Reason)))
+	} else {
+		a.Runner.Error(a.mask(fmt.Sprintf("%s: %s", result.Outcome, result.Reason)))
+	}
+	return a.outputs(result, file)
+}
+
+// reportDir is in the workspace, where later steps find it.
+func (a *Action) reportDir(s loop.State) string {
+	dir := a.Env.Workspace
+	if dir == "" {
+		dir = a.Env.RunnerTemp
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, ".ralph", "runs", s.Start.Run)
+}
+
+// outputs sets the step's outputs: enums, numbers, names and addresses, never an agent's text (B-23).
+func (a *Action) outputs(result loop.Result, file string) error {
+	s := result.State
+	values := map[string]string{
+		"conclusion": conclusion(result.Outcome), "outcome": string(result.Outcome),
+		"branch_name": s.Start.Branch, "iterations": strconv.Itoa(len(s.Iterations)),
+		"total_cost_usd": strconv.FormatFloat(s.Usage.CostUSD, 'f', 4, 64),
+		"input_tokens":   strconv.FormatInt(s.Usage.Input, 10), "output_tokens": strconv.FormatInt(s.Usage.Output, 10),
+		"cache_read_tokens": strconv.FormatInt(s.Usage.CacheRead, 10), "cache_write_tokens": strconv.FormatInt(s.Usage.CacheWrite, 10),
+		"pr_url": s.Post.PullURL, "pr_number": "", "failure_branch": "", "report_file": file,
+	}
+	if s.Post.Pull != 0 {
+		values["pr_number"] = strconv.Itoa(s.Post.Pull)
+	}
+	if s.End != nil {
+		values["failure_branch"] = s.End.FailureBranch
+	}
+	return a.Runner.SetOutputs(values)
+}
+
+// writeReports writes the reports of a run as files and returns the page's path: report.html, the same as report.md, and for a run
+// that a limit stopped failure.md. An empty dir writes nothing.
+func writeReports(dir string, v report.View) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("making the report's directory: %w", err)
+	}
+	sections := []report.Section{{Heading: "Summary", Markdown: report.Summary(v)}}
+	write := func(name string, content []byte) error {
+		return os.WriteFile(filepath.Join(dir, name), content, 0o644) //nolint:gosec // for people to read
+	}
+	err := write("report.md", []byte(report.Summary(v)))
+	if end := v.State.End; end != nil && end.Outcome.Limited() {
+		failure := report.Failure(v)
+		sections = append(sections, report.Section{Heading: "Failure report", Markdown: failure})
+		err = errors.Join(err, write("failure.md", []byte(failure)))
+	}
+	page, perr := report.Page("ralph: "+v.State.Start.Task, sections...)
+	file := filepath.Join(dir, "report.html")
+	return file, errors.Join(err, perr, write(filepath.Base(file), page))
+}

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// sweep takes up what nobody works on (B-05): runs whose process died, then issues whose label no run has picked up; oldest first, at
+// most max_tasks. What is passed over is logged with its reason. The result is that of the last run, or of the first that did not end
+// well.
+func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (loop.Result, error) {
+	left := a.Inputs.MaxTasks
+	var worst loop.Result
+	runs, err := a.orphans(ctx)
+	if err != nil {
+		return worst, err
+	}
+	take := func(request event.Request, known event.Facts) error {
+		left--
+		result, err := a.work(ctx, request, known)
+		if worst.Outcome == "" || worst.Outcome == loop.Done {
+			worst = result
+		}
+		return err
+	}
+	for _, s := range runs {
+		if left == 0 || ctx.Err() != nil {
+			break
+		}
+		if request, known, ok := a.orphan(ctx, ev, s); ok {
+			if err := take(request, known); err != nil {
+				return worst, err
+			}
+		}
+	}
+	queued, err := a.hub.Queued(ctx, a.rules.TriggerLabel)
+	if err != nil {
+		return worst, err
+	}
+	for i := range queued {
+		if left == 0 || ctx.Err() != nil {
+			break
+		}
+		if request, known, ok := a.queued(ctx, ev, facts, queued[i]); ok {
+			if err := take(request, known); err != nil {
+				return worst, err
+			}
+		}
+	}
+	if left == a.Inputs.MaxTasks {
+		a.log("nothing to do: no run was left behind, and no issue waits with the label %s", a.rules.TriggerLabel)
+	}
+	return worst, nil
+}
+
+// orphans are the runs on the remote that have neither an outcome nor a living owner, oldest first.
+func (a *Action) orphans(ctx context.Context) ([]loop.State, error) {
+	o, err := a.gitOptions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	all, err := git.Records(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("listing the runs on the remote: %w", err)
+	}
+	var out []loop.State
+	for _, record := range all {
+		records, _, err := journal.Read(bytes.NewReader(record.Files[journal.File]))
+		if err != nil {
+			a.log("the run record of %s is passed over: %v", record.Task, err)
+			continue
+		}
+		if s := loop.Fold(records); s.End == nil && !a.Clock().Before(s.Lease) && s.Start.Issue != 0 {
+			out = append(out, s)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].StartedAt.Before(out[j].StartedAt) })
+	return out, nil
+}
+
+// orphan is the request to go on with a run: it was authorised when it began, and only people who may write can have changed its record.
+func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (event.Request, event.Facts, bool) {
+	issue, err := a.hub.Issue(ctx, s.Start.Issue)
+	if err != nil {
+		a.log("%s is passed over: %v", s.Start.Task, err)
+		return event.Request{}, event.Facts{}, false
+	}
+	if issue.Closed {
+		a.log("%s is passed over: issue #%d is closed", s.Start.Task, issue.Number)
+		return event.Request{}, event.Facts{}, false
+	}
+	ev.Issue, ev.At = issue, s.StartedAt
+	return a.gathered(ctx, event.Request{Command: event.Command{Verb: event.Run}, Event: ev})
+}
+
+// queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was labelled is passed
+// over: the text that was asked for is not to be had any more (B-13).
+func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, issue event.Issue) (event.Request, event.Facts, bool) {
+	none := func(format string, args ...any) (event.Request, event.Facts, bool) {
+		a.log("issue #%d is passed over: %s", issue.Number, fmt.Sprintf(format, args...))
+		return event.Request{}, event.Facts{}, false
+	}
+	labeller, at, err := a.hub.Labeller(ctx, issue.Number, a.rules.TriggerLabel)
+	if err != nil {
+		return none("%v", err)
+	}
+	edited, err := a.hub.LastEdited(ctx, issue.Number)
+	if err != nil {
+		return none("%v", err)
+	}
+	if edited.After(at) {
+		return none("its text was edited after it was labelled; take the label off and put it on again")
+	}
+	asked := event.Event{
+		Kind: event.Labeled, Name: "issues.labeled (swept)", Repo: ev.Repo, Sender: event.Actor{Login: labeller},
+		At: at, Label: a.rules.TriggerLabel, Issue: &issue,
+	}
+	request, skip, err := event.Read(asked, a.rules)
+	if skip != nil || err != nil {
+		return none("%v", skip)
+	}
+	request, known, ok := a.gathered(ctx, request)
+	if !ok {
+		return request, known, false
+	}
+	if refusal := event.Authorise(request.Event, known, a.rules); refusal != nil {
+		return none("%s", refusal.Reason)
+	}
+	return request, known, true
+}
+
+func (a *Action) gathered(ctx context.Context, request event.Request) (event.Request, event.Facts, bool) {
+	ev, facts, err := a.hub.Gather(ctx, request.Event, a.rules)
+	if err != nil {
+		a.log("%s is passed over: %v", request.Event, err)
+	}
+	request.Event = ev
+	return request, facts, err == nil
+}

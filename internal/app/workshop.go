@@ -1,0 +1,281 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Time limits of one step (S0-21…S0-23, C12).
+const (
+	turnLimit   = 20 * time.Minute
+	reviewLimit = 5 * time.Minute
+	idleLimit   = 10 * time.Minute
+	setupLimit  = 10 * time.Minute
+	// stepGrace is what a cancelled run has for its last commit; together with killing the agent and the reports it must fit into the
+	// ten seconds that a cancelled job has (C11).
+	stepGrace = 3 * time.Second
+	killGrace = 2 * time.Second
+)
+
+// workshop is what a run works with, whichever coat it wears: the tree, the user that agent and checks run as, and the settings.
+type workshop struct {
+	tree     *git.Tree
+	settings config.Settings
+	as       *proc.User // nil: ourselves
+	parent   []string   // our environment, of which children get what is allowed
+	home     string     // HOME of children; empty keeps ours
+	dir      string     // the run's own directory
+	logs     string     // outputs that the agent may read
+	keys     map[string]string
+	detected string // why these checks, when no setting names them
+	host     string // of commit addresses: "github.com"
+	console  io.Writer
+	clock    func() time.Time
+	log      func(format string, args ...any)
+}
+
+// invalidError is a mistake in settings, input or environment: outcome invalid, exit code 2. Its text is for the person who made it.
+type invalidError struct{ err error }
+
+func (e *invalidError) Error() string { return e.err.Error() }
+func (e *invalidError) Unwrap() error { return e.err }
+
+func invalid(format string, args ...any) error { return &invalidError{fmt.Errorf(format, args...)} }
+
+// Invalid reports whether an error is somebody's mistake in settings, input or environment (C20).
+func Invalid(err error) bool {
+	var mine *invalidError
+	var conf *config.Error
+	var unknown *agent.UnknownError
+	return errors.As(err, &mine) || errors.As(err, &conf) || errors.As(err, &unknown)
+}
+
+// guard fills in the checks that no setting names from what the repository shows at its base commit (B-25).
+func (w *workshop) guard(ctx context.Context, base string) error {
+	if w.settings.GuardrailsFrom != "" {
+		return nil
+	}
+	names, err := w.tree.List(ctx, base)
+	if err != nil {
+		return fmt.Errorf("looking for checks in %.12s: %w", base, err)
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		files[name] = nil
+	}
+	for _, name := range config.DetectFiles {
+		if _, there := files[name]; !there {
+			continue
+		}
+		content, ok, err := w.tree.File(ctx, base, name)
+		if err != nil {
+			return fmt.Errorf("looking for checks in %s: %w", name, err)
+		}
+		if ok {
+			files[name] = content
+		}
+	}
+	var why []string
+	for _, d := range config.DetectChecks(files) {
+		w.settings.Guardrails = append(w.settings.Guardrails, d.Guardrail())
+		why = append(why, d.Why)
+	}
+	if len(why) == 0 {
+		return invalid("no checks: %s names no guardrails and nothing in the repository shows how it is tested; name a command under guardrails there, or in the input checks", config.SettingsFile)
+	}
+	w.detected = strings.Join(why, "; ")
+	return nil
+}
+
+// coder is the agent as the loop sees it. Each turn is a new process with a log of its own.
+type coder struct {
+	options agent.Options
+	dir     string
+	state   func() loop.State
+}
+
+// Turn implements loop.Agent.
+func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
+	o := c.options
+	o.LogFile = filepath.Join(c.dir, fmt.Sprintf("agent_%d.log", c.state().Turning.Iteration))
+	a, err := agent.New(o)
+	if err != nil {
+		return loop.Turn{}, err
+	}
+	return a.Turn(ctx, asked)
+}
+
+// agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The reviewer is nil
+// when there is no review.
+func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error) {
+	options := agent.Options{
+		Command: w.settings.Agent.Command, Flags: w.settings.Agent.Args(), Model: w.settings.Agent.Model,
+		Dir: w.tree.Dir(), Parent: w.parent, Home: w.home, As: w.as, Timeout: turnLimit, Idle: idleLimit, Grace: killGrace,
+		Completion: w.settings.CompletionResponse, Keys: w.keys, Extra: w.tree.Env(),
+	}
+	if w.settings.StreamAgentOutput {
+		options.Console = w.console
+	}
+	c := coder{options, w.dir, state}
+	if _, err := agent.New(options); err != nil || !w.settings.Review {
+		return c, nil, err
+	}
+	options.Command, options.Flags, options.Model = w.settings.Reviewer.Command, w.settings.Reviewer.Args(), w.settings.Reviewer.Model
+	options.ReadOnly, options.Schema, options.Timeout = true, check.ReviewSchema, reviewLimit
+	_, err := agent.New(options)
+	return c, &options, err
+}
+
+// checks lists everything that can say no, in the order in which it is asked.
+func (w *workshop) checks(reviewer *agent.Options, words prompt.Writer) check.List {
+	list := []check.Check{check.Turn{}, check.Claim{Completion: w.settings.CompletionResponse}, check.Diff{}}
+	for _, g := range w.settings.Guardrails {
+		list = append(list, &check.Command{
+			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
+			Timeout: time.Duration(g.Timeout), TruncateChars: w.settings.OutputTruncateChars,
+			Dir: w.tree.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, Console: w.console,
+		})
+	}
+	if reviewer != nil {
+		list = append(list, w.review(*reviewer, words))
+	}
+	return check.List{Checks: list, Tree: w.tree, Clock: w.clock, Log: w.log}
+}
+
+// environment is what checks and the setup get: no token, no key.
+func (w *workshop) environment() []string {
+	extra := w.tree.Env()
+	if w.home != "" {
+		extra = append(extra, "HOME="+w.home)
+	}
+	return proc.Environment(w.parent, proc.Allowed, extra...)
+}
+
+// maxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
+const maxDiff = 200 << 10
+
+func (w *workshop) review(reviewer agent.Options, words prompt.Writer) *check.Review {
+	return &check.Review{
+		Checkout: func(ctx context.Context, commit string) (check.Checkout, error) { return w.tree.Review(ctx, commit) },
+		Prompt: func(ctx context.Context, s loop.State) (string, error) {
+			c := s.Last().Commit
+			diff, err := w.tree.Diff(ctx, s.Start.Base, c.SHA, maxDiff)
+			if err != nil {
+				return "", fmt.Errorf("making the reviewer's diff: %w", err)
+			}
+			return words.Review(s, c.Tree, diff)
+		},
+		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
+			o := reviewer
+			o.Dir, o.Extra = c.Dir(), c.Env()
+			o.LogFile = filepath.Join(w.dir, "reviewer.log")
+			a, err := agent.New(o)
+			if err != nil {
+				return loop.Turn{}, err
+			}
+			return a.Turn(ctx, asked)
+		},
+	}
+}
+
+func (w *workshop) words(comments []task.Comment) prompt.Writer {
+	out := prompt.Writer{Completion: w.settings.CompletionResponse, IterationCount: w.settings.IncludeIterationCountInPrompt}
+	for _, c := range comments {
+		out.Comments = append(out.Comments, prompt.Comment(c))
+	}
+	return out
+}
+
+// committer is the tree as the loop sees it: it words the commits.
+type committer struct {
+	tree *git.Tree
+	host string
+}
+
+// Commit implements loop.Tree.
+func (c committer) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
+	return c.tree.Commit(ctx, since, report.CommitMessage(s, *s.Last(), c.host))
+}
+
+// setup runs the setting's setup command, once a process, before the checks run on the base commit.
+func (w *workshop) setup(ctx context.Context) error {
+	if w.settings.Setup == "" {
+		return nil
+	}
+	w.log("setup: %s", w.settings.Setup)
+	kept := proc.NewTail(0, 2<<10)
+	r, err := proc.Run(ctx, proc.Spec{
+		Argv: []string{"sh", "-c", w.settings.Setup}, Dir: w.tree.Dir(), Env: w.environment(), As: w.as, Timeout: setupLimit, Stdout: kept, Stderr: kept,
+	})
+	if err != nil {
+		return fmt.Errorf("running the setup: %w", err)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if r.Class != proc.Exited || r.Exit != 0 {
+		return invalid("the setup command %q ended with %s, exit code %d; its output ends:\n%s", w.settings.Setup, r.Class, r.Exit, kept.String())
+	}
+	return w.tree.Restore(ctx)
+}
+
+// baseline runs the checks on the base commit, before anything is spent (B-24).
+func (w *workshop) baseline(ctx context.Context, checks check.List, l *ledger) error {
+	s := l.State()
+	if s.Baselined || len(s.Iterations) > 0 || w.settings.Baseline == config.BaselineOff {
+		return nil
+	}
+	verdicts, err := checks.Baseline(ctx, s)
+	if err != nil {
+		return err
+	}
+	if _, err := l.Append(ctx, loop.Record{Type: loop.Baselined, At: w.clock(), Baseline: verdicts}); err != nil {
+		return err
+	}
+	for _, v := range verdicts {
+		if v.Missing {
+			return invalid("the check %q cannot run here: %s", v.Check, v.Reason)
+		}
+		if v.Blocks() && w.settings.Baseline == config.BaselineRequire {
+			return invalid("the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report", v.Check, v.Reason)
+		}
+	}
+	return nil
+}
+
+// lease is how long a record holds the run: longer than any single step, so that a living run never looks dead.
+func (w *workshop) lease() time.Duration {
+	longest := max(turnLimit, reviewLimit, setupLimit)
+	for _, g := range w.settings.Guardrails {
+		longest = max(longest, time.Duration(g.Timeout))
+	}
+	// From one record to the next there is at most one turn, or all checks and a review.
+	all := reviewLimit
+	for _, g := range w.settings.Guardrails {
+		all += time.Duration(g.Timeout)
+	}
+	return max(longest, all) + 5*time.Minute
+}
+
+func commandLines(guardrails []config.Guardrail) []string {
+	out := make([]string, len(guardrails))
+	for i, g := range guardrails {
+		out[i] = g.Command
+	}
+	return out
+}

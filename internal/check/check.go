@@ -1,0 +1,163 @@
+// Package check judges an iteration. Everything in it can say no; together, in their listed order, the checks decide.
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Check is one judge. Run fills what it knows of the verdict; name, severity, tree, hash and duration are the list's part.
+type Check interface {
+	Name() string
+	Severity() loop.Severity
+	// Needs says what must hold before the check is worth running.
+	Needs() Need
+	Run(ctx context.Context, at At) (loop.Verdict, error)
+}
+
+// Need is what must hold before a check runs. Each includes those before it.
+type Need int
+
+// The needs of a check.
+const (
+	Nothing   Need = iota // runs always
+	SomeWork              // the turn ended well, or it left changes behind
+	AClaim                // the agent claims to be done
+	HardGreen             // and every hard check before this one passed
+)
+
+// At is what is judged: the newest iteration and the run it belongs to.
+type At struct {
+	State     loop.State
+	Iteration loop.Iteration
+}
+
+// Tree is the checkout the checks run in.
+type Tree interface {
+	// Clean names tracked files that differ from the commit.
+	Clean(ctx context.Context) (dirty []string, err error)
+	// Restore puts them back, and removes what the check left that is neither committed nor ignored.
+	Restore(ctx context.Context) error
+}
+
+// List is the checks of a run, in the order they run.
+type List struct {
+	Checks []Check
+	Tree   Tree
+	Clock  func() time.Time
+	Log    func(format string, args ...any)
+}
+
+// Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
+func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
+	at := At{State: s, Iteration: *s.Last()}
+	var verdicts []loop.Verdict
+	blocked := ""
+	for _, c := range l.Checks {
+		v, err := l.one(ctx, c, at, blocked)
+		if err != nil {
+			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)
+		}
+		if ctx.Err() != nil {
+			return verdicts, nil
+		}
+		if v.Skipped == "" && v.Blocks() && blocked == "" {
+			blocked = v.Check
+		}
+		l.Log("check %s: %s", v.Check, describe(v))
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, nil
+}
+
+// Baseline runs the command checks alone, on the commit that the run begins from (B-24).
+func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
+	var verdicts []loop.Verdict
+	for _, c := range l.Checks {
+		if _, isCommand := c.(*Command); !isCommand {
+			continue
+		}
+		v, err := l.run(ctx, c, At{State: s})
+		if err != nil {
+			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
+		}
+		l.Log("baseline %s: %s", v.Check, describe(v))
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, ctx.Err()
+}
+
+func (l List) one(ctx context.Context, c Check, at At, blocked string) (loop.Verdict, error) {
+	if why := missing(c.Needs(), at, blocked); why != "" {
+		return loop.Verdict{Check: c.Name(), Severity: c.Severity(), Skipped: why, Tree: at.Iteration.Commit.Tree}, nil
+	}
+	return l.run(ctx, c, at)
+}
+
+func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
+	began := l.Clock()
+	v, err := c.Run(ctx, at)
+	if err != nil {
+		return v, err
+	}
+	v.Check, v.Severity, v.Duration = c.Name(), c.Severity(), l.Clock().Sub(began)
+	if at.Iteration.Commit != nil {
+		v.Tree = at.Iteration.Commit.Tree
+	}
+	if err := l.settle(ctx, &v); err != nil {
+		return v, err
+	}
+	if !v.Pass && v.Hash == "" {
+		v.Hash = loop.Signature(v.Check, v.Reason+"\n"+v.Output)
+	}
+	return v, nil
+}
+
+// settle makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged something else.
+func (l List) settle(ctx context.Context, v *loop.Verdict) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	dirty, err := l.Tree.Clean(ctx)
+	if err != nil {
+		return err
+	}
+	if len(dirty) > 0 {
+		v.Pass = false
+		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only look, or commit what it makes", strings.Join(dirty[:min(len(dirty), 5)], ", "))
+		v.Tell = fmt.Sprintf("The check `%s` changes tracked files (%s). Run it yourself and leave its result in place, so that it changes nothing more.", v.Check, strings.Join(dirty[:min(len(dirty), 5)], ", "))
+	}
+	return l.Tree.Restore(ctx)
+}
+
+// missing says why a check need not run; empty when it must.
+func missing(n Need, at At, blocked string) string {
+	it := at.Iteration
+	if n >= SomeWork && it.Turn.Class != loop.OK && it.Commit.Empty {
+		return "the turn failed and left nothing to judge"
+	}
+	if n >= AClaim && !it.Turn.Claim.Done {
+		return "the agent does not claim to be done"
+	}
+	if n >= HardGreen && blocked != "" {
+		return blocked + " failed"
+	}
+	return ""
+}
+
+func describe(v loop.Verdict) string {
+	took := v.Duration.Round(10 * time.Millisecond)
+	switch {
+	case v.Skipped != "":
+		return "skipped, " + v.Skipped
+	case v.Pass:
+		return fmt.Sprintf("passed in %s", took)
+	case v.Severity == loop.Soft:
+		return fmt.Sprintf("warns in %s: %s", took, v.Reason)
+	}
+	return fmt.Sprintf("failed in %s: %s", took, v.Reason)
+}

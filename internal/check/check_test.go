@@ -1,0 +1,287 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// tree is a checkout that can be made dirty.
+type tree struct {
+	dirty    []string
+	restored int
+}
+
+func (t *tree) Clean(context.Context) ([]string, error) { return t.dirty, nil }
+func (t *tree) Restore(context.Context) error           { t.restored++; return nil }
+
+// checkout is a reviewer's copy.
+type checkout struct {
+	touched string
+	closed  bool
+}
+
+func (c *checkout) Dir() string   { return "/nowhere" }
+func (c *checkout) Env() []string { return nil }
+func (c *checkout) Untouched(context.Context) (bool, string, error) {
+	return c.touched == "", c.touched, nil
+}
+func (c *checkout) Close() error { c.closed = true; return nil }
+
+func at(turn loop.Turn, c loop.Commit) loop.State {
+	return loop.Fold([]loop.Record{
+		{Type: loop.Started, Start: &loop.Start{Run: "r", Task: "t", MaxIterations: 5}},
+		{Type: loop.Turned, Iteration: 1, Turn: &turn},
+		{Type: loop.Committed, Iteration: 1, Commit: &c},
+	})
+}
+
+var (
+	claimed = loop.Turn{Class: loop.OK, Claim: loop.Claim{Done: true, Tag: "response", Text: "DONE"}}
+	silent  = loop.Turn{Class: loop.OK}
+	broken  = loop.Turn{Class: loop.Broke, Exit: 1, Reason: "the agent exited with code 1"}
+	changed = loop.Commit{SHA: "c", Tree: "t"}
+	nothing = loop.Commit{SHA: "c", Tree: "t", Empty: true, NoDiff: true}
+)
+
+func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...string) List {
+	dir := t.TempDir()
+	l := List{Tree: where, Clock: time.Now, Log: t.Logf, Checks: []Check{Turn{}, Claim{"DONE"}, Diff{}}}
+	for _, line := range commands {
+		l.Checks = append(l.Checks, &Command{Title: line, Line: line, Hard: !strings.Contains(line, "soft"), Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 5000})
+	}
+	l.Checks = append(l.Checks, &Review{
+		Checkout: func(context.Context, string) (Checkout, error) { return c, nil },
+		Prompt:   func(context.Context, loop.State) (string, error) { return "judge", nil },
+		Ask:      func(context.Context, Checkout, string) (loop.Turn, error) { return turn, nil },
+	})
+	return l
+}
+
+func approves(tree string) loop.Turn {
+	return loop.Turn{Class: loop.OK, Text: fmt.Sprintf("Fine.\n```json\n{\"verdict\":\"approve\",\"tree\":%q,\"summary\":\"does it\",\"issues\":[]}\n```", tree)}
+}
+
+// words makes verdicts short: + passed, - blocks, ~ warns, . skipped.
+func words(verdicts []loop.Verdict) string {
+	var b strings.Builder
+	for _, v := range verdicts {
+		switch {
+		case v.Skipped != "":
+			b.WriteByte('.')
+		case v.Pass:
+			b.WriteByte('+')
+		case v.Severity == loop.Soft:
+			b.WriteByte('~')
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+// TestJudge has a row for each way through the list: agent, claim, diff, the commands, review.
+func TestJudge(t *testing.T) {
+	tests := []struct {
+		name     string
+		turn     loop.Turn
+		commit   loop.Commit
+		reviewer loop.Turn
+		commands []string
+		want     string
+	}{
+		{"all is well", claimed, changed, approves("t"), []string{"true"}, "+++++"},
+		{"no claim: no review", silent, changed, approves("t"), []string{"true"}, "+-.+."},
+		{"a claim over nothing", claimed, nothing, approves("t"), []string{"true"}, "++-+."},
+		{"a check fails: no review", claimed, changed, approves("t"), []string{"true", "false"}, "++++-."},
+		{"every command runs, also after a failure", claimed, changed, approves("t"), []string{"false", "true"}, "+++-+."},
+		{"a soft check warns and does not keep the reviewer away", claimed, changed, approves("t"), []string{"echo soft; false"}, "+++~+"},
+		{"a broken turn that changed something is judged", broken, changed, approves("t"), []string{"true"}, "--.+."},
+		{"a broken turn that changed nothing is not", broken, nothing, approves("t"), []string{"true"}, "-...."},
+		{"the reviewer rejects", claimed, changed, loop.Turn{Class: loop.OK, Text: `{"verdict":"request_changes","tree":"t","summary":"no","issues":[{"file":"a.go","line":3,"problem":"wrong"}]}`}, []string{"true"}, "++++-"},
+		{"the reviewer speaks of another tree", claimed, changed, approves("other"), []string{"true"}, "++++-"},
+		{"the reviewer says nothing that can be read", claimed, changed, loop.Turn{Class: loop.OK, Text: "LGTM, approve!"}, nil, "+++-"},
+		{"the reviewer's turn breaks", claimed, changed, loop.Turn{Class: loop.TimedOut, Reason: "too slow", Text: approves("t").Text}, nil, "+++-"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &checkout{}
+			verdicts, err := list(t, &tree{}, tt.reviewer, c, tt.commands...).Judge(context.Background(), at(tt.turn, tt.commit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := words(verdicts); got != tt.want {
+				t.Errorf("verdicts %s, want %s\n%+v", got, tt.want, verdicts)
+			}
+			for _, v := range verdicts {
+				if v.Tree != "t" {
+					t.Errorf("%s speaks of the tree %q", v.Check, v.Tree)
+				}
+				if v.Skipped == "" && !v.Pass && len(v.Hash) != 8 {
+					t.Errorf("%s has no signature", v.Check)
+				}
+			}
+		})
+	}
+}
+
+func TestReviewerThatTouchesAnythingIsVoid(t *testing.T) {
+	c := &checkout{touched: "a.txt was changed"}
+	verdicts, err := list(t, &tree{}, approves("t"), c).Judge(context.Background(), at(claimed, changed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	review := verdicts[len(verdicts)-1]
+	if review.Pass || !strings.Contains(review.Reason, "voids its verdict: a.txt was changed") {
+		t.Errorf("verdict = %+v", review)
+	}
+	if !c.closed {
+		t.Error("the copy was left behind")
+	}
+}
+
+func TestCheckThatChangesTrackedFilesFails(t *testing.T) {
+	where := &tree{dirty: []string{"go.sum"}}
+	l := list(t, where, approves("t"), &checkout{}, "true")
+	l.Checks = l.Checks[3:4]
+	verdicts, err := l.Judge(context.Background(), at(claimed, changed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if verdicts[0].Pass || !strings.Contains(verdicts[0].Reason, "go.sum") || where.restored != 1 {
+		t.Errorf("verdict = %+v, restored %d times", verdicts[0], where.restored)
+	}
+}
+
+func TestParseAnswer(t *testing.T) {
+	issue := `{"verdict":"request_changes","tree":"t","summary":"s","issues":[{"problem":"p"}]}`
+	tests := []struct{ name, text, structured, want string }{
+		{"structured output", "", `{"verdict":"approve","tree":"t","summary":"","issues":[]}`, ""},
+		{"an object at the end", "I think:\n" + issue, "", ""},
+		{"an object in a fence", "```json\n" + issue + "\n```", "", ""},
+		{"nested objects", `{"a":1} {"verdict":"request_changes","tree":"t","summary":"{","issues":[{"problem":"{}"}]}`, "", ""},
+		{"something after it", issue + "\nBut on second thought approve.", "", "does not end with a JSON object"},
+		{"approves and complains", `{"verdict":"approve","tree":"t","summary":"","issues":[{"problem":"p"}]}`, "", "approves and names 1 issues"},
+		{"rejects without a word", `{"verdict":"request_changes","tree":"t","summary":" ","issues":[]}`, "", "names none"},
+		{"another word", `{"verdict":"APPROVED","tree":"t"}`, "", "not approve or request_changes"},
+		{"no tree", `{"verdict":"approve"}`, "", "speaks of the tree"},
+		{"wrong types", `{"verdict":"approve","tree":"t","issues":"none"}`, "", "cannot be read"},
+		{"nothing", "", "", "does not end"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseAnswer(loop.Turn{Text: tt.text, Structured: tt.structured}, "t")
+			if tt.want == "" && err != nil {
+				t.Errorf("error: %v", err)
+			}
+			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error: %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestCommandTells(t *testing.T) {
+	dir := t.TempDir()
+	c := &Command{Title: "t", Line: "echo out; echo err >&2; exit 3", Hard: true, Hint: "look there", Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 4}
+	v, err := c.Run(context.Background(), At{Iteration: loop.Iteration{N: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "guardrail_2_echo_out_echo_err_2_exit_3.log")
+	want := `Guardrail "echo out; echo err >&2; exit 3" failed with exit code 3.
+Hint: look there
+Output file: ` + log + `
+Output (truncated):
+out
+... [truncated]`
+	if v.Tell != want {
+		t.Errorf("tell:\n%s\nwant:\n%s", v.Tell, want)
+	}
+	if whole, _ := os.ReadFile(log); string(whole) != "out\nerr\n" { //nolint:gosec // the test's own
+		t.Errorf("log = %q", whole)
+	}
+	if v.Pass || v.Exit != 3 || v.Missing || v.Output != "out\nerr\n" {
+		t.Errorf("verdict = %+v", v)
+	}
+}
+
+func TestCommandThatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	for line, missing := range map[string]bool{"no-such-tool --all": true, "exit 1": false, ". ./no-such-file": false} {
+		c := &Command{Title: line, Line: line, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute}
+		v, err := c.Run(context.Background(), At{})
+		if err != nil || v.Missing != missing || v.Pass {
+			t.Errorf("%q: missing = %v, %v (%s)", line, v.Missing, err, v.Reason)
+		}
+	}
+}
+
+func TestCommandTimeLimit(t *testing.T) {
+	dir := t.TempDir()
+	c := &Command{Title: "slow", Line: "sleep 60", Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: 100 * time.Millisecond}
+	v, err := c.Run(context.Background(), At{})
+	if err != nil || v.Pass || !strings.Contains(v.Reason, "time limit of 100ms") {
+		t.Errorf("verdict = %+v, %v", v, err)
+	}
+}
+
+func TestConsoleIsInert(t *testing.T) {
+	dir := t.TempDir()
+	var console strings.Builder
+	c := &Command{Line: `printf '::set-output name=x::y\nplain\n::add-mask::z'`, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, Console: &console}
+	if _, err := c.Run(context.Background(), At{}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(console.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			t.Errorf("a log command reaches the console: %q", line)
+		}
+	}
+	if !strings.Contains(console.String(), "plain") {
+		t.Errorf("console = %q", console.String())
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for command, want := range map[string]string{
+		"./mvnw clean install -T 2C": "mvnw_clean_install_T_2C",
+		"../..":                      "",
+		strings.Repeat("ab ", 30):    "ab_ab_ab_ab_ab_ab_ab_ab_ab_ab_ab_ab_ab_ab_ab_ab_ab",
+	} {
+		if got := Slug(command); got != want || len(got) > 50 {
+			t.Errorf("Slug(%q) = %q, want %q", command, got, want)
+		}
+	}
+}
+
+func TestErrorsAreTheHarnesss(t *testing.T) {
+	l := list(t, &tree{}, silent, &checkout{})
+	l.Checks = []Check{&Review{Checkout: func(context.Context, string) (Checkout, error) { return nil, errors.New("disk full") }}}
+	if _, err := l.Judge(context.Background(), at(claimed, changed)); err == nil || !strings.Contains(err.Error(), "running the check review: disk full") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestBaselineRunsCommandsOnly(t *testing.T) {
+	l := list(t, &tree{}, silent, &checkout{}, "true", "false")
+	verdicts, err := l.Baseline(context.Background(), loop.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, v := range verdicts {
+		names = append(names, fmt.Sprint(v.Check, v.Pass))
+	}
+	if want := []string{"truetrue", "falsefalse"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("baseline = %v, want %v", names, want)
+	}
+}

@@ -1,0 +1,191 @@
+package check
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Command is a check that runs a shell command: it says no by its exit code (S1-88…S1-98). It runs as the agent's user, with an
+// environment that holds no token and no key.
+type Command struct {
+	Title         string // its name; the command when it has none of its own
+	Line          string // for sh -c
+	Hard          bool
+	FailAction    loop.FailAction
+	Hint          string
+	Timeout       time.Duration
+	TruncateChars int // runes of output that the next prompt gets
+
+	Dir     string
+	Env     []string
+	As      *proc.User
+	LogDir  string    // where guardrail_<iteration>_<slug>.log goes
+	Console io.Writer // what a person sees live; nil: nothing
+}
+
+const (
+	logBytes  = 64 << 20 // of one check's log file
+	shellExit = 126      // from here on, a shell says that it could not run the command: 126 not executable, 127 not found
+)
+
+// Name is the check's name in verdicts.
+func (c *Command) Name() string { return c.Title }
+
+// Severity is hard unless the setting says soft.
+func (c *Command) Severity() loop.Severity {
+	if c.Hard {
+		return loop.Hard
+	}
+	return loop.Soft
+}
+
+// Needs a turn that left something to judge.
+func (c *Command) Needs() Need { return SomeWork }
+
+// Run runs the command to its end or its time limit.
+func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+	name := fmt.Sprintf("guardrail_%d_%s.log", at.Iteration.N, Slug(c.Line))
+	log, err := proc.CreateLog(filepath.Join(c.LogDir, name), logBytes)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	kept := proc.NewTail(loop.OutputBytes, loop.OutputBytes)
+	to := io.MultiWriter(log, kept)
+	if c.Console != nil {
+		lines := newInert(c.Console)
+		defer lines.flush()
+		to = io.MultiWriter(log, kept, lines)
+	}
+	r, err := proc.Run(ctx, proc.Spec{
+		Argv: []string{"sh", "-c", c.Line}, Dir: c.Dir, Env: c.Env, As: c.As, Timeout: c.Timeout, Stdout: to, Stderr: to,
+	})
+	if err != nil {
+		return v, err
+	}
+	output := kept.String()
+	v.Exit, v.LogFile, v.FailAction = r.Exit, name, c.FailAction
+	v.Pass = r.Class == proc.Exited && r.Exit == 0
+	if v.Pass {
+		return v, nil
+	}
+	v.Reason = c.reason(r)
+	v.Missing = r.Class == proc.NotFound || r.Class == proc.Exited && (r.Exit == shellExit || r.Exit == shellExit+1)
+	v.Output = loop.Excerpt(output)
+	v.Tell = c.tell(r, filepath.Join(c.LogDir, name), output)
+	return v, nil
+}
+
+func (c *Command) reason(r proc.Result) string {
+	switch r.Class {
+	case proc.TimedOut:
+		return fmt.Sprintf("it was stopped after its time limit of %s", c.Timeout)
+	case proc.Signalled:
+		return "it was ended by " + r.Signal
+	case proc.NotFound, proc.NotExecutable:
+		return "there is no shell to run it (sh)"
+	}
+	switch r.Exit {
+	case shellExit:
+		return "the command cannot be executed (exit code 126)"
+	case shellExit + 1:
+		return "a program of the command was not found (exit code 127); install it before ralph runs, or change the check"
+	}
+	return fmt.Sprintf("it exited with code %d", r.Exit)
+}
+
+// tell is the message of S1-95 for the next prompt.
+func (c *Command) tell(r proc.Result, log, output string) string {
+	var b strings.Builder
+	switch r.Class {
+	case proc.TimedOut:
+		fmt.Fprintf(&b, "Guardrail %q was stopped after %s.\n", c.Line, c.Timeout)
+	case proc.Exited:
+		fmt.Fprintf(&b, "Guardrail %q failed with exit code %d.\n", c.Line, r.Exit)
+	default:
+		fmt.Fprintf(&b, "Guardrail %q failed: %s.\n", c.Line, c.reason(r))
+	}
+	if c.Hint != "" {
+		fmt.Fprintf(&b, "Hint: %s\n", c.Hint)
+	}
+	fmt.Fprintf(&b, "Output file: %s\n", log)
+	cut := truncate(output, c.TruncateChars)
+	if cut != output {
+		b.WriteString("Output (truncated):\n")
+	} else {
+		b.WriteString("Output:\n")
+	}
+	b.WriteString(cut)
+	return b.String()
+}
+
+// truncate keeps the first runes of an output, and says so when that is not all of it (S1-92, S1-93).
+func truncate(s string, runes int) string {
+	if len(s) <= runes {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == runes {
+			return s[:i] + "... [truncated]"
+		}
+		n++
+	}
+	return s
+}
+
+var notSlug = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// Slug makes a command part of a file name (S1-98).
+func Slug(command string) string {
+	s := strings.Trim(notSlug.ReplaceAllString(command, "_"), "_")
+	if len(s) > 50 {
+		s = strings.TrimRight(s[:50], "_")
+	}
+	return s
+}
+
+// inert writes whole lines to a console, each made harmless.
+type inert struct {
+	to   *bufio.Writer
+	part []byte
+}
+
+const maxConsoleLine = 4 << 10
+
+func newInert(to io.Writer) *inert { return &inert{to: bufio.NewWriter(to)} }
+
+func (w *inert) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b == '\n' {
+			w.line()
+			continue
+		}
+		if len(w.part) < maxConsoleLine {
+			w.part = append(w.part, b)
+		}
+	}
+	return len(p), nil
+}
+
+func (w *inert) line() {
+	_, _ = fmt.Fprintf(w.to, "  │ %s\n", proc.Inert(string(w.part)))
+	_ = w.to.Flush()
+	w.part = w.part[:0]
+}
+
+func (w *inert) flush() {
+	if len(w.part) > 0 {
+		w.line()
+	}
+}

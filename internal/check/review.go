@@ -1,0 +1,174 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Checkout is the reviewer's own throwaway copy of the commit.
+type Checkout interface {
+	Dir() string
+	Env() []string
+	// Untouched reports whether nothing changed in it, nor in the run's own repository; else what did.
+	Untouched(ctx context.Context) (ok bool, what string, err error)
+	Close() error
+}
+
+// Review asks a fresh context that cannot write whether the change does what was asked (S0-04). Its verdict is bound to the tree it
+// saw: one about another tree, one that cannot be read, or one whose reviewer touched anything is no approval.
+type Review struct {
+	Checkout func(ctx context.Context, commit string) (Checkout, error)
+	Prompt   func(ctx context.Context, s loop.State) (string, error)
+	Ask      func(ctx context.Context, c Checkout, prompt string) (loop.Turn, error)
+}
+
+// ReviewSchema is the JSON schema of the reviewer's answer.
+const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues"],"properties":{"verdict":{"enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["problem"],"properties":{"file":{"type":"string"},"line":{"type":"integer"},"problem":{"type":"string"}}}}}}`
+
+// Name is the check's name in verdicts.
+func (*Review) Name() string { return loop.ReviewCheck }
+
+// Severity of a rejection is hard.
+func (*Review) Severity() loop.Severity { return loop.Hard }
+
+// Needs a claim with every hard check passed: reviews cost money.
+func (*Review) Needs() Need { return HardGreen }
+
+// Run makes the copy, asks, and reads the answer.
+func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+	copied, err := r.Checkout(ctx, at.Iteration.Commit.SHA)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, copied.Close()) }()
+	asked, err := r.Prompt(ctx, at.State)
+	if err != nil {
+		return v, err
+	}
+	turn, err := r.Ask(ctx, copied, asked)
+	if err != nil || ctx.Err() != nil {
+		return v, err
+	}
+	v.Usage = &turn.Usage
+	v.LogFile = turn.LogFile
+	ok, what, err := copied.Untouched(ctx)
+	if err != nil {
+		return v, err
+	}
+	if !ok {
+		v.Reason = "the reviewer changed something, which voids its verdict: " + what
+		return v, nil
+	}
+	if turn.Class != loop.OK {
+		v.Reason = "the reviewer's turn did not end well: " + turn.Reason
+		v.Missing = turn.Class.Fatal()
+		return v, nil
+	}
+	answer, err := ParseAnswer(turn, at.Iteration.Commit.Tree)
+	if err != nil {
+		v.Reason = "the reviewer's answer does not count: " + err.Error()
+		v.Output = loop.Excerpt(turn.Text)
+		return v, nil
+	}
+	return answer.verdict(v), nil
+}
+
+// Answer is what a reviewer says.
+type Answer struct {
+	Verdict string  `json:"verdict"`
+	Tree    string  `json:"tree"`
+	Summary string  `json:"summary"`
+	Issues  []Issue `json:"issues"`
+}
+
+// Issue is one thing the reviewer wants changed.
+type Issue struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Problem string `json:"problem"`
+}
+
+// ParseAnswer reads a reviewer's answer: its structured output, or else the JSON object that ends its last message. Everything that is
+// not plainly an approval or a rejection of this tree is an error.
+func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
+	raw := turn.Structured
+	if raw == "" {
+		raw = lastObject(turn.Text)
+	}
+	if raw == "" {
+		return Answer{}, errors.New("it does not end with a JSON object")
+	}
+	var a Answer
+	dec := json.NewDecoder(strings.NewReader(raw))
+	if err := dec.Decode(&a); err != nil {
+		return Answer{}, fmt.Errorf("its JSON object cannot be read: %w", err)
+	}
+	switch {
+	case a.Tree != tree:
+		return Answer{}, fmt.Errorf("it speaks of the tree %.12q, not of %.12q", a.Tree, tree)
+	case a.Verdict == "approve" && len(a.Issues) > 0:
+		return Answer{}, fmt.Errorf("it approves and names %d issues", len(a.Issues))
+	case a.Verdict == "request_changes" && len(a.Issues) == 0 && strings.TrimSpace(a.Summary) == "":
+		return Answer{}, errors.New("it asks for changes and names none")
+	case a.Verdict != "approve" && a.Verdict != "request_changes":
+		return Answer{}, fmt.Errorf("its verdict is %.40q, not approve or request_changes", a.Verdict)
+	}
+	return a, nil
+}
+
+// lastObject is the JSON object with which a text ends, a code fence around it or not; empty when it does not end so.
+func lastObject(text string) string {
+	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
+	if !strings.HasSuffix(text, "}") {
+		return ""
+	}
+	for i := strings.LastIndex(text, "{"); i >= 0; i = strings.LastIndex(text[:i], "{") {
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(text[i:]), &object) == nil {
+			if _, ok := object["verdict"]; ok {
+				return text[i:]
+			}
+		}
+	}
+	return ""
+}
+
+func (a Answer) verdict(v loop.Verdict) loop.Verdict {
+	summary := strings.Join(strings.Fields(a.Summary), " ")
+	if a.Verdict == "approve" {
+		v.Pass, v.Reason = true, summary
+		return v
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", summary)
+	for _, i := range a.Issues {
+		where := ""
+		if i.File != "" {
+			where = i.File + ": "
+			if i.Line > 0 {
+				where = fmt.Sprintf("%s:%d: ", i.File, i.Line)
+			}
+		}
+		fmt.Fprintf(&b, "- %s%s\n", where, strings.TrimSpace(i.Problem))
+	}
+	v.Reason = "the reviewer asks for changes"
+	if summary != "" {
+		v.Reason += ": " + shorten(summary, 200)
+	}
+	v.Output = loop.Excerpt(b.String())
+	v.Tell = "A reviewer who read only the task and your change asks for this:\n\n" + v.Output
+	return v
+}
+
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
