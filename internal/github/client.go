@@ -112,6 +112,9 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 	return t, nil
 }
 
+// Self is the login that the token writes as; known after Gather.
+func (c *Client) Self() string { return c.self }
+
 // TokenNote says in one sentence what the token in use will not do; empty when there is nothing to say (B-30).
 func (c *Client) TokenNote() string {
 	if c.app || c.self != actionsBot {

@@ -29,7 +29,7 @@ func (c *Client) Gather(ctx context.Context, ev event.Event, rules event.Rules) 
 			return ev, facts, err
 		}
 	}
-	if ev.Kind == event.Scheduled {
+	if ev.Kind == event.Scheduled && ev.Issue == nil {
 		return ev, facts, nil
 	}
 	if ev.Issue == nil && ev.Ask.Issue != 0 {
