@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, p process, stderr io.Writer) int {
 	left := -1
 	parser, err := kong.New(&c,
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
-		kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
 	)
 	if err != nil {
 		panic(err) // the grammar above is wrong
@@ -70,14 +70,18 @@ func run(ctx context.Context, args []string, p process, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "ralph: %v; see ralph --help\n", err)
 		return loop.Invalid.ExitCode()
 	}
-	err = command.Run(ctx, p)
-	if ended := (*endedError)(nil); errors.As(err, &ended) {
-		if ended.err != nil && !app.Reported(ended.err) {
-			fmt.Fprintln(stderr, "ralph:", strings.TrimSpace(ended.err.Error()))
-		}
-		return ended.code
+	err = command.Run()
+	ended := (*endedError)(nil)
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &ended):
+		ended = &endedError{loop.Failed.ExitCode(), err}
 	}
-	return 0
+	if ended.err != nil && !app.Reported(ended.err) {
+		fmt.Fprintln(stderr, "ralph:", strings.TrimSpace(ended.err.Error()))
+	}
+	return ended.code
 }
 
 // endedError carries a command's exit code, and what the reader has yet to be told.
