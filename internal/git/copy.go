@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -8,7 +9,7 @@ import (
 )
 
 // copyTree copies the files below a name from one directory to another, but nothing called .git: regular files and links, which stay
-// links. any reports whether there was one. No name is resolved outside of the two directories.
+// links. any reports whether there was one. The .gitignore files above come along. No name is resolved outside of the two directories.
 func copyTree(from, to, name string) (any bool, err error) {
 	src, err := os.OpenRoot(from)
 	if err != nil {
@@ -20,6 +21,17 @@ func copyTree(from, to, name string) (any bool, err error) {
 		return false, err
 	}
 	defer dst.Close()
+	for above := filepath.Dir(name); ; above = filepath.Dir(above) {
+		ignore := filepath.Join(above, ".gitignore")
+		if info, err := src.Lstat(ignore); err == nil && info.Mode().IsRegular() {
+			if err := copyFile(src, dst, ignore); err != nil && !errors.Is(err, fs.ErrExist) {
+				return false, err
+			}
+		}
+		if above == "." {
+			break
+		}
+	}
 	err = filepath.WalkDir(filepath.Join(from, name), func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err

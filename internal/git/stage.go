@@ -80,32 +80,35 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if err != nil || len(nested) == 0 {
 		return notes, err
 	}
-	notes = append(notes, fmt.Sprintf("%s: a repository of the agent's own; its files were committed, its history was not", strings.Join(nested, ", ")))
-	return notes, t.addNested(ctx, nested)
+	had, err := t.addNested(ctx, nested)
+	if len(had) > 0 {
+		notes = append(notes, fmt.Sprintf("%s: a repository of the agent's own; its files were committed, its history was not", strings.Join(had, ", ")))
+	}
+	return notes, err
 }
 
-// addNested adds the files of repositories in the tree, from a copy that has no .git. From then on they are plain directories to git.
-func (t *Tree) addNested(ctx context.Context, nested []string) error {
+// addNested adds the files of repositories in the tree, from a copy that has no .git, and returns which of them had any. From then on
+// they are plain directories to git.
+func (t *Tree) addNested(ctx context.Context, nested []string) (had []string, err error) {
 	tmp, err := os.MkdirTemp(t.o.Root, "nested-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	var have []string
 	for _, name := range nested {
 		any, err := copyTree(t.work, tmp, name)
 		if err != nil {
-			return fmt.Errorf("copying %s: %w", name, err)
+			return had, fmt.Errorf("copying %s: %w", name, err)
 		}
 		if any {
-			have = append(have, name)
+			had = append(had, name)
 		}
 	}
-	if len(have) == 0 {
-		return nil
+	if len(had) == 0 {
+		return nil, nil
 	}
-	_, _, err = t.add(ctx, tmp, have, "--ignore-errors")
-	return ignore(err)
+	_, _, err = t.add(ctx, tmp, had, "--ignore-errors")
+	return had, ignore(err)
 }
 
 // dropLinks takes from the index the links to repositories that are no submodules: new ones, which .gitmodules does not name.

@@ -1,0 +1,163 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// nobody is the agent's user in tests that run as root.
+var nobody = &proc.User{Name: "nobody", Home: "/", UID: 65534, GID: 65534}
+
+// testEnv is an environment without the developer's git configuration.
+func testEnv(home string) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
+		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice", "GIT_COMMITTER_EMAIL=alice@example.com",
+		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
+}
+
+// sandbox is a directory with a bare remote that holds one commit on main.
+type sandbox struct {
+	t            testing.TB
+	dir, remote  string
+	as           *proc.User // who sh runs as
+	base         string
+	ctx          context.Context
+	home, canary string
+}
+
+func newSandbox(t testing.TB) *sandbox {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ralph git ") // with a space, to find what breaks on one
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = chmod(dir, 0o755, 0)
+		os.RemoveAll(dir)
+	})
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(dir, 0o755)
+	b := &sandbox{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), ctx: context.Background(), home: filepath.Join(dir, "home"), canary: filepath.Join(dir, "canary", "sang")}
+	os.Mkdir(b.home, 0o755)
+	os.Mkdir(filepath.Dir(b.canary), 0o777)
+	os.Chmod(filepath.Dir(b.canary), 0o777)
+	b.sh(dir, `git init -q --bare -b main remote.git && git init -q -b main seed && cd seed &&
+		printf 'one\ntwo\nthree\n' >a.txt && mkdir sub && echo b >sub/b.txt && echo '*.log' >.gitignore &&
+		mkdir .ralph && echo '{}' >.ralph/settings.json && ln -s a.txt link &&
+		git add -A && git commit -qm first && git push -q ../remote.git main`)
+	b.base = strings.TrimSpace(b.sh(dir, `git -C seed rev-parse HEAD`))
+	return b
+}
+
+// sh runs a script and returns what it printed.
+func (b *sandbox) sh(dir, script string) string {
+	b.t.Helper()
+	var out, errs bytes.Buffer
+	spec := proc.Spec{Argv: []string{"sh", "-euc", script}, Dir: dir, Env: testEnv(b.home), Stdout: &out, Stderr: &errs, As: b.as}
+	if res, err := proc.Run(context.Background(), spec); err != nil || res.Exit != 0 {
+		b.t.Fatalf("%s\n%v %+v\n%s%s", script, err, res, out.String(), errs.String())
+	}
+	return out.String()
+}
+
+func (b *sandbox) options() Options {
+	return Options{Root: filepath.Join(b.dir, "root"), Remote: Remote{URL: b.remote}, Task: "issue-42", Env: testEnv(b.home)[:2],
+		Identity: Identity{"ralph", "ralph@example.com"}, Log: b.t.Logf}
+}
+
+// checkout opens the bot's tree and starts it.
+func (b *sandbox) checkout(change ...func(*Options)) *Tree {
+	b.t.Helper()
+	o := b.options()
+	for _, c := range change {
+		c(&o)
+	}
+	tree, err := Checkout(b.ctx, o, "", "ralph/issue-42")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := tree.Start(b.ctx); err != nil {
+		b.t.Fatal(err)
+	}
+	return tree
+}
+
+// asNobody makes the agent another user where that is possible.
+func (b *sandbox) asNobody(o *Options) {
+	if os.Getuid() == 0 {
+		o.As, b.as = nobody, nobody
+	}
+}
+
+// clone makes the user's clone with nothing but a global identity.
+func (b *sandbox) clone() string {
+	b.t.Helper()
+	b.sh(b.dir, `git clone -q remote.git clone && git config --global user.name Bob && git config --global user.email bob@example.com &&
+		git config --global core.excludesFile "$HOME/ignored" && echo '*.tmp' >"$HOME/ignored"`)
+	return filepath.Join(b.dir, "clone")
+}
+
+func (b *sandbox) cliOptions() Options {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}
+	return Options{Task: "issue-42", Env: env, Identity: Identity{"ralph", "ralph@example.com"}, Log: b.t.Logf}
+}
+
+func (b *sandbox) open(change ...func(*Options)) *Tree {
+	b.t.Helper()
+	o := b.cliOptions()
+	for _, c := range change {
+		c(&o)
+	}
+	tree, err := Open(b.ctx, filepath.Join(b.dir, "clone", "sub"), o, "ralph/issue-42", "")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { tree.Close() })
+	if err := tree.Start(b.ctx); err != nil {
+		b.t.Fatal(err)
+	}
+	return tree
+}
+
+// files lists a commit's files in the tree's repository, as "path" or "path mode" for what is not a plain file.
+func (b *sandbox) files(tree *Tree, commit string) string {
+	b.t.Helper()
+	out, err := tree.git.out(b.ctx, "ls-tree", "-r", "--format=%(objectmode) %(path)", commit)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.ReplaceAll(strings.TrimSpace(out), "100644 ", "")
+}
+
+// quiet fails the test when something has run that must not run.
+func (b *sandbox) quiet() {
+	b.t.Helper()
+	if text, err := os.ReadFile(b.canary); err == nil {
+		b.t.Fatalf("the canary sang: %s", text)
+	}
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func needGit(t testing.TB) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+}
