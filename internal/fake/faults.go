@@ -1,0 +1,193 @@
+package fake
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Fault is something that goes wrong, once or more often. Exactly one of Status, SecondaryLimit, RateLimited, Drop and DropAfter says
+// what; with none of them and a Delay, the request is only slow. A fault comes before everything else: the state is untouched, but for
+// DropAfter.
+type Fault struct {
+	// Match is which requests: "POST /repos/.../issues/*/comments". The method may be left out or be *; in the path, which is named as
+	// in Call, * stands for anything within one part and ... for any number of parts. Empty matches every request, git too.
+	Match string
+	Nth   int // the first matching request that fails, counted from this Fail on; 0 and 1 are the next one
+	Times int // how many fail; 0 is one, below 0 is all from Nth on
+
+	Status         int  // answers with this status and GitHub's message for it
+	RetryAfter     int  // seconds, in the answer's Retry-After; with RateLimited, until the reset
+	SecondaryLimit bool // answers 403 (or Status) with GitHub's message on secondary rate limits
+	RateLimited    bool // answers 403 (or Status) with no requests left and the time of the reset, in a minute unless RetryAfter says so
+	// Drop cuts the connection in the middle of the answer's first line. A connection closed before it would not do: Go's client then
+	// silently asks again.
+	Drop bool
+	// DropAfter does what was asked for and cuts the connection in place of the answer.
+	DropAfter bool
+	Delay     time.Duration // waits first
+}
+
+type armedFault struct {
+	Fault
+	seen int // matching requests so far
+}
+
+// Fail arms a fault. Several may be armed; all count, and the oldest one that is due happens.
+func (g *GitHub) Fail(f Fault) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = append(g.faults, &armedFault{Fault: f})
+}
+
+// ClearFaults disarms every fault.
+func (g *GitHub) ClearFaults() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = nil
+}
+
+func (g *GitHub) dueFault(r *http.Request) *Fault {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var due *Fault
+	for _, f := range g.faults {
+		if !f.matches(r) {
+			continue
+		}
+		f.seen++
+		first, times := max(f.Nth, 1), f.Times
+		if times == 0 {
+			times = 1
+		}
+		if due == nil && f.seen >= first && (times < 0 || f.seen < first+times) {
+			due = &f.Fault
+		}
+	}
+	return due
+}
+
+// faulty lets armed faults happen.
+func (g *GitHub) faulty(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f := g.dueFault(r)
+		if f == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if f.Delay > 0 {
+			select {
+			case <-time.After(f.Delay):
+			case <-r.Context().Done():
+			case <-g.closed:
+			}
+		}
+		switch {
+		case f.Drop:
+			drop(w)
+		case f.DropAfter:
+			next.ServeHTTP(&discardWriter{header: http.Header{}}, r)
+			drop(w)
+		case f.Status != 0 || f.SecondaryLimit || f.RateLimited:
+			write(w, f.answer(g.now()))
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// faultMessages are GitHub's words for the statuses that a fault can have.
+var faultMessages = map[int]string{
+	http.StatusUnauthorized:        "Bad credentials",
+	http.StatusForbidden:           "Resource not accessible by integration",
+	http.StatusNotFound:            "Not Found",
+	http.StatusUnprocessableEntity: "Validation Failed",
+	http.StatusTooManyRequests:     "API rate limit exceeded",
+	http.StatusInternalServerError: "Server Error",
+	http.StatusBadGateway:          "Server Error",
+	http.StatusServiceUnavailable:  "Service unavailable",
+}
+
+func (f *Fault) answer(now time.Time) answer {
+	status, header := f.Status, http.Header{}
+	if status == 0 {
+		status = http.StatusForbidden
+	}
+	message, docs := faultMessages[status], docsURL
+	if message == "" {
+		message = http.StatusText(status)
+	}
+	switch {
+	case f.RateLimited:
+		wait := f.RetryAfter
+		if wait == 0 {
+			wait = 60
+		}
+		header.Set("X-RateLimit-Remaining", "0")
+		header.Set("X-RateLimit-Used", "5000")
+		header.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(time.Duration(wait)*time.Second).Unix(), 10))
+		message, docs = "API rate limit exceeded for installation.", docsURL+"/overview/rate-limits-for-the-rest-api"
+	case f.SecondaryLimit:
+		message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+		// go-github knows a secondary limit by the end of this address alone.
+		docs = docsURL + "/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"
+	}
+	if f.RetryAfter > 0 && !f.RateLimited {
+		header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	return answer{status: status, body: object{"message": message, "documentation_url": docs, "status": fmt.Sprint(status)}, header: header}
+}
+
+// drop cuts the connection after a few bytes of an answer.
+func drop(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // the server then cuts it, only earlier
+	}
+	_, _ = conn.Write([]byte("HTTP/1.1")) // the client may be gone already
+	_ = conn.Close()
+}
+
+// discardWriter takes an answer that nobody will read.
+type discardWriter struct{ header http.Header }
+
+func (d *discardWriter) Header() http.Header         { return d.header }
+func (d *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (d *discardWriter) WriteHeader(int)             {}
+
+func (f *Fault) matches(r *http.Request) bool {
+	if f.Match == "" {
+		return true
+	}
+	method, pattern, ok := strings.Cut(f.Match, " ")
+	if !ok {
+		method, pattern = "*", f.Match
+	}
+	if method != "*" && method != r.Method {
+		return false
+	}
+	pattern = strings.TrimPrefix(strings.TrimPrefix(pattern, "/api/v3"), "/api")
+	return matchParts(strings.Split(pattern, "/"), strings.Split(shortPath(r), "/"))
+}
+
+func matchParts(pattern, parts []string) bool {
+	if len(pattern) == 0 {
+		return len(parts) == 0
+	}
+	if pattern[0] == "..." {
+		for i := range len(parts) + 1 {
+			if matchParts(pattern[1:], parts[i:]) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(parts) == 0 {
+		return false
+	}
+	ok, err := path.Match(pattern[0], parts[0])
+	return err == nil && ok && matchParts(pattern[1:], parts[1:])
+}

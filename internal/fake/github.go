@@ -1,0 +1,137 @@
+// Package fake is GitHub in miniature, for tests and demonstrations: REST, GraphQL, webhook payloads and git over HTTP, with state.
+//
+// It imitates what GitHub answers, not what it forbids: rate limits, token scopes and events that do not trigger workflows are only
+// here as faults that a test asks for. It can fail a test: whatever a caller asks that GitHub does not know is a problem (Problems).
+package fake
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say how a stand-in is made. The zero value works.
+type Options struct {
+	// Dir holds the bare repositories as OWNER/NAME.git; empty for a temporary one that Close removes.
+	Dir string
+	// Wrap goes around everything but faults: the place of a contract checker.
+	Wrap func(http.Handler) http.Handler
+	// Now is the clock of every record, time.Now when nil. GitHub keeps whole seconds, so the answers do too.
+	Now func() time.Time
+}
+
+// GitHub is one running stand-in. Its methods may be called at any time, also while requests are served.
+// Methods that seed or read state panic when they name a repository or an issue that is not there: that is a bug in the test.
+type GitHub struct {
+	dir    string
+	ownDir bool
+	now    func() time.Time
+	url    string
+	server *http.Server
+	closed chan struct{}
+	once   sync.Once
+
+	mu       sync.Mutex // guards everything below
+	lastID   int64
+	users    map[string]*user // by lower login
+	repos    map[string]*repo // by lower owner/name
+	tokens   map[string]*token
+	apps     []*App
+	problems []string
+	calls    []*Call
+	gitCalls []*Call
+	faults   []*armedFault
+}
+
+// New starts a stand-in on a free port of 127.0.0.1. Close stops it.
+func New(o Options) (*GitHub, error) {
+	g := &GitHub{
+		dir: o.Dir, now: o.Now, closed: make(chan struct{}), lastID: 1000,
+		users: map[string]*user{}, repos: map[string]*repo{}, tokens: map[string]*token{},
+	}
+	if g.now == nil {
+		g.now = time.Now
+	}
+	if g.dir == "" {
+		dir, err := os.MkdirTemp("", "fake-github-")
+		if err != nil {
+			return nil, fmt.Errorf("making the directory of repositories: %w", err)
+		}
+		g.dir, g.ownDir = dir, true
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening: %w", err)
+	}
+	g.url = "http://" + listener.Addr().String()
+	var handler http.Handler = http.HandlerFunc(g.serve)
+	if o.Wrap != nil {
+		handler = o.Wrap(handler)
+	}
+	g.server = &http.Server{Handler: g.record(g.faulty(handler)), ReadHeaderTimeout: time.Minute}
+	go func() { _ = g.server.Serve(listener) }() // ends with Close; there is no other way out
+	return g, nil
+}
+
+// URL is where the stand-in listens, without a slash at its end: what GITHUB_SERVER_URL holds.
+func (g *GitHub) URL() string { return g.url }
+
+// APIURL is the root of REST: what GITHUB_API_URL holds.
+func (g *GitHub) APIURL() string { return g.url + "/api/v3" }
+
+// GraphQLURL is the address of GraphQL: what GITHUB_GRAPHQL_URL holds.
+func (g *GitHub) GraphQLURL() string { return g.url + "/api/graphql" }
+
+// Close stops the stand-in, cutting requests that still run. It may be called twice.
+func (g *GitHub) Close() {
+	g.once.Do(func() {
+		close(g.closed)
+		_ = g.server.Close() // a listener that is gone already is what we want
+		if g.ownDir {
+			_ = os.RemoveAll(g.dir) // in the temporary directory; the system cleans up what stays
+		}
+	})
+}
+
+// Problems lists, oldest first, every request that GitHub would not have understood: an unknown route or method, a repository that is
+// not there, an unknown query key, a body with unknown or malformed fields. A test that used the stand-in should end with none.
+func (g *GitHub) Problems() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.problems)
+}
+
+func (g *GitHub) problem(format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.problems = append(g.problems, fmt.Sprintf(format, args...))
+}
+
+// serve splits the three faces of the stand-in: REST, GraphQL and git.
+func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/api/v3/"):
+		g.rest(w, r)
+	case r.URL.Path == "/api/graphql":
+		g.graphql(w, r)
+	case isGit(r):
+		g.git(w, r)
+	default:
+		g.problem("%s %s: no such address; REST is at /api/v3/, GraphQL at /api/graphql, git at /OWNER/NAME.git/", r.Method, r.URL.Path)
+		write(w, notFound())
+	}
+}
+
+// time is now in whole seconds.
+func (g *GitHub) time() time.Time { return g.now().UTC().Truncate(time.Second) }
+
+// id is a new identifier, unique across everything. Callers hold the lock.
+func (g *GitHub) id() int64 {
+	g.lastID++
+	return g.lastID
+}

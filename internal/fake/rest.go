@@ -1,0 +1,187 @@
+package fake
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// route is one operation of REST. Its handler runs under the lock.
+type route struct {
+	method, pattern string   // {name} is one part of the path, {name...} all that is left
+	query           []string // the keys that GitHub knows
+	handle          func(*GitHub, *request) answer
+}
+
+var paging = []string{"per_page", "page"}
+
+func routes() []route {
+	const repo = "/repos/{owner}/{repo}"
+	return []route{
+		{"GET", "/user", nil, (*GitHub).getUser},
+		{"GET", "/app", nil, (*GitHub).getApp},
+		{"POST", "/app/installations/{id}/access_tokens", nil, (*GitHub).createInstallationToken},
+		{"GET", repo, nil, (*GitHub).getRepo},
+		{"GET", repo + "/installation", nil, (*GitHub).getInstallation},
+		{"GET", repo + "/collaborators/{login}/permission", nil, (*GitHub).getPermission},
+		{"GET", repo + "/branches/{branch...}", nil, (*GitHub).getBranch},
+		{"GET", repo + "/git/ref/{ref...}", nil, (*GitHub).getRef},
+		{"GET", repo + "/issues", append([]string{"milestone", "state", "assignee", "creator", "mentioned", "labels", "sort", "direction", "since"}, paging...), (*GitHub).listIssues},
+		{"GET", repo + "/issues/comments/{id}", nil, (*GitHub).getComment},
+		{"PATCH", repo + "/issues/comments/{id}", nil, (*GitHub).editComment},
+		{"POST", repo + "/issues/comments/{id}/reactions", nil, (*GitHub).reactToComment},
+		{"GET", repo + "/issues/{number}", nil, (*GitHub).getIssue},
+		{"GET", repo + "/issues/{number}/comments", append([]string{"since"}, paging...), (*GitHub).listComments},
+		{"POST", repo + "/issues/{number}/comments", nil, (*GitHub).createComment},
+		{"GET", repo + "/issues/{number}/events", paging, (*GitHub).listEvents},
+		{"POST", repo + "/issues/{number}/reactions", nil, (*GitHub).reactToIssue},
+		{"POST", repo + "/issues/{number}/labels", nil, (*GitHub).addLabels},
+		{"DELETE", repo + "/issues/{number}/labels/{name}", nil, (*GitHub).removeLabel},
+		{"POST", repo + "/labels", nil, (*GitHub).createLabel},
+		{"GET", repo + "/labels/{name}", nil, (*GitHub).getLabel},
+		{"GET", repo + "/pulls", append([]string{"state", "head", "base", "sort", "direction"}, paging...), (*GitHub).listPulls},
+		{"POST", repo + "/pulls", nil, (*GitHub).createPull},
+		{"GET", repo + "/pulls/{number}", nil, (*GitHub).getPull},
+		{"PATCH", repo + "/pulls/{number}", nil, (*GitHub).editPull},
+	}
+}
+
+// request is one REST request on its way to a handler.
+type request struct {
+	*http.Request
+	parts   map[string]string // from the path
+	query   url.Values
+	body    []byte
+	token   *token
+	repo    *repo    // when the path names one
+	oddBody []string // what was wrong with the body
+}
+
+// rest serves one REST request.
+func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3")
+	found, parts, known := match(r.Method, path)
+	switch {
+	case !known:
+		g.problem("%s %s: no such route", r.Method, path)
+		write(w, notFound())
+		return
+	case found == nil:
+		g.problem("%s %s: the route does not take this method", r.Method, path)
+		write(w, notFound())
+		return
+	}
+	t, refused := g.identify(r)
+	if refused != nil {
+		write(w, *refused)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil { // the client went away
+		write(w, failure(http.StatusBadRequest, "Problems reading the body"))
+		return
+	}
+	for key := range r.URL.Query() {
+		if !slices.Contains(found.query, key) {
+			g.problem("%s %s: no such query key: %s", r.Method, path, key)
+			write(w, failure(http.StatusBadRequest, "no such query key: "+key))
+			return
+		}
+	}
+	req := &request{Request: r, parts: parts, query: r.URL.Query(), body: body, token: t}
+	g.mu.Lock()
+	if owner, ok := parts["owner"]; ok {
+		req.repo = g.repos[strings.ToLower(owner+"/"+parts["repo"])]
+	}
+	_, named := parts["owner"]
+	if named && req.repo == nil {
+		g.mu.Unlock()
+		g.problem("%s %s: no such repository", r.Method, path)
+		write(w, notFound())
+		return
+	}
+	a := found.handle(g, req)
+	for _, odd := range req.oddBody {
+		g.problems = append(g.problems, fmt.Sprintf("%s %s: %s", r.Method, path, odd))
+	}
+	g.mu.Unlock()
+	write(w, a)
+}
+
+// match finds the route of a path; known is whether the path exists with any method.
+func match(method, escaped string) (found *route, parts map[string]string, known bool) {
+	for _, rt := range routes() {
+		values, ok := matchPattern(strings.Split(rt.pattern, "/"), strings.Split(escaped, "/"))
+		if !ok {
+			continue
+		}
+		known = true
+		if rt.method == method {
+			return &rt, values, true
+		}
+	}
+	return nil, nil, known
+}
+
+func matchPattern(pattern, path []string) (map[string]string, bool) {
+	values := map[string]string{}
+	for i, p := range pattern {
+		name, isVar := strings.CutPrefix(p, "{")
+		name = strings.TrimSuffix(name, "}")
+		rest := strings.HasSuffix(name, "...")
+		if i >= len(path) || (path[i] == "" && i > 0) {
+			return nil, false
+		}
+		value := path[i]
+		if rest {
+			value = strings.Join(path[i:], "/")
+		}
+		if !isVar {
+			if value != p {
+				return nil, false
+			}
+			continue
+		}
+		plain, err := url.PathUnescape(value)
+		if err != nil {
+			return nil, false
+		}
+		values[strings.TrimSuffix(name, "...")] = plain
+		if rest {
+			return values, true
+		}
+	}
+	return values, len(pattern) == len(path)
+}
+
+// decode reads the body into a struct that names every field GitHub knows. When it cannot, that is a problem and the answer is GitHub's.
+func (r *request) decode(into any) *answer {
+	d := json.NewDecoder(bytes.NewReader(r.body))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil && d.Decode(new(any)) != io.EOF {
+		err = errors.New("something follows the JSON value")
+	}
+	if err != nil {
+		r.oddBody = append(r.oddBody, "bad request body: "+err.Error())
+		a := failure(http.StatusBadRequest, "Problems parsing JSON")
+		return &a
+	}
+	return nil
+}
+
+// number reads a numeric part of the path; 0, which nothing has, when it is not a number.
+func (r *request) number(part string) int64 {
+	n, err := strconv.ParseInt(r.parts[part], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,224 @@
+package fake
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// AddRepo makes a public repository with an empty bare git repository behind it.
+func (g *GitHub) AddRepo(owner, name, defaultBranch string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := strings.ToLower(owner + "/" + name)
+	if g.repos[key] != nil {
+		return fmt.Errorf("%s/%s is there already", owner, name)
+	}
+	dir := filepath.Join(g.dir, owner, name+".git")
+	if err := initBare(dir, defaultBranch); err != nil {
+		return fmt.Errorf("making %s: %w", dir, err)
+	}
+	g.user(owner)
+	g.repos[key] = &repo{
+		id: g.id(), owner: owner, name: name, defaultBranch: defaultBranch, gitDir: dir, createdAt: g.time(),
+		permissions: map[string]string{strings.ToLower(owner): "admin"},
+	}
+	return nil
+}
+
+// GitDir is where a repository's bare git repository lies.
+func (g *GitHub) GitDir(owner, name string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.mustRepo(owner, name).gitDir
+}
+
+// CloneURL is the address that git clones from, without credentials.
+func (g *GitHub) CloneURL(owner, name string) string {
+	return fmt.Sprintf("%s/%s/%s.git", g.url, owner, name)
+}
+
+// AddUser makes somebody. Whoever is named elsewhere without it is made as a person, or a bot when the login ends in [bot].
+func (g *GitHub) AddUser(login string, bot bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.user(login).bot = bot
+}
+
+// user finds or makes somebody. Callers hold the lock.
+func (g *GitHub) user(login string) *user {
+	key := strings.ToLower(login)
+	if g.users[key] == nil {
+		g.users[key] = &user{id: g.id(), login: login, bot: strings.HasSuffix(key, "[bot]")}
+	}
+	return g.users[key]
+}
+
+// SetPermission gives login a role on a repository: admin, maintain, write, triage, read or none. Somebody without one has read, as
+// everybody has on a public repository; somebody unknown is not a user at all.
+func (g *GitHub) SetPermission(owner, name, login, role string) {
+	if _, ok := legacy[role]; !ok {
+		panic("fake: there is no role " + role)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.user(login)
+	g.mustRepo(owner, name).permissions[strings.ToLower(login)] = role
+}
+
+// AddIssue opens an issue and returns its number; a Number in it is ignored. Its author put its labels on.
+func (g *GitHub) AddIssue(owner, name string, i Issue) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.open(g.mustRepo(owner, name), i).Number
+}
+
+// open adds an issue under the next number. Callers hold the lock.
+func (g *GitHub) open(r *repo, i Issue) *issue {
+	if i.Author == "" {
+		i.Author = r.owner
+	}
+	if i.CreatedAt.IsZero() {
+		i.CreatedAt = g.time()
+	}
+	if i.UpdatedAt.IsZero() {
+		i.UpdatedAt = i.CreatedAt
+	}
+	g.user(i.Author)
+	labels := i.Labels
+	i.Number, i.Labels, i.Pull = len(r.issues)+1, nil, false
+	is := &issue{Issue: i, id: g.id()}
+	r.issues = append(r.issues, is)
+	for _, l := range labels {
+		g.label(r, is, l, i.Author)
+	}
+	is.UpdatedAt = i.UpdatedAt
+	return is
+}
+
+// AddPull opens a pull request without asking git, also one from a fork, and returns its number. Its state is open unless it is given.
+func (g *GitHub) AddPull(owner, name string, p Pull) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.mustRepo(owner, name)
+	if p.Base == "" {
+		p.Base = r.defaultBranch
+	}
+	is := g.open(r, Issue{Title: p.Title, Body: p.Body, Author: p.Author, Labels: p.Labels, Closed: p.State == "closed" || p.Merged})
+	is.pull = &pull{id: g.id(), head: p.Head, base: p.Base, headRepo: p.HeadRepo, draft: p.Draft, merged: p.Merged}
+	return is.Number
+}
+
+// CloseIssue closes an issue or a pull request.
+func (g *GitHub) CloseIssue(owner, name string, number int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	is.Closed, is.UpdatedAt = true, g.time()
+}
+
+// EditIssue replaces an issue's title and body, as its author would.
+func (g *GitHub) EditIssue(owner, name string, number int, title, body string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	is.Title, is.Body, is.UpdatedAt = title, body, g.time()
+}
+
+// AddComment writes a comment and returns its id; an ID in it is ignored. Times that are not given are now.
+func (g *GitHub) AddComment(owner, name string, number int, c Comment) int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	return g.comment(is, c).ID
+}
+
+// comment adds a comment. Callers hold the lock.
+func (g *GitHub) comment(is *issue, c Comment) *comment {
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = g.time()
+	}
+	if c.UpdatedAt.IsZero() {
+		c.UpdatedAt = c.CreatedAt
+	}
+	g.user(c.Author)
+	c.ID, c.Reactions = g.id(), nil
+	added := &comment{Comment: c, issue: is}
+	is.comments = append(is.comments, added)
+	if c.UpdatedAt.After(is.UpdatedAt) {
+		is.UpdatedAt = c.UpdatedAt
+	}
+	return added
+}
+
+// EditComment replaces a comment's body, as its author would.
+func (g *GitHub) EditComment(owner, name string, id int64, body string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.mustRepo(owner, name).findComment(id)
+	if c == nil {
+		panic(fmt.Sprintf("fake: there is no comment %d in %s/%s", id, owner, name))
+	}
+	c.Body, c.UpdatedAt = body, g.time()
+}
+
+// Label puts a label on an issue as actor, and records it in the issue's event log. A label that is on already stays, without an event.
+func (g *GitHub) Label(owner, name string, number int, label, actor string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r, is := g.mustIssue(owner, name, number)
+	g.label(r, is, label, actor)
+}
+
+// Unlabel takes a label off again.
+func (g *GitHub) Unlabel(owner, name string, number int, label, actor string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	g.unlabel(is, label, actor)
+}
+
+// AddLabelEvent only writes into the event log that actor put a label on: a label that is gone again, or a log that lies.
+func (g *GitHub) AddLabelEvent(owner, name string, number int, label, actor string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r, is := g.mustIssue(owner, name, number)
+	g.user(actor)
+	g.repoLabel(r, label)
+	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: label, Actor: actor, At: g.time()})
+}
+
+func (g *GitHub) label(r *repo, is *issue, name, actor string) {
+	l := g.repoLabel(r, name)
+	if slices.Contains(is.Labels, l.name) {
+		return
+	}
+	g.user(actor)
+	is.Labels, is.UpdatedAt = append(is.Labels, l.name), g.time()
+	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: l.name, Actor: actor, At: g.time()})
+}
+
+// unlabel reports whether the label was on. Callers hold the lock.
+func (g *GitHub) unlabel(is *issue, name, actor string) bool {
+	i := slices.IndexFunc(is.Labels, func(l string) bool { return strings.EqualFold(l, name) })
+	if i < 0 {
+		return false
+	}
+	g.user(actor)
+	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: is.Labels[i], Actor: actor, Removed: true, At: g.time()})
+	is.Labels, is.UpdatedAt = slices.Delete(slices.Clone(is.Labels), i, i+1), g.time()
+	return true
+}
+
+// repoLabel finds a label, or makes it as GitHub does when an unknown one is put on. Callers hold the lock.
+func (g *GitHub) repoLabel(r *repo, name string) *label {
+	for _, l := range r.labels {
+		if strings.EqualFold(l.name, name) {
+			return l
+		}
+	}
+	l := &label{id: g.id(), name: name, color: "ededed"}
+	r.labels = append(r.labels, l)
+	return l
+}

@@ -1,0 +1,250 @@
+package fake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Issue is an issue, or the issue side of a pull request.
+type Issue struct {
+	Number      int
+	Title, Body string
+	Author      string
+	Labels      []string
+	Closed      bool
+	Pull        bool // reading only; AddPull makes one
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// Comment is one comment on an issue or a pull request.
+type Comment struct {
+	ID        int64
+	Author    string
+	Body      string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Reactions []Reaction // reading only
+}
+
+// Reaction is one reaction: Content is GitHub's word for it, as in "eyes".
+type Reaction struct {
+	ID      int64
+	User    string
+	Content string
+	At      time.Time
+}
+
+// LabelEvent is a label that was put on or, with Removed, taken off.
+type LabelEvent struct {
+	ID      int64
+	Label   string
+	Actor   string
+	Removed bool
+	At      time.Time
+}
+
+// Pull is a pull request.
+type Pull struct {
+	Number      int
+	Title, Body string
+	Author      string
+	Head, Base  string // branches
+	// HeadRepo is OWNER/NAME of the fork that the head is in; empty for the same repository.
+	HeadRepo string
+	Draft    bool
+	State    string // open or closed
+	Merged   bool
+	NodeID   string
+	URL      string // the page's
+	Labels   []string
+}
+
+type user struct {
+	id    int64
+	login string
+	bot   bool
+}
+
+type label struct {
+	id                       int64
+	name, color, description string
+}
+
+type repo struct {
+	id            int64
+	owner, name   string
+	defaultBranch string
+	gitDir        string
+	createdAt     time.Time
+	issues        []*issue // issues and pull requests by number: issues[n-1]
+	labels        []*label
+	permissions   map[string]string // role by lower login
+}
+
+type issue struct {
+	Issue
+	id        int64
+	comments  []*comment
+	reactions []*Reaction
+	events    []*LabelEvent
+	pull      *pull
+}
+
+type comment struct {
+	Comment
+	issue     *issue
+	reactions []*Reaction
+}
+
+type pull struct {
+	id         int64
+	head, base string
+	headRepo   string
+	draft      bool
+	merged     bool
+	headSHA    string // last seen
+}
+
+func (r *repo) String() string { return r.owner + "/" + r.name }
+
+func (r *repo) find(number int64) *issue {
+	if number < 1 || number > int64(len(r.issues)) {
+		return nil
+	}
+	return r.issues[number-1]
+}
+
+func (r *repo) findComment(id int64) *comment {
+	for _, is := range r.issues {
+		for _, c := range is.comments {
+			if c.ID == id {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// mustRepo and mustIssue are for seeding and reading by tests. Callers hold the lock.
+func (g *GitHub) mustRepo(owner, name string) *repo {
+	r := g.repos[strings.ToLower(owner+"/"+name)]
+	if r == nil {
+		panic(fmt.Sprintf("fake: there is no repository %s/%s", owner, name))
+	}
+	return r
+}
+
+func (g *GitHub) mustIssue(owner, name string, number int) (*repo, *issue) {
+	r := g.mustRepo(owner, name)
+	is := r.find(int64(number))
+	if is == nil {
+		panic(fmt.Sprintf("fake: there is no issue or pull request %s/%s#%d", owner, name, number))
+	}
+	return r, is
+}
+
+// Issue reads one issue, or the issue side of a pull request.
+func (g *GitHub) Issue(owner, name string, number int) Issue {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	return is.copy()
+}
+
+// Issues reads every issue and pull request, by number.
+func (g *GitHub) Issues(owner, name string) []Issue {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []Issue
+	for _, is := range g.mustRepo(owner, name).issues {
+		all = append(all, is.copy())
+	}
+	return all
+}
+
+func (is *issue) copy() Issue {
+	i := is.Issue
+	i.Labels, i.Pull = slices.Clone(is.Labels), is.pull != nil
+	return i
+}
+
+// Comments reads an issue's comments, oldest first, with their reactions.
+func (g *GitHub) Comments(owner, name string, number int) []Comment {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	var all []Comment
+	for _, c := range is.comments {
+		one := c.Comment
+		one.Reactions = values(c.reactions)
+		all = append(all, one)
+	}
+	return all
+}
+
+// Reactions reads the reactions to an issue itself, oldest first.
+func (g *GitHub) Reactions(owner, name string, number int) []Reaction {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	return values(is.reactions)
+}
+
+// LabelEvents reads which labels were put on an issue and taken off, oldest first.
+func (g *GitHub) LabelEvents(owner, name string, number int) []LabelEvent {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	return values(is.events)
+}
+
+// RepoLabels reads the names of the labels that a repository knows.
+func (g *GitHub) RepoLabels(owner, name string) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var names []string
+	for _, l := range g.mustRepo(owner, name).labels {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// Pulls reads every pull request, by number.
+func (g *GitHub) Pulls(owner, name string) []Pull {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.mustRepo(owner, name)
+	var all []Pull
+	for _, is := range r.issues {
+		if is.pull != nil {
+			all = append(all, g.readPull(r, is))
+		}
+	}
+	return all
+}
+
+func (g *GitHub) readPull(r *repo, is *issue) Pull {
+	return Pull{
+		Number: is.Number, Title: is.Title, Body: is.Body, Author: is.Author,
+		Head: is.pull.head, Base: is.pull.base, HeadRepo: is.pull.headRepo, Draft: is.pull.draft,
+		State: state(is), Merged: is.pull.merged, NodeID: pullNode(is), URL: g.pullPage(r, is), Labels: slices.Clone(is.Labels),
+	}
+}
+
+func state(is *issue) string {
+	if is.Closed {
+		return "closed"
+	}
+	return "open"
+}
+
+func values[T any](from []*T) []T {
+	var all []T
+	for _, v := range from {
+		all = append(all, *v)
+	}
+	return all
+}
