@@ -61,12 +61,32 @@ func withoutEcho(said, prompt string, beheaded bool) string {
 	}
 	if beheaded {
 		_, said, _ = strings.Cut(said, "truncated ...]\n")
-		const needle = 64
-		if at := -1; len(said) > needle {
-			if at = strings.LastIndex(prompt, said[:needle]); at >= 0 && strings.HasPrefix(said, prompt[at:]) {
-				said = said[len(prompt)-at:]
-			}
-		}
+		said = said[overlap(prompt, said):]
 	}
 	return strings.ReplaceAll(said, prompt, "")
+}
+
+// overlap is the length of the longest beginning of b that is an end of a. It takes time in proportion to their lengths (Knuth, Morris
+// and Pratt), since both may be large and repetitive.
+func overlap(a, b string) int {
+	b = b[:min(len(a), len(b))]
+	back := make([]int32, len(b)+1) // back[i]: the longest beginning of b[:i], shorter than it, that is its end
+	step := func(matched int, c byte) int {
+		for matched > 0 && (matched == len(b) || b[matched] != c) {
+			matched = int(back[matched])
+		}
+		if matched < len(b) && b[matched] == c {
+			matched++
+		}
+		return matched
+	}
+	for i, matched := 1, 0; i < len(b); i++ {
+		matched = step(matched, b[i])
+		back[i+1] = int32(matched)
+	}
+	matched := 0
+	for i := range len(a) {
+		matched = step(matched, a[i])
+	}
+	return matched
 }

@@ -1,0 +1,214 @@
+//go:build unix
+
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// fake is a program under an agent's real name, which writes down how it was called before it does what a test wants.
+type fake struct {
+	dir  string // where it is, works and writes
+	name string
+}
+
+// newFake makes the program. $HERE in the script is its directory; what it reads is in $HERE/stdin unless the script reads it.
+func newFake(t testing.TB, name, script string) fake {
+	t.Helper()
+	f := fake{t.TempDir(), name}
+	text := `#!/bin/sh
+HERE=` + f.dir + `
+for a in "$@"; do printf '%s\0' "$a"; done > "$HERE/argv"
+tr '\0' '\n' < /proc/self/environ > "$HERE/env" 2>/dev/null || env > "$HERE/env"
+trap 'echo TERM >> "$HERE/signals"; exit 143' TERM
+`
+	if !strings.HasPrefix(script, "cat >/dev/null") {
+		text += "cat > \"$HERE/stdin\"\n"
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// options fills in what every test wants: the fake on PATH, its directory to work in.
+func (f fake) options(o agent.Options) agent.Options {
+	o.Parent = append(o.Parent, "PATH="+f.dir+":"+os.Getenv("PATH"))
+	if o.Command == "" {
+		o.Command = f.name
+	}
+	o.Dir, o.Completion = f.dir, "DONE"
+	return o
+}
+
+func (f fake) turn(t *testing.T, o agent.Options, prompt string) loop.Turn {
+	t.Helper()
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	a, err := agent.New(f.options(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, err := a.Turn(context.Background(), prompt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return turn
+}
+
+func (f fake) read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func (f fake) argv(t *testing.T) []string {
+	t.Helper()
+	return strings.Split(strings.TrimSuffix(f.read(t, "argv"), "\x00"), "\x00")
+}
+
+// env is the environment that came, sorted, without PATH, the mark and what a shell adds.
+func (f fake) env(t *testing.T) []string {
+	t.Helper()
+	var env []string
+	for entry := range strings.SplitSeq(f.read(t, "env"), "\n") {
+		name, _, _ := strings.Cut(entry, "=")
+		if name != "" && !strings.HasPrefix(name, "TREE_MARK_") && !slices.Contains([]string{"PATH", "PWD", "OLDPWD", "SHLVL", "_"}, name) {
+			env = append(env, entry)
+		}
+	}
+	slices.Sort(env)
+	return env
+}
+
+func TestNewNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "plain.sh"), []byte("#!/bin/sh\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"":                "no agent is named",
+		"claude":          `the agent "claude" is not installed`,
+		"clod":            `the agent "clod" is neither a known agent (claude) nor an executable`,
+		"./plain.sh":      `the agent "./plain.sh" is not executable`,
+		"./missing.sh":    `the agent "./missing.sh" is neither`,
+		"/nowhere/claude": `the agent "/nowhere/claude" is not installed`,
+	} {
+		_, err := agent.New(agent.Options{Command: command, Dir: dir, Parent: []string{"PATH=" + dir}})
+		var unknown *agent.UnknownError
+		if !errors.As(err, &unknown) || !strings.HasPrefix(err.Error(), want) || unknown.Command != command {
+			t.Errorf("%q: %v", command, err)
+		}
+	}
+	if got := agent.Names(); !slices.Contains(got, "claude") || !slices.IsSorted(got) {
+		t.Errorf("names = %q", got)
+	}
+}
+
+func TestTurnOfAnAgentThatWentAway(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"no interpreter": {"#!/no/such/interpreter\n", "does not exist: install it"},
+		"no program":     {"\x7fELF or so", "cannot be run"},
+	} {
+		f := fake{t.TempDir(), "agent"}
+		if err := os.WriteFile(filepath.Join(f.dir, "agent"), []byte(c.text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if turn := f.turn(t, agent.Options{}, "Do it."); turn.Class != loop.Missing || !turn.Class.Fatal() || !strings.Contains(turn.Reason, c.want) {
+			t.Errorf("%s: %+v", name, turn)
+		}
+	}
+	f := newFake(t, "agent", "echo hello")
+	a, err := agent.New(f.options(agent.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(f.dir, "agent")); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := a.Turn(context.Background(), "Do it."); err != nil || turn.Class != loop.Missing {
+		t.Errorf("removed: %+v, %v", turn, err)
+	}
+}
+
+func TestTurnEnds(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "agent", "echo working; sleep 600 & wait")
+	if turn := f.turn(t, agent.Options{Timeout: time.Second, Grace: 5 * time.Second}, "Do it."); turn.Class != loop.TimedOut || turn.Text != "working" || !strings.Contains(turn.Reason, "time limit of 1s") {
+		t.Errorf("timeout: %+v", turn)
+	}
+	if got := f.read(t, "signals"); got != "TERM\n" {
+		t.Errorf("signals = %q", got)
+	}
+	if turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond}, "Do it."); turn.Class != loop.Idle {
+		t.Errorf("idle: %+v", turn)
+	}
+	a, err := agent.New(f.options(agent.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	if turn, err := a.Turn(ctx, "Do it."); err != nil || turn.Class != loop.Stopped || turn.Claim.Done {
+		t.Errorf("cancelled: %+v, %v", turn, err)
+	}
+}
+
+func TestTurnAsAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can run an agent as another user")
+	}
+	user, err := proc.LookupUser("65534:65534")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte("#!/bin/sh\necho \"$(id -u) $HOME $IS_SANDBOX\" > who\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f := fake{dir, "claude"}
+	f.turn(t, agent.Options{As: user, Home: "/nonexistent", LogFile: filepath.Join(t.TempDir(), "log")}, "Do it.")
+	if got := f.read(t, "who"); got != "65534 /nonexistent \n" { // not root: the CLI need not be told that this is a sandbox
+		t.Errorf("who = %q", got)
+	}
+}
+
+func TestLogFile(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "agent", "echo out; echo err >&2; exit 3")
+	log := filepath.Join(f.dir, "runs", "1", "turn.log")
+	turn := f.turn(t, agent.Options{LogFile: log}, "Do it.")
+	info, err := os.Stat(log)
+	if err != nil || info.Mode().Perm() != 0o600 || turn.LogFile != log {
+		t.Fatalf("%v, %v, %+v", info, err, turn)
+	}
+	if raw, _ := os.ReadFile(log); !bytes.Contains(raw, []byte("out\n")) || !bytes.Contains(raw, []byte("err\n")) {
+		t.Errorf("log = %q", raw)
+	}
+}

@@ -1,0 +1,248 @@
+//go:build unix
+
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+const recordings = "../../testdata/agents/claude"
+
+// recording is what is written of one, as a file's path for a fake to print.
+func recording(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(recordings, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestClaudeClasses plays what the real CLI printed.
+func TestClaudeClasses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		exit   string // how the fake ends
+		class  loop.Class
+		reason string // pattern
+		done   bool
+		text   string
+		usd    float64
+	}{
+		"success":              {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
+		"two-tools":            {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
+		"bash-fails":           {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
+		"partial":              {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
+		"json":                 {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
+		"perm-dontask":         {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
+		"limits-warning-oauth": {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0008},
+		"stream-input-two":     {"exit 0", loop.OK, "^$", true, "<response>DONE</response>", 0.0016},
+		"empty-answer":         {"exit 0", loop.Empty, "said nothing", false, "", 0.0016},
+		"e401-retries1":        {"exit 1", loop.Auth, "HTTP 401.*check ANTHROPIC_API_KEY", false, "", 0},
+		"e403":                 {"exit 1", loop.Auth, "HTTP 403.*check ANTHROPIC_API_KEY", false, "", 0},
+		"no-auth":              {"exit 1", loop.Auth, "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN", false, "", 0},
+		"bad-model":            {"exit 1", loop.Rejected, "check the setting model", false, "", 0},
+		"e429":                 {"exit 1", loop.Broke, "rate limit.*try again later", false, "", 0},
+		"e429sub-oauth":        {"exit 1", loop.Broke, "until 2026-11-21T04:00:00Z: try again after", false, "", 0},
+		"e529":                 {"exit 1", loop.Broke, "HTTP 529.*try again later", false, "", 0},
+		"e400":                 {"exit 1", loop.Broke, "something is wrong with the request", false, "", 0},
+		"e400long":             {"exit 1", loop.Broke, "too long.*shorten the task", false, "", 0},
+		"refused-conn":         {"exit 1", loop.Broke, "ECONNREFUSED", false, "", 0},
+		"max-turns":            {"exit 1", loop.Broke, "raise --max-turns", false, "once more", 0.0024000000000000002},
+		"max-budget":           {"exit 1", loop.Broke, "raise --max-budget-usd", false, "TEXT", 1},
+		"resume-missing":       {"exit 1", loop.Broke, "No conversation found", false, "", 0},
+		"sigint-stream":        {"exit 0", loop.Broke, "claude failed", false, "TEXT", 0.00074},
+		"sigterm-tool":         {"exit 143", loop.Broke, "exit code 143", false, "TEXT", 0},
+		"sigkill-tool":         {"kill -KILL $$", loop.Killed, "SIGKILL.*out of memory", false, "TEXT", 0},
+		"bad-flag":             {"exit 1", loop.Rejected, "check the agent's flags.*unknown option '--no-such-flag'", false, "", 0},
+		"root-refused":         {"exit 1", loop.Rejected, "cannot be used with root", false, "", 0},
+		"big-stdin-12m":        {"exit 1", loop.Rejected, "exceeds 10MB", false, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := "cat >/dev/null; cat " + recording(t, name+".jsonl") + "; "
+			if _, err := os.Stat(recording(t, name+".stderr")); err == nil {
+				script += "cat " + recording(t, name+".stderr") + " >&2; "
+			}
+			f := newFake(t, "claude", script+c.exit)
+			turn := f.turn(t, agent.Options{}, "Do it.")
+			if turn.Class != c.class || !regexp.MustCompile(c.reason).MatchString(turn.Reason) {
+				t.Errorf("class %s, reason %q; want %s, %q", turn.Class, turn.Reason, c.class, c.reason)
+			}
+			if turn.Claim.Done != c.done || c.text != "TEXT" && turn.Text != c.text || turn.Usage.CostUSD != c.usd {
+				t.Errorf("turn = %+v", turn)
+			}
+			if want, ok := strings.CutPrefix(c.exit, "exit "); ok && strconv.Itoa(turn.Exit) != want {
+				t.Errorf("exit = %d", turn.Exit)
+			}
+		})
+	}
+}
+
+// say is a line of the agent's own text.
+func say(message, text string) string {
+	return `{"type":"assistant","message":{"id":"` + message + `","content":[{"type":"text","text":"` + text + `"}],"usage":{"input_tokens":10,"cache_read_input_tokens":5}}}`
+}
+
+const (
+	good = `{"type":"result","subtype":"success","is_error":false,"result":"x","total_cost_usd":0.5}`
+	tool = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"<response>DONE</response>"}]}}`
+	poor = `{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"Credit balance is too low"}`
+	form = `{"type":"result","subtype":"success","is_error":false,"result":"","structured_output":{"verdict":"APPROVED"}}`
+)
+
+func TestClaudeStreams(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines []string
+		class loop.Class
+		claim loop.Claim
+	}{
+		"a tag in a tool's answer is no claim":  {[]string{tool, say("a", "hm"), good}, loop.OK, loop.Claim{}},
+		"a tag of a helper is no claim":         {[]string{strings.Replace(say("a", "<response>DONE</response>"), `"message"`, `"parent_tool_use_id":"t","message"`, 1), say("b", "hm"), good}, loop.OK, loop.Claim{}},
+		"the last message with a tag wins":      {[]string{say("a", "<response>DONE</response>"), say("b", "<response>not yet</response>"), say("c", "hm"), good}, loop.OK, loop.Claim{Tag: "response", Text: "not yet"}},
+		"the first tag in a message wins":       {[]string{say("a", "<promise>COMPLETE</promise> <response>no</response>"), say("a", "<response>no</response>"), good}, loop.OK, loop.Claim{Done: true, Tag: "promise", Text: "COMPLETE"}},
+		"a claim across white space and case":   {[]string{say("a", `<RESPONSE>\n done \n</RESPONSE>`), good}, loop.OK, loop.Claim{Done: true, Tag: "response", Text: "done"}},
+		"no credit":                             {[]string{poor}, loop.Billing, loop.Claim{}},
+		"an answer in a form needs no words":    {[]string{form}, loop.OK, loop.Claim{}},
+		"no result":                             {[]string{say("a", "hm")}, loop.Broke, loop.Claim{}},
+		"nothing at all":                        {nil, loop.Empty, loop.Claim{}},
+		"white space only":                      {[]string{say("a", ` \n `), strings.Replace(good, `"x"`, `""`, 1)}, loop.Empty, loop.Claim{}},
+		"a line that is no JSON among the rest": {[]string{"npm warn", say("a", "<response>DONE</response>"), good}, loop.OK, loop.Claim{Done: true, Tag: "response", Text: "DONE"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, "claude", "cat >/dev/null; cat <<'END'\n"+strings.Join(c.lines, "\n")+"\nEND\n")
+			turn := f.turn(t, agent.Options{}, "Do it.")
+			if turn.Class != c.class || turn.Claim != c.claim || (turn.Class == loop.OK) != (turn.Reason == "") {
+				t.Errorf("turn = %+v", turn)
+			}
+			if name == "an answer in a form needs no words" && turn.Structured != `{"verdict":"APPROVED"}` {
+				t.Errorf("structured = %q", turn.Structured)
+			}
+			if name == "no result" && turn.Usage != (loop.Usage{Input: 10, CacheRead: 5}) {
+				t.Errorf("a turn without a result has used %+v", turn.Usage)
+			}
+		})
+	}
+}
+
+func TestClaudeCommandLine(t *testing.T) {
+	t.Parallel()
+	always := []string{"-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "", "--strict-mcp-config"}
+	for name, c := range map[string]struct {
+		options agent.Options
+		argv    []string
+	}{
+		"plain":    {agent.Options{}, append(slices.Clone(always), "--dangerously-skip-permissions")},
+		"settings": {agent.Options{Flags: []string{"--max-turns", "9"}, Model: "opus", Schema: `{"a": 1}`}, append(append([]string{"--max-turns", "9"}, always...), "--dangerously-skip-permissions", "--model", "opus", "--json-schema", `{"a": 1}`)},
+		"reading":  {agent.Options{ReadOnly: true}, append(slices.Clone(always), "--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, "claude", "cat "+recording(t, "success.jsonl"))
+			prompt := "Do it.\n" + strings.Repeat("More. ", 100_000)
+			f.turn(t, c.options, prompt)
+			if got := f.argv(t); !slices.Equal(got, c.argv) {
+				t.Errorf("argv = %q, want %q", got, c.argv)
+			}
+			if got := f.read(t, "stdin"); got != prompt {
+				t.Errorf("%d bytes of prompt came, want %d", len(got), len(prompt))
+			}
+		})
+	}
+}
+
+func TestClaudeEnvironment(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "claude", "cat "+recording(t, "success.jsonl"))
+	f.turn(t, agent.Options{
+		Parent: []string{"LANG=C", "GITHUB_TOKEN=t", "GH_TOKEN=t", "RALPH_X=x", "INPUT_AGENT=a", "ANTHROPIC_API_KEY=from-parent", "ANTHROPIC_BASE_URL=http://u",
+			"CLAUDE_CODE_MAX_RETRIES=2", "OPENAI_API_KEY=k", "SOMETHING=s"},
+		Keys: map[string]string{"ANTHROPIC_API_KEY": "key", "CLAUDE_CODE_OAUTH_TOKEN": "", "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"},
+		Home: f.dir, Extra: []string{"ASKED=for"},
+	}, "Do it.")
+	want := []string{"ANTHROPIC_API_KEY=key", "ANTHROPIC_BASE_URL=http://u", "ASKED=for", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"CLAUDE_CODE_MAX_RETRIES=2", "DISABLE_AUTOUPDATER=1", "HOME=" + f.dir, "LANG=C"}
+	if os.Geteuid() == 0 {
+		want = append(want, "IS_SANDBOX=1")
+	}
+	if got := f.env(t); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("environment = %q", got)
+	}
+}
+
+// A provider that does not answer makes lines that are no sign of life (C12).
+func TestClaudeRetriesAreSilence(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "claude", `echo '`+say("a", "hm")+`'; while :; do echo '{"type":"system","subtype":"api_retry","attempt":1,"error_status":529}'; sleep 0.05; done`)
+	turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond, Grace: 100 * time.Millisecond}, "Do it.")
+	if turn.Class != loop.Idle || !strings.Contains(turn.Reason, "500ms") {
+		t.Errorf("turn = %+v", turn)
+	}
+}
+
+// An agent that has said its last word and does not end has still said it.
+func TestClaudeLingers(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "success.jsonl")+"; sleep 600")
+	turn := f.turn(t, agent.Options{Timeout: 2 * time.Second, Grace: 100 * time.Millisecond}, "Do it.")
+	if turn.Class != loop.OK || !turn.Claim.Done || turn.Reason != "" {
+		t.Errorf("turn = %+v", turn)
+	}
+}
+
+func TestClaudeConsole(t *testing.T) {
+	t.Parallel()
+	var console bytes.Buffer
+	f := newFake(t, "claude", `cat >/dev/null; cat `+recording(t, "success.jsonl")+`; printf '::error::no\nhalf' >&2`)
+	f.turn(t, agent.Options{Console: &console}, "Do it.")
+	lines := strings.Split(console.String(), "\n")
+	slices.Sort(lines)
+	want := []string{"", ": :error::no", "<response>DONE</response>", "I will write hello.txt.", "I wrote the file.", "half", "⏺ Write(/home/user/repo/hello.txt)"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("console = %q", console.String())
+	}
+}
+
+// Any amount of output costs little memory, and the log is cut.
+func BenchmarkClaude200MB(b *testing.B) {
+	f := newFake(b, "claude", "cat >/dev/null; cat lines; cat "+filepath.Join("$HERE", "success"))
+	raw, err := os.ReadFile(filepath.Join(recordings, "success.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(raw), "\n")
+	bulk := strings.Replace(lines[3], "File created", strings.Repeat("some words of output ", 500), 1)
+	var in bytes.Buffer
+	for in.Len() < 200<<20 {
+		in.WriteString(lines[1] + lines[2] + bulk + bulk)
+	}
+	for name, text := range map[string][]byte{"lines": in.Bytes(), "success": raw} {
+		if err := os.WriteFile(filepath.Join(f.dir, name), text, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(in.Len()))
+	for b.Loop() {
+		a, err := agent.New(f.options(agent.Options{LogFile: filepath.Join(f.dir, "log")}))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if turn, err := a.Turn(context.Background(), "Do it."); err != nil || !turn.Claim.Done {
+			b.Fatal(turn, err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+//go:build unix
+
+package agent_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+func TestCommandTurns(t *testing.T) {
+	t.Parallel()
+	const prompt = "Do it well.\nWhen done, say <response>DONE</response>.\n"
+	for name, c := range map[string]struct {
+		script string
+		class  loop.Class
+		done   bool
+		text   string
+		reason string
+	}{
+		"says and claims":            {"echo Fine.; echo '<response>done</response>'", loop.OK, true, "Fine.\n<response>done</response>", ""},
+		"says and does not claim":    {"echo Fine.", loop.OK, false, "Fine.", ""},
+		"what it says aside":         {"echo Fine.; echo '<response>DONE</response>' >&2", loop.OK, false, "Fine.", ""},
+		"an echo is no claim":        {`cat "$HERE/stdin"; echo Fine.`, loop.OK, false, "Fine.", ""},
+		"an echo with CRLF":          {`sed 's/$/\r/' "$HERE/stdin"; echo Fine.`, loop.OK, false, "Fine.", ""},
+		"an echo twice, then it":     {`cat "$HERE/stdin" "$HERE/stdin"; echo '<response>DONE</response>'`, loop.OK, true, "<response>DONE</response>", ""},
+		"an echo after much else":    {`head -c 2000000 /dev/zero | tr '\0' x; cat "$HERE/stdin"; echo Fine.`, loop.OK, false, "", ""},
+		"nothing but the echo":       {`cat "$HERE/stdin"`, loop.Empty, false, "", "said nothing"},
+		"nothing":                    {`printf ' \n\t\n'`, loop.Empty, false, "", "said nothing"},
+		"fails":                      {"echo '<response>DONE</response>'; echo 'no luck' >&2; exit 4", loop.Broke, true, "<response>DONE</response>", "exit code 4: see its log (it said: no luck)"},
+		"fails in its output":        {"echo 'no luck.'; exit 42", loop.Broke, false, "no luck.", "exit code 42: see its log (it said: no luck)"},
+		"the first tag, of any text": {"echo '<promise>complete</promise><response>no</response>'", loop.OK, true, "<promise>complete</promise><response>no</response>", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := newFake(t, "my-agent", c.script).turn(t, agent.Options{}, prompt)
+			if turn.Class != c.class || turn.Claim.Done != c.done || !strings.Contains(turn.Reason, c.reason) {
+				t.Errorf("turn = %+v", turn)
+			}
+			if name != "an echo after much else" && turn.Text != c.text {
+				t.Errorf("text = %q, want %q", turn.Text, c.text)
+			}
+			if len(turn.Text) > loop.TextBytes {
+				t.Errorf("%d bytes of text are kept", len(turn.Text))
+			}
+		})
+	}
+}
+
+// A prompt longer than what is kept of the output is still known when the output begins within it.
+func TestCommandEchoesALongPrompt(t *testing.T) {
+	t.Parallel()
+	var prompt strings.Builder
+	for i := range 120_000 {
+		prompt.WriteString(strings.Repeat("x", i%7) + " line\n")
+	}
+	prompt.WriteString("Say <response>DONE</response>.\n")
+	turn := newFake(t, "my-agent", `cat "$HERE/stdin"; echo Fine.`).turn(t, agent.Options{}, prompt.String())
+	if turn.Class != loop.OK || turn.Claim.Done || turn.Text != "Fine." {
+		t.Errorf("class %s, claim %+v, %d bytes of text", turn.Class, turn.Claim, len(turn.Text))
+	}
+}
+
+func TestCommandIsCalledPlainly(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "my-agent", "echo Fine.")
+	f.turn(t, agent.Options{
+		Command: "./my-agent", Flags: []string{"-a", "b c"}, Model: "ignored", ReadOnly: true, Schema: "{}",
+		Parent: []string{"GITHUB_TOKEN=t", "MY_API_KEY=parent", "LANG=C"}, Keys: map[string]string{"MY_API_KEY": "key"},
+	}, "Do it.")
+	if got := f.argv(t); !slices.Equal(got, []string{"-a", "b c"}) {
+		t.Errorf("argv = %q", got)
+	}
+	if got := f.env(t); !slices.Equal(got, []string{"LANG=C", "MY_API_KEY=key"}) {
+		t.Errorf("environment = %q", got)
+	}
+	if got := f.read(t, "stdin"); got != "Do it." {
+		t.Errorf("stdin = %q", got)
+	}
+}
+
+func TestCommandConsole(t *testing.T) {
+	t.Parallel()
+	var console bytes.Buffer
+	f := newFake(t, "my-agent", `printf 'one\n\n::set-env name=x::y\n\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' z; printf '\nlast'`)
+	f.turn(t, agent.Options{Console: &console}, "Do it.")
+	lines := strings.Split(console.String(), "\n")
+	if len(lines) != 7 || !slices.Equal(lines[:4], []string{"one", "", ": :set-env name=x::y", "red"}) || lines[5] != "last" || lines[6] != "" {
+		t.Errorf("console = %.300q", lines)
+	}
+	if n := len(lines[4]); n < 1000 || n > 4000 || !strings.HasSuffix(lines[4], "[…]") {
+		t.Errorf("a long line has %d bytes: %.40q", n, lines[4])
+	}
+}

@@ -1,0 +1,230 @@
+package stream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// decode decodes what is written in pieces of a size.
+func decode(in string, piece int) []stream.Event {
+	var events []stream.Event
+	c := stream.NewClaude(func(e stream.Event) { events = append(events, e) })
+	for ; in != ""; in = in[min(piece, len(in)):] {
+		_, _ = c.Write([]byte(in[:min(piece, len(in))]))
+	}
+	_ = c.Close()
+	return events
+}
+
+// tell writes an event in a line.
+func tell(e stream.Event) string {
+	nested := ""
+	if e.Nested {
+		nested = "nested "
+	}
+	switch e.Kind {
+	case stream.Session:
+		return fmt.Sprintf("session %d", len(e.Session))
+	case stream.Text:
+		return fmt.Sprintf("%stext %q", nested, e.Text)
+	case stream.ToolStart:
+		return fmt.Sprintf("%stool %s(%s)", nested, e.Tool.Name, e.Tool.Input)
+	case stream.Retry:
+		return fmt.Sprintf("retry %d/%d %d", e.Retry.Number, e.Retry.Most, e.Retry.Status)
+	case stream.Limit:
+		return fmt.Sprintf("limit %s %t %s", e.Limit.Type, e.Limit.Rejected, e.Limit.Resets.Format(time.RFC3339))
+	case stream.Ended:
+		r := e.Result
+		return fmt.Sprintf("result %t %s %d %s %q %v %s $%g %d", r.Failed, r.Subtype, r.Status, r.Why, r.Text, r.Errors, r.Structured, r.Usage.CostUSD, r.Turns)
+	case stream.Noise:
+		return fmt.Sprintf("noise %q", e.Text)
+	}
+	return string(e.Kind)
+}
+
+func tellAll(events []stream.Event) []string {
+	var lines []string
+	for _, e := range events {
+		lines = append(lines, tell(e))
+	}
+	return lines
+}
+
+func recorded(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "agents", "claude", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestClaudeRecorded(t *testing.T) {
+	for name, want := range map[string][]string{
+		"success": {"session 36", `text "I will write hello.txt."`, "tool Write(/home/user/repo/hello.txt)", "tool-end",
+			`text "I wrote the file.\n<response>DONE</response>"`,
+			`result false success 0 completed "I wrote the file.\n<response>DONE</response>" []  $0.0016 2`},
+		"json": {`result false success 0 completed "I wrote the file.\n<response>DONE</response>" []  $0.0016 2`},
+		"e401-retries1": {"session 36", "retry 1/1 401",
+			`result true success 401 api_error "Invalid API key · Fix external API key" []  $0 1`},
+		"max-budget": {"session 36", `text "once more"`, "tool Bash(date +%s%N >> loop.txt)",
+			`result true error_max_budget_usd 0 budget_exhausted "" [Reached maximum budget ($0.5)]  $1 1`},
+		"e429sub-oauth": {"session 36", "limit five_hour true 2026-11-21T04:00:00Z",
+			`result true success 429 api_error "You've hit your 5-hour limit · resets 4am (UTC)" []  $0 1`},
+	} {
+		got := tellAll(decode(recorded(t, name), 1<<20))
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// The same events come whatever the pieces, line ends and container are.
+func TestClaudeInAnyPieces(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "agents", "claude", "*.jsonl"))
+	if len(files) < 20 {
+		t.Fatalf("%d recordings", len(files))
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := string(raw)
+		want := decode(in, 1<<20)
+		if in != "" && len(want) == 0 {
+			t.Errorf("%s tells nothing", file)
+		}
+		for _, e := range want {
+			if e.Kind == stream.Noise {
+				t.Errorf("%s: %q is not understood", file, e.Text)
+			}
+		}
+		lines := strings.Split(strings.TrimSpace(in), "\n")
+		for how, got := range map[string][]stream.Event{
+			"in pieces of 1":     decode(in, 1),
+			"in pieces of 61":    decode(in, 61),
+			"with CRLF":          decode(strings.ReplaceAll(in, "\n", "\r\n"), 1000),
+			"without a last end": decode(strings.TrimSpace(in), 1000),
+			"as an array":        decode("["+strings.Join(lines, ",")+"]", 1000),
+			"among blank lines":  decode("\n \n"+strings.ReplaceAll(in, "\n", "\n\n\t\n"), 1000),
+		} {
+			if !reflect.DeepEqual(got, want) && in != "" {
+				t.Errorf("%s %s: %q, want %q", file, how, tellAll(got), tellAll(want))
+			}
+		}
+	}
+}
+
+func TestClaudeTolerates(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`{"type":"from_the_future","x":1}`, ""},
+		{`{"type":"system","subtype":"permission_denied","message":"a string here"}`, ""},
+		{`{"type":"result","subtype":"success","is_error":false,"result":"x","api_error_status":"odd","num_turns":3}`,
+			`result false success 0  "x" []  $0 3`},
+		{`{"type":"assistant","message":{"content":"not a list","id":"m"}}`, ""},
+		{`{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"<response>DONE</response>"},{"type":"text","text":"a"}]}}`, `text "a"`},
+		{`{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"a"}]}}`, `nested text "a"`},
+		{`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"Login first"}]},"error":"authentication_failed"}`, ""},
+		{`{"message":{"role":"user","content":[{"type":"tool_result","content":"<response>DONE</response>"}]},"type":"user"}`, "tool-end"},
+		{`{"type":"user","message":{"content":"cut short`, "tool-end"},
+		{`{"type":"result","subtype":"suc`, `noise "{\"type\":\"result\",\"subtype\":\"suc"`},
+		{"Warning: something", `noise "Warning: something"`},
+		{"null", ""},
+		{"[1, 2", `noise "[1, 2"`},
+		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"tab\there\x01\"}", `result false success 0  "tab here " []  $0 0`},
+		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"\xff\"}", `result false success 0  "` + "\uFFFD" + `" []  $0 0`},
+		{`{"type":"result","subtype":"error_max_turns","result":null,"structured_output":null}`, `result true error_max_turns 0  "" []  $0 0`},
+		{`{"type":"result","structured_output":{"a":[1]}}`, `result false  0  "" [] {"a":[1]} $0 0`},
+	} {
+		if got := strings.Join(tellAll(decode(c.in+"\n", 7)), "\n"); got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestToolSummary(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"command":"go  test\n./...","description":"run"}`: "go test ./...",
+		`{"pattern":"x","path":"/p"}`:                       "/p",
+		`{"file_path":7,"url":"http://u"}`:                  "http://u",
+		`"just text"`:                                       "",
+		`{"command":"` + strings.Repeat("é", 500) + `"}`:    strings.Repeat("é", 119) + "…",
+	} {
+		in := `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":` + input + `}]}}`
+		if got := decode(in, 1000); len(got) != 1 || got[0].Tool.Input != want {
+			t.Errorf("%s: %+v", input, got)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	events := decode(recorded(t, "success"), 1000)
+	if got := events[len(events)-1].Result.Usage; got != (loop.Usage{CostUSD: 0.0016, Input: 200, Output: 40}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A line of any length costs no more memory than MaxLine, and hides nothing that comes after it.
+func TestClaudeEndlessLine(t *testing.T) {
+	var last stream.Event
+	c := stream.NewClaude(func(e stream.Event) { last = e })
+	chunk := []byte(strings.Repeat("x", 1<<20))
+	_, _ = c.Write([]byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"`))
+	var m runtime.MemStats
+	for range 64 {
+		_, _ = c.Write(chunk)
+		runtime.ReadMemStats(&m)
+		if m.HeapInuse > 128<<20 {
+			t.Fatalf("%d bytes are in use", m.HeapInuse)
+		}
+	}
+	_, _ = c.Write([]byte("\"}]}}\n" + `{"type":"result","subtype":"success","result":"after"}` + "\n"))
+	if last.Kind != stream.Ended || last.Result.Text != "after" {
+		t.Errorf("last = %s", tell(last))
+	}
+}
+
+func FuzzClaude(f *testing.F) {
+	f.Add(recorded(f, "success"), 100)
+	f.Add(recorded(f, "json"), 3)
+	f.Fuzz(func(t *testing.T, in string, piece int) {
+		got, want := decode(in, max(piece, 1)), decode(in, len(in)+1)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("in pieces of %d: %q, want %q", piece, tellAll(got), tellAll(want))
+		}
+	})
+}
+
+// BenchmarkClaude decodes 200 MB: a stream of messages and tool results of many sizes, and one line.
+func BenchmarkClaude(b *testing.B) {
+	text, _ := json.Marshal(strings.Repeat("some words of output\n", 400))
+	said := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":` + string(text) + `}]}}` + "\n"
+	answered := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":` + string(text) + `}]}}` + "\n"
+	for name, chunk := range map[string]string{
+		"mixed":    strings.Repeat(said+answered+answered+answered, 30),
+		"messages": strings.Repeat(said, 100),
+		"one line": strings.Repeat("x", 1<<20),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(200 << 20)
+			b.ReportAllocs()
+			for b.Loop() {
+				c := stream.NewClaude(func(stream.Event) {})
+				for n := 0; n < 200<<20; n += len(chunk) {
+					_, _ = c.Write([]byte(chunk))
+				}
+			}
+		})
+	}
+}
