@@ -1,0 +1,217 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+const token = "ghs_s3cretT0ken"
+
+// server is git over HTTP as GitHub speaks it: a token, pushes of any size.
+type server struct {
+	*httptest.Server
+	chunked bool
+	on      func(path string) // at each push, before git sees it
+}
+
+func (b *sandbox) serve() *server {
+	b.t.Helper()
+	out := b.sh(b.dir, `git -C remote.git config http.receivepack true; git --exec-path`)
+	backend := filepath.Join(strings.TrimSpace(out), "git-http-backend")
+	if _, err := os.Stat(backend); err != nil {
+		b.t.Skip("git http-backend is not installed")
+	}
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, pass, _ := r.BasicAuth()
+		if user != "x-access-token" || pass != token || len(r.Header.Values("Authorization")) != 1 {
+			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if len(r.TransferEncoding) > 0 { // the CGI handler wants to know the length
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				b.t.Error(err)
+			}
+			s.chunked = true
+			r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		}
+		if s.on != nil && strings.HasSuffix(r.URL.Path, "git-receive-pack") && r.Method == http.MethodPost {
+			s.on(r.URL.Path)
+		}
+		handler := cgi.Handler{Path: backend, Env: append(testEnv(b.home), "GIT_PROJECT_ROOT="+b.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x"), Logger: nil, Stderr: io.Discard}
+		handler.ServeHTTP(w, r)
+	}))
+	b.t.Cleanup(s.Close)
+	return s
+}
+
+// over makes the tree's remote the server.
+func (s *server) over(o *Options) {
+	o.Remote = Remote{URL: s.URL + "/remote.git", Token: token}
+}
+
+func TestPushOverHTTP(t *testing.T) {
+	b := newSandbox(t)
+	s := b.serve()
+	tree := b.checkout(b.asNobody, s.over)
+	big := make([]byte, 3<<20)
+	for i, x := 0, uint32(1); i < len(big); i++ { // what does not compress
+		x = x*1664525 + 1013904223
+		big[i] = byte(x >> 24)
+	}
+	os.WriteFile(filepath.Join(tree.Dir(), "big"), big, 0o644)
+	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "big"))
+	record := must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte("1")}, "r"))
+	leaks := make(chan string, 100)
+	s.on = func(string) { b.leaks(leaks) }
+	must[*Moved](t)(tree.Push(b.ctx))
+	close(leaks)
+	for where := range leaks {
+		t.Errorf("the token is in %s", where)
+	}
+	b.as = nil
+	if got := b.sh(b.remote, `git rev-parse ralph/issue-42 refs/ralph/runs/issue-42`); got != c.SHA+"\n"+record+"\n" || !s.chunked {
+		t.Fatalf("%s chunked: %v", got, s.chunked)
+	}
+	if moved, err := tree.Push(b.ctx); moved != nil || err != nil {
+		t.Fatal(moved, err)
+	}
+}
+
+// leaks looks for the token where it must not be: in a file of the checkout, in a command line.
+func (b *sandbox) leaks(found chan<- string) {
+	filepath.WalkDir(filepath.Join(b.dir, "root"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && holds(path) {
+			found <- path
+		}
+		return nil
+	})
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range lines {
+		if holds(path) {
+			found <- path
+		}
+	}
+}
+
+func holds(path string) bool {
+	text, _ := os.ReadFile(path)
+	const basic = "eC1hY2Nlc3MtdG9rZW46" // "x-access-token:" and what follows
+	return bytes.Contains(text, []byte(token)) || bytes.Contains(text, []byte(basic))
+}
+
+func TestTokenIsRefused(t *testing.T) {
+	b := newSandbox(t)
+	s := b.serve()
+	o := b.options()
+	s.over(&o)
+	o.Remote.Token = "wrong"
+	_, err := Checkout(b.ctx, o, "", "ralph/x")
+	var access *AccessError
+	if !errors.As(err, &access) || strings.Contains(err.Error(), "wrong") || !strings.Contains(err.Error(), "check that the token is valid") {
+		t.Fatal(err)
+	}
+}
+
+func TestAnotherHeaderIsNotSentToo(t *testing.T) {
+	b := newSandbox(t)
+	s := b.serve()
+	dir := b.clone()
+	b.sh(dir, fmt.Sprintf(`git config 'http.%s/.extraheader' 'Authorization: Basic xxxx'; git config 'http.%s/remote.git.extraheader' 'Authorization: Basic yyyy'`, s.URL, s.URL))
+	tree := b.open(s.over)
+	b.sh(dir, `echo 1 >one`)
+	must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
+	must[*Moved](t)(tree.Push(b.ctx))
+}
+
+func TestLease(t *testing.T) {
+	b := newSandbox(t)
+	s := b.serve()
+	one := b.checkout(s.over)
+	two := b.checkout(s.over, func(o *Options) { o.Root = filepath.Join(b.dir, "root2") })
+	take := func(tree *Tree, who string) error {
+		must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte(who)}, "lease"))
+		return tree.PushRecord(b.ctx)
+	}
+	if err := take(one, "one"); err != nil {
+		t.Fatal(err)
+	}
+	var taken *TakenError
+	if err := take(two, "two"); !errors.As(err, &taken) || taken.Task != "issue-42" {
+		t.Fatal(err)
+	}
+	if err := take(one, "one again"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.Push(b.ctx); !errors.As(err, &taken) {
+		t.Fatal(err)
+	}
+	// A push that arrives while ours is on its way.
+	three := b.checkout(s.over, func(o *Options) { o.Root = filepath.Join(b.dir, "root3") })
+	must[string](t)(three.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte("three")}, "lease"))
+	s.on = func(string) {
+		s.on = nil
+		b.sh(b.remote, `git update-ref refs/ralph/runs/issue-42 `+b.base)
+	}
+	if err := three.PushRecord(b.ctx); !errors.As(err, &taken) {
+		t.Fatal(err)
+	}
+	// The answer to a push of ours is lost: asking again is no conflict.
+	one.pushed.record = must[string](t)(one.git.out(b.ctx, "rev-parse", one.record+"^"))[:40]
+	b.sh(b.remote, `git update-ref refs/ralph/runs/issue-42 `+one.record)
+	if err := one.PushRecord(b.ctx); err != nil || one.pushed.record != one.record {
+		t.Fatal(err)
+	}
+}
+
+func TestPushIsRefused(t *testing.T) {
+	b := newSandbox(t)
+	tree := b.checkout()
+	os.WriteFile(filepath.Join(tree.Dir(), "x"), []byte("1"), 0o644)
+	must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "x"))
+	hook := filepath.Join(b.remote, "hooks", "update")
+	os.MkdirAll(filepath.Dir(hook), 0o755)
+	os.WriteFile(hook, []byte("#!/bin/sh\necho 'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission' >&2\nexit 1\n"), 0o755)
+	_, err := tree.Push(b.ctx)
+	var workflows *WorkflowsError
+	if !errors.As(err, &workflows) || !strings.Contains(err.Error(), `"workflows: write"`) {
+		t.Fatal(err)
+	}
+	os.WriteFile(hook, []byte("#!/bin/sh\necho no >&2\nexit 1\n"), 0o755)
+	if _, err = tree.Push(b.ctx); err == nil || !strings.Contains(err.Error(), "refused the push") || !strings.Contains(err.Error(), "hook declined") {
+		t.Fatal(err)
+	}
+	os.Remove(hook)
+	must[*Moved](t)(tree.Push(b.ctx))
+}
+
+func TestCancelledCommitCanBeMadeAgain(t *testing.T) {
+	b := newSandbox(t)
+	tree := b.checkout()
+	os.WriteFile(filepath.Join(tree.Dir(), "x"), []byte("1"), 0o644)
+	os.WriteFile(tree.index+".lock", nil, 0o644) // as a killed git leaves it
+	begin := time.Now()
+	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "x"))
+	if len(c.Files) != 1 || time.Since(begin) > 5*time.Second {
+		t.Fatalf("%+v", c)
+	}
+	again := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "x")) // its record was never written
+	if again.SHA != c.SHA || again.Empty || len(again.Files) != 1 {
+		t.Fatalf("%+v", again)
+	}
+}
