@@ -51,7 +51,8 @@ func (v View) lead() string {
 		return v.now()
 	}
 	var parts []string
-	if reason := v.text(s.End.Reason, 300); reason != "" {
+	told := s.End.Outcome == loop.Done || s.End.Outcome == loop.Capped // by the headline
+	if reason := v.text(s.End.Reason, 300); reason != "" && !told {
 		parts = append(parts, sentence(reason))
 	}
 	switch {
@@ -59,7 +60,10 @@ func (v View) lead() string {
 		parts = append(parts, fmt.Sprintf("The pull request %s is ready for your review.", v.pull()))
 	case s.End.FailureBranch != "":
 		parts = append(parts, fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.End.FailureBranch)))
-	case s.Tip != "" && s.End.Outcome != loop.Done:
+	case s.NoDiff():
+	case s.End.Outcome == loop.Done:
+		parts = append(parts, fmt.Sprintf("The work is on %s.", v.branch(s.Start.Branch)))
+	default:
 		parts = append(parts, fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Start.Branch)))
 	}
 	return strings.Join(parts, " ")
@@ -141,6 +145,9 @@ func (v View) whatNow() string {
 		}
 		return fmt.Sprintf("**To stop it:** cancel the %s; what is done so far is kept.", v.runLink())
 	}
+	if v.local() {
+		return v.whatNowLocally()
+	}
 	again := fmt.Sprintf("%s goes on from here, %s tells the agent more, %s starts over",
 		v.command("retry"), v.command("retry <hint>"), v.command("retry --fresh"))
 	switch s.End.Outcome {
@@ -156,6 +163,18 @@ func (v View) whatNow() string {
 	return "**What now:** " + again + "."
 }
 
+func (v View) whatNowLocally() string {
+	switch v.State.End.Outcome {
+	case loop.Done:
+		return "**What now:** read the change and merge the branch."
+	case loop.Invalid:
+		return "**What now:** put right what the sentence above names, and run it again."
+	case loop.Refused:
+		return ""
+	}
+	return "**What now:** `ralph run … --resume` goes on from here, `--fresh` starts over."
+}
+
 func (v View) runLink() string {
 	if l := link("workflow run", v.State.RunURL); l != "workflow run" {
 		return l
@@ -166,25 +185,48 @@ func (v View) runLink() string {
 // footer is the small print: who asked, where it runs, what it cost.
 func (v View) footer() string {
 	s := v.State
-	var parts []string
+	parts := v.credits()
 	add := func(what, text string) {
 		if text != "" {
 			parts = append(parts, what+text)
 		}
 	}
-	add("asked by ", v.code(s.Start.Asked, 60))
-	if s.Retries > 0 {
-		add("", "retry "+fmt.Sprint(s.Retries))
-	}
-	add("agent ", v.code(s.Start.Agent, 30))
 	add("branch ", v.branch(s.Start.Branch))
 	if s.End == nil || s.End.Outcome != loop.Done {
 		add("pull request ", v.pull())
 	}
-	add("", v.runLink())
 	add("", spent(s.Usage))
-	if !s.At.IsZero() {
-		add("updated ", clock(s.At))
+	return small(append(parts, v.updated()...))
+}
+
+// credits name who asked, which agent worked and where.
+func (v View) credits() (parts []string) {
+	s := v.State
+	if asked := v.code(s.Start.Asked, 60); asked != "" {
+		parts = append(parts, "asked by "+asked)
+	}
+	if s.Retries > 0 {
+		parts = append(parts, fmt.Sprintf("retry %d", s.Retries))
+	}
+	if agent := v.code(s.Start.Agent, 60); agent != "" {
+		parts = append(parts, "agent "+agent)
+	}
+	if run := v.runLink(); run != "" {
+		parts = append(parts, run)
+	}
+	return parts
+}
+
+func (v View) updated() []string {
+	if v.State.At.IsZero() {
+		return nil
+	}
+	return []string{"updated " + clock(v.State.At)}
+}
+
+func small(parts []string) string {
+	if len(parts) == 0 {
+		return ""
 	}
 	return "<sub>" + strings.Join(parts, " · ") + "</sub>"
 }

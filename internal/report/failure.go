@@ -144,7 +144,11 @@ func (v View) verbatimFailure(lines int) string {
 // reproduce is one shell command that brings the work and its failure to a clone.
 func (v View) reproduce() string {
 	s := v.State
-	line := fmt.Sprintf("git fetch origin %s && git checkout FETCH_HEAD", shellWord(oneLine(v.clean(workBranch(s)))))
+	branch := shellWord(oneLine(v.clean(workBranch(s))))
+	line := "git fetch origin " + branch + " && git checkout FETCH_HEAD"
+	if v.local() {
+		line = "git checkout " + branch
+	}
 	commands := s.Start.Checks
 	if f := s.Failure(); f != nil && slices.Contains(s.Start.Checks, f.Check) {
 		commands = []string{f.Check}
@@ -181,10 +185,11 @@ func grouped(c string) string {
 }
 
 func (v View) tryAgain() string {
-	return fmt.Sprintf(`| comment | what it does |
-|---|---|
-| %s | goes on from this failure, knowing what was tried |
-| %s | the same, and the agent reads your hint |
-| %s | starts over from the base; this branch is kept |
-`, v.command("retry"), v.command("retry <hint>"), v.command("retry --fresh"))
+	if v.local() {
+		return "- `ralph run … --resume` goes on from this failure, knowing what was tried\n- `ralph run … --fresh` starts over from the base\n"
+	}
+	return "| comment | what it does |\n|---|---|\n" +
+		row(v.command("retry"), "goes on from this failure, knowing what was tried") +
+		row(v.command("retry <hint>"), "the same, and the agent reads your hint") +
+		row(v.command("retry --fresh"), "starts over from the base; this branch is kept")
 }

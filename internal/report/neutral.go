@@ -161,11 +161,14 @@ func escapeWords(b *strings.Builder, s, phrase string) {
 			word = s[:i]
 		}
 		s = s[len(word):]
-		if inert.MatchString(word) || (phrase != "" && strings.HasPrefix(strings.TrimLeft(word, "([{\"'*_>"), phrase)) {
-			b.WriteString(separate(b, codeSpan(word)))
+		core := strings.Trim(word, `.,;!?()[]{}"'*_>`)
+		if !inert.MatchString(core) && (phrase == "" || !strings.HasPrefix(core, phrase)) {
+			b.WriteString(escape(word))
 			continue
 		}
-		b.WriteString(escape(word))
+		before, after, _ := strings.Cut(word, core)
+		b.WriteString(escape(before))
+		b.WriteString(separate(b, codeSpan(core)) + escape(after))
 	}
 }
 
@@ -187,13 +190,11 @@ var blockMark = regexp.MustCompile(`^(\d{1,9})?([-+=#:.)])`)
 // leadingMark escapes what would begin a heading, a list, a rule or a table at the start of a line.
 func leadingMark(s string) string { return blockMark.ReplaceAllString(s, `$1\$2`) }
 
-// codeSpan is s as inline code; the delimiter is longer than any run of backticks inside. In a table a bar must be escaped even
-// there, so a span never holds one: the look-alike is the smaller evil for a name.
+// codeSpan is s as inline code; the delimiter is longer than any run of backticks inside.
 func codeSpan(s string) string {
 	if s = strings.TrimSpace(oneLine(s)); s == "" {
 		return ""
 	}
-	s = strings.ReplaceAll(s, "|", "¦")
 	ticks := strings.Repeat("`", longestRun(s)+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "

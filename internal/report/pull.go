@@ -37,7 +37,7 @@ func PullBody(v View) string {
 		if note := v.text(v.TokenNote, 400); note != "" {
 			p.part("> ℹ️ " + note)
 		}
-		p.part(v.footer())
+		p.part(small(append(v.credits(), v.updated()...)))
 		return p.String()
 	})
 }

@@ -114,5 +114,8 @@ func (v View) phrase() string {
 	return v.Phrase
 }
 
+// local reports whether the run is one of the CLI, where nobody can be answered by a comment.
+func (v View) local() bool { return v.Repo == "" }
+
 // command shows one of ralph's own commands, to be copied.
 func (v View) command(words string) string { return codeSpan(v.phrase() + " " + words) }

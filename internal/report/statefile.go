@@ -12,16 +12,16 @@ import (
 
 // front is the state file's front matter (S0-28…S0-38); its keys are written in this order.
 type front struct {
-	TaskID         string   `yaml:"task_id"`
-	Iteration      int      `yaml:"iteration"`
-	MaxIterations  int      `yaml:"max_iterations"`
-	LastGate       string   `yaml:"last_gate"`
-	ExitCode       int      `yaml:"exit_code"`
-	ErrorHash      string   `yaml:"error_hash"`
-	Timestamp      string   `yaml:"timestamp"`
-	StuckCount     int      `yaml:"stuck_count"`
-	StrategyShifts int      `yaml:"strategy_shifts"`
-	FilesModified  []string `yaml:"files_modified"`
+	TaskID         string    `yaml:"task_id"`
+	Iteration      int       `yaml:"iteration"`
+	MaxIterations  int       `yaml:"max_iterations"`
+	LastGate       string    `yaml:"last_gate"`
+	ExitCode       int       `yaml:"exit_code"`
+	ErrorHash      string    `yaml:"error_hash"`
+	Timestamp      time.Time `yaml:"timestamp"`
+	StuckCount     int       `yaml:"stuck_count"`
+	StrategyShifts int       `yaml:"strategy_shifts"`
+	FilesModified  []string  `yaml:"files_modified"`
 }
 
 // StateFile is .ralph_state.md (S0-28…S0-46): what the next attempt, and a person, must know of the last ones. Outputs are verbatim
@@ -38,7 +38,7 @@ func StateFile(v View) string {
 func (v View) frontMatter() string {
 	s := v.State
 	f := front{
-		TaskID: s.Start.Task, MaxIterations: s.MaxIterations, LastGate: lastGate(s), Timestamp: s.At.UTC().Format(time.RFC3339),
+		TaskID: s.Start.Task, MaxIterations: s.MaxIterations, LastGate: lastGate(s), Timestamp: s.At.UTC().Truncate(time.Second),
 		StuckCount: s.StuckCount(), StrategyShifts: 0, FilesModified: []string{},
 	}
 	if last := s.Last(); last != nil {
@@ -92,7 +92,7 @@ func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
 	var b strings.Builder
 	for _, c := range shown {
 		if len(shown) > 1 {
-			fmt.Fprintf(&b, "$ %s (exit %d)\n", c.Check, c.Exit)
+			fmt.Fprintf(&b, "$ %s (exit %d)\n", oneLine(c.Check), c.Exit)
 		}
 		b.WriteString(strings.TrimRight(hundred(or(c.Output, c.Reason)), "\n") + "\n")
 	}
@@ -132,7 +132,7 @@ func (v View) history() string {
 			gate, hash = escape(oneLine(v.clean(f.Check))), or(f.Hash, "-")
 		}
 		// No record tells of a strategy shift yet, so none has happened.
-		fmt.Fprintf(&b, "| %d | %s | %s | no |\n", it.N, gate, hash)
+		b.WriteString(row(fmt.Sprint(it.N), gate, hash, "no"))
 	}
 	return b.String()
 }

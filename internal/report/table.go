@@ -16,22 +16,23 @@ func (v View) iterations(most int, timeline bool) string {
 	}
 	cols := v.columns(timeline)
 	var b strings.Builder
-	head, rule := "|", "|"
+	var names []string
+	rule := "|"
 	for _, c := range cols {
-		head += " " + c.name + " |"
+		names = append(names, c.name)
 		rule += c.rule
 	}
-	b.WriteString(head + "\n" + rule + "\n")
+	b.WriteString(row(names...) + rule + "\n")
 	if hidden := len(its) - most; hidden > 0 {
 		b.WriteString(foldedRow(its[:hidden], cols))
 		its = its[hidden:]
 	}
 	for _, it := range its {
-		b.WriteString("|")
+		var cells []string
 		for _, c := range cols {
-			b.WriteString(" " + c.cell(it) + " |")
+			cells = append(cells, c.cell(it))
 		}
-		b.WriteString("\n")
+		b.WriteString(row(cells...))
 	}
 	b.WriteString(v.turningRow(cols))
 	return b.String()
@@ -88,6 +89,14 @@ func foldedRow(its []loop.Iteration, cols []column) string {
 			cells[i] = fmt.Sprintf("%s not shown, %d failed", count(len(its), "earlier iteration"), failed)
 		}
 	}
+	return row(cells...)
+}
+
+// row is one line of a table. A bar inside a cell is escaped, which in a table goes for code as well.
+func row(cells ...string) string {
+	for i, c := range cells {
+		cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, `\|`, "|"), "|", `\|`)
+	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
@@ -101,11 +110,11 @@ func (v View) turningRow(cols []column) string {
 	if !v.Now.IsZero() && v.Now.After(t.At) {
 		now["time"] = duration(v.Now.Sub(t.At))
 	}
-	row := "|"
+	var cells []string
 	for _, c := range cols {
-		row += " " + now[c.name] + " |"
+		cells = append(cells, now[c.name])
 	}
-	return row + "\n"
+	return row(cells...)
 }
 
 func (v View) mode(m loop.Mode) string { return v.text(string(m), 20) }
@@ -194,10 +203,10 @@ func (v View) checks(most int) string {
 	b.WriteString("| check | result | time |\n|---|---|--:|\n")
 	for i, c := range it.Verdicts {
 		if i == most {
-			fmt.Fprintf(&b, "| … | %d more | |\n", len(it.Verdicts)-most)
+			b.WriteString(row("…", fmt.Sprintf("%d more", len(it.Verdicts)-most), ""))
 			break
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", v.code(c.Check, 80), v.verdict(c), duration(c.Duration))
+		b.WriteString(row(v.code(c.Check, 80), v.verdict(c), duration(c.Duration)))
 	}
 	return b.String()
 }

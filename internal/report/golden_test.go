@@ -1,0 +1,127 @@
+package report
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestGolden(t *testing.T) {
+	refusal := &event.Refusal{Who: "mallory", Reason: "mallory has read permission here; asking ralph takes write, maintain or admin"}
+	asked := event.Event{Name: "issue_comment.created", Repo: event.Repo{Owner: "alice", Name: "demo"}, Issue: &event.Issue{Number: 42}}
+	page, err := Page("ralph: issue-42 <&>", Section{"Summary", Summary(capped()), "5 iterations"}, Section{"Failure report", Failure(capped()), ""},
+		Section{"Hostile", nasty, "<b>meta</b>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := capped()
+	local.Repo, local.ServerURL = "", ""
+	tests := map[string]string{
+		"running-first.md":     Comment(runningFirst()),
+		"running-third.md":     Comment(runningThird()),
+		"done.md":              Comment(done()),
+		"capped.md":            Comment(capped()),
+		"timeout.md":           Comment(timedOut()),
+		"invalid.md":           Comment(invalid()),
+		"interrupted.md":       Comment(interrupted()),
+		"waiting.md":           Comment(waiting()),
+		"failed.md":            Comment(failed()),
+		"hostile-comment.md":   Comment(hostile()),
+		"hostile-pull.md":      PullTitle(hostile()) + "\n\n" + PullBody(hostile()),
+		"hostile-failure.md":   Failure(hostile()),
+		"hostile-state.md":     StateFile(hostile()),
+		"hostile-summary.md":   Summary(hostile()),
+		"issue-line.md":        IssueLine(runningThird()) + IssueLine(capped()),
+		"pull-draft.md":        PullTitle(runningThird()) + "\n\n" + PullBody(runningThird()),
+		"pull-done.md":         PullTitle(done()) + "\n\n" + PullBody(done()),
+		"failure.md":           Failure(capped()),
+		"failure-local.md":     Failure(local),
+		"failure-line.md":      FailureLine(capped()),
+		"summary.md":           Summary(done()),
+		"summary-capped.md":    Summary(capped()),
+		"summary-local.md":     Summary(local),
+		"status-running.md":    Status(runningThird()),
+		"status-capped.md":     Status(capped()),
+		"no-status.md":         NoStatus("/ralph", 42),
+		"refused.md":           Refused(refusal, asked),
+		"rejected.md":          Rejected(&event.UsageError{Found: "“fly”", Allowed: "run, retry, status, help"}, "/ralph"),
+		"state.md":             StateFile(runningThird()),
+		"state-capped.md":      StateFile(capped()),
+		"state-first.md":       StateFile(runningFirst()),
+		"commit.txt":           CommitMessage(done().State, *done().State.Last(), "github.com"),
+		"commit-hostile.txt":   CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"}, "github.com"),
+		"failure-commit.txt":   FailureCommitMessage(capped().State),
+		"page.html":            string(page),
+		"long.md":              Comment(long(200)),
+		"hostile-refused.md":   Refused(&event.Refusal{Who: "@eve", Reason: nasty}, event.Event{Name: nasty}),
+		"failure-timed-out.md": Failure(timedOut()),
+	}
+	for name, got := range tests {
+		t.Run(name, func(t *testing.T) { golden(t, name, got) })
+	}
+	known, _ := filepath.Glob(filepath.Join("testdata", "golden", "*"))
+	for _, file := range known {
+		if _, used := tests[filepath.Base(file)]; !used {
+			t.Errorf("%s belongs to no test", file)
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; go test ./internal/report -update writes it", err)
+	}
+	if d := diff(string(want), got); d != "" {
+		t.Errorf("%s differs (- golden, + now):\n%s", name, d)
+	}
+}
+
+// diff shows the lines that differ between the first and the last that do.
+func diff(want, got string) string {
+	if want == got {
+		return ""
+	}
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	from := 0
+	for from < len(a) && from < len(b) && a[from] == b[from] {
+		from++
+	}
+	for len(a) > from && len(b) > from && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	var out strings.Builder
+	for _, line := range a[from:] {
+		out.WriteString("-" + line + "\n")
+	}
+	for _, line := range b[from:] {
+		out.WriteString("+" + line + "\n")
+	}
+	return out.String()
+}
+
+func TestDiff(t *testing.T) {
+	if got := diff("a\nb\nc", "a\nx\ny\nc"); got != "-b\n+x\n+y\n" {
+		t.Errorf("diff: %q", got)
+	}
+	if got := diff("a", "a"); got != "" {
+		t.Errorf("diff of equal texts: %q", got)
+	}
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+var (
+	acts     = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
+	ourRefs  = regexp.MustCompile(`#(42|57)\b`)
+	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|</details>|</?sub>|<br>)$`)
+	ourLinks = regexp.MustCompile(`^https://github\.com/alice/demo/(issues|pull|tree|actions)/[A-Za-z0-9._~%/?=&#+-]*$`)
+)
+
+// inertness says what in a Markdown text would do anything on GitHub that ralph did not mean: it is parsed, and everything that is
+// not code is looked at. Text that GitHub's own parser would join is joined here too.
+func inertness(md string) (problems []string) {
+	source := []byte(md)
+	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	html := func(raw string) {
+		for _, line := range strings.Split(strings.TrimSpace(raw), "\n") {
+			if !ourHTML.MatchString(line) {
+				complain("foreign HTML: %q", line)
+			}
+		}
+	}
+	var words strings.Builder
+	doc := markdown.Parser().Parse(text.NewReader(source))
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			if n.Type() == ast.TypeBlock {
+				if got := ourRefs.ReplaceAllString(words.String(), ""); acts.MatchString(got) {
+					complain("acts: %q", got)
+				}
+				words.Reset()
+			}
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.CodeSpan:
+			words.WriteString(" ")
+			return ast.WalkSkipChildren, nil
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			return ast.WalkSkipChildren, nil
+		case *ast.Text:
+			words.Write(n.Value(source))
+		case *ast.String:
+			words.Write(n.Value)
+		case *ast.RawHTML:
+			html(string(n.Segments.Value(source)))
+		case *ast.HTMLBlock:
+			html(string(n.Lines().Value(source)))
+		case *ast.Link:
+			if !ourLinks.MatchString(string(n.Destination)) {
+				complain("foreign link: %q", n.Destination)
+			}
+		case *ast.AutoLink:
+			complain("foreign autolink: %q", n.URL(source))
+		case *ast.Image:
+			complain("image: %q", n.Destination)
+		}
+		return ast.WalkContinue, nil
+	})
+	return problems
+}
+
+// broken says what is wrong with a sticky comment as a whole.
+func broken(md, run string) (problems []string) {
+	first, _, _ := strings.Cut(md, "\n")
+	if first != Marker(run) {
+		problems = append(problems, fmt.Sprintf("the first line is %q", first))
+	}
+	if n := strings.Count(md, "<!--"+" ralph:"); n != 1 {
+		problems = append(problems, fmt.Sprintf("%d markers", n))
+	}
+	if len(md) > commentLimit {
+		problems = append(problems, fmt.Sprintf("%d bytes", len(md)))
+	}
+	source := []byte(md)
+	last := markdown.Parser().Parse(text.NewReader(source)).LastChild()
+	if _, paragraph := last.(*ast.Paragraph); !paragraph || !strings.HasSuffix(strings.TrimSpace(md), "</sub>") {
+		problems = append(problems, "the footer is inside something: a fence is open")
+	}
+	return problems
+}
+
+// The judge of the other tests can itself say no.
+func TestInertness(t *testing.T) {
+	for _, bad := range []string{"hi @alice", "fixes #12", "a/b#3", "GH-4", "see https://x.y", "<!-- x -->", "<b>x</b>", "[x](https://evil.example)", "![](a)",
+		"\\@alice", "&#64;alice", "**@alice**", "<details>", "`a` @b `c`", "mail@x.yz"} {
+		if len(inertness(bad)) == 0 {
+			t.Errorf("%q passes for inert", bad)
+		}
+	}
+	for _, good := range []string{"`@alice` fixes `#12`", "```\n@alice\n```", "Closes #42", "a @ b", Marker("1"), "1 # 2"} {
+		if p := inertness(good); len(p) > 0 {
+			t.Errorf("%q: %v", good, p)
+		}
+	}
+	for _, bad := range []string{"x\n" + Marker("1") + "\n<sub>x</sub>", Marker("1") + "\n" + Marker("2") + "\n\n<sub>x</sub>", Marker("1") + "\n```\n<sub>x</sub>",
+		Marker("1") + strings.Repeat("\nx", commentLimit) + "\n\n<sub>x</sub>"} {
+		if len(broken(bad, "1")) == 0 {
+			t.Errorf("%.60q passes for whole", bad)
+		}
+	}
+}
+
+// views are all the Markdown that is posted somewhere.
+func views(v View) map[string]string {
+	s := v.State
+	r := room{rows: 3}
+	return map[string]string{
+		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v), "summary": Summary(v), "status": Status(v),
+		"line": IssueLine(v), "failure line": FailureLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
+	}
+}
+
+func TestEverythingHostileIsInert(t *testing.T) {
+	for name, md := range views(hostile()) {
+		for _, p := range inertness(md) {
+			t.Errorf("%s: %s", name, p)
+		}
+		if strings.Contains(md, "sk-ant-") {
+			t.Errorf("%s tells a secret", name)
+		}
+	}
+	for _, p := range broken(Comment(hostile()), hostile().State.Start.Run) {
+		t.Errorf("comment: %s", p)
+	}
+}
+
+// However long a run is, its views stay within what GitHub takes.
+func TestLimits(t *testing.T) {
+	for _, n := range []int{1, 15, 200} {
+		v := long(n)
+		for _, p := range slices.Concat(broken(Comment(v), v.State.Start.Run), inertness(Comment(v)), inertness(Failure(v))) {
+			t.Errorf("%d iterations: %s", n, p)
+		}
+		for name, md := range views(v) {
+			limit := commentLimit
+			if name == "body" {
+				limit = pullLimit
+			}
+			if len(md) > limit {
+				t.Errorf("%d iterations: the %s has %d bytes", n, name, len(md))
+			}
+		}
+	}
+	if !strings.Contains(Comment(long(200)), "earlier iterations not shown") {
+		t.Error("older iterations are not counted")
+	}
+}
+
+// Texts that grow when they are escaped do not get past the limit either: the rooms get smaller until it fits.
+func TestLimitOfEscapedText(t *testing.T) {
+	wide := strings.Repeat("`<@🙂", 20000)
+	s := begin(func(start *loop.Start) {
+		start.Title, start.Spec, start.Branch, start.Detected = wide, wide, wide, wide
+	})
+	for i := 1; i <= 20; i++ {
+		s.iterate(i, "implement", wide, fail(wide, wide, strings.Repeat(wide[:1000]+"\n", 100)))
+	}
+	v := s.end("capped", wide, wide)
+	for _, p := range broken(Comment(v), v.State.Start.Run) {
+		t.Error(p)
+	}
+	if n := len(PullBody(v)); n > pullLimit {
+		t.Errorf("the body has %d bytes", n)
+	}
+	if got := fit(10, func(r room) string { return strings.Repeat("x", 5+r.lines) }); len(got) > 10 {
+		t.Errorf("fit gave %d bytes", len(got))
+	}
+}
+
+func FuzzComment(f *testing.F) {
+	f.Add(nasty, nasty, nasty, nasty, "a/b`c")
+	f.Add("```", "~~~\n````", "`", "@x", "|")
+	f.Add("1. x", "\t@x", "    @x", "- #1", "-")
+	f.Add("[a]: b", "a\n[a]", "<!-- ralph:run", "x -->", "&#64;a")
+	f.Fuzz(func(t *testing.T, title, output, reason, said, name string) {
+		s := begin(func(start *loop.Start) {
+			start.Title, start.Spec, start.Branch, start.Checks, start.Detected, start.Asked = title, output, name, []string{name, reason}, said, name
+		})
+		s.turning(1, "implement")
+		s.turned(1, loop.Turn{Class: loop.OK, Text: said})
+		s.committed(1, loop.FileChange{Path: name}, loop.FileChange{Path: said})
+		s.judged(1, fail(name, reason, output))
+		v := s.end("stuck", said, name)
+		for view, md := range views(v) {
+			for _, p := range inertness(md) {
+				t.Errorf("%s: %s\n%s", view, p, md)
+			}
+		}
+		for _, p := range broken(Comment(v), v.State.Start.Run) {
+			t.Errorf("%s\n%s", p, Comment(v))
+		}
+	})
+}

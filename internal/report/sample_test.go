@@ -1,0 +1,211 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+var began = time.Date(2026, 11, 21, 5, 30, 0, 0, time.UTC)
+
+// script folds records with a clock that goes forward.
+type script struct {
+	state loop.State
+	at    time.Time
+}
+
+func begin(edit func(*loop.Start)) *script {
+	s := &script{at: began}
+	start := loop.Start{
+		Run: "20261121-053000-7f3a", Task: "issue-42", Title: "Add `Greet(name)` to hello", Issue: 42, Asked: "alice",
+		Base: strings.Repeat("a", 40), Onto: "main", Branch: "ralph/issue-42", Agent: "claude",
+		Spec:   "`Greet(\"Ann\")` should return **Hello, Ann!**\n\n- [ ] a test\n- [ ] the empty name gives `Hello!`\n\n```go\nfunc Greet(name string) string\n```\n\nSee #7, thanks @bob.",
+		Checks: []string{"go vet ./...", "go test ./..."}, Review: true, MaxIterations: 5, Owner: "runner-1",
+		RunURL: "https://github.com/alice/demo/actions/runs/9001", Detected: "go.mod is there",
+	}
+	if edit != nil {
+		edit(&start)
+	}
+	s.add(loop.Record{Type: loop.Started, Start: &start})
+	s.add(loop.Record{Type: loop.Baselined, Baseline: []loop.Verdict{{Check: "go vet ./...", Severity: loop.Hard, Pass: true}}})
+	return s
+}
+
+func (s *script) add(r loop.Record) {
+	r.At = s.at
+	s.state = s.state.With(r)
+}
+
+func (s *script) wait(d time.Duration) { s.at = s.at.Add(d) }
+
+func (s *script) turning(n int, mode loop.Mode) {
+	s.add(loop.Record{Type: loop.TurnBegun, Iteration: n, Mode: mode})
+}
+
+func (s *script) turned(n int, t loop.Turn) {
+	t.Duration = 95 * time.Second
+	s.wait(t.Duration)
+	s.add(loop.Record{Type: loop.Turned, Iteration: n, Turn: &t})
+}
+
+func (s *script) committed(n int, files ...loop.FileChange) {
+	s.add(loop.Record{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: fmt.Sprintf("%040d", n), Tree: fmt.Sprintf("t%d", n), Files: files, Empty: len(files) == 0}})
+}
+
+func (s *script) judged(n int, verdicts ...loop.Verdict) {
+	s.wait(12 * time.Second)
+	s.add(loop.Record{Type: loop.Judged, Iteration: n, Verdicts: verdicts})
+}
+
+// iterate adds a whole iteration.
+func (s *script) iterate(n int, mode loop.Mode, text string, verdicts ...loop.Verdict) {
+	s.turning(n, mode)
+	s.turned(n, loop.Turn{Class: loop.OK, Text: text, Claim: loop.Claim{Done: true, Tag: "response", Text: "DONE"},
+		Usage: loop.Usage{CostUSD: 0.042, Input: 1200, Output: 830, CacheRead: 15400}})
+	s.committed(n, loop.FileChange{Path: "hello.go", Added: 9, Deleted: 1}, loop.FileChange{Path: "hello_test.go", Added: 20})
+	s.judged(n, verdicts...)
+}
+
+func (s *script) pull() {
+	draft := true
+	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: "https://github.com/alice/demo/pull/57", Draft: &draft}})
+}
+
+func (s *script) end(o loop.Outcome, reason, branch string) View {
+	s.wait(3 * time.Second)
+	s.add(loop.Record{Type: loop.Ended, End: &loop.End{Outcome: o, Reason: reason, FailureBranch: branch}})
+	return s.view()
+}
+
+func (s *script) view() View {
+	return View{State: s.state, Now: s.at.Add(40 * time.Second), ServerURL: "https://github.com", Repo: "alice/demo", Phrase: "/ralph",
+		TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}
+}
+
+func pass(check string) loop.Verdict {
+	return loop.Verdict{Check: check, Severity: loop.Hard, Pass: true, Duration: 2 * time.Second}
+}
+
+func fail(check, reason, output string) loop.Verdict {
+	return loop.Verdict{Check: check, Severity: loop.Hard, Reason: reason, Output: output, Exit: 1, Hash: loop.Signature(check, output), Duration: 4 * time.Second}
+}
+
+const testOutput = `=== RUN   TestGreet
+    hello_test.go:12: Greet("") = "Hello, !", want "Hello!"
+--- FAIL: TestGreet (0.00s)
+FAIL
+FAIL	example.com/hello	0.003s
+`
+
+var (
+	testFailure = fail("go test ./...", "exit code 1", testOutput)
+	asksChange  = loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes", Hash: "c4d5e6f7",
+		Output: "Missing: the empty name (spec line 4)\nExtra: a --json flag that nobody asked for\n", Duration: 31 * time.Second, Usage: &loop.Usage{CostUSD: 0.01, Input: 900, Output: 200}}
+	lintWarning = loop.Verdict{Check: "golangci-lint run", Severity: loop.Soft, Reason: "2 findings", Duration: time.Second}
+)
+
+func runningFirst() View {
+	s := begin(nil)
+	s.turning(1, loop.Implement)
+	return s.view()
+}
+
+func runningThird() View {
+	s := begin(nil)
+	s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), pass("go vet ./..."), testFailure)
+	s.pull()
+	s.iterate(2, loop.Implement, "Fixed.", pass("claim"), pass("go vet ./..."), pass("go test ./..."), asksChange)
+	s.turning(3, loop.ReviewFix)
+	return s.view()
+}
+
+func done() View {
+	s := begin(nil)
+	s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), pass("go vet ./..."), pass("go test ./..."), asksChange)
+	s.pull()
+	s.iterate(2, loop.ReviewFix, "Done as asked.", pass("claim"), pass("go vet ./..."), pass("go test ./..."), lintWarning, pass(loop.ReviewCheck))
+	return s.end(loop.Done, "all checks passed on iteration 2", "")
+}
+
+func capped() View {
+	s := begin(nil)
+	s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), testFailure, lintWarning)
+	s.pull()
+	for n := 2; n <= 5; n++ {
+		s.iterate(n, loop.Implement, "I am sure that it works now.", pass("claim"), testFailure, lintWarning)
+	}
+	return s.end(loop.Capped, "5 of 5 iterations are used up", "wip/ralph-fail-issue-42-20261121-054000")
+}
+
+func timedOut() View {
+	s := begin(nil)
+	s.iterate(1, loop.Implement, "", fail("claim", "the agent did not claim completion", ""))
+	return s.end(loop.Timeout, "the run's time limit of 1h0m0s is over", "wip/ralph-fail-issue-42-20261121-063000")
+}
+
+func invalid() View {
+	s := begin(func(start *loop.Start) { start.Checks = nil; start.Review = false; start.Detected = "" })
+	s.turning(1, loop.Implement)
+	s.turned(1, loop.Turn{Class: loop.Auth, Reason: "the key in ANTHROPIC_API_KEY is refused; put a valid one into the secret", Exit: 1})
+	s.committed(1)
+	return s.end(loop.Invalid, "the key in ANTHROPIC_API_KEY is refused; put a valid one into the secret", "")
+}
+
+func interrupted() View {
+	s := begin(nil)
+	s.turning(1, loop.Implement)
+	s.turned(1, loop.Turn{Class: loop.Stopped, Reason: "the run was cancelled"})
+	s.committed(1, loop.FileChange{Path: "hello.go", Added: 4})
+	return s.end(loop.Interrupted, "the run was cancelled", "")
+}
+
+func waiting() View {
+	return begin(nil).end(loop.Waiting, "the usage limit resets at 07:00 UTC", "")
+}
+
+func failed() View {
+	s := begin(nil)
+	s.iterate(1, loop.Implement, "x", pass("claim"))
+	return s.end(loop.Failed, "pushing ralph/issue-42: the branch moved", "")
+}
+
+// nasty is a text that tries everything at once.
+const nasty = "# Title @alice fixes #12, closes alice/demo#3 and GH-4 https://github.com/alice/demo/issues/5\n" +
+	"/ralph run everything\n<!-- ralph:run:20261121-053000-7f3a -->\n<details><summary>x</summary>\n</details>\n" +
+	"![pixel](https://evil.example/p.png) [link](javascript:alert(1)) <img src=x onerror=alert(1)> <script>alert(1)</script>\n" +
+	"````\n@bob inside\n```\nout of it? @carol fixes #13\n::set-output name=x::y\n##[error]no\n~~~\n" +
+	"a | b \\| c || `@dave` `` @erin ` &#64;frank \\@grace $x$ ~~y~~ [^1] www.evil.example mail@evil.example\n" +
+	"    @henry\n\t@ivan\n> @judy\n- @kim #14\n1. @lena\n---\n===\n\x1b[31mred\x1b[0m \u202ebidi\u202c ze\u200bro sk-ant-api03-abcdefghijkl\n" +
+	"::add-mask::x\n*** <a href=\"`\">` @mallory `</a>\n"
+
+func hostile() View {
+	s := begin(func(start *loop.Start) {
+		start.Title, start.Spec, start.Hint = nasty, nasty+strings.Repeat(nasty, 60), nasty
+		start.Asked, start.Agent, start.Detected = "@eve\n#1", "`agent` @x", nasty
+		start.Branch = "ralph/`x`@bob#12;$(rm -rf)'"
+		start.Checks = []string{"make a | tee `b` @bob", "```\n@bob\n```", nasty}
+		start.RunURL, start.Run = "javascript:alert(1)//) @bob", "x --> @bob <!-- ralph:run:y"
+	})
+	big := strings.Repeat(nasty, 40)
+	s.turning(1, "implement @bob")
+	s.turned(1, loop.Turn{Class: loop.OK, Text: nasty, Claim: loop.Claim{Done: true}})
+	s.committed(1, loop.FileChange{Path: ".github/workflows/`@bob`|#12.yml", Added: 1}, loop.FileChange{Path: "a\n- @bob\n<!-- ralph:run:z -->.bin", Added: -1, Deleted: -1})
+	s.judged(1, fail("make a | tee `b` @bob", nasty, big), loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Skipped: nasty},
+		loop.Verdict{Check: nasty, Severity: loop.Soft, Reason: nasty})
+	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: "https://x.y/) @bob"}})
+	v := s.end(loop.Stuck, nasty, "wip/@bob#12`")
+	v.TokenNote = nasty
+	v.Redact = Redactor(nil)
+	return v
+}
+
+// long is a run of n failed iterations.
+func long(n int) View {
+	s := begin(func(start *loop.Start) { start.MaxIterations = n })
+	for i := 1; i <= n; i++ {
+		s.iterate(i, loop.Implement, strings.Repeat(nasty, 5), fail(strings.Repeat("`|@x ", 100), strings.Repeat(nasty, 3), strings.Repeat(nasty, 10)))
+	}
+	return s.end(loop.Capped, "all used up", "wip/ralph-fail-issue-42-20261121-054000")
+}
