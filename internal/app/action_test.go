@@ -1,9 +1,15 @@
 package app
 
 import (
+	"context"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -35,5 +41,245 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 	}
 	if got := w.labels(); got != "" {
 		t.Errorf("labels = %s, want none", got)
+	}
+}
+
+// TestCallBudget counts what a run asks of the API: at most 12 calls before the first turn, 2 in each iteration, 8 to finish.
+func TestCallBudget(t *testing.T) {
+	for _, tt := range []struct {
+		name, agent string
+		want        loop.Outcome
+	}{{"done", fixer, loop.Done}, {"capped", approver(`echo x >> tried.txt; echo "<response>DONE</response>"`), loop.Capped}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			clock := w.shared("clock")
+			w.inputs["agent"] = w.script("agent", "date +%s%N >> "+clock+"\n"+tt.agent)
+			w.inputs["checks"] = "date +%s%N >> " + w.shared("judged") + "; make test"
+			for range 4 { // others talk on the issue, too
+				w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "mallory", Body: "me too"})
+			}
+			w.must(tt.want)(w.label("alice"))
+			turns := times(t, clock)
+			last := turns[len(turns)-1] // a turn, or the last review
+			if j := times(t, w.shared("judged")); j[len(j)-1].After(last) {
+				last = j[len(j)-1]
+			}
+			before, after, between := 0, 0, 0
+			for _, c := range w.gh.Calls() {
+				switch {
+				case c.At.Before(turns[0]):
+					before++
+				case c.At.After(last):
+					after++
+				default:
+					between++
+				}
+			}
+			t.Logf("%d calls before the first turn, %d in %d turns and reviews, %d to finish", before, between, len(turns), after)
+			if before > 12 || after > 8 {
+				t.Errorf("%d calls before the first turn (at most 12), %d to finish (at most 8):\n%s", before, after, strings.Join(w.calls(), "\n"))
+			}
+			if n := 3; tt.want == loop.Done && between > 2*n || tt.want == loop.Capped && between > 2*5 {
+				t.Errorf("%d calls while iterating", between)
+			}
+		})
+	}
+}
+
+// times reads a file of nanoseconds, one a line.
+func times(t *testing.T, file string) []time.Time {
+	t.Helper()
+	text, err := os.ReadFile(file) //nolint:gosec // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []time.Time
+	for _, line := range strings.Fields(string(text)) {
+		n, err := strconv.ParseInt(line, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, time.Unix(0, n))
+	}
+	return out
+}
+
+// TestHopelessIssue ends with the work kept, a report that helps, and a retry that goes on from it.
+func TestHopelessIssue(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "2"
+	result := w.must(loop.Capped)(w.label("alice"))
+
+	branch := result.State.End.FailureBranch
+	if !regexp.MustCompile(`^wip/ralph-fail-issue-1-\d{8}-\d{6}$`).MatchString(branch) || w.gh.BranchSHA(owner, name, branch) == "" {
+		t.Errorf("failure branch %q is not on the remote", branch)
+	}
+	if state := w.show(branch, ".ralph_state.md"); !strings.Contains(state, "task_id: issue-1") || !strings.Contains(state, "FAIL: add 2 3") {
+		t.Errorf("state file:\n%s", state)
+	}
+	pr := w.gh.Pulls(owner, name)[0]
+	if !pr.Draft {
+		t.Error("the pull request of a failed run is ready for review")
+	}
+	posted := w.bodies(pr.Number)
+	if len(posted) != 2 || !strings.Contains(posted[1], "# Ralph Loop Execution Summary") || !strings.Contains(posted[1], "FAIL: add 2 3") || !strings.Contains(posted[1], branch) {
+		t.Errorf("comments on the pull request: %q", posted)
+	}
+	if got := w.labels(); got != "ralph:failed" {
+		t.Errorf("labels = %s", got)
+	}
+
+	// The retry works with what was tried, and numbers its iterations on.
+	seen := w.shared("prompt")
+	w.inputs["agent"] = w.script("agent", approver(`printf '%s' "$p" >> `+seen+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
+	again := w.must(loop.Done)(w.comment("alice", "/ralph retry use plus"))
+	if again.State.Start.Run != result.State.Start.Run || len(again.State.Iterations) != 3 {
+		t.Errorf("the retry is run %s with %d iterations; want %s with 3", again.State.Start.Run, len(again.State.Iterations), result.State.Start.Run)
+	}
+	told, err := os.ReadFile(seen) //nolint:gosec // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Attempt 2: failed at make test", "FAIL: add 2 3", "The maintainer adds: use plus"} {
+		if !strings.Contains(string(told), want) {
+			t.Errorf("the retry's prompt lacks %q:\n%s", want, told)
+		}
+	}
+	if pr := w.gh.Pulls(owner, name)[0]; pr.Draft || len(w.gh.Pulls(owner, name)) != 1 {
+		t.Errorf("after the retry: %+v", w.gh.Pulls(owner, name))
+	}
+	if got := w.labels(); got != "" {
+		t.Errorf("labels after the retry = %s", got)
+	}
+}
+
+// TestFreshRetry begins at the base again and keeps the old work.
+func TestFreshRetry(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "1"
+	before := w.must(loop.Capped)(w.label("alice"))
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.inputs["max_iterations"] = "5"
+	after := w.must(loop.Done)(w.comment("alice", "/ralph retry --fresh"))
+	if after.State.Start.Run == before.State.Start.Run {
+		t.Error("a fresh retry is the old run")
+	}
+	if w.show("ralph/issue-1", "tried.txt") != "" {
+		t.Error("the fresh branch holds the old work")
+	}
+	archived := false
+	for _, b := range w.branches() {
+		archived = archived || strings.HasPrefix(b, "wip/archive/") && w.show(b, "tried.txt") != ""
+	}
+	if !archived {
+		t.Errorf("the old work is gone; branches: %v", w.branches())
+	}
+}
+
+func TestWhoMayAsk(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.must(loop.Refused)(w.comment("mallory", "/ralph run"))
+	comments := w.gh.Comments(owner, name, w.issue)
+	if len(comments) != 1 || len(comments[0].Reactions) != 1 || comments[0].Reactions[0].Content != "-1" {
+		t.Errorf("a refused command is answered with %+v", comments)
+	}
+	if summary := w.file("summary"); !strings.Contains(summary, "mallory has read permission") {
+		t.Errorf("job summary: %s", summary)
+	}
+	w.must(loop.Refused)(w.label("mallory"))
+	if w.gh.BranchSHA(owner, name, "ralph/issue-1") != "" {
+		t.Error("a refused request made a branch")
+	}
+}
+
+func TestLookupThatFailsRefuses(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.gh.Fail(fake.Fault{Match: "GET /repos/.../permission", Status: 404, Times: -1})
+	w.must(loop.Refused)(w.label("alice"))
+}
+
+func TestNotOurs(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct{ name, event, payload, want string }{
+		{"an unknown event", "watch", `{"action":"started","repository":{"name":"demo","owner":{"login":"alice"}}}`, "ralph does nothing on watch.started"},
+		{"another label", "issues", string(w.gh.LabeledPayload(owner, name, w.issue, "bug", "alice")), "the label is"},
+	} {
+		w.out.Reset()
+		result, err := w.action(context.Background(), tt.event, []byte(tt.payload))
+		if err != nil || result.Outcome != "" || !strings.Contains(w.out.String(), tt.want) {
+			t.Errorf("%s: outcome %q, %v, log:\n%s", tt.name, result.Outcome, err, w.out.String())
+		}
+	}
+	result, err := w.comment("alice", "I like /ralph run")
+	if err != nil || result.Outcome != "" {
+		t.Errorf("a remark: %q, %v", result.Outcome, err)
+	}
+	if calls := w.calls(); len(calls) != 0 {
+		t.Errorf("events that are not ours cost calls: %v", calls)
+	}
+}
+
+func TestCommandsThatAnswer(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct{ body, want string }{
+		{"/ralph", "`/ralph retry"},
+		{"/ralph help", "`/ralph run"},
+		{"/ralph status", "has not worked on"},
+		{"/ralph dance", "“dance” is not understood; allowed: run, retry, status, help"},
+	} {
+		result, err := w.comment("alice", tt.body)
+		bodies := w.bodies(w.issue)
+		if err != nil || result.Outcome != "" || !strings.Contains(strings.ToLower(bodies[len(bodies)-1]), strings.ToLower(tt.want)) {
+			t.Errorf("%s: %q, %v; answer %q", tt.body, result.Outcome, err, bodies)
+		}
+	}
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.must(loop.Done)(w.comment("alice", "/ralph run"))
+	if _, err := w.comment("alice", "/ralph status"); err != nil {
+		t.Fatal(err)
+	}
+	if bodies := w.bodies(w.issue); !strings.Contains(bodies[len(bodies)-1], "Done after 3 iterations") {
+		t.Errorf("status: %q", bodies[len(bodies)-1])
+	}
+}
+
+func TestMistakesCostNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		set    func(*world)
+		want   string
+		inputs bool // found before GitHub is asked
+	}{
+		{"unknown key", func(w *world) { w.commit(".ralph/settings.json", `{"agnet": {}}`) }, "agnet is an unknown key", false},
+		{"wrong type", func(w *world) { w.commit(".ralph/settings.json", `{"maximumIterations": "5"}`) }, "maximumIterations is \"5\"", false},
+		{"unknown agent", func(w *world) { w.inputs["agent"] = "cluade" }, `the agent "cluade"`, false},
+		{"missing tool", func(w *world) { w.inputs["checks"] = "no-such-tool" }, `"no-such-tool" cannot run here`, false},
+		{"both prompts", func(w *world) { w.inputs["prompt"], w.inputs["prompt_file"] = "a", "b" }, "prompt and prompt_file", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			turned := w.shared("turned")
+			w.inputs["agent"] = w.script("agent", "echo x >> "+turned+"\n"+fixer)
+			tt.set(w)
+			result, err := w.label("alice")
+			text := result.Reason
+			if err != nil {
+				text += err.Error()
+			}
+			if result.Outcome != loop.Invalid || !strings.Contains(text, tt.want) {
+				t.Fatalf("outcome %q (%s), %v; want invalid with %q", result.Outcome, result.Reason, err, tt.want)
+			}
+			if got := w.file("turned"); got != "" {
+				t.Error("an agent ran")
+			}
+			if w.gh.BranchSHA(owner, name, "ralph/issue-1") != "" {
+				t.Error("a branch was made")
+			}
+			if bodies := w.bodies(w.issue); !tt.inputs && (len(bodies) == 0 || !strings.Contains(bodies[len(bodies)-1], strings.Trim(tt.want, "`"))) {
+				t.Errorf("the issue does not say what is wrong: %q", bodies)
+			}
+		})
 	}
 }

@@ -3,8 +3,10 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,7 +35,6 @@ type world struct {
 	env    map[string]string
 	out    bytes.Buffer
 }
-
 
 const makefile = "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = 5 || { echo \"FAIL: add 2 3\"; exit 1; }\n"
 
@@ -211,4 +212,41 @@ func (w *world) bodies(number int) []string {
 
 func (w *world) labels() string {
 	return strings.Join(w.gh.Issue(owner, name, w.issue).Labels, ",")
+}
+
+// shared makes an empty file that every user may write.
+func (w *world) shared(file string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, file)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := errors.Join(f.Chmod(0o666), f.Close()); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+// file is a file's content in the world's directory; empty when it is not there.
+func (w *world) file(name string) string {
+	text, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		w.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// git asks the remote repository.
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	out, _ := exec.Command("git", append([]string{"--git-dir", w.gh.GitDir(owner, name)}, args...)...).Output() //nolint:gosec // the test's own
+	return string(out)
+}
+
+// show is a file on a branch of the remote; empty when it is not there.
+func (w *world) show(branch, file string) string { return w.git("show", branch+":"+file) }
+
+func (w *world) branches() []string {
+	return strings.Fields(w.git("branch", "--format=%(refname:short)"))
 }
