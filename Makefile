@@ -3,6 +3,8 @@ PREFIX        ?= /usr/local
 GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
 TOOLS         := $(CURDIR)/.tools
+E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build e2e' ./internal ./cmd)))
+RUN           ?= .
 
 .PHONY: all build test lint fmt bench demo e2e install clean
 
@@ -26,10 +28,8 @@ bench:
 demo: build ## one run against a stand-in for GitHub and a scripted agent
 	go run ./internal/fake/demo -ralph bin/ralph
 
-e2e: build $(TOOLS)/act-$(ACT) ## the real agent, the real runner, the real image
-	if [ -x testdata/install-claude.sh ]; then testdata/install-claude.sh "$(TOOLS)"; fi
-	PATH="$(TOOLS):$$PATH" RALPH_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -v ./internal/e2e/... && \
-	PATH="$(TOOLS):$$PATH" go test -tags e2e -count=1 $$(go list -tags e2e ./... | grep -v /internal/e2e)
+e2e: build $(TOOLS)/act-$(ACT) ## with the real agent, the real runner and the real image, as far as they can be had here
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 9m -v -run "$(RUN)" $(E2E:%/=%)
 
 install: build
 	install -D -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"

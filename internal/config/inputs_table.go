@@ -111,5 +111,5 @@ var OutputTable = []Output{
 	{"output_tokens", "Tokens the model answered."},
 	{"cache_read_tokens", "Tokens read from the model's cache."},
 	{"cache_write_tokens", "Tokens written to the model's cache."},
-	{"report_file", "File with the report, in the runner's temporary directory."},
+	{"report_file", "File with the report, as a web page."},
 }

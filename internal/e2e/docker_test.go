@@ -1,0 +1,96 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const image = "ralph-e2e:test"
+
+// TestImage builds the Dockerfile, without the agents from npm, and has a container take a labelled issue to a pull request as GitHub
+// does: ralph is root and process 1.
+func TestImage(t *testing.T) {
+	e := startEngine(t)
+	file, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bases []string
+	for _, match := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllSubmatch(file, -1) {
+		bases = append(bases, string(match[1]))
+	}
+	e.need(t, bases)
+	run(t, e.docker(t, "build", "--network=host", "--build-arg", "AGENT_CLIS=", "--build-arg", "VERSION=v0.0.0-e2e", "--tag", image, "../.."), 0)
+	t.Run("version", func(t *testing.T) {
+		if out := run(t, e.docker(t, "run", "--rm", "--network=none", "--entrypoint", "ralph", image, "--version"), 0); !strings.Contains(out, "v0.0.0-e2e") {
+			t.Errorf("it calls itself %s", out)
+		}
+	})
+	t.Run("a wrong input", func(t *testing.T) {
+		out := run(t, e.docker(t, "run", "--rm", "--network=none", "--env", "INPUT_ISSUE=x", image), 2)
+		if want := `input issue is "x"; allowed is a whole number`; !strings.Contains(out, want) {
+			t.Errorf("%s is not in %s", want, out)
+		}
+	})
+	t.Run("from issue to pull request", func(t *testing.T) { issueInContainer(t, e) })
+}
+
+func issueInContainer(t *testing.T, e engine) {
+	s := newScene(t)
+	for _, name := range []string{"output", "summary"} {
+		s.write(t, name, "")
+	}
+	args := []string{"run", "--rm", "--network=host", "--volume", s.dir + ":/scene", "--workdir", "/github/workspace"}
+	environ := append(s.github(), "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=issues", "GITHUB_EVENT_PATH=/scene/event.json",
+		"GITHUB_ACTOR=alice", "GITHUB_TRIGGERING_ACTOR=alice", "GITHUB_RUN_ID=1", "GITHUB_RUN_ATTEMPT=1", "HOME=/github/home",
+		"GITHUB_OUTPUT=/scene/output", "GITHUB_STEP_SUMMARY=/scene/summary", "INPUT_GITHUB_TOKEN="+token, "INPUT_AGENT=/scene/agent")
+	for _, pair := range environ {
+		args = append(args, "--env", pair)
+	}
+	log := maskless(ends(t, e.docker(t, append(args, image)...)))
+	s.check(t)
+	if user := s.user(t); user != "ralph-agent" {
+		t.Errorf("the agent ran as %s", user)
+	}
+	output, err := os.ReadFile(filepath.Join(s.dir, "output"))
+	if err != nil || !strings.Contains(string(output), "\ndone\n") {
+		t.Errorf("outputs: %v\n%s", err, output)
+	}
+	summary, err := os.ReadFile(filepath.Join(s.dir, "summary"))
+	if err != nil || len(summary) == 0 || strings.Contains(string(summary), token) {
+		t.Errorf("summary: %v\n%s", err, summary)
+	}
+	if strings.Contains(log, token) {
+		t.Error("the log has the token")
+	}
+	if t.Failed() {
+		t.Log(strings.ReplaceAll(log, token, "..."))
+	}
+}
+
+// ends is run for a program that must end well, and whose output may name the token to mask it.
+func ends(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, strings.ReplaceAll(string(out), token, "..."))
+	}
+	return string(out)
+}
+
+// maskless drops the commands that tell the runner what to mask: they must name it, and the runner does not log them.
+func maskless(log string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(log) {
+		if !strings.HasPrefix(line, "::add-mask::") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
