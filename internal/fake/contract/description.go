@@ -36,6 +36,9 @@ var load = sync.OnceValues(func() (routers.Router, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading GitHub's API description: %w", err)
 	}
+	if err := amend(doc); err != nil {
+		return nil, err
+	}
 	doc.Servers = openapi3.Servers{{URL: base}}
 	doc.Paths = slashed(doc.Paths)
 	// The document is not validated on purpose: it has paths that the validation takes for conflicts.
@@ -66,6 +69,16 @@ func description() ([]byte, error) {
 		return nil, fmt.Errorf("reading GitHub's API description: %w", err)
 	}
 	return raw, nil
+}
+
+// amend corrects what the description says wrongly of GitHub: an issue without text has the body null in lists too.
+func amend(doc *openapi3.T) error {
+	issue := doc.Components.Schemas["issue-simple"]
+	if issue == nil || issue.Value.Properties["body"] == nil {
+		return fmt.Errorf("amending GitHub's API description: issue-simple has no body")
+	}
+	issue.Value.Properties["body"].Value.Nullable = true
+	return nil
 }
 
 // slashed lets the last parameter of a path hold slashes where GitHub's may.

@@ -1,0 +1,76 @@
+package fake_test
+
+import (
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+func (s *scene) withToken(token string) string {
+	return strings.Replace(s.CloneURL(owner, name), "http://", "http://x-access-token:"+token+"@", 1)
+}
+
+func TestGit(t *testing.T) {
+	s := newScene(t)
+	dir := t.TempDir()
+	s.mustGit(dir, "clone", "--quiet", s.withToken(actions), "work")
+	work := filepath.Join(dir, "work")
+	if raw, err := os.ReadFile(filepath.Join(work, "README.md")); err != nil || string(raw) != "demo\n" {
+		t.Errorf("README.md is %q, %v", raw, err)
+	}
+	big := make([]byte, 3<<20) // random, so that it stays big when packed: git then sends it in chunks
+	_, _ = rand.Read(big)      // never fails
+	check(t, os.WriteFile(filepath.Join(work, "big"), big, 0o600))
+	s.mustGit(work, "checkout", "--quiet", "-b", "ralph/issue-1")
+	s.mustGit(work, "add", "big")
+	s.mustGit(work, "commit", "--quiet", "-m", "big")
+	s.mustGit(work, "push", "--quiet", "origin", "HEAD")
+	head := strings.TrimSpace(s.mustGit(work, "rev-parse", "HEAD"))
+	equal(t, "the pushed branch", s.BranchSHA(owner, name, "ralph/issue-1"), head)
+
+	s.mustGit(dir, "clone", "--quiet", "--depth=1", "--filter=blob:none", "--branch=ralph/issue-1", s.withToken(actions), "shallow")
+	s.mustGit(dir, "init", "--quiet", "bysha")
+	s.mustGit(filepath.Join(dir, "bysha"), "fetch", "--quiet", "--depth=1", s.withToken(actions), head)
+	if n := len(s.GitCalls()); n < 6 {
+		t.Errorf("%d calls of git are logged", n)
+	}
+	equal(t, "calls of REST", len(s.Calls()), 0)
+}
+
+func TestGitRefused(t *testing.T) {
+	s := newScene(t)
+	for _, url := range []string{s.CloneURL(owner, name), s.withToken("wrong")} {
+		out, err := s.git(t.TempDir(), "ls-remote", url)
+		if err == nil {
+			t.Errorf("ls-remote %s worked: %s", url, out)
+		}
+	}
+	equal(t, "the last status", s.GitCalls()[len(s.GitCalls())-1].Status, 401)
+
+	s.wantProblems = []string{"GET /alice/other.git/info/refs: no such repository"}
+	if out, err := s.git(t.TempDir(), "ls-remote", strings.Replace(s.withToken(pat), "demo.git", "other.git", 1)); err == nil {
+		t.Errorf("ls-remote of a missing repository worked: %s", out)
+	}
+}
+
+func TestGitFault(t *testing.T) {
+	s := newScene(t)
+	dir := t.TempDir()
+	s.mustGit(dir, "clone", "--quiet", s.withToken(actions), ".")
+	s.mustGit(dir, "commit", "--quiet", "--allow-empty", "-m", "one")
+	s.Fail(fake.Fault{Match: "POST /alice/demo.git/git-receive-pack", Status: 503})
+	if out, err := s.git(dir, "push", "origin", "HEAD:refs/heads/a"); err == nil {
+		t.Errorf("a push that met a 503 worked: %s", out)
+	}
+	equal(t, "the branch", s.BranchSHA(owner, name, "a"), "")
+	s.Fail(fake.Fault{Match: "POST /*/*.git/git-receive-pack", DropAfter: true})
+	if out, err := s.git(dir, "push", "origin", "HEAD:refs/heads/b"); err == nil {
+		t.Errorf("a push whose answer was lost worked: %s", out)
+	}
+	equal(t, "the branch that was pushed before the connection broke", s.BranchSHA(owner, name, "b"), strings.TrimSpace(s.mustGit(dir, "rev-parse", "HEAD")))
+	s.mustGit(dir, "push", "origin", "HEAD:refs/heads/a")
+}

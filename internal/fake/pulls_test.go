@@ -1,0 +1,131 @@
+package fake_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+func newPull(head string) *github.NewPullRequest {
+	return &github.NewPullRequest{
+		Title: github.String("A change"), Body: github.String("Closes #1"), Head: github.String(head), Base: github.String("main"), Draft: github.Bool(true),
+	}
+}
+
+func TestPulls(t *testing.T) {
+	s := newScene(t)
+	s.AddIssue(owner, name, fake.Issue{Title: "t"})
+	sha := s.branch("ralph/issue-1")
+	c := s.client(actions)
+	made, _, err := c.PullRequests.Create(s.ctx, owner, name, newPull("ralph/issue-1"))
+	check(t, err)
+	equal(t, "number, shared with issues", made.GetNumber(), 2)
+	equal(t, "draft", made.GetDraft(), true)
+	equal(t, "head", made.GetHead().GetSHA(), sha)
+	equal(t, "author", made.GetUser().GetLogin(), "github-actions[bot]")
+
+	for head, want := range map[string]int{"alice:ralph/issue-1": 1, "bob:ralph/issue-1": 0, "alice:main": 0} {
+		list, _, err := c.PullRequests.List(s.ctx, owner, name, &github.PullRequestListOptions{Head: head, Base: "main", State: "open"})
+		check(t, err)
+		equal(t, "pull requests of "+head, len(list), want)
+	}
+	_, _, err = c.PullRequests.Edit(s.ctx, owner, name, 2, &github.PullRequest{Title: github.String("Better"), Body: github.String("new")})
+	check(t, err)
+	got, _, err := c.PullRequests.Get(s.ctx, owner, name, 2)
+	check(t, err)
+	equal(t, "title", got.GetTitle(), "Better")
+	_, _, err = c.Issues.CreateComment(s.ctx, owner, name, 2, &github.IssueComment{Body: github.String("on the pull request")})
+	check(t, err)
+	_, _, err = c.PullRequests.Edit(s.ctx, owner, name, 2, &github.PullRequest{State: github.String("closed")})
+	check(t, err)
+	p := s.Pulls(owner, name)[0]
+	equal(t, "state", p.State, "closed")
+	equal(t, "body", p.Body, "new")
+	equal(t, "head and base", p.Head+" "+p.Base, "ralph/issue-1 main")
+	if _, resp, err := c.PullRequests.Get(s.ctx, owner, name, 1); err == nil || status(resp) != 404 {
+		t.Errorf("an issue as a pull request: %v, want 404", err)
+	}
+}
+
+func TestPullRefused(t *testing.T) {
+	s := newScene(t)
+	s.branch("work")
+	c := s.client(pat)
+	_, _, err := c.PullRequests.Create(s.ctx, owner, name, newPull("work"))
+	check(t, err)
+	for head, want := range map[string]string{
+		"work":  "A pull request already exists for alice:work.",
+		"nope":  "head",
+		"main":  "No commits between main and main",
+		"alice": "head",
+	} {
+		_, _, err := c.PullRequests.Create(s.ctx, owner, name, newPull(head))
+		var refused *github.ErrorResponse
+		if !errors.As(err, &refused) || refused.Response.StatusCode != 422 || refused.Message != "Validation Failed" || !strings.Contains(refused.Error(), want) {
+			t.Errorf("head %s: %v, want 422 with %q", head, err, want)
+		}
+	}
+	equal(t, "pull requests", len(s.Pulls(owner, name)), 1)
+}
+
+func TestForkPull(t *testing.T) {
+	s := newScene(t)
+	n := s.AddPull(owner, name, fake.Pull{Title: "t", Head: "main", HeadRepo: "mallory/demo", Author: "mallory"})
+	p, _, err := s.client(actions).PullRequests.Get(s.ctx, owner, name, n)
+	check(t, err)
+	equal(t, "head's repository", p.GetHead().GetRepo().GetFullName(), "mallory/demo")
+	equal(t, "head's repository is a fork", p.GetHead().GetRepo().GetFork(), true)
+	equal(t, "base's repository", p.GetBase().GetRepo().GetFullName(), "alice/demo")
+}
+
+func TestDraft(t *testing.T) {
+	s := newScene(t)
+	n := s.AddPull(owner, name, fake.Pull{Title: "t", Head: "main", Draft: true})
+	id := s.Pulls(owner, name)[0].NodeID
+	ask := func(query string, variables any) string {
+		t.Helper()
+		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+		check(t, err)
+		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.GraphQLURL(), bytes.NewReader(body))
+		check(t, err)
+		r.Header.Set("Authorization", "Bearer "+actions)
+		resp, err := http.DefaultClient.Do(r)
+		check(t, err)
+		defer resp.Body.Close()
+		out, err := io.ReadAll(resp.Body)
+		check(t, err)
+		equal(t, "status", resp.StatusCode, 200)
+		return string(out)
+	}
+	const ready = `mutation($id:ID!){markPullRequestReadyForReview(input:{pullRequestId:$id}){pullRequest{isDraft}}}`
+	if out := ask(ready, map[string]any{"id": id}); !strings.Contains(out, `"isDraft":false`) || strings.Contains(out, "errors") {
+		t.Errorf("marking as ready answers %s", out)
+	}
+	equal(t, "draft", s.Pulls(owner, name)[0].Draft, false)
+	equal(t, "draft in REST", mustPull(t, s, n).GetDraft(), false)
+	const back = `mutation Back($input: ConvertPullRequestToDraftInput!) { convertPullRequestToDraft(input: $input) { pullRequest { isDraft } } }`
+	ask(back, map[string]any{"input": map[string]any{"pullRequestId": id}})
+	equal(t, "draft again", s.Pulls(owner, name)[0].Draft, true)
+	if out := ask(ready, map[string]any{"id": "PR_nope"}); !strings.Contains(out, "NOT_FOUND") {
+		t.Errorf("an unknown pull request answers %s", out)
+	}
+
+	s.wantProblems = []string{"POST /graphql: no such mutation", "POST /graphql: the variable $id"}
+	ask(`mutation{closePullRequest(input:{pullRequestId:"x"}){pullRequest{id}}}`, nil)
+	ask(ready, nil)
+}
+
+func mustPull(t *testing.T, s *scene, number int) *github.PullRequest {
+	t.Helper()
+	p, _, err := s.client(actions).PullRequests.Get(s.ctx, owner, name, number)
+	check(t, err)
+	return p
+}
