@@ -56,12 +56,18 @@ func checkOutput(name, value string) error {
 
 func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// Summary appends markdown to the job's summary. What does not fit is cut at a line's end, and the summary says so. Outside of a
-// runner nothing happens.
-func (r *Runner) Summary(markdown string) error {
+// Summary appends markdown to the job's summary. What does not fit is cut at a line's end, and the summary says so. A summary that
+// cannot be written is a warning, not the end of a run. Outside of a runner nothing happens.
+func (r *Runner) Summary(markdown string) {
 	if r.summary == "" || markdown == "" {
-		return nil
+		return
 	}
+	if err := r.summarise(markdown); err != nil {
+		r.Warning(fmt.Sprintf("writing the job summary: %v", err))
+	}
+}
+
+func (r *Runner) summarise(markdown string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	used := int64(0)
@@ -69,10 +75,7 @@ func (r *Runner) Summary(markdown string) error {
 		used = info.Size()
 	}
 	text := fit(strings.TrimRight(markdown, "\n")+"\n", summaryBytes-int(used))
-	if err := appendTo(r.summary, text); err != nil {
-		return fmt.Errorf("writing the job summary: %w", err)
-	}
-	return nil
+	return appendTo(r.summary, text)
 }
 
 // cutNote ends a summary that did not fit. The blank line before it closes a list or table; an open fence or <details> stays open.

@@ -4,7 +4,6 @@
 package e2e_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,7 +163,7 @@ func run(t *testing.T, cmd *exec.Cmd, code int) string {
 		t.Fatalf("%s: exit code %d, want %d\n%s", strings.Join(cmd.Args, " "), got, code, out)
 	}
 	if strings.Contains(string(out), token) {
-		t.Error(fmt.Sprintf("%s printed the token", cmd.Args[0]))
+		t.Errorf("%s printed the token", cmd.Args[0])
 	}
 	return string(out)
 }
