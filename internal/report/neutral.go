@@ -107,7 +107,7 @@ func (v View) quotedLine(line string) string {
 }
 
 // inert matches a word that GitHub, or ralph, would act upon: mentions and addresses, references, links, commands.
-var inert = regexp.MustCompile(`(?i)@|#\d|\bGH-\d|://|\bwww\.|^::`)
+var inert = regexp.MustCompile(`(?i)@|#\d|\bGH-\d|://|\bwww\.`)
 
 // words escapes one line so that it reads as it was written and does nothing. Code spans stay code.
 func words(line, phrase string) string {
@@ -161,7 +161,7 @@ func escapeWords(b *strings.Builder, s, phrase string) {
 			word = s[:i]
 		}
 		s = s[len(word):]
-		core := strings.Trim(word, `.,;!?()[]{}"'*_>`)
+		core := strings.Trim(word, `.,:;!?()[]{}"'*_>`)
 		if !inert.MatchString(core) && (phrase == "" || !strings.HasPrefix(core, phrase)) {
 			b.WriteString(escape(word))
 			continue
@@ -172,9 +172,10 @@ func escapeWords(b *strings.Builder, s, phrase string) {
 	}
 }
 
-// separate keeps a code span from growing together with a backtick before it.
+// separate keeps a code span from growing together with what is before it: with a backtick into another span, with letters and
+// signs into a mail address.
 func separate(b *strings.Builder, span string) string {
-	if strings.HasSuffix(b.String(), "`") {
+	if s := b.String(); s != "" && strings.IndexByte(" (\"[<>:,;", s[len(s)-1]) < 0 {
 		return " " + span
 	}
 	return span

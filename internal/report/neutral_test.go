@@ -1,0 +1,137 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestText(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"plain words", "Add a greeting, please.", "Add a greeting, please."},
+		{"other scripts", "Добавь 你好 مرحبا 👋", "Добавь 你好 مرحبا 👋"},
+		{"code stays code", "Add `Greet(name)` now", "Add `Greet(name)` now"},
+		{"code of two backticks", "``a`b`` c", "``a`b`` c"},
+		{"lone backtick", "a ` b", "a \\` b"},
+		{"mention", "thanks @alice.", "thanks `@alice`."},
+		{"mention in brackets", "(@alice)", "(`@alice`)"},
+		{"team", "@acme/core", "`@acme/core`"},
+		{"mail", "a@b.cd", "`a@b.cd`"},
+		{"reference", "fixes #12, closes GH-4", "fixes `#12`, closes `GH-4`"},
+		{"far reference", "Resolves alice/demo#3", "Resolves `alice/demo#3`"},
+		{"address", "closes https://github.com/alice/demo/issues/5", "closes `https://github.com/alice/demo/issues/5`"},
+		{"address without scheme", "www.evil.example", "`www.evil.example`"},
+		{"number sign alone", "C# and # 5", "C# and # 5"},
+		{"command", "/ralph run", "`/ralph` run"},
+		{"log command", "::set-output name=x::y", "\\: :set-output name=x::y"},
+		{"old log command", "##[error]x", "\\# #\\[error\\]x"},
+		{"comment", "a <!-- b --> c", "a \\<!-- b --\\> c"},
+		{"marker", "<!-- ralph:run:1 -->", "\\<! -- ralph:run:1 --\\>"},
+		{"marker in capitals", "<!--\tRalph:run:1 -->", "\\<! -- Ralph:run:1 --\\>"},
+		{"HTML", "<details open>", "\\<details open\\>"},
+		{"image", "![x](y)", "!\\[x\\](y)"},
+		{"link", "[x](javascript:alert(1))", "\\[x\\](javascript:alert(1))"},
+		{"entity", "&#64;alice &commat;bob", "`&#64;alice` \\&commat;bob"},
+		{"escaped mention", "\\@alice", "`\\@alice`"},
+		{"emphasis", "**a** _b_ ~~c~~", "\\*\\*a\\*\\* \\_b\\_ \\~\\~c\\~\\~"},
+		{"bar, math", "a|b $x$", "a\\|b \\$x\\$"},
+		{"list", "- a", "\\- a"},
+		{"number", "1. a", "1\\. a"},
+		{"heading", "# a", "\\# a"},
+		{"lines", "a\n\nb\tc", "a b c"},
+		{"invisible", "a\u200bb\u202e", "ab"},
+		{"colours", "\x1b[31mred\x1b[0m \x1b]0;title\x07x", "red x"},
+		{"empty", " \n ", ""},
+		{"too long", strings.Repeat("x", 200), strings.Repeat("x", 99) + "…"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := View{}.text(tt.in, 100)
+			if got != tt.want {
+				t.Errorf("text(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+			}
+			for _, p := range inertness(got) {
+				t.Error(p)
+			}
+		})
+	}
+}
+
+func TestCode(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"go test ./...", "`go test ./...`"},
+		{"a`b", "``a`b``"},
+		{"`a``b`", "``` `a``b` ```"},
+		{"a\nb", "`a b`"},
+		{"@alice #1", "`@alice #1`"},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		if got := (View{}).code(tt.in, 50); got != tt.want {
+			t.Errorf("code(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+	if got, want := row("`a|b`", `c\|d`), "| `a\\|b` | c\\|d |\n"; got != want {
+		t.Errorf("row: %q, want %q", got, want)
+	}
+}
+
+func TestFence(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"plain", "a\nb\n", "```text\na\nb\n```\n"},
+		{"break-out", "a\n```\n@bob\n", "````text\na\n```\n@bob\n````\n"},
+		{"longer break-out", "``````", "```````text\n``````\n```````\n"},
+		{"tildes", "~~~", "```text\n~~~\n```\n"},
+		{"marker", "<!-- ralph:run:1 -->", "```text\n<! -- ralph:run:1 -->\n```\n"},
+		{"log command", "  ::error::x\n##[group]y", "```text\n  : :error::x\n# #[group]y\n```\n"},
+		{"long line", strings.Repeat("я", 203), "```text\n" + strings.Repeat("я", 200) + " [... 3 characters truncated ...]\n```\n"},
+	}
+	for _, tt := range tests {
+		if got := (View{}).fence(tt.in, 10); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	in := "# Title\n\nSay `hi` to @bob:\n\n- [ ] one #1\n  - two\n1) three\n\n~~~go\nx := \"```\"\n~~~\n> quoted\n/ralph run\n```\nnever closed"
+	want := "> **Title**\n>\n> Say `hi` to `@bob`:\n>\n> - [ ] one `#1`\n>   - two\n> 1) three\n>\n> ````text\n> x := \"```\"\n> ````\n> \\> quoted\n> `/ralph` run\n> ```text\n> never closed\n> ```\n"
+	got := View{}.quote(in, 1000)
+	if d := diff(want, got); d != "" {
+		t.Errorf("quote differs:\n%s", d)
+	}
+	if got := (View{}).quote(strings.Repeat("x", 100), 20); !strings.Contains(got, "was cut") || len(got) > 80 {
+		t.Errorf("a long quote: %q", got)
+	}
+}
+
+// Redaction comes before cutting, escaping and fencing; an invisible character inside does not save a secret.
+func TestRedactionComesFirst(t *testing.T) {
+	secret := "s3cret-of-`the`-house"
+	v := View{Redact: Redactor([]string{secret})}
+	for _, in := range []string{secret, "s3cret-of-\u200b`the`-house", "s3cret-of-\x1b[1m`the`-house", strings.Repeat("x", 90) + secret} {
+		for name, got := range map[string]string{"text": v.text(in, 100), "code": v.code(in, 100), "fence": v.fence(in, 5), "quote": v.quote(in, 100), "html": v.html(in, 100), "state": v.verbatimFence(in)} {
+			if name == "state" && in != secret { // verbatim: nothing is joined there
+				continue
+			}
+			if strings.Contains(got, "s3cret") || !strings.Contains(got, "redact") {
+				t.Errorf("%s(%q) = %q", name, in, got)
+			}
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	var lines []string
+	for range 100 {
+		lines = append(lines, "ok")
+	}
+	lines[50] = "--- FAIL: TestX"
+	got := within(strings.Join(lines, "\n"), 10)
+	want := "[... 48 lines truncated ...]\nok\nok\n--- FAIL: TestX\nok\nok\nok\n[... 42 lines truncated ...]\nok\nok\nok\nok"
+	if got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	if got := within("a\nb\n", 10); got != "a\nb" {
+		t.Errorf("a short output: %q", got)
+	}
+}

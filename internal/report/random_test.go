@@ -1,0 +1,49 @@
+package report
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// pieces are what hostile texts are made of; put together at random they find what no one thinks of.
+var pieces = []string{"`", "``", "```", "~~~", "````", "@a", "#1", "GH-2", "a/b#3", "https://x.y/z", "www.x.yz", "\\", "\\\\", "[", "]", "(", ")", "](x)", "![", "<", ">", "<!--", "-->",
+	"<!-- ralph:run:x -->", "<details>", "</details>", "<sub>", "</code></summary>", "&#64;b", "&lt;", "*", "**", "_", "|", "---", "===", "\n", "\n\n", " ", "    ", "\t", "> ", "- ", "1. ",
+	"# ", "x", "word", "/ralph run", "::x::", "fixes ", "\u200b", "\u00a0", "🙂", "[a]: b", "[^1]", "[^1]: c", "~", "$", ".", ",", ":", "mail@x.yz", "\r", "\x1b[1m", "- [x] ", "{", "}", "'", "\""}
+
+func TestInertAtRandom(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	some := func(most int) string {
+		var b strings.Builder
+		for range random.IntN(most) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	for range 300 {
+		s := begin(func(start *loop.Start) {
+			start.Title, start.Spec, start.Detected, start.Asked = some(12), event.Sanitise(some(60)), some(12), some(4)
+			start.Branch, start.Checks, start.Hint = some(6), []string{some(6), some(6)}, some(12)
+		})
+		s.turning(1, loop.Implement)
+		s.turned(1, loop.Turn{Class: loop.OK, Text: some(20)})
+		s.committed(1, loop.FileChange{Path: some(6)}, loop.FileChange{Path: ".github/" + some(6)})
+		s.judged(1, fail(some(8), some(12), some(60)), loop.Verdict{Check: some(6), Severity: loop.Hard, Skipped: some(8)})
+		v := s.end(loop.Stuck, some(12), some(6))
+		v.TokenNote = some(12)
+		for name, md := range views(v) {
+			for _, p := range inertness(md) {
+				t.Errorf("%s: %s\n%s", name, p, md)
+			}
+		}
+		for _, p := range broken(Comment(v), v.State.Start.Run) {
+			t.Errorf("%s\n%s", p, Comment(v))
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
