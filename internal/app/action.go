@@ -28,6 +28,7 @@ type Action struct {
 	hub    *github.Client
 	rules  event.Rules
 	redact func(string) string
+	stored func(loop.Record) // see ledger
 }
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
@@ -89,6 +90,7 @@ func (a *Action) work(ctx context.Context, request event.Request, facts event.Fa
 	defer cancel()
 	result, err = conclude(late, work.shop, work.ledger, a.view, result) // push first
 	a.record(late, work, work.publisher.finish)                          // comment second
+	a.warn("saving where the reports are", work.ledger.share(late))
 	result.State = work.ledger.State()
 	return result, errors.Join(err, a.report(result))
 }
@@ -207,7 +209,7 @@ func (a *Action) record(ctx context.Context, work *opened, publish func(context.
 	if post == nil {
 		return
 	}
-	_, err := work.ledger.journal.Append(loop.Record{Type: loop.Posted, At: a.Clock(), Post: post})
+	_, err := work.ledger.store(loop.Record{Type: loop.Posted, At: a.Clock(), Post: post})
 	a.warn("recording what was published", err)
 }
 

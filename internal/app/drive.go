@@ -70,15 +70,18 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 		name := failureBranch(ended.Start.Task, w.clock())
 		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
 		if _, err := w.tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
-			return result, fmt.Errorf("keeping the work on %s: %w", name, err)
+			w.log("keeping the work on %s: %v", name, err) // it is on the run's own branch all the same
+		} else {
+			end.FailureBranch = name
 		}
-		end.FailureBranch = name
 	}
 	s, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
-	result.State = s
-	if err == nil && l.remote {
-		err = l.push(ctx)
+	if err != nil { // what did not reach the remote is not done
+		result.Outcome, result.Reason = loop.Failed, err.Error()
+		end = loop.End{Outcome: loop.Failed, Reason: err.Error(), FailureBranch: end.FailureBranch}
+		s, _ = l.store(loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
 	}
+	result.State = s
 	return result, err
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// ledger is the journal of a run as the loop sees it: what is appended is stored, a commit is pushed together with the run record
-// before anything can say no to it, and the views hear of every record.
+// ledger is the journal of a run as the loop sees it: a commit is pushed together with the run record before its record counts, and
+// the views hear of every record.
 type ledger struct {
 	journal *journal.Journal
 	tree    *git.Tree
@@ -22,80 +23,90 @@ type ledger struct {
 	remote bool
 	// watch hears of a record after it is stored and says what it published, if anything. It cannot stop the run.
 	watch func(ctx context.Context, r loop.Record, s loop.State) *loop.Post
+	// stored hears of a record the moment it is stored; tests kill the process there.
+	stored func(loop.Record)
 }
 
 // State is what the records add up to.
 func (l *ledger) State() loop.State { return l.journal.State() }
 
-// Append implements loop.Journal.
+// Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in the journal here:
+// whoever reads the record can rely on it.
 func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	if l.lease > 0 && r.Type != loop.Ended {
 		until := l.clock().Add(l.lease)
 		r.Lease = &until
 	}
-	s, err := l.journal.Append(r)
-	if err != nil {
-		return s, err
-	}
-	if l.remote && r.Type == loop.Committed {
-		if err := l.push(ctx); err != nil {
-			return l.State(), err
+	var failed error
+	if l.remote && (r.Type == loop.Committed || r.Type == loop.Ended) {
+		r, failed = l.push(ctx, r)
+		if failed != nil && r.Type == loop.Ended {
+			return l.State(), failed
 		}
+	}
+	if _, err := l.store(r); err != nil || failed != nil {
+		return l.State(), errors.Join(failed, err)
 	}
 	if l.watch == nil {
 		return l.State(), nil
 	}
 	if post := l.watch(ctx, r, l.State()); post != nil {
-		return l.journal.Append(loop.Record{Type: loop.Posted, At: l.clock(), Post: post})
+		return l.store(loop.Record{Type: loop.Posted, At: l.clock(), Post: post})
 	}
 	return l.State(), nil
 }
 
-// push saves the run record and pushes it with the branch. When somebody else pushed to the branch meanwhile, our commits were put on
-// top of theirs: that is another tree, so it is recorded as this iteration's commit, and pushed (B-18).
-func (l *ledger) push(ctx context.Context) error {
+func (l *ledger) store(r loop.Record) (loop.State, error) {
+	s, err := l.journal.Append(r)
+	if err == nil && l.stored != nil {
+		l.stored(r)
+	}
+	return s, err
+}
+
+// push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
+// branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in its turn (B-18).
+func (l *ledger) push(ctx context.Context, r loop.Record) (loop.Record, error) {
 	for range 2 {
-		if err := l.save(ctx); err != nil {
-			return err
+		if err := l.save(ctx, r); err != nil {
+			return r, err
 		}
 		moved, err := l.tree.Push(ctx)
 		if err != nil {
-			return fmt.Errorf("pushing %s: %w", l.tree.Branch(), err)
+			return r, fmt.Errorf("pushing %s: %w", l.tree.Branch(), err)
 		}
 		if moved == nil {
-			return nil
+			return r, nil
+		}
+		if r.Type != loop.Committed {
+			continue // what was judged is not what would be pushed: the caller's error
 		}
 		commit := moved.Commit
 		commit.Note = fmt.Sprintf("the branch had moved to %.12s; the run's commits were put on top of it", moved.Onto)
-		if _, err := l.journal.Append(loop.Record{Type: loop.Committed, At: l.clock(), Iteration: l.iteration(), Commit: &commit}); err != nil {
+		r.Commit = &commit
+	}
+	return r, fmt.Errorf("pushing %s: it keeps moving under the run; ask again when nobody else pushes to it", l.tree.Branch())
+}
+
+// save makes the run record hold the journal, and the record that comes next when there is one.
+func (l *ledger) save(ctx context.Context, next ...loop.Record) error {
+	text, s := l.journal.Bytes(), l.State()
+	if len(next) > 0 {
+		var err error
+		if text, err = l.journal.BytesWith(next[0]); err != nil {
 			return err
 		}
+		s = s.With(next[0])
 	}
-	return nil
-}
-
-func (l *ledger) iteration() int {
-	if last := l.State().Last(); last != nil {
-		return last.N
-	}
-	return 0
-}
-
-// save makes the run record hold the journal as it stands.
-func (l *ledger) save(ctx context.Context) error {
-	s := l.State()
 	message := fmt.Sprintf("ralph: %s, run %s, record %d", s.Start.Task, s.Start.Run, s.Records)
-	if _, err := l.tree.SaveRecord(ctx, map[string][]byte{journal.File: l.journal.Bytes()}, message); err != nil {
+	if _, err := l.tree.SaveRecord(ctx, map[string][]byte{journal.File: text}, message); err != nil {
 		return fmt.Errorf("saving the run record: %w", err)
 	}
 	return nil
 }
 
-// hold takes the lease: the record with it reaches the remote in one compare-and-swap, or the run belongs to somebody else (B-26).
-func (l *ledger) hold(ctx context.Context, r loop.Record) error {
-	if _, err := l.Append(ctx, r); err != nil {
-		return err
-	}
+// share pushes the run record as the journal stands now.
+func (l *ledger) share(ctx context.Context) error {
 	if !l.remote {
 		return nil
 	}
@@ -103,4 +114,20 @@ func (l *ledger) hold(ctx context.Context, r loop.Record) error {
 		return err
 	}
 	return l.tree.PushRecord(ctx)
+}
+
+// hold takes the lease: the record with it reaches the remote in one compare-and-swap, or the run belongs to somebody else (B-26).
+func (l *ledger) hold(ctx context.Context, r loop.Record) error {
+	until := l.clock().Add(l.lease)
+	r.Lease = &until
+	if l.remote {
+		if err := l.save(ctx, r); err != nil {
+			return err
+		}
+		if err := l.tree.PushRecord(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := l.store(r)
+	return err
 }

@@ -197,7 +197,7 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
 		Env:      a.Parent,
 		Identity: git.Identity{Name: "ralph", Email: a.hub.Self() + "@users.noreply." + a.host()},
-		Task:     taskID, Log: a.log,
+		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun,
 	}, nil
 }
 
@@ -268,6 +268,7 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 	}
 	if way == loop.Begin && known {
 		shop.tree.BeginFresh()
+		a.warn("archiving old failure branches", shop.tree.Archive(ctx))
 	}
 	shop.dir = filepath.Join(root, "runs", run)
 	book, err := a.book(shop, way, raw)
@@ -278,7 +279,7 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 	if _, _, err := shop.agents(nil); err != nil { // a missing executable is found before anything is written
 		return err
 	}
-	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun}
+	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun, stored: a.stored}
 	work.publisher = &publisher{hub: a.hub, view: a.view, trigger: a.rules.TriggerLabel, onto: shop.tree.BaseBranch(), log: a.log}
 	if err := a.hold(ctx, work, way, run, request, t); err != nil {
 		return err

@@ -80,6 +80,11 @@ func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 	case pull != 0:
 		return p.edit(ctx, s, pull, s.Post.PullComment, func(id int64) *loop.Post { return &loop.Post{PullComment: id} })
 	case issue != 0 && s.Post.IssueComment == 0:
+		if id := p.adopt(ctx, s, issue); id != 0 {
+			s.Post.IssueComment = id
+			p.edit(ctx, s, issue, id, func(int64) *loop.Post { return nil })
+			return &loop.Post{IssueComment: id}
+		}
 		id, err := p.hub.Comment(ctx, issue, report.Comment(v))
 		p.try("commenting on the issue", err)
 		return posted(&loop.Post{IssueComment: id})
@@ -87,6 +92,16 @@ func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 		return p.edit(ctx, s, issue, s.Post.IssueComment, func(id int64) *loop.Post { return &loop.Post{IssueComment: id} })
 	}
 	return nil
+}
+
+// adopt finds the comment that an earlier process of this run posted and died before it could say so.
+func (p *publisher) adopt(ctx context.Context, s loop.State, number int) int64 {
+	if s.ResumedAt.IsZero() {
+		return 0
+	}
+	id, err := p.hub.FindComment(ctx, number, report.Marker(s.Start.Run))
+	p.try("looking for the run's comment", err)
+	return id
 }
 
 // edit updates the sticky comment, or posts it again when somebody has deleted it.

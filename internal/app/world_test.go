@@ -9,12 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/contract"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -36,11 +38,18 @@ type world struct {
 	out    bytes.Buffer
 }
 
+var loadContract = sync.OnceValues(contract.Load)
+
 const makefile = "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = 5 || { echo \"FAIL: add 2 3\"; exit 1; }\n"
 
 // newWorld makes one. Every request to GitHub and every answer is held against GitHub's own description of its API.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	checker, err := loadContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(checker.Violations())
 	dir, err := os.MkdirTemp("", "ralph-app-test-")
 	if err != nil {
 		t.Fatal(err)
@@ -48,14 +57,14 @@ func newWorld(t *testing.T) *world {
 	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // said above
 		t.Fatal(err)
 	}
-	gh, err := fake.New(fake.Options{})
+	gh, err := fake.New(fake.Options{Wrap: checker.Wrap})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, gh: gh, dir: dir, inputs: map[string]string{}, env: map[string]string{}}
 	t.Cleanup(func() {
 		gh.Close()
-		for _, p := range gh.Problems() {
+		for _, p := range append(gh.Problems(), checker.Violations()[before:]...) {
 			t.Errorf("GitHub: %s", p)
 		}
 		if t.Failed() {

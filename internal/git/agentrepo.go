@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew each time, so
-// nothing that an agent put into it (hooks, configuration, a half-done rebase) outlives the iteration.
+// agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew each time that
+// the agent has touched it, so nothing put into it (hooks, configuration, a half-done rebase) outlives the iteration.
 type agentRepo struct {
 	head  string            // what HEAD holds: a commit, or "ref: refs/heads/…"
 	refs  map[string]string // full name → commit
@@ -32,14 +32,10 @@ func (t *Tree) writeRepo(dir string, r agentRepo) error {
 			return fmt.Errorf("making the agent's repository: %w", err)
 		}
 	}
-	var packed strings.Builder
-	for name, commit := range r.refs {
-		fmt.Fprintf(&packed, "%s %s\n", commit, name)
-	}
 	files := []struct{ name, text string }{
 		{".git/HEAD", r.head + "\n"},
 		{".git/config", t.agentConfig()},
-		{".git/packed-refs", packed.String()},
+		{".git/packed-refs", r.packed()},
 		{".git/info/exclude", runtimeFiles},
 		{".git/objects/info/alternates", filepath.Join(t.common(), "objects") + "\n"},
 	}
@@ -103,10 +99,44 @@ func (t *Tree) handOver() error {
 	if t.baseBranch != t.branch {
 		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
 	}
-	if err := t.writeRepo(t.work, agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index}); err != nil {
+	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index}
+	dir := filepath.Join(t.work, ".git")
+	now, err := look(dir, "index")
+	if err == nil && t.handed != nil && len(t.handed.changes(now)) == 0 {
+		err = t.renewRepo(r)
+	} else if err = t.writeRepo(t.work, r); err == nil {
+		err = t.own(".git")
+	}
+	if err != nil {
 		return err
 	}
-	return t.own(".git")
+	t.handed, err = look(dir, "index")
+	return err
+}
+
+// renewRepo brings a repository up to date that is as we wrote it.
+func (t *Tree) renewRepo(r agentRepo) error {
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = errors.Join(
+		root.RemoveAll(".git/index"),
+		root.WriteFile(".git/packed-refs", []byte(r.packed()), 0o644),
+		copyInto(root, ".git/index", r.index))
+	if err != nil {
+		return fmt.Errorf("renewing the agent's repository: %w", err)
+	}
+	return t.ownSome([]string{".git/index"})
+}
+
+func (r agentRepo) packed() string {
+	var b strings.Builder
+	for name, commit := range r.refs {
+		fmt.Fprintf(&b, "%s %s\n", commit, name)
+	}
+	return b.String()
 }
 
 // own gives everything below a name in the working tree to the agent's user. No link is followed.

@@ -62,7 +62,7 @@ func (t *Tree) layOut(ctx context.Context) error {
 	if _, err := (door{dir: t.o.Root, env: alone, pair: safe}).out(ctx, "init", "-q", "--bare", "--template=", "--shared=0644", "--", t.dir); err != nil {
 		return fmt.Errorf("making the checkout: %w", err)
 	}
-	t.git = door{dir: t.work, env: append(alone, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index), pair: safe}
+	t.git = door{dir: t.work, env: append(alone, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index), pair: append(safe[:len(safe):len(safe)], throwaway...)}
 	return nil
 }
 

@@ -16,9 +16,11 @@ var safe = []pair{
 	{"maintenance.auto", "false"},
 	{"advice.detachedHead", "false"},
 	{"core.quotePath", "false"},
-	{"fastimport.unpackLimit", "1"},
 	{"protocol.ext.allow", "never"},
 }
+
+// throwaway makes the bot's repository quick rather than durable: what counts is pushed, and nobody opens it after its run.
+var throwaway = []pair{{"core.fsync", "none"}, {"fastimport.unpackLimit", "1"}}
 
 // hostConfig is what the bot's git reads instead of the machine's and the user's configuration. Only what git must find in a file is
 // here: git takes safe.directory for its own children from nowhere else.

@@ -36,6 +36,8 @@ type Options struct {
 	Fresh bool
 	// Resume takes a killed run up again on a command line: what lies about in the tree is the agent's.
 	Resume bool
+	// DryRun fetches and never pushes.
+	DryRun bool
 	Log    func(format string, args ...any) // nil is silent
 }
 
@@ -57,7 +59,8 @@ type Tree struct {
 	record                     string // newest commit of the run record, "" before the first
 	by                         string // who commits: "Name <email>"
 	pushed                     pushed
-	made                       []string // directories to remove at the end
+	handed                     snapshotOf // the agent's repository as we last wrote it
+	made                       []string   // directories to remove at the end
 }
 
 // pushed is what the remote is known to have; "" is nothing.

@@ -14,14 +14,14 @@ type snapshotOf map[string]string
 
 // look takes a snapshot. Of directories only their being there and their modes count, and git's index not at all, since reading
 // commands refresh it where they may.
-func look(dir string) (snapshotOf, error) {
+func look(dir, index string) (snapshotOf, error) {
 	seen := snapshotOf{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		name, err := filepath.Rel(dir, path)
-		if err != nil || name == filepath.Join(".git", "index") {
+		if err != nil || name == index {
 			return err
 		}
 		info, err := os.Lstat(path)

@@ -88,6 +88,9 @@ func (e *staleError) Error() string { return "the remote has moved: " + e.detail
 
 // pushRefs pushes in one step; arguments that begin with a dash are options.
 func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
+	if t.o.DryRun {
+		return nil
+	}
 	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed"}
 	var specs []string
 	for _, a := range args {

@@ -51,7 +51,7 @@ func (r *Review) fill(ctx context.Context, commit string) (err error) {
 	if err := chmod(r.dir, 0o555, 0o444); err != nil {
 		return err
 	}
-	if r.before, err = look(r.dir); err != nil {
+	if r.before, err = look(r.dir, filepath.Join(".git", "index")); err != nil {
 		return err
 	}
 	if r.refs, err = t.refs(ctx); err != nil {
@@ -74,7 +74,7 @@ func (r *Review) Env() []string {
 // refs are put back then, and Restore does that for the files.
 func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error) {
 	var found []string
-	now, err := look(r.dir)
+	now, err := look(r.dir, filepath.Join(".git", "index"))
 	if err != nil {
 		return false, "", fmt.Errorf("looking through the review's checkout: %w", err)
 	}

@@ -99,11 +99,10 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 // Append writes one record and returns the state after it. It reaches the operating system in one write: a process that dies right
 // after has recorded it, one that dies before has not.
 func (j *Journal) Append(rec loop.Record) (loop.State, error) {
-	line, err := json.Marshal(rec)
+	line, err := encode(rec)
 	if err != nil {
-		return j.state, fmt.Errorf("writing a %s record: %w", rec.Type, err)
+		return j.state, err
 	}
-	line = append(line, '\n')
 	if _, err := j.file.Write(line); err != nil {
 		return j.state, fmt.Errorf("writing a %s record: %w", rec.Type, err)
 	}
@@ -117,6 +116,20 @@ func (j *Journal) State() loop.State { return j.state }
 
 // Bytes is the journal's text, for the run record. The caller must not change it.
 func (j *Journal) Bytes() []byte { return j.raw }
+
+// BytesWith is what the text will be after one more record, which is not written.
+func (j *Journal) BytesWith(rec loop.Record) ([]byte, error) {
+	line, err := encode(rec)
+	return append(j.raw[:len(j.raw):len(j.raw)], line...), err
+}
+
+func encode(rec loop.Record) ([]byte, error) {
+	line, err := json.Marshal(rec)
+	if err != nil {
+		return nil, fmt.Errorf("writing a %s record: %w", rec.Type, err)
+	}
+	return append(line, '\n'), nil
+}
 
 // Close closes the file.
 func (j *Journal) Close() error { return j.file.Close() }
