@@ -16,7 +16,7 @@ import (
 
 func TestApp(t *testing.T) {
 	s := newScene(t)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
 	check(t, err)
 	s.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: owner, InstallationID: 70, Key: &key.PublicKey})
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
@@ -45,7 +45,7 @@ func TestApp(t *testing.T) {
 	check(t, err)
 	s.mustGit(t.TempDir(), "ls-remote", s.withToken(token))
 
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	other, err := rsa.GenerateKey(rand.Reader, 1024)
 	check(t, err)
 	wrong := ghinstallation.NewAppsTransportFromPrivateKey(http.DefaultTransport, 7, other)
 	wrong.BaseURL = s.APIURL()
