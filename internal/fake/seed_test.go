@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,9 +95,9 @@ func TestInvalid(t *testing.T) {
 			return err
 		},
 	} {
-		refused, is := ask().(*github.ErrorResponse)
-		if !is || refused.Response.StatusCode != 422 || len(refused.Errors) != 1 {
-			t.Errorf("%s: %v, want 422 with one error", what, refused)
+		var refused *github.ErrorResponse
+		if err := ask(); !errors.As(err, &refused) || refused.Response.StatusCode != 422 || len(refused.Errors) != 1 {
+			t.Errorf("%s: %v, want 422 with one error", what, err)
 		}
 	}
 	equal(t, "pull requests", len(s.Pulls(owner, name)), 1)
