@@ -23,6 +23,8 @@ type ledger struct {
 	remote bool
 	// watch hears of a record after it is stored and says what it published, if anything. It cannot stop the run.
 	watch func(ctx context.Context, r loop.Record, s loop.State) *loop.Post
+	// redact takes secrets out of everything that is recorded.
+	redact func(string) string
 	// stored hears of a record the moment it is stored; tests kill the process there.
 	stored func(loop.Record)
 }
@@ -37,6 +39,7 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 		until := l.clock().Add(l.lease)
 		r.Lease = &until
 	}
+	r = redacted(r, l.redact)
 	var failed error
 	if l.remote && (r.Type == loop.Committed || r.Type == loop.Ended) {
 		r, failed = l.push(ctx, r)
@@ -120,6 +123,7 @@ func (l *ledger) share(ctx context.Context) error {
 func (l *ledger) hold(ctx context.Context, r loop.Record) error {
 	until := l.clock().Add(l.lease)
 	r.Lease = &until
+	r = redacted(r, l.redact)
 	if l.remote {
 		if err := l.save(ctx, r); err != nil {
 			return err

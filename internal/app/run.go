@@ -214,7 +214,7 @@ func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string
 		return err
 	}
 	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
-	work.ledger = &ledger{journal: book, tree: shop.tree, clock: l.Clock, watch: l.watch}
+	work.ledger = &ledger{journal: book, tree: shop.tree, clock: l.Clock, watch: l.watch, redact: l.redact}
 	record := loop.Record{Type: loop.Started, At: l.Clock(), Start: shop.start(run, t)}
 	if way == loop.Begin {
 		record.Start.Owner = fmt.Sprintf("process %d", os.Getpid())

@@ -1,0 +1,56 @@
+package app
+
+import "github.com/ralph-loop/ralph/internal/loop"
+
+// redacted is a record without the secrets that an agent or a check may have printed into it: the journal is pushed, and everybody who
+// can read the repository can read it.
+func redacted(r loop.Record, redact func(string) string) loop.Record {
+	if redact == nil {
+		return r
+	}
+	if r.Start != nil {
+		s := *r.Start
+		s.Title, s.Spec, s.Hint = redact(s.Title), redact(s.Spec), redact(s.Hint)
+		s.Checks = append([]string(nil), s.Checks...)
+		for i := range s.Checks {
+			s.Checks[i] = redact(s.Checks[i])
+		}
+		r.Start = &s
+	}
+	if r.Resume != nil {
+		s := *r.Resume
+		s.Title, s.Spec, s.Hint = redact(s.Title), redact(s.Spec), redact(s.Hint)
+		r.Resume = &s
+	}
+	if r.Turn != nil {
+		t := *r.Turn
+		t.Text, t.Reason, t.Structured, t.Claim.Text = redact(t.Text), redact(t.Reason), redact(t.Structured), redact(t.Claim.Text)
+		r.Turn = &t
+	}
+	if r.Commit != nil {
+		c := *r.Commit
+		c.Note = redact(c.Note)
+		c.Files = append([]loop.FileChange(nil), c.Files...)
+		for i := range c.Files {
+			c.Files[i].Path = redact(c.Files[i].Path)
+		}
+		r.Commit = &c
+	}
+	if r.End != nil {
+		e := *r.End
+		e.Reason = redact(e.Reason)
+		r.End = &e
+	}
+	r.Verdicts, r.Baseline = redactedVerdicts(r.Verdicts, redact), redactedVerdicts(r.Baseline, redact)
+	return r
+}
+
+func redactedVerdicts(verdicts []loop.Verdict, redact func(string) string) []loop.Verdict {
+	out := append([]loop.Verdict(nil), verdicts...)
+	for i := range out {
+		v := &out[i]
+		v.Check, v.Skipped, v.Reason = redact(v.Check), redact(v.Skipped), redact(v.Reason)
+		v.Output, v.Tell = redact(v.Output), redact(v.Tell)
+	}
+	return out
+}
