@@ -120,6 +120,16 @@ func TestRedactionComesFirst(t *testing.T) {
 	}
 }
 
+// A secret that cleaning would change is found before it is changed.
+func TestRedactionComesBeforeCleaning(t *testing.T) {
+	v := View{Redact: Redactor([]string{"::colons-first", "##[bracket"})}
+	for _, in := range []string{"::colons-first", "##[bracket"} {
+		if got := v.fence(in, 5); strings.Contains(got, "first") || strings.Contains(got, "bracket") {
+			t.Errorf("fence(%q) = %q", in, got)
+		}
+	}
+}
+
 func TestWithin(t *testing.T) {
 	var lines []string
 	for range 100 {
