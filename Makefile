@@ -11,7 +11,7 @@ RUN           ?= .
 all: build lint test
 
 build: ## bin/ralph
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
 test:
 	go test ./...
@@ -32,7 +32,8 @@ e2e: build $(TOOLS)/act-$(ACT) ## with the real agent, the real runner and the r
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 9m -v -run "$(RUN)" $(E2E:%/=%)
 
 install: build
-	install -D -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
 
 clean:
 	rm -rf bin dist coverage.out

@@ -31,7 +31,7 @@ const (
 	mostIterations = 1000
 	mostMinutes    = 7200
 	mostTasks      = 100
-	mostIssue      = 1 << 31
+	mostIssue      = 1<<31 - 1
 	mostAppID      = 1 << 53
 )
 

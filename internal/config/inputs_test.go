@@ -53,7 +53,7 @@ func TestInputProblems(t *testing.T) {
 		environ map[string]string
 		want    string
 	}{
-		{map[string]string{"INPUT_ISSUE": "#42"}, `input issue is "#42"; allowed is a whole number from 1 to 2147483648.`},
+		{map[string]string{"INPUT_ISSUE": "#42"}, `input issue is "#42"; allowed is a whole number from 1 to 2147483647.`},
 		{map[string]string{"INPUT_MAX_ITERATIONS": "0"}, `input max_iterations is "0"; allowed is a whole number from 1 to 1000.`},
 		{map[string]string{"INPUT_REVIEW": "maybe"}, `input review is "maybe"; allowed is true or false.`},
 		{map[string]string{"INPUT_PROMPT": "a", "INPUT_PROMPT_FILE": "b"}, `inputs prompt and prompt_file are both given; only one of them is allowed.`},
@@ -63,7 +63,7 @@ func TestInputProblems(t *testing.T) {
 		{map[string]string{"INPUT_ALLOWED_BOTS": "*"}, `input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
 		{map[string]string{"INPUT_AGENT_ARGS": `-c "a`}, `input agent_args: a quote is not closed; allowed are arguments as a shell reads them.`},
 		{map[string]string{"INPUT_ISSUE": "x", "INPUT_DRY_RUN": "y", "INPUT_APP_PRIVATE_KEY": key},
-			"input issue is \"x\"; allowed is a whole number from 1 to 2147483648.\ninput dry_run is \"y\"; allowed is true or false."},
+			"input issue is \"x\"; allowed is a whole number from 1 to 2147483647.\ninput dry_run is \"y\"; allowed is true or false."},
 	} {
 		_, err := ReadInputs(test.environ)
 		var wrong *Error
