@@ -275,6 +275,38 @@ func TestRunFindsChildrenWithoutEnvironment(t *testing.T) {
 	}
 }
 
+// A stray that is just becoming another program when its parent ends, and so has no environment for a moment, is found.
+func TestRunFindsStraysInTheMiddleOfExec(t *testing.T) {
+	needsProc(t)
+	t.Parallel()
+	for range 60 {
+		s := script(t, `setsid sleep 4242 & exit 0`)
+		s.Env = append(s.Env, "STRAY="+s.Dir)
+		run(t, s)
+		if left := carrying(t, "STRAY="+s.Dir); len(left) > 0 {
+			t.Fatalf("%v are still alive", left)
+		}
+	}
+}
+
+// carrying lists the processes with an entry in their environment, and ends them.
+func carrying(t *testing.T, entry string) (left []int) {
+	t.Helper()
+	time.Sleep(5 * time.Millisecond) // it is done with exec by now
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if raw, err := os.ReadFile(file); err == nil && bytes.Contains(raw, []byte(entry+"\x00")) {
+			pid, _ := strconv.Atoi(strings.Split(file, "/")[2])
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			left = append(left, pid)
+		}
+	}
+	return left
+}
+
 // Two runs at the same time do not end each other's processes.
 func TestRunsAreApart(t *testing.T) {
 	t.Parallel()

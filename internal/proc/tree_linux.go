@@ -54,6 +54,8 @@ type stat struct {
 	pid, parent, group, session int
 	state                       byte
 	start                       uint64
+	kernel                      bool // a thread of the kernel's own
+	environ                     bool // it has its environment: false for a moment while it becomes another program
 }
 
 func readStat(pid int) (s stat, ok bool) {
@@ -62,27 +64,33 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:]) // the name before may hold anything
-	if len(fields) < 20 {
+	if len(fields) < 49 {
 		return s, false
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(string(fields[i])); return n }
 	s = stat{pid: pid, state: fields[0][0], parent: number(1), group: number(2), session: number(3)}
+	s.kernel, s.environ = number(6)&0x00200000 != 0, string(fields[47]) != "0"
 	s.start, err = strconv.ParseUint(string(fields[19]), 10, 64)
 	return s, err == nil
 }
 
-// find lists the living processes of the tree.
-func (t *tree) find() []int {
+// find lists the living processes of the tree. It is unsure while there is a process whose mark cannot be read just now.
+func (t *tree) find() (found []int, unsure bool) {
 	var rest []stat
 	in := map[int]bool{}
-	var found []int
 	add := func(s stat) {
 		in[s.pid] = true
 		t.known[s.pid] = startTime(s.start)
 		found = append(found, s.pid)
 	}
 	for _, s := range t.candidates() {
-		if t.known[s.pid] == startTime(s.start) || s.group == t.root || s.session == t.root || t.marked(s.pid) {
+		mine := t.known[s.pid] == startTime(s.start) || s.group == t.root || s.session == t.root
+		if !mine {
+			var sure bool
+			mine, sure = t.marked(s)
+			unsure = unsure || !sure
+		}
+		if mine {
 			add(s)
 		} else {
 			rest = append(rest, s)
@@ -98,7 +106,7 @@ func (t *tree) find() []int {
 			}
 		}
 	}
-	return found
+	return found, unsure
 }
 
 // wrap is a time in which process ids cannot come round: until then, a lower id than the root's is an older process. Most runs are
@@ -139,35 +147,67 @@ func (t *tree) reap(s stat) {
 	}
 }
 
-func (t *tree) marked(pid int) bool {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(environ, t.mark)
+// marked reports whether a process carries the mark. It is not sure of one that is becoming another program, which has no environment
+// until it has become it.
+func (t *tree) marked(s stat) (yes, sure bool) {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/environ")
+	switch {
+	case len(environ) > 0:
+		return bytes.Contains(environ, t.mark), true
+	case s.kernel || err == nil && s.environ:
+		return false, true
+	}
+	return false, !readable(s.pid)
+}
+
+// readable reports whether a process lives and is one whose environment is ours to read.
+func readable(pid int) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return false
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nUid:\t"))
+	uid, _, _ := bytes.Cut(rest, []byte("\t"))
+	self := os.Geteuid()
+	return self == 0 || string(uid) == strconv.Itoa(self)
 }
 
 // terminate asks every process of the tree to end.
 func (t *tree) terminate() {
-	for _, pid := range t.find() {
+	found, _ := t.find()
+	for _, pid := range found {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 	}
 }
 
-// gone reports whether nothing of the tree is alive.
-func (t *tree) gone() bool { return len(t.find()) == 0 }
+// gone reports whether nothing of the tree is alive, as far as one look tells.
+func (t *tree) gone() bool {
+	found, unsure := t.find()
+	return len(found) == 0 && !unsure
+}
 
-// killing bounds how long kill goes on looking for what is born while it kills.
-const killing = 3 * time.Second
+// How long kill goes on: with a tree that grows while it is cut, and with processes that it cannot be sure of.
+const (
+	killing = 3 * time.Second
+	doubt   = 100 * time.Millisecond
+)
 
-// kill ends every process of the tree, again and again until there is none: a tree may grow while it is cut.
+// kill ends every process of the tree, again and again until two looks in a row find none: one may be born, and its parent gone, while
+// the list is read.
 func (t *tree) kill() {
-	for end, pause := time.Now().Add(killing), time.Millisecond; time.Now().Before(end); pause = min(2*pause, 20*time.Millisecond) {
-		found := t.find()
-		if len(found) == 0 {
-			return
-		}
+	began, pause := time.Now(), time.Millisecond
+	for clean := 0; clean < 2 && time.Since(began) < killing; {
+		found, unsure := t.find()
 		for _, pid := range found {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
+		if len(found) == 0 && (!unsure || time.Since(began) > doubt) {
+			clean++
+			continue
+		}
+		clean = 0
 		time.Sleep(pause)
+		pause = min(2*pause, 20*time.Millisecond)
 	}
 }
 

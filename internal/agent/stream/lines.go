@@ -3,7 +3,7 @@ package stream
 import "bytes"
 
 // MaxLine is how long a line may be. The rest of a longer one is read and dropped, and with it the line, whose JSON is then broken.
-const MaxLine = 8 << 20
+const MaxLine = 4 << 20
 
 // lines cuts what is written to it into lines and hands them on without their end. It holds at most MaxLine bytes. The slice is only
 // valid during the call.
