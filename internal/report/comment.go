@@ -117,7 +117,7 @@ func (v View) checkList(most int) string {
 	}
 	text := "**Checks that decide:** " + strings.Join(names, ", ")
 	if s.Detected != "" {
-		text += "<br>\n" + sentence(v.text(s.Detected, 300))
+		text += "\n" + sentence(v.text(s.Detected, 300))
 	}
 	return text
 }

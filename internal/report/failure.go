@@ -125,7 +125,7 @@ func (v View) tried(r room) string {
 			b.WriteString(" — " + v.text(f.Reason, 200))
 		}
 		if said := v.text(it.Turn.Text, 240); said != "" {
-			b.WriteString("<br>\n  The agent said: " + said)
+			b.WriteString("\n  The agent said: " + said)
 		}
 		b.WriteString("\n")
 	}

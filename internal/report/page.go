@@ -23,7 +23,8 @@ var frame string
 
 var (
 	pageFrame = template.Must(template.New("page").Parse(frame))
-	markdown  = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe()))
+	gfm       = []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))}
+	markdown  = goldmark.New(goldmark.WithExtensions(gfm...), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe()))
 	allowed   = pagePolicy()
 )
 

@@ -46,9 +46,6 @@ type column struct {
 // columns are those that have anything to show: tokens and cost are left out where no agent tells them.
 func (v View) columns(timeline bool) []column {
 	cols := []column{{"#", "--:|", func(it loop.Iteration) string { return fmt.Sprint(it.N) }}}
-	if timeline {
-		cols = append(cols, column{"began", "---|", func(it loop.Iteration) string { return clock(it.At) }})
-	}
 	cols = append(cols,
 		column{"mode", "---|", func(it loop.Iteration) string { return v.mode(it.Mode) }},
 		column{"checks", "---|", v.result},
@@ -71,6 +68,9 @@ func (v View) columns(timeline bool) []column {
 			}
 			return ""
 		}})
+	}
+	if timeline {
+		cols = append(cols, column{"began", "---|", func(it loop.Iteration) string { return clock(it.At) }})
 	}
 	return cols
 }
