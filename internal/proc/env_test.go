@@ -1,10 +1,11 @@
+//go:build unix
+
 package proc_test
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -57,9 +58,6 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestLookPath(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("programs are known by their endings there")
-	}
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"good": 0o755, "plain": 0o644} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
