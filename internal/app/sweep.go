@@ -18,9 +18,13 @@ import (
 func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (loop.Result, error) {
 	left := a.Inputs.MaxTasks
 	var worst loop.Result
-	runs, err := a.orphans(ctx)
+	runs, err := a.runs(ctx)
 	if err != nil {
 		return worst, err
+	}
+	held := map[int]bool{} // issues that somebody works on
+	for _, s := range runs {
+		held[s.Start.Issue] = held[s.Start.Issue] || a.alive(s)
 	}
 	take := func(request event.Request, known event.Facts) error {
 		left--
@@ -33,6 +37,9 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 	for _, s := range runs {
 		if left == 0 || ctx.Err() != nil {
 			break
+		}
+		if s.End != nil || a.alive(s) || s.Start.Issue == 0 {
+			continue
 		}
 		if request, known, ok := a.orphan(ctx, ev, s); ok {
 			if err := take(request, known); err != nil {
@@ -48,6 +55,10 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 		if left == 0 || ctx.Err() != nil {
 			break
 		}
+		if held[queued[i].Number] {
+			a.log("issue #%d is passed over: its run is alive", queued[i].Number)
+			continue
+		}
 		if request, known, ok := a.queued(ctx, ev, facts, queued[i]); ok {
 			if err := take(request, known); err != nil {
 				return worst, err
@@ -60,8 +71,11 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 	return worst, nil
 }
 
-// orphans are the runs on the remote that have neither an outcome nor a living owner, oldest first.
-func (a *Action) orphans(ctx context.Context) ([]loop.State, error) {
+// alive reports whether somebody holds a run.
+func (a *Action) alive(s loop.State) bool { return s.End == nil && a.Clock().Before(s.Lease) }
+
+// runs are the newest runs of every task, from their records on the remote, oldest first.
+func (a *Action) runs(ctx context.Context) ([]loop.State, error) {
 	o, err := a.gitOptions(ctx, "")
 	if err != nil {
 		return nil, err
@@ -77,9 +91,7 @@ func (a *Action) orphans(ctx context.Context) ([]loop.State, error) {
 			a.log("the run record of %s is passed over: %v", record.Task, err)
 			continue
 		}
-		if s := loop.Fold(records); s.End == nil && !a.Clock().Before(s.Lease) && s.Start.Issue != 0 {
-			out = append(out, s)
-		}
+		out = append(out, loop.Fold(records))
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].StartedAt.Before(out[j].StartedAt) })
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,7 @@ type world struct {
 	issue  int
 	inputs map[string]string
 	env    map[string]string
+	late   time.Duration // how far the job's clock is ahead
 	out    bytes.Buffer
 }
 
@@ -134,8 +136,8 @@ esac
 `
 }
 
-// action runs the job of one event.
-func (w *world) action(ctx context.Context, event string, payload []byte) (loop.Result, error) {
+// environ is the environment of the job of an event.
+func (w *world) environ(event string, payload []byte) map[string]string {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "event.json")
 	if err := os.WriteFile(file, payload, 0o600); err != nil {
@@ -155,22 +157,38 @@ func (w *world) action(ctx context.Context, event string, payload []byte) (loop.
 	for k, v := range w.inputs {
 		environ["INPUT_"+strings.ToUpper(k)] = v
 	}
+	return environ
+}
+
+// newAction is ralph with an environment.
+func newAction(environ map[string]string, out io.Writer) (*Action, error) {
 	env, err := config.ReadEnvironment(environ)
 	if err != nil {
-		w.t.Fatal(err)
+		return nil, err
 	}
 	inputs, err := config.ReadInputs(environ)
 	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
+		return nil, err
 	}
 	var parent []string
 	for k, v := range environ {
 		parent = append(parent, k+"="+v)
 	}
-	a := &Action{
+	return &Action{
 		Env: env, Inputs: inputs, Parent: parent, Clock: func() time.Time { return time.Now().UTC() },
-		Runner: actions.New(func(k string) string { return environ[k] }, &w.out),
+		Runner: actions.New(func(k string) string { return environ[k] }, out),
+	}, nil
+}
+
+// action runs the job of one event.
+func (w *world) action(ctx context.Context, event string, payload []byte) (loop.Result, error) {
+	w.t.Helper()
+	a, err := newAction(w.environ(event, payload), &w.out)
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
 	}
+	late := w.late
+	a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
 	return a.Run(ctx)
 }
 

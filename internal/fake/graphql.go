@@ -6,15 +6,17 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strings"
 )
 
 var (
 	mutationName = regexp.MustCompile(`\{\s*(?:\w+\s*:\s*)?(\w+)\s*\(`)
 	inlineID     = regexp.MustCompile(`pullRequestId\s*:\s*(?:"([^"]*)"|\$(\w+))`)
+	lastEdited   = regexp.MustCompile(`(?s)repository\(.*issue\(number:.*lastEditedAt`)
 	variableUse  = regexp.MustCompile(`\$(\w+)`)
 )
 
-// graphql serves the two mutations that REST has not: a draft made ready, and back. It reads queries by pattern, not by grammar, and
+// graphql serves what REST has not: a draft made ready, and back, and when an issue was last edited. It reads queries by pattern, not by grammar, and
 // answers with more than was selected.
 func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 	t, refused := g.identify(r)
@@ -46,6 +48,10 @@ func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 	name := ""
 	if m := mutationName.FindStringSubmatch(in.Query); m != nil {
 		name = m[1]
+	}
+	if lastEdited.MatchString(in.Query) {
+		write(w, g.lastEditedAt(in.Variables))
+		return
 	}
 	var draft bool
 	switch name {
@@ -100,6 +106,29 @@ func (g *GitHub) setDraft(t *token, mutation, id string, draft bool) answer {
 		}
 	}
 	return graphqlError(mutation, "NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
+}
+
+// lastEditedAt answers for the issue that the variables owner, name and number point to.
+func (g *GitHub) lastEditedAt(variables map[string]any) answer {
+	owner, _ := variables["owner"].(string)
+	name, _ := variables["name"].(string)
+	number, _ := variables["number"].(float64)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.repos[strings.ToLower(owner+"/"+name)]
+	if r == nil {
+		return graphqlError("repository", "NOT_FOUND", "Could not resolve to a Repository")
+	}
+	for _, is := range r.issues {
+		if is.Number == int(number) && is.pull == nil {
+			edited := any(nil)
+			if !is.editedAt.IsZero() {
+				edited = is.editedAt
+			}
+			return ok(object{"data": object{"repository": object{"issue": object{"lastEditedAt": edited}}}})
+		}
+	}
+	return graphqlError("repository", "NOT_FOUND", fmt.Sprintf("Could not resolve to an Issue with the number of %d.", int(number)))
 }
 
 // graphqlError is GraphQL's way to say no: status 200, and errors in the body.

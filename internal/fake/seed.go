@@ -123,7 +123,8 @@ func (g *GitHub) EditIssue(owner, name string, number int, title, body string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, is := g.mustIssue(owner, name, number)
-	is.Title, is.Body, is.UpdatedAt = title, body, g.time()
+	now := g.time()
+	is.Title, is.Body, is.UpdatedAt, is.editedAt = title, body, now, now
 }
 
 // AddComment writes a comment and returns its id; an ID in it is ignored. Times that are not given are now.

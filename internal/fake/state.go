@@ -87,6 +87,7 @@ type repo struct {
 type issue struct {
 	Issue
 	id        int64
+	editedAt  time.Time // zero when its text was never edited
 	comments  []*comment
 	reactions []*Reaction
 	events    []*LabelEvent
