@@ -41,7 +41,10 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 		return nil, fmt.Errorf("%s has no branch %s: create it, or name another base branch", o.Remote.shown(), base)
 	}
 	t.baseBranch = base
-	return t, t.bring(ctx, refs)
+	if err := t.bring(ctx, refs); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // layOut makes the directories, the configuration and the empty repository.

@@ -24,7 +24,8 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	notes := took.notes
+	notes := append(t.told, took.notes...)
+	t.told = nil
 	changed, more, err := t.stage(ctx, took)
 	if err != nil {
 		return loop.Commit{}, err

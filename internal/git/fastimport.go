@@ -21,6 +21,9 @@ type snapshot struct {
 
 // write makes the commit, and puts the ref on it, with one git process.
 func (t *Tree) write(ctx context.Context, s snapshot) (commit string, err error) {
+	if err := t.settle(); err != nil {
+		return "", err
+	}
 	by, err := t.committer(ctx)
 	if err != nil {
 		return "", err

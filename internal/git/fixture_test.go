@@ -3,10 +3,12 @@ package git
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -50,12 +52,34 @@ func newSandbox(t testing.TB) *sandbox {
 	os.Mkdir(b.home, 0o755)
 	os.Mkdir(filepath.Dir(b.canary), 0o777)
 	os.Chmod(filepath.Dir(b.canary), 0o777)
-	b.sh(dir, `git init -q --bare -b main remote.git && git init -q -b main seed && cd seed &&
+	template.once.Do(func() {
+		if template.dir, err = os.MkdirTemp("", "ralph-pattern-"); err != nil {
+			t.Fatal(err)
+		}
+		template.base = strings.TrimSpace(b.sh(template.dir, `git init -q --bare --template= -b main remote.git && git init -q --template= -b main seed && cd seed &&
 		printf 'one\ntwo\nthree\n' >a.txt && mkdir sub && echo b >sub/b.txt && echo '*.log' >.gitignore &&
 		mkdir .ralph && echo '{}' >.ralph/settings.json && ln -s a.txt link &&
-		git add -A && git commit -qm first && git push -q ../remote.git main`)
-	b.base = strings.TrimSpace(b.sh(dir, `git -C seed rev-parse HEAD`))
+		git add -A && git commit -qm first && git push -q ../remote.git main && git rev-parse HEAD`))
+	})
+	b.base = template.base
+	b.sh(dir, `cp -a '`+template.dir+`/remote.git' '`+template.dir+`/seed' .`)
 	return b
+}
+
+// template is what every sandbox is a copy of.
+var template struct {
+	once      sync.Once
+	dir, base string
+}
+
+func TestMain(m *testing.M) {
+	if _, err := exec.LookPath("git"); err != nil {
+		fmt.Println("git is not installed: nothing of this package can be tested")
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(template.dir)
+	os.Exit(code)
 }
 
 // sh runs a script and returns what it printed.
@@ -101,8 +125,8 @@ func (b *sandbox) asNobody(o *Options) {
 // clone makes the user's clone with nothing but a global identity.
 func (b *sandbox) clone() string {
 	b.t.Helper()
-	b.sh(b.dir, `git clone -q remote.git clone && git config --global user.name Bob && git config --global user.email bob@example.com &&
-		git config --global core.excludesFile "$HOME/ignored" && echo '*.tmp' >"$HOME/ignored"`)
+	b.sh(b.dir, `git clone -q remote.git clone && echo '*.tmp' >"$HOME/ignored" &&
+		printf '[user]\nname = Bob\nemail = bob@example.com\n[core]\nexcludesFile = ~/ignored\n' >"$HOME/.gitconfig"`)
 	return filepath.Join(b.dir, "clone")
 }
 
@@ -153,11 +177,5 @@ func must[T any](t testing.TB) func(T, error) T {
 			t.Fatal(err)
 		}
 		return v
-	}
-}
-
-func needGit(t testing.TB) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git here")
 	}
 }

@@ -59,8 +59,10 @@ type Tree struct {
 	record                     string // newest commit of the run record, "" before the first
 	by                         string // who commits: "Name <email>"
 	pushed                     pushed
-	handed                     snapshotOf // the agent's repository as we last wrote it
-	made                       []string   // directories to remove at the end
+	config                     map[string]fileText // a clone's configuration before the agent ran
+	told                       []string            // what the next commit's note has to tell
+	handed                     snapshotOf          // the agent's repository as we last wrote it
+	made                       []string            // directories to remove at the end
 }
 
 // pushed is what the remote is known to have; "" is nothing.

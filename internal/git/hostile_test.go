@@ -80,6 +80,29 @@ func TestHostileConfiguration(t *testing.T) {
 	b.quiet()
 }
 
+func TestHostileConfigurationOfAClone(t *testing.T) {
+	b := newSandbox(t)
+	dir := b.clone()
+	config := b.sh(dir, `git remote set-url origin ../remote.git; cat .git/config`)
+	tree := b.open()
+	b.sh(dir, b.trap(dir)+attributes+`git config extensions.worktreeConfig true; git config --worktree a.b c; echo work >>a.txt`)
+	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))
+	if len(c.Files) != 2 || !strings.Contains(c.Note, "configuration was changed and is put back") {
+		t.Fatalf("%+v", c)
+	}
+	if got := b.sh(dir, `cat .git/config; ! test -e .git/config.worktree`); got != config {
+		t.Fatal(got)
+	}
+	b.sh(dir, b.trap(dir)+`echo dirt >>a.txt`)
+	if err := tree.Restore(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if c = must[loop.Commit](t)(tree.Commit(b.ctx, c.SHA, "none")); !c.Empty || c.Note == "" {
+		t.Fatalf("%+v", c)
+	}
+	b.quiet()
+}
+
 func TestHostileHistory(t *testing.T) {
 	for name, c := range map[string]struct {
 		do, note, files, log string

@@ -14,23 +14,30 @@ import (
 // nothing removes them.
 func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tree, error) {
 	t := &Tree{o: o, branch: branch, git: door{dir: dir, env: environment(o.Env), pair: safe}}
+	if err := t.open(ctx, base); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+func (t *Tree) open(ctx context.Context, base string) error {
 	if err := t.find(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	head, err := t.where(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if head.commit == "" {
-		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", t.work)
+		return fmt.Errorf("%s has no commit yet: make a first one, then run again", t.work)
 	}
-	if !o.Resume {
+	if !t.o.Resume {
 		if err := t.refuseDirty(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := t.prepare(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	switch t.baseBranch = base; {
 	case base == "" && head.ref == t.ref() && t.ours():
@@ -38,7 +45,7 @@ func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tre
 	case base == "":
 		base, t.baseBranch = head.commit, strings.TrimPrefix(head.ref, "refs/heads/")
 	}
-	return t, t.beginHere(ctx, base, head)
+	return t.beginHere(ctx, base, head)
 }
 
 // find settles where the clone is. From here on every command is told so, whatever becomes of the directory's .git.

@@ -91,6 +91,9 @@ func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
 	if t.o.DryRun {
 		return nil
 	}
+	if err := t.settle(); err != nil {
+		return err
+	}
 	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed"}
 	var specs []string
 	for _, a := range args {

@@ -74,6 +74,12 @@ func (r *Review) Env() []string {
 // refs are put back then, and Restore does that for the files.
 func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error) {
 	var found []string
+	if err := r.t.settle(); err != nil {
+		return false, "", err
+	}
+	if n := len(r.t.told); n > 0 {
+		found = append(found, "the clone's configuration")
+	}
 	now, err := look(r.dir, filepath.Join(".git", "index"))
 	if err != nil {
 		return false, "", fmt.Errorf("looking through the review's checkout: %w", err)

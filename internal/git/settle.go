@@ -9,7 +9,10 @@ import (
 // settle clears away what an agent or a killed git left in the way of our own commands.
 func (t *Tree) settle() error {
 	t.unlock()
-	if info, err := os.Lstat(t.work); !t.bot || err == nil && info.IsDir() {
+	if !t.bot {
+		return t.keepConfig()
+	}
+	if info, err := os.Lstat(t.work); err == nil && info.IsDir() {
 		return nil
 	}
 	if err := os.RemoveAll(t.work); err != nil { // a link instead of the working tree leads elsewhere

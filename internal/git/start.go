@@ -25,7 +25,7 @@ func (t *Tree) Start(ctx context.Context) error {
 		if err := os.WriteFile(t.mark(), []byte(t.base+" "+t.baseBranch+"\n"), 0o644); err != nil {
 			return fmt.Errorf("noting that the branch %s is ralph's: %w", t.branch, err)
 		}
-		return nil
+		return t.noteConfig()
 	}
 	if err := t.own("."); err != nil {
 		return fmt.Errorf("giving the checkout to the agent's user: %w", err)
