@@ -86,6 +86,10 @@ func TestResumeAndFresh(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || all[0].SHA != r.SHA || string(all[0].Files["journal.jsonl"]) != "{}\n" {
 		t.Fatal(all, err)
 	}
+	again.BeginFresh()
+	if again.Base() == b.base || again.Head() != again.Base() {
+		t.Fatalf("begins afresh at %s, base %s", again.Head(), again.Base())
+	}
 	os.RemoveAll(filepath.Join(b.dir, "root"))
 
 	fresh := b.checkout(func(o *Options) { o.Fresh = true })

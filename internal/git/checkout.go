@@ -94,6 +94,10 @@ func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
 // begin settles base and head: at the tip of the base branch, or where the run's earlier work left that.
 func (t *Tree) begin(ctx context.Context, tip, work string) error {
 	if work != "" {
+		if err := t.UseBase(ctx, tip); err != nil {
+			return err
+		}
+		t.newest = [2]string{t.base, t.baseTree}
 		out, err := t.git.out(ctx, "merge-base", tip, work)
 		if err != nil {
 			return fmt.Errorf("the branch %s has no commit in common with %s: rename or delete it, then ask again", t.branch, t.baseBranch)

@@ -52,6 +52,7 @@ type Tree struct {
 	state string // a directory of ours that the working tree does not hold
 
 	base, baseTree, baseBranch string
+	newest                     [2]string // where the base branch is, with its tree, when base is older than that
 	branch                     string
 	head, headTree             string // newest commit of the run
 	indexed                    string // the commit that our own index is known to be at

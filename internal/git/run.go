@@ -44,8 +44,8 @@ func (d door) out(ctx context.Context, args ...string) (string, error) {
 	return stdout, err
 }
 
-// run runs a command and returns what it said. A command that fails is a *commandError.
-func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error) {
+// once runs a command once.
+func (d door) once(ctx context.Context, c call) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	to := c.out
 	if to == nil {
