@@ -1,0 +1,98 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// TestRunSurvivesGitHub: whatever GitHub's documents say can be tried again is tried again; what only shows the run does not stop it.
+func TestRunSurvivesGitHub(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault fake.Fault
+	}{
+		{"500 on a read", fake.Fault{Match: "GET /repos/.../permission", Status: 500}},
+		{"502 twice on a read", fake.Fault{Match: "GET /repos/.../comments", Status: 502, Times: 2}},
+		{"a read's connection drops", fake.Fault{Match: "GET /repos/.../events", Drop: true}},
+		{"429 with Retry-After", fake.Fault{Match: "GET /repos/.../permission", Status: 429, RetryAfter: 1}},
+		{"a secondary limit on a write", fake.Fault{Match: "POST /repos/.../comments", SecondaryLimit: true, RetryAfter: 1}},
+		{"no requests left for a second", fake.Fault{Match: "PATCH /repos/.../comments/*", RateLimited: true, RetryAfter: 1}},
+		{"500 on an edit", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 500}},
+		{"a comment's answer gets lost", fake.Fault{Match: "POST /repos/.../comments", DropAfter: true}},
+		{"a comment is lost", fake.Fault{Match: "POST /repos/.../comments", Drop: true}},
+		{"500 on a comment", fake.Fault{Match: "POST /repos/.../comments", Status: 500}},
+		{"the pull request's answer gets lost", fake.Fault{Match: "POST /repos/.../pulls", DropAfter: true}},
+		{"500 on the pull request", fake.Fault{Match: "POST /repos/.../pulls", Status: 500}},
+		{"a label cannot be changed", fake.Fault{Match: "POST /repos/.../labels", Status: 422, Times: -1}},
+		{"comments are forbidden once", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 403}},
+		{"the comment was deleted", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 404}},
+		{"slow answers", fake.Fault{Match: "", Delay: 50 * time.Millisecond, Times: -1}},
+		{"git: 500 on the push", fake.Fault{Match: "POST /.../git-receive-pack", Status: 500}},
+		{"git: the push's connection drops", fake.Fault{Match: "POST /.../git-receive-pack", Drop: true}},
+		{"git: the push's answer gets lost", fake.Fault{Match: "POST /.../git-receive-pack", DropAfter: true}},
+		{"git: 503 on the fetch", fake.Fault{Match: "GET /.../refs", Status: 503}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", fixer)
+			w.gh.Fail(tt.fault)
+			w.must(loop.Done)(w.label("alice"))
+			pulls := w.gh.Pulls(owner, name)
+			if len(pulls) != 1 || pulls[0].Draft {
+				t.Fatalf("pull requests: %+v", pulls)
+			}
+			if n := len(w.bodies(pulls[0].Number)); n != 1 {
+				t.Errorf("%d comments on the pull request: %q", n, w.bodies(pulls[0].Number))
+			}
+			if n := len(w.bodies(w.issue)); n < 1 || n > 2 || n == 2 && tt.name != "the comment was deleted" {
+				t.Errorf("%d comments on the issue: %q", n, w.bodies(w.issue))
+			}
+		})
+	}
+}
+
+// TestWhatCannotBeTriedAgain ends with a sentence that says what to do.
+func TestWhatCannotBeTriedAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault fake.Fault
+		want  string
+		bad   loop.Outcome
+	}{
+		{"the token is refused", fake.Fault{Match: "GET /repos/.../events", Status: 401, Times: -1}, "could not be read", loop.Refused},
+		{"reading comments is forbidden", fake.Fault{Match: "GET /repos/.../comments", Status: 403, Times: -1}, "permissions contents, issues and pull-requests: write", loop.Failed},
+		{"the push is refused for good", fake.Fault{Match: "POST /.../git-receive-pack", Status: 403, Times: -1}, "write the repository's contents", loop.Failed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", fixer)
+			w.gh.Fail(tt.fault)
+			result, err := w.label("alice")
+			text := result.Reason
+			if err != nil {
+				text += err.Error()
+			}
+			if result.Outcome != tt.bad || !strings.Contains(text, tt.want) {
+				t.Errorf("outcome %s: %s; want %s with %q", result.Outcome, text, tt.bad, tt.want)
+			}
+		})
+	}
+}
+
+// TestPushThatFailsIsNotDone: when the work cannot be pushed any more, the run does not end well, whatever the checks say.
+func TestPushThatFailsIsNotDone(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", Nth: 4, Status: 403, Times: -1})
+	result, _ := w.label("alice")
+	if result.Outcome == loop.Done {
+		t.Error("done, although the outcome did not reach the remote")
+	}
+	if pulls := w.gh.Pulls(owner, name); len(pulls) == 1 && !pulls[0].Draft {
+		t.Error("the pull request is ready for review")
+	}
+}
