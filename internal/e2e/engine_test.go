@@ -51,6 +51,7 @@ func startEngine(t *testing.T) engine {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
 		_ = log.Close()
+		_ = exec.Command("umount", "-l", filepath.Join(dir, "exec", "netns", "default")).Run() // the engine leaves it mounted
 		_ = os.RemoveAll(dir)
 	})
 	e := engine{env: builder(append(os.Environ(), "DOCKER_HOST="+socket))}
