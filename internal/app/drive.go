@@ -25,9 +25,6 @@ func drive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer) loo
 	bounded, cancel := context.WithDeadlineCause(ctx, limits.Deadline, errWall)
 	defer cancel()
 	result, err := tryDrive(bounded, w, l, words, limits)
-	if err != nil && bounded.Err() == nil {
-		w.log("%v", err)
-	}
 	switch {
 	case context.Cause(bounded) == errWall && result.Outcome != loop.Done: //nolint:errorlint // identity is meant
 		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)

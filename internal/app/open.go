@@ -56,7 +56,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 		return work, err
 	}
 	shop := &workshop{
-		parent: a.Parent, host: a.host(), console: a.console(), clock: a.Clock, log: a.log,
+		parent: a.Parent, host: a.host(), console: a.console(), clock: a.Clock, log: a.log, redact: a.redact,
 		logs: filepath.Join(root, "logs"), keys: a.keys(),
 	}
 	if err := a.user(shop, root); err != nil {

@@ -68,6 +68,9 @@ func (l *Local) Run(ctx context.Context) (loop.Result, error) {
 	defer work.close()
 
 	result := drive(ctx, work.shop, work.ledger, work.words)
+	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
+		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.shop.tree.Retreat(ctx), os.RemoveAll(work.shop.dir))
+	}
 
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
@@ -178,7 +181,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	}
 	work.cleanup = append(work.cleanup, func() { _ = tree.Close() })
 	shop := &workshop{
-		tree: tree, settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log,
+		tree: tree, settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
 	}
 	if err := shop.guard(ctx, tree.Base()); err != nil {

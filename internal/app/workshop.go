@@ -45,6 +45,7 @@ type workshop struct {
 	detected string // why these checks, when no setting names them
 	host     string // of commit addresses: "github.com"
 	console  io.Writer
+	redact   func(string) string
 	clock    func() time.Time
 	log      func(format string, args ...any)
 }
@@ -117,7 +118,9 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	if err != nil {
 		return loop.Turn{}, err
 	}
-	return a.Turn(ctx, asked)
+	t, err := a.Turn(ctx, asked)
+	t.LogFile = filepath.Base(o.LogFile)
+	return t, err
 }
 
 // agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The reviewer is nil
@@ -148,7 +151,7 @@ func (w *workshop) checks(reviewer *agent.Options, words prompt.Writer) check.Li
 		list = append(list, &check.Command{
 			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: time.Duration(g.Timeout), TruncateChars: w.settings.OutputTruncateChars,
-			Dir: w.tree.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, Console: w.console,
+			Dir: w.tree.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, Console: w.console, Redact: w.redact,
 		})
 	}
 	if reviewer != nil {
@@ -188,7 +191,9 @@ func (w *workshop) review(reviewer agent.Options, words prompt.Writer) *check.Re
 			if err != nil {
 				return loop.Turn{}, err
 			}
-			return a.Turn(ctx, asked)
+			t, err := a.Turn(ctx, asked)
+			t.LogFile = filepath.Base(o.LogFile)
+			return t, err
 		},
 	}
 }

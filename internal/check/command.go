@@ -29,8 +29,9 @@ type Command struct {
 	Dir     string
 	Env     []string
 	As      *proc.User
-	LogDir  string    // where guardrail_<iteration>_<slug>.log goes
-	Console io.Writer // what a person sees live; nil: nothing
+	LogDir  string              // where guardrail_<iteration>_<slug>.log goes
+	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
+	Console io.Writer           // what a person sees live; nil: nothing
 }
 
 const (
@@ -74,6 +75,9 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 		return v, err
 	}
 	output := kept.String()
+	if c.Redact != nil {
+		output = c.Redact(output)
+	}
 	v.Exit, v.LogFile, v.FailAction = r.Exit, name, c.FailAction
 	v.Pass = r.Class == proc.Exited && r.Exit == 0
 	if v.Pass {

@@ -56,6 +56,7 @@ type Tree struct {
 	branch                     string
 	head, headTree             string // newest commit of the run
 	indexed                    string // the commit that our own index is known to be at
+	came                       place  // where a clone stood when it was opened
 	links                      map[string]bool
 	record                     string // newest commit of the run record, "" before the first
 	by                         string // who commits: "Name <email>"

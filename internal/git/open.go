@@ -28,6 +28,7 @@ func (t *Tree) open(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
+	t.came = head
 	if head.commit == "" {
 		return fmt.Errorf("%s has no commit yet: make a first one, then run again", t.work)
 	}

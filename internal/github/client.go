@@ -120,7 +120,7 @@ func (c *Client) TokenNote() string {
 	if c.app || c.self != actionsBot {
 		return ""
 	}
-	return "Pushed with GITHUB_TOKEN, which does not start other workflows: run CI on this pull request by hand (close and reopen it), or give ralph a personal access token or an App."
+	return "Pushed with the job's own token, which does not start other workflows: run CI on this pull request by hand (close and reopen it), or give ralph a personal access token or an App."
 }
 
 // actionsBot is who GITHUB_TOKEN writes as.

@@ -1,20 +1,67 @@
-// Command demo ...
+// Command demo shows ralph's main job with nothing but this machine: a stand-in for GitHub, a repository whose tests fail, and agents
+// that are shell scripts. One labelled issue becomes a reviewed pull request, a hopeless one ends with a failure report. What it claims
+// in the end it has looked up on the stand-in; it exits with 0 only when all of it holds.
 package main
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"fmt"
-
-	"charm.land/glamour/v2"
-
-	"github.com/ralph-loop/ralph/internal/fake"
-	"github.com/ralph-loop/ralph/internal/report"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
 )
 
 func main() {
-	g, _ := fake.New(fake.Options{})
-	defer g.Close()
-	_, _ = report.Page("x")
-	r, _ := glamour.NewTermRenderer(glamour.WithStandardStyle("notty"), glamour.WithWordWrap(100))
-	s, _ := r.Render("# hi\n\n| a | b |\n|---|---|\n| 1 | `2` |\n\n<details><summary>Last <code>make</code></summary>\n\n```\nx\n```\n</details>\n<sub>small</sub>\n")
-	fmt.Println(s)
+	ralph := flag.String("ralph", "bin/ralph", "the ralph `program` to show")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
+	err := run(ctx, *ralph, os.Stdout)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "demo: interrupted; everything it started is stopped")
+		os.Exit(130)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the demonstration from the first commit to the path of the report.
+func run(ctx context.Context, ralph string, out io.Writer) error {
+	s, err := newStage(ralph, newScreen(out))
+	if err != nil {
+		return fmt.Errorf("setting the stage: %w", err)
+	}
+	defer s.close()
+
+	solved, err := s.solvable(ctx)
+	if err != nil {
+		return err
+	}
+	gaveUp, err := s.hopeless(ctx)
+	if err != nil {
+		return err
+	}
+	parts := s.reports()
+	if err := s.screen.show(parts); err != nil {
+		return err
+	}
+	broken := s.screen.tell(s.findings(ctx, solved, gaveUp))
+	page, err := writePage(filepath.Dir(s.ralph), append(parts, s.screen.transcript()))
+	if err != nil {
+		return err
+	}
+	s.screen.print("\nThe same as a page to read in a browser:\n" + page)
+	if broken > 0 {
+		return errors.New("not everything is as it should be: see the lines with ✗")
+	}
+	return nil
 }

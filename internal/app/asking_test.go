@@ -1,0 +1,164 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+func (w *world) dispatch(inputs map[string]string) (loop.Result, error) {
+	w.t.Helper()
+	for k, v := range inputs {
+		w.inputs[k] = v
+	}
+	return w.action(context.Background(), "workflow_dispatch", w.gh.DispatchPayload(owner, name, "alice", inputs))
+}
+
+func TestDispatch(t *testing.T) {
+	t.Run("issue", func(t *testing.T) {
+		w := newWorld(t)
+		w.inputs["agent"] = w.script("agent", fixer)
+		w.must(loop.Done)(w.dispatch(map[string]string{"issue": "1"}))
+		if pr := w.gh.Pulls(owner, name)[0]; pr.Head != "ralph/issue-1" || !strings.Contains(pr.Body, "Closes #1") {
+			t.Errorf("pull request = %+v", pr)
+		}
+	})
+	t.Run("prompt", func(t *testing.T) {
+		w := newWorld(t)
+		w.inputs["agent"] = w.script("agent", fixer)
+		w.must(loop.Done)(w.dispatch(map[string]string{"prompt": "Make add add\nIt subtracts."}))
+		pr := w.gh.Pulls(owner, name)[0]
+		if pr.Head != "ralph/prompt-make-add-add" || strings.Contains(pr.Body, "Closes") || pr.Draft {
+			t.Errorf("pull request = %+v", pr)
+		}
+		if n := len(w.bodies(w.issue)); n != 0 {
+			t.Error("a prompt without an issue writes on one")
+		}
+	})
+	t.Run("prompt file", func(t *testing.T) {
+		w := newWorld(t)
+		w.commit("todo.md", "# Make add add\n\nIt subtracts.\n")
+		w.inputs["agent"] = w.script("agent", fixer)
+		result := w.must(loop.Done)(w.dispatch(map[string]string{"prompt_file": "todo.md"}))
+		if result.State.Start.Title != "Make add add" {
+			t.Errorf("task = %+v", result.State.Start)
+		}
+	})
+	t.Run("a prompt file that is not there", func(t *testing.T) {
+		w := newWorld(t)
+		w.inputs["agent"] = w.script("agent", fixer)
+		result, _ := w.dispatch(map[string]string{"prompt_file": "nope.md"})
+		if result.Outcome != loop.Invalid || !strings.Contains(result.Reason, `prompt_file is "nope.md"`) {
+			t.Errorf("outcome %s: %s", result.Outcome, result.Reason)
+		}
+	})
+	t.Run("nothing", func(t *testing.T) {
+		w := newWorld(t)
+		result, err := w.dispatch(nil)
+		if result.Outcome != loop.Invalid || err == nil || !strings.Contains(err.Error(), "asks for nothing") {
+			t.Errorf("outcome %s: %v", result.Outcome, err)
+		}
+	})
+}
+
+// TestTokens: a personal token and an App work as GITHUB_TOKEN does, and each writes under its own name (B-30).
+func TestTokens(t *testing.T) {
+	t.Run("personal", func(t *testing.T) {
+		w := newWorld(t)
+		w.gh.AddUser("robin", false)
+		w.gh.SetPermission(owner, name, "robin", "write")
+		w.gh.AddToken("ghp_0123456789012345678901234567890123ab", "robin", fake.PAT)
+		w.inputs["agent"], w.inputs["github_token"] = w.script("agent", fixer), "ghp_0123456789012345678901234567890123ab"
+		w.must(loop.Done)(w.label("alice"))
+		pr := w.gh.Pulls(owner, name)[0]
+		if pr.Author != "robin" || strings.Contains(pr.Body, "own token") {
+			t.Errorf("pull request = %+v", pr)
+		}
+	})
+	t.Run("the job's own", func(t *testing.T) {
+		w := newWorld(t)
+		w.inputs["agent"] = w.script("agent", fixer)
+		w.must(loop.Done)(w.label("alice"))
+		if pr := w.gh.Pulls(owner, name)[0]; !strings.Contains(pr.Body, "own token, which does not start other workflows") {
+			t.Errorf("the pull request does not say that no CI will run:\n%s", pr.Body)
+		}
+	})
+	t.Run("app", func(t *testing.T) {
+		w := newWorld(t)
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.gh.AddApp(fake.App{ID: 7, Slug: "ralphy", Owner: owner, InstallationID: 70, Key: &key.PublicKey})
+		text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+		w.inputs["agent"], w.inputs["github_token"] = w.script("agent", fixer), ""
+		w.inputs["app_id"], w.inputs["app_private_key"] = "7", string(text)
+		w.must(loop.Done)(w.label("alice"))
+		if pr := w.gh.Pulls(owner, name)[0]; pr.Author != "ralphy[bot]" {
+			t.Errorf("pull request = %+v", pr)
+		}
+	})
+}
+
+// TestDryRun does everything but write (B-32).
+func TestDryRun(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["dry_run"] = w.script("agent", fixer), "true"
+	w.must(loop.Done)(w.label("alice"))
+	for _, c := range w.gh.Calls() {
+		if c.Method != "GET" {
+			t.Errorf("a dry run writes: %s", c)
+		}
+	}
+	if b := w.branches(); len(b) != 1 {
+		t.Errorf("a dry run pushes: %v", b)
+	}
+	if w.git("for-each-ref", "refs/ralph") != "" {
+		t.Error("a dry run pushes its run record")
+	}
+	if !strings.Contains(w.file("summary"), "Done after 3 iterations") {
+		t.Errorf("job summary: %s", w.file("summary"))
+	}
+}
+
+func TestBaseline(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["settings"] = w.script("agent", fixer), `{"baseline": "require"}`
+	result, _ := w.label("alice")
+	if result.Outcome != loop.Invalid || !strings.Contains(result.Reason, `"make test" already fails on the base commit`) {
+		t.Errorf("baseline require: %s (%s)", result.Outcome, result.Reason)
+	}
+	w.inputs["settings"] = `{"baseline": "report"}`
+	w.must(loop.Done)(w.label("alice"))
+	if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(body, "Already failing before") {
+		t.Errorf("the comment does not say what failed before:\n%s", body)
+	}
+}
+
+// TestOutputs carry enums, numbers, names and addresses (B-23).
+func TestOutputs(t *testing.T) {
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.must(loop.Done)(w.label("alice"))
+	got := map[string]string{}
+	lines := strings.Split(w.file("output"), "\n")
+	for i := 0; i+2 < len(lines); i += 3 {
+		key, _, _ := strings.Cut(lines[i], "<<")
+		got[key] = lines[i+1]
+	}
+	for key, want := range map[string]string{"conclusion": "success", "outcome": "done", "pr_number": "2", "branch_name": "ralph/issue-1", "iterations": "3", "failure_branch": "", "pr_url": w.gh.URL() + "/alice/demo/pull/2"} {
+		if got[key] != want {
+			t.Errorf("output %s = %q, want %q", key, got[key], want)
+		}
+	}
+	if !strings.HasSuffix(got["report_file"], "report.html") {
+		t.Errorf("report_file = %q", got["report_file"])
+	}
+}

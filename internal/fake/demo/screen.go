@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"charm.land/glamour/v2"
+	"charm.land/glamour/v2/ansi"
+	"charm.land/glamour/v2/styles"
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// maxWidth is how many columns reports take at most.
+const maxWidth = 100
+
+// screen prints what happens as it happens, and remembers it for the page.
+type screen struct {
+	width    int
+	terminal bool
+
+	mu   sync.Mutex
+	out  io.Writer
+	told strings.Builder
+}
+
+// newScreen fits the terminal that out is, or takes the whole width where it is none.
+func newScreen(out io.Writer) *screen {
+	s := &screen{out: out, width: maxWidth}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.terminal = true
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			s.width = max(40, min(maxWidth, width))
+		}
+	}
+	return s
+}
+
+func (s *screen) print(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = fmt.Fprintln(s.out, text) // nobody may be reading any more
+	_, _ = fmt.Fprintln(&s.told, text)
+}
+
+// job prints a line of the job's log.
+func (s *screen) job(line string) { s.print("  ralph  │ " + line) }
+
+// github prints what changed on the stand-in.
+func (s *screen) github(line string) { s.print("  github │ " + line) }
+
+// transcript is everything that was printed so far, but for the reports.
+func (s *screen) transcript() report.Section {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return report.Section{Heading: "What happened", Markdown: fenced(s.told.String())}
+}
+
+// fenced is a block of text that nothing in it can end.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + strings.TrimSpace(text) + "\n" + fence + "\n"
+}
+
+// show renders reports for reading here.
+func (s *screen) show(parts []report.Section) error {
+	renderer, err := glamour.NewTermRenderer(glamour.WithStyles(s.style()), glamour.WithWordWrap(s.width), glamour.WithPreservedNewLines())
+	if err != nil {
+		return fmt.Errorf("making the renderer: %w", err)
+	}
+	for _, part := range parts {
+		text, err := renderer.Render(strings.ReplaceAll(part.Markdown, "<br>\n", "\n"))
+		if err != nil {
+			return fmt.Errorf("rendering %s: %w", part.Heading, err)
+		}
+		_, _ = fmt.Fprintf(s.out, "\n%s\n\n%s\n", s.rule(part), withoutTrailingSpace(text))
+	}
+	return nil
+}
+
+// rule is the line above a report.
+func (s *screen) rule(part report.Section) string {
+	title := "── " + part.Heading + " · " + part.Meta + " "
+	return title + strings.Repeat("─", max(0, s.width-len([]rune(title))))
+}
+
+// style is plain; on a terminal, what is strong is bold there. It has no colours, which no background could swallow.
+func (s *screen) style() ansi.StyleConfig {
+	plain, margin := styles.NoTTYStyleConfig, uint(0) // a command in a code block should fit a line
+	plain.Document.Margin = &margin
+	if s.terminal {
+		bold := true
+		plain.Strong = ansi.StylePrimitive{Bold: &bold}
+		plain.Heading.Bold = &bold
+	}
+	return plain
+}
+
+func withoutTrailingSpace(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight(line, " \n"))
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
