@@ -188,7 +188,9 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)
 	}
 	turn := reader.turn(end, stderr.String())
-	if class, reason := a.ended(end); class != loop.OK && !(reader.settled() && (class == loop.TimedOut || class == loop.Idle)) {
+	class, reason := a.ended(end)
+	lingered := reader.settled() && (class == loop.TimedOut || class == loop.Idle) // it had said its result before
+	if class != loop.OK && !lingered {
 		turn.Class, turn.Reason = class, reason
 	}
 	turn.Text = lastBytes(turn.Text, loop.TextBytes)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // LockFile is the lock's name in the directory that it guards; it holds the owner's process number (S0-10).
@@ -65,10 +64,4 @@ func removeIf(name, content string) {
 	if held, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(held)) == strings.TrimSpace(content) {
 		_ = os.Remove(name)
 	}
-}
-
-// alive reports whether a process exists; one that belongs to somebody else does.
-func alive(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
 }

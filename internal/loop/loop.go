@@ -3,6 +3,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -151,7 +152,7 @@ func rescue(ctx context.Context, s State, step Step, p Ports) error {
 }
 
 func cause(ctx context.Context) string {
-	if c := context.Cause(ctx); c != nil && c != context.Canceled {
+	if c := context.Cause(ctx); c != nil && !errors.Is(c, context.Canceled) {
 		return c.Error()
 	}
 	return "the run was cancelled"

@@ -1,0 +1,13 @@
+package journal
+
+import "os"
+
+// alive reports whether a process exists.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	_ = p.Release()
+	return true
+}
