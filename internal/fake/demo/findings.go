@@ -36,7 +36,10 @@ func that(claim string, holds bool, seen any) finding {
 
 // doneFindings are about the issue that got done. The checks are run once more, on a clone of what was pushed.
 func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
-	p, _ := s.pull(solvable)
+	p, ok := s.pull(solvable)
+	if !ok {
+		return []finding{{"There is a pull request for issue #1", "there is none"}}
+	}
 	shown, err := s.shownSHA(ctx, p.Number)
 	pushed := s.hub.BranchSHA(owner, name, branch(solvable))
 	said, _ := s.comment(p.Number, sticky)
@@ -57,7 +60,10 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 
 // failedFindings are about the issue that could not be done.
 func (s *stage) failedFindings(exit int) []finding {
-	p, _ := s.pull(hopeless)
+	p, ok := s.pull(hopeless)
+	if !ok {
+		return []finding{{"There is a pull request with the work on issue #2", "there is none"}}
+	}
 	var kept []string
 	for line := range strings.Lines(git(s.hub, "for-each-ref", "--format=%(refname:short)", "refs/heads/wip")) {
 		kept = append(kept, strings.TrimSpace(line))

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDemo runs the demonstration with a ralph that is built for it.
+func TestDemo(t *testing.T) {
+	ralph := build(t)
+	out := demonstrate(t, ralph, 0)
+	for _, want := range []string{
+		"pull request #3 opened as a draft", "check make test: failed", "check review: failed", "pull request #3 is ready for review",
+		"label ralph:failed put on #2", "## Failed Tasks",
+		"✓ On that commit make test passes", "✓ Issue #1 has no label left", "✓ Its work is kept on wip/ralph-fail-issue-2-",
+		"✓ Every request was one that GitHub understands",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q", want)
+		}
+	}
+	if n := strings.Count(out, "✓ "); n != 12 || strings.Contains(out, "✗ ") {
+		t.Errorf("%d claims hold, want all 12", n)
+	}
+	if strings.Contains(out, token) {
+		t.Error("the output holds the token")
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	holdPage(t, lines[len(lines)-1], filepath.Join(filepath.Dir(ralph), "demo", "report.html"))
+}
+
+// outside is what would make a browser ask somebody else.
+var outside = regexp.MustCompile(`(?i)https?://|<(link|script|img|iframe|object|embed)\b|\ssrc=|@import|url\(`)
+
+// holdPage holds the page against what it should be.
+func holdPage(t *testing.T, path, want string) {
+	t.Helper()
+	if path != want {
+		t.Errorf("the last line is %q, want %q", path, want)
+	}
+	page, err := os.ReadFile(path) //nolint:gosec // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, heading := range []string{"Pull request #3: 7 - 5 is 12", "Comment on pull request #3", "Failure report of issue #2", "What happened"} {
+		if !bytes.Contains(page, []byte("<h2>"+heading+"</h2>")) {
+			t.Errorf("the page has no section %q", heading)
+		}
+	}
+	if found := outside.Find(page); found != nil {
+		t.Errorf("the page refers to the network: %q", found)
+	}
+}
+
+// TestDemoOfNothing: a ralph that does nothing is found out.
+func TestDemoOfNothing(t *testing.T) {
+	idle := filepath.Join(t.TempDir(), "ralph")
+	if err := os.WriteFile(idle, []byte("#!/bin/sh\n"), 0o755); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	out := demonstrate(t, idle, 1)
+	for _, want := range []string{
+		"✗ There is a pull request for issue #1: there is none", "✗ There is a pull request with the work on issue #2", "not everything is as it should be",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+func TestJobLog(t *testing.T) {
+	var got []string
+	l := &jobLog{say: func(line string) { got = append(got, line) }}
+	for _, part := range []string{
+		"plain\n::add-mask::s3cret\n::gro", "up::Turn\nthe s3cret\n::endgroup::\n", "::stop-commands::word\n::error::not obeyed\n::word::\n",
+		"::error title=x::50%25%0Aof it\n", "no end",
+	} {
+		if _, err := l.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.end()
+	want := "plain|Turn|the ***|::error::not obeyed|error: 50%|of it|no end"
+	if strings.Join(got, "|") != want {
+		t.Errorf("shown %q, want %q", strings.Join(got, "|"), want)
+	}
+}
+
+func TestUnlink(t *testing.T) {
+	got := unlink(`see [#3](http://127.0.0.1:4711/alice/calculator/pull/3) and [` + "`a`" + `](http://127.0.0.1:4711/x), [docs](https://example.com)`)
+	if want := "see #3 and `a`, [docs](https://example.com)"; got != want {
+		t.Errorf("unlinked %q, want %q", got, want)
+	}
+}
+
+// build makes the programs as make does, and returns ralph's path.
+func build(t *testing.T) string {
+	t.Helper()
+	ralph := filepath.Join(t.TempDir(), "ralph")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", ralph, "github.com/ralph-loop/ralph/cmd/ralph").CombinedOutput(); err != nil {
+		t.Fatalf("building ralph: %v\n%s", err, out)
+	}
+	return ralph
+}
+
+// demonstrate runs the demo in a process of its own, which ends with the code, and returns all that it printed.
+func demonstrate(t *testing.T, ralph string, code int) string {
+	t.Helper()
+	demo := filepath.Join(t.TempDir(), "demo")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", demo, ".").CombinedOutput(); err != nil {
+		t.Fatalf("building the demo: %v\n%s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, demo, "-ralph", ralph)
+	out, _ := cmd.CombinedOutput()
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Fatalf("exit code %d, want %d:\n%s", got, code, out)
+	}
+	return string(out)
+}
