@@ -15,6 +15,7 @@ import (
 
 // TestLabelledIssueBecomesPullRequest is the main job: a labelled issue in, a reviewed pull request out.
 func TestLabelledIssueBecomesPullRequest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	result := w.must(loop.Done)(w.label("alice"))
@@ -46,11 +47,13 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 
 // TestCallBudget counts what a run asks of the API: at most 12 calls before the first turn, 2 in each iteration, 8 to finish.
 func TestCallBudget(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, agent string
 		want        loop.Outcome
 	}{{"done", fixer, loop.Done}, {"capped", approver(`echo x >> tried.txt; echo "<response>DONE</response>"`), loop.Capped}} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			clock := w.shared("clock")
 			w.inputs["agent"] = w.script("agent", "date +%s%N >> "+clock+"\n"+tt.agent)
@@ -106,6 +109,7 @@ func times(t *testing.T, file string) []time.Time {
 
 // TestHopelessIssue ends with the work kept, a report that helps, and a retry that goes on from it.
 func TestHopelessIssue(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "2"
 	result := w.must(loop.Capped)(w.label("alice"))
@@ -155,6 +159,7 @@ func TestHopelessIssue(t *testing.T) {
 
 // TestFreshRetry begins at the base again and keeps the old work.
 func TestFreshRetry(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "1"
 	before := w.must(loop.Capped)(w.label("alice"))
@@ -177,6 +182,7 @@ func TestFreshRetry(t *testing.T) {
 }
 
 func TestWhoMayAsk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.must(loop.Refused)(w.comment("mallory", "/ralph run"))
@@ -194,6 +200,7 @@ func TestWhoMayAsk(t *testing.T) {
 }
 
 func TestLookupThatFailsRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.gh.Fail(fake.Fault{Match: "GET /repos/.../permission", Status: 404, Times: -1})
@@ -201,6 +208,7 @@ func TestLookupThatFailsRefuses(t *testing.T) {
 }
 
 func TestNotOurs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, tt := range []struct{ name, event, payload, want string }{
 		{"an unknown event", "watch", `{"action":"started","repository":{"name":"demo","owner":{"login":"alice"}}}`, "ralph does nothing on watch.started"},
@@ -222,6 +230,7 @@ func TestNotOurs(t *testing.T) {
 }
 
 func TestCommandsThatAnswer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, tt := range []struct{ body, want string }{
 		{"/ralph", "`/ralph retry"},
@@ -246,6 +255,7 @@ func TestCommandsThatAnswer(t *testing.T) {
 }
 
 func TestMistakesCostNothing(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		set    func(*world)
@@ -259,6 +269,7 @@ func TestMistakesCostNothing(t *testing.T) {
 		{"both prompts", func(w *world) { w.inputs["prompt"], w.inputs["prompt_file"] = "a", "b" }, "prompt and prompt_file", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			turned := w.shared("turned")
 			w.inputs["agent"] = w.script("agent", "echo x >> "+turned+"\n"+fixer)

@@ -22,7 +22,9 @@ func (w *world) dispatch(inputs map[string]string) (loop.Result, error) {
 }
 
 func TestDispatch(t *testing.T) {
+	t.Parallel()
 	t.Run("issue", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		w.inputs["agent"] = w.script("agent", fixer)
 		w.must(loop.Done)(w.dispatch(map[string]string{"issue": "1"}))
@@ -31,6 +33,7 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 	t.Run("prompt", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		w.inputs["agent"] = w.script("agent", fixer)
 		w.must(loop.Done)(w.dispatch(map[string]string{"prompt": "Make add add\nIt subtracts."}))
@@ -43,6 +46,7 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 	t.Run("prompt file", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		w.commit("todo.md", "# Make add add\n\nIt subtracts.\n")
 		w.inputs["agent"] = w.script("agent", fixer)
@@ -52,6 +56,7 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 	t.Run("a prompt file that is not there", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		w.inputs["agent"] = w.script("agent", fixer)
 		result, _ := w.dispatch(map[string]string{"prompt_file": "nope.md"})
@@ -60,6 +65,7 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 	t.Run("nothing", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		result, err := w.dispatch(nil)
 		if result.Outcome != loop.Invalid || err == nil || !strings.Contains(err.Error(), "asks for nothing") {
@@ -70,7 +76,9 @@ func TestDispatch(t *testing.T) {
 
 // TestTokens: a personal token and an App work as GITHUB_TOKEN does, and each writes under its own name (B-30).
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	t.Run("personal", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		w.gh.AddUser("robin", false)
 		w.gh.SetPermission(owner, name, "robin", "write")
@@ -83,6 +91,7 @@ func TestTokens(t *testing.T) {
 		}
 	})
 	t.Run("the job's own", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		w.inputs["agent"] = w.script("agent", fixer)
 		w.must(loop.Done)(w.label("alice"))
@@ -91,6 +100,7 @@ func TestTokens(t *testing.T) {
 		}
 	})
 	t.Run("app", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		key, err := rsa.GenerateKey(rand.Reader, 2048)
 		if err != nil {
@@ -109,6 +119,7 @@ func TestTokens(t *testing.T) {
 
 // TestDryRun does everything but write (B-32).
 func TestDryRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"], w.inputs["dry_run"] = w.script("agent", fixer), "true"
 	w.must(loop.Done)(w.label("alice"))
@@ -129,6 +140,7 @@ func TestDryRun(t *testing.T) {
 }
 
 func TestBaseline(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"], w.inputs["settings"] = w.script("agent", fixer), `{"baseline": "require"}`
 	result, _ := w.label("alice")
@@ -144,6 +156,7 @@ func TestBaseline(t *testing.T) {
 
 // TestOutputs carry enums, numbers, names and addresses (B-23).
 func TestOutputs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.must(loop.Done)(w.label("alice"))

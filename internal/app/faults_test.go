@@ -11,6 +11,7 @@ import (
 
 // TestRunSurvivesGitHub: whatever GitHub's documents say can be tried again is tried again; what only shows the run does not stop it.
 func TestRunSurvivesGitHub(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		fault fake.Fault
@@ -37,6 +38,7 @@ func TestRunSurvivesGitHub(t *testing.T) {
 		{"git: 503 on the fetch", fake.Fault{Match: "GET /.../refs", Status: 503}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.inputs["agent"] = w.script("agent", fixer)
 			w.gh.Fail(tt.fault)
@@ -57,6 +59,7 @@ func TestRunSurvivesGitHub(t *testing.T) {
 
 // TestWhatCannotBeTriedAgain ends with a sentence that says what to do.
 func TestWhatCannotBeTriedAgain(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		fault fake.Fault
@@ -68,6 +71,7 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 		{"the push is refused for good", fake.Fault{Match: "POST /.../git-receive-pack", Status: 403, Times: -1}, "write the repository's contents", loop.Failed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.inputs["agent"] = w.script("agent", fixer)
 			w.gh.Fail(tt.fault)
@@ -85,6 +89,7 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 
 // TestPushThatFailsIsNotDone: when the work cannot be pushed any more, the run does not end well, whatever the checks say.
 func TestPushThatFailsIsNotDone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", Nth: 4, Status: 403, Times: -1})

@@ -67,8 +67,10 @@ func (w *world) killed(at, event string, payload []byte) {
 // TestKilledAtAnyRecord kills the job with SIGKILL right after each type of record, and lets the sweep of another machine go on: no
 // commit that was made is lost, iterations keep their numbers, and nothing is posted twice.
 func TestKilledAtAnyRecord(t *testing.T) {
+	t.Parallel()
 	for _, at := range []string{"started 1", "posted 1", "baselined 1", "turning 1", "turned 1", "committed 1", "judged 1", "posted 2", "turning 2", "committed 2", "committed 3", "judged 3", "ended 1"} {
 		t.Run(at, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.inputs["agent"] = w.script("agent", fixer)
 			w.gh.Label(owner, name, w.issue, "ralph", "alice")
@@ -120,6 +122,7 @@ func TestKilledAtAnyRecord(t *testing.T) {
 
 // TestSweepStartsQueuedLabels starts what no run picked up, and nothing that was edited meanwhile or labelled by somebody who may not.
 func TestSweepStartsQueuedLabels(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.gh.Label(owner, name, w.issue, "ralph", "mallory")
@@ -144,6 +147,7 @@ func TestSweepStartsQueuedLabels(t *testing.T) {
 
 // TestHeldRunIsLeftAlone: a second request while a run is alive says so and drops itself.
 func TestHeldRunIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
@@ -159,6 +163,7 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 // TestCancelledJob stops in the middle of a turn: what the agent had done is pushed, and the next request goes on with the same
 // iteration.
 func TestCancelledJob(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	began := w.shared("began")
 	w.inputs["agent"] = w.script("agent", `echo half > half.txt; echo x >> `+began+`; sleep 60`)
@@ -192,6 +197,7 @@ func TestCancelledJob(t *testing.T) {
 // TestBranchMovedMeanwhile: somebody pushes to the run's branch while the agent works; nobody's commit is lost, and what is judged is
 // what is pushed.
 func TestBranchMovedMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	asked, pushed := w.shared("asked"), w.shared("pushed")
 	w.inputs["agent"] = w.script("agent", approver(`

@@ -30,6 +30,7 @@ const spy = `who=$1; out=$2
 // TestNobodyBelowHoldsAToken: agent, reviewer and checks find no GitHub token anywhere, and only the agent's process
 // gets the model's key.
 func TestNobodyBelowHoldsAToken(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	found := w.shared("found")
 	w.script("spy", spy)
@@ -65,6 +66,7 @@ func TestNobodyBelowHoldsAToken(t *testing.T) {
 
 // TestNothingPostedHoldsASecret: an agent that prints the token and the key, and a check that does.
 func TestNothingPostedHoldsASecret(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	leak := token + " " + secret + " ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	w.inputs["agent"] = w.script("agent", `cat >/dev/null; date +%N > x; echo "`+leak+`
@@ -96,6 +98,7 @@ func TestNothingPostedHoldsASecret(t *testing.T) {
 
 // TestReviewerThatWrites edits, commits and moves refs in turn; none of its verdicts counts.
 func TestReviewerThatWrites(t *testing.T) {
+	t.Parallel()
 	for what, deed := range map[string]string{
 		"edits":      `chmod -R u+w . 2>/dev/null; echo x >> add.sh`,
 		"adds":       `chmod -R u+w . 2>/dev/null; echo x > new.txt`,
@@ -103,6 +106,7 @@ func TestReviewerThatWrites(t *testing.T) {
 		"moves refs": `chmod -R u+w . .git 2>/dev/null; git branch -f main HEAD~1; git update-ref refs/heads/x HEAD`,
 	} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			done := w.shared("done")
 			w.inputs["max_iterations"] = "1"
@@ -135,6 +139,7 @@ func TestReviewerThatWrites(t *testing.T) {
 
 // TestHostileAgent leaves hooks, configuration and links behind; none of it runs as the harness, and the work is kept.
 func TestHostileAgent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	canary := w.shared("canary")
 	w.inputs["agent"] = w.script("agent", approver(`
@@ -159,6 +164,7 @@ rm -f `+canary+`.ready; echo "<response>DONE</response>"; exit 0`))
 
 // TestJudgeIsTheBasesOwn: an agent that edits the settings and the checks' definition changes nothing for this run.
 func TestJudgeIsTheBasesOwn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.commit(".ralph/settings.json", `{"guardrails": [{"command": "make test"}], "maximumIterations": 2}`)
 	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .ralph; echo '{"guardrails": [{"command": "true"}], "review": false}' > .ralph/settings.json; date +%N > x; echo "<response>DONE</response>"`))
@@ -171,6 +177,7 @@ func TestJudgeIsTheBasesOwn(t *testing.T) {
 }
 
 func TestClaimWithoutWorkIsNotDone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.commit("add.sh", "add() { echo $(($1 + $2)); }\n") // nothing is wrong
 	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", approver(`echo "<response>DONE</response>"`)), "1"
@@ -187,6 +194,7 @@ func TestClaimWithoutWorkIsNotDone(t *testing.T) {
 }
 
 func TestOwnEventsAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "github-actions[bot]", Body: "/ralph run"})
 	w.inputs["allowed_bots"] = "github-actions[bot]"
