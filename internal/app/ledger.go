@@ -25,6 +25,7 @@ type ledger struct {
 	watch func(ctx context.Context, r loop.Record, s loop.State) *loop.Post
 	// redact takes secrets out of everything that is recorded.
 	redact func(string) string
+	saved  int // how many records the run record holds
 	// stored hears of a record the moment it is stored; tests kill the process there.
 	stored func(loop.Record)
 }
@@ -105,12 +106,13 @@ func (l *ledger) save(ctx context.Context, next ...loop.Record) error {
 	if _, err := l.tree.SaveRecord(ctx, map[string][]byte{journal.File: text}, message); err != nil {
 		return fmt.Errorf("saving the run record: %w", err)
 	}
+	l.saved = s.Records
 	return nil
 }
 
 // share pushes the run record as the journal stands now.
 func (l *ledger) share(ctx context.Context) error {
-	if !l.remote {
+	if !l.remote || l.State().Records == l.saved {
 		return nil
 	}
 	if err := l.save(ctx); err != nil {

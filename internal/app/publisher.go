@@ -124,7 +124,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	merge := func(q *loop.Post) {
 		if q != nil {
 			all = join(all, q)
-			s = s.With(loop.Record{Type: loop.Posted, Post: q})
+			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
 		}
 	}
 	fresh := false

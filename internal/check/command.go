@@ -84,6 +84,9 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 		return v, nil
 	}
 	v.Reason = c.reason(r)
+	if line := telling(output); line != "" && r.Class == proc.Exited && r.Exit < shellExit {
+		v.Reason += ": " + line
+	}
 	v.Missing = r.Class == proc.NotFound || r.Class == proc.Exited && (r.Exit == shellExit || r.Exit == shellExit+1)
 	v.Output = loop.Excerpt(output)
 	v.Tell = c.tell(r, filepath.Join(c.LogDir, name), output)
@@ -106,6 +109,23 @@ func (c *Command) reason(r proc.Result) string {
 		return "a program of the command was not found (exit code 127); install it before ralph runs, or change the check"
 	}
 	return fmt.Sprintf("it exited with code %d", r.Exit)
+}
+
+var failing = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
+
+// telling is the first line of an output that tells what failed, or else its last line that says anything.
+func telling(output string) string {
+	last := ""
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(proc.Inert(line))
+		if failing.MatchString(line) {
+			return shorten(line, 120)
+		}
+		if line != "" {
+			last = line
+		}
+	}
+	return shorten(last, 120)
 }
 
 // tell is the message of S1-95 for the next prompt.

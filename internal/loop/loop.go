@@ -123,7 +123,7 @@ func commit(ctx context.Context, s State, step Step, p Ports) error {
 	if c.Empty {
 		p.Log("commit: nothing changed")
 	} else {
-		p.Log("commit: %.12s, %d files", c.SHA, len(c.Files)+c.MoreFiles)
+		p.Log("commit: %.12s, %s", c.SHA, files(len(c.Files)+c.MoreFiles))
 	}
 	_, err = p.Journal.Append(ctx, Record{Type: Committed, At: p.Clock(), Iteration: step.Iteration, Commit: &c})
 	return err
@@ -156,4 +156,11 @@ func cause(ctx context.Context) string {
 		return c.Error()
 	}
 	return "the run was cancelled"
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }

@@ -124,13 +124,18 @@ func (v View) tried(r room) string {
 		if f := it.Failure(); f != nil && f.Reason != "" {
 			b.WriteString(" — " + v.text(f.Reason, 200))
 		}
-		if said := v.text(it.Turn.Text, 240); said != "" {
+		if said := v.text(withoutTag(it.Turn.Text), 240); said != "" {
 			b.WriteString("\n  The agent said: " + said)
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
 }
+
+// claimTag is the sign by which an agent claims to be done; it says nothing to people.
+var claimTag = regexp.MustCompile(`(?is)<(response|promise)>.*?</(response|promise)>`)
+
+func withoutTag(said string) string { return claimTag.ReplaceAllString(said, "") }
 
 // verbatimFailure is the last failure's output as it came.
 func (v View) verbatimFailure(lines int) string {

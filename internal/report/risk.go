@@ -25,7 +25,7 @@ var risks = []struct {
 	{"pins dependencies",
 		regexp.MustCompile(`(?i)(^|/)(go\.sum|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|flake\.lock)$|(^|/)(vendor|node_modules)/`)},
 	{"is part of the build",
-		regexp.MustCompile(`(?i)(^|/)(makefile|gnumakefile|dockerfile[^/]*|containerfile|justfile|taskfile\.ya?ml|go\.(mod|work)|package\.json|cargo\.toml|build\.rs|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|pom\.xml|build\.gradle(\.kts)?|cmakelists\.txt|meson\.build|rakefile|gemfile|composer\.json|[^/]*compose\.ya?ml)$|\.(mk|bazel|bzl|sh|ps1)$`)},
+		regexp.MustCompile(`(?i)(^|/)(makefile|gnumakefile|dockerfile[^/]*|containerfile|justfile|taskfile\.ya?ml|go\.(mod|work)|package\.json|cargo\.toml|build\.rs|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|pom\.xml|build\.gradle(\.kts)?|cmakelists\.txt|meson\.build|rakefile|gemfile|composer\.json|[^/]*compose\.ya?ml)$|\.(mk|bazel|bzl)$|(^|/)(scripts?|ci)/[^/]*\.(sh|ps1)$|(^|/)(build|release|deploy|install)[^/]*\.(sh|ps1)$`)},
 	{"is a test or a check: what judges the change was itself changed",
 		regexp.MustCompile(`(?i)(_test\.\w+|\.(test|spec)\.\w+|(^|/)test_[^/]*\.py|conftest\.py)$|(^|/)(tests?|__tests__|spec|testdata|fixtures|__snapshots__)/|(^|/)(\.golangci\.ya?ml|\.?eslint[^/]*|\.?jest\.config[^/]*|vitest\.config[^/]*|tox\.ini|pytest\.ini|\.rspec|\.coveragerc|\.nycrc[^/]*|tsconfig[^/]*\.json)$`)},
 }
