@@ -1,0 +1,132 @@
+package github
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// payloads are what GitHub sends, from the stand-in.
+func payloads(t testing.TB) map[string][]byte {
+	t.Helper()
+	gh, err := fake.New(fake.Options{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gh.Close()
+	gh.AddUser("alice", false)
+	if err := gh.AddRepo("alice", "demo", "trunk"); err != nil {
+		t.Fatal(err)
+	}
+	n := gh.AddIssue("alice", "demo", fake.Issue{Title: "T", Body: "B", Author: "alice", Labels: []string{"ralph"}})
+	pr := gh.AddPull("alice", "demo", fake.Pull{Title: "P", Author: "alice", Head: "x", Base: "trunk"})
+	return map[string][]byte{
+		"issues":            gh.LabeledPayload("alice", "demo", n, "ralph", "alice"),
+		"issue_comment":     gh.CommentPayload("alice", "demo", gh.AddComment("alice", "demo", n, fake.Comment{Author: "alice", Body: "/ralph run"})),
+		"comment on a pull": gh.CommentPayload("alice", "demo", gh.AddComment("alice", "demo", pr, fake.Comment{Author: "alice", Body: "/ralph run"})),
+		"workflow_dispatch": gh.DispatchPayload("alice", "demo", "alice", nil),
+		"schedule":          gh.SchedulePayload("alice", "demo"),
+	}
+}
+
+func TestParseEvent(t *testing.T) {
+	all := payloads(t)
+	parse := func(name, payload string) event.Event {
+		t.Helper()
+		ev, err := ParseEvent(Delivery{Name: name, Payload: all[payload], Repository: "alice/demo", TriggeringActor: "bob", At: noon})
+		if err != nil {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		if ev.Repo.String() != "alice/demo" || ev.TriggeringActor != "bob" {
+			t.Errorf("%s: %+v", payload, ev)
+		}
+		return ev
+	}
+	labelled := parse("issues", "issues")
+	if labelled.Kind != event.Labeled || labelled.Label != "ralph" || labelled.Issue.Number != 1 || labelled.Sender.Login != "alice" ||
+		labelled.Repo.DefaultBranch != "trunk" || !labelled.At.Equal(noon) || labelled.Issue.Pull || labelled.Issue.Body != "B" {
+		t.Errorf("labelled: %+v %+v", labelled, labelled.Issue)
+	}
+	if got := labelled.String(); got != "issues.labeled on alice/demo#1" {
+		t.Errorf("String = %q", got)
+	}
+	if c := parse("issue_comment", "issue_comment"); c.Kind != event.Commented || c.Comment.Body != "/ralph run" || c.Comment.Author.Login != "alice" || c.Issue.Pull {
+		t.Errorf("comment: %+v", c)
+	}
+	if c := parse("issue_comment", "comment on a pull"); !c.Issue.Pull {
+		t.Errorf("comment on a pull request: %+v", c.Issue)
+	}
+	if d := parse("workflow_dispatch", "workflow_dispatch"); d.Kind != event.Dispatched || d.Sender.Login != "alice" {
+		t.Errorf("dispatch: %+v", d)
+	}
+	if s := parse("schedule", "schedule"); s.Kind != event.Scheduled || s.Sender.Login != "" {
+		t.Errorf("schedule: %+v", s)
+	}
+}
+
+func TestEventsThatAreNotOurs(t *testing.T) {
+	all := payloads(t)
+	closed := strings.Replace(string(all["issues"]), `"labeled"`, `"closed"`, 1)
+	for name, d := range map[string]Delivery{
+		"another action": {Name: "issues", Payload: []byte(closed), Repository: "alice/demo"},
+		"another event":  {Name: "watch", Payload: []byte(`{"action":"started"}`), Repository: "alice/demo"},
+		"no payload":     {Name: "push", Repository: "alice/demo"},
+	} {
+		if ev, err := ParseEvent(d); err != nil || ev.Kind != event.Other {
+			t.Errorf("%s: %+v, %v", name, ev, err)
+		}
+	}
+	if ev, err := ParseEvent(Delivery{Name: "schedule", Repository: "alice/demo"}); err != nil || ev.Kind != event.Scheduled || ev.Repo.Name != "demo" {
+		t.Errorf("a schedule without a payload: %+v, %v", ev, err)
+	}
+}
+
+func TestPayloadsThatCannotBeRead(t *testing.T) {
+	all := payloads(t)
+	for name, tt := range map[string]struct {
+		d    Delivery
+		want string
+	}{
+		"not JSON":           {Delivery{Name: "issues", Payload: []byte("{")}, "reading the issues event"},
+		"empty":              {Delivery{Name: "issues", Payload: []byte("{}")}, "no issue or no repository"},
+		"no comment":         {Delivery{Name: "issue_comment", Payload: all["issues"]}, "no comment"},
+		"another repository": {Delivery{Name: "issues", Payload: all["issues"], Repository: "alice/other"}, "but this job belongs to alice/other"},
+		"no repository":      {Delivery{Name: "schedule"}, "names a repository"},
+	} {
+		if _, err := ParseEvent(tt.d); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+// FuzzParseEvent: whatever arrives, the parser neither panics nor invents an event that asks for something without a repository.
+func FuzzParseEvent(f *testing.F) {
+	for name, payload := range payloads(f) {
+		event, _, _ := strings.Cut(name, " ")
+		f.Add(event, payload)
+	}
+	f.Add("issues", []byte(`{"action":"labeled","issue":{"number":-1},"repository":null}`))
+	f.Fuzz(func(t *testing.T, name string, payload []byte) {
+		ev, err := ParseEvent(Delivery{Name: name, Payload: payload, Repository: "alice/demo", At: noon})
+		if err != nil {
+			return
+		}
+		if ev.Repo.String() != "alice/demo" && !strings.EqualFold(ev.Repo.String(), "alice/demo") {
+			t.Errorf("an event of %s", ev.Repo)
+		}
+		if (ev.Kind == event.Labeled || ev.Kind == event.Commented) && ev.Issue == nil || ev.Kind == event.Commented && ev.Comment == nil {
+			t.Errorf("%s without what it is about", ev.Kind)
+		}
+		_ = ev.String()
+		_, _, _ = event.Read(ev, event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"})
+		if !json.Valid(payload) && len(payload) > 0 {
+			t.Error("a payload that is not JSON was read")
+		}
+	})
+}
