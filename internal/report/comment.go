@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 
@@ -208,7 +209,7 @@ func (v View) credits() (parts []string) {
 	if s.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("retry %d", s.Retries))
 	}
-	if agent := v.code(s.Start.Agent, 60); agent != "" {
+	if agent := v.code(path.Base(s.Start.Agent), 60); agent != "" {
 		parts = append(parts, "agent "+agent)
 	}
 	if run := v.runLink(); run != "" {

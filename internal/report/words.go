@@ -116,12 +116,16 @@ func doing(m loop.Mode) string {
 // clock is a time of day; a report is read on the same day or not at all, the table carries the rest.
 func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
-// duration is a length of time in at most two units.
+// duration is a length of time in at most two units; below ten seconds with a tenth.
 func duration(d time.Duration) string {
-	d = d.Round(time.Second)
 	switch {
 	case d <= 0:
 		return "0s"
+	case d < 10*time.Second-50*time.Millisecond && d%time.Second != 0:
+		return fmt.Sprintf("%.1fs", max(d.Seconds(), 0.1))
+	}
+	d = d.Round(time.Second)
+	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", d/time.Second)
 	case d < time.Hour:

@@ -57,7 +57,7 @@ func TestSilent(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	for d, want := range map[time.Duration]string{-1: "0s", 400 * time.Millisecond: "0s", 42 * time.Second: "42s", 185 * time.Second: "3m 05s", 3725 * time.Second: "1h 02m"} {
+	for d, want := range map[time.Duration]string{-1: "0s", 400 * time.Millisecond: "0.4s", time.Millisecond: "0.1s", 3 * time.Second: "3s", 9970 * time.Millisecond: "10s", 42 * time.Second: "42s", 185 * time.Second: "3m 05s", 3725 * time.Second: "1h 02m"} {
 		if got := duration(d); got != want {
 			t.Errorf("duration(%v) = %q, want %q", d, got, want)
 		}
