@@ -198,6 +198,7 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 		Env:      a.Parent,
 		Identity: git.Identity{Name: "ralph", Email: a.hub.Self() + "@users.noreply." + a.host()},
 		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun,
+		Secrets: append(append(a.Env.Secrets(), a.Inputs.Secrets()...), token),
 	}, nil
 }
 

@@ -174,7 +174,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	}
 	tree, err := git.Open(ctx, l.Dir, git.Options{
 		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID,
-		Fresh: way == loop.Begin && dir != "", Resume: way != loop.Begin, Log: l.log,
+		Fresh: way == loop.Begin && dir != "", Resume: way != loop.Begin, Log: l.log, Secrets: l.Env.Secrets(),
 	}, "ralph/"+t.ID, "")
 	if err != nil {
 		return work, &invalidError{err}

@@ -96,6 +96,34 @@ func TestNothingPostedHoldsASecret(t *testing.T) {
 	}
 }
 
+// TestCommitsHoldNoSecret: an agent that writes its key into a file, and into the history of a file, gets neither onto the remote; the
+// rest of its work is kept.
+func TestCommitsHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	for what, deed := range map[string]string{
+		"a new file":     `echo "key: $ANTHROPIC_API_KEY" > config.yml`,
+		"an old file":    `echo "# $ANTHROPIC_API_KEY" >> Makefile`,
+		"its own commit": `echo "$ANTHROPIC_API_KEY" > gone; git add -A; git -c user.name=a -c user.email=a@a commit -qm "with $ANTHROPIC_API_KEY"; rm gone`,
+		"a file's name":  `touch "x$ANTHROPIC_API_KEY"`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", approver(deed+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
+			result := w.must(loop.Done)(w.label("alice"))
+			if all := w.git("log", "--all", "-p", "--text", "--format=%B"); strings.Contains(all, secret) {
+				t.Error("the key is on the remote")
+			}
+			if note := result.State.Last().Commit.Note; !strings.Contains(note, "secret of ralph's") || strings.Contains(note, secret) {
+				t.Errorf("note = %q", note)
+			}
+			if w.show("ralph/issue-1", "Makefile") != makefile || !strings.Contains(w.show("ralph/issue-1", "add.sh"), "$1 + $2") {
+				t.Error("the rest of the work is not as it should be")
+			}
+		})
+	}
+}
+
 // TestReviewerThatWrites edits, commits and moves refs in turn; none of its verdicts counts.
 func TestReviewerThatWrites(t *testing.T) {
 	t.Parallel()

@@ -39,8 +39,20 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	if err != nil {
 		return loop.Commit{}, err
 	}
+	c, withheld, err := t.withhold(ctx, since, message, c)
+	if err != nil {
+		return loop.Commit{}, err
+	}
+	if withheld != "" {
+		notes = append(notes, withheld)
+	}
 	c.Note = strings.Join(notes, "; ")
 	t.head, t.headTree, t.indexed = c.SHA, c.Tree, c.SHA
+	if withheld != "" { // the checks must see what is committed
+		if err := t.Restore(ctx); err != nil {
+			return loop.Commit{}, err
+		}
+	}
 	if err := t.handOver(); err != nil {
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
 	}

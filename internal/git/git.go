@@ -36,6 +36,8 @@ type Options struct {
 	Fresh bool
 	// Resume takes a killed run up again on a command line: what lies about in the tree is the agent's.
 	Resume bool
+	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
+	Secrets []string
 	// DryRun fetches and never pushes.
 	DryRun bool
 	Log    func(format string, args ...any) // nil is silent
