@@ -135,38 +135,249 @@ func TestReadmeNamesEveryFlag(t *testing.T) {
 
 var flag = regexp.MustCompile(`--[a-z][a-z-]+\b`)
 
-// TestDocumentsNameOnlyWhatIsThere: every command in them exists, of the program and of comments, and every target of make.
+// TestDocumentsNameOnlyWhatIsThere: every command in them exists, of the program and of comments.
 func TestDocumentsNameOnlyWhatIsThere(t *testing.T) {
-	commands := names(regexp.MustCompile(`(?m)^  ([a-z-]+) `), help(t))
-	verbs := names(regexp.MustCompile("`/ralph ([a-z-]+)"), event.HelpText("/ralph"))
-	targets := names(regexp.MustCompile(`(?m)^([a-z0-9-]+):`), document(t, "../Makefile"))
-	if !commands["run"] || !commands["action"] || !verbs["retry"] || !targets["build"] {
-		t.Fatalf("commands %v, verbs %v, targets %v", commands, verbs, targets)
+	commands := names(`(?m)^  ([a-z-]+) `, help(t))
+	verbs := names("`/ralph ([a-z-]+)", event.HelpText("/ralph"))
+	if !commands["run"] || !commands["action"] || !verbs["retry"] {
+		t.Fatalf("commands %v, verbs %v", commands, verbs)
 	}
 	for _, file := range documents {
 		text := document(t, file)
-		for what, c := range map[string]struct {
-			used  map[string]bool
-			known map[string]bool
-		}{
-			"ralph ":  {names(regexp.MustCompile("(?m)(?:^|`)ralph ([a-z-]+)"), text), commands},
-			"/ralph ": {names(regexp.MustCompile("/ralph ([a-z]+)"), code_(text)), verbs},
-			"make ":   {names(regexp.MustCompile("(?m)(?:^|`)make ([a-z0-9-]+)"), readmeOnly(file, text)), targets},
-		} {
-			for name := range c.used {
-				if !c.known[name] && !checkNames[what+name] {
-					t.Errorf("%s names %s%s, which does not exist", file, what, name)
-				}
+		used := names("`ralph ([a-z-]+)", text)
+		maps.Copy(used, names(`(?m)^ralph ([a-z-]+)`, strings.Join(fenced(text, "sh"), "\n")))
+		for name := range used {
+			if !commands[name] {
+				t.Errorf("%s names the command ralph %s, which does not exist", file, name)
 			}
 		}
-		if regexp.MustCompile(`\bralph serve\b`).MatchString(text) {
+		for name := range names("`/ralph ([a-z-]+)", text) {
+			if !verbs[name] {
+				t.Errorf("%s names the comment /ralph %s, which is not understood", file, name)
+			}
+		}
+		if regexp.MustCompile(`(?i)\bralph serve\b`).MatchString(text) {
 			t.Errorf("%s names ralph serve", file)
 		}
 	}
-	readme := document(t, "../README.md")
+}
+
+func TestReadmeNamesTheTwoCommands(t *testing.T) {
+	targets := names(`(?m)^([a-z0-9-]+):`, document(t, "../Makefile"))
+	shown := names(`(?m)^make ([a-z-]+)`, strings.Join(fenced(document(t, "../README.md"), "sh"), "\n"))
 	for _, target := range []string{"demo", "test"} {
-		if !strings.Contains(readme, "make "+target) || !targets[target] {
-			t.Errorf("make %s is not in README.md, or not in the Makefile", target)
+		if !shown[target] {
+			t.Errorf("README.md does not show make %s", target)
 		}
 	}
+	for target := range shown {
+		if !targets[target] {
+			t.Errorf("README.md shows make %s, which is no target", target)
+		}
+	}
+}
+
+// TestExampleReportsAreGolden: the examples of docs/reports.md are what the tests of internal/report hold the code against.
+func TestExampleReportsAreGolden(t *testing.T) {
+	text := document(t, "../docs/reports.md")
+	examples := regexp.MustCompile("(?ms)^<!-- (internal/report/testdata/golden/\\S+) -->\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(text, -1)
+	if n := strings.Count(text, "\n<!-- internal/"); len(examples) < 6 || len(examples) != n {
+		t.Fatalf("%d examples are read, of %d", len(examples), n)
+	}
+	for _, example := range examples {
+		if want := document(t, "../"+example[1]); strings.TrimRight(example[2], "\n") != strings.TrimRight(want, "\n") {
+			t.Errorf("docs/reports.md does not show %s as it is now: copy it there", example[1])
+		}
+	}
+}
+
+// TestDocumentsLinkToFiles: what a relative link names is there.
+func TestDocumentsLinkToFiles(t *testing.T) {
+	for _, file := range documents {
+		text := regexp.MustCompile("(?ms)^````.*?^````$").ReplaceAllString(document(t, file), "")
+		for name := range names(`\]\(([^)#:]+)\)`, text) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), name)); err != nil {
+				t.Errorf("%s links to nothing: %v", file, err)
+			}
+		}
+	}
+}
+
+func document(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// table is the rows of the only table with this header.
+func table(t *testing.T, text string, header ...string) [][]string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, "\n| "+strings.Join(header, " | ")+" |\n")
+	if !found {
+		t.Fatalf("there is no table %q", header)
+	}
+	var rows [][]string
+	for i, line := range strings.Split(rest, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		if i > 0 { // the line of dashes
+			rows = append(rows, cells(line))
+		}
+	}
+	return rows
+}
+
+func cells(line string) []string {
+	line = strings.ReplaceAll(strings.Trim(line, "|"), `\|`, "\x00")
+	out := strings.Split(line, "|")
+	for i := range out {
+		out[i] = strings.ReplaceAll(strings.TrimSpace(out[i]), "\x00", `\|`)
+	}
+	return out
+}
+
+func sameRows(t *testing.T, what string, got, want [][]string) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			t.Errorf("%s: README.md lacks %q", what, want[i])
+		case i >= len(want):
+			t.Errorf("%s: README.md has %q, the code does not", what, got[i])
+		case !slices.Equal(got[i], want[i]):
+			t.Errorf("%s: README.md has %q, want %q", what, got[i], want[i])
+		}
+	}
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+// schemaKeys is every key of the settings with its default: "agent.command", "guardrails[].name". A key without one has nil.
+func schemaKeys(t *testing.T) map[string]any {
+	t.Helper()
+	type node struct {
+		Ref        string           `json:"$ref"`
+		Default    any              `json:"default"`
+		Properties map[string]*node `json:"properties"`
+		Items      *node            `json:"items"`
+		Defs       map[string]*node `json:"$defs"`
+	}
+	var root node
+	if err := json.Unmarshal(config.Schema, &root); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]any{}
+	var walk func(prefix string, n *node)
+	walk = func(prefix string, n *node) {
+		if name, ok := strings.CutPrefix(n.Ref, "#/$defs/"); ok {
+			n = root.Defs[name]
+		}
+		for key, property := range n.Properties {
+			if key != "$schema" {
+				keys[prefix+key] = property.Default
+				walk(prefix+key+".", property)
+			}
+		}
+		if n.Items != nil {
+			walk(strings.TrimSuffix(prefix, ".")+"[].", n.Items)
+		}
+	}
+	walk("", &root)
+	return keys
+}
+
+func sameSettings(t *testing.T, file string, rows [][]string, want map[string]any) {
+	t.Helper()
+	got := map[string]string{}
+	for _, row := range rows {
+		got[strings.Trim(row[0], "`")] = row[1]
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		shown, there := got[key]
+		if !there {
+			t.Errorf("%s lacks the setting %s", file, key)
+			continue
+		}
+		if want[key] == nil {
+			continue
+		}
+		text, err := json.Marshal(want[key])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown != "`"+string(text)+"`" {
+			t.Errorf("%s: the default of %s is %s, want `%s`", file, key, shown, text)
+		}
+	}
+	for key := range got {
+		if _, there := want[key]; !there {
+			t.Errorf("%s has the setting %s, which does not exist", file, key)
+		}
+	}
+}
+
+// fenced is the code blocks of a language.
+func fenced(text, language string) []string {
+	var blocks []string
+	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
+		blocks = append(blocks, match[1])
+	}
+	return blocks
+}
+
+// names is what the first group of a pattern matches in a text.
+func names(pattern, text string) map[string]bool {
+	found := map[string]bool{}
+	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		found[match[1]] = true
+	}
+	return found
+}
+
+// help is what ralph says of itself, or of a command.
+func help(t *testing.T, command ...string) string {
+	t.Helper()
+	program, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, append(command, "--help")...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ralph %v --help: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// build builds ralph once.
+var build = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(built, "ralph")
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../cmd/ralph").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building ralph: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// built is where build puts it.
+var built string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if built, err = os.MkdirTemp("", "ralph-docs-"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(built)
+		return m.Run()
+	}())
 }
