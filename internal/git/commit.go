@@ -35,20 +35,21 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 			return loop.Commit{}, err
 		}
 	}
-	c, err := t.describe(ctx, since, changed, took)
+	seek := newFinder(t.o.Secrets)
+	c, err := t.describe(ctx, since, changed, took, seek)
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	c, withheld, err := t.withhold(ctx, since, message, c)
-	if err != nil {
-		return loop.Commit{}, err
-	}
-	if withheld != "" {
-		notes = append(notes, withheld)
+	if seek.found {
+		note := ""
+		if c, note, err = t.withhold(ctx, since, message); err != nil {
+			return loop.Commit{}, err
+		}
+		notes = append(notes, note)
 	}
 	c.Note = strings.Join(notes, "; ")
 	t.head, t.headTree, t.indexed = c.SHA, c.Tree, c.SHA
-	if withheld != "" { // the checks must see what is committed
+	if seek.found { // the checks must see what is committed
 		if err := t.Restore(ctx); err != nil {
 			return loop.Commit{}, err
 		}
@@ -70,8 +71,8 @@ func (t *Tree) commit(ctx context.Context, message string) error {
 	return nil
 }
 
-// describe says what the commit at HEAD changed.
-func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken) (loop.Commit, error) {
+// describe says what the commits from since to HEAD changed, and lets seek read all of it.
+func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *finder) (loop.Commit, error) {
 	if !changed && took.parent == since {
 		tree := t.headTree
 		if t.head != since {
@@ -84,12 +85,17 @@ func (t *Tree) describe(ctx context.Context, since string, changed bool, took ta
 		return loop.Commit{SHA: since, Tree: tree, Empty: true, NoDiff: tree == t.baseTree}, nil
 	}
 	if took.parent == since { // ours alone: one command tells all
-		out, err := t.git.out(ctx, "show", "-z", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--numstat", "--no-renames", "--format=%H %T", "HEAD")
-		id, stats, _ := strings.Cut(out, "\x00")
+		head := &beginning{rest: seek}
+		_, _, err := t.git.run(ctx, call{out: head, args: []string{"show", "-z", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color",
+			"--numstat", "-p", "--text", "-U0", "--no-renames", "--format=%H %T", "HEAD"}})
+		id, stats, _ := strings.Cut(head.String(), "\x00")
 		if err != nil {
 			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
 		}
 		return t.described(fields(id), stats)
+	}
+	if err := t.seekThrough(ctx, since, seek); err != nil {
+		return loop.Commit{}, err
 	}
 	return t.between(ctx, since, "HEAD")
 }

@@ -12,21 +12,22 @@ import (
 // shortestSecret is the length below which a value is no secret: it would be found everywhere.
 const shortestSecret = 8
 
-// withhold makes sure that nothing between since and HEAD holds a secret of the harness, in a file or in a message: what is committed
-// is pushed. When something does, the commits are made again as one without the files that hold it, and the note names them.
-func (t *Tree) withhold(ctx context.Context, since, message string, c loop.Commit) (loop.Commit, string, error) {
-	seek := newFinder(t.o.Secrets)
-	if seek == nil || c.Empty {
-		return c, "", nil
+// seekThrough lets seek read the commits from since to HEAD, messages too.
+func (t *Tree) seekThrough(ctx context.Context, since string, seek *finder) error {
+	if len(seek.secrets) == 0 {
+		return nil
 	}
 	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
 		"log", "-p", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", since + "..HEAD"}})
 	if err != nil {
-		return c, "", fmt.Errorf("looking for secrets in the new commits: %w", err)
+		return fmt.Errorf("looking for secrets in the new commits: %w", err)
 	}
-	if !seek.found {
-		return c, "", nil
-	}
+	return nil
+}
+
+// withhold makes the commits from since to HEAD again, as one without the files that hold a secret of the harness: what is committed is
+// pushed. The note names them.
+func (t *Tree) withhold(ctx context.Context, since, message string) (c loop.Commit, note string, err error) {
 	names, err := t.holders(ctx, since)
 	if err != nil {
 		return c, "", err
@@ -34,7 +35,7 @@ func (t *Tree) withhold(ctx context.Context, since, message string, c loop.Commi
 	if _, err := t.git.out(ctx, "reset", "-q", "--soft", since); err != nil {
 		return c, "", fmt.Errorf("taking back a commit that holds a secret: %w", err)
 	}
-	note := "a commit of the agent's held a secret of ralph's; only its files were kept"
+	note = "a commit of the agent's held a secret of ralph's; only its files were kept"
 	if len(names) > 0 {
 		note = fmt.Sprintf("%s: holds a secret of ralph's and was left out", strings.Join(names, ", "))
 		_, _, err := t.git.run(ctx, call{in: joined(names), args: []string{"--literal-pathspecs", "reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"}})
@@ -87,7 +88,6 @@ type finder struct {
 	found   bool
 }
 
-// newFinder is nil when there is nothing to look for.
 func newFinder(secrets []string) *finder {
 	f := &finder{}
 	for _, s := range secrets {
@@ -96,15 +96,15 @@ func newFinder(secrets []string) *finder {
 			f.longest = max(f.longest, len(s))
 		}
 	}
-	if len(f.secrets) == 0 {
-		return nil
-	}
 	return f
 }
 
 func (f *finder) Write(p []byte) (int, error) {
+	if len(f.secrets) == 0 || f.found {
+		return len(p), nil
+	}
 	text := append(f.tail, p...)
-	f.found = f.found || f.holds(text)
+	f.found = f.holds(text)
 	f.tail = append([]byte(nil), text[max(0, len(text)-f.longest+1):]...)
 	return len(p), nil
 }
@@ -116,4 +116,23 @@ func (f *finder) holds(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// beginning keeps what is written to it up to an empty record, and passes everything on.
+type beginning struct {
+	bytes.Buffer
+	rest *finder
+	over bool
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if !b.over {
+		from := max(0, b.Len()-1)
+		b.Buffer.Write(p)
+		if i := bytes.Index(b.Bytes()[from:], []byte("\x00\x00")); i >= 0 {
+			b.Truncate(from + i)
+			b.over = true
+		}
+	}
+	return b.rest.Write(p)
 }
