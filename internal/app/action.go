@@ -57,6 +57,9 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 	if usage != nil {
 		return loop.Result{}, a.answer(ctx, ev, report.Rejected(usage, a.rules.TriggerPhrase))
 	}
+	if request, err = a.ofPull(ctx, request); err != nil {
+		return a.reject(ctx, ev, err)
+	}
 	switch request.Verb {
 	case event.Help:
 		return loop.Result{}, a.answer(ctx, ev, event.HelpText(a.rules.TriggerPhrase))
@@ -183,8 +186,36 @@ func (a *Action) answer(ctx context.Context, ev event.Event, text string) error 
 		a.log("%s", text)
 		return nil
 	}
-	_, err := a.hub.Comment(ctx, ev.Issue.Number, a.redact(text))
+	number := ev.Issue.Number
+	if ev.On != 0 {
+		number = ev.On
+	}
+	_, err := a.hub.Comment(ctx, number, a.redact(text))
 	return err
+}
+
+// ofPull makes a command on one of ralph's pull requests one about the issue that it was made for (B-02).
+func (a *Action) ofPull(ctx context.Context, request event.Request) (event.Request, error) {
+	ev := request.Event
+	if ev.Issue == nil || !ev.Issue.Pull || request.Verb != event.Run && request.Verb != event.Retry {
+		return request, nil
+	}
+	runs, err := a.runs(ctx)
+	if err != nil {
+		return request, err
+	}
+	for _, s := range runs {
+		if s.Post.Pull != ev.Issue.Number || s.Start.Issue == 0 {
+			continue
+		}
+		issue, err := a.hub.Issue(ctx, s.Start.Issue)
+		if err != nil {
+			return request, err
+		}
+		request.Event.On, request.Event.Issue = ev.Issue.Number, issue
+		return request, nil
+	}
+	return request, invalid("pull request #%d is not one that ralph opened for an issue; ask on an issue", ev.Issue.Number)
 }
 
 func (a *Action) task(ctx context.Context, request event.Request, facts event.Facts) (task.Task, error) {

@@ -175,3 +175,64 @@ func TestOutputs(t *testing.T) {
 		t.Errorf("report_file = %q", got["report_file"])
 	}
 }
+
+// TestRetryOnThePullRequest: the reports stand on the pull request, so people ask there; it is the same run, on the same branch.
+func TestRetryOnThePullRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "1"
+	before := w.must(loop.Capped)(w.label("alice"))
+	pr := w.gh.Pulls(owner, name)[0].Number
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.inputs["max_iterations"] = "5"
+	on := func(number int, body string) (loop.Result, error) {
+		id := w.gh.AddComment(owner, name, number, fake.Comment{Author: "alice", Body: body})
+		return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
+	}
+	after := w.must(loop.Done)(on(pr, "/ralph retry use plus"))
+	if after.State.Start.Run != before.State.Start.Run || len(w.gh.Pulls(owner, name)) != 1 {
+		t.Errorf("a retry on the pull request is run %s of %s; pull requests: %+v", after.State.Start.Run, after.State.Start.Task, w.gh.Pulls(owner, name))
+	}
+
+	// Done is not the end when a change is asked for, and says so when none is.
+	if result, err := on(pr, "/ralph retry"); err != nil || result.Outcome != "" {
+		t.Errorf("a retry of a done run: %s, %v", result.Outcome, err)
+	}
+	if bodies := w.bodies(pr); !strings.Contains(bodies[len(bodies)-1], "say what to change") {
+		t.Errorf("answer: %q", bodies[len(bodies)-1])
+	}
+	w.inputs["agent"] = w.script("agent", approver(`echo "more" > more.txt; echo "<response>DONE</response>"`))
+	more := w.must(loop.Done)(on(pr, "/ralph retry and write more.txt"))
+	if len(more.State.Iterations) != len(after.State.Iterations)+1 || w.show("ralph/issue-1", "more.txt") != "more\n" {
+		t.Errorf("%d iterations, more.txt: %q", len(more.State.Iterations), w.show("ralph/issue-1", "more.txt"))
+	}
+
+	// Somebody else's pull request is not ralph's to work on.
+	other := w.gh.AddPull(owner, name, fake.Pull{Title: "P", Author: "alice", Head: "x", Base: "main"})
+	result, _ := on(other, "/ralph run")
+	if result.Outcome != loop.Invalid || !strings.Contains(result.Reason, "is not one that ralph opened") {
+		t.Errorf("on another pull request: %s (%s)", result.Outcome, result.Reason)
+	}
+	fork := w.gh.AddPull(owner, name, fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
+	if result, _ := on(fork, "/ralph run"); result.Outcome != loop.Refused || !strings.Contains(result.Reason, "comes from a fork") {
+		t.Errorf("on a fork's pull request: %s (%s)", result.Outcome, result.Reason)
+	}
+}
+
+func TestAgentOfTheRepository(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.commit("+tools/agent.sh", "#!/bin/sh\n"+fixer, ".ralph/settings.json", `{"agent": {"command": "./tools/agent.sh"}}`)
+	w.must(loop.Done)(w.label("alice"))
+}
+
+func TestSomethingMustJudge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.commit(".ralph/settings.json", `{"guardrails": [{"command": "make test", "severity": "soft"}], "review": false}`)
+	w.inputs["agent"] = w.script("agent", fixer)
+	result, _ := w.label("alice")
+	if result.Outcome != loop.Invalid || !strings.Contains(result.Reason, "nothing would judge the work") {
+		t.Errorf("%s: %s", result.Outcome, result.Reason)
+	}
+}

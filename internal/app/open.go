@@ -135,19 +135,20 @@ func (a *Action) user(shop *workshop, root string) error {
 	return nil
 }
 
+// keys is the one credential that the agent's process gets: inputs before the environment, an API key before a subscription.
 func (a *Action) keys() map[string]string {
-	keys := map[string]string{}
-	put := func(name string, values ...string) {
-		for _, v := range values {
-			if v != "" {
-				keys[name] = v
-				return
-			}
+	return oneKey([]string{"ANTHROPIC_API_KEY", a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN", a.Inputs.ClaudeCodeOAuthToken,
+		"ANTHROPIC_API_KEY", a.Env.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN", a.Env.ClaudeCodeOAuthToken})
+}
+
+// oneKey is the first of names and values in turn that has a value.
+func oneKey(pairs []string) map[string]string {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			return map[string]string{pairs[i]: pairs[i+1]}
 		}
 	}
-	put("ANTHROPIC_API_KEY", a.Inputs.AnthropicAPIKey, a.Env.AnthropicAPIKey)
-	put("CLAUDE_CODE_OAUTH_TOKEN", a.Inputs.ClaudeCodeOAuthToken, a.Env.ClaudeCodeOAuthToken)
-	return keys
+	return nil
 }
 
 // branch is the name of the run's branch (B-17).
@@ -258,9 +259,12 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 		before = loop.Fold(records)
 	}
 	retry := request.Verb == event.Retry || request.Event.Kind == event.Labeled && !endedDone(before)
-	way, why := loop.TakeUp(before, known, loop.Asked{Retry: retry, Fresh: request.Fresh, Owner: a.owner()}, now)
+	way, why := loop.TakeUp(before, known, loop.Asked{Retry: retry, Fresh: request.Fresh, Hint: request.Hint != "", Owner: a.owner()}, now)
 	a.log("%s: %s", way, why)
-	if way == loop.Held || way == loop.Nothing {
+	switch way {
+	case loop.Held:
+		return &heldError{why + ". This request was dropped; ask again when it has ended"}
+	case loop.Nothing:
 		return &heldError{why}
 	}
 	run := newRun(now)
@@ -277,7 +281,8 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 		return err
 	}
 	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
-	if _, _, err := shop.agents(nil); err != nil { // a missing executable is found before anything is written
+	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
+	if _, _, err := shop.agents(nil); err != nil && !inTree(shop.settings.Agent.Command) && !inTree(shop.settings.Reviewer.Command) {
 		return err
 	}
 	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun, redact: a.redact, stored: a.stored}
@@ -288,6 +293,9 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 	work.ledger.watch = work.publisher.watch
 	return nil
 }
+
+// inTree reports whether a program is named by its path in the checkout.
+func inTree(command string) bool { return strings.Contains(command, "/") && !filepath.IsAbs(command) }
 
 func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
 
@@ -324,7 +332,9 @@ func (a *Action) resume(work *opened, way loop.Way, request event.Request, t tas
 	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
 	if way == loop.Again {
 		r.MaxIterations = work.shop.settings.Iterations(config.TaskIterations)
-		r.Title, r.Spec = t.Title, t.Spec // the text as it stands at this trigger (B-13)
+	}
+	if way == loop.Again && request.Event.On == 0 { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
+		r.Title, r.Spec = t.Title, t.Spec
 	}
 	if request.MaxIterations > 0 {
 		r.MaxIterations = request.MaxIterations
@@ -356,7 +366,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	switch {
 	case errors.As(err, &held):
 		a.Runner.Notice(a.mask(held.reason))
-		a.warn("answering", a.answer(ctx, ev, fmt.Sprintf("%s. This request was dropped; ask again when it has ended.", upperFirst(held.reason))))
+		a.warn("answering", a.answer(ctx, ev, upperFirst(held.reason)+"."))
 		if ev.Issue != nil && ev.Kind == event.Labeled {
 			a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, a.rules.TriggerLabel))
 		}

@@ -29,6 +29,9 @@ func (a *Action) report(result loop.Result) error {
 	a.Runner.Summary(report.Summary(v))
 	file, err := writeReports(a.reportDir(result.State), v)
 	a.warn("writing the report", err)
+	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" { // in a container the workspace has another path
+		file = inside
+	}
 	if result.Outcome == loop.Done {
 		a.Runner.Notice(a.mask(fmt.Sprintf("%s: %s", result.Outcome, result.Reason)))
 	} else {

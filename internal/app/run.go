@@ -49,11 +49,15 @@ const stateFile = ".ralph_state.md"
 func (l *Local) Run(ctx context.Context) (loop.Result, error) {
 	l.redact = report.Redactor(l.Env.Secrets())
 	_ = proc.HideSelf() // where it does not work, the agent is as trusted as the person at the keyboard
+	from := l.Dir       // the issue's file is named from here; all else is at the top of the clone
+	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
+		l.Dir = top
+	}
 	settings, err := l.settings()
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
-	wanted, err := l.task(ctx)
+	wanted, err := l.task(ctx, from)
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
@@ -94,13 +98,13 @@ func (l *Local) settings() (config.Settings, error) {
 }
 
 // task reads the issue: a file, or by its number from GitHub.
-func (l *Local) task(ctx context.Context) (task.Task, error) {
+func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
 	if number, err := strconv.Atoi(strings.TrimPrefix(l.Issue, "#")); err == nil && number > 0 {
 		return l.fromGitHub(ctx, number)
 	}
 	name := l.Issue
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(l.Dir, name)
+		name = filepath.Join(from, name)
 	}
 	content, err := os.ReadFile(name) //nolint:gosec // the user names it
 	if err != nil {
@@ -180,6 +184,11 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 		return work, &invalidError{err}
 	}
 	work.cleanup = append(work.cleanup, func() { _ = tree.Close() })
+	if way == loop.Begin && dir != "" {
+		if err := tree.Archive(ctx); err != nil {
+			l.log("archiving old failure branches: %v", err)
+		}
+	}
 	shop := &workshop{
 		tree: tree, settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
@@ -201,7 +210,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 }
 
 func (l *Local) keys() map[string]string {
-	return map[string]string{"ANTHROPIC_API_KEY": l.Env.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": l.Env.ClaudeCodeOAuthToken}
+	return oneKey([]string{"ANTHROPIC_API_KEY", l.Env.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN", l.Env.ClaudeCodeOAuthToken})
 }
 
 // hold records the beginning and puts the worktree where the run stands.

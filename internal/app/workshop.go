@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,8 +69,11 @@ func Invalid(err error) bool {
 
 // guard fills in the checks that no setting names from what the repository shows at its base commit (B-25).
 func (w *workshop) guard(ctx context.Context, base string) error {
+	if w.settings.SCM != nil {
+		w.log("the setting scm is not used here: a run of an issue commits by itself")
+	}
 	if w.settings.GuardrailsFrom != "" {
-		return nil
+		return w.judged()
 	}
 	names, err := w.tree.List(ctx, base)
 	if err != nil {
@@ -101,6 +105,15 @@ func (w *workshop) guard(ctx context.Context, base string) error {
 	}
 	w.detected = strings.Join(why, "; ")
 	return nil
+}
+
+// judged refuses settings under which nothing would judge the work but the agent itself.
+func (w *workshop) judged() error {
+	hard := slices.ContainsFunc(w.settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
+	if hard || w.settings.Review {
+		return nil
+	}
+	return invalid("%s: no guardrail is hard and review is false, so nothing would judge the work; name a command, or let a reviewer look", w.settings.GuardrailsFrom)
 }
 
 // coder is the agent as the loop sees it. Each turn is a new process with a log of its own.

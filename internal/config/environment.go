@@ -35,7 +35,7 @@ type Environment struct {
 	RunnerDebug bool   `env:"RUNNER_DEBUG"`
 
 	AgentUser      string `env:"RALPH_AGENT_USER"` // user the agent and the checks run as; empty: the same
-	RalphWorkspace string `env:"RALPH_WORKSPACE"`  // where ralph keeps its own checkouts; empty: under RunnerTemp
+	RalphWorkspace string `env:"RALPH_WORKSPACE"`  // where ralph keeps its own checkouts; empty: under the system's directory for temporary files
 
 	AnthropicAPIKey      string `env:"ANTHROPIC_API_KEY"`
 	ClaudeCodeOAuthToken string `env:"CLAUDE_CODE_OAUTH_TOKEN"`

@@ -75,7 +75,6 @@ type Facts struct {
 	Comments    []Comment             // the comments, oldest first
 	// Dropped counts comments whose author could not be looked up within the call budget; they do not reach the agent.
 	Dropped int
-	Pull    *Pull // the open pull request of this branch
 }
 
 // Pull is a pull request of ours.

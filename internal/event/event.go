@@ -30,7 +30,9 @@ type Event struct {
 	Label           string    // Labeled: the label that was put on
 	Issue           *Issue    // Labeled, Commented; Dispatched and Scheduled once gathered
 	Comment         *Comment  // Commented
-	Ask             Ask       // Dispatched: the inputs
+	// On is the pull request that the comment stands on, when Issue is the issue that it was made for.
+	On  int
+	Ask Ask // Dispatched: the inputs
 }
 
 // String names the event for logs and errors, as in "issues.labeled on alice/demo#42".

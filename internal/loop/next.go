@@ -45,11 +45,11 @@ func Next(s State, limits Limits, now time.Time) Step {
 		switch {
 		case last.Commit == nil:
 			return Step{Do: MakeCommit, Iteration: last.N, Mode: last.Mode}
-		case last.Turn.Class.Fatal():
+		case last.Turn.Class.Fatal() && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Turn.Reason}
 		case !last.Judged && s.counts(*last):
 			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
-		case last.Done():
+		case last.Done() && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Done, Reason: fmt.Sprintf("all checks passed on iteration %d", last.N)}
 		}
 	}

@@ -79,6 +79,7 @@ func TestNext(t *testing.T) {
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"a failed turn counts", State{MaxIterations: 1, Iterations: []Iteration{judged(1, Turn{Class: Broke}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t"}, 0))}},
 			noon, Step{Do: Stop, Outcome: Capped, Reason: "1 of 1 iterations are used up"}},
+		{"done goes on when a change was asked for", State{MaxIterations: 5, Reopened: 1, Iterations: []Iteration{judged(1, claims, green)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"an outcome stays", State{MaxIterations: 5, End: &End{Outcome: Capped, Reason: "why"}}, noon, Step{Do: Stop, Outcome: Capped, Reason: "why"}},
 	}
 	limits := Limits{Deadline: noon.Add(time.Hour), Wall: time.Hour}
@@ -116,6 +117,7 @@ func TestTakeUp(t *testing.T) {
 		{"failed, retry", ended(Failed), true, Asked{Retry: true}, Again},
 		{"done, asked again", ended(Done), true, Asked{}, Begin},
 		{"done, retry", ended(Done), true, Asked{Retry: true}, Nothing},
+		{"done, retry with what to change", ended(Done), true, Asked{Retry: true, Hint: true}, Again},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

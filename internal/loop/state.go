@@ -7,6 +7,7 @@ type State struct {
 	Start         Start
 	StartedAt     time.Time
 	ResumedAt     time.Time // zero when never resumed
+	Reopened      int       // iterations up to this one end the run no more: it was asked for again after them
 	Retries       int       // how often the run was asked for again after an outcome
 	Hints         []string  // what maintainers said, oldest first
 	MaxIterations int
@@ -129,6 +130,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	}
 	if r.Retry {
 		s.Retries++
+		s.Reopened = len(s.Iterations)
 	}
 	if r.Title != "" || r.Spec != "" {
 		s.Start.Title, s.Start.Spec = r.Title, r.Spec

@@ -9,6 +9,7 @@ import (
 type Asked struct {
 	Retry bool // go on from what was tried: a retry, or the label put back
 	Fresh bool // begin at the base again
+	Hint  bool // with words on what to change
 	Owner string
 }
 
@@ -43,8 +44,11 @@ func TakeUp(s State, known bool, asked Asked, now time.Time) (Way, string) {
 	case Interrupted, Waiting:
 		return Continue, fmt.Sprintf("the run %s was %s", s.Start.Run, s.End.Outcome)
 	case Done:
+		if asked.Retry && asked.Hint {
+			return Again, "the last run is done, and a change was asked for"
+		}
 		if asked.Retry {
-			return Nothing, "the last run is done; to begin again use --fresh"
+			return Nothing, "the last run is done; say what to change, or begin again with --fresh"
 		}
 		return Begin, "the last run is done"
 	}

@@ -26,12 +26,6 @@ func Failure(v View) string {
 	})
 }
 
-// FailureLine links from the issue to the failure report on the pull request.
-func FailureLine(v View) string {
-	return fmt.Sprintf("%s — %s attempts; the report is in %s. %s goes on from there.\n",
-		v.headline(), attempts(v.State), v.pull(), v.command("retry"))
-}
-
 // failedTask is the block of S0-77.
 func (v View) failedTask() string {
 	s := v.State

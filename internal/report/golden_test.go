@@ -43,7 +43,6 @@ func TestGolden(t *testing.T) {
 		"pull-done.md":         PullTitle(done()) + "\n\n" + PullBody(done()),
 		"failure.md":           Failure(capped()),
 		"failure-local.md":     Failure(local),
-		"failure-line.md":      FailureLine(capped()),
 		"summary.md":           Summary(done()),
 		"summary-capped.md":    Summary(capped()),
 		"summary-local.md":     Summary(local),

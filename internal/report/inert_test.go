@@ -118,7 +118,7 @@ func views(v View) map[string]string {
 	r := room{rows: 3}
 	return map[string]string{
 		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v), "summary": Summary(v), "status": Status(v),
-		"line": IssueLine(v), "failure line": FailureLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
+		"line": IssueLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
 	}
 }
 
