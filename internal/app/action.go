@@ -29,6 +29,7 @@ type Action struct {
 	rules  event.Rules
 	redact func(string) string
 	stored func(loop.Record) // see ledger
+	wall   time.Duration     // see workshop
 }
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -21,6 +23,9 @@ var errWall = errors.New("the run's time limit is over")
 // become outcomes here: from now on, a run always ends with one.
 func drive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer) loop.Result {
 	limits := loop.Limits{Wall: w.settings.Timeout()}
+	if w.wall > 0 {
+		limits.Wall = w.wall
+	}
 	limits.Deadline = w.clock().Add(limits.Wall)
 	bounded, cancel := context.WithDeadlineCause(ctx, limits.Deadline, errWall)
 	defer cancel()
@@ -74,6 +79,7 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 	}
 	s, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
+		w.savePatch(ctx, result.State)
 		result.Outcome, result.Reason = loop.Failed, err.Error()
 		end = loop.End{Outcome: loop.Failed, Reason: err.Error(), FailureBranch: end.FailureBranch}
 		s, _ = l.store(loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
@@ -81,6 +87,29 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 	result.State = s
 	return result, err
 }
+
+// savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand (B-18).
+func (w *workshop) savePatch(ctx context.Context, s loop.State) {
+	if w.reports == "" || s.Tip == "" {
+		return
+	}
+	patch, err := w.tree.Diff(ctx, s.Start.Base, s.Tip, maxPatch)
+	if err == nil {
+		err = os.MkdirAll(w.reports, 0o755)
+	}
+	name := filepath.Join(w.reports, "work.patch")
+	if err == nil {
+		err = writeFile(name, []byte(patch))
+	}
+	if err != nil {
+		w.log("keeping the work as a patch: %v", err)
+		return
+	}
+	w.log("the work is kept as a patch: %s", name)
+}
+
+// maxPatch bounds the patch of a run that could not be pushed.
+const maxPatch = 64 << 20
 
 // failureBranch is the name of S0-68.
 func failureBranch(task string, at time.Time) string {

@@ -100,4 +100,7 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 	if pulls := w.gh.Pulls(owner, name); len(pulls) == 1 && !pulls[0].Draft {
 		t.Error("the pull request is ready for review")
 	}
+	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch, "+++ b/add.sh") {
+		t.Errorf("the work is not kept as a patch: %q", patch)
+	}
 }

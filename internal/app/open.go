@@ -275,7 +275,8 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 		shop.tree.BeginFresh()
 		a.warn("archiving old failure branches", shop.tree.Archive(ctx))
 	}
-	shop.dir = filepath.Join(root, "runs", run)
+	shop.dir, shop.wall = filepath.Join(root, "runs", run), a.wall
+	shop.reports = a.reportDir(run)
 	book, err := a.book(shop, way, raw)
 	if err != nil {
 		return err

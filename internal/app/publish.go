@@ -27,7 +27,7 @@ func conclusion(o loop.Outcome) string {
 func (a *Action) report(result loop.Result) error {
 	v := a.view(result.State)
 	a.Runner.Summary(report.Summary(v))
-	file, err := writeReports(a.reportDir(result.State), v)
+	file, err := writeReports(a.reportDir(result.State.Start.Run), v)
 	a.warn("writing the report", err)
 	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" { // in a container the workspace has another path
 		file = inside
@@ -41,7 +41,7 @@ func (a *Action) report(result loop.Result) error {
 }
 
 // reportDir is in the workspace, where later steps find it.
-func (a *Action) reportDir(s loop.State) string {
+func (a *Action) reportDir(run string) string {
 	dir := a.Env.Workspace
 	if dir == "" {
 		dir = a.Env.RunnerTemp
@@ -49,7 +49,7 @@ func (a *Action) reportDir(s loop.State) string {
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, ".ralph", "runs", s.Start.Run)
+	return filepath.Join(dir, ".ralph", "runs", run)
 }
 
 // outputs sets the step's outputs: enums, numbers, names and addresses, never an agent's text (B-23).

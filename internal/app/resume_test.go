@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -117,6 +118,44 @@ func TestKilledAtAnyRecord(t *testing.T) {
 				t.Errorf("%d comments on the issue: %q", n, w.bodies(w.issue))
 			}
 		})
+	}
+}
+
+// TestKilledTwice kills the process that had taken the run up again, right after it said so.
+func TestKilledTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.inputs["max_iterations"] = "1"
+	w.must(loop.Capped)(w.label("alice"))
+	before := w.git("rev-parse", "ralph/issue-1")
+	w.inputs["max_iterations"] = "5"
+	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "alice", Body: "/ralph retry"})
+	w.killed("resumed 1", "issue_comment", w.gh.CommentPayload(owner, name, id))
+	w.env["GITHUB_RUN_ID"], w.late = "78", 2*time.Hour
+	result := w.must(loop.Done)(w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name)))
+	if n := result.State.Iterations[1].N; n != 2 || !strings.Contains(w.git("rev-list", "ralph/issue-1"), strings.TrimSpace(before)) {
+		t.Errorf("the second iteration has the number %d", n)
+	}
+}
+
+// TestWall: the time limit ends the run in the middle of a turn, with the work kept and a report.
+func TestWall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", `echo half > half.txt; sleep 60`)
+	w.gh.Label(owner, name, w.issue, "ralph", "alice")
+	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.wall = 3 * time.Second
+	result := w.must(loop.Timeout)(a.Run(context.Background()))
+	if w.show(result.State.End.FailureBranch, "half.txt") != "half\n" {
+		t.Error("the work is not on the failure branch")
+	}
+	if bodies := w.bodies(w.gh.Pulls(owner, name)[0].Number); len(bodies) != 2 || !strings.Contains(bodies[0], "time limit") {
+		t.Errorf("comments: %q", bodies)
 	}
 }
 

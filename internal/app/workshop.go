@@ -41,12 +41,14 @@ type workshop struct {
 	parent   []string   // our environment, of which children get what is allowed
 	home     string     // HOME of children; empty keeps ours
 	dir      string     // the run's own directory
+	reports  string     // where reports go that outlive the job; empty: nowhere
 	logs     string     // outputs that the agent may read
 	keys     map[string]string
 	detected string // why these checks, when no setting names them
 	host     string // of commit addresses: "github.com"
 	console  io.Writer
 	redact   func(string) string
+	wall     time.Duration // how long the run may take; 0: as the settings say
 	clock    func() time.Time
 	log      func(format string, args ...any)
 }
@@ -127,6 +129,10 @@ type coder struct {
 func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	o := c.options
 	o.LogFile = filepath.Join(c.dir, fmt.Sprintf("agent_%d.log", c.state().Turning.Iteration))
+	return takeTurn(ctx, o, asked)
+}
+
+func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
 	a, err := agent.New(o)
 	if err != nil {
 		return loop.Turn{}, err
@@ -200,13 +206,7 @@ func (w *workshop) review(reviewer agent.Options, words prompt.Writer) *check.Re
 			o := reviewer
 			o.Dir, o.Extra = c.Dir(), c.Env()
 			o.LogFile = filepath.Join(w.dir, "reviewer.log")
-			a, err := agent.New(o)
-			if err != nil {
-				return loop.Turn{}, err
-			}
-			t, err := a.Turn(ctx, asked)
-			t.LogFile = filepath.Base(o.LogFile)
-			return t, err
+			return takeTurn(ctx, o, asked)
 		},
 	}
 }
