@@ -31,6 +31,7 @@ type process struct {
 type cli struct {
 	Action  actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
 	Run     runCommand       `cmd:"" help:"Work on an issue in the current clone, without writing to GitHub."`
+	Sweep   sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
 	Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
 }
 
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, p process, stderr io.Writer) int {
 	left := -1
 	parser, err := kong.New(&c,
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
 	)
 	if err != nil {
 		panic(err) // the grammar above is wrong

@@ -115,7 +115,7 @@ func TestSetOutputs(t *testing.T) {
 			t.Errorf("%q is not the delimiter of this call", delimiter)
 		}
 	}
-	for name, value := range map[string]string{"a": "x\ny", "b": "x\ry", "c": "\x00", "d": strings.Repeat("x", 2000), "E": "x", "f\n": "x", "g": "\xff", "h": "a\u2028b"} {
+	for name, value := range map[string]string{"a": "x\ny", "b": "x\ry", "c": "\x00", "d": strings.Repeat("x", outputBytes+1), "E": "x", "f\n": "x", "g": "\xff", "h": "a\u2028b"} {
 		if err := r.SetOutputs(map[string]string{name: value, "outcome": "done"}); err == nil {
 			t.Errorf("%q=%q is let through", name, value)
 		}

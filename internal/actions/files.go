@@ -15,13 +15,13 @@ import (
 // What the runner takes. It drops a summary above 1 MiB as a whole, so ours stays below it.
 const (
 	summaryBytes = 1<<20 - 1<<10
-	outputBytes  = 1 << 10
+	outputBytes  = 16 << 10
 )
 
 var outputName = regexp.MustCompile(`^[a-z][a-z_]*$`)
 
 // SetOutputs sets the step's outputs. Values are enums, numbers, names and addresses: one with a line break or a control character, or
-// longer than 1 KiB, is refused, and then none is set. Outside of a runner nothing happens.
+// longer than 16 KiB, is refused, and then none is set. Outside of a runner nothing happens.
 func (r *Runner) SetOutputs(outputs map[string]string) error {
 	var b strings.Builder
 	delimiter := "ralph-" + nonce() // a fixed one could be forged by a value

@@ -181,7 +181,29 @@ func TestSweepStartsQueuedLabels(t *testing.T) {
 	w.gh.Unlabel(owner, name, w.issue, "ralph", "alice")
 	time.Sleep(1100 * time.Millisecond)
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
+	other := w.gh.AddIssue(owner, name, fake.Issue{Title: "Another", Author: "alice"})
+	w.gh.Label(owner, name, other, "ralph", "alice")
+	list := func() string {
+		w.inputs["max_tasks"] = "10"
+		a, err := newAction(w.environ("schedule", nil), &w.out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		matrix, err := a.List(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(matrix)
+	}
+	if got, want := list(), `{"include":[{"issue":1,"why":"it waits with the label ralph"},{"issue":2,"why":"it waits with the label ralph"}]}`; got != want || !strings.Contains(w.file("output"), want) {
+		t.Errorf("matrix = %s, want %s", got, want)
+	}
+	w.inputs["issue"] = "1" // a job of the matrix
 	w.must(loop.Done)(sweep())
+	w.inputs["issue"] = ""
+	if got, want := list(), `{"include":[{"issue":2,"why":"it waits with the label ralph"}]}`; got != want {
+		t.Errorf("matrix = %s, want %s", got, want)
+	}
 }
 
 // TestHeldRunIsLeftAlone: a second request while a run is alive says so and drops itself.

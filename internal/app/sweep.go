@@ -3,8 +3,11 @@ package app
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"sort"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -12,63 +15,123 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// sweep takes up what nobody works on (B-05): runs whose process died, then issues whose label no run has picked up; oldest first, at
-// most max_tasks. What is passed over is logged with its reason. The result is that of the last run, or of the first that did not end
+// pending is a request that nobody works on, and why it is one.
+type pending struct {
+	request event.Request
+	facts   event.Facts
+	why     string
+}
+
+// sweep takes up what nobody works on (B-05), at most max_tasks. The result is that of the last run, or of the first that did not end
 // well.
-func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (loop.Result, error) {
+func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (worst loop.Result, err error) {
 	left := a.Inputs.MaxTasks
-	var worst loop.Result
-	runs, err := a.runs(ctx)
-	if err != nil {
-		return worst, err
-	}
-	held := map[int]bool{} // issues that somebody works on
-	for _, s := range runs {
-		held[s.Start.Issue] = held[s.Start.Issue] || a.alive(s)
-	}
-	take := func(request event.Request, known event.Facts) error {
-		left--
-		result, err := a.work(ctx, request, known)
+	for p, err := range a.pending(ctx, ev, facts) {
+		if err != nil {
+			return worst, err
+		}
+		a.log("issue #%d: %s", p.request.Event.Issue.Number, p.why)
+		result, err := a.work(ctx, p.request, p.facts)
 		if worst.Outcome == "" || worst.Outcome == loop.Done {
 			worst = result
 		}
-		return err
-	}
-	for _, s := range runs {
-		if left == 0 || ctx.Err() != nil {
-			break
+		if err != nil {
+			return worst, err
 		}
-		if s.End != nil || a.alive(s) || s.Start.Issue == 0 {
-			continue
-		}
-		if request, known, ok := a.orphan(ctx, ev, s); ok {
-			if err := take(request, known); err != nil {
-				return worst, err
-			}
-		}
-	}
-	queued, err := a.hub.Queued(ctx, a.rules.TriggerLabel)
-	if err != nil {
-		return worst, err
-	}
-	for i := range queued {
-		if left == 0 || ctx.Err() != nil {
-			break
-		}
-		if held[queued[i].Number] {
-			a.log("issue #%d is passed over: its run is alive", queued[i].Number)
-			continue
-		}
-		if request, known, ok := a.queued(ctx, ev, facts, queued[i]); ok {
-			if err := take(request, known); err != nil {
-				return worst, err
-			}
+		if left--; left == 0 {
+			return worst, nil
 		}
 	}
 	if left == a.Inputs.MaxTasks {
 		a.log("nothing to do: no run was left behind, and no issue waits with the label %s", a.rules.TriggerLabel)
 	}
 	return worst, nil
+}
+
+// pending yields what nobody works on: runs whose process died, then issues whose label no run has picked up, each oldest first. What
+// is passed over is logged with its reason. With the input issue, only that one counts: a job of the matrix that List made.
+func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
+	return func(yield func(pending, error) bool) {
+		runs, err := a.runs(ctx)
+		if err != nil {
+			yield(pending{}, err)
+			return
+		}
+		held := map[int]bool{} // issues that somebody works on, or that were yielded
+		for _, s := range runs {
+			held[s.Start.Issue] = held[s.Start.Issue] || a.alive(s)
+		}
+		for _, s := range runs {
+			if s.End != nil || a.alive(s) || s.Start.Issue == 0 || !a.wants(s.Start.Issue) {
+				continue
+			}
+			if request, known, ok := a.orphan(ctx, ev, s); ok {
+				held[s.Start.Issue] = true
+				if !yield(pending{request, known, "its run " + s.Start.Run + " was left behind"}, nil) {
+					return
+				}
+			}
+		}
+		queued, err := a.hub.Queued(ctx, a.rules.TriggerLabel)
+		if err != nil {
+			yield(pending{}, err)
+			return
+		}
+		for i := range queued {
+			if held[queued[i].Number] {
+				a.log("issue #%d is passed over: its run is alive", queued[i].Number)
+			} else if !a.wants(queued[i].Number) || ctx.Err() != nil {
+				continue
+			} else if request, known, ok := a.queued(ctx, ev, facts, queued[i]); ok {
+				if !yield(pending{request, known, "it waits with the label " + a.rules.TriggerLabel}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// wants reports whether an issue is one that this sweep is for.
+func (a *Action) wants(issue int) bool { return a.Inputs.Issue == 0 || a.Inputs.Issue == issue }
+
+// Listed is one row of the matrix that a workflow fans out over.
+type Listed struct {
+	Issue int    `json:"issue"`
+	Why   string `json:"why"`
+}
+
+// List says what a sweep would take up, at most max_tasks, and takes up nothing (B-05). It is also set as the output matrix, in the form
+// that strategy.matrix takes.
+func (a *Action) List(ctx context.Context) ([]byte, error) {
+	a.prepare()
+	owner, name, ok := strings.Cut(a.Env.Repository, "/")
+	if !ok {
+		return nil, invalid("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN")
+	}
+	ev := event.Event{Kind: event.Scheduled, Name: "sweep", Repo: event.Repo{Owner: owner, Name: name}, At: a.Clock()}
+	var err error
+	if a.hub, err = a.connect(ctx, ev); err != nil {
+		return nil, err
+	}
+	ev, facts, err := a.hub.Gather(ctx, ev, a.rules)
+	if err != nil {
+		return nil, err
+	}
+	rows := []Listed{}
+	for p, err := range a.pending(ctx, ev, facts) {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, Listed{p.request.Event.Issue.Number, p.why})
+		if len(rows) == a.Inputs.MaxTasks {
+			break
+		}
+	}
+	matrix, err := json.Marshal(map[string][]Listed{"include": rows})
+	if err != nil {
+		return nil, err
+	}
+	return matrix, a.Runner.SetOutputs(map[string]string{"matrix": string(matrix)})
 }
 
 // alive reports whether somebody holds a run.

@@ -47,7 +47,7 @@ var InputTable = []Input{
 	{Name: "allowed_bots", Description: "Exact logins of bots that may ask, separated by commas or white space."},
 	{Name: "prompt", Description: "What to do, for workflow_dispatch. Not together with prompt_file or issue."},
 	{Name: "prompt_file", Description: "File in the repository that says what to do. Not together with prompt or issue."},
-	{Name: "issue", kind: number, min: 1, max: mostIssue, Description: "Number of the issue to work on, for workflow_dispatch."},
+	{Name: "issue", kind: number, min: 1, max: mostIssue, Description: "Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."},
 	{Name: "agent", Description: "Coding agent: claude, or the path of a program that takes a prompt on standard input. Default: claude."},
 	{Name: "agent_args", Description: "Arguments added to the agent's own, quoted as in a shell."},
 	{Name: "model", Description: "Model of the agent. Default: the agent's own."},

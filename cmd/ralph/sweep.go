@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/ralph-loop/ralph/internal/actions"
+	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+type sweepCommand struct {
+	List bool `required:"" help:"Print what a sweep would take up as a matrix of a workflow's jobs, in JSON, and take up nothing. Each job then runs ralph action with the input issue."`
+}
+
+// Run implements ralph sweep --list. Standard output is the matrix alone; the log goes to standard error.
+func (sweepCommand) Run(ctx context.Context, p process, stderr io.Writer) error {
+	environ := environment(p.environ)
+	env, err := config.ReadEnvironment(environ)
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	inputs, err := config.ReadInputs(environ)
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	runner := actions.New(func(name string) string { return environ[name] }, stderr)
+	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
+	matrix, err := a.List(ctx)
+	if err != nil {
+		code := loop.Failed.ExitCode()
+		if app.Invalid(err) {
+			code = loop.Invalid.ExitCode()
+		}
+		return &endedError{code, err}
+	}
+	_, err = fmt.Fprintf(p.out, "%s\n", matrix)
+	return err
+}
