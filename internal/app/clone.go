@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// open opens the clone, finds the run or begins one, and holds it.
+func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task) (work *opened, err error) {
+	work = &opened{}
+	defer func() {
+		if err != nil {
+			work.close()
+		}
+	}()
+	before, dir, err := l.newest(t.ID)
+	if err != nil {
+		return work, err
+	}
+	way, why := l.takeUp(before, dir != "", t)
+	if way == loop.Nothing {
+		return work, invalid("%s", why)
+	}
+	tree, err := git.Open(ctx, l.Dir, git.Options{
+		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID,
+		Fresh: way == loop.Begin && dir != "", Resume: way != loop.Begin, Log: l.log, Secrets: l.Env.Secrets(),
+	}, "ralph/"+t.ID, "")
+	if err != nil {
+		return work, &invalidError{err}
+	}
+	work.cleanup = append(work.cleanup, func() { _ = tree.Close() })
+	if way == loop.Begin && dir != "" {
+		if err := tree.Archive(ctx); err != nil {
+			l.log("archiving old failure branches: %v", err)
+		}
+	}
+	shop := &workshop{
+		tree: tree, settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
+		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
+	}
+	if err := shop.guard(ctx, tree.Base()); err != nil {
+		return work, err
+	}
+	if _, _, err := shop.agents(nil); err != nil {
+		return work, err
+	}
+	unlock, err := journal.Lock(l.Dir)
+	if err != nil {
+		return work, err
+	}
+	work.cleanup = append(work.cleanup, unlock)
+	l.log("%s: %s", way, why)
+	work.shop, work.words = shop, shop.words(t.Comments)
+	return work, l.hold(ctx, work, way, dir, t)
+}
+
+func (l *Local) keys() map[string]string {
+	return oneKey([]string{"ANTHROPIC_API_KEY", l.Env.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN", l.Env.ClaudeCodeOAuthToken})
+}
+
+// hold records the beginning and puts the worktree where the run stands.
+func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string, t task.Task) error {
+	shop := work.shop
+	run := newRun(l.Clock())
+	if way != loop.Begin {
+		run = filepath.Base(dir)
+	}
+	shop.dir = filepath.Join(l.Dir, ".ralph", "runs", run)
+	book, err := journal.Open(shop.dir)
+	if err != nil {
+		return err
+	}
+	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
+	work.ledger = &ledger{journal: book, tree: shop.tree, clock: l.Clock, watch: l.watch, redact: l.redact}
+	record := loop.Record{Type: loop.Started, At: l.Clock(), Start: shop.start(run, t)}
+	if way == loop.Begin {
+		record.Start.Owner = fmt.Sprintf("process %d", os.Getpid())
+	} else {
+		if err := shop.tree.UseBase(ctx, book.State().Start.Base); err != nil {
+			return &invalidError{err}
+		}
+		record = loop.Record{Type: loop.Resumed, At: l.Clock(), Resume: &loop.Resume{
+			Owner: fmt.Sprintf("process %d", os.Getpid()), Retry: way == loop.Again,
+		}}
+		if way == loop.Again {
+			record.Resume.MaxIterations = shop.settings.Iterations(config.TaskIterations)
+		}
+	}
+	if err := shop.tree.Start(ctx); err != nil {
+		return &invalidError{err}
+	}
+	_, err = work.ledger.Append(ctx, record)
+	return err
+}
+
+// newest finds the newest run of a task in the clone; dir is empty when there is none.
+func (l *Local) newest(id string) (s loop.State, dir string, err error) {
+	runs := filepath.Join(l.Dir, ".ralph", "runs")
+	entries, err := os.ReadDir(runs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, "", fmt.Errorf("looking for earlier runs: %w", err)
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() > entries[j].Name() })
+	for _, e := range entries {
+		file, err := os.Open(filepath.Join(runs, e.Name(), journal.File)) //nolint:gosec // our own directory
+		if err != nil {
+			continue
+		}
+		records, _, err := journal.Read(file)
+		_ = file.Close()
+		if err != nil {
+			l.log("the run %s is passed over: %v", e.Name(), err)
+			continue
+		}
+		if s := loop.Fold(records); s.Start.Task == id {
+			return s, filepath.Join(runs, e.Name()), nil
+		}
+	}
+	return loop.State{}, "", nil
+}
+
+// takeUp resumes an unfinished run when the task is unchanged, else begins afresh; the flags decide otherwise (C15).
+func (l *Local) takeUp(before loop.State, known bool, t task.Task) (loop.Way, string) {
+	asked := loop.Asked{Retry: l.Resume, Fresh: l.Fresh}
+	if known && !l.Resume && (before.Start.Spec != t.Spec || before.Start.Title != t.Title) {
+		asked.Fresh = true
+	}
+	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
+	return loop.TakeUp(before, known, asked, l.Clock())
+}

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// take decides between a new run and the one that is there, and holds it.
+func (a *Action) take(ctx context.Context, work *opened, request event.Request, t task.Task, root string) error {
+	shop, now := work.shop, a.Clock()
+	saved, known, err := shop.tree.LoadRecord(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the run record of %s: %w", t.ID, err)
+	}
+	raw := saved.Files[journal.File]
+	var before loop.State
+	if known {
+		records, _, err := journal.Read(bytes.NewReader(raw))
+		if err != nil {
+			return fmt.Errorf("reading the run record of %s: %w; begin again with %s retry --fresh", t.ID, err, a.rules.TriggerPhrase)
+		}
+		before = loop.Fold(records)
+	}
+	retry := request.Verb == event.Retry || request.Event.Kind == event.Labeled && !endedDone(before)
+	way, why := loop.TakeUp(before, known, loop.Asked{Retry: retry, Fresh: request.Fresh, Hint: request.Hint != "", Owner: a.owner()}, now)
+	a.log("%s: %s", way, why)
+	switch way {
+	case loop.Held:
+		return &heldError{why + ". This request was dropped; ask again when it has ended"}
+	case loop.Nothing:
+		return &heldError{why}
+	}
+	run := newRun(now)
+	if way != loop.Begin {
+		run = before.Start.Run
+	}
+	if way == loop.Begin && known {
+		shop.tree.BeginFresh()
+		a.warn("archiving old failure branches", shop.tree.Archive(ctx))
+	}
+	shop.dir, shop.wall = filepath.Join(root, "runs", run), a.wall
+	shop.reports = a.reportDir(run)
+	book, err := a.book(shop, way, raw)
+	if err != nil {
+		return err
+	}
+	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
+	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
+	if _, _, err := shop.agents(nil); err != nil && !inTree(shop.settings.Agent.Command) && !inTree(shop.settings.Reviewer.Command) {
+		return err
+	}
+	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun, redact: a.redact, stored: a.stored}
+	work.publisher = &publisher{hub: a.hub, view: a.view, trigger: a.rules.TriggerLabel, onto: shop.tree.BaseBranch(), log: a.log}
+	if err := a.hold(ctx, work, way, run, request, t); err != nil {
+		return err
+	}
+	work.ledger.watch = work.publisher.watch
+	return nil
+}
+
+// inTree reports whether a program is named by its path in the checkout.
+func inTree(command string) bool { return strings.Contains(command, "/") && !filepath.IsAbs(command) }
+
+func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
+
+func (a *Action) book(shop *workshop, way loop.Way, raw []byte) (*journal.Journal, error) {
+	if way == loop.Begin {
+		return journal.Open(shop.dir)
+	}
+	return journal.Import(shop.dir, raw)
+}
+
+// hold records the beginning, which takes the lease, and puts the worktree where the run stands.
+func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run string, request event.Request, t task.Task) error {
+	shop := work.shop
+	record := loop.Record{Type: loop.Started, At: a.Clock(), Start: shop.start(run, t)}
+	if way == loop.Begin {
+		record.Start.Owner, record.Start.RunURL = a.owner(), a.Env.RunURL()
+	} else {
+		if err := shop.tree.UseBase(ctx, work.ledger.State().Start.Base); err != nil {
+			return &invalidError{err}
+		}
+		record = loop.Record{Type: loop.Resumed, At: a.Clock(), Resume: a.resume(work, way, request, t)}
+	}
+	if err := work.ledger.hold(ctx, record); err != nil {
+		var taken *git.TakenError
+		if errors.As(err, &taken) {
+			return &heldError{taken.Error()}
+		}
+		return err
+	}
+	return shop.tree.Start(ctx)
+}
+
+func (a *Action) resume(work *opened, way loop.Way, request event.Request, t task.Task) *loop.Resume {
+	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
+	if way == loop.Again {
+		r.MaxIterations = work.shop.settings.Iterations(config.TaskIterations)
+	}
+	if way == loop.Again && request.Event.On == 0 { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
+		r.Title, r.Spec = t.Title, t.Spec
+	}
+	if request.MaxIterations > 0 {
+		r.MaxIterations = request.MaxIterations
+	}
+	return r
+}
+
+// start is the first record of a run.
+func (w *workshop) start(run string, t task.Task) *loop.Start {
+	return &loop.Start{
+		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
+		Base: w.tree.Base(), Onto: w.tree.BaseBranch(), Branch: w.tree.Branch(), Agent: w.settings.Agent.Command,
+		Checks: commandLines(w.settings.Guardrails), Review: w.settings.Review, Detected: w.detected,
+		MaxIterations: w.settings.Iterations(config.TaskIterations),
+	}
+}
+
+// owner names this process among those that may hold a run.
+func (a *Action) owner() string {
+	if a.Env.RunID == 0 {
+		return fmt.Sprintf("process %d", os.Getpid())
+	}
+	return fmt.Sprintf("workflow run %d, attempt %d", a.Env.RunID, a.Env.RunAttempt)
+}
+
+// notOpened answers a request that came to nothing.
+func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
+	var held *heldError
+	switch {
+	case errors.As(err, &held):
+		a.Runner.Notice(a.mask(held.reason))
+		a.warn("answering", a.answer(ctx, ev, upperFirst(held.reason)+"."))
+		if ev.Issue != nil && ev.Kind == event.Labeled {
+			a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, a.rules.TriggerLabel))
+		}
+		return loop.Result{}, nil
+	case Invalid(err):
+		return a.reject(ctx, ev, err)
+	case ctx.Err() != nil:
+		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}, nil
+	}
+	result := loop.Result{Outcome: loop.Failed, Reason: err.Error()}
+	return result, errors.Join(err, a.outputs(result, ""))
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
