@@ -21,6 +21,8 @@ type ledger struct {
 	lease time.Duration
 	// remote says that commits and the run record are pushed.
 	remote bool
+	// token is the credential to push with now; an App's is renewed every hour. nil: the tree's own.
+	token func(context.Context) (string, error)
 	// watch hears of a record after it is stored and says what it published, if anything. It cannot stop the run.
 	watch func(ctx context.Context, r loop.Record, s loop.State) *loop.Post
 	// redact takes secrets out of everything that is recorded.
@@ -71,6 +73,13 @@ func (l *ledger) store(r loop.Record) (loop.State, error) {
 // push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
 // branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in its turn (B-18).
 func (l *ledger) push(ctx context.Context, r loop.Record) (loop.Record, error) {
+	if l.token != nil {
+		token, err := l.token(ctx)
+		if err != nil {
+			return r, err
+		}
+		l.tree.Renew(token)
+	}
 	for range 2 {
 		if err := l.save(ctx, r); err != nil {
 			return r, err

@@ -61,7 +61,7 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 	if _, _, err := shop.agents(nil); err != nil && !inTree(shop.settings.Agent.Command) && !inTree(shop.settings.Reviewer.Command) {
 		return err
 	}
-	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun, redact: a.redact, stored: a.stored}
+	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
 	work.publisher = &publisher{hub: a.hub, view: a.view, trigger: a.rules.TriggerLabel, onto: shop.tree.BaseBranch(), log: a.log}
 	if err := a.hold(ctx, work, way, run, request, t); err != nil {
 		return err

@@ -95,11 +95,17 @@ func (t *Tree) UseBase(ctx context.Context, commit string) error {
 	out, err := t.git.out(ctx, "rev-parse", "-q", commit+"^{commit}", commit+"^{tree}")
 	ids := fields(out)
 	if err != nil || len(ids) != 2 {
+		if _, err := os.Stat(filepath.Join(t.common(), "shallow")); err == nil {
+			return fmt.Errorf("the clone is shallow and does not hold commit %.12s, which the run began from: run git fetch --unshallow, then run again", commit)
+		}
 		return fmt.Errorf("the run began from commit %.12s, which is not in the repository any more: start it afresh", commit)
 	}
 	t.base, t.baseTree = ids[0], ids[1]
 	return nil
 }
+
+// Renew gives the tree another token for its remote, when the one before is about to expire.
+func (t *Tree) Renew(token string) { t.o.Remote.Token = token }
 
 // Env is what the agent and the checks need in their environment to use git in the tree.
 func (t *Tree) Env() []string {
