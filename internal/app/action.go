@@ -103,7 +103,7 @@ func (a *Action) work(ctx context.Context, request event.Request, facts event.Fa
 func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := 2 * time.Minute
 	if ctx.Err() != nil {
-		left = 5 * time.Second
+		left = 4 * time.Second
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), left)
 }

@@ -193,7 +193,7 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 	}
 	return git.Options{
 		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
-		Env:      a.Parent,
+		Env:      proc.Environment(a.Parent, proc.Allowed), // a git process needs none of the job's secrets
 		Identity: git.Identity{Name: "ralph", Email: a.hub.Self() + "@users.noreply." + a.host()},
 		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun,
 		Secrets: append(append(a.Env.Secrets(), a.Inputs.Secrets()...), token),
