@@ -27,6 +27,7 @@ func Comment(v View) string {
 		p.part(v.silent())
 		p.part(v.iterations(r.rows, false))
 		p.part(v.lastFailure(r.lines))
+		p.part(v.inWords(r))
 		p.part(v.checkList(r.checks))
 		p.part(v.baseline())
 		p.part(v.whatNow())

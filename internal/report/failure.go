@@ -105,6 +105,18 @@ func warnings(s loop.State) int {
 	return n
 }
 
+// inWords is tried, folded: why the iterations before were not enough.
+func (v View) inWords(r room) string {
+	failed := false
+	for _, it := range v.State.Iterations {
+		failed = failed || it.Failure() != nil
+	}
+	if !failed || r.remarks == 0 {
+		return ""
+	}
+	return "<details><summary>Iteration by iteration, in words</summary>\n\n" + v.tried(r) + "\n</details>\n"
+}
+
 // tried tells each attempt in one item: what changed, what failed, what the agent said.
 func (v View) tried(r room) string {
 	its := v.State.Iterations
@@ -115,8 +127,14 @@ func (v View) tried(r room) string {
 	}
 	for _, it := range its {
 		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.mode(it.Mode), or(changed(it), "nothing committed"), v.result(it))
-		if f := it.Failure(); f != nil && f.Reason != "" {
-			b.WriteString(" — " + v.text(f.Reason, 200))
+		if f := it.Failure(); f != nil {
+			why := f.Reason
+			if f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "" {
+				why = f.Output // what the reviewer wants
+			}
+			if why = v.text(why, 300); why != "" {
+				b.WriteString(" — " + why)
+			}
 		}
 		if said := v.text(withoutTag(it.Turn.Text), 240); said != "" {
 			b.WriteString("\n  The agent said: " + said)

@@ -15,7 +15,7 @@ import (
 var (
 	acts     = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
 	ourRefs  = regexp.MustCompile(`#(42|57)\b`)
-	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|</details>|</?sub>|<br>)$`)
+	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>Iteration by iteration, in words</summary>|</details>|</?sub>|<br>)$`)
 	ourLinks = regexp.MustCompile(`^https://github\.com/alice/demo/(issues|pull|tree|actions)/[A-Za-z0-9._~%/?=&#+-]*$`)
 )
 

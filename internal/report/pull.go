@@ -28,6 +28,7 @@ func PullBody(v View) string {
 		p.part(v.asked(r))
 		p.part(v.lookFirst(r.files))
 		p.part(titled("How it went", v.iterations(r.rows, false)))
+		p.part(v.inWords(r))
 		p.part(titled("Checks", v.checks(r.checks)))
 		p.part(v.baseline())
 		p.part(v.lastFailure(r.lines))
