@@ -79,9 +79,11 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 	}
 	s, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
-		w.savePatch(ctx, result.State)
 		result.Outcome, result.Reason = loop.Failed, err.Error()
-		end = loop.End{Outcome: loop.Failed, Reason: err.Error(), FailureBranch: end.FailureBranch}
+		if w.savePatch(ctx, result.State) {
+			result.Reason += fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload", result.State.Start.Run)
+		}
+		end = loop.End{Outcome: loop.Failed, Reason: result.Reason, FailureBranch: end.FailureBranch}
 		s, _ = l.store(loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
 	}
 	result.State = s
@@ -89,9 +91,9 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 }
 
 // savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand (B-18).
-func (w *workshop) savePatch(ctx context.Context, s loop.State) {
+func (w *workshop) savePatch(ctx context.Context, s loop.State) bool {
 	if w.reports == "" || s.Tip == "" {
-		return
+		return false
 	}
 	patch, err := w.tree.Diff(ctx, s.Start.Base, s.Tip, maxPatch)
 	if err == nil {
@@ -103,9 +105,8 @@ func (w *workshop) savePatch(ctx context.Context, s loop.State) {
 	}
 	if err != nil {
 		w.log("keeping the work as a patch: %v", err)
-		return
 	}
-	w.log("the work is kept as a patch: %s", name)
+	return err == nil
 }
 
 // maxPatch bounds the patch of a run that could not be pushed.

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +104,40 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 	}
 	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch, "+++ b/add.sh") {
 		t.Errorf("the work is not kept as a patch: %q", patch)
+	}
+}
+
+// TestWorkflowFilesNeedPermission: GitHub refuses a push that changes workflow files without that permission; the report says so, and
+// the work is kept as a patch (B-18).
+func TestWorkflowFilesNeedPermission(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hook := filepath.Join(w.gh.GitDir(owner, name), "hooks", "pre-receive")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const refuse = `#!/bin/sh
+while read old new ref; do
+  if git ls-tree -r --name-only $new | grep -q '^.github/workflows/'; then
+    echo "refusing to allow a GitHub App to create or update workflow '.github/workflows/ci.yml' without 'workflows' permission" >&2; exit 1
+  fi
+done
+`
+	if err := os.WriteFile(hook, []byte(refuse), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml; echo "<response>DONE</response>"`))
+	result, _ := w.label("alice")
+	if result.Outcome != loop.Failed || !strings.Contains(result.Reason, `give ralph's token the permission "workflows: write"`) {
+		t.Errorf("outcome %s: %s", result.Outcome, result.Reason)
+	}
+	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch, "+++ b/.github/workflows/ci.yml") {
+		t.Errorf("the work is not kept as a patch: %q", patch)
+	}
+	if bodies := w.bodies(w.issue); !strings.Contains(bodies[0], "workflows: write") {
+		t.Errorf("the comment does not say why: %q", bodies)
+	}
+	if w.labels() != "ralph:failed" {
+		t.Errorf("labels = %s", w.labels())
 	}
 }
