@@ -170,11 +170,11 @@ func TestHostileAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	canary := w.shared("canary")
+	evil := w.script("evil", "id -u >> "+canary+"\n")
 	w.inputs["agent"] = w.script("agent", approver(`
-printf '#!/bin/sh\nid -u >> `+canary+`\n' > /tmp/evil.$$; chmod 755 /tmp/evil.$$
-for h in pre-commit post-commit pre-push post-checkout reference-transaction; do cp /tmp/evil.$$ .git/hooks/$h 2>/dev/null; done
-git config core.fsmonitor /tmp/evil.$$; git config core.sshCommand /tmp/evil.$$; git config filter.x.clean /tmp/evil.$$
-git config credential.helper /tmp/evil.$$; git config core.pager /tmp/evil.$$; git config diff.external /tmp/evil.$$
+for h in pre-commit post-commit pre-push post-checkout reference-transaction; do cp `+evil+` .git/hooks/$h 2>/dev/null; done
+git config core.fsmonitor `+evil+`; git config core.sshCommand `+evil+`; git config filter.x.clean `+evil+`
+git config credential.helper `+evil+`; git config core.pager `+evil+`; git config diff.external `+evil+`
 echo '*.sh filter=x diff=x' > .gitattributes
 ln -s /etc/passwd passwd; printf 'add() { echo $(($1 + $2)); }\n' > add.sh
 rm -f `+canary+`.ready; echo "<response>DONE</response>"; exit 0`))
@@ -201,6 +201,19 @@ func TestJudgeIsTheBasesOwn(t *testing.T) {
 		if f := it.Failure(); f == nil || f.Check != "make test" {
 			t.Errorf("iteration %d failed at %+v, want make test", it.N, f)
 		}
+	}
+}
+
+// TestAgentReadsTheWholeOutput: the file that a failed check's message names can be read by the agent, whoever it runs as.
+func TestAgentReadsTheWholeOutput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	read := w.shared("read")
+	w.inputs["max_iterations"] = "2"
+	w.inputs["agent"] = w.script("agent", approver(`cat "$(printf '%s\n' "$p" | sed -n 's/^Output file: //p')" >> `+read+`; date +%N > x; echo "<response>DONE</response>"`))
+	w.must(loop.Capped)(w.label("alice"))
+	if got := w.file("read"); !strings.Contains(got, "FAIL: add 2 3") {
+		t.Errorf("the agent read %q", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -61,6 +62,11 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	if c.As != nil { // the next prompt names the file, and the agent is that user
+		if err := os.Chmod(filepath.Join(c.LogDir, name), 0o644); err != nil {
+			return v, fmt.Errorf("letting the agent read the check's output: %w", err)
+		}
+	}
 	kept := proc.NewTail(loop.OutputBytes, loop.OutputBytes)
 	to := io.MultiWriter(log, kept)
 	if c.Console != nil {
