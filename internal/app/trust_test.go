@@ -177,7 +177,7 @@ git config core.fsmonitor `+evil+`; git config core.sshCommand `+evil+`; git con
 git config credential.helper `+evil+`; git config core.pager `+evil+`; git config diff.external `+evil+`
 echo '*.sh filter=x diff=x' > .gitattributes
 ln -s /etc/passwd passwd; printf 'add() { echo $(($1 + $2)); }\n' > add.sh
-rm -f `+canary+`.ready; echo "<response>DONE</response>"; exit 0`))
+echo "<response>DONE</response>"`))
 	result := w.must(loop.Done)(w.label("alice"))
 	if got := w.file("canary"); got != "" {
 		t.Errorf("the agent's programs ran for the harness, as: %s", got)
