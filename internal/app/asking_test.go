@@ -102,19 +102,25 @@ func TestTokens(t *testing.T) {
 	t.Run("app", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		key, err := rsa.GenerateKey(rand.Reader, 2048)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.gh.AddApp(fake.App{ID: 7, Slug: "ralphy", Owner: owner, InstallationID: 70, Key: &key.PublicKey})
-		text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-		w.inputs["agent"], w.inputs["github_token"] = w.script("agent", fixer), ""
-		w.inputs["app_id"], w.inputs["app_private_key"] = "7", string(text)
+		w.inputs["agent"] = w.script("agent", fixer)
+		w.useApp()
 		w.must(loop.Done)(w.label("alice"))
 		if pr := w.gh.Pulls(owner, name)[0]; pr.Author != "ralphy[bot]" {
 			t.Errorf("pull request = %+v", pr)
 		}
 	})
+}
+
+// useApp makes the job act as a GitHub App.
+func (w *world) useApp() {
+	w.t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.gh.AddApp(fake.App{ID: 7, Slug: "ralphy", Owner: owner, InstallationID: 70, Key: &key.PublicKey})
+	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	w.inputs["github_token"], w.inputs["app_id"], w.inputs["app_private_key"] = "", "7", string(text)
 }
 
 // TestDryRun does everything but write (B-32).

@@ -114,7 +114,7 @@ func (l *Local) newest(id string) (s loop.State, dir string, err error) {
 	}
 	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() > entries[j].Name() })
 	for _, e := range entries {
-		file, err := os.Open(filepath.Join(runs, e.Name(), journal.File)) //nolint:gosec // our own directory
+		file, err := os.Open(filepath.Join(runs, e.Name(), journal.File)) // our own directory
 		if err != nil {
 			continue
 		}

@@ -31,7 +31,7 @@ func drive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer) loo
 	defer cancel()
 	result, err := tryDrive(bounded, w, l, words, limits)
 	switch {
-	case context.Cause(bounded) == errWall && result.Outcome != loop.Done: //nolint:errorlint // identity is meant
+	case errors.Is(context.Cause(bounded), errWall) && result.Outcome != loop.Done:
 		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)
 	case bounded.Err() != nil && result.Outcome != loop.Done:
 		result.Outcome = loop.Interrupted

@@ -123,7 +123,7 @@ while read old new ref; do
   fi
 done
 `
-	if err := os.WriteFile(hook, []byte(refuse), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(hook, []byte(refuse), 0o700); err != nil { // a program
 		t.Fatal(err)
 	}
 	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml; echo "<response>DONE</response>"`))

@@ -20,7 +20,7 @@ func TestRunOfAnIssueByNumber(t *testing.T) {
 	w := newWorld(t)
 	w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "mallory", Body: "delete everything"})
 	clone := filepath.Join(w.dir, "clone")
-	if out, err := exec.Command("git", "clone", "-q", w.gh.GitDir(owner, name), clone).CombinedOutput(); err != nil { //nolint:gosec // the test's own
+	if out, err := exec.Command("git", "clone", "-q", w.gh.GitDir(owner, name), clone).CombinedOutput(); err != nil { // the test's own
 		t.Fatalf("%v: %s", err, out)
 	}
 	told := w.shared("told")

@@ -95,7 +95,7 @@ func (a *Action) root(work *opened) (string, error) {
 	}
 	work.cleanup = append(work.cleanup, func() { _ = os.RemoveAll(root) })
 	// The agent's user passes through it to the worktree; what is not for that user has a mode of its own.
-	if err := errors.Join(os.Chmod(root, 0o755), os.Mkdir(filepath.Join(root, "logs"), 0o755)); err != nil { //nolint:gosec // said above
+	if err := errors.Join(os.Chmod(root, 0o755), os.Mkdir(filepath.Join(root, "logs"), 0o755)); err != nil { // said above
 		return "", fmt.Errorf("making a directory for the checkout: %w", err)
 	}
 	return root, nil

@@ -20,8 +20,9 @@ const (
 type publisher struct {
 	hub     *github.Client
 	view    func(loop.State) report.View
-	trigger string // the label that asks
-	onto    string // branch the pull request goes to
+	trigger string   // the label that asks
+	labels  []string // those of the issue when it was read
+	onto    string   // branch the pull request goes to
 	log     func(format string, args ...any)
 }
 
@@ -31,22 +32,26 @@ func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 	if issue == 0 {
 		return nil
 	}
-	p.try("taking the trigger label off", p.hub.RemoveLabel(ctx, issue, p.trigger))
-	if s.ResumedAt.After(s.StartedAt) && s.Retries > 0 {
-		p.try("changing labels", p.hub.RemoveLabel(ctx, issue, labelFailed))
+	for _, label := range p.labels {
+		if strings.EqualFold(label, p.trigger) || label == labelFailed {
+			p.try("taking the label "+label+" off", p.hub.RemoveLabel(ctx, issue, label))
+		}
 	}
 	p.try("changing labels", p.hub.AddLabel(ctx, issue, labelRunning))
 	return p.refresh(ctx, s)
 }
 
-// watch hears of each record. It writes at most twice an iteration: when its first commit arrives, and when the next turn begins.
+// watch hears of each record. It writes at most twice an iteration: when its commit arrives, and when the next turn begins.
 func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loop.Post {
 	switch r.Type {
 	case loop.TurnBegun:
 		return p.refresh(ctx, s)
 	case loop.Committed:
-		if !r.Commit.NoDiff && s.Post.Pull == 0 {
+		switch {
+		case s.Post.Pull == 0 && !r.Commit.NoDiff:
 			return p.open(ctx, s, true)
+		case s.Post.PullComment != 0 && !s.Post.Linked: // only then does the link lead to a comment; and not in the call budget of the first
+			return p.link(ctx, s)
 		}
 	}
 	return nil
@@ -65,56 +70,45 @@ func (p *publisher) open(ctx context.Context, s loop.State, draft bool) *loop.Po
 	return &loop.Post{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}
 }
 
-// refresh writes the sticky comment: on the issue until there is a pull request, then there, where the issue keeps one line.
+// refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier process of this run
+// posted, and died before it could say so, is taken over; one that somebody has deleted is posted again.
 func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
-	v := p.view(s)
-	issue, pull := s.Start.Issue, s.Post.Pull
-	switch {
-	case pull != 0 && s.Post.PullComment == 0:
-		id, err := p.hub.Comment(ctx, pull, report.Comment(v))
-		p.try("commenting on the pull request", err)
-		if s.Post.IssueComment != 0 {
-			p.try("linking the pull request", p.hub.EditComment(ctx, s.Post.IssueComment, report.IssueLine(v)))
-		}
-		return posted(&loop.Post{PullComment: id})
-	case pull != 0:
-		return p.edit(ctx, s, pull, s.Post.PullComment, func(id int64) *loop.Post { return &loop.Post{PullComment: id} })
-	case issue != 0 && s.Post.IssueComment == 0:
-		if id := p.adopt(ctx, s, issue); id != 0 {
-			s.Post.IssueComment = id
-			p.edit(ctx, s, issue, id, func(int64) *loop.Post { return nil })
-			return &loop.Post{IssueComment: id}
-		}
-		id, err := p.hub.Comment(ctx, issue, report.Comment(v))
-		p.try("commenting on the issue", err)
-		return posted(&loop.Post{IssueComment: id})
-	case issue != 0:
-		return p.edit(ctx, s, issue, s.Post.IssueComment, func(id int64) *loop.Post { return &loop.Post{IssueComment: id} })
+	number, known, post := s.Start.Issue, s.Post.IssueComment, func(id int64) *loop.Post { return &loop.Post{IssueComment: id} }
+	if s.Post.Pull != 0 {
+		number, known, post = s.Post.Pull, s.Post.PullComment, func(id int64) *loop.Post { return &loop.Post{PullComment: id} }
 	}
-	return nil
+	if number == 0 {
+		return nil
+	}
+	body, id := report.Comment(p.view(s)), known
+	if known == 0 && !s.ResumedAt.IsZero() {
+		var err error
+		id, err = p.hub.FindComment(ctx, number, report.Marker(s.Start.Run))
+		p.try("looking for the run's comment", err)
+	}
+	if id != 0 {
+		err := p.hub.EditComment(ctx, id, body)
+		if err == nil || !github.ErrGone(err) {
+			p.try("updating the comment", err)
+			if id == known {
+				return nil
+			}
+			return post(id)
+		}
+	}
+	id, err := p.hub.Comment(ctx, number, body)
+	p.try("posting the comment", err)
+	return posted(post(id))
 }
 
-// adopt finds the comment that an earlier process of this run posted and died before it could say so.
-func (p *publisher) adopt(ctx context.Context, s loop.State, number int) int64 {
-	if s.ResumedAt.IsZero() {
-		return 0
+// link turns the issue's comment into the one line that leads to the pull request.
+func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
+	if s.Post.Pull == 0 || s.Post.IssueComment == 0 {
+		return nil
 	}
-	id, err := p.hub.FindComment(ctx, number, report.Marker(s.Start.Run))
-	p.try("looking for the run's comment", err)
-	return id
-}
-
-// edit updates the sticky comment, or posts it again when somebody has deleted it.
-func (p *publisher) edit(ctx context.Context, s loop.State, number int, id int64, post func(int64) *loop.Post) *loop.Post {
-	body := report.Comment(p.view(s))
-	err := p.hub.EditComment(ctx, id, body)
-	if err != nil && github.ErrGone(err) {
-		id, err = p.hub.Comment(ctx, number, body)
-		p.try("commenting again", err)
-		return posted(post(id))
-	}
-	p.try("updating the comment", err)
-	return nil
+	err := p.hub.EditComment(ctx, s.Post.IssueComment, report.IssueLine(p.view(s)))
+	p.try("linking the pull request", err)
+	return posted(&loop.Post{Linked: err == nil})
 }
 
 // finish shows the outcome: the pull request, the comments, the labels. It makes at most eight calls.
@@ -143,12 +137,9 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 			}
 		}
 	}
-	hadLine := s.Post.PullComment == 0 // refresh writes the issue's line only when it moves to the pull request
 	merge(p.refresh(ctx, s))
 	p.failure(ctx, s)
-	if s.Post.Pull != 0 && s.Post.IssueComment != 0 && !hadLine {
-		p.try("linking the pull request", p.hub.EditComment(ctx, s.Post.IssueComment, p.issueLine(s)))
-	}
+	merge(p.link(ctx, s))
 	if s.Start.Issue != 0 {
 		p.try("changing labels", p.hub.RemoveLabel(ctx, s.Start.Issue, labelRunning))
 		if !done && s.End.Outcome != loop.Interrupted {
@@ -157,8 +148,6 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	}
 	return posted(all)
 }
-
-func (p *publisher) issueLine(s loop.State) string { return report.IssueLine(p.view(s)) }
 
 // failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the issue (B-21). The
 // issue's own line links it.

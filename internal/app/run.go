@@ -84,7 +84,7 @@ func (l *Local) Run(ctx context.Context) (loop.Result, error) {
 func (l *Local) settings() (config.Settings, error) {
 	var layers []config.Layer
 	for _, name := range []string{config.SettingsFile, config.LocalSettingsFile} {
-		content, err := os.ReadFile(filepath.Join(l.Dir, name)) //nolint:gosec // the user's own settings
+		content, err := os.ReadFile(filepath.Join(l.Dir, name)) // the user's own settings
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -105,7 +105,7 @@ func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(from, name)
 	}
-	content, err := os.ReadFile(name) //nolint:gosec // the user names it
+	content, err := os.ReadFile(name) // the user names it
 	if err != nil {
 		return task.Task{}, invalid("flag --issue is %q: %w; allowed are a file that says what is wanted, and an issue's number", l.Issue, err)
 	}

@@ -65,6 +65,7 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			if s.End != nil || a.alive(s) || s.Start.Issue == 0 || !a.wants(s.Start.Issue) {
 				continue
 			}
+			a.hub.Recount()
 			if request, known, ok := a.orphan(ctx, ev, s); ok {
 				held[s.Start.Issue] = true
 				if !yield(pending{request, known, "its run " + s.Start.Run + " was left behind"}, nil) {
@@ -78,6 +79,7 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			return
 		}
 		for i := range queued {
+			a.hub.Recount()
 			if held[queued[i].Number] {
 				a.log("issue #%d is passed over: its run is alive", queued[i].Number)
 			} else if !a.wants(queued[i].Number) || ctx.Err() != nil {

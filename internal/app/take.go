@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -62,12 +63,23 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 		return err
 	}
 	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
-	work.publisher = &publisher{hub: a.hub, view: a.view, trigger: a.rules.TriggerLabel, onto: shop.tree.BaseBranch(), log: a.log}
+	work.publisher = &publisher{hub: a.hub, view: a.view, trigger: a.rules.TriggerLabel, labels: labels(request.Event), onto: shop.tree.BaseBranch(), log: a.log}
 	if err := a.hold(ctx, work, way, run, request, t); err != nil {
 		return err
 	}
 	work.ledger.watch = work.publisher.watch
 	return nil
+}
+
+// labels are the issue's as the event tells them, with the one that it is about.
+func labels(ev event.Event) []string {
+	if ev.Issue == nil {
+		return nil
+	}
+	if ev.Kind == event.Labeled && !slices.Contains(ev.Issue.Labels, ev.Label) {
+		return append(slices.Clone(ev.Issue.Labels), ev.Label)
+	}
+	return ev.Issue.Labels
 }
 
 // inTree reports whether a program is named by its path in the checkout.

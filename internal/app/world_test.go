@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // said above
+	if err := os.Chmod(dir, 0o755); err != nil { // said above
 		t.Fatal(err)
 	}
 	gh, err := fake.New(fake.Options{Wrap: checker.Wrap})
@@ -103,7 +103,7 @@ func (w *world) commit(pairs ...string) {
 func (w *world) script(file, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, file)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil { //nolint:gosec // said above
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil { // said above
 		w.t.Fatal(err)
 	}
 	return path
@@ -267,7 +267,7 @@ func (w *world) file(name string) string {
 // git asks the remote repository.
 func (w *world) git(args ...string) string {
 	w.t.Helper()
-	out, _ := exec.Command("git", append([]string{"--git-dir", w.gh.GitDir(owner, name)}, args...)...).Output() //nolint:gosec // the test's own
+	out, _ := exec.Command("git", append([]string{"--git-dir", w.gh.GitDir(owner, name)}, args...)...).Output() // the test's own
 	return string(out)
 }
 

@@ -206,7 +206,7 @@ out
 	if v.Tell != want {
 		t.Errorf("tell:\n%s\nwant:\n%s", v.Tell, want)
 	}
-	if whole, _ := os.ReadFile(log); string(whole) != "out\nerr\n" { //nolint:gosec // the test's own
+	if whole, _ := os.ReadFile(log); string(whole) != "out\nerr\n" { // the test's own
 		t.Errorf("log = %q", whole)
 	}
 	if v.Pass || v.Exit != 3 || v.Missing || v.Output != "out\nerr\n" {

@@ -94,8 +94,6 @@ type Refusal struct {
 	Reason string
 }
 
-func (r *Refusal) Error() string { return r.Reason }
-
 // Identities lists every login that must have write access for the event to count (B-10), without repeats.
 func Identities(ev Event, labeller string) []string {
 	var who []string

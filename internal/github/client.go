@@ -33,6 +33,7 @@ type Options struct {
 type Client struct {
 	o     Options
 	api   *github.Client
+	wire  *retrier
 	token func(context.Context) (string, error)
 	self  string
 	app   bool
@@ -46,8 +47,8 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	c := &Client{o: o}
 	base := &retrier{next: http.DefaultTransport, sleep: o.Sleep, log: o.Log}
+	c := &Client{o: o, wire: base}
 	if o.AppID != 0 {
 		return c, c.useApp(ctx, base)
 	}
@@ -111,6 +112,9 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 	}
 	return t, nil
 }
+
+// Recount begins the count of calls anew: the next run of a sweep has a budget of its own.
+func (c *Client) Recount() { c.wire.sent.Store(0) }
 
 // Self is the login that the token writes as; known after Gather.
 func (c *Client) Self() string { return c.self }

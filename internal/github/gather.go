@@ -11,9 +11,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// maxAuthors is how many comment authors are looked up beside the people who asked; each costs one call, and a run may spend twelve
-// before its first turn. Comments by further authors are dropped and counted.
-const maxAuthors = 3
+// What a run may spend before its first turn: twelve calls, of which showing that it has begun takes up to six. What is left goes to
+// looking up the authors of comments, one call each and the newest first; comments by further authors are dropped and counted.
+const (
+	maxAuthors  = 3
+	callsBefore = 12
+	callsToShow = 6
+)
 
 // Gather reads everything that the decision and the task need, once, and completes the event with what its payload could not say: the
 // issue of a dispatch. A permission that cannot be read is a fact too: Authorise refuses on it. The error is for reads without which
@@ -125,15 +129,15 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 	if err != nil {
 		return err
 	}
-	looked := 0
+	left := min(maxAuthors, callsBefore-callsToShow-int(c.wire.sent.Load()))
 	for i := len(all) - 1; i >= 0; i-- { // newest first, so that the budget goes to them
 		login := all[i].Author.Login
 		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot && !strings.EqualFold(login, facts.Self) {
-			if looked == maxAuthors {
+			if left <= 0 {
 				facts.Dropped++
 				continue
 			}
-			looked++
+			left--
 			c.permission(ctx, facts.Permissions, login)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type retrier struct {
 	next  http.RoundTripper
 	sleep func(context.Context, time.Duration) error
 	log   func(format string, args ...any)
+	sent  atomic.Int32 // calls so far, tries again not counted
 }
 
 const (
@@ -35,6 +37,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.sent.Add(1)
 	for try := 1; ; try++ {
 		resp, err := r.once(req, body)
 		wait, why := verdict(req, resp, err, try)
@@ -128,7 +131,7 @@ func limited(resp *http.Response) (time.Duration, string) {
 
 func backoff(try int) time.Duration {
 	step := 500 * time.Millisecond << (try - 1)
-	return step + rand.N(step/2) //nolint:gosec // jitter needs no secret
+	return step + rand.N(step/2) // jitter needs no secret
 }
 
 // replay makes the request's body one that can be sent again.

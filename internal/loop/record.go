@@ -82,6 +82,7 @@ type Post struct {
 	PullNode     string `json:"pull_node,omitempty"`
 	PullURL      string `json:"pull_url,omitempty"`
 	Draft        *bool  `json:"draft,omitempty"`
+	Linked       bool   `json:"linked,omitempty"` // the issue's comment is the line that leads to the pull request
 }
 
 // End is a run's outcome with its reason, and where the work of a failed run was kept.

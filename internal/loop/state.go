@@ -125,6 +125,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
 	s.End = nil
 	s.EmptyInRow = 0
+	s.Post.Linked = false // the line tells of the outcome before
 	if r.Hint != "" {
 		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
 	}
@@ -215,6 +216,7 @@ func (p Post) with(q Post) Post {
 	if q.Draft != nil {
 		p.Draft = q.Draft
 	}
+	p.Linked = p.Linked || q.Linked
 	return p
 }
 

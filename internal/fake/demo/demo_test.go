@@ -45,7 +45,7 @@ func holdPage(t *testing.T, path, want string) {
 	if path != want {
 		t.Errorf("the last line is %q, want %q", path, want)
 	}
-	page, err := os.ReadFile(path) //nolint:gosec // the test's own
+	page, err := os.ReadFile(path) // the test's own
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func holdPage(t *testing.T, path, want string) {
 // TestDemoOfNothing: a ralph that does nothing is found out.
 func TestDemoOfNothing(t *testing.T) {
 	idle := filepath.Join(t.TempDir(), "ralph")
-	if err := os.WriteFile(idle, []byte("#!/bin/sh\n"), 0o755); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(idle, []byte("#!/bin/sh\n"), 0o755); err != nil { // it is a program
 		t.Fatal(err)
 	}
 	out := demonstrate(t, idle, 1)

@@ -76,7 +76,7 @@ func writePage(dir string, parts []report.Section) (string, error) {
 	}
 	var problems []error
 	for _, file := range []string{filepath.Join(dir, "demo", "report.html"), filepath.Join(os.TempDir(), "ralph-demo-report.html")} {
-		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, page, 0o644)) //nolint:gosec // for people to read
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, page, 0o644)) // for people to read
 		if err == nil {
 			return file, nil
 		}

@@ -73,14 +73,14 @@ func (s *stage) makeDirs() (err error) {
 	if s.dir, err = os.MkdirTemp("", "ralph-demo-"); err != nil {
 		return err
 	}
-	if err := os.Chmod(s.dir, 0o755); err != nil { //nolint:gosec // said at dir
+	if err := os.Chmod(s.dir, 0o755); err != nil { // said at dir
 		return err
 	}
 	if err := os.CopyFS(s.dir, agents); err != nil {
 		return err
 	}
 	return fs.WalkDir(agents, ".", func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Chmod(filepath.Join(s.dir, path), 0o755)) //nolint:gosec // said at dir
+		return errors.Join(err, os.Chmod(filepath.Join(s.dir, path), 0o755)) // said at dir
 	})
 }
 
