@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,21 +90,28 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 	}
 }
 
-// TestPushThatFailsIsNotDone: when the work cannot be pushed any more, the run does not end well, whatever the checks say.
+// TestPushThatFailsIsNotDone: when the work, or only the outcome, cannot be pushed any more, the run does not end well, whatever the
+// checks say. The pushes are the lease, three commits and the outcome.
 func TestPushThatFailsIsNotDone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.script("agent", fixer)
-	w.gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", Nth: 4, Status: 403, Times: -1})
-	result, _ := w.label("alice")
-	if result.Outcome == loop.Done {
-		t.Error("done, although the outcome did not reach the remote")
-	}
-	if pulls := w.gh.Pulls(owner, name); len(pulls) == 1 && !pulls[0].Draft {
-		t.Error("the pull request is ready for review")
-	}
-	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch, "+++ b/add.sh") {
-		t.Errorf("the work is not kept as a patch: %q", patch)
+	for nth := 1; nth <= 5; nth++ {
+		t.Run(fmt.Sprint("push ", nth), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", fixer)
+			w.gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", Nth: nth, Status: 403, Times: -1})
+			result, err := w.label("alice")
+			if result.Outcome != loop.Failed || err == nil {
+				t.Errorf("outcome %s, %v; want failed", result.Outcome, err)
+			}
+			if pulls := w.gh.Pulls(owner, name); len(pulls) == 1 && !pulls[0].Draft {
+				t.Error("the pull request is ready for review")
+			}
+			patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch")
+			if nth > 1 && !strings.Contains(patch, "+++ b/add.sh") {
+				t.Errorf("the work is not kept as a patch: %q", patch)
+			}
+		})
 	}
 }
 
