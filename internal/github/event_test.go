@@ -73,10 +73,12 @@ func TestParseEvent(t *testing.T) {
 func TestEventsThatAreNotOurs(t *testing.T) {
 	all := payloads(t)
 	closed := strings.Replace(string(all["issues"]), `"labeled"`, `"closed"`, 1)
+	edited := strings.Replace(string(all["issue_comment"]), `"created"`, `"edited"`, 1)
 	for name, d := range map[string]Delivery{
-		"another action": {Name: "issues", Payload: []byte(closed), Repository: "alice/demo"},
-		"another event":  {Name: "watch", Payload: []byte(`{"action":"started"}`), Repository: "alice/demo"},
-		"no payload":     {Name: "push", Repository: "alice/demo"},
+		"an edited comment": {Name: "issue_comment", Payload: []byte(edited), Repository: "alice/demo"},
+		"another action":    {Name: "issues", Payload: []byte(closed), Repository: "alice/demo"},
+		"another event":     {Name: "watch", Payload: []byte(`{"action":"started"}`), Repository: "alice/demo"},
+		"no payload":        {Name: "push", Repository: "alice/demo"},
 	} {
 		if ev, err := ParseEvent(d); err != nil || ev.Kind != event.Other {
 			t.Errorf("%s: %+v, %v", name, ev, err)
