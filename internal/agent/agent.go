@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -39,17 +40,29 @@ type Options struct {
 	Extra []string // more of the agent's environment, NAME=value each
 	// Console gets what a person should see as it happens, line by line, free of terminal sequences and workflow commands; nil none.
 	Console io.Writer
+	// Text asks for the agent's plain text instead of its events (S1-64…S1-66): no tokens, no cost, and a failure only by its words.
+	Text bool
+	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and one that is
+	// too long for that; "" none.
+	PromptFile string
+	Clock      func() time.Time // nil is time.Now
 }
 
 // dialect is how one agent is spoken to.
 type dialect struct {
+	name string   // as people know it: "claude"
 	keys []string // the credentials it takes, by environment name; "*" is any
 	pass []string // what of our environment it may know besides proc.Allowed
 	// arguments follow the program and Options.Flags.
-	arguments func(o Options) []string
+	arguments func(t *talk) []string
 	// environment is set for every turn, unless Parent says otherwise and pass lets it.
 	environment func(o Options) []string
-	read        func(t *talk) reader
+	// silent: the prompt goes by arguments, and standard input is empty.
+	silent bool
+	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
+	ends   bool // its format has an event that says how it ended
+	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
+	class func(f facts) loop.Class
 }
 
 // dialects are the agents whose output we understand, by the base name of their program. Any other is a plain command.
@@ -57,22 +70,17 @@ var dialects = map[string]dialect{
 	"claude": claude,
 }
 
-// talk is what a reader needs to know of one turn.
+// talk is what one turn is about.
 type talk struct {
 	Options
+	dialect dialect
 	prompt  string
 	console *console
 	pulse   *proc.Pulse // beaten at every sign of life
+	now     func() time.Time
 }
 
-// reader makes a turn of what an agent prints. Write gets its standard output.
-type reader interface {
-	io.Writer
-	// turn tells what the output said: class, reason, text, claim, usage. It is asked once, after the end.
-	turn(end proc.Result, stderr string) loop.Turn
-	// settled reports whether the agent had said how it ended, so that being killed afterwards changes nothing.
-	settled() bool
-}
+func (t *talk) clock() func() time.Time { return t.now }
 
 // Agent takes turns.
 type Agent struct {
@@ -167,8 +175,11 @@ const logBytes = 64 << 20
 // harness could not do.
 func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	o := a.options
-	t := &talk{Options: o, prompt: prompt, console: newConsole(o.Console), pulse: new(proc.Pulse)}
-	reader, stderr := a.dialect.read(t), proc.NewTail(2<<10, 14<<10)
+	t := &talk{Options: o, dialect: a.dialect, prompt: prompt, console: newConsole(o.Console), pulse: new(proc.Pulse), now: o.Clock}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
 	outs, errs := []io.Writer{reader}, []io.Writer{stderr, beat{t.pulse}, t.console.stderr()}
 	if o.LogFile != "" {
 		log, err := proc.CreateLog(o.LogFile, logBytes)
@@ -178,9 +189,13 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 		defer log.Close() // a log that could not be written is not worth a turn
 		outs, errs = append([]io.Writer{log}, outs...), append([]io.Writer{log}, errs...)
 	}
+	var stdin io.Reader
+	if !a.dialect.silent {
+		stdin = strings.NewReader(prompt)
+	}
 	end, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{a.program}, o.Flags, a.dialect.arguments(o)), Dir: o.Dir, Env: a.env,
-		Stdin: strings.NewReader(prompt), Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
+		Argv: slices.Concat([]string{a.program}, o.Flags, a.dialect.arguments(t)), Dir: o.Dir, Env: a.env,
+		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
 		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Grace: o.Grace, As: o.As,
 	})
 	t.console.close()
@@ -191,7 +206,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	class, reason := a.ended(end)
 	lingered := reader.settled() && (class == loop.TimedOut || class == loop.Idle) // it had said its result before
 	if class != loop.OK && !lingered {
-		turn.Class, turn.Reason = class, reason
+		turn.Class, turn.Reason, turn.ResetAt = class, reason, time.Time{}
 	}
 	turn.Text = lastBytes(turn.Text, loop.TextBytes)
 	turn.Exit, turn.Duration, turn.LogFile = end.Exit, end.Duration, o.LogFile
@@ -209,7 +224,7 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 	case proc.Cancelled:
 		return loop.Stopped, "the agent was stopped because the run was cancelled"
 	case proc.Signalled:
-		return loop.Killed, fmt.Sprintf("the agent was killed by %s, not by ralph: see whether the machine ran out of memory", end.Signal)
+		return loop.Killed, fmt.Sprintf("the agent was ended by %s, not by ralph: see whether the machine ran out of memory", end.Signal)
 	case proc.NotFound:
 		return loop.Missing, fmt.Sprintf("the agent %s, or the interpreter it names, does not exist: install it", a.program)
 	case proc.NotExecutable:

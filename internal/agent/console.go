@@ -2,9 +2,11 @@ package agent
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -15,12 +17,11 @@ const lineBytes = 2 << 10
 type console struct {
 	to   io.Writer
 	errs *partial
-	outs *partial
 }
 
 func newConsole(to io.Writer) *console {
 	c := &console{to: to}
-	c.errs, c.outs = &partial{each: c.line}, &partial{each: c.line}
+	c.errs = &partial{each: c.line}
 	return c
 }
 
@@ -45,12 +46,26 @@ func (c *console) text(s string) {
 	}
 }
 
-func (c *console) stdout() io.Writer { return c.outs }
+// event shows what an event tells.
+func (c *console) event(e stream.Event) {
+	switch e.Kind {
+	case stream.ToolStart:
+		c.line("⏺ " + e.Tool.Name + "(" + e.Tool.Input + ")")
+	case stream.Text:
+		if !e.Nested && !e.Told {
+			c.text(e.Text)
+		}
+	case stream.Retry:
+		c.line(fmt.Sprintf("the model did not answer (status %d), attempt %d of %d", e.Retry.Status, e.Retry.Number, e.Retry.Most))
+	case stream.Noise:
+		c.line(e.Text)
+	}
+}
+
 func (c *console) stderr() io.Writer { return c.errs }
 
 // close shows what has no end of line.
 func (c *console) close() {
-	c.outs.flush()
 	c.errs.flush()
 }
 

@@ -9,24 +9,40 @@ import (
 // Class says how a turn ended.
 type Class string
 
-// The classes of a turn. Fatal ones stop the run at once (C5); the rest are attempts that count, but for Empty and Stopped.
+// The classes of a turn. Fatal ones stop the run at once (C5), Transient ones are tried again without counting; the rest are attempts
+// that count, but for Empty and Stopped.
 const (
-	OK       Class = "ok"       // it ran and spoke
-	Empty    Class = "empty"    // it ran and said nothing; retried without counting (C4)
-	Broke    Class = "failed"   // it ended with an error of its own
-	TimedOut Class = "timeout"  // killed at its hard time limit
-	Idle     Class = "idle"     // killed after too long without output
-	Killed   Class = "killed"   // ended by a signal that was not ours
-	Stopped  Class = "stopped"  // killed because the run was cancelled; does not count
-	Missing  Class = "missing"  // the executable does not exist or may not be run: fatal
-	Auth     Class = "auth"     // the credential is missing or refused: fatal
-	Billing  Class = "billing"  // no credit: fatal
-	Rejected Class = "rejected" // the agent refused its own command line or configuration: fatal
+	OK         Class = "ok"          // it ran and spoke
+	Empty      Class = "empty"       // it ran and said nothing; retried without counting (C4)
+	Declined   Class = "refused"     // the model would not do it
+	UsageLimit Class = "limit"       // a usage or rate limit, with its reset when that is known: transient
+	Overloaded Class = "overloaded"  // the model's servers are too busy: transient
+	OutOfOrder Class = "server"      // the model's servers failed: transient
+	Network    Class = "network"     // the model was not reached, or the connection broke: transient
+	Auth       Class = "auth"        // the credential is missing or refused: fatal
+	Billing    Class = "billing"     // no credit: fatal
+	Rejected   Class = "invalid"     // the agent or its model refused the command line, configuration or request: fatal
+	TooLong    Class = "too_long"    // the context does not fit into the model
+	MaxTurns   Class = "max_turns"   // the agent's own limit of turns or of answer length
+	Spent      Class = "budget"      // the agent's own limit of money
+	Killed     Class = "interrupted" // ended by a signal that was not ours
+	CutShort   Class = "cut"         // its output ends before it said how it ended
+	Broke      Class = "unknown"     // it ended with an error of its own
+	TimedOut   Class = "timeout"     // killed at its hard time limit
+	Idle       Class = "idle"        // killed after too long without output
+	Stopped    Class = "stopped"     // killed because the run was cancelled; does not count
+	Missing    Class = "missing"     // the executable does not exist or may not be run: fatal
+	Waits      Class = "waiting"     // it waits for a human: exit code 42 or a marker (C5, S3-47)
 )
 
 // Fatal reports whether trying again cannot help.
 func (c Class) Fatal() bool {
 	return c == Missing || c == Auth || c == Billing || c == Rejected
+}
+
+// Transient reports whether the same turn may well succeed later, without anybody changing anything.
+func (c Class) Transient() bool {
+	return c == UsageLimit || c == Overloaded || c == OutOfOrder || c == Network
 }
 
 // Turn is what one agent process gave.
@@ -42,6 +58,9 @@ type Turn struct {
 	Structured string        `json:"structured,omitempty"`
 	Session    string        `json:"session,omitempty"`
 	Usage      Usage         `json:"usage"`
+	Tools      int           `json:"tools,omitempty"`       // how many tools it used
+	ToolErrors int           `json:"tool_errors,omitempty"` // how many of them failed
+	ResetAt    time.Time     `json:"reset_at,omitzero"`     // of UsageLimit: when it may go on; zero: not known
 	Duration   time.Duration `json:"duration_ns"`
 	LogFile    string        `json:"log,omitempty"` // the whole output, relative to the run's directory
 }

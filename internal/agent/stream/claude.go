@@ -1,192 +1,176 @@
 package stream
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Claude decodes the output of `claude -p --output-format stream-json --verbose`, written to it in any pieces; also the one object or
-// array that the format json gives. Close hands on a last line without an end. Memory stays below a small multiple of MaxLine whatever
-// is written.
-type Claude struct {
-	lines lines
-	emit  func(Event)
+// NewClaude decodes the output of `claude -p --output-format stream-json --verbose`, and that of amp, which has the same shape.
+func NewClaude(clock func() time.Time, emit func(Event)) *Decoder {
+	return newDecoder(&claude{names: map[string]string{}}, clock, emit)
 }
 
-// NewClaude decodes to emit, which is called from Write and Close.
-func NewClaude(emit func(Event)) *Claude {
-	c := &Claude{emit: emit}
-	c.lines.each = c.line
-	return c
-}
+// claude knows the names of the tools that have begun, since their answers carry only their ids.
+type claude struct{ names map[string]string }
 
-// Write implements io.Writer. It never fails.
-func (c *Claude) Write(p []byte) (int, error) { return c.lines.Write(p) }
-
-// Close decodes what is left. It never fails.
-func (c *Claude) Close() error {
-	c.lines.flush()
-	return nil
-}
-
-// claudeLine is what is read of a line. What a kind of line does not have stays zero.
-type claudeLine struct {
-	Type    string        `json:"type"`
-	Subtype string        `json:"subtype"`
-	Session string        `json:"session_id"`
-	Parent  string        `json:"parent_tool_use_id"`
-	Message claudeMessage `json:"message"`
-	Error   string        `json:"error"` // of an assistant line: the CLI wrote it itself, because the model failed
-
-	Attempt int `json:"attempt"`
-	Retries int `json:"max_retries"`
-	Status  int `json:"error_status"`
-
-	Limit struct {
-		Status string `json:"status"`
-		Resets int64  `json:"resetsAt"`
-		Type   string `json:"rateLimitType"`
-	} `json:"rate_limit_info"`
-
-	IsError    bool            `json:"is_error"`
-	APIStatus  int             `json:"api_error_status"`
-	Why        string          `json:"terminal_reason"`
-	Result     string          `json:"result"`
-	Errors     []string        `json:"errors"`
-	Structured json.RawMessage `json:"structured_output"`
-	Cost       float64         `json:"total_cost_usd"`
-	Usage      claudeUsage     `json:"usage"`
-	Turns      int             `json:"num_turns"`
-}
-
-type claudeMessage struct {
-	ID      string        `json:"id"`
-	Content []claudeBlock `json:"content"`
-	Usage   claudeUsage   `json:"usage"`
-}
-
-type claudeBlock struct {
-	Type  string          `json:"type"`
-	Text  string          `json:"text"`
-	ID    string          `json:"id"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
-}
-
-type claudeUsage struct {
-	Input      int64 `json:"input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	CacheRead  int64 `json:"cache_read_input_tokens"`
-	CacheWrite int64 `json:"cache_creation_input_tokens"`
-}
-
-func (u claudeUsage) with(cost float64) loop.Usage {
-	return loop.Usage{CostUSD: cost, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
-}
-
-// userLine begins a line that holds a tool's answer. They are the bulk of a stream, and nothing in them is the agent's word, so they
-// are not decoded.
-var userLine = []byte(`{"type":"user"`)
-
-func (c *Claude) line(line []byte) {
-	switch {
-	case bytes.HasPrefix(line, userLine):
-		c.emit(Event{Kind: ToolEnd})
-	case line[0] == '[':
-		var array []json.RawMessage
-		if json.Unmarshal(line, &array) != nil {
-			c.noise(line) // also the first line of an array that is spread over many
-			return
-		}
-		for _, element := range array {
-			c.object(element)
-		}
-	default:
-		c.object(bytes.TrimRight(line, ","))
-	}
-}
-
-func (c *Claude) object(raw []byte) {
-	var l claudeLine
-	err := json.Unmarshal(raw, &l)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) { // a control character in a string is not JSON, and has been seen
-		err = json.Unmarshal(bytes.Map(controlToSpace, raw), &l)
-	}
-	var mismatch *json.UnmarshalTypeError // a field of another type than today's; the others are read
-	if err != nil && !errors.As(err, &mismatch) {
-		c.noise(raw)
-		return
-	}
-	c.tell(l)
-}
-
-func (c *Claude) tell(l claudeLine) {
-	switch l.Type {
+func (c *claude) object(o gjson.Result, emit func(Event)) bool {
+	switch o.Get("type").Str {
 	case "system":
-		switch l.Subtype {
-		case "init":
-			c.emit(Event{Kind: Session, Session: l.Session})
-		case "api_retry":
-			c.emit(Event{Kind: Retry, Retry: Attempt{l.Attempt, l.Retries, l.Status}})
-		}
+		c.system(o, emit)
 	case "assistant":
-		if l.Error == "" {
-			c.message(l)
+		if o.Get("error").Str == "" { // the CLI wrote it itself, because the model failed
+			c.message(o, emit)
 		}
 	case "user":
-		c.emit(Event{Kind: ToolEnd})
+		c.answers(o, emit)
 	case "rate_limit_event":
-		w := Window{Rejected: l.Limit.Status == "rejected", Type: l.Limit.Type}
-		if l.Limit.Resets > 0 {
-			w.Resets = time.Unix(l.Limit.Resets, 0).UTC()
+		w := Window{Rejected: o.Get("rate_limit_info.status").Str == "rejected", Type: o.Get("rate_limit_info.rateLimitType").Str}
+		if at := o.Get("rate_limit_info.resetsAt").Int(); at > 0 {
+			w.Resets = time.Unix(at, 0).UTC()
 		}
-		c.emit(Event{Kind: Limit, Limit: w})
+		emit(Event{Kind: Limit, Limit: w})
 	case "result":
-		c.emit(Event{Kind: Ended, Session: l.Session, Result: Result{
-			Failed: l.IsError || strings.HasPrefix(l.Subtype, "error"), Subtype: l.Subtype, Status: l.APIStatus, Why: l.Why,
-			Text: l.Result, Errors: l.Errors, Structured: nonNull(l.Structured), Usage: l.Usage.with(l.Cost), Turns: l.Turns,
+		c.result(o, emit)
+	default:
+		return o.Get("type").Str != "" && o.Get("session_id").Exists()
+	}
+	return true
+}
+
+// long: the rest of a message that does not fit is nobody's word; that a tool has answered still counts.
+func (c *claude) long(head []byte, total int64, emit func(Event)) {
+	id := gjson.GetBytes(head, "message.content.0.tool_use_id").Str
+	if gjson.GetBytes(head, "type").Str == "user" {
+		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: c.ended(id), Chars: int(total)}})
+	}
+}
+
+func (c *claude) system(o gjson.Result, emit func(Event)) {
+	switch o.Get("subtype").Str {
+	case "init":
+		emit(Event{Kind: Session, Session: o.Get("session_id").Str})
+	case "api_retry":
+		emit(Event{Kind: Retry, Retry: Attempt{
+			Number: int(o.Get("attempt").Int()), Most: int(o.Get("max_retries").Int()), Status: int(o.Get("error_status").Int()), Text: o.Get("error").Str,
 		}})
 	}
 }
 
-func (c *Claude) message(l claudeLine) {
-	for _, block := range l.Message.Content {
-		e := Event{Message: l.Message.ID, Nested: l.Parent != "", Usage: l.Message.Usage.with(0)}
-		switch block.Type {
+func (c *claude) message(o gjson.Result, emit func(Event)) {
+	m := o.Get("message")
+	base := Event{Message: m.Get("id").Str, Nested: o.Get("parent_tool_use_id").Str != "", Usage: claudeUsage(m.Get("usage"), 0)}
+	m.Get("content").ForEach(func(_, block gjson.Result) bool {
+		e := base
+		switch block.Get("type").Str {
 		case "text":
-			e.Kind, e.Text = Text, block.Text
+			e.Kind, e.Text = Text, block.Get("text").Str
 		case "tool_use":
-			e.Kind, e.Tool = ToolStart, Tool{block.ID, block.Name, summary(block.Input)}
+			e.Kind, e.Tool = ToolStart, Tool{ID: block.Get("id").Str, Name: block.Get("name").Str, Input: summary(block.Get("input"))}
+			c.names[e.Tool.ID] = e.Tool.Name
 		default:
-			continue
+			return true
 		}
-		c.emit(e)
+		emit(e)
+		if e.Tool.Name == "TodoWrite" || e.Tool.Name == "todo_write" {
+			emit(Event{Kind: Todo, Nested: base.Nested, Todos: todos(block.Get("input.todos"))})
+		}
+		return true
+	})
+}
+
+func (c *claude) answers(o gjson.Result, emit func(Event)) {
+	nested := o.Get("parent_tool_use_id").Str != ""
+	o.Get("message.content").ForEach(func(_, block gjson.Result) bool {
+		if block.Get("type").Str != "tool_result" {
+			return true
+		}
+		id := block.Get("tool_use_id").Str
+		t := Tool{ID: id, Name: c.ended(id), Failed: block.Get("is_error").Bool()}
+		t.answer(flat(block.Get("content")))
+		emit(Event{Kind: ToolEnd, Tool: t, Nested: nested})
+		return true
+	})
+}
+
+// ended is the name of the tool that has answered.
+func (c *claude) ended(id string) string {
+	name := c.names[id]
+	delete(c.names, id)
+	return name
+}
+
+func (c *claude) result(o gjson.Result, emit func(Event)) {
+	r := Result{
+		Subtype: o.Get("subtype").Str, Status: int(o.Get("api_error_status").Int()), Why: o.Get("terminal_reason").Str,
+		Text: o.Get("result").Str, Usage: claudeUsage(o.Get("usage"), o.Get("total_cost_usd").Float()), Turns: int(o.Get("num_turns").Int()),
+	}
+	r.Failed = o.Get("is_error").Bool() || strings.HasPrefix(r.Subtype, "error")
+	o.Get("errors").ForEach(func(_, e gjson.Result) bool {
+		r.Errors = append(r.Errors, e.String())
+		return true
+	})
+	if said := o.Get("error").String(); said != "" {
+		r.Errors = append(r.Errors, said)
+	}
+	if s := o.Get("structured_output"); s.IsObject() || s.IsArray() {
+		r.Structured = json.RawMessage(s.Raw)
+	}
+	emit(Event{Kind: Ended, Session: o.Get("session_id").Str, Result: r})
+}
+
+func claudeUsage(u gjson.Result, cost float64) loop.Usage {
+	return loop.Usage{
+		CostUSD: cost, Input: u.Get("input_tokens").Int(), Output: u.Get("output_tokens").Int(),
+		CacheRead: u.Get("cache_read_input_tokens").Int(), CacheWrite: u.Get("cache_creation_input_tokens").Int(),
 	}
 }
 
-func (c *Claude) noise(line []byte) {
-	c.emit(Event{Kind: Noise, Text: string(line[:min(len(line), 4<<10)])})
+// flat is the text of an answer that is one text, or a list of parts.
+func flat(content gjson.Result) string {
+	if !content.IsArray() {
+		return content.String()
+	}
+	var parts []string
+	content.ForEach(func(_, part gjson.Result) bool {
+		if t := part.Get("text"); t.Exists() {
+			parts = append(parts, t.Str)
+		}
+		return true
+	})
+	return strings.Join(parts, "\n")
+}
+
+// answer notes a tool's answer: its beginning, and how much of it there is.
+func (t *Tool) answer(text string) {
+	t.Chars, t.Lines = utf8.RuneCountInString(text), strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		t.Lines++
+	}
+	t.Output = strings.ToValidUTF8(text[:min(len(text), OutputBytes)], "")
+}
+
+func todos(list gjson.Result) []Item {
+	var items []Item
+	list.ForEach(func(_, entry gjson.Result) bool {
+		items = append(items, Item{Text: entry.Get("content").String(), Status: entry.Get("status").Str})
+		return true
+	})
+	return items
 }
 
 // telling are the inputs that say what a tool's use is about, the most telling first.
 var telling = []string{"file_path", "path", "pattern", "command", "url", "query", "description", "prompt"}
 
 // summary is what a tool's use is about, in one line of at most 120 characters.
-func summary(input json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) != nil {
-		return ""
-	}
+func summary(input gjson.Result) string {
 	for _, name := range telling {
-		var value string
-		if json.Unmarshal(fields[name], &value) == nil && value != "" {
-			value = strings.Join(strings.Fields(value), " ")
+		if value := strings.Join(strings.Fields(input.Get(name).Str), " "); value != "" {
 			if r := []rune(value); len(r) > 120 {
 				value = string(r[:119]) + "…"
 			}
@@ -194,18 +178,4 @@ func summary(input json.RawMessage) string {
 		}
 	}
 	return ""
-}
-
-func nonNull(raw json.RawMessage) json.RawMessage {
-	if string(raw) == "null" {
-		return nil
-	}
-	return raw
-}
-
-func controlToSpace(r rune) rune {
-	if r < ' ' {
-		return ' '
-	}
-	return r
 }

@@ -1,4 +1,4 @@
-// Package stream decodes what coding agents print while they work into one event model (S1-119…S1-131).
+// Package stream decodes what coding agents print while they work into one event model, and shows it to people (S1-119…S1-142).
 package stream
 
 import (
@@ -16,7 +16,8 @@ const (
 	Session   Kind = "session"    // the agent began: Session
 	Text      Kind = "text"       // the agent said something: Text, Message, Nested
 	ToolStart Kind = "tool-start" // it uses a tool: Tool, Nested
-	ToolEnd   Kind = "tool-end"   // a tool answered
+	ToolEnd   Kind = "tool-end"   // a tool answered: Tool, Nested
+	Todo      Kind = "todo"       // it wrote its list of things to do: Todos
 	Retry     Kind = "retry"      // its provider did not answer and it tries again: Retry. No sign of life (C12)
 	Limit     Kind = "limit"      // its provider told of a usage limit: Limit
 	Ended     Kind = "result"     // it says how it ended: Result
@@ -26,27 +27,47 @@ const (
 // Event is one thing that an agent's output told. Everything in it is the agent's word.
 type Event struct {
 	Kind    Kind
+	At      time.Time // when the agent says it was, else when it was read
 	Session string
 	Text    string
 	Message string // id of the message that Text or Tool is of; blocks of one message share it
-	Nested  bool   // a helper of the agent's own said it, not the agent
-	Tool    Tool
-	Retry   Attempt
-	Limit   Window
-	Result  Result
-	Usage   loop.Usage // of Text and ToolStart: what the message had read by then; the same for every block of it
+	Nested  bool   // a helper of the agent's own said or did it, not the agent
+	Delta   bool   // of Text: it goes on where the Text before of the same message ended, in the middle of a line or word
+	Told    bool   // of Text: it is plain text whose lines have been told as Noise already
+	// Beheaded: of Text, its beginning is missing.
+	Beheaded bool
+	Tool     Tool
+	Todos    []Item
+	Retry    Attempt
+	Limit    Window
+	Result   Result
+	Usage    loop.Usage // of Text and ToolStart: what the message had read by then; the same for every block of it
 }
 
-// Tool is one use of a tool.
+// Tool is one use of a tool. Its start and its end share the ID.
 type Tool struct {
 	ID, Name string
 	Input    string // what it is about, in one line: a path, a command
+	Output   string // of ToolEnd: the beginning of its answer, at most OutputBytes
+	Lines    int    // of the whole answer
+	Chars    int    // of the whole answer
+	Failed   bool
+}
+
+// OutputBytes is how much of a tool's answer an event carries.
+const OutputBytes = 4 << 10
+
+// Item is one entry of an agent's list of things to do.
+type Item struct {
+	Text   string
+	Status string // "pending", "in_progress" or "completed"
 }
 
 // Attempt is one failed request to a model.
 type Attempt struct {
 	Number, Most int
-	Status       int // HTTP status; 0 without an answer
+	Status       int    // HTTP status; 0 without an answer
+	Text         string // what the agent says about it
 }
 
 // Window is a usage limit of a subscription.

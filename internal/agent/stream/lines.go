@@ -2,15 +2,18 @@ package stream
 
 import "bytes"
 
-// MaxLine is how long a line may be. The rest of a longer one is read and dropped, and with it the line, whose JSON is then broken.
+// MaxLine is how long a line may be. The rest of a longer one is read and dropped, and of it only its first headBytes are told.
 const MaxLine = 4 << 20
+
+const headBytes = 4 << 10
 
 // lines cuts what is written to it into lines and hands them on without their end. It holds at most MaxLine bytes. The slice is only
 // valid during the call.
 type lines struct {
-	each    func(line []byte)
-	part    []byte // the beginning of a line whose end has not come
-	tooLong bool
+	each  func(line []byte)
+	long  func(head []byte, total int64) // of a line over MaxLine
+	part  []byte                         // the beginning of a line whose end has not come
+	total int64                          // of a line over MaxLine: its length so far; 0 when this one is not
 }
 
 func (l *lines) Write(p []byte) (int, error) {
@@ -21,7 +24,7 @@ func (l *lines) Write(p []byte) (int, error) {
 			l.keep(p)
 			return n, nil
 		}
-		if len(l.part) == 0 && !l.tooLong && end <= MaxLine {
+		if len(l.part) == 0 && l.total == 0 && end <= MaxLine {
 			l.hand(p[:end])
 		} else {
 			l.keep(p[:end])
@@ -32,20 +35,28 @@ func (l *lines) Write(p []byte) (int, error) {
 }
 
 func (l *lines) keep(p []byte) {
-	if len(l.part)+len(p) > MaxLine {
-		l.tooLong, l.part = true, nil
-	}
-	if !l.tooLong {
+	switch {
+	case l.total > 0:
+		l.total += int64(len(p))
+	case len(l.part)+len(p) > MaxLine:
+		l.total = int64(len(l.part) + len(p))
+		head := append(l.part[:min(len(l.part), headBytes)], p...)
+		l.part = bytes.Clone(head[:min(len(head), headBytes)])
+	default:
 		l.part = append(l.part, p...)
 	}
 }
 
 // flush hands on the line so far: at its end, or at the end of all.
 func (l *lines) flush() {
-	if !l.tooLong {
+	if l.total > 0 {
+		if head := bytes.TrimSpace(l.part); len(head) > 0 {
+			l.long(head, l.total)
+		}
+	} else {
 		l.hand(l.part)
 	}
-	l.tooLong = false
+	l.total = 0
 	if l.part = l.part[:0]; cap(l.part) > 1<<20 {
 		l.part = nil
 	}
