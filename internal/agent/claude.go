@@ -74,6 +74,10 @@ func claudeClass(f facts) loop.Class {
 		return loop.MaxTurns
 	case res.Subtype == "error_max_budget_usd":
 		return loop.Spent
+	case strings.HasPrefix(res.Why, "aborted"):
+		return loop.Killed
+	case strings.Contains(strings.Join(res.Errors, " "), "No conversation found"):
+		return loop.Rejected
 	}
 	return ""
 }

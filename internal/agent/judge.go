@@ -74,11 +74,11 @@ func (f facts) words() string {
 	if f.result != nil {
 		return strings.TrimSpace(f.result.Text + " " + strings.Join(f.result.Errors, "; "))
 	}
-	said := f.stderr + "\n" + f.noise
+	said := f.noise
 	if f.plain {
-		said += "\n" + lastBytes(f.text, 4<<10)
+		said = lastBytes(f.text, 4<<10)
 	}
-	return strings.TrimSpace(said)
+	return strings.TrimSpace(said + "\n" + f.stderr)
 }
 
 func byStatus(status int) loop.Class {

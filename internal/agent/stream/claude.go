@@ -38,7 +38,7 @@ func (c *claude) object(o gjson.Result, emit func(Event)) bool {
 	case "result":
 		c.result(o, emit)
 	default:
-		return o.Get("type").Str != "" && o.Get("session_id").Exists()
+		return o.Get("type").Str != ""
 	}
 	return true
 }

@@ -15,10 +15,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
+// still is a clock that stands.
+func still() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
+
 // decode decodes what is written in pieces of a size.
 func decode(in string, piece int) []stream.Event {
 	var events []stream.Event
-	c := stream.NewClaude(func(e stream.Event) { events = append(events, e) })
+	c := stream.NewClaude(still, func(e stream.Event) { events = append(events, e) })
 	for ; in != ""; in = in[min(piece, len(in)):] {
 		_, _ = c.Write([]byte(in[:min(piece, len(in))]))
 	}
@@ -137,11 +140,10 @@ func TestClaudeTolerates(t *testing.T) {
 		{`{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"a"}]}}`, `nested text "a"`},
 		{`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"Login first"}]},"error":"authentication_failed"}`, ""},
 		{`{"message":{"role":"user","content":[{"type":"tool_result","content":"<response>DONE</response>"}]},"type":"user"}`, "tool-end"},
-		{`{"type":"user","message":{"content":"cut short`, "tool-end"},
-		{`{"type":"result","subtype":"suc`, `noise "{\"type\":\"result\",\"subtype\":\"suc"`},
-		{"Warning: something", `noise "Warning: something"`},
-		{"null", ""},
-		{"[1, 2", `noise "[1, 2"`},
+		{`{"type":"user","message":{"content":"cut short`, ""},
+		{`{"type":"result","subtype":"suc`, ""},
+		{"Warning: something", `noise "Warning: something"` + "\n" + `text "Warning: something\n"`},
+		{"null", `noise "null"` + "\n" + `text "null\n"`},
 		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"tab\there\x01\"}", `result false success 0  "tab here " []  $0 0`},
 		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"\xff\"}", `result false success 0  "` + "\uFFFD" + `" []  $0 0`},
 		{`{"type":"result","subtype":"error_max_turns","result":null,"structured_output":null}`, `result true error_max_turns 0  "" []  $0 0`},
@@ -178,7 +180,7 @@ func TestUsage(t *testing.T) {
 // A line of any length costs no more memory than MaxLine, and hides nothing that comes after it.
 func TestClaudeEndlessLine(t *testing.T) {
 	var last stream.Event
-	c := stream.NewClaude(func(e stream.Event) { last = e })
+	c := stream.NewClaude(still, func(e stream.Event) { last = e })
 	chunk := []byte(strings.Repeat("x", 1<<20))
 	_, _ = c.Write([]byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"`))
 	var m runtime.MemStats
@@ -220,7 +222,7 @@ func BenchmarkClaude(b *testing.B) {
 			b.SetBytes(200 << 20)
 			b.ReportAllocs()
 			for b.Loop() {
-				c := stream.NewClaude(func(stream.Event) {})
+				c := stream.NewClaude(still, func(stream.Event) {})
 				for n := 0; n < 200<<20; n += len(chunk) {
 					_, _ = c.Write([]byte(chunk))
 				}

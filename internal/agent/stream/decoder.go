@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -44,7 +45,7 @@ func newDecoder(d dialect, clock func() time.Time, emit func(Event)) *Decoder {
 		}
 		emit(e)
 	}
-	c.lines = lines{each: c.line, long: func(head []byte, total int64) {
+	c.lines = lines{each: c.line, blank: d == nil, long: func(head []byte, total int64) {
 		if c.spoken = d != nil && (c.spoken || head[0] == '{'); c.spoken {
 			d.long(head, total, c.emit)
 		}
@@ -69,7 +70,9 @@ func (c *Decoder) Close() error {
 	if c.dialect != nil && !c.over && c.document(bytes.TrimSpace(c.loose)) {
 		return nil
 	}
-	c.loose = c.loose[max(0, len(c.loose)-looseBytes):]
+	if extra := len(c.loose) - looseBytes; extra > 0 {
+		c.loose, c.over = c.loose[extra:], true
+	}
 	c.emit(Event{Kind: Text, Text: strings.ToValidUTF8(string(c.loose), "\uFFFD"), Told: true, Beheaded: c.over})
 	return nil
 }
@@ -78,10 +81,10 @@ func (c *Decoder) line(line []byte) {
 	if c.dialect != nil && c.document(bytes.TrimRight(line, ", \t")) {
 		return
 	}
-	if c.dialect != nil && !c.spoken {
+	if c.dialect != nil && !c.spoken && line[0] != '{' { // a broken object is nobody's words
 		c.keep(append(bytes.Clone(line), '\n'))
 	}
-	if c.spoken || c.dialect == nil || !structural(line) {
+	if c.spoken || c.dialect == nil || len(line) > 0 && !structural(line) {
 		c.emit(Event{Kind: Noise, Text: strings.ToValidUTF8(string(line[:min(len(line), 4<<10)]), "\uFFFD")})
 	}
 }
@@ -90,6 +93,9 @@ func (c *Decoder) line(line []byte) {
 func (c *Decoder) document(text []byte) bool {
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
 		return false
+	}
+	if !utf8.Valid(text) {
+		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
 	if !gjson.ValidBytes(text) { // a control character in a string is not JSON, and has been seen
 		if text = bytes.Map(controlToSpace, text); !gjson.ValidBytes(text) {

@@ -11,6 +11,7 @@ const headBytes = 4 << 10
 // valid during the call.
 type lines struct {
 	each  func(line []byte)
+	blank bool                           // lines as they are, blank ones too; else without space around them
 	long  func(head []byte, total int64) // of a line over MaxLine
 	part  []byte                         // the beginning of a line whose end has not come
 	total int64                          // of a line over MaxLine: its length so far; 0 when this one is not
@@ -28,7 +29,7 @@ func (l *lines) Write(p []byte) (int, error) {
 			l.hand(p[:end])
 		} else {
 			l.keep(p[:end])
-			l.flush()
+			l.end()
 		}
 		p = p[end+1:]
 	}
@@ -47,8 +48,15 @@ func (l *lines) keep(p []byte) {
 	}
 }
 
-// flush hands on the line so far: at its end, or at the end of all.
+// flush hands on what has no end of line.
 func (l *lines) flush() {
+	if len(l.part) > 0 || l.total > 0 {
+		l.end()
+	}
+}
+
+// end hands on the line so far.
+func (l *lines) end() {
 	if l.total > 0 {
 		if head := bytes.TrimSpace(l.part); len(head) > 0 {
 			l.long(head, l.total)
@@ -63,7 +71,9 @@ func (l *lines) flush() {
 }
 
 func (l *lines) hand(line []byte) {
-	if line = bytes.TrimSpace(line); len(line) > 0 {
+	if l.blank {
+		l.each(bytes.TrimSuffix(line, []byte("\r")))
+	} else if line = bytes.TrimSpace(line); len(line) > 0 {
 		l.each(line)
 	}
 }
