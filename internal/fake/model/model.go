@@ -1,53 +1,38 @@
-// Package model is a small stand-in for a model that speaks the Anthropic Messages protocol, for tests that run a real agent CLI.
+// Package model is a small stand-in for a model, for tests that run a real agent CLI. It speaks four protocols, each in a file:
+// Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini.
 package model
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
-// Turn is what the model answers once.
-type Turn struct {
-	Text   string
-	Tools  []Tool
-	Status int // an HTTP error instead of an answer: 401, 529
-}
-
-// Tool is one use of a tool that the model asks for.
-type Tool struct {
-	Name  string // "Write", "Bash"
-	Input map[string]any
-}
-
-// Write asks for a file to be written.
-func Write(path, content string) Tool {
-	return Tool{"Write", map[string]any{"file_path": path, "content": content}}
-}
-
-// Bash asks for a shell command.
-func Bash(command string) Tool {
-	return Tool{"Bash", map[string]any{"command": command, "description": "run " + command}}
-}
-
-// Request is one request as it came.
+// Request is one request for an answer, as it came. It holds no credential.
 type Request struct {
-	Path  string
-	Key   string // the credential it carried
-	Model string
-	Tools []string // the names of the tools it offered
-	Body  string
+	Path    string
+	Model   string
+	Headers []string // their names, sorted
+	Tools   []string // the names of the tools it offered
+	Prompt  int      // bytes of the longest text that the user said
+	Body    string
 }
 
 // Server plays a script. Which turn it answers with depends on the conversation alone: on how many turns of the model it holds. After
-// the end of the script it repeats the last turn. URL goes into ANTHROPIC_BASE_URL.
+// the end of the script it repeats the last turn. URL is the base address: Anthropic's and Gemini's as it is, OpenAI's with /v1.
 type Server struct {
 	*httptest.Server
+	Key     string    // the only credential that it takes; "" takes any
+	ResetAt time.Time // until when a usage limit is reached: a whole hour, in one to two hours
+
 	script []Turn
+	closed chan struct{}
 
 	mu       sync.Mutex
 	requests []Request
@@ -56,110 +41,112 @@ type Server struct {
 
 // New starts a server on loopback. Close ends it.
 func New(script ...Turn) *Server {
-	s := &Server{script: script}
+	s := &Server{script: script, closed: make(chan struct{}), ResetAt: time.Now().Truncate(time.Hour).Add(2 * time.Hour)}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
 
-// Requests lists the requests for messages so far.
+// Close ends the server and every answer that hangs.
+func (s *Server) Close() {
+	close(s.closed)
+	s.Server.Close()
+}
+
+// Requests lists the requests for answers so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.requests...)
+	return slices.Clone(s.requests)
 }
 
 // Unknown lists what was asked that a model does not answer; a test should find none.
 func (s *Server) Unknown() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.unknown...)
-}
-
-// question is what is read of a request.
-type question struct {
-	Model    string `json:"model"`
-	Stream   bool   `json:"stream"`
-	Messages []struct {
-		Role string `json:"role"`
-	} `json:"messages"`
-	Tools []struct {
-		Name string `json:"name"`
-	} `json:"tools"`
+	return slices.Clone(s.unknown)
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, 32<<20))
-	switch {
-	case err != nil:
+	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
+	if err != nil || r.Method == http.MethodHead { // is anybody there
 		return
-	case r.Method == http.MethodHead: // is anybody there
-	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
-		reply(w, http.StatusOK, map[string]any{"input_tokens": len(body) / 4})
-	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages":
-		s.messages(w, r, body)
-	default:
+	}
+	p, ok := route(r)
+	if !ok {
 		s.mu.Lock()
 		s.unknown = append(s.unknown, r.Method+" "+r.URL.Path)
 		s.mu.Unlock()
-		fail(w, http.StatusNotFound)
+		reply(w, http.StatusNotFound, object{"error": object{"type": "not_found_error", "message": "a model has no " + r.URL.Path}})
+		return
 	}
+	if p.count != "" {
+		reply(w, http.StatusOK, object{p.count: len(body) / 4})
+		return
+	}
+	q, err := p.read(body)
+	if err != nil {
+		reply(w, http.StatusBadRequest, object{"error": object{"type": "invalid_request_error", "message": err.Error()}})
+		return
+	}
+	s.answer(w, r, p, q, s.record(r, &q, body))
 }
 
-func (s *Server) messages(w http.ResponseWriter, r *http.Request, body []byte) {
-	var q question
-	if err := json.Unmarshal(body, &q); err != nil {
-		fail(w, http.StatusBadRequest)
-		return
+// answer plays a turn; number is the request's, from 1.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q question, number int) {
+	turn := s.script[min(q.said, len(s.script)-1)]
+	if s.Key != "" && key(r) != s.Key {
+		turn = Turn{Fail: Auth}
 	}
-	number := s.record(r, q, body)
-	said := 0
-	for _, m := range q.Messages {
-		if m.Role == "assistant" {
-			said++
+	if turn.Fail != "" {
+		f := p.fail(turn.Fail, s.ResetAt)
+		for name, value := range f.headers {
+			w.Header().Set(name, value)
 		}
-	}
-	turn := s.script[min(said, len(s.script)-1)]
-	if turn.Status != 0 {
-		fail(w, turn.Status)
+		reply(w, f.status, f.body)
 		return
 	}
-	a := answer{id: fmt.Sprintf("msg_%04d", number), model: q.Model, turn: turn}
-	if q.Stream {
-		a.stream(w)
+	switch {
+	case len(q.tools) == 0: // a title, a summary: nothing that the script is about
+		turn = Turn{Text: p.aside(q)}
+	case turn.Measure:
+		turn.Text = fmt.Sprintf("The prompt has %d bytes.", q.prompt)
+	}
+	a := answer{id: fmt.Sprintf("%04d", number), model: q.model, text: turn.Text, end: turn.End}
+	for i, tool := range turn.Tools {
+		u, ok := tool.by(q.tools)
+		if !ok {
+			u, _ = tool.by(p.tools)
+		}
+		u.id = fmt.Sprintf("call_%s_%d", a.id, i)
+		a.uses = append(a.uses, u)
+	}
+	if q.stream {
+		s.stream(w, r, a.end, p.events(a, q))
 	} else {
-		reply(w, http.StatusOK, a.message(a.blocks(), a.stop()))
+		s.whole(w, r, a.end, p.whole(a, q))
 	}
 }
 
 // record notes a request and returns its number, from 1.
-func (s *Server) record(r *http.Request, q question, body []byte) int {
-	request := Request{Path: r.URL.Path, Model: q.Model, Body: string(body)}
-	request.Key = r.Header.Get("X-Api-Key")
-	if request.Key == "" {
-		request.Key = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+func (s *Server) record(r *http.Request, q *question, body []byte) int {
+	if q.model == "" { // Gemini names it in the path
+		q.model, _, _ = strings.Cut(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], ":")
+		q.stream = strings.HasSuffix(r.URL.Path, ":streamGenerateContent")
 	}
-	for _, tool := range q.Tools {
-		request.Tools = append(request.Tools, tool.Name)
-	}
+	request := Request{Path: r.URL.Path, Model: q.model, Tools: q.tools, Prompt: q.prompt, Body: string(body)}
+	request.Headers = slices.Sorted(maps.Keys(r.Header))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, request)
 	return len(s.requests)
 }
 
-// errorTypes are what the protocol calls the statuses.
-var errorTypes = map[int]string{
-	400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
-	429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
-}
-
-func fail(w http.ResponseWriter, status int) {
-	kind := errorTypes[status]
-	reply(w, status, map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": "the test says " + kind}})
-}
-
-func reply(w http.ResponseWriter, status int, value any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value)
+// key is the credential that a request carries.
+func key(r *http.Request) string {
+	for _, name := range []string{"X-Api-Key", "X-Goog-Api-Key"} {
+		if k := r.Header.Get(name); k != "" {
+			return k
+		}
+	}
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }

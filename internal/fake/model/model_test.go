@@ -1,80 +1,230 @@
 package model_test
 
 import (
-	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/fake/model"
 )
 
-func ask(t *testing.T, s *model.Server, path, body string) (int, string) {
+// client is how one protocol asks.
+type client struct {
+	name, path string
+	body       string    // with one %s: more of the conversation
+	turn       string    // what the model said, and what came of it
+	write      [2]string // the client's tool for files, and what must stand in its use
+	end        [2]string // how an answer with a tool and one without say that they end
+}
+
+var clients = []client{
+	{
+		name: "anthropic", path: "/v1/messages",
+		body:  `{"model":"m","stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"prompt"}]}%s],"tools":[{"name":"Bash"},{"name":"Write"}]}`,
+		turn:  `,{"role":"assistant","content":[]},{"role":"user","content":[]}`,
+		write: [2]string{"Write", `"{\"content\":\"hello\\n\",\"file_path\":\"hello.txt\"}"`}, end: [2]string{`"stop_reason":"tool_use"`, `"stop_reason":"end_turn"`},
+	},
+	{
+		name: "responses", path: "/v1/responses",
+		body:  `{"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"prompt"}]}%s],"tools":[{"type":"function","name":"exec_command"}]}`,
+		turn:  `,{"type":"message","role":"assistant","content":[]},{"type":"function_call"},{"type":"function_call_output"}`,
+		write: [2]string{"exec_command", `printf %s 'hello\\n' \\u003e 'hello.txt'`}, end: [2]string{`"type":"function_call"`, `"type":"response.completed"`},
+	},
+	{
+		name: "chat", path: "/v1/chat/completions",
+		body:  `{"model":"m","stream":true,"messages":[{"role":"system","content":"you are"},{"role":"user","content":"prompt"}%s],"tools":[{"function":{"name":"bash"}},{"function":{"name":"write"}}]}`,
+		turn:  `,{"role":"assistant","content":null},{"role":"tool","content":"done"}`,
+		write: [2]string{"write", `"{\"content\":\"hello\\n\",\"filePath\":\"hello.txt\"}"`}, end: [2]string{`"finish_reason":"tool_calls"`, `"finish_reason":"stop"`},
+	},
+	{
+		name: "gemini", path: "/v1beta/models/m:streamGenerateContent",
+		body:  `{"contents":[{"role":"user","parts":[{"text":"prompt"}]}%s],"tools":[{"functionDeclarations":[{"name":"write_file"}]}]}`,
+		turn:  `,{"role":"model","parts":[]},{"role":"user","parts":[{"functionResponse":{}}]}`,
+		write: [2]string{"write_file", `"args":{"content":"hello\n","file_path":"hello.txt"}`}, end: [2]string{`"functionCall"`, `"finishReason":"STOP"`},
+	},
+}
+
+func (c client) ask(t *testing.T, s *model.Server, turns int) (int, string) {
 	t.Helper()
-	request, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
+	status, body, err := c.try(t.Context(), t, s, turns)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("X-Api-Key", "k")
-	response, err := s.Client().Do(request)
+	return status, body
+}
+
+func (c client) try(ctx context.Context, t *testing.T, s *model.Server, turns int) (int, string, error) {
+	t.Helper()
+	body := fmt.Sprintf(c.body, strings.Repeat(c.turn, turns))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+c.path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer the-key")
+	response, err := s.Client().Do(request)
+	if err != nil {
+		return 0, "", err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(raw)
+	return response.StatusCode, string(raw), err
 }
 
-func TestServer(t *testing.T) {
-	s := model.New(
-		model.Turn{Text: "I write.", Tools: []model.Tool{model.Write("a.txt", "a\n")}},
-		model.Turn{Status: 529},
-		model.Turn{Text: "Done."})
-	defer s.Close()
-	history := `{"role":"user"}`
-	for i, want := range []struct {
-		status int
-		parts  []string
-	}{
-		{200, []string{`"stop_reason":"tool_use"`, `"name":"Write"`, `"file_path":"a.txt"`}},
-		{529, []string{"overloaded_error"}},
-		{200, []string{`"text":"Done."`, `"stop_reason":"end_turn"`}},
-		{200, []string{`"text":"Done."`}},
-	} {
-		status, body := ask(t, s, "/v1/messages?beta=true", `{"model":"m","messages":[`+history+`],"tools":[{"name":"Write"}]}`)
-		for _, part := range want.parts {
-			if status != want.status || !strings.Contains(body, part) {
-				t.Errorf("answer %d: %d %s, want %s", i, status, body, part)
+// each runs a test with every protocol against a scenario.
+func each(t *testing.T, scenario string, test func(t *testing.T, c client, s *model.Server)) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			s := model.New(model.Scenario(scenario)...)
+			defer s.Close()
+			test(t, c, s)
+		})
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	each(t, "ok", func(t *testing.T, c client, s *model.Server) {
+		for turns, parts := range [][]string{
+			{"I will write hello.txt.", `"name":"` + c.write[0] + `"`, c.write[1], c.end[0]},
+			{"DONE", c.end[1]},
+			{"DONE", c.end[1]}, // the last turn again
+		} {
+			status, body := c.ask(t, s, turns)
+			for _, part := range parts {
+				if status != http.StatusOK || !strings.Contains(body, part) {
+					t.Errorf("turn %d: status %d, and no %s in\n%s", turns, status, part, body)
+				}
 			}
 		}
-		history += `,{"role":"assistant"},{"role":"user"}`
-	}
-	if r := s.Requests(); len(r) != 4 || r[0].Key != "k" || r[0].Model != "m" || len(r[0].Tools) != 1 {
-		t.Errorf("requests = %+v", r)
-	}
-	if status, _ := ask(t, s, "/v1/other", "{}"); status != 404 || len(s.Unknown()) != 1 {
-		t.Errorf("%d, unknown = %q", status, s.Unknown())
+		r := s.Requests()
+		if len(r) != 3 || r[0].Path != c.path || r[0].Model != "m" || r[0].Prompt != len("prompt") || !slices.Contains(r[0].Tools, c.write[0]) {
+			t.Errorf("requests = %+v", r)
+		}
+		if !slices.Contains(r[0].Headers, "Authorization") || strings.Contains(fmt.Sprint(r), "the-key") {
+			t.Errorf("headers = %q", r[0].Headers)
+		}
+	})
+}
+
+func TestEveryEventIsJSON(t *testing.T) {
+	line := regexp.MustCompile(`^(event: [a-z_.]+|data: (\{.*\}|\[DONE\])|)$`)
+	each(t, "ok", func(t *testing.T, c client, s *model.Server) {
+		_, body := c.ask(t, s, 0)
+		for got := range strings.Lines(body) {
+			if !line.MatchString(strings.TrimSuffix(got, "\n")) {
+				t.Errorf("a line of no event: %q", got)
+			}
+		}
+	})
+}
+
+func TestAClientThatOffersNoToolForItIsAskedAllTheSame(t *testing.T) {
+	each(t, "ok", func(t *testing.T, c client, s *model.Server) {
+		for _, tool := range []string{"Bash", "bash", "Write", "write", "write_file", "exec_command"} {
+			c.body = strings.ReplaceAll(c.body, `{"name":"`+tool+`"}`, `{"name":"read"}`)
+		}
+		if _, body := c.ask(t, s, 0); !strings.Contains(body, `"name":"`+c.write[0]+`"`) {
+			t.Errorf("no %s in\n%s", c.write[0], body)
+		}
+	})
+}
+
+func TestFailures(t *testing.T) {
+	for scenario, statuses := range map[string][4]int{
+		"limit":        {429, 429, 429, 429},
+		"limit-reset":  {429, 429, 429, 429},
+		"overloaded":   {529, 503, 503, 503},
+		"server-error": {500, 500, 500, 500},
+		"auth":         {401, 401, 401, 401},
+		"billing":      {400, 429, 429, 403},
+		"too-long":     {400, 400, 400, 400},
+	} {
+		for i, c := range clients {
+			s := model.New(model.Scenario(scenario)...)
+			status, body := c.ask(t, s, 0)
+			if status != statuses[i] || !regexp.MustCompile(`"message":"[A-Za-z]`).MatchString(body) {
+				t.Errorf("%s by %s: status %d\n%s", scenario, c.name, status, body)
+			}
+			s.Close()
+		}
 	}
 }
 
-func TestServerStreams(t *testing.T) {
-	s := model.New(model.Turn{Text: "Hi.", Tools: []model.Tool{model.Bash("ls")}})
-	defer s.Close()
-	_, body := ask(t, s, "/v1/messages", `{"stream":true,"messages":[{"role":"user"}]}`)
-	at := 0
-	for _, event := range []string{"message_start", "content_block_start", "content_block_delta", "content_block_stop", "content_block_start",
-		"content_block_delta", "content_block_stop", "message_delta", "message_stop"} {
-		next := bytes.Index([]byte(body[at:]), []byte("event: "+event+"\ndata: {"))
-		if next < 0 {
-			t.Fatalf("no %s after %q in %s", event, body[:at], body)
+func TestAWrongKeyIsRefused(t *testing.T) {
+	each(t, "text", func(t *testing.T, c client, s *model.Server) {
+		s.Key = "another"
+		if status, _ := c.ask(t, s, 0); status != http.StatusUnauthorized {
+			t.Errorf("status %d", status)
 		}
-		at += next + 1
+		s.Key = "the-key"
+		if status, _ := c.ask(t, s, 0); status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	})
+}
+
+func TestHang(t *testing.T) {
+	each(t, "hang", func(t *testing.T, c client, s *model.Server) {
+		ctx, cancel := context.WithCancel(t.Context())
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+c.path, strings.NewReader(fmt.Sprintf(c.body, "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := s.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		var seen strings.Builder
+		for some := make([]byte, 256); !strings.Contains(seen.String(), "I begin with"); {
+			n, err := response.Body.Read(some)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen.Write(some[:n])
+		}
+		cancel()
+		if _, err := io.ReadAll(response.Body); !errors.Is(err, context.Canceled) {
+			t.Errorf("the answer ended by itself: %v", err)
+		}
+	})
+}
+
+func TestCut(t *testing.T) {
+	each(t, "cut", func(t *testing.T, c client, s *model.Server) {
+		if _, body, err := c.try(t.Context(), t, s, 0); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(body, "I begin with") {
+			t.Errorf("%v\n%s", err, body)
+		}
+	})
+}
+
+func TestOtherEndings(t *testing.T) {
+	for scenario, parts := range map[string][4]string{
+		"length": {"The prompt has 6 bytes.", "The prompt has 6 bytes.", "The prompt has 6 bytes.", "The prompt has 6 bytes."},
+		"refuse": {`"stop_reason":"refusal"`, `"type":"refusal"`, `"finish_reason":"content_filter"`, `"finishReason":"SAFETY"`},
+		"empty":  {`"stop_reason":"end_turn"`, `"output":[]`, `"content":""`, `"text":""`},
+	} {
+		for i, c := range clients {
+			s := model.New(model.Scenario(scenario)...)
+			if status, body := c.ask(t, s, 0); status != http.StatusOK || !strings.Contains(body, parts[i]) {
+				t.Errorf("%s by %s: status %d, and no %s in\n%s", scenario, c.name, status, parts[i], body)
+			}
+			s.Close()
+		}
 	}
-	if !strings.Contains(body, `"partial_json":"{\"command\":\"ls\"`) {
-		t.Error(body)
+}
+
+func TestWhatNoModelAnswers(t *testing.T) {
+	s := model.New(model.Scenario("text")...)
+	defer s.Close()
+	other := clients[0]
+	other.path = "/v1/other"
+	if status, _ := other.ask(t, s, 0); status != http.StatusNotFound || !slices.Equal(s.Unknown(), []string{"POST /v1/other"}) {
+		t.Errorf("status %d, unknown = %q", status, s.Unknown())
 	}
 }

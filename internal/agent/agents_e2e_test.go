@@ -1,0 +1,171 @@
+//go:build e2e
+
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/fake/model"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+func TestRealAgentsWriteAndClaim(t *testing.T) {
+	eachReal(t, func(t *testing.T, r real) {
+		var console bytes.Buffer
+		b := ready(t, r, agent.Options{Console: &console}, model.Scenario("ok")...)
+		turn := b.take(t.Context(), t, "Write hello.txt.")
+		if turn.Class != loop.OK || turn.Reason != "" || !turn.Claim.Done || turn.Usage.Input == 0 || turn.Usage.Output == 0 {
+			t.Errorf("turn = %+v", turn)
+		}
+		if turn.Tools != 1 || turn.ToolErrors != 0 || turn.Session == "" {
+			t.Errorf("turn = %+v", turn)
+		}
+		if got, err := os.ReadFile(filepath.Join(b.dir, "hello.txt")); string(got) != "hello\n" {
+			t.Errorf("hello.txt = %q, %v", got, err)
+		}
+		if !strings.Contains(console.String(), "I will write hello.txt.") {
+			t.Errorf("console = %q", console.String())
+		}
+	})
+}
+
+// TestRealAgentsThatMeetTrouble holds what a turn says against what its model did.
+func TestRealAgentsThatMeetTrouble(t *testing.T) {
+	for scenario, class := range map[string]loop.Class{
+		"auth": loop.Auth, "billing": loop.Billing, "too-long": loop.TooLong, "overloaded": loop.Overloaded, "server-error": loop.OutOfOrder,
+		"limit": loop.UsageLimit, "empty": loop.Empty, "refuse": loop.Declined, "cut": loop.Network,
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			eachReal(t, func(t *testing.T, r real) {
+				b := ready(t, r, agent.Options{}, model.Scenario(scenario)...)
+				turn := b.take(t.Context(), t, "Say something.")
+				if turn.Class != class || turn.Reason == "" || turn.Claim.Done {
+					t.Errorf("turn = %+v, want class %s", turn, class)
+				}
+				if class == loop.Auth && turn.Duration > time.Minute {
+					t.Errorf("it took %s to say that the key is wrong", turn.Duration)
+				}
+			})
+		})
+	}
+}
+
+func TestRealAgentsAtAUsageLimit(t *testing.T) {
+	eachReal(t, func(t *testing.T, r real) {
+		o := agent.Options{}
+		if r.name == "claude" { // only subscribers are told when it ends
+			o.Keys = map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": testKey}
+		}
+		b := ready(t, r, o, model.Scenario("limit-reset")...)
+		turn := b.take(t.Context(), t, "Say something.")
+		if off := turn.ResetAt.Sub(b.model.ResetAt).Abs(); turn.Class != loop.UsageLimit || off > time.Minute {
+			t.Errorf("turn = %+v, want a reset at %s", turn, b.model.ResetAt)
+		}
+	})
+}
+
+func TestRealAgentsTakeALongPrompt(t *testing.T) {
+	prompt := "BEGIN-OF-PROMPT " + strings.Repeat("Do it very well. ", 2<<20/17) + "END-OF-PROMPT"
+	eachReal(t, func(t *testing.T, r real) {
+		b := ready(t, r, agent.Options{}, model.Scenario("length")...)
+		turn := b.take(t.Context(), t, prompt)
+		if want := fmt.Sprintf("has %d bytes", len(prompt)); turn.Class != loop.OK || !strings.Contains(turn.Text, want) {
+			t.Errorf("turn = %+v, want %s", turn, want)
+		}
+	})
+}
+
+func TestRealAgentsWhoseModelFallsSilent(t *testing.T) {
+	eachReal(t, func(t *testing.T, r real) {
+		b := ready(t, r, agent.Options{Idle: 15 * time.Second, Grace: 2 * time.Second}, model.Scenario("hang")...)
+		turn := b.take(t.Context(), t, "Say something.")
+		if turn.Class != loop.Idle || len(b.model.Requests()) == 0 {
+			t.Errorf("turn = %+v", turn)
+		}
+	})
+}
+
+func TestRealAgentsStoppedInACommand(t *testing.T) {
+	eachReal(t, func(t *testing.T, r real) {
+		b := ready(t, r, agent.Options{Grace: 2 * time.Second}, model.Scenario("long-command")...)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			for !b.exists("begun.txt") && ctx.Err() == nil {
+				time.Sleep(20 * time.Millisecond)
+			}
+			cancel()
+		}()
+		turn := b.take(ctx, t, "Run it.")
+		if turn.Class != loop.Stopped || !b.exists("begun.txt") || b.exists("ended.txt") {
+			t.Errorf("turn = %+v", turn)
+		}
+	})
+}
+
+// TestRealAgentsReadingOnly asks a reviewer to write, by tool and by command.
+func TestRealAgentsReadingOnly(t *testing.T) {
+	eachReal(t, func(t *testing.T, r real) {
+		b := ready(t, r, agent.Options{ReadOnly: true},
+			model.Turn{Tools: []model.Tool{model.Write("written.txt", "no\n")}},
+			model.Turn{Tools: []model.Tool{model.Bash("echo no > touched.txt")}},
+			model.Turn{Text: "<response>APPROVED</response>"})
+		put(t, b.dir, "given.txt", "given\n")
+		turn := b.take(t.Context(), t, "Review.")
+		if turn.Class != loop.OK || !strings.Contains(turn.Text, "APPROVED") {
+			t.Errorf("turn = %+v", turn)
+		}
+		var left []string
+		entries, _ := os.ReadDir(b.dir)
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		if !slices.Equal(left, []string{".git", "given.txt"}) {
+			t.Errorf("the reviewer left %q", left)
+		}
+		t.Logf("offered: %v", b.model.Requests()[0].Tools)
+	})
+}
+
+// hooked is what every hook of a repository would do.
+const hooked = `[{"hooks":[{"type":"command","command":"touch hooked"}]}]`
+
+// TestRealAgentsHeedNoHooksOfARepository gives each agent a repository whose own settings run a command.
+func TestRealAgentsHeedNoHooksOfARepository(t *testing.T) {
+	files := map[string]string{
+		".claude/settings.json": `{"hooks":{"SessionStart":` + hooked + `,"UserPromptSubmit":` + hooked + `,"Stop":` + hooked + `}}`,
+		".mcp.json":             `{"mcpServers":{"m":{"command":"touch","args":["hooked"]}}}`,
+		".codex/config.toml":    "notify = [\"touch\", \"hooked\"]\n[mcp_servers.m]\ncommand = \"touch\"\nargs = [\"hooked\"]\n",
+		".codex/hooks.json":     `{"hooks":{"SessionStart":` + hooked + `,"UserPromptSubmit":` + hooked + `,"Stop":` + hooked + `}}`,
+		".gemini/settings.json": `{"hooks":{"SessionStart":` + hooked + `,"BeforeAgent":` + hooked + `,"AfterAgent":` + hooked + `},` +
+			`"mcpServers":{"m":{"command":"touch","args":["hooked"]}}}`,
+		".gemini/.env":           "GEMINI_SYSTEM_MD=/no/such/file\n",
+		".env":                   "GEMINI_SYSTEM_MD=/no/such/file\n",
+		"opencode.json":          `{"mcp":{"m":{"type":"local","command":["touch","hooked"]}}}`,
+		".opencode/plugin/p.js":  `import { writeFileSync } from "fs"; export const P = async ({ directory }) => { writeFileSync(directory + "/hooked", ""); return {} }`,
+		".opencode/plugins/p.js": `import { writeFileSync } from "fs"; export const P = async ({ directory }) => { writeFileSync(directory + "/hooked", ""); return {} }`,
+	}
+	eachReal(t, func(t *testing.T, r real) {
+		b := ready(t, r, agent.Options{}, model.Scenario("ok")...)
+		for path, text := range files {
+			put(t, b.dir, path, text)
+		}
+		turn := b.take(t.Context(), t, "Write hello.txt.")
+		if turn.Class != loop.OK || !b.exists("hello.txt") {
+			t.Errorf("turn = %+v", turn)
+		}
+		if b.exists("hooked") {
+			t.Error("the repository's own settings ran a command")
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+type object = map[string]any
+
+// protocol is how clients ask a model and how it answers.
+type protocol struct {
+	read   func(body []byte) (question, error)
+	whole  func(a answer, q question) object
+	events func(a answer, q question) []event
+	fail   func(f Failure, reset time.Time) failure
+	aside  func(q question) string // what is answered to a question that offers no tools
+	tools  []string                // what its clients write files and run commands with
+	count  string                  // it only counts tokens: what its answer calls their number
+}
+
+// question is what is read of a request.
+type question struct {
+	model  string
+	stream bool
+	said   int      // how many turns of the model it holds
+	tools  []string // the names of those it offers
+	form   string   // the form that the answer must have: "application/json"
+	prompt int      // bytes of the longest text that the user said
+}
+
+// told notes a text of the user's.
+func (q *question) told(text string) { q.prompt = max(q.prompt, len(text)) }
+
+// answer is one turn on its way.
+type answer struct {
+	id, model, text string
+	uses            []use
+	end             Ending
+}
+
+// event is one of a stream. The stream hangs or is cut right after the one that begins the answer.
+type event struct {
+	name   string // "" where the protocol names none
+	data   any
+	begins bool
+}
+
+// failure is an HTTP error as a protocol tells it.
+type failure struct {
+	status  int
+	headers map[string]string
+	body    object
+}
+
+// What every answer costs.
+const (
+	InputTokens  = 100
+	OutputTokens = 20
+)
+
+// route finds the protocol of a request.
+func route(r *http.Request) (p protocol, ok bool) {
+	path := r.URL.Path
+	switch {
+	case r.Method != http.MethodPost:
+	case path == "/v1/messages":
+		return anthropic, true
+	case path == "/v1/messages/count_tokens":
+		return protocol{count: "input_tokens"}, true
+	case path == "/v1/responses":
+		return responses, true
+	case path == "/v1/chat/completions":
+		return chat, true
+	case !strings.HasPrefix(path, "/v1beta/models/"):
+	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
+		return gemini, true
+	case strings.HasSuffix(path, ":countTokens"):
+		return protocol{count: "totalTokens"}, true
+	}
+	return protocol{}, false
+}
+
+// groups counts runs of what the model said: all it says at once is one turn.
+func groups(byModel []bool) (n int) {
+	for i, said := range byModel {
+		if said && (i == 0 || !byModel[i-1]) {
+			n++
+		}
+	}
+	return n
+}
+
+// stream sends an answer as server-sent events.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, end Ending, events []event) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range events {
+		if e.name != "" {
+			fmt.Fprintf(w, "event: %s\n", e.name)
+		}
+		data, ok := e.data.(string)
+		if !ok {
+			text, _ := json.Marshal(e.data)
+			data = string(text)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", data)
+		if e.begins {
+			s.mishap(w, r, end)
+		}
+	}
+}
+
+// whole sends an answer at once.
+func (s *Server) whole(w http.ResponseWriter, r *http.Request, end Ending, answer object) {
+	s.mishap(w, r, end)
+	reply(w, http.StatusOK, answer)
+}
+
+// mishap hangs or cuts an answer that has begun.
+func (s *Server) mishap(w http.ResponseWriter, r *http.Request, end Ending) {
+	if end != Hang && end != Cut {
+		return
+	}
+	_ = http.NewResponseController(w).Flush()
+	if end == Hang {
+		select {
+		case <-r.Context().Done():
+		case <-s.closed:
+		}
+	}
+	panic(http.ErrAbortHandler)
+}
+
+func reply(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value)
+}
+
+// text is a content that is a string or a list of parts with a text each.
+type text []string
+
+func (t *text) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*t = text{one}
+		return nil
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return fmt.Errorf("reading a content: %w", err)
+	}
+	*t = nil
+	for _, p := range parts {
+		*t = append(*t, p.Text)
+	}
+	return nil
+}
