@@ -38,8 +38,12 @@ type Options struct {
 	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the agent's process.
 	Keys  map[string]string
 	Extra []string // more of the agent's environment, NAME=value each
-	// Console gets what a person should see as it happens, line by line, free of terminal sequences and workflow commands; nil none.
+	// Console gets what a person should see as it happens, a line a Write, free of the agent's terminal sequences and workflow commands
+	// (S1-24, S1-76); nil: nobody looks. Format is how it is shown; with Groups, all but the last lines are folded under Title.
 	Console io.Writer
+	Format  stream.FormatOptions
+	Groups  Groups
+	Title   string
 	// Text asks for the agent's plain text instead of its events (S1-64…S1-66): no tokens, no cost, and a failure only by its words.
 	Text bool
 	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and one that is
@@ -175,10 +179,8 @@ const logBytes = 64 << 20
 // harness could not do.
 func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	o := a.options
-	t := &talk{Options: o, dialect: a.dialect, prompt: prompt, console: newConsole(o.Console), pulse: new(proc.Pulse), now: o.Clock}
-	if t.now == nil {
-		t.now = time.Now
-	}
+	t := a.talk(prompt)
+	defer t.console.close()
 	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
 	outs, errs := []io.Writer{reader}, []io.Writer{stderr, beat{t.pulse}, t.console.stderr()}
 	if o.LogFile != "" {
@@ -198,19 +200,36 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
 		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Grace: o.Grace, As: o.As,
 	})
-	t.console.close()
 	if err != nil {
 		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)
 	}
-	turn := reader.turn(end, stderr.String())
+	turn := a.concluded(reader, end, stderr.String())
+	turn.LogFile = o.LogFile
+	t.console.done(turn)
+	return turn, nil
+}
+
+// talk readies what one turn is about.
+func (a *Agent) talk(prompt string) *talk {
+	t := &talk{Options: a.options, dialect: a.dialect, prompt: prompt, pulse: new(proc.Pulse), now: a.options.Clock}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	t.console = newConsole(t.Options, t.now)
+	return t
+}
+
+// concluded is the turn that an output and its end make.
+func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.Turn {
+	turn := reader.turn(end, stderr)
 	class, reason := a.ended(end)
 	lingered := reader.settled() && (class == loop.TimedOut || class == loop.Idle) // it had said its result before
 	if class != loop.OK && !lingered {
 		turn.Class, turn.Reason, turn.ResetAt = class, reason, time.Time{}
 	}
 	turn.Text = lastBytes(turn.Text, loop.TextBytes)
-	turn.Exit, turn.Duration, turn.LogFile = end.Exit, end.Duration, o.LogFile
-	return turn, nil
+	turn.Exit, turn.Duration = end.Exit, end.Duration
+	return turn
 }
 
 // ended tells what the way a process ended says by itself; OK when that is nothing.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -208,12 +209,29 @@ func TestClaudeConsole(t *testing.T) {
 	t.Parallel()
 	var console bytes.Buffer
 	f := newFake(t, "claude", `cat >/dev/null; cat `+recording(t, "success.jsonl")+`; printf '::error::no\nhalf' >&2`)
-	f.turn(t, agent.Options{Console: &console}, "Do it.")
-	lines := strings.Split(console.String(), "\n")
-	slices.Sort(lines)
-	want := []string{"", ": :error::no", "<response>DONE</response>", "I will write hello.txt.", "I wrote the file.", "half", "⏺ Write(/home/user/repo/hello.txt)"}
-	if !slices.Equal(lines, want) {
-		t.Errorf("console = %q", console.String())
+	f.turn(t, agent.Options{Console: &console, Format: stream.FormatOptions{UseEmoji: true, MaxOutputChars: 25}}, "Do it.")
+	var said, told []string // the two come in any order
+	for line := range strings.Lines(console.String()) {
+		if strings.HasPrefix(line, "stderr: ") {
+			told = append(told, line)
+		} else if strings.TrimSpace(line) != "" {
+			said = append(said, line)
+		}
+	}
+	want := `I will write hello.txt.
+⏺ Write(/home/user/repo/hello.txt)
+✅ Result ← Write (1 line, 121 chars)
+  ⎿  File created successfully[…]
+I wrote the file.
+<response>DONE</response>
+✅ Complete (cost: $0.0016, tokens: 200 in / 40 out, tools: 1, time: T)
+`
+	got := regexp.MustCompile(`Write\(/home/user/repo/hello.txt\) \(`).ReplaceAllString(strings.Join(said, ""), "Write (") // standard error came between
+	if got = regexp.MustCompile(`time: [^)]*`).ReplaceAllString(got, "time: T"); got != want {
+		t.Errorf("console:\n%s\nwant:\n%s", got, want)
+	}
+	if !slices.Equal(told, []string{"stderr: ::error::no\n", "stderr: half\n"}) {
+		t.Errorf("standard error: %q", told)
 	}
 }
 

@@ -89,10 +89,10 @@ func TestCommandConsole(t *testing.T) {
 	f := newFake(t, "my-agent", `printf 'one\n\n::set-env name=x::y\n\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' z; printf '\nlast'`)
 	f.turn(t, agent.Options{Console: &console}, "Do it.")
 	lines := strings.Split(console.String(), "\n")
-	if len(lines) != 7 || !slices.Equal(lines[:4], []string{"one", "", ": :set-env name=x::y", "red"}) || lines[5] != "last" || lines[6] != "" {
+	if len(lines) != 9 || !slices.Equal(lines[:4], []string{"one", "", ": :set-env name=x::y", "red"}) || lines[5] != "last" || !strings.HasPrefix(lines[7], "[OK] Complete (time: ") {
 		t.Errorf("console = %.300q", lines)
 	}
-	if n := len(lines[4]); n < 1000 || n > 4000 || !strings.HasSuffix(lines[4], "[…]") {
+	if n := len(lines[4]); n < 1000 || n > 4000 || !strings.HasSuffix(lines[4], "[...]") {
 		t.Errorf("a long line has %d bytes: %.40q", n, lines[4])
 	}
 }

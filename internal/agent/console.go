@@ -2,72 +2,72 @@ package agent
 
 import (
 	"bytes"
-	"fmt"
 	"io"
-	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// lineBytes is how much of a line a person is shown.
-const lineBytes = 2 << 10
-
-// console shows lines to a person. What cannot be shown is lost: a broken terminal is not worth a turn.
-type console struct {
-	to   io.Writer
-	errs *partial
+// Groups folds what is shown until EndGroup under a title, as the runner does with the log of a job.
+type Groups interface {
+	Group(title string)
+	EndGroup()
 }
 
-func newConsole(to io.Writer) *console {
-	c := &console{to: to}
-	c.errs = &partial{each: c.line}
+// console shows a turn to a person, as far as there is one.
+type console struct {
+	formatter *stream.Formatter // nil: nobody looks
+	groups    Groups
+	now       func() time.Time
+	errs      *partial
+}
+
+func newConsole(o Options, now func() time.Time) *console {
+	c := &console{now: now, errs: &partial{each: func(string) {}}}
+	if o.Console == nil {
+		return c
+	}
+	c.formatter = stream.NewFormatter(o.Console, o.Format)
+	c.errs.each = func(line string) { c.formatter.Stderr(now(), line) }
+	if o.Groups != nil {
+		c.groups = o.Groups
+		c.groups.Group(o.Title)
+	}
 	return c
 }
 
-// line shows one line.
-func (c *console) line(s string) {
-	if c.to == nil {
-		return
-	}
-	if len(s) > lineBytes {
-		s = strings.ToValidUTF8(s[:lineBytes], "") + " […]"
-	}
-	_, _ = io.WriteString(c.to, proc.Inert(s)+"\n")
-}
-
-// text shows every line of a text.
-func (c *console) text(s string) {
-	if s = strings.TrimRight(s, "\n"); s == "" || c.to == nil {
-		return
-	}
-	for line := range strings.SplitSeq(s, "\n") {
-		c.line(line)
-	}
-}
-
-// event shows what an event tells.
 func (c *console) event(e stream.Event) {
-	switch e.Kind {
-	case stream.ToolStart:
-		c.line("⏺ " + e.Tool.Name + "(" + e.Tool.Input + ")")
-	case stream.Text:
-		if !e.Nested && !e.Told {
-			c.text(e.Text)
-		}
-	case stream.Retry:
-		c.line(fmt.Sprintf("the model did not answer (status %d), attempt %d of %d", e.Retry.Status, e.Retry.Number, e.Retry.Most))
-	case stream.Noise:
-		c.line(e.Text)
+	if c.formatter != nil {
+		c.formatter.Event(e)
 	}
 }
 
 func (c *console) stderr() io.Writer { return c.errs }
 
-// close shows what has no end of line.
+// close shows what has no end of line, and ends the group.
 func (c *console) close() {
 	c.errs.flush()
+	if c.formatter != nil {
+		c.formatter.Flush()
+	}
+	if c.groups != nil {
+		c.groups.EndGroup()
+		c.groups = nil
+	}
 }
+
+// done shows how the turn ended, after its group, so that it can be read when that is folded.
+func (c *console) done(t loop.Turn) {
+	c.close()
+	if c.formatter != nil {
+		c.formatter.Done(c.now(), t)
+	}
+}
+
+// stderrBytes is how much of a line of standard error is kept; less of it is shown.
+const stderrBytes = 4 << 10
 
 // partial cuts what is written to it into lines, of which it keeps a little more than is shown.
 type partial struct {
@@ -93,7 +93,7 @@ func (p *partial) Write(b []byte) (int, error) {
 
 func (p *partial) keep(b []byte) {
 	p.some = p.some || len(b) > 0
-	p.line = append(p.line, b[:min(len(b), lineBytes+1-len(p.line))]...)
+	p.line = append(p.line, b[:min(len(b), stderrBytes-len(p.line))]...)
 }
 
 func (p *partial) flush() {
