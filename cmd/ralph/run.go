@@ -31,7 +31,7 @@ func (c *runCommand) Run(ctx context.Context, p process) error {
 		Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now,
 		Issue: c.Issue, Fresh: c.Fresh, Resume: c.Resume, Flags: c.layer(),
 	}
-	result, err := l.Run(ctx)
+	result, err := l.Run(ctx, ctx)
 	if err == nil && result.Outcome == loop.Done {
 		return nil
 	}

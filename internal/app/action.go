@@ -87,7 +87,7 @@ func (a *Action) work(ctx context.Context, request event.Request, facts event.Fa
 
 	a.record(ctx, work, work.publisher.begin)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
-	result := drive(ctx, work.shop, work.ledger, work.words)
+	result := drive(ctx, ctx, work.shop, work.ledger, work.words)
 	obey()
 
 	late, cancel := afterCancel(ctx)

@@ -48,7 +48,7 @@ func BenchmarkIteration(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
-	result, err := loop.Run(context.Background(), loop.Limits{}, loop.Ports{
+	result, err := loop.Run(context.Background(), context.Background(), loop.Limits{}, loop.Ports{
 		Agent: c, Tree: still{}, Checks: checks, Journal: l, Prompt: prompt.Writer{Completion: "DONE"}, Clock: time.Now, Log: quiet,
 	})
 	b.StopTimer()

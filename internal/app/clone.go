@@ -47,6 +47,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 		}
 	}
 	shop := &workshop{
+		place: tree, wall: settings.Timeout(),
 		tree: tree, settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
 	}

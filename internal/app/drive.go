@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
@@ -20,16 +19,18 @@ import (
 var errWall = errors.New("the run's time limit is over")
 
 // drive takes an opened run to its outcome: setup, baseline, loop. It publishes and pushes nothing at the end; conclude does. Errors
-// become outcomes here: from now on, a run always ends with one.
-func drive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer) loop.Result {
-	limits := loop.Limits{Wall: w.settings.Timeout()}
-	if w.wall > 0 {
-		limits.Wall = w.wall
+// become outcomes here: from now on, a run always ends with one. When ctx is done nothing new is begun, when hard is done what runs is
+// stopped.
+func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loop.Result {
+	limits := loop.Limits{Wall: w.wall}
+	if limits.Wall > 0 {
+		limits.Deadline = w.clock().Add(limits.Wall)
 	}
-	limits.Deadline = w.clock().Add(limits.Wall)
-	bounded, cancel := context.WithDeadlineCause(ctx, limits.Deadline, errWall)
+	bounded, cancel := within(ctx, limits.Deadline)
 	defer cancel()
-	result, err := tryDrive(bounded, w, l, words, limits)
+	stopped, stop := within(hard, limits.Deadline)
+	defer stop()
+	result, err := tryDrive(bounded, stopped, w, l, words, limits)
 	switch {
 	case errors.Is(context.Cause(bounded), errWall) && result.Outcome != loop.Done:
 		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)
@@ -44,28 +45,37 @@ func drive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer) loo
 	return result
 }
 
-func tryDrive(ctx context.Context, w *workshop, l *ledger, words prompt.Writer, limits loop.Limits) (loop.Result, error) {
+// within bounds a context by the run's deadline, if there is one.
+func within(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	if deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, deadline, errWall)
+}
+
+func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, limits loop.Limits) (loop.Result, error) {
 	interrupted := loop.Result{Outcome: loop.Interrupted, Reason: "the run was cancelled"}
 	coder, reviewer, err := w.agents(l.State)
 	if err != nil {
 		return interrupted, err
 	}
 	checks := w.checks(reviewer, words)
-	if err := w.setup(ctx); err != nil {
+	checks.Stopping = func() bool { return ctx.Err() != nil }
+	if err := w.setup(hard); err != nil {
 		return interrupted, err
 	}
-	if err := w.baseline(ctx, checks, l); err != nil {
+	if err := w.baseline(hard, checks, l); err != nil {
 		return interrupted, err
 	}
-	return loop.Run(ctx, limits, loop.Ports{
-		Agent: coder, Tree: committer{w.tree, w.host}, Checks: checks, Journal: l, Prompt: words,
-		Clock: w.clock, Log: w.log, Grace: stepGrace,
+	return loop.Run(ctx, hard, limits, loop.Ports{
+		Agent: coder, Tree: w.commits(), Checks: checks, Journal: l, Prompt: words,
+		Clock: w.clock, Log: w.log, Sleep: w.sleep, Grace: stepGrace,
 	})
 }
 
 // conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost (B-21).
 func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
-	end := loop.End{Outcome: result.Outcome, Reason: result.Reason}
+	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until}
 	if result.Outcome.Limited() {
 		ended := result.State
 		ended.End = &end

@@ -40,6 +40,9 @@ func (l *ledger) State() loop.State { return l.journal.State() }
 func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	if l.lease > 0 && r.Type != loop.Ended {
 		until := l.clock().Add(l.lease)
+		if r.Pause != nil && r.Pause.Until.After(l.clock()) {
+			until = r.Pause.Until.Add(l.lease)
+		}
 		r.Lease = &until
 	}
 	r = redacted(r, l.redact)
@@ -52,6 +55,11 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 	}
 	if _, err := l.store(r); err != nil || failed != nil {
 		return l.State(), errors.Join(failed, err)
+	}
+	if r.Type == loop.Paused { // whoever looks for dead runs must see that this one only waits
+		if err := l.share(ctx); err != nil {
+			return l.State(), err
+		}
 	}
 	if l.watch == nil {
 		return l.State(), nil

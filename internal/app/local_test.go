@@ -36,7 +36,7 @@ func TestRunOfAnIssueByNumber(t *testing.T) {
 		Env: env, Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GITHUB_TOKEN=" + token}, Dir: clone, Out: &w.out,
 		Clock: time.Now, Issue: "#1", Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}}`)},
 	}
-	result, err := l.Run(context.Background())
+	result, err := l.Run(context.Background(), context.Background())
 	if err != nil || result.Outcome != loop.Done || result.State.Start.Branch != "ralph/issue-1" {
 		t.Fatalf("outcome %s (%s) on %s, %v", result.Outcome, result.Reason, result.State.Start.Branch, err)
 	}

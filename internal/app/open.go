@@ -67,6 +67,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 	if err != nil {
 		return work, err
 	}
+	shop.place = shop.tree
 	work.cleanup = append(work.cleanup, func() { a.warn("closing the checkout", shop.tree.Close()) })
 	if wanted.ID == promptFileTask {
 		if wanted, err = a.promptFile(ctx, shop.tree, request); err != nil {
@@ -76,6 +77,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 	if err := a.settings(ctx, shop); err != nil {
 		return work, err
 	}
+	shop.wall = shop.settings.Timeout()
 	work.shop, work.words = shop, shop.words(wanted.Comments)
 	return work, a.take(ctx, work, request, wanted, root)
 }

@@ -36,6 +36,11 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 		}
 		r.Commit = &c
 	}
+	if r.Pause != nil {
+		p := *r.Pause
+		p.Reason = redact(p.Reason)
+		r.Pause = &p
+	}
 	if r.End != nil {
 		e := *r.End
 		e.Reason = redact(e.Reason)

@@ -44,8 +44,8 @@ type Local struct {
 // stateFile is the view of the journal that people and agents read (S0-10, C7).
 const stateFile = ".ralph_state.md"
 
-// Run takes the issue to its outcome.
-func (l *Local) Run(ctx context.Context) (loop.Result, error) {
+// Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs (C11).
+func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	l.redact = report.Redactor(l.Env.Secrets())
 	_ = proc.HideSelf() // where it does not work, the agent is as trusted as the person at the keyboard
 	from := l.Dir       // the issue's file is named from here; all else is at the top of the clone
@@ -70,7 +70,7 @@ func (l *Local) Run(ctx context.Context) (loop.Result, error) {
 	}
 	defer work.close()
 
-	result := drive(ctx, work.shop, work.ledger, work.words)
+	result := drive(ctx, hard, work.shop, work.ledger, work.words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
 		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.shop.tree.Retreat(ctx), os.RemoveAll(work.shop.dir))
 	}

@@ -62,13 +62,17 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			held[s.Start.Issue] = held[s.Start.Issue] || a.alive(s)
 		}
 		for _, s := range runs {
-			if s.End != nil || a.alive(s) || s.Start.Issue == 0 || !a.wants(s.Start.Issue) {
+			if s.End != nil && !a.due(s) || a.alive(s) || s.Start.Issue == 0 || !a.wants(s.Start.Issue) {
 				continue
 			}
 			a.hub.Recount()
 			if request, known, ok := a.orphan(ctx, ev, s); ok {
 				held[s.Start.Issue] = true
-				if !yield(pending{request, known, "its run " + s.Start.Run + " was left behind"}, nil) {
+				why := "its run " + s.Start.Run + " was left behind"
+				if a.due(s) {
+					why = "the limit that its run " + s.Start.Run + " waited for is over"
+				}
+				if !yield(pending{request, known, why}, nil) {
 					return
 				}
 			}
@@ -138,6 +142,11 @@ func (a *Action) List(ctx context.Context) ([]byte, error) {
 
 // alive reports whether somebody holds a run.
 func (a *Action) alive(s loop.State) bool { return s.End == nil && a.Clock().Before(s.Lease) }
+
+// due reports whether a run that waits for a known time may go on.
+func (a *Action) due(s loop.State) bool {
+	return s.End != nil && s.End.Outcome == loop.Waiting && !s.End.Until.IsZero() && !a.Clock().Before(s.End.Until)
+}
 
 // runs are the newest runs of every task, from their records on the remote, oldest first.
 func (a *Action) runs(ctx context.Context) ([]loop.State, error) {

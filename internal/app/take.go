@@ -51,7 +51,10 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 		shop.tree.BeginFresh()
 		a.warn("archiving old failure branches", shop.tree.Archive(ctx))
 	}
-	shop.dir, shop.wall = filepath.Join(root, "runs", run), a.wall
+	shop.dir = filepath.Join(root, "runs", run)
+	if a.wall > 0 {
+		shop.wall = a.wall
+	}
 	shop.reports = a.reportDir(run)
 	book, err := a.book(shop, way, raw)
 	if err != nil {

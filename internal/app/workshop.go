@@ -35,7 +35,8 @@ const (
 
 // workshop is what a run works with, whichever coat it wears: the tree, the user that agent and checks run as, and the settings.
 type workshop struct {
-	tree     *git.Tree
+	place    place     // where agent and checks work
+	tree     *git.Tree // the same, as git sees it; nil when the run commits nothing
 	settings config.Settings
 	as       *proc.User // nil: ourselves
 	parent   []string   // our environment, of which children get what is allowed
@@ -48,9 +49,22 @@ type workshop struct {
 	host     string // of commit addresses: "github.com"
 	console  io.Writer
 	redact   func(string) string
-	wall     time.Duration // how long the run may take; 0: as the settings say
+	wall     time.Duration // how long the run may take; 0: no limit
 	clock    func() time.Time
 	log      func(format string, args ...any)
+}
+
+// place is where a run works: a git tree, or for a prompt alone a directory.
+type place interface {
+	check.Tree
+	Dir() string
+	Env() []string // what processes there need to know of it
+}
+
+// wording says what the agent and the reviewer are told.
+type wording interface {
+	loop.Prompt
+	Review(s loop.State, tree, diff string) (string, error)
 }
 
 // invalidError is a mistake in settings, input or environment: outcome invalid, exit code 2. Its text is for the person who made it.
@@ -147,8 +161,8 @@ func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, er
 func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error) {
 	options := agent.Options{
 		Command: w.settings.Agent.Command, Flags: w.settings.Agent.Args(), Model: w.settings.Agent.Model,
-		Dir: w.tree.Dir(), Parent: w.parent, Home: w.home, As: w.as, Timeout: turnLimit, Idle: idleLimit, Grace: killGrace,
-		Completion: w.settings.CompletionResponse, Keys: w.keys, Extra: w.tree.Env(),
+		Dir: w.place.Dir(), Parent: w.parent, Home: w.home, As: w.as, Timeout: turnLimit, Idle: idleLimit, Grace: killGrace,
+		Completion: w.settings.CompletionResponse, Keys: w.keys, Extra: w.place.Env(),
 	}
 	if w.settings.StreamAgentOutput {
 		options.Console = w.console
@@ -164,24 +178,24 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 }
 
 // checks lists everything that can say no, in the order in which it is asked.
-func (w *workshop) checks(reviewer *agent.Options, words prompt.Writer) check.List {
+func (w *workshop) checks(reviewer *agent.Options, words wording) check.List {
 	list := []check.Check{check.Turn{}, check.Claim{Completion: w.settings.CompletionResponse}, check.Diff{}}
 	for _, g := range w.settings.Guardrails {
 		list = append(list, &check.Command{
 			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: time.Duration(g.Timeout), TruncateChars: w.settings.OutputTruncateChars,
-			Dir: w.tree.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, Console: w.console, Redact: w.redact,
+			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, Console: w.console, Redact: w.redact,
 		})
 	}
 	if reviewer != nil {
 		list = append(list, w.review(*reviewer, words))
 	}
-	return check.List{Checks: list, Tree: w.tree, Clock: w.clock, Log: w.log}
+	return check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: w.log}
 }
 
 // environment is what checks and the setup get: no token, no key.
 func (w *workshop) environment() []string {
-	extra := w.tree.Env()
+	extra := w.place.Env()
 	if w.home != "" {
 		extra = append(extra, "HOME="+w.home)
 	}
@@ -191,7 +205,7 @@ func (w *workshop) environment() []string {
 // maxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
 const maxDiff = 200 << 10
 
-func (w *workshop) review(reviewer agent.Options, words prompt.Writer) *check.Review {
+func (w *workshop) review(reviewer agent.Options, words wording) *check.Review {
 	return &check.Review{
 		Checkout: func(ctx context.Context, commit string) (check.Checkout, error) { return w.tree.Review(ctx, commit) },
 		Prompt: func(ctx context.Context, s loop.State) (string, error) {
@@ -219,6 +233,22 @@ func (w *workshop) words(comments []task.Comment) prompt.Writer {
 	return out
 }
 
+// commits is the tree as the loop sees it.
+func (w *workshop) commits() loop.Tree {
+	if w.tree == nil {
+		return unseen{}
+	}
+	return committer{w.tree, w.host}
+}
+
+// unseen is a run without a tree of its own: it commits nothing, and nobody looks what has changed.
+type unseen struct{}
+
+// Commit implements loop.Tree.
+func (unseen) Commit(context.Context, string, loop.State) (loop.Commit, error) {
+	return loop.Commit{Unseen: true}, nil
+}
+
 // committer is the tree as the loop sees it: it words the commits.
 type committer struct {
 	tree *git.Tree
@@ -238,7 +268,7 @@ func (w *workshop) setup(ctx context.Context) error {
 	w.log("setup: %s", w.settings.Setup)
 	kept := proc.NewTail(0, 2<<10)
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", w.settings.Setup}, Dir: w.tree.Dir(), Env: w.environment(), As: w.as, Timeout: setupLimit, Stdout: kept, Stderr: kept,
+		Argv: []string{"sh", "-c", w.settings.Setup}, Dir: w.place.Dir(), Env: w.environment(), As: w.as, Timeout: setupLimit, Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)
@@ -249,7 +279,7 @@ func (w *workshop) setup(ctx context.Context) error {
 	if r.Class != proc.Exited || r.Exit != 0 {
 		return invalid("the setup command %q ended with %s, exit code %d; its output ends:\n%s", w.settings.Setup, r.Class, r.Exit, kept.String())
 	}
-	return w.tree.Restore(ctx)
+	return w.place.Restore(ctx)
 }
 
 // baseline runs the checks on the base commit, before anything is spent (B-24).

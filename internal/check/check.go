@@ -50,6 +50,8 @@ type List struct {
 	Tree   Tree
 	Clock  func() time.Time
 	Log    func(format string, args ...any)
+	// Stopping reports whether no further check should begin; the one that runs is let run (C11). nil: never.
+	Stopping func() bool
 }
 
 // Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
@@ -58,6 +60,9 @@ func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	var verdicts []loop.Verdict
 	blocked := ""
 	for _, c := range l.Checks {
+		if l.Stopping != nil && l.Stopping() {
+			return nil, context.Canceled
+		}
 		v, err := l.one(ctx, c, at, blocked)
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)

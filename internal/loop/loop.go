@@ -54,6 +54,8 @@ type Ports struct {
 	Journal Journal
 	Prompt  Prompt
 	Clock   func() time.Time
+	// Sleep waits until a time or until ctx is done, and tells whoever looks on why.
+	Sleep func(ctx context.Context, pause Pause)
 	// Log gets one line a step, for the console.
 	Log func(format string, args ...any)
 	// Grace is how long a cancelled run may take to commit what the agent left.
@@ -64,37 +66,52 @@ type Ports struct {
 type Result struct {
 	Outcome Outcome
 	Reason  string
+	Until   time.Time // of Waiting: when it may go on by itself
 	State   State
 }
 
 // Run drives a run from where its journal stands to an outcome. Every step is one record, so a process that dies anywhere goes on
 // from there: the next one folds the same records and Next says the same thing. The outcome itself is not recorded here, because
 // keeping a failed run's work comes first. An error is the harness's own failure; the state reached so far is in the result.
-func Run(ctx context.Context, limits Limits, p Ports) (Result, error) {
+//
+// When ctx is done, nothing new is begun; a step that is being done goes on until hard is done too (C11).
+func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 	for {
 		s := p.Journal.State()
 		step := Next(s, limits, p.Clock())
 		if step.Do != Stop && ctx.Err() != nil {
-			if err := rescue(ctx, s, step, p); err != nil {
-				return Result{Interrupted, cause(ctx), s}, err
-			}
-			return Result{Interrupted, cause(ctx), p.Journal.State()}, nil
+			err := rescue(hard, s, step, p)
+			return Result{Outcome: Interrupted, Reason: cause(ctx), State: p.Journal.State()}, err
 		}
 		var err error
 		switch step.Do {
 		case TakeTurn:
-			err = turn(ctx, s, step, p)
+			err = turn(hard, s, step, p)
+		case Wait:
+			err = pause(ctx, s, step, p)
 		case MakeCommit:
-			err = commit(ctx, s, step, p)
+			err = commit(hard, s, step, p)
 		case Judge:
-			err = judge(ctx, s, step, p)
+			err = judge(ctx, hard, s, step, p)
 		case Stop:
-			return Result{step.Outcome, step.Reason, s}, nil
+			return Result{step.Outcome, step.Reason, step.Until, s}, nil
 		}
 		if err != nil && ctx.Err() == nil {
-			return Result{Failed, err.Error(), p.Journal.State()}, err
+			return Result{Outcome: Failed, Reason: err.Error(), State: p.Journal.State()}, err
 		}
 	}
+}
+
+// pause waits, and says so first: the record keeps the run for us as long.
+func pause(ctx context.Context, s State, step Step, p Ports) error {
+	wait := Pause{Until: step.Until, Reason: step.Reason}
+	if s.Pause == nil || !s.Pause.Until.Equal(wait.Until) {
+		if _, err := p.Journal.Append(ctx, Record{Type: Paused, At: p.Clock(), Iteration: step.Iteration, Pause: &wait}); err != nil {
+			return err
+		}
+	}
+	p.Sleep(ctx, wait)
+	return ctx.Err()
 }
 
 func turn(ctx context.Context, s State, step Step, p Ports) error {
@@ -102,7 +119,7 @@ func turn(ctx context.Context, s State, step Step, p Ports) error {
 	if err != nil {
 		return fmt.Errorf("writing the prompt of iteration %d: %w", step.Iteration, err)
 	}
-	p.Log("Ralph Loop: Iteration %d/%d for %s (%s)", step.Iteration, s.MaxIterations, s.Start.Task, step.Mode)
+	p.Log("Ralph Loop: Iteration %s for %s (%s)", s.Of(step.Iteration), s.Start.Task, step.Mode)
 	if _, err := p.Journal.Append(ctx, Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode}); err != nil {
 		return err
 	}
@@ -120,24 +137,26 @@ func commit(ctx context.Context, s State, step Step, p Ports) error {
 	if err != nil {
 		return fmt.Errorf("committing iteration %d: %w", step.Iteration, err)
 	}
-	if c.Empty {
+	switch {
+	case c.Unseen:
+	case c.Empty:
 		p.Log("commit: nothing changed")
-	} else {
+	default:
 		p.Log("commit: %.12s, %s", c.SHA, files(len(c.Files)+c.MoreFiles))
 	}
 	_, err = p.Journal.Append(ctx, Record{Type: Committed, At: p.Clock(), Iteration: step.Iteration, Commit: &c})
 	return err
 }
 
-func judge(ctx context.Context, s State, step Step, p Ports) error {
-	verdicts, err := p.Checks.Judge(ctx, s)
+func judge(ctx, hard context.Context, s State, step Step, p Ports) error {
+	verdicts, err := p.Checks.Judge(hard, s)
+	if err == nil {
+		err = hard.Err() // a check that was stopped has said nothing: judge the same commit again when the run goes on
+	}
 	if err != nil {
 		return fmt.Errorf("checking iteration %d: %w", step.Iteration, err)
 	}
-	if ctx.Err() != nil { // a check that was stopped has said nothing: judge the same commit again when the run goes on
-		return ctx.Err()
-	}
-	_, err = p.Journal.Append(ctx, Record{Type: Judged, At: p.Clock(), Iteration: step.Iteration, Verdicts: verdicts})
+	_, err = p.Journal.Append(context.WithoutCancel(ctx), Record{Type: Judged, At: p.Clock(), Iteration: step.Iteration, Verdicts: verdicts})
 	return err
 }
 

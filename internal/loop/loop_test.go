@@ -66,7 +66,7 @@ func (w *world) For(_ State, step Step) (string, error) {
 }
 
 func (w *world) ports(j Journal) Ports {
-	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Clock: func() time.Time { return noon }, Log: func(string, ...any) {}, Grace: time.Second}
+	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Clock: func() time.Time { return noon }, Log: func(string, ...any) {}, Sleep: func(context.Context, Pause) {}, Grace: time.Second}
 }
 
 func started() Record {
@@ -75,7 +75,7 @@ func started() Record {
 
 func TestRunToDone(t *testing.T) {
 	w, m := &world{}, &memory{records: []Record{started()}}
-	result, err := Run(context.Background(), Limits{}, w.ports(m))
+	result, err := Run(context.Background(), context.Background(), Limits{}, w.ports(m))
 	if err != nil || result.Outcome != Done {
 		t.Fatalf("Run = %s (%s), %v; want done", result.Outcome, result.Reason, err)
 	}
@@ -99,10 +99,10 @@ func TestKilledAnywhere(t *testing.T) {
 							panic(r)
 						}
 					}()
-					_, _ = Run(context.Background(), Limits{}, w.ports(m))
+					_, _ = Run(context.Background(), context.Background(), Limits{}, w.ports(m))
 				}()
 				m.dieAt = ""
-				result, err := Run(context.Background(), Limits{}, w.ports(m))
+				result, err := Run(context.Background(), context.Background(), Limits{}, w.ports(m))
 				if err != nil || result.Outcome != Done {
 					t.Fatalf("second Run = %s (%s), %v; want done", result.Outcome, result.Reason, err)
 				}
@@ -128,7 +128,7 @@ func TestCancelledTurnIsCommitted(t *testing.T) {
 		cancel()
 		return Turn{Class: Stopped, Reason: "cancelled"}, nil
 	})
-	result, err := Run(ctx, Limits{}, p)
+	result, err := Run(ctx, ctx, Limits{}, p)
 	if err != nil || result.Outcome != Interrupted {
 		t.Fatalf("Run = %s, %v; want interrupted", result.Outcome, err)
 	}
@@ -148,7 +148,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 	w, m := &world{}, &memory{records: []Record{started()}}
 	p := w.ports(m)
 	p.Agent = agentFunc(func() (Turn, error) { return Turn{}, errors.New("no more processes") })
-	result, err := Run(context.Background(), Limits{}, p)
+	result, err := Run(context.Background(), context.Background(), Limits{}, p)
 	if err == nil || result.Outcome != Failed {
 		t.Fatalf("Run = %s, %v; want failed with an error", result.Outcome, err)
 	}

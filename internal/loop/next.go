@@ -11,6 +11,7 @@ type Do string
 // The steps of a run.
 const (
 	TakeTurn   Do = "turn"
+	Wait       Do = "wait" // until a time, then ask again
 	MakeCommit Do = "commit"
 	Judge      Do = "judge"
 	Stop       Do = "stop"
@@ -21,14 +22,16 @@ type Step struct {
 	Do        Do
 	Iteration int
 	Mode      Mode
-	Outcome   Outcome // of Stop
-	Reason    string  // of Stop: one sentence
+	Outcome   Outcome   // of Stop
+	Reason    string    // of Stop and Wait: one sentence
+	Until     time.Time // of Wait, and of Stop with Waiting: when it goes on
 }
 
 // Limits are what stops a run that does not finish.
 type Limits struct {
 	Deadline time.Time     // zero: none
 	Wall     time.Duration // what Deadline came from, for the sentence
+	NoWait   bool          // do not wait for a usage limit's reset inside the run
 }
 
 // maxEmpty is how many turns in a row may say and change nothing before one counts (C4).
@@ -47,6 +50,12 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: MakeCommit, Iteration: last.N, Mode: last.Mode}
 		case last.Turn.Class.Fatal() && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Turn.Reason}
+		case s.Waits:
+			return Step{Do: Stop, Outcome: Waiting, Reason: last.Turn.Reason}
+		case s.FailInRow > 0:
+			if step := retry(s, limits, now); step.Do != TakeTurn {
+				return step
+			}
 		case !last.Judged && s.counts(*last):
 			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
 		case last.Done() && last.N > s.Reopened:
@@ -57,18 +66,22 @@ func Next(s State, limits Limits, now time.Time) Step {
 	switch {
 	case !limits.Deadline.IsZero() && !now.Before(limits.Deadline):
 		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", limits.Wall)}
-	case n > s.MaxIterations:
+	case s.MaxIterations > 0 && n > s.MaxIterations:
 		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("%d of %d iterations are used up", n-1, s.MaxIterations)}
 	}
 	return Step{Do: TakeTurn, Iteration: n, Mode: s.nextMode()}
 }
 
-// counts reports whether an iteration is an attempt: a stopped turn is not, nor is an empty one that may be retried.
+// counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits or whose model was not to be had, nor an
+// empty one that may be retried.
 func (s State) counts(it Iteration) bool {
-	if it.Turn.Class == Stopped {
+	switch c := it.Turn.Class; {
+	case c == Stopped, c == Waits, c.Transient():
 		return false
+	case c == Empty && (it.Commit.Empty || it.Commit.Unseen):
+		return s.EmptyInRow >= maxEmpty
 	}
-	return it.Turn.Class != Empty || !it.Commit.Empty || s.EmptyInRow >= maxEmpty
+	return true
 }
 
 func (s State) nextNumber() int {

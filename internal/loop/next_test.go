@@ -18,12 +18,17 @@ func with(v Verdict, at int) []Verdict {
 	return out
 }
 
-func judged(n int, t Turn, verdicts []Verdict) Iteration {
-	return Iteration{N: n, Mode: Implement, Turn: t, Commit: made, Judged: true, Verdicts: verdicts}
+func judged(n int, t Turn, verdicts []Verdict) *Iteration {
+	return &Iteration{N: n, Mode: Implement, Turn: t, Commit: made, Judged: true, Verdicts: verdicts}
 }
 
-func failed(n int) Iteration {
+func failed(n int) *Iteration {
 	return judged(n, claims, with(Verdict{Check: "make test", Severity: Hard, Tree: "t", Reason: "it exited with code 1"}, 1))
+}
+
+// failing is a run whose newest turn failed for the nth time in a row.
+func failing(n int, t Turn, p *Pause) State {
+	return State{MaxIterations: 5, At: noon, FailInRow: n, Pause: p, Iterations: []*Iteration{{N: 1, Mode: Implement, Turn: t, Commit: made}}}
 }
 
 // TestNext has a row for every rule of going on or stopping.
@@ -35,51 +40,75 @@ func TestNext(t *testing.T) {
 		want  Step
 	}{
 		{"a new run takes its first turn", State{MaxIterations: 5}, noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
-		{"a turn is followed by a commit, whatever it did", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Mode: Implement, Turn: Turn{Class: Broke}}}},
+		{"a turn is followed by a commit, whatever it did", State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Mode: Implement, Turn: Turn{Class: Broke}}}},
 			noon, Step{Do: MakeCommit, Iteration: 1, Mode: Implement}},
-		{"a commit is judged", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Mode: Implement, Turn: claims, Commit: made}}},
+		{"a commit is judged", State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Mode: Implement, Turn: claims, Commit: made}}},
 			noon, Step{Do: Judge, Iteration: 1, Mode: Implement}},
-		{"a turn whose process died is taken again, with its number and mode", State{MaxIterations: 5, Turning: &Turning{Iteration: 2, Mode: Implement}, Iterations: []Iteration{failed(1)}},
+		{"a turn whose process died is taken again, with its number and mode", State{MaxIterations: 5, Turning: &Turning{Iteration: 2, Mode: Implement}, Iterations: []*Iteration{failed(1)}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"claim and every hard check on one tree: done", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, green)}},
+		{"claim and every hard check on one tree: done", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, green)}},
 			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
-		{"done counts on the last allowed iteration", State{MaxIterations: 1, Iterations: []Iteration{judged(1, claims, green)}},
+		{"done counts on the last allowed iteration", State{MaxIterations: 1, Iterations: []*Iteration{judged(1, claims, green)}},
 			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
-		{"done counts when the time is over", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, green)}},
+		{"done counts when the time is over", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, green)}},
 			noon.Add(2 * time.Hour), Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
-		{"green without a claim goes on", State{MaxIterations: 5, Iterations: []Iteration{judged(1, Turn{Class: OK}, green)}},
+		{"green without a claim goes on", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, Turn{Class: OK}, green)}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"a claim without verdicts goes on", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, nil)}},
+		{"a claim without verdicts goes on", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, nil)}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"a claim with a failed hard check goes on", State{MaxIterations: 5, Iterations: []Iteration{failed(1)}},
+		{"a claim with a failed hard check goes on", State{MaxIterations: 5, Iterations: []*Iteration{failed(1)}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"a failed soft check does not block", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, append(with(green[1], 1), Verdict{Check: "lint", Severity: Soft, Tree: "t"}))}},
+		{"a failed soft check does not block", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, append(with(green[1], 1), Verdict{Check: "lint", Severity: Soft, Tree: "t"}))}},
 			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
-		{"a skipped hard check is no pass", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Pass: true, Skipped: "why", Tree: "t"}, 2))}},
+		{"a skipped hard check is no pass", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Pass: true, Skipped: "why", Tree: "t"}, 2))}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"a verdict on another tree is no pass", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Pass: true, Tree: "other"}, 2))}},
+		{"a verdict on another tree is no pass", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Pass: true, Tree: "other"}, 2))}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"only the reviewer objects: review-fix", State{MaxIterations: 5, Iterations: []Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Tree: "t"}, 2))}},
+		{"only the reviewer objects: review-fix", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Tree: "t"}, 2))}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
-		{"the cap", State{MaxIterations: 2, Iterations: []Iteration{failed(1), failed(2)}},
+		{"the cap", State{MaxIterations: 2, Iterations: []*Iteration{failed(1), failed(2)}},
 			noon, Step{Do: Stop, Outcome: Capped, Reason: "2 of 2 iterations are used up"}},
-		{"the time limit", State{MaxIterations: 5, Iterations: []Iteration{failed(1)}},
+		{"the time limit", State{MaxIterations: 5, Iterations: []*Iteration{failed(1)}},
 			noon.Add(time.Hour), Step{Do: Stop, Outcome: Timeout, Reason: "the run's time limit of 1h0m0s is over"}},
-		{"a fatal class stops at once, after the commit", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Auth, Reason: "log in"}, Commit: made}}},
+		{"a fatal class stops at once, after the commit", State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Auth, Reason: "log in"}, Commit: made}}},
 			noon, Step{Do: Stop, Outcome: Invalid, Reason: "log in"}},
-		{"a fatal class still keeps what the turn left", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Auth}}}},
+		{"a fatal class still keeps what the turn left", State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Auth}}}},
 			noon, Step{Do: MakeCommit, Iteration: 1}},
-		{"an empty turn is retried with the same number", State{MaxIterations: 5, EmptyInRow: 1, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: &Commit{Empty: true}}}},
+		{"an empty turn is retried with the same number", State{MaxIterations: 5, EmptyInRow: 1, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: &Commit{Empty: true}}}},
 			noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
-		{"the third empty turn in a row counts", State{MaxIterations: 5, EmptyInRow: 3, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: &Commit{Empty: true}}}},
+		{"the third empty turn in a row counts", State{MaxIterations: 5, EmptyInRow: 3, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: &Commit{Empty: true}}}},
 			noon, Step{Do: Judge, Iteration: 1}},
-		{"an empty answer that changed files counts", State{MaxIterations: 5, Iterations: []Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: made}}},
+		{"an empty answer that changed files counts", State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Empty}, Commit: made}}},
 			noon, Step{Do: Judge, Iteration: 1}},
-		{"a stopped turn does not count", State{MaxIterations: 5, Iterations: []Iteration{failed(1), {N: 2, Turn: Turn{Class: Stopped}, Commit: made}}},
+		{"a stopped turn does not count", State{MaxIterations: 5, Iterations: []*Iteration{failed(1), {N: 2, Turn: Turn{Class: Stopped}, Commit: made}}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"a failed turn counts", State{MaxIterations: 1, Iterations: []Iteration{judged(1, Turn{Class: Broke}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t"}, 0))}},
+		{"a failed turn counts", State{MaxIterations: 1, Iterations: []*Iteration{judged(1, Turn{Class: Broke}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t"}, 0))}},
 			noon, Step{Do: Stop, Outcome: Capped, Reason: "1 of 1 iterations are used up"}},
-		{"done goes on when a change was asked for", State{MaxIterations: 5, Reopened: 1, Iterations: []Iteration{judged(1, claims, green)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a busy model is asked again after a pause, with the same number", failing(1, Turn{Class: Overloaded, Reason: "busy"}, nil), noon,
+			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "busy", Until: noon.Add(1836 * time.Millisecond)}},
+		{"the pause doubles", failing(3, Turn{Class: Network, Reason: "away"}, nil), noon,
+			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "away", Until: noon.Add(7344 * time.Millisecond)}},
+		{"the pause is over", failing(1, Turn{Class: OutOfOrder}, &Pause{Until: noon}), noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"a model that does not come back ends the run", failing(9, Turn{Class: OutOfOrder, Reason: "HTTP 500"}, nil), noon,
+			Step{Do: Stop, Outcome: Failed, Reason: "the model was not to be had 9 times in a row: HTTP 500"}},
+		{"a pause longer than the run", failing(8, Turn{Class: OutOfOrder, Reason: "HTTP 500"}, &Pause{Until: noon.Add(time.Hour)}), noon.Add(time.Hour - time.Second),
+			Step{Do: Stop, Outcome: Timeout, Reason: "the run's time limit of 1h0m0s comes before the model may be asked again: HTTP 500"}},
+		{"a reset that is known is waited for", failing(1, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(30 * time.Minute)}, nil), noon,
+			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "limit", Until: noon.Add(30*time.Minute + 2*time.Second)}},
+		{"the reset has come", failing(1, Turn{Class: UsageLimit, ResetAt: noon}, nil), noon.Add(3 * time.Second), Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"a reset after the run's time", failing(1, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(2 * time.Hour)}, nil), noon,
+			Step{Do: Stop, Outcome: Waiting, Reason: "limit", Until: noon.Add(2*time.Hour + 2*time.Second)}},
+		{"a limit without a reset is tried a few times", failing(3, Turn{Class: UsageLimit, Reason: "limit"}, nil), noon,
+			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "limit", Until: noon.Add(7344 * time.Millisecond)}},
+		{"then the run waits", failing(4, Turn{Class: UsageLimit, Reason: "limit"}, nil), noon, Step{Do: Stop, Outcome: Waiting, Reason: "limit"}},
+		{"a resumed run asks again at once", State{MaxIterations: 5, Iterations: failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil).Iterations},
+			noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"a turn that waits for a human ends the run", State{MaxIterations: 5, Waits: true, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Waits, Reason: "exit code 42"}, Commit: made}}},
+			noon, Step{Do: Stop, Outcome: Waiting, Reason: "exit code 42"}},
+		{"after the answer it is taken again", State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Waits}, Commit: made}}},
+			noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"no cap", State{Iterations: []*Iteration{failed(1)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"done goes on when a change was asked for", State{MaxIterations: 5, Reopened: 1, Iterations: []*Iteration{judged(1, claims, green)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"an outcome stays", State{MaxIterations: 5, End: &End{Outcome: Capped, Reason: "why"}}, noon, Step{Do: Stop, Outcome: Capped, Reason: "why"}},
 	}
 	limits := Limits{Deadline: noon.Add(time.Hour), Wall: time.Hour}
@@ -126,5 +155,18 @@ func TestTakeUp(t *testing.T) {
 				t.Errorf("TakeUp = %s (%s), want %s", got, why, tt.want)
 			}
 		})
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	for n, want := range map[int]time.Duration{1: 2 * time.Second, 2: 4 * time.Second, 5: 32 * time.Second, 6: time.Minute, 60: time.Minute} {
+		least, most := time.Hour, time.Duration(0)
+		for i := range 1000 {
+			got := backoff(n, noon.Add(time.Duration(i)*time.Microsecond))
+			least, most = min(least, got), max(most, got)
+		}
+		if least < want*3/4 || most > want*5/4 || most == least {
+			t.Errorf("backoff %d is between %s and %s, want %s and up to a quarter more or less", n, least, most, want)
+		}
 	}
 }

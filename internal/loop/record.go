@@ -8,13 +8,14 @@ import (
 // RecordType names what a record tells.
 type RecordType string
 
-// The records of a journal, in the order a run first writes them.
+// The records of a journal, in the order in which a run may first write them.
 const (
 	Started   RecordType = "started"   // a run began: its task, base and limits
 	Resumed   RecordType = "resumed"   // a process took the run up again
 	Baselined RecordType = "baselined" // the checks were run on the base commit
 	TurnBegun RecordType = "turning"   // an agent turn begins
 	Turned    RecordType = "turned"    // it ended
+	Paused    RecordType = "paused"    // the run waits before it takes the same turn again
 	Committed RecordType = "committed" // whatever it changed is a commit
 	Judged    RecordType = "judged"    // the checks have spoken about that commit
 	Posted    RecordType = "posted"    // something was published: comment, pull request
@@ -33,6 +34,7 @@ type Record struct {
 	Baseline []Verdict  `json:"baseline,omitempty"`
 	Mode     Mode       `json:"mode,omitempty"`
 	Turn     *Turn      `json:"turn,omitempty"`
+	Pause    *Pause     `json:"pause,omitempty"`
 	Commit   *Commit    `json:"commit,omitempty"`
 	Verdicts []Verdict  `json:"verdicts,omitempty"`
 	Post     *Post      `json:"post,omitempty"`
@@ -85,18 +87,25 @@ type Post struct {
 	Linked       bool   `json:"linked,omitempty"` // the issue's comment is the line that leads to the pull request
 }
 
+// Pause is a wait for something that passes by itself: a usage limit's reset, a model's servers.
+type Pause struct {
+	Until  time.Time `json:"until"`
+	Reason string    `json:"reason"` // one sentence
+}
+
 // End is a run's outcome with its reason, and where the work of a failed run was kept.
 type End struct {
-	Outcome       Outcome `json:"outcome"`
-	Reason        string  `json:"reason"`
-	FailureBranch string  `json:"failure_branch,omitempty"`
+	Outcome       Outcome   `json:"outcome"`
+	Reason        string    `json:"reason"`
+	FailureBranch string    `json:"failure_branch,omitempty"`
+	Until         time.Time `json:"until,omitzero"` // of Waiting: when the run may go on by itself; zero: when somebody answers
 }
 
 // Valid says what is missing from a record that was read from outside; nil when it can be folded.
 func (r Record) Valid() error {
 	missing := map[RecordType]bool{
 		Started: r.Start == nil, Resumed: r.Resume == nil, Turned: r.Turn == nil,
-		Committed: r.Commit == nil, Posted: r.Post == nil, Ended: r.End == nil,
+		Committed: r.Commit == nil, Paused: r.Pause == nil, Posted: r.Post == nil, Ended: r.End == nil,
 		Baselined: false, TurnBegun: false, Judged: false,
 	}
 	empty, known := missing[r.Type]

@@ -1,6 +1,9 @@
 package loop
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // State is what the records of a run add up to. It is only ever made by folding records.
 type State struct {
@@ -15,9 +18,13 @@ type State struct {
 	Baselined     bool
 	// Turning is set while a turn runs, and stays set when its process died.
 	Turning *Turning
-	// Iterations counted so far, by number. Outputs are kept for the last Window of them only (S0-45).
-	Iterations []Iteration
+	// Iterations counted so far, by number. Outputs are kept for the last Window of them only (S0-45). An iteration in it is never
+	// changed, only replaced, so that states share them and a long run costs no more a step than a short one.
+	Iterations []*Iteration
 	EmptyInRow int    // turns that said and changed nothing, retried without counting
+	FailInRow  int    // turns in a row that failed for a reason that passes by itself, since the last one or the last resume
+	Waits      bool   // the last turn waits for a human, who has not answered yet
+	Pause      *Pause // what is waited for before the same turn is taken again; nil: nothing
 	Tip        string // newest commit of the run; empty before the first
 	Usage      Usage  // of every turn and review
 	Post       Post
@@ -61,6 +68,8 @@ type Commit struct {
 	MoreFiles int          `json:"more_files,omitempty"`
 	// NoDiff says that the tree is the base commit's tree: the whole run has changed nothing.
 	NoDiff bool `json:"no_diff,omitempty"`
+	// Unseen says that nobody looked whether anything changed: the run has no tree and commits nothing.
+	Unseen bool `json:"unseen,omitempty"`
 	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
 	Note string `json:"note,omitempty"`
 }
@@ -97,6 +106,9 @@ func (s State) With(r Record) State {
 		s.Baseline, s.Baselined = r.Baseline, true
 	case TurnBegun:
 		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, At: r.At}
+		s.Pause = nil
+	case Paused:
+		s.Pause = r.Pause
 	case Turned:
 		s.turned(r)
 	case Committed:
@@ -124,7 +136,7 @@ func (s *State) start(start Start, at time.Time) {
 func (s *State) resume(r Resume, at time.Time) {
 	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
 	s.End = nil
-	s.EmptyInRow = 0
+	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause = 0, 0, false, nil
 	s.Post.Linked = false // the line tells of the outcome before
 	if r.Hint != "" {
 		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
@@ -143,13 +155,17 @@ func (s *State) resume(r Resume, at time.Time) {
 
 // turned adds the iteration, or puts it in the place of one that did not count.
 func (s *State) turned(r Record) {
-	it := Iteration{N: r.Iteration, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration)}
+	it := &Iteration{N: r.Iteration, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration)}
 	if s.Turning != nil {
 		it.Mode = s.Turning.Mode
 	}
 	s.Turning = nil
 	s.Usage = s.Usage.Plus(r.Turn.Usage)
-	its := append([]Iteration(nil), s.Iterations...)
+	s.Waits = it.Turn.Class == Waits
+	if s.FailInRow++; !it.Turn.Class.Transient() {
+		s.FailInRow = 0
+	}
+	its := append(make([]*Iteration, 0, len(s.Iterations)+1), s.Iterations...)
 	if n := len(its); n > 0 && its[n-1].N == it.N {
 		its = its[:n-1]
 	}
@@ -161,13 +177,15 @@ func (s *State) turned(r Record) {
 }
 
 func (s *State) committed(c Commit) {
-	s.Tip = c.SHA
+	if c.SHA != "" {
+		s.Tip = c.SHA
+	}
 	last := s.editLast()
 	if last == nil {
 		return
 	}
 	last.Commit = &c
-	if last.Turn.Class == Empty && c.Empty {
+	if last.Turn.Class == Empty && (c.Empty || c.Unseen) {
 		s.EmptyInRow++
 	} else {
 		s.EmptyInRow = 0
@@ -188,13 +206,17 @@ func (s *State) judged(r Record) {
 	}
 }
 
-// editLast makes the last iteration safe to change: folding never writes into a state that somebody else holds.
+// editLast puts a copy of the last iteration in its place, to be changed: folding never writes into a state that somebody else holds.
 func (s *State) editLast() *Iteration {
-	if len(s.Iterations) == 0 {
+	n := len(s.Iterations)
+	if n == 0 {
 		return nil
 	}
-	s.Iterations = append([]Iteration(nil), s.Iterations...)
-	return &s.Iterations[len(s.Iterations)-1]
+	its := append(make([]*Iteration, 0, n+1), s.Iterations...)
+	last := *its[n-1]
+	its[n-1] = &last
+	s.Iterations = its
+	return &last
 }
 
 func (p Post) with(q Post) Post {
@@ -225,7 +247,15 @@ func (s State) Last() *Iteration {
 	if len(s.Iterations) == 0 {
 		return nil
 	}
-	return &s.Iterations[len(s.Iterations)-1]
+	return s.Iterations[len(s.Iterations)-1]
+}
+
+// Of writes an iteration's number with how many there may be: "2/5".
+func (s State) Of(n int) string {
+	if s.MaxIterations == 0 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d/%d", n, s.MaxIterations)
 }
 
 // Head is the commit that the next iteration builds on.
@@ -297,12 +327,12 @@ func (it Iteration) Done() bool {
 	return true
 }
 
-func (it Iteration) withoutOutputs() Iteration {
+func (it Iteration) withoutOutputs() *Iteration {
 	verdicts := append([]Verdict(nil), it.Verdicts...)
 	for i := range verdicts {
 		verdicts[i].Output, verdicts[i].Tell = "", ""
 	}
 	it.Verdicts = verdicts
 	it.Turn.Text = ""
-	return it
+	return &it
 }

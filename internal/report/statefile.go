@@ -118,7 +118,7 @@ func (v View) verbatimFence(s string) string {
 
 // history is the table of the last attempts (S0-41, S0-45).
 func (v View) history() string {
-	var judged []loop.Iteration
+	var judged []*loop.Iteration
 	for _, it := range v.State.Iterations {
 		if it.Judged {
 			judged = append(judged, it)

@@ -40,29 +40,29 @@ func (v View) iterations(most int, timeline bool) string {
 
 type column struct {
 	name, rule string
-	cell       func(loop.Iteration) string
+	cell       func(*loop.Iteration) string
 }
 
 // columns are those that have anything to show: tokens and cost are left out where no agent tells them.
 func (v View) columns(timeline bool) []column {
-	cols := []column{{"#", "--:|", func(it loop.Iteration) string { return fmt.Sprint(it.N) }}}
+	cols := []column{{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }}}
 	cols = append(cols,
-		column{"mode", "---|", func(it loop.Iteration) string { return v.mode(it.Mode) }},
+		column{"mode", "---|", func(it *loop.Iteration) string { return v.mode(it.Mode) }},
 		column{"checks", "---|", v.result},
 		column{"changed", "---|", changed},
-		column{"time", "--:|", func(it loop.Iteration) string { return duration(took(it)) }})
+		column{"time", "--:|", func(it *loop.Iteration) string { return duration(took(it)) }})
 	var known loop.Usage
 	for _, it := range v.State.Iterations {
 		known = known.Plus(usage(it))
 	}
 	if known.Input+known.Output+known.CacheRead+known.CacheWrite > 0 {
-		cols = append(cols, column{"tokens in / out", "--:|", func(it loop.Iteration) string {
+		cols = append(cols, column{"tokens in / out", "--:|", func(it *loop.Iteration) string {
 			u := usage(it)
 			return tokens(u.Input+u.CacheRead+u.CacheWrite) + " / " + tokens(u.Output)
 		}})
 	}
 	if known.CostUSD > 0 {
-		cols = append(cols, column{"cost", "--:|", func(it loop.Iteration) string {
+		cols = append(cols, column{"cost", "--:|", func(it *loop.Iteration) string {
 			if c := usage(it).CostUSD; c > 0 {
 				return dollars(c)
 			}
@@ -70,12 +70,12 @@ func (v View) columns(timeline bool) []column {
 		}})
 	}
 	if timeline {
-		cols = append(cols, column{"began", "---|", func(it loop.Iteration) string { return clock(it.At) }})
+		cols = append(cols, column{"began", "---|", func(it *loop.Iteration) string { return clock(it.At) }})
 	}
 	return cols
 }
 
-func foldedRow(its []loop.Iteration, cols []column) string {
+func foldedRow(its []*loop.Iteration, cols []column) string {
 	failed := 0
 	for _, it := range its {
 		if it.Failure() != nil {
@@ -120,7 +120,7 @@ func (v View) turningRow(cols []column) string {
 func (v View) mode(m loop.Mode) string { return v.text(string(m), 20) }
 
 // result is what the checks said of an iteration, in a sign and words.
-func (v View) result(it loop.Iteration) string {
+func (v View) result(it *loop.Iteration) string {
 	if !it.Judged {
 		return v.unjudged(it)
 	}
@@ -148,7 +148,7 @@ func (v View) result(it loop.Iteration) string {
 	return text
 }
 
-func (v View) unjudged(it loop.Iteration) string {
+func (v View) unjudged(it *loop.Iteration) string {
 	switch {
 	case v.State.End == nil && it.N == v.State.Last().N:
 		return "⏳ checks run"
@@ -159,7 +159,7 @@ func (v View) unjudged(it loop.Iteration) string {
 }
 
 // changed counts an iteration's files and lines.
-func changed(it loop.Iteration) string {
+func changed(it *loop.Iteration) string {
 	c := it.Commit
 	if c == nil {
 		return ""
@@ -175,7 +175,7 @@ func changed(it loop.Iteration) string {
 	return fmt.Sprintf("%s (+%d −%d)", count(len(c.Files)+c.MoreFiles, "file"), added, deleted)
 }
 
-func took(it loop.Iteration) time.Duration {
+func took(it *loop.Iteration) time.Duration {
 	if it.Took > 0 {
 		return it.Took
 	}
@@ -183,7 +183,7 @@ func took(it loop.Iteration) time.Duration {
 }
 
 // usage is what an iteration spent: its turn and its reviews.
-func usage(it loop.Iteration) loop.Usage {
+func usage(it *loop.Iteration) loop.Usage {
 	u := it.Turn.Usage
 	for _, c := range it.Verdicts {
 		if c.Usage != nil {
@@ -227,7 +227,7 @@ func (v View) verdict(c loop.Verdict) string {
 func (v View) judged() *loop.Iteration {
 	for i := len(v.State.Iterations) - 1; i >= 0; i-- {
 		if v.State.Iterations[i].Judged {
-			return &v.State.Iterations[i]
+			return v.State.Iterations[i]
 		}
 	}
 	return nil

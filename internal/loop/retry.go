@@ -1,0 +1,59 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+)
+
+// How often a turn is tried again in a row when its model was not to be had, and how long a reset may be away (C4).
+const (
+	maxRetries = 8 // 2, 4, 8 … 60 s apart: about four minutes, on top of what the agent itself has tried
+	maxLimited = 3 // of a limit whose reset nobody tells
+	maxWait    = 6 * time.Hour
+	firstPause = 2 * time.Second
+	mostPause  = time.Minute
+	resetSlack = 2 * time.Second // clocks differ
+)
+
+// retry says what to do after a turn that failed for a reason that passes by itself: wait, take the turn again, or stop. None of it is
+// an iteration.
+func retry(s State, limits Limits, now time.Time) Step {
+	last := s.Last()
+	t := last.Turn
+	until := t.ResetAt
+	known := t.Class == UsageLimit && !until.IsZero()
+	if known {
+		until = until.Add(resetSlack)
+	} else {
+		until = s.At.Add(backoff(s.FailInRow, s.At))
+		if s.Pause != nil {
+			until = s.Pause.Until
+		}
+	}
+	waiting := Step{Do: Stop, Outcome: Waiting, Reason: t.Reason}
+	switch {
+	case known && !until.After(now), s.Pause != nil && !s.Pause.Until.After(now):
+		return Step{Do: TakeTurn}
+	case known && (limits.NoWait || until.Sub(now) > maxWait || limits.over(until)):
+		waiting.Until = until
+		return waiting
+	case !known && t.Class == UsageLimit && (limits.NoWait || s.FailInRow > maxLimited):
+		return waiting
+	case !known && s.FailInRow > maxRetries:
+		return Step{Do: Stop, Outcome: Failed, Reason: fmt.Sprintf("the model was not to be had %d times in a row: %s", s.FailInRow, t.Reason)}
+	case limits.over(until):
+		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s comes before the model may be asked again: %s", limits.Wall, t.Reason)}
+	}
+	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
+}
+
+func (l Limits) over(at time.Time) bool { return !l.Deadline.IsZero() && !at.Before(l.Deadline) }
+
+// backoff is how long to wait before the nth retry in a row: twice as long each time, within bounds, and up to a quarter more or less so
+// that runs which failed together do not come back together. The jitter is drawn from the time of the failure: the same journal gives
+// the same answer.
+func backoff(n int, at time.Time) time.Duration {
+	pause := min(firstPause<<min(n-1, 10), mostPause)
+	jitter := time.Duration(at.UnixNano()/int64(time.Microsecond)%501-250) * pause / 1000
+	return pause + jitter
+}
