@@ -4,20 +4,24 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// NewClaude decodes the output of `claude -p --output-format stream-json --verbose`, and that of amp, which has the same shape.
+// NewClaude decodes the output of `claude -p --output-format stream-json --verbose` (S1-128…S1-131), and that of `amp --stream-json`,
+// which has the same shape (S1-138…S1-142).
 func NewClaude(clock func() time.Time, emit func(Event)) *Decoder {
-	return newDecoder(&claude{names: map[string]string{}}, clock, emit)
+	return newDecoder(&claude{names: names{}}, clock, emit)
 }
 
-// claude knows the names of the tools that have begun, since their answers carry only their ids.
-type claude struct{ names map[string]string }
+// claude knows the names of the tools that have begun, since their answers carry only their ids, and what the turn has cost.
+type claude struct {
+	names names
+	spent loop.Usage
+	total float64 // the cost of the whole session, as the last result told it
+}
 
 func (c *claude) object(o gjson.Result, emit func(Event)) bool {
 	switch o.Get("type").Str {
@@ -30,11 +34,7 @@ func (c *claude) object(o gjson.Result, emit func(Event)) bool {
 	case "user":
 		c.answers(o, emit)
 	case "rate_limit_event":
-		w := Window{Rejected: o.Get("rate_limit_info.status").Str == "rejected", Type: o.Get("rate_limit_info.rateLimitType").Str}
-		if at := o.Get("rate_limit_info.resetsAt").Int(); at > 0 {
-			w.Resets = time.Unix(at, 0).UTC()
-		}
-		emit(Event{Kind: Limit, Limit: w})
+		c.limit(o.Get("rate_limit_info"), emit)
 	case "result":
 		c.result(o, emit)
 	default:
@@ -46,37 +46,51 @@ func (c *claude) object(o gjson.Result, emit func(Event)) bool {
 // long: the rest of a message that does not fit is nobody's word; that a tool has answered still counts.
 func (c *claude) long(head []byte, total int64, emit func(Event)) {
 	id := gjson.GetBytes(head, "message.content.0.tool_use_id").Str
-	if gjson.GetBytes(head, "type").Str == "user" {
-		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: c.ended(id), Chars: int(total)}})
+	if gjson.GetBytes(head, "type").Str == "user" || id != "" {
+		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: c.names.take(id), Chars: int(total)}})
 	}
 }
 
 func (c *claude) system(o gjson.Result, emit func(Event)) {
 	switch o.Get("subtype").Str {
 	case "init":
-		emit(Event{Kind: Session, Session: o.Get("session_id").Str})
+		emit(Event{Kind: Session, Session: strings.Clone(o.Get("session_id").Str)})
 	case "api_retry":
 		emit(Event{Kind: Retry, Retry: Attempt{
-			Number: int(o.Get("attempt").Int()), Most: int(o.Get("max_retries").Int()), Status: int(o.Get("error_status").Int()), Text: o.Get("error").Str,
+			Number: int(o.Get("attempt").Int()), Most: int(o.Get("max_retries").Int()), Status: int(o.Get("error_status").Int()),
+			Text: strings.Clone(o.Get("error").Str),
 		}})
+	case "model_fallback":
+		emit(Event{Kind: Retry, Retry: Attempt{Text: strings.Clone(o.Get("content").Str)}})
 	}
 }
 
+func (c *claude) limit(info gjson.Result, emit func(Event)) {
+	w := Window{Rejected: info.Get("status").Str == "rejected", Type: strings.Clone(info.Get("rateLimitType").Str)}
+	if at := info.Get("resetsAt").Int(); at > 0 {
+		w.Resets = time.Unix(at, 0).UTC()
+	}
+	emit(Event{Kind: Limit, Limit: w})
+}
+
+// message tells the blocks of one line. The CLI writes a line a block, each with the whole message's id and usage; a message without an
+// id is all in one line, and its usage is told once.
 func (c *claude) message(o gjson.Result, emit func(Event)) {
 	m := o.Get("message")
-	base := Event{Message: m.Get("id").Str, Nested: o.Get("parent_tool_use_id").Str != "", Usage: claudeUsage(m.Get("usage"), 0)}
+	base := Event{Message: m.Get("id").Str, Nested: o.Get("parent_tool_use_id").Str != "", Usage: claudeUsage(m.Get("usage"))}
 	m.Get("content").ForEach(func(_, block gjson.Result) bool {
 		e := base
 		switch block.Get("type").Str {
 		case "text":
 			e.Kind, e.Text = Text, block.Get("text").Str
 		case "tool_use":
-			e.Kind, e.Tool = ToolStart, Tool{ID: block.Get("id").Str, Name: block.Get("name").Str, Input: summary(block.Get("input"))}
-			c.names[e.Tool.ID] = e.Tool.Name
+			e.Kind, e.Tool = ToolStart, c.begun(block)
 		default:
 			return true
 		}
-		emit(e)
+		if emit(e); base.Message == "" {
+			base.Usage = loop.Usage{}
+		}
 		if e.Tool.Name == "TodoWrite" || e.Tool.Name == "todo_write" {
 			emit(Event{Kind: Todo, Nested: base.Nested, Todos: todos(block.Get("input.todos"))})
 		}
@@ -84,98 +98,76 @@ func (c *claude) message(o gjson.Result, emit func(Event)) {
 	})
 }
 
+func (c *claude) begun(block gjson.Result) Tool {
+	t := Tool{ID: strings.Clone(block.Get("id").Str), Name: strings.Clone(block.Get("name").Str), Input: summary(block.Get("input"))}
+	c.names.add(t.ID, t.Name)
+	return t
+}
+
 func (c *claude) answers(o gjson.Result, emit func(Event)) {
-	nested := o.Get("parent_tool_use_id").Str != ""
-	o.Get("message.content").ForEach(func(_, block gjson.Result) bool {
+	var nested bool
+	o.Get("message.content").ForEach(func(i, block gjson.Result) bool {
 		if block.Get("type").Str != "tool_result" {
 			return true
 		}
+		if i.Int() == 0 {
+			nested = o.Get("parent_tool_use_id").Str != ""
+		}
 		id := block.Get("tool_use_id").Str
-		t := Tool{ID: id, Name: c.ended(id), Failed: block.Get("is_error").Bool()}
+		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: block.Get("is_error").Bool()}
 		t.answer(flat(block.Get("content")))
 		emit(Event{Kind: ToolEnd, Tool: t, Nested: nested})
 		return true
 	})
 }
 
-// ended is the name of the tool that has answered.
-func (c *claude) ended(id string) string {
-	name := c.names[id]
-	delete(c.names, id)
-	return name
-}
-
 func (c *claude) result(o gjson.Result, emit func(Event)) {
+	c.spend(o)
 	r := Result{
-		Subtype: o.Get("subtype").Str, Status: int(o.Get("api_error_status").Int()), Why: o.Get("terminal_reason").Str,
-		Text: o.Get("result").Str, Usage: claudeUsage(o.Get("usage"), o.Get("total_cost_usd").Float()), Turns: int(o.Get("num_turns").Int()),
+		Subtype: strings.Clone(o.Get("subtype").Str), Status: int(o.Get("api_error_status").Int()), Why: strings.Clone(o.Get("terminal_reason").Str),
+		Stop: strings.Clone(o.Get("stop_reason").Str), Text: strings.Clone(o.Get("result").Str), Usage: c.spent, Turns: int(o.Get("num_turns").Int()),
 	}
 	r.Failed = o.Get("is_error").Bool() || strings.HasPrefix(r.Subtype, "error")
 	o.Get("errors").ForEach(func(_, e gjson.Result) bool {
-		r.Errors = append(r.Errors, e.String())
+		r.Errors = append(r.Errors, strings.Clone(e.String()))
 		return true
 	})
 	if said := o.Get("error").String(); said != "" {
-		r.Errors = append(r.Errors, said)
+		r.Errors = append(r.Errors, strings.Clone(said))
 	}
 	if s := o.Get("structured_output"); s.IsObject() || s.IsArray() {
 		r.Structured = json.RawMessage(s.Raw)
 	}
-	emit(Event{Kind: Ended, Session: o.Get("session_id").Str, Result: r})
+	emit(Event{Kind: Ended, Session: strings.Clone(o.Get("session_id").Str), Result: r})
 }
 
-func claudeUsage(u gjson.Result, cost float64) loop.Usage {
+// spend adds what one result tells. The tokens of "usage" are of this result, but total_cost_usd is of the whole session, which may
+// have begun before this turn: newer CLIs tell the difference, a model each.
+func (c *claude) spend(o gjson.Result) {
+	total, cost := o.Get("total_cost_usd").Float(), 0.0
+	used, since := claudeUsage(o.Get("usage")), loop.Usage{}
+	delta := o.Get("model_usage_since_last_result")
+	delta.ForEach(func(_, m gjson.Result) bool {
+		cost += m.Get("costUSD").Float()
+		since = since.Plus(loop.Usage{
+			Input: m.Get("inputTokens").Int(), Output: m.Get("outputTokens").Int(),
+			CacheRead: m.Get("cacheReadInputTokens").Int(), CacheWrite: m.Get("cacheCreationInputTokens").Int(),
+		})
+		return true
+	})
+	if !delta.IsObject() {
+		cost = total - c.total
+	}
+	if used == (loop.Usage{}) { // an answer that was interrupted
+		used = since
+	}
+	used.CostUSD, c.total = max(cost, 0), total
+	c.spent = c.spent.Plus(used)
+}
+
+func claudeUsage(u gjson.Result) loop.Usage {
 	return loop.Usage{
-		CostUSD: cost, Input: u.Get("input_tokens").Int(), Output: u.Get("output_tokens").Int(),
+		Input: u.Get("input_tokens").Int(), Output: u.Get("output_tokens").Int(),
 		CacheRead: u.Get("cache_read_input_tokens").Int(), CacheWrite: u.Get("cache_creation_input_tokens").Int(),
 	}
-}
-
-// flat is the text of an answer that is one text, or a list of parts.
-func flat(content gjson.Result) string {
-	if !content.IsArray() {
-		return content.String()
-	}
-	var parts []string
-	content.ForEach(func(_, part gjson.Result) bool {
-		if t := part.Get("text"); t.Exists() {
-			parts = append(parts, t.Str)
-		}
-		return true
-	})
-	return strings.Join(parts, "\n")
-}
-
-// answer notes a tool's answer: its beginning, and how much of it there is.
-func (t *Tool) answer(text string) {
-	t.Chars, t.Lines = utf8.RuneCountInString(text), strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		t.Lines++
-	}
-	t.Output = strings.ToValidUTF8(text[:min(len(text), OutputBytes)], "")
-}
-
-func todos(list gjson.Result) []Item {
-	var items []Item
-	list.ForEach(func(_, entry gjson.Result) bool {
-		items = append(items, Item{Text: entry.Get("content").String(), Status: entry.Get("status").Str})
-		return true
-	})
-	return items
-}
-
-// telling are the inputs that say what a tool's use is about, the most telling first.
-var telling = []string{"file_path", "path", "pattern", "command", "url", "query", "description", "prompt"}
-
-// summary is what a tool's use is about, in one line of at most 120 characters.
-func summary(input gjson.Result) string {
-	for _, name := range telling {
-		if value := strings.Join(strings.Fields(input.Get(name).Str), " "); value != "" {
-			if r := []rune(value); len(r) > 120 {
-				value = string(r[:119]) + "…"
-			}
-			return value
-		}
-	}
-	return ""
 }

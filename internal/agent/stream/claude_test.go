@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,19 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// still is a clock that stands.
-func still() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
-
-// decode decodes what is written in pieces of a size.
-func decode(in string, piece int) []stream.Event {
-	var events []stream.Event
-	c := stream.NewClaude(still, func(e stream.Event) { events = append(events, e) })
-	for ; in != ""; in = in[min(piece, len(in)):] {
-		_, _ = c.Write([]byte(in[:min(piece, len(in))]))
-	}
-	_ = c.Close()
-	return events
-}
+func decode(in string, piece int) []stream.Event { return decodeWith(stream.NewClaude, in, piece) }
 
 // tell writes an event in a line.
 func tell(e stream.Event) string {
@@ -58,7 +45,9 @@ func tell(e stream.Event) string {
 func tellAll(events []stream.Event) []string {
 	var lines []string
 	for _, e := range events {
-		lines = append(lines, tell(e))
+		if e.Kind != stream.Progress {
+			lines = append(lines, tell(e))
+		}
 	}
 	return lines
 }
@@ -92,42 +81,7 @@ func TestClaudeRecorded(t *testing.T) {
 	}
 }
 
-// The same events come whatever the pieces, line ends and container are.
-func TestClaudeInAnyPieces(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "agents", "claude", "*.jsonl"))
-	if len(files) < 20 {
-		t.Fatalf("%d recordings", len(files))
-	}
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := string(raw)
-		want := decode(in, 1<<20)
-		if in != "" && len(want) == 0 {
-			t.Errorf("%s tells nothing", file)
-		}
-		for _, e := range want {
-			if e.Kind == stream.Noise {
-				t.Errorf("%s: %q is not understood", file, e.Text)
-			}
-		}
-		lines := strings.Split(strings.TrimSpace(in), "\n")
-		for how, got := range map[string][]stream.Event{
-			"in pieces of 1":     decode(in, 1),
-			"in pieces of 61":    decode(in, 61),
-			"with CRLF":          decode(strings.ReplaceAll(in, "\n", "\r\n"), 1000),
-			"without a last end": decode(strings.TrimSpace(in), 1000),
-			"as an array":        decode("["+strings.Join(lines, ",")+"]", 1000),
-			"among blank lines":  decode("\n \n"+strings.ReplaceAll(in, "\n", "\n\n\t\n"), 1000),
-		} {
-			if !reflect.DeepEqual(got, want) && in != "" {
-				t.Errorf("%s %s: %q, want %q", file, how, tellAll(got), tellAll(want))
-			}
-		}
-	}
-}
+const good = `{"type":"result","subtype":"success","result":"x"}`
 
 func TestClaudeTolerates(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
@@ -140,10 +94,17 @@ func TestClaudeTolerates(t *testing.T) {
 		{`{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"a"}]}}`, `nested text "a"`},
 		{`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"Login first"}]},"error":"authentication_failed"}`, ""},
 		{`{"message":{"role":"user","content":[{"type":"tool_result","content":"<response>DONE</response>"}]},"type":"user"}`, "tool-end"},
-		{`{"type":"user","message":{"content":"cut short`, ""},
-		{`{"type":"result","subtype":"suc`, ""},
+		{`{"type":"user","message":{"content":"<response>DONE</response>`, `noise "{\"type\":\"user\",\"message\":{\"content\":\"<response>DONE</response>"`},
+		{`{"type":"result","subtype":"suc`, `noise "{\"type\":\"result\",\"subtype\":\"suc"`},
 		{"Warning: something", `noise "Warning: something"` + "\n" + `text "Warning: something\n"`},
 		{"null", `noise "null"` + "\n" + `text "null\n"`},
+		{"[1, 2", `noise "[1, 2"` + "\n" + `text "[1, 2\n"`},
+		{"[INFO] x\n" + good, `noise "[INFO] x"` + "\n" + `result false success 0  "x" []  $0 0`},
+		{"\uFEFF" + good, `result false success 0  "x" []  $0 0`},
+		{"[" + good + "," + good + "]", `result false success 0  "x" []  $0 0` + "\n" + `result false success 0  "x" []  $0 0`},
+		{"warn\n[\n" + good + ",\n  " + good + "\n]\nbye", `noise "warn"` + "\n" + `result false success 0  "x" []  $0 0` + "\n" + `result false success 0  "x" []  $0 0` + "\n" + `noise "bye"`},
+		{"{\n\"type\": \"result\",\n\"result\": \"{[\\\"\"\n}\n{\n\"type\":\"result\"\n}", `result false  0  "{[\"" []  $0 0` + "\n" + `result false  0  "" []  $0 0`},
+		{"{\n\"type\": \"assistant\",\n\"message\": {", `noise "{\"type\": \"assistant\",\n\"message\": {\n"`},
 		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"tab\there\x01\"}", `result false success 0  "tab here " []  $0 0`},
 		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"\xff\"}", `result false success 0  "` + "\uFFFD" + `" []  $0 0`},
 		{`{"type":"result","subtype":"error_max_turns","result":null,"structured_output":null}`, `result true error_max_turns 0  "" []  $0 0`},
@@ -175,37 +136,6 @@ func TestUsage(t *testing.T) {
 	if got := events[len(events)-1].Result.Usage; got != (loop.Usage{CostUSD: 0.0016, Input: 200, Output: 40}) {
 		t.Errorf("%+v", got)
 	}
-}
-
-// A line of any length costs no more memory than MaxLine, and hides nothing that comes after it.
-func TestClaudeEndlessLine(t *testing.T) {
-	var last stream.Event
-	c := stream.NewClaude(still, func(e stream.Event) { last = e })
-	chunk := []byte(strings.Repeat("x", 1<<20))
-	_, _ = c.Write([]byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"`))
-	var m runtime.MemStats
-	for range 64 {
-		_, _ = c.Write(chunk)
-		runtime.ReadMemStats(&m)
-		if m.HeapInuse > 128<<20 {
-			t.Fatalf("%d bytes are in use", m.HeapInuse)
-		}
-	}
-	_, _ = c.Write([]byte("\"}]}}\n" + `{"type":"result","subtype":"success","result":"after"}` + "\n"))
-	if last.Kind != stream.Ended || last.Result.Text != "after" {
-		t.Errorf("last = %s", tell(last))
-	}
-}
-
-func FuzzClaude(f *testing.F) {
-	f.Add(recorded(f, "success"), 100)
-	f.Add(recorded(f, "json"), 3)
-	f.Fuzz(func(t *testing.T, in string, piece int) {
-		got, want := decode(in, max(piece, 1)), decode(in, len(in)+1)
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("in pieces of %d: %q, want %q", piece, tellAll(got), tellAll(want))
-		}
-	})
 }
 
 // BenchmarkClaude decodes 200 MB: a stream of messages and tool results of many sizes, and one line.

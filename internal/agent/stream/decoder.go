@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Decoder decodes one agent's output, written to it in any pieces: JSON objects one a line, an array of them, one object over many
+// Decoder decodes one agent's output, written to it in any pieces: JSON objects one a line, a list of them, an object or list over many
 // lines, or plain text. Close hands on what has no end of line. Memory stays below a small multiple of MaxLine whatever is written.
 // Neither Write nor Close ever fails.
 type Decoder struct {
@@ -18,7 +18,9 @@ type Decoder struct {
 	clock   func() time.Time
 	lines   lines
 	spoken  bool   // an object of the dialect has been seen
-	loose   []byte // what came before the first one: a document over many lines, or text
+	wide    bool   // its objects stretch over many lines
+	told    bool   // an event has come of the object at hand
+	loose   []byte // text that came before the first object, or the whole output when it is plain
 	over    bool   // there was more of it than is kept
 }
 
@@ -29,6 +31,9 @@ type dialect interface {
 	// long is told of a line over MaxLine by its first bytes.
 	long(head []byte, total int64, emit func(Event))
 }
+
+// closer is a dialect that knows only at the end of all what it has to tell.
+type closer interface{ close(emit func(Event)) }
 
 // looseBytes is how much of an output that is not JSON lines is kept.
 const looseBytes = 1 << 20
@@ -43,13 +48,10 @@ func newDecoder(d dialect, clock func() time.Time, emit func(Event)) *Decoder {
 		if e.At.IsZero() {
 			e.At = c.clock()
 		}
+		c.told = true
 		emit(e)
 	}
-	c.lines = lines{each: c.line, blank: d == nil, long: func(head []byte, total int64) {
-		if c.spoken = d != nil && (c.spoken || head[0] == '{'); c.spoken {
-			d.long(head, total, c.emit)
-		}
-	}}
+	c.lines = lines{each: c.line, long: c.long, bare: d == nil}
 	return c
 }
 
@@ -64,10 +66,10 @@ func (c *Decoder) Write(p []byte) (int, error) {
 // Close decodes what is left.
 func (c *Decoder) Close() error {
 	c.lines.flush()
-	if c.spoken || len(bytes.TrimSpace(c.loose)) == 0 {
-		return nil
+	if d, ok := c.dialect.(closer); ok {
+		d.close(c.emit)
 	}
-	if c.dialect != nil && !c.over && c.document(bytes.TrimSpace(c.loose)) {
+	if c.spoken || len(bytes.TrimSpace(c.loose)) == 0 {
 		return nil
 	}
 	if extra := len(c.loose) - looseBytes; extra > 0 {
@@ -77,20 +79,37 @@ func (c *Decoder) Close() error {
 	return nil
 }
 
+var byteOrderMark = []byte("\uFEFF")
+
 func (c *Decoder) line(line []byte) {
-	if c.dialect != nil && c.document(bytes.TrimRight(line, ", \t")) {
-		return
+	if line = bytes.TrimPrefix(line, byteOrderMark); c.dialect != nil {
+		switch {
+		case len(line) == 0, c.json(bytes.TrimRight(line, ", \t")):
+			return
+		case (c.wide || !c.spoken) && isDocument(line):
+			c.wide = true
+			c.lines.open(line)
+			return
+		case !c.spoken && line[0] != '{': // a broken object is nobody's words
+			c.keep(append(bytes.Clone(line), '\n'))
+		}
 	}
-	if c.dialect != nil && !c.spoken && line[0] != '{' { // a broken object is nobody's words
-		c.keep(append(bytes.Clone(line), '\n'))
-	}
-	if c.spoken || c.dialect == nil || len(line) > 0 && !structural(line) {
-		c.emit(Event{Kind: Noise, Text: strings.ToValidUTF8(string(line[:min(len(line), 4<<10)]), "\uFFFD")})
-	}
+	c.emit(Event{Kind: Noise, Text: strings.ToValidUTF8(string(line[:min(len(line), headBytes)]), "\uFFFD")})
 }
 
-// document decodes an object, or an array of them, and reports whether it was one of the dialect's.
-func (c *Decoder) document(text []byte) bool {
+// long: a line over MaxLine is an object of the dialect when it begins like one.
+func (c *Decoder) long(head []byte, total int64) {
+	if c.dialect == nil || head[0] != '{' {
+		c.emit(Event{Kind: Noise, Text: strings.ToValidUTF8(string(head), "\uFFFD")})
+		return
+	}
+	c.spoken, c.told = true, false
+	c.dialect.long(head, total, c.emit)
+	c.alive()
+}
+
+// json decodes an object, or a list of them, and reports whether it was one of the dialect's.
+func (c *Decoder) json(text []byte) bool {
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
 		return false
 	}
@@ -102,17 +121,33 @@ func (c *Decoder) document(text []byte) bool {
 			return false
 		}
 	}
-	known, root := false, gjson.ParseBytes(text)
-	if root.IsArray() {
-		root.ForEach(func(_, element gjson.Result) bool {
-			known = element.IsObject() && c.dialect.object(element, c.emit) || known
-			return true
-		})
-	} else {
-		known = c.dialect.object(root, c.emit)
+	root := gjson.ParseBytes(text)
+	if !root.IsArray() {
+		return c.object(root)
 	}
-	c.spoken = c.spoken || known
+	known := false
+	root.ForEach(func(_, element gjson.Result) bool {
+		known = element.IsObject() && c.object(element) || known
+		return true
+	})
 	return known
+}
+
+func (c *Decoder) object(o gjson.Result) bool {
+	c.told = false
+	if !c.dialect.object(o, c.emit) {
+		return false
+	}
+	c.spoken = true
+	c.alive()
+	return true
+}
+
+// alive: an object that told nothing else is a sign of life.
+func (c *Decoder) alive() {
+	if !c.told {
+		c.emit(Event{Kind: Progress})
+	}
 }
 
 // keep keeps the end of what is not JSON lines.
@@ -121,11 +156,6 @@ func (c *Decoder) keep(p []byte) {
 	if extra := len(c.loose) - looseBytes; extra > looseBytes { // now and then, not at every line
 		c.loose, c.over = append(c.loose[:0], c.loose[extra:]...), true
 	}
-}
-
-// structural reports whether a line is only a part of a document over many lines, which nobody wants to see.
-func structural(line []byte) bool {
-	return strings.ContainsRune("{}[]\"", rune(line[0]))
 }
 
 func controlToSpace(r rune) rune {

@@ -19,6 +19,7 @@ const (
 	ToolEnd   Kind = "tool-end"   // a tool answered: Tool, Nested
 	Todo      Kind = "todo"       // it wrote its list of things to do: Todos
 	Retry     Kind = "retry"      // its provider did not answer and it tries again: Retry. No sign of life (C12)
+	Progress  Kind = "progress"   // it told something else: a sign of life (S1-124). Message, Usage
 	Limit     Kind = "limit"      // its provider told of a usage limit: Limit
 	Ended     Kind = "result"     // it says how it ended: Result
 	Noise     Kind = "noise"      // a line that is not the agent's format: Text
@@ -41,7 +42,7 @@ type Event struct {
 	Retry    Attempt
 	Limit    Window
 	Result   Result
-	Usage    loop.Usage // of Text and ToolStart: what the message had read by then; the same for every block of it
+	Usage    loop.Usage // of Text, ToolStart and Progress: what the message had read by then; the same for every block of it
 }
 
 // Tool is one use of a tool. Its start and its end share the ID.
@@ -83,6 +84,7 @@ type Result struct {
 	Subtype    string // "success" is also what a failed request to the model is called: read Failed
 	Status     int    // HTTP status of the model's last answer when it was an error; 0 none
 	Why        string // "api_error", "max_turns", "prompt_too_long"
+	Stop       string // why the model's last answer ended: "end_turn", "refusal"
 	Text       string
 	Errors     []string
 	Structured json.RawMessage // the answer in the form asked for; nil none

@@ -1,0 +1,180 @@
+package stream_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+)
+
+// decoders are the agents' formats, by the directory of their recordings.
+var decoders = map[string]func(func() time.Time, func(stream.Event)) *stream.Decoder{
+	"claude": stream.NewClaude,
+	"amp":    stream.NewClaude,
+}
+
+// still is a clock that stands.
+func still() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
+
+// decodeWith decodes what is written in pieces of a size.
+func decodeWith(create func(func() time.Time, func(stream.Event)) *stream.Decoder, in string, piece int) []stream.Event {
+	var events []stream.Event
+	c := create(still, func(e stream.Event) { events = append(events, e) })
+	for ; in != ""; in = in[min(piece, len(in)):] {
+		_, _ = c.Write([]byte(in[:min(piece, len(in))]))
+	}
+	_ = c.Close()
+	return events
+}
+
+// each calls a test for every recording that tells something.
+func each(t *testing.T, test func(t *testing.T, in string, decode func(in string, piece int) []stream.Event)) {
+	for name, create := range decoders {
+		files, _ := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "agents", name, "*.jsonl"))
+		if len(files) < 10 {
+			t.Fatalf("%s has %d recordings", name, len(files))
+		}
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.HasPrefix(raw, []byte("{")) {
+				continue // the agent failed before it said anything in its format
+			}
+			t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
+				t.Parallel()
+				test(t, string(raw), func(in string, piece int) []stream.Event { return decodeWith(create, in, piece) })
+			})
+		}
+	}
+}
+
+// The same events come whatever the pieces, line ends and container are.
+func TestAnyPieces(t *testing.T) {
+	each(t, func(t *testing.T, in string, decode func(string, int) []stream.Event) {
+		want := decode(in, len(in))
+		for _, e := range want {
+			if e.Kind == stream.Noise || e.Told {
+				t.Errorf("%q is not understood", e.Text)
+			}
+		}
+		lines := strings.Split(strings.TrimSpace(in), "\n")
+		pretty := indented(t, lines)
+		for how, got := range map[string][]stream.Event{
+			"in pieces of 1":          decode(in, 1),
+			"in pieces of 7":          decode(in, 7),
+			"in pieces of 61":         decode(in, 61),
+			"with CRLF":               decode(strings.ReplaceAll(in, "\n", "\r\n"), 1000),
+			"without a last end":      decode(strings.TrimSpace(in), 1000),
+			"as a list":               decode("["+strings.Join(lines, ",")+"]", 1000),
+			"as a list, a line each":  decode("[\n"+strings.Join(lines, ",\n")+"\n]\n", 1000),
+			"as a list over lines":    decode("[\n"+strings.Join(pretty, ",\n")+"\n]", 61),
+			"as documents over lines": decode(strings.Join(pretty, "\n"), 7),
+			"after a mark":            decode("\uFEFF"+in, 3),
+			"among blank lines":       decode("\n \n"+strings.ReplaceAll(in, "\n", "\n\n\t\n"), 1000),
+		} {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %q, want %q", how, tellAll(got), tellAll(want))
+			}
+		}
+	})
+}
+
+// indented writes each object over many lines.
+func indented(t *testing.T, lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		var b bytes.Buffer
+		if err := json.Indent(&b, []byte(line), "  ", "  "); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// What is foreign or broken among the lines changes nothing of the rest.
+func TestAnythingBetween(t *testing.T) {
+	known := func(events []stream.Event) []stream.Event {
+		return slices.DeleteFunc(events, func(e stream.Event) bool { return e.Kind == stream.Noise || e.Kind == stream.Progress })
+	}
+	each(t, func(t *testing.T, in string, decode func(string, int) []stream.Event) {
+		want := known(decode(in, len(in)))
+		lines := strings.SplitAfter(strings.TrimSpace(in)+"\n", "\n")
+		for _, foreign := range []string{
+			`{"type":"from_the_future","session_id":"x","text":"<response>DONE</response>"}`, "npm warn deprecated", "\xff\xfe\x00\x01 \x1b[31m", "{\"half", "]", "[[", `"`,
+			"null", "{}", "[]", strings.Repeat("x", 5<<20), `["` + strings.Repeat("y", 5<<20), `{"x":"` + strings.Repeat("z", 5<<20) + `"}`,
+		} {
+			if got := known(decode(strings.Join(lines, foreign+"\n"), 1<<20)); !reflect.DeepEqual(got, want) {
+				t.Errorf("%.20q: %q, want %q", foreign, tellAll(got), tellAll(want))
+			}
+		}
+		half := lines[len(lines)-2]
+		if got := known(decode(in+half[:len(half)/2], 61)); !reflect.DeepEqual(got, want) {
+			t.Errorf("half a line at the end: %q, want %q", tellAll(got), tellAll(want))
+		}
+	})
+}
+
+// A line of any length, and a list on one line, cost no more memory than MaxLine, and hide nothing that comes after.
+func TestEndlessLines(t *testing.T) {
+	const good = `{"type":"result","subtype":"success","result":"after"}`
+	for name, c := range map[string]struct{ begin, piece, end string }{
+		"a message":     {`{"type":"assistant","message":{"content":[{"type":"text","text":"`, "x", "\"}]}}\n" + good},
+		"no JSON":       {"", "x", "\n" + good},
+		"a list":        {"[", `{"type":"user","message":{"content":"` + strings.Repeat("x", 5000) + `"}},`, good + "]\n"},
+		"a long member": {"[" + good + `,{"type":"user","message":{"content":"`, "x", `"}},` + good + "]\n"},
+		"a document":    {"{\n\"type\":\"user\",\n\"message\": {\"content\": \"", "x", "\"}\n}\n" + good},
+		"brackets":      {"[{", "[{", "\n" + good},
+	} {
+		runtime.GC()
+		var last stream.Event
+		decoder := stream.NewClaude(still, func(e stream.Event) { last = e })
+		_, _ = decoder.Write([]byte(c.begin))
+		chunk := []byte(strings.Repeat(c.piece, 1<<20/len(c.piece)))
+		var m runtime.MemStats
+		for range 64 {
+			_, _ = decoder.Write(chunk)
+			runtime.ReadMemStats(&m)
+			if m.HeapInuse > 64<<20 {
+				t.Fatalf("%s: %d bytes are in use", name, m.HeapInuse)
+			}
+		}
+		_, _ = decoder.Write([]byte(c.end))
+		_ = decoder.Close()
+		if name != "brackets" && (last.Kind != stream.Ended || last.Result.Text != "after") {
+			t.Errorf("%s: last = %s", name, tell(last))
+		}
+	}
+}
+
+func FuzzClaude(f *testing.F) { fuzz(f, "claude") }
+
+// fuzz checks that the pieces in which an output comes change nothing, and that nothing panics.
+func fuzz(f *testing.F, name string) {
+	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "agents", name, "*.jsonl"))
+	for i, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(raw), i+1)
+	}
+	f.Add("[\n{\n\"type\":\"result\"},\n{\"type\":\"user\"}]x\n{", 2)
+	f.Add("\uFEFF{\r\n}\r\n[{\"type\":\"result\"}]", 1)
+	f.Fuzz(func(t *testing.T, in string, piece int) {
+		got, want := decodeWith(decoders[name], in, max(piece, 1)), decodeWith(decoders[name], in, len(in)+1)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("in pieces of %d: %q, want %q", piece, tellAll(got), tellAll(want))
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package stream
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// flat is the text of an answer that is one text, or a list of parts.
+func flat(content gjson.Result) string {
+	if !content.IsArray() {
+		return content.String()
+	}
+	var parts []string
+	content.ForEach(func(_, part gjson.Result) bool {
+		if t := part.Get("text"); t.Exists() {
+			parts = append(parts, t.Str)
+		}
+		return true
+	})
+	return strings.Join(parts, "\n")
+}
+
+// answer notes a tool's answer: its beginning, and how much of it there is.
+func (t *Tool) answer(text string) {
+	t.Chars, t.Lines = utf8.RuneCountInString(text), strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		t.Lines++
+	}
+	t.Output = strings.ToValidUTF8(text[:min(len(text), OutputBytes)], "")
+}
+
+func todos(list gjson.Result) []Item {
+	var items []Item
+	list.ForEach(func(_, entry gjson.Result) bool {
+		items = append(items, Item{Text: entry.Get("content").String(), Status: entry.Get("status").Str})
+		return true
+	})
+	return items
+}
+
+// telling are the inputs that say what a tool's use is about, the most telling first.
+var telling = []string{"file_path", "filePath", "path", "dir_path", "pattern", "command", "url", "query", "description", "prompt"}
+
+// summary is what a tool's use is about, in one line of at most 120 characters.
+func summary(input gjson.Result) string {
+	for _, name := range telling {
+		if value := short(input.Get(name).Str); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// short is the beginning of a text in one line of at most 120 characters.
+func short(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 1<<10)], "")), " ")
+	if r := []rune(text); len(r) > 120 {
+		text = string(r[:119]) + "…"
+	}
+	return strings.Clone(text)
+}
