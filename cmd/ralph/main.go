@@ -32,6 +32,7 @@ type cli struct {
 	Action  actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
 	Run     runCommand       `cmd:"" help:"Work on an issue in the current clone, without writing to GitHub."`
 	Sweep   sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
+	Replay  replayCommand    `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
 	Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
 }
 

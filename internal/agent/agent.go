@@ -121,10 +121,7 @@ func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
 
 // New readies an agent. The error is an *UnknownError when there is no such agent.
 func New(o Options) (*Agent, error) {
-	d, ok := dialects[strings.TrimSuffix(filepath.Base(o.Command), ".exe")]
-	if !ok {
-		d = command
-	}
+	d, _ := dialectOf(o.Command)
 	a := &Agent{options: o, dialect: d, env: environment(o, d)}
 	program, err := resolve(o, a.env)
 	if err != nil {
@@ -132,6 +129,14 @@ func New(o Options) (*Agent, error) {
 	}
 	a.program = program
 	return a, nil
+}
+
+// dialectOf is how a command is spoken to, and whether that is an agent that ralph knows.
+func dialectOf(name string) (d dialect, known bool) {
+	if d, known = dialects[strings.TrimSuffix(filepath.Base(name), ".exe")]; !known {
+		d = command
+	}
+	return d, known
 }
 
 func resolve(o Options, env []string) (string, error) {

@@ -18,6 +18,7 @@ type Formatter struct {
 	marks   marks
 	at      time.Time // of what is shown now
 	shown   block     // what the last line was of
+	spoke   bool      // words of the agent's have been shown
 	latest  string    // the id of the tool whose start was the last line; "" when that was something else
 	tools   map[string]started
 	text    speech
@@ -60,12 +61,14 @@ func NewFormatter(to io.Writer, o FormatOptions) *Formatter {
 
 // Event shows what an event tells. How the turn ended is for Done, since an agent's own word on that is not the last.
 func (f *Formatter) Event(e Event) {
-	if e.Kind == Text {
+	switch e.Kind {
+	case Text:
 		f.say(e)
 		return
+	case ToolStart, ToolEnd, Todo, Retry, Noise:
+		f.flush()
+		f.at = e.At
 	}
-	f.flush()
-	f.at = e.At
 	switch e.Kind {
 	case ToolStart:
 		f.start(e)
@@ -77,6 +80,7 @@ func (f *Formatter) Event(e Event) {
 		f.retry(e.Retry)
 	case Noise:
 		f.beside()
+		f.spoke = true
 		f.line(noColour, e.Text)
 	}
 }
@@ -135,6 +139,9 @@ func (f *Formatter) retry(a Attempt) {
 func (f *Formatter) Done(at time.Time, t loop.Turn) {
 	f.flush()
 	f.at = at
+	if !f.spoke && t.Class == loop.OK { // the formats without messages have only this
+		f.say(Event{Kind: Text, At: at, Text: t.Text})
+	}
 	f.begin(listBlock)
 	line, c, parts := f.marks.ok+"Complete", green, tally(t)
 	switch t.Class {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,19 +161,20 @@ func TestFormatterRules(t *testing.T) {
 		"the list of things to do stands for its tool": {events: []stream.Event{
 			begins("a", "TodoWrite", ""), {Kind: stream.Todo, Todos: []stream.Item{{Text: "look", Status: "completed"}, {Text: "do\nit", Status: "completed"}, {Text: "test"}}}, answers("a", "modified"), says("Next."),
 		}, want: "Todo List\n  [x] look\n  [x] do it\n  [ ] test\n  Progress: 2/3 (67%)\n\nNext.\n"},
-		"a list that cannot be written":   {events: []stream.Event{begins("a", "todo_write", ""), fails("a", "bad")}, want: "[ERR] Error <- todo_write (1 line, 3 chars)\n  |  bad\n"},
-		"text, tool, text":                {events: []stream.Event{says("I look.\n"), begins("a", "Read", "a"), answers("a", ""), says("\n\nFine.\n\n\nDone.\n\n")}, want: "I look.\n> Read(a)\n[OK] Result <- Read (no output)\n\nFine.\n\nDone.\n"},
-		"pieces become lines":             {events: pieces("m", "I lo", "ok", ".\nAnd", " see", ".\n", "\n", "So."), want: "I look.\nAnd see.\n\nSo.\n"},
-		"a piece is shown before a tool":  {events: append(pieces("m", "I look"), begins("a", "Read", "a")), want: "I look\n> Read(a)\n"},
-		"pieces of two messages":          {events: append(pieces("m", "One"), pieces("n", "two", " three")...), want: "One\ntwo three\n"},
-		"pieces of the agent, its helper": {events: append(pieces("m", "One"), nested(pieces("m", "two")...)...), want: "One\n  two\n"},
-		"white space says nothing":        {events: append(pieces("m", " ", "\n"), says(" \n ")), want: ""},
-		"a text told as lines before":     {events: []stream.Event{{Kind: stream.Noise, Text: "one"}, {Kind: stream.Text, Text: "one", Told: true}}, want: "one\n"},
-		"a long line is cut":              {events: []stream.Event{says(long + "\nnext")}, want: long[:2048] + " [...]\nnext\n"},
-		"a long line in pieces is cut":    {events: pieces("m", long[:1500], long[:1500], long, long+"\nne", "xt"), want: long[:2048] + " [...]\nnext\n"},
-		"no line begins a command":        {events: []stream.Event{says("::set-env name=x::y\n ##[group]x\n\x1b]0;title\x07\x1b[31mred\x1b[0m\u202e"), begins("a", "x\n::add-mask::y", "::z")}, want: ": :set-env name=x::y\n ## [group]x\nred\n> x ::add-mask::y(::z)\n"},
-		"what is no event for people":     {events: []stream.Event{{Kind: stream.Session, Session: "s"}, {Kind: stream.Limit}, {Kind: stream.Ended}, {Kind: "new"}}, want: ""},
-		"a secret at the cut":             {options: stream.FormatOptions{Redact: hideSecret, MaxOutputChars: 9}, events: []stream.Event{says(long[:2040] + "hunter2-hunter2"), answers("a", "say hunter2-hunter2")}, want: long[:2040] + "***\n[OK] Result <- tool (1 line, 19 chars)\n  |  say ***\n"},
+		"a list that cannot be written":     {events: []stream.Event{begins("a", "todo_write", ""), fails("a", "bad")}, want: "[ERR] Error <- todo_write (1 line, 3 chars)\n  |  bad\n"},
+		"text, tool, text":                  {events: []stream.Event{says("I look.\n"), begins("a", "Read", "a"), answers("a", ""), says("\n\nFine.\n\n\nDone.\n\n")}, want: "I look.\n> Read(a)\n[OK] Result <- Read (no output)\n\nFine.\n\nDone.\n"},
+		"pieces become lines":               {events: pieces("m", "I lo", "ok", ".\nAnd", " see", ".\n", "\n", "So."), want: "I look.\nAnd see.\n\nSo.\n"},
+		"what is not shown parts no pieces": {events: slices.Insert(pieces("m", "I lo", "ok."), 1, stream.Event{Kind: "progress"}), want: "I look.\n"},
+		"a piece is shown before a tool":    {events: append(pieces("m", "I look"), begins("a", "Read", "a")), want: "I look\n> Read(a)\n"},
+		"pieces of two messages":            {events: append(pieces("m", "One"), pieces("n", "two", " three")...), want: "One\ntwo three\n"},
+		"pieces of the agent, its helper":   {events: append(pieces("m", "One"), nested(pieces("m", "two")...)...), want: "One\n  two\n"},
+		"white space says nothing":          {events: append(pieces("m", " ", "\n"), says(" \n ")), want: ""},
+		"a text told as lines before":       {events: []stream.Event{{Kind: stream.Noise, Text: "one"}, {Kind: stream.Text, Text: "one", Told: true}}, want: "one\n"},
+		"a long line is cut":                {events: []stream.Event{says(long + "\nnext")}, want: long[:2048] + " [...]\nnext\n"},
+		"a long line in pieces is cut":      {events: pieces("m", long[:1500], long[:1500], long, long+"\nne", "xt"), want: long[:2048] + " [...]\nnext\n"},
+		"no line begins a command":          {events: []stream.Event{says("::set-env name=x::y\n ##[group]x\n\x1b]0;title\x07\x1b[31mred\x1b[0m\u202e"), begins("a", "x\n::add-mask::y", "::z")}, want: ": :set-env name=x::y\n ## [group]x\nred\n> x ::add-mask::y(::z)\n"},
+		"what is no event for people":       {events: []stream.Event{{Kind: stream.Session, Session: "s"}, {Kind: stream.Limit}, {Kind: stream.Ended}, {Kind: "new"}}, want: ""},
+		"a secret at the cut":               {options: stream.FormatOptions{Redact: hideSecret, MaxOutputChars: 9}, events: []stream.Event{says(long[:2040] + "hunter2-hunter2"), answers("a", "say hunter2-hunter2")}, want: long[:2040] + "***\n[OK] Result <- tool (1 line, 19 chars)\n  |  say ***\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,6 +195,8 @@ func TestFormatterEnds(t *testing.T) {
 		"[OK] Complete (tokens: 999 in / 0 out, time: 3.2s)\n":                                    {Class: loop.OK, Usage: loop.Usage{Input: 999}, Duration: 3210 * time.Millisecond},
 		"[OK] Complete (cost: $0.0016, tools: 1)\n":                                               {Class: loop.OK, Usage: loop.Usage{CostUSD: 0.0016}, Tools: 1},
 		"[ERR] Failed (class: limit, cost: $0.25, errors: 2)\n  |  until 12:00: try again then\n": {Class: loop.UsageLimit, Usage: loop.Usage{CostUSD: 0.25}, ToolErrors: 2, Reason: "until 12:00: try again then"},
+		"Fine.\nDone.\n\n[OK] Complete\n":                                                         {Class: loop.OK, Text: "Fine.\nDone."}, // nothing of it came before
+		"[ERR] Failed (class: cut)\n":                                                             {Class: loop.CutShort, Text: "Fine."},
 		"[WAIT] Waiting (time: 1m0s)\n  |  it asks: which?\n":                                     {Class: loop.Waits, Duration: time.Minute, Reason: "it asks: which?"},
 	} {
 		if got := shown(stream.FormatOptions{}, &turn); got != want {

@@ -64,7 +64,7 @@ func (f *Formatter) sentence(line string) {
 	if f.text.space && !f.options.ShowTimestamp {
 		f.line(noColour, "")
 	}
-	f.text.space = false
+	f.text.space, f.spoke = false, true
 	f.line(noColour, under(f.text.nested)+line)
 }
 

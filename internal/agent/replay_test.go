@@ -1,0 +1,195 @@
+package agent_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// places are the three ways in which a turn is shown.
+var places = []struct {
+	name  string
+	place stream.Place
+}{
+	{"terminal", stream.Place{Terminal: true, Environ: []string{"TERM=xterm"}}},
+	{"the log of a job", stream.Place{CI: true}},
+	{"pipe", stream.Place{}},
+}
+
+// replay shows what people see of a recording, with ␛ for the one control character there is.
+func replay(t *testing.T, name string, exit int, place stream.Place) string {
+	t.Helper()
+	file := filepath.Join(recordings, "..", name+".jsonl")
+	stdout, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
+	r := agent.Recording{Stdout: stdout, Exit: exit}
+	if stderr, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".stderr"); err == nil {
+		r.Stderr = bytes.NewReader(stderr)
+	}
+	var console bytes.Buffer
+	o := agent.Options{
+		Command: filepath.Dir(name), Completion: "DONE", Console: &console, Format: stream.FormatFor(place),
+		Clock: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+	}
+	if _, err := agent.Replay(o, r); err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(console.String(), "\x1b", "␛")
+}
+
+// TestReplayedConsole shows recorded turns at the three kinds of places, as golden files.
+func TestReplayedConsole(t *testing.T) {
+	t.Parallel()
+	for name, exit := range map[string]int{
+		"claude/success": 0, "claude/two-tools": 0, "claude/partial": 0, "claude/bash-fails": 0, "claude/perm-dontask": 0, "claude/json": 0,
+		"claude/stream-input-two": 0, "claude/limits-warning-oauth": 0, "claude/empty-answer": 0,
+		"claude/max-turns": 1, "claude/e429sub-oauth": 1, "claude/e529": 1, "claude/refused-conn": 1, "claude/bad-flag": 1, "claude/no-auth": 1,
+		"claude/sigterm-tool": 143, "claude/sigkill-tool": -9,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got strings.Builder
+			for _, p := range places {
+				fmt.Fprintf(&got, "-- %s --\n%s", p.name, replay(t, name, exit, p.place))
+			}
+			golden := filepath.Join("testdata", "console", strings.ReplaceAll(name, "/", "-")+".txt")
+			if *update {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, []byte(got.String()), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("%v; run the test with -update", err)
+			}
+			if got.String() != string(want) {
+				t.Errorf("%s differs:\n%s", golden, got.String())
+			}
+		})
+	}
+}
+
+// TestReplay has a row for each thing that replaying takes from outside the stream.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "mine"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		command, out, err, prompt string
+		exit                      int
+		class                     loop.Class
+		claim, reason             string
+	}{
+		"text of claude":              {command: "claude", out: "Fine.\n<response>done</response>", class: loop.OK, claim: "done"},
+		"text of a path to claude":    {command: "/opt/bin/claude", out: "Fine.", class: loop.OK},
+		"text of a program":           {command: "./mine", out: "Fine. <response>DONE</response>", class: loop.OK, claim: "DONE"},
+		"text of any program":         {command: "command", out: "Fine.", class: loop.OK},
+		"the prompt is not its word":  {command: "command", out: "Say <response>DONE</response>\nFine.", prompt: "Say <response>DONE</response>", class: loop.OK},
+		"nothing":                     {command: "claude", class: loop.Empty},
+		"an exit code":                {command: "command", out: "hm", exit: 3, class: loop.Broke, reason: "exit code 3"},
+		"a signal":                    {command: "command", out: "hm", exit: -9, class: loop.Killed, reason: "SIGKILL"},
+		"a signal of another number":  {command: "command", out: "hm", exit: -64, class: loop.Killed, reason: "signal 64"},
+		"words on its standard error": {command: "command", err: "error: 429 too many requests, try again in 5 s", exit: 1, class: loop.UsageLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn, err := agent.Replay(agent.Options{Command: c.command, Dir: dir, Completion: "DONE"},
+				agent.Recording{Stdout: strings.NewReader(c.out), Stderr: strings.NewReader(c.err), Exit: c.exit, Prompt: c.prompt})
+			if err != nil || turn.Class != c.class || turn.Claim.Text != c.claim || !strings.Contains(turn.Reason, c.reason) {
+				t.Errorf("turn = %+v, %v", turn, err)
+			}
+		})
+	}
+	var unknown *agent.UnknownError
+	if _, err := agent.Replay(agent.Options{Command: "clod", Dir: dir, Parent: []string{"PATH=" + dir}}, agent.Recording{Stdout: strings.NewReader("")}); !errors.As(err, &unknown) {
+		t.Errorf("an unknown agent: %v", err)
+	}
+}
+
+// groups notes what a console says about groups, among its lines.
+type groups struct{ bytes.Buffer }
+
+func (g *groups) Group(title string) { g.WriteString("{" + title + "\n") }
+func (g *groups) EndGroup()          { g.WriteString("}\n") }
+
+// TestConsoleGroups: what happens in a turn is folded, and how it ended is not.
+func TestConsoleGroups(t *testing.T) {
+	t.Parallel()
+	var console groups
+	o := agent.Options{Command: "command", Console: &console, Groups: &console, Title: "claude, iteration 1"}
+	if _, err := agent.Replay(o, agent.Recording{Stdout: strings.NewReader("one"), Stderr: strings.NewReader("two")}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := console.String(), "{claude, iteration 1\none\nstderr: two\n}\n\n[OK] Complete\n"; got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// many is a reader of one text so many times, then of an error.
+type many struct {
+	text  string
+	times int
+	err   error
+	rest  string
+}
+
+func (m *many) Read(p []byte) (int, error) {
+	if m.rest == "" {
+		if m.times == 0 {
+			return 0, m.err
+		}
+		m.times--
+		m.rest = m.text
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// TestReplayReadsItsErrors: a recording that cannot be read to its end tells nothing.
+func TestReplayReadsItsErrors(t *testing.T) {
+	t.Parallel()
+	if _, err := agent.Replay(agent.Options{Command: "claude"}, agent.Recording{Stdout: &many{text: "x\n", times: 2, err: os.ErrDeadlineExceeded}}); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// BenchmarkReplay200MB says how much memory it takes to show any amount of output.
+func BenchmarkReplay200MB(b *testing.B) {
+	raw, err := os.ReadFile(filepath.Join(recordings, "success.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(raw), "\n")
+	bulk := strings.Join(lines[1:3], "") + strings.Replace(lines[3], "File created", strings.Repeat("some words of output ", 500), 1)
+	times := 200 << 20 / len(bulk)
+	b.SetBytes(int64(times * len(bulk)))
+	for b.Loop() {
+		turn, err := agent.Replay(agent.Options{Command: "claude", Console: io.Discard}, agent.Recording{Stdout: &many{text: bulk, times: times, err: io.EOF}})
+		if err != nil || turn.Tools != times {
+			b.Fatal(turn, err)
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/(1<<20), "MB-of-memory")
+}
