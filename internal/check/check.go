@@ -19,15 +19,16 @@ type Check interface {
 	Run(ctx context.Context, at At) (loop.Verdict, error)
 }
 
-// Need is what must hold before a check runs. Each includes those before it.
+// Need is what must hold before a check runs.
 type Need int
 
 // The needs of a check.
 const (
-	Nothing   Need = iota // runs always
-	SomeWork              // the turn ended well, or it left changes behind
-	AClaim                // the agent claims to be done
-	HardGreen             // and every hard check before this one passed
+	SomeWork  Need = 1 << iota // the turn ended well, or it left changes behind
+	AClaim                     // the agent claims to be done
+	Green                      // every hard check before this one passed
+	Nothing   Need = 0
+	HardGreen      = SomeWork | AClaim | Green
 )
 
 // At is what is judged: the newest iteration and the run it belongs to.
@@ -73,7 +74,7 @@ func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 		if v.Skipped == "" && v.Blocks() && blocked == "" {
 			blocked = v.Check
 		}
-		l.Log("check %s: %s", v.Check, describe(v))
+		l.tell(c, v)
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, nil
@@ -90,7 +91,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
 		}
-		l.Log("baseline %s: %s", v.Check, describe(v))
+		l.tell(c, v)
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, ctx.Err()
@@ -105,6 +106,9 @@ func (l List) one(ctx context.Context, c Check, at At, blocked string) (loop.Ver
 
 func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	began := l.Clock()
+	if command, ok := c.(*Command); ok {
+		l.Log("Running guardrail: %s", command.Line)
+	}
 	v, err := c.Run(ctx, at)
 	if err != nil {
 		return v, err
@@ -142,16 +146,32 @@ func (l List) settle(ctx context.Context, v *loop.Verdict) error {
 // missing says why a check need not run; empty when it must.
 func missing(n Need, at At, blocked string) string {
 	it := at.Iteration
-	if n >= SomeWork && it.Turn.Class != loop.OK && it.Commit.Empty {
+	switch {
+	case n&SomeWork != 0 && it.Turn.Class != loop.OK && it.Commit.Empty:
 		return "the turn failed and left nothing to judge"
-	}
-	if n >= AClaim && !it.Turn.Claim.Done {
+	case n&AClaim != 0 && !it.Turn.Claim.Done:
 		return "the agent does not claim to be done"
-	}
-	if n >= HardGreen && blocked != "" {
+	case n&Green != 0 && blocked != "":
 		return blocked + " failed"
 	}
 	return ""
+}
+
+// tell says what came of a check: of a command, its exit code and what its failure does to the next prompt (S1-94).
+func (l List) tell(c Check, v loop.Verdict) {
+	if _, ok := c.(*Command); !ok || v.Skipped != "" {
+		l.Log("check %s: %s", v.Check, describe(v))
+		return
+	}
+	line := fmt.Sprintf("Guardrail exited with code %d (%s)", v.Exit, v.Duration.Round(100*time.Millisecond))
+	switch {
+	case v.Pass:
+	case v.Severity == loop.Soft:
+		line += ", which only warns: " + v.Reason
+	default:
+		line += fmt.Sprintf(", fail action %s: %s", v.FailAction, v.Reason)
+	}
+	l.Log("%s", line)
 }
 
 func describe(v loop.Verdict) string {

@@ -54,7 +54,7 @@ var (
 
 func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...string) List {
 	dir := t.TempDir()
-	l := List{Tree: where, Clock: time.Now, Log: t.Logf, Checks: []Check{Turn{}, Claim{"DONE"}, Diff{}}}
+	l := List{Tree: where, Clock: time.Now, Log: t.Logf, Checks: []Check{Turn{}, Claim{Completion: "DONE"}, Diff{}}}
 	for _, line := range commands {
 		l.Checks = append(l.Checks, &Command{Title: line, Line: line, Hard: !strings.Contains(line, "soft"), Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 5000})
 	}

@@ -29,7 +29,10 @@ func (Turn) Run(_ context.Context, at At) (loop.Verdict, error) {
 }
 
 // Claim says no when the agent does not claim to be done (C1).
-type Claim struct{ Completion string }
+type Claim struct {
+	Completion string
+	Last       bool // it is looked at only when every hard check before it has passed (S1-80)
+}
 
 // Name is the check's name in verdicts.
 func (Claim) Name() string { return loop.ClaimCheck }
@@ -38,7 +41,12 @@ func (Claim) Name() string { return loop.ClaimCheck }
 func (Claim) Severity() loop.Severity { return loop.Hard }
 
 // Needs a turn that is worth judging.
-func (Claim) Needs() Need { return SomeWork }
+func (c Claim) Needs() Need {
+	if c.Last {
+		return SomeWork | Green
+	}
+	return SomeWork
+}
 
 // Run judges the claim.
 func (c Claim) Run(_ context.Context, at At) (loop.Verdict, error) {
@@ -65,7 +73,7 @@ func (Diff) Name() string { return loop.DiffCheck }
 func (Diff) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim: without one, nothing changed is nothing said.
-func (Diff) Needs() Need { return AClaim }
+func (Diff) Needs() Need { return SomeWork | AClaim }
 
 // Run judges the diff from the base commit.
 func (Diff) Run(_ context.Context, at At) (loop.Verdict, error) {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -25,7 +26,8 @@ type Command struct {
 	FailAction    loop.FailAction
 	Hint          string
 	Timeout       time.Duration
-	TruncateChars int // runes of output that the next prompt gets
+	TruncateChars int    // runes of output that the next prompt gets
+	TruncateFrom  string // which of them: "head" (the default), "tail" or "both" (C9)
 
 	Dir     string
 	Env     []string
@@ -67,7 +69,8 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 			return v, fmt.Errorf("letting the agent read the check's output: %w", err)
 		}
 	}
-	kept := proc.NewTail(loop.OutputBytes, loop.OutputBytes)
+	most := max(loop.OutputBytes, utf8.UTFMax*c.TruncateChars)
+	kept := proc.NewTail(most, most)
 	to := io.MultiWriter(log, kept)
 	if c.Console != nil {
 		lines := newInert(c.Console)
@@ -149,29 +152,43 @@ func (c *Command) tell(r proc.Result, log, output string) string {
 		fmt.Fprintf(&b, "Hint: %s\n", c.Hint)
 	}
 	fmt.Fprintf(&b, "Output file: %s\n", log)
-	cut := truncate(output, c.TruncateChars)
-	if cut != output {
-		b.WriteString("Output (truncated):\n")
-	} else {
-		b.WriteString("Output:\n")
-	}
-	b.WriteString(cut)
+	b.WriteString("Output (truncated):\n" + truncate(output, c.TruncateChars, c.TruncateFrom))
 	return b.String()
 }
 
-// truncate keeps the first runes of an output, and says so when that is not all of it (S1-92, S1-93).
-func truncate(s string, runes int) string {
-	if len(s) <= runes {
+const cutMark = "... [truncated]"
+
+// truncate keeps so many runes of an output, whole ones, and says so when that is not all of it (S1-92, S1-93, C9).
+func truncate(s string, runes int, from string) string {
+	if len(s) <= runes || utf8.RuneCountInString(s) <= runes {
 		return s
 	}
-	n := 0
+	switch from {
+	case "tail":
+		return cutMark + "\n" + lastRunes(s, runes)
+	case "both":
+		return firstRunes(s, runes-runes/2) + cutMark + "\n" + lastRunes(s, runes/2)
+	}
+	return firstRunes(s, runes) + cutMark
+}
+
+func firstRunes(s string, n int) string {
 	for i := range s {
-		if n == runes {
-			return s[:i] + "... [truncated]"
+		if n == 0 {
+			return s[:i]
 		}
-		n++
+		n--
 	}
 	return s
+}
+
+func lastRunes(s string, n int) string {
+	end := len(s)
+	for ; n > 0 && end > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:end])
+		end -= size
+	}
+	return s[end:]
 }
 
 var notSlug = regexp.MustCompile(`[^A-Za-z0-9]+`)

@@ -2,9 +2,7 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,13 +10,16 @@ import (
 
 // runtimeFiles are ralph's own files in a working tree, which no commit of the work takes up (C7).
 const runtimeFiles = `# ralph
-/.ralph/runs/
-/.ralph/guardrail_*.log
-/.ralph/prompt_*.txt
-/.ralph/settings.local.json
-/.ralph_state.md
-/.ralph.lock
-/.ralph-active
+**/.ralph/runs/
+**/.ralph/guardrail_*.log
+**/.ralph/prompt_*.txt
+**/.ralph/settings.local.json
+**/.ralph/supervise/
+**/.ralph/children/
+**/.ralph/bus.jsonl
+.ralph_state.md
+.ralph.lock
+.ralph-active
 `
 
 // manyFiles is how many of the user's untracked files are kept out one by one. With more, their directories are: git compares every
@@ -28,7 +29,7 @@ const manyFiles = 2000
 // writeExcludes writes the run's list of files that are not its own: the user's global patterns, ralph's files and what lay in the
 // tree, untracked, when the run began. A resumed run keeps the list of its beginning, since by now the agent's files lie there too.
 func (t *Tree) writeExcludes(ctx context.Context) error {
-	if err := t.excludeRuntimeFiles(); err != nil {
+	if err := excludeRuntimeFiles(t.common()); err != nil {
 		return err
 	}
 	if _, err := os.Stat(t.excludes()); err == nil && t.o.Resume {
@@ -72,22 +73,6 @@ func (t *Tree) userExcludes(ctx context.Context) []byte {
 	}
 	text, _ := os.ReadFile(path) // git, too, passes over one that it cannot read
 	return text
-}
-
-// excludeRuntimeFiles keeps ralph's files out of the commits that the agent and the user make.
-func (t *Tree) excludeRuntimeFiles() error {
-	path := filepath.Join(t.common(), "info", "exclude")
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || strings.Contains(string(text), runtimeFiles) {
-		return err
-	}
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		text = append(text, '\n')
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, runtimeFiles...), 0o644)
 }
 
 // pattern matches one path and nothing else.

@@ -59,11 +59,18 @@ func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text = combine(text, failures(s))
-	if w.IterationCount {
-		text = fmt.Sprintf("Iteration %d of %d, %d remaining.\n\n%s", step.Iteration, s.MaxIterations, s.MaxIterations-step.Iteration, text)
+	return w.counted(combine(text, failures(s), maxAdded/2), s, step), nil
+}
+
+// counted puts how far the run has come before the prompt, when that is wanted (S1-74).
+func (w Writer) counted(text string, s loop.State, step loop.Step) string {
+	switch {
+	case !w.IterationCount:
+		return text
+	case s.MaxIterations == 0:
+		return fmt.Sprintf("Iteration %d.\n\n%s", step.Iteration, text)
 	}
-	return text, nil
+	return fmt.Sprintf("Iteration %d of %d, %d remaining.\n\n%s", step.Iteration, s.MaxIterations, s.MaxIterations-step.Iteration, text)
 }
 
 // Review writes the reviewer's prompt: the task, the diff from the run's base, and the form of the answer. tree is what the verdict
@@ -130,13 +137,17 @@ func failures(s loop.State) []loop.Verdict {
 }
 
 // combine puts the failed checks' texts into the prompt: REPLACE results first form the base, in order, then PREPEND and APPEND are
-// applied in order (C10), two newlines between (S1-72).
-func combine(base string, failed []loop.Verdict) string {
-	each := maxAdded / 2
+// applied in order (C10), two newlines between (S1-72). Together they take at most so many bytes; 0 is no bound.
+func combine(base string, failed []loop.Verdict, most int) string {
 	if n := len(failed); n > 1 {
-		each /= n
+		most /= n
 	}
-	tell := func(v loop.Verdict) string { return clip(v.Tell, each) }
+	tell := func(v loop.Verdict) string {
+		if most == 0 {
+			return v.Tell
+		}
+		return clip(v.Tell, most)
+	}
 	var replaced []string
 	for _, v := range failed {
 		if v.FailAction == loop.Replace {

@@ -93,7 +93,7 @@ func TestCombine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := combine("base", tt.failed); got != tt.want {
+			if got := combine("base", tt.failed, 0); got != tt.want {
 				t.Errorf("combine = %q, want %q", got, tt.want)
 			}
 		})

@@ -1,0 +1,100 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Clone is a user's clone beside which a run works: no branch of its own, no checkout, and commits only where the settings ask for
+// them (C25).
+type Clone struct {
+	door    door
+	secrets []string
+}
+
+// Beside finds the clone that a directory is in. ok is false when it is in none, or there is no git: a run of a prompt needs neither.
+// env is what git is started with, NAME=value; secrets are values that no commit may hold.
+func Beside(ctx context.Context, dir string, env, secrets []string) (c *Clone, ok bool) {
+	c = &Clone{door{dir: dir, env: environment(env), pair: safe}, secrets}
+	top, err := c.door.out(ctx, "rev-parse", "--is-inside-work-tree")
+	return c, err == nil && strings.TrimSpace(top) == "true"
+}
+
+// KeepOut keeps ralph's own files out of the commits that the agent and the user make (C7).
+func (c *Clone) KeepOut(ctx context.Context) error {
+	out, err := c.door.out(ctx, "rev-parse", "--git-common-dir")
+	if err != nil {
+		return fmt.Errorf("finding the repository: %w", err)
+	}
+	common := strings.TrimSuffix(out, "\n")
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(c.door.dir, common)
+	}
+	return excludeRuntimeFiles(common)
+}
+
+// Changed reports whether there is anything to commit, new files too.
+func (c *Clone) Changed(ctx context.Context) (bool, error) {
+	out, err := c.door.out(ctx, "status", "--porcelain", "--untracked-files=normal")
+	if err != nil {
+		return false, fmt.Errorf("looking for changes: %w", err)
+	}
+	return strings.TrimSpace(out) != "", nil
+}
+
+// Commit commits everything that changed, new files too; the message never comes near a command line (C17). Hooks are off: the agent
+// can have written them. done is false when git refused, and output says why.
+func (c *Clone) Commit(ctx context.Context, message string) (output string, done bool, err error) {
+	if _, stderr, err := c.door.run(ctx, call{args: []string{"add", "--all", ":/"}}); err != nil {
+		return stderr, false, unlessRefused(err)
+	}
+	seek := newFinder(c.secrets)
+	if _, _, err := c.door.run(ctx, call{out: seek, args: []string{"diff", "--cached", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-color"}}); err != nil {
+		return "", false, fmt.Errorf("looking for secrets in the changes: %w", err)
+	}
+	if seek.found || seek.holds([]byte(message)) {
+		if _, err := c.door.out(ctx, "reset", "-q"); err != nil {
+			return "", false, fmt.Errorf("taking back what would have been committed: %w", err)
+		}
+		return "error: the change holds a credential of the environment that ralph runs in; take it out", false, nil
+	}
+	stdout, stderr, err := c.door.run(ctx, call{in: strings.NewReader(message), args: []string{"commit", "-q", "-F", "-"}})
+	return stdout + stderr, err == nil, unlessRefused(err)
+}
+
+// Run runs any other git command, as the settings name it: "push", "push origin HEAD".
+func (c *Clone) Run(ctx context.Context, args []string) (output string, done bool, err error) {
+	var out bytes.Buffer
+	_, stderr, err := c.door.run(ctx, call{args: args, out: proc.NewCapped(&out, 64<<10), within: remoteTime})
+	return out.String() + stderr, err == nil, unlessRefused(err)
+}
+
+// unlessRefused keeps the errors that are not git's own answer.
+func unlessRefused(err error) error {
+	if exit(err) > 0 {
+		return nil
+	}
+	return err
+}
+
+// excludeRuntimeFiles adds ralph's files to what a repository keeps out of every commit.
+func excludeRuntimeFiles(common string) error {
+	path := filepath.Join(common, "info", "exclude")
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) || strings.Contains(string(text), runtimeFiles) {
+		return err
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, runtimeFiles...), 0o644)
+}
