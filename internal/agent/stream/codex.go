@@ -1,0 +1,199 @@
+package stream
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// NewCodex decodes the output of `codex exec --json` (S1-132…S1-137).
+func NewCodex(clock func() time.Time, emit func(Event)) *Decoder {
+	return newDecoder(&codex{began: names{}}, clock, emit)
+}
+
+// codex remembers which tools have begun, since some items come only when they are completed, and the last failure that was told, since
+// one that ends everything may be told only as a notice.
+type codex struct {
+	began   names
+	failure string
+}
+
+func (c *codex) object(o gjson.Result, emit func(Event)) bool {
+	kind := o.Get("type").Str
+	switch kind {
+	case "thread.started":
+		emit(Event{Kind: Session, Session: o.Get("thread_id").Str})
+	case "turn.started":
+	case "item.started", "item.updated", "item.completed":
+		c.item(o.Get("item"), kind, emit)
+	case "turn.completed":
+		c.failure = ""
+		emit(Event{Kind: Ended, Result: Result{Subtype: kind, Usage: codexUsage(o.Get("usage"))}})
+	case "turn.failed":
+		c.fail(kind, o.Get("error.message").Str, emit)
+	case "error":
+		c.notice(o.Get("message").Str, emit)
+	default:
+		return strings.HasPrefix(kind, "thread.") || strings.HasPrefix(kind, "turn.") || strings.HasPrefix(kind, "item.")
+	}
+	return true
+}
+
+// reconnecting is how a notice of a failed request begins: "Reconnecting... 2/5 (unexpected status 401 …)".
+var reconnecting = regexp.MustCompile(`^Reconnecting\.\.\.\s*(?:(\d+)/(\d+))?\s*(.*)`)
+
+// notice: most are of requests that are tried again. The last one may be why it ended.
+func (c *codex) notice(message string, emit func(Event)) {
+	m := reconnecting.FindStringSubmatch(message)
+	if m == nil {
+		c.failure = strings.Clone(message)
+		return
+	}
+	number, _ := strconv.Atoi(m[1])
+	most, _ := strconv.Atoi(m[2])
+	emit(Event{Kind: Retry, Retry: Attempt{Number: number, Most: most, Status: saidStatus(message), Text: short(m[3])}})
+}
+
+func (c *codex) fail(how, message string, emit func(Event)) {
+	if message == "" {
+		message = c.failure
+	}
+	c.failure = ""
+	emit(Event{Kind: Ended, Result: Result{Failed: true, Subtype: how, Status: saidStatus(message), Errors: []string{message}}})
+}
+
+// close: a failure that no end of a turn has followed is the end.
+func (c *codex) close(emit func(Event)) {
+	if c.failure != "" {
+		c.fail("error", "", emit)
+	}
+}
+
+// status is how a message names the HTTP status of an answer: "unexpected status 401 Unauthorized", "last status: 429", "code":500.
+var status = regexp.MustCompile(`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`)
+
+// saidStatus is the HTTP status that a message names; 0 when it names none.
+func saidStatus(message string) int {
+	m := status.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1] + m[2])
+	return n
+}
+
+func (c *codex) item(i gjson.Result, kind string, emit func(Event)) {
+	completed := kind == "item.completed"
+	switch i.Get("type").Str {
+	case "agent_message":
+		if completed {
+			emit(Event{Kind: Text, Message: i.Get("id").Str, Text: i.Get("text").Str})
+		}
+	case "todo_list":
+		emit(Event{Kind: Todo, Todos: codexTodos(i.Get("items"))})
+	case "error": // a warning, whatever it is called
+		emit(Event{Kind: Noise, Text: i.Get("message").Str})
+	case "reasoning", "":
+	default:
+		c.tool(i, completed, emit)
+	}
+}
+
+// tool tells of a use of a tool. One that comes only when it is completed is told as begun first.
+func (c *codex) tool(i gjson.Result, completed bool, emit func(Event)) {
+	t := codexTool(i)
+	if c.began.add(t.ID, t.Name) {
+		emit(Event{Kind: ToolStart, Tool: t})
+	}
+	if !completed {
+		return
+	}
+	c.began.take(t.ID)
+	state, exit := i.Get("status").Str, i.Get("exit_code")
+	t.Failed = state == "failed" || state == "declined" || exit.Int() != 0
+	t.Input = ""
+	t.answer(codexAnswer(i))
+	emit(Event{Kind: ToolEnd, Tool: t})
+}
+
+func codexTool(i gjson.Result) Tool {
+	t := Tool{ID: i.Get("id").Str}
+	switch kind := i.Get("type").Str; kind {
+	case "command_execution":
+		t.Name, t.Input = "Shell", short(withoutShell(i.Get("command").Str))
+	case "file_change":
+		var paths []string
+		for _, change := range i.Get("changes").Array() {
+			paths = append(paths, change.Get("path").Str)
+		}
+		t.Name, t.Input = "Edit", short(strings.Join(paths, " "))
+	case "web_search":
+		t.Name, t.Input = "WebSearch", summary(i)
+	case "mcp_tool_call":
+		t.Name, t.Input = fmt.Sprintf("%s.%s", i.Get("server").Str, i.Get("tool").Str), summary(i.Get("arguments"))
+	default:
+		t.Name, t.Input = strings.Clone(kind), summary(i)
+	}
+	return t
+}
+
+// withoutShell is a command without the shell that codex wraps each in: `/bin/bash -lc 'go test ./...'`.
+func withoutShell(command string) string {
+	shell, rest, ok := strings.Cut(command, " -lc ")
+	if !ok || strings.ContainsAny(shell, " \t") || !strings.HasSuffix(shell, "sh") {
+		return command
+	}
+	if n := len(rest); n > 1 && (rest[0] == '\'' || rest[0] == '"') && rest[n-1] == rest[0] {
+		return rest[1 : n-1]
+	}
+	return rest
+}
+
+func codexAnswer(i gjson.Result) string {
+	if said := i.Get("error.message").Str; said != "" {
+		return said
+	}
+	if output := i.Get("aggregated_output"); output.Exists() {
+		return output.Str
+	}
+	return flat(i.Get("result.content"))
+}
+
+// long: the rest of a message that does not fit is nobody's word; that a tool has answered still counts.
+func (c *codex) long(head []byte, total int64, emit func(Event)) {
+	kind, of := gjson.GetBytes(head, "type").Str, gjson.GetBytes(head, "item.type").Str
+	id := gjson.GetBytes(head, "item.id").Str
+	if name, begun := c.began[id]; kind == "item.completed" && begun && of != "agent_message" {
+		c.began.take(id)
+		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: name, Chars: int(total)}})
+	}
+}
+
+func codexTodos(list gjson.Result) []Item {
+	var items []Item
+	list.ForEach(func(_, entry gjson.Result) bool {
+		item := Item{Text: entry.Get("text").String(), Status: "pending"}
+		if entry.Get("completed").Bool() {
+			item.Status = "completed"
+		}
+		items = append(items, item)
+		return true
+	})
+	return items
+}
+
+// codexUsage: what codex calls input has the cache's tokens in it, and what it calls output those of thinking. It counts from the
+// beginning of the thread, so a resumed one has those of the turns before too.
+func codexUsage(u gjson.Result) loop.Usage {
+	usage := loop.Usage{
+		Output: u.Get("output_tokens").Int(), CacheRead: u.Get("cached_input_tokens").Int(), CacheWrite: u.Get("cache_write_input_tokens").Int(),
+	}
+	usage.Input = max(0, u.Get("input_tokens").Int()-usage.CacheRead-usage.CacheWrite)
+	return usage
+}

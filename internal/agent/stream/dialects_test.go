@@ -1,0 +1,120 @@
+package stream_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// own are the formats that only one CLI has.
+var own = []string{"codex", "gemini", "opencode"}
+
+// decodeAs decodes what is written in pieces of a size.
+func decodeAs(agent, in string, piece int) []stream.Event {
+	return decodeWith(decoders[agent], in, piece)
+}
+
+func recordedBy(t testing.TB, agent, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "agents", agent, name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// What is not of the expected type says nothing, and stops nothing.
+func TestDialectsTolerate(t *testing.T) {
+	good := map[string]string{
+		"codex":    `{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"after"}}`,
+		"gemini":   `{"type":"message","timestamp":"2026-11-21T03:33:35.682Z","role":"assistant","content":"after","delta":true}`,
+		"opencode": `{"type":"text","timestamp":1,"sessionID":"ses","part":{"messageID":"m","type":"text","text":"after"}}`,
+	}
+	odd := []string{`"x"`, `7`, `null`, `true`, `[]`, `["x"]`, `{}`, `[{"id":{}}]`, `-1e400`, `"` + strings.Repeat("y", 5000) + `"`}
+	for _, agent := range own {
+		for _, value := range odd {
+			for _, kind := range append(kinds[agent], `"from the future"`, value) {
+				var lines []string
+				for _, key := range []string{"item", "part", "error", "stats", "usage", "message", "parameters", "content", "output", "timestamp", "sessionID",
+					"thread_id", "session_id", "tool_id", "tool_name", "status", "response"} {
+					lines = append(lines, `{"type":`+kind+`,"`+key+`":`+value+`,"sessionID":"ses"}`,
+						`{"type":`+kind+`,"sessionID":"ses","`+key+`":{"type":`+value+`,"id":`+value+`,"text":`+value+`,"state":`+value+`,"tokens":`+value+`,"data":`+value+`,"message":`+value+`}}`)
+				}
+				for _, of := range []string{"command_execution", "file_change", "mcp_tool_call", "todo_list", "web_search", "agent_message", "error", "tool"} {
+					lines = append(lines, `{"type":`+kind+`,"sessionID":"ses","item":{"type":"`+of+`","id":"i","command":`+value+`,"changes":`+value+`,"items":`+value+`,"exit_code":`+value+`,"result":`+value+`,"arguments":`+value+`},
+						"part":{"type":"`+of+`","tool":"todowrite","callID":`+value+`,"state":{"input":`+value+`,"metadata":`+value+`,"time":`+value+`,"output":`+value+`}},"timestamp":`+value+`}`)
+				}
+				events := decodeAs(agent, strings.ReplaceAll(strings.Join(lines, "\n"), "\n\t", " ")+"\n"+good[agent]+"\n", 1<<20)
+				seen := false
+				for _, e := range events {
+					seen = seen || e.Kind == stream.Text && e.Text == "after"
+				}
+				if !seen {
+					t.Fatalf("%s, %s, %s: what came after is lost", agent, kind, value)
+				}
+			}
+		}
+	}
+}
+
+// kinds are the types of the objects of each format.
+var kinds = map[string][]string{
+	"codex":    {`"thread.started"`, `"turn.started"`, `"item.started"`, `"item.updated"`, `"item.completed"`, `"turn.completed"`, `"turn.failed"`, `"error"`},
+	"gemini":   {`"init"`, `"message"`, `"tool_use"`, `"tool_result"`, `"error"`, `"result"`},
+	"opencode": {`"step_start"`, `"text"`, `"tool_use"`, `"step_finish"`, `"error"`, `"reasoning"`},
+}
+
+// Output without end costs no more memory than MaxLine and a bounded number of names, and hides nothing that comes after it.
+func TestDialectsEndless(t *testing.T) {
+	begin := map[string]string{
+		"codex":    `{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"`,
+		"gemini":   `{"type":"message","timestamp":"2026-11-21T03:33:35.682Z","role":"user","content":"`,
+		"opencode": `{"type":"text","timestamp":1,"sessionID":"ses","part":{"messageID":"m","type":"text","text":"`,
+	}
+	last := map[string]string{
+		"codex":    `{"type":"turn.completed","usage":{"output_tokens":7}}`,
+		"gemini":   `{"type":"result","status":"success","stats":{"output_tokens":7}}`,
+		"opencode": `{"type":"step_finish","timestamp":1,"sessionID":"ses","part":{"id":"p","reason":"stop","tokens":{"output":7}}}`,
+	}
+	for _, agent := range own {
+		var ended stream.Event
+		c := decoders[agent](still, func(e stream.Event) {
+			if e.Kind == stream.Ended {
+				ended = e
+			}
+		})
+		chunk, m := []byte(strings.Repeat("x", 1<<20)), runtime.MemStats{}
+		_, _ = c.Write([]byte(begin[agent]))
+		for range 64 {
+			_, _ = c.Write(chunk)
+			if runtime.ReadMemStats(&m); m.HeapInuse > 256<<20 {
+				t.Fatalf("%s: %d bytes are in use", agent, m.HeapInuse)
+			}
+		}
+		_, _ = c.Write([]byte("\"}}\n" + last[agent] + "\n"))
+		_ = c.Close()
+		if ended.Result.Usage.Output != 7 {
+			t.Errorf("%s: ended = %s", agent, tell(ended))
+		}
+	}
+}
+
+func FuzzCodex(f *testing.F)    { fuzz(f, "codex") }
+func FuzzGemini(f *testing.F)   { fuzz(f, "gemini") }
+func FuzzOpencode(f *testing.F) { fuzz(f, "opencode") }
+
+// usages are what a decoder tells of the end, and in all the steps before.
+func usages(events []stream.Event) (end, steps loop.Usage) {
+	for _, e := range events {
+		if e.Kind == stream.Ended {
+			end = e.Result.Usage
+		}
+		steps = steps.Plus(e.Usage)
+	}
+	return end, steps
+}
