@@ -3,13 +3,13 @@
 # prints the path of each one's executable. What is there already is not fetched again. Of what cannot be had, standard error says
 # why, and the exit code is 1; the others are installed all the same.
 #
-#	install-agents.sh [claude|codex|gemini|opencode|amp]...	(all but amp when none is named: amp has no model of its own to stand in for)
+#	install-agents.sh [claude|codex|gemini|opencode|amp]...	(all when none is named)
 #
 # The CLIs but gemini are native programs: a warning that they want a newer Node means nothing. gemini gets its Node beside it.
 set -u
 limit=300 # seconds for one CLI
 tools=$(cd "$(dirname "$0")/.." && pwd)/.tools
-[ $# -gt 0 ] || set -- claude codex gemini opencode
+[ $# -gt 0 ] || set -- claude codex gemini opencode amp
 
 packages() {
 	case $1 in

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/fake/model"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -25,25 +27,26 @@ const testKey = "sk-test-key"
 
 // real is a real agent CLI and what points it at a stand-in for its model, as its users would do it.
 type real struct {
-	name  string
-	key   string // the environment name of its credential
-	point func(o *agent.Options, url string, write func(path, text string))
+	name   string
+	key    string // the environment name of its credential
+	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
+	point  func(o *agent.Options, url string, write func(path, text string))
 }
 
 // reals are the real CLIs that a stand-in can be played to.
 var reals = []real{
-	{"claude", "ANTHROPIC_API_KEY", func(o *agent.Options, url string, _ func(string, string)) {
+	{"claude", "ANTHROPIC_API_KEY", stream.NewClaude, func(o *agent.Options, url string, _ func(string, string)) {
 		o.Parent = append(o.Parent, "ANTHROPIC_BASE_URL="+url)
 	}},
-	{"codex", "OPENAI_API_KEY", func(o *agent.Options, url string, _ func(string, string)) {
+	{"codex", "OPENAI_API_KEY", stream.NewCodex, func(o *agent.Options, url string, _ func(string, string)) {
 		provider := fmt.Sprintf(`model_providers.test={name="test",base_url="%s/v1",wire_api="responses",env_key="OPENAI_API_KEY"}`, url)
 		o.Flags, o.Model = append(o.Flags, "-c", "model_provider=test", "-c", provider), "gpt-5.5"
 	}},
-	{"gemini", "GEMINI_API_KEY", func(o *agent.Options, url string, write func(string, string)) {
-		write(".gemini/settings.json", `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`)
+	{"gemini", "GEMINI_API_KEY", stream.NewGemini, func(o *agent.Options, url string, write func(string, string)) {
+		write(".gemini/settings.json", `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"maxAttempts":2}}`)
 		o.Extra, o.Model = append(o.Extra, "GOOGLE_GEMINI_BASE_URL="+url), "gemini-2.5-flash"
 	}},
-	{"opencode", "OPENAI_API_KEY", func(o *agent.Options, url string, write func(string, string)) {
+	{"opencode", "OPENAI_API_KEY", stream.NewOpencode, func(o *agent.Options, url string, write func(string, string)) {
 		write("test.json", fmt.Sprintf(`{"provider":{"test":{"npm":"@ai-sdk/openai-compatible","name":"test","models":{"m":{}},
 			"options":{"baseURL":"%s/v1","apiKey":"{env:OPENAI_API_KEY}"}}}}`, url))
 		o.Extra, o.Model = append(o.Extra, "OPENCODE_CONFIG="+filepath.Join(o.Home, "test.json")), "test/m"
@@ -64,12 +67,30 @@ func installed(t *testing.T, name string) string {
 		if slices.Contains(strings.Fields(os.Getenv("CI_E2E_AGENTS")), name) {
 			t.Fatal(left)
 		}
-		t.Skip(left)
+		leftOut(t, left)
 	}
 	return strings.TrimSpace(string(out))
 }
 
-var installing sync.Mutex
+var (
+	installing sync.Mutex
+	notRun     = map[string]bool{} // why tests were left out
+)
+
+func leftOut(t *testing.T, why string) {
+	t.Helper()
+	notRun[why] = true
+	t.Skip(why)
+}
+
+// TestMain says at the end what was not run, so that it does not drown in the output.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, why := range slices.Sorted(maps.Keys(notRun)) {
+		fmt.Println(why)
+	}
+	os.Exit(code)
+}
 
 // bench is one real agent, readied against a scripted model.
 type bench struct {
@@ -97,7 +118,7 @@ func ready(t *testing.T, r real, o agent.Options, script ...model.Turn) bench {
 		o.Keys = map[string]string{r.key: testKey}
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 2 * time.Minute
+		o.Timeout = 4 * time.Minute // opencode tries again for up to two
 	}
 	r.point(&o, b.model.URL, func(path, text string) { put(t, b.home, path, text) })
 	var err error
@@ -155,7 +176,7 @@ func (b bench) take(ctx context.Context, t *testing.T, prompt string) loop.Turn 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s %q in %s, %d requests, %+v", turn.Class, turn.Reason, turn.Duration.Round(10*time.Millisecond), len(b.model.Requests()), turn.Usage)
+	t.Logf("%s %q in %s, %+v", turn.Class, turn.Reason, turn.Duration.Round(10*time.Millisecond), turn.Usage)
 	if left := strays(b.home); len(left) > 0 {
 		t.Errorf("left running: %q", left)
 	}
@@ -173,6 +194,28 @@ func strays(home string) (found []string) {
 		}
 	}
 	return found
+}
+
+// unpaired lists the tools of a turn that began and did not end, or the other way round, by their ids.
+func unpaired(t *testing.T, r real, turn loop.Turn) []string {
+	t.Helper()
+	log, err := os.ReadFile(turn.LogFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := map[string]int{}
+	d := r.decode(time.Now, func(e stream.Event) {
+		switch e.Kind {
+		case stream.ToolStart:
+			open[e.Tool.ID]++
+		case stream.ToolEnd:
+			open[e.Tool.ID]--
+		}
+	})
+	_, _ = d.Write(log)
+	_ = d.Close()
+	maps.DeleteFunc(open, func(_ string, n int) bool { return n == 0 })
+	return slices.Collect(maps.Keys(open))
 }
 
 // eachReal runs a test with every real agent, two at a time on two cores.
