@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,14 +18,11 @@ func (p *Pulse) Beat() { p.last.Store(time.Now().UnixNano()) }
 
 func (p *Pulse) since() time.Duration { return time.Duration(time.Now().UnixNano() - p.last.Load()) }
 
-// drain is how long output may still be read once everything that could write it is dead: a pipe holds 64 KiB, so that is plenty. A
-// process that got away with the pipe in its hands is not waited for any longer.
-const drain = 2 * time.Second
-
-// pipes are a process's standard streams. They are plain files, so waiting for the process never waits for them.
+// pipes are a process's standard streams. They are plain files, so waiting for the process never waits for them. Where nobody tells or
+// listens, the null device stands in.
 type pipes struct {
 	childIn, childOut, childErr *os.File
-	in, out, err                *os.File // our ends; in is nil without Stdin
+	in, out, err                *os.File // our ends; nil where nobody tells or listens
 	spec                        Spec
 	pulse                       *Pulse
 	mu                          sync.Mutex // one writer at a time
@@ -39,29 +37,46 @@ func openPipes(s Spec, pulse *Pulse) (p *pipes, err error) {
 			p.abandon()
 		}
 	}()
-	if s.Stdin == nil {
-		if p.childIn, err = os.Open(os.DevNull); err != nil {
+	if s.Stdin != nil {
+		if p.childIn, p.in, err = os.Pipe(); err != nil {
 			return nil, err
 		}
-	} else if p.childIn, p.in, err = os.Pipe(); err != nil {
-		return nil, err
 	}
-	if p.out, p.childOut, err = os.Pipe(); err != nil {
-		return nil, err
+	heard := s.Idle > 0 && s.Pulse == nil // any output is a sign of life
+	if s.Stdout != nil || heard {
+		if p.out, p.childOut, err = os.Pipe(); err != nil {
+			return nil, err
+		}
 	}
-	if same(s.Stdout, s.Stderr) { // one pipe keeps the order in which the process wrote
+	switch {
+	case same(s.Stdout, s.Stderr): // one pipe keeps the order in which the process wrote
 		p.childErr = p.childOut
-	} else if p.err, p.childErr, err = os.Pipe(); err != nil {
-		return nil, err
+	case s.Stderr != nil || heard:
+		if p.err, p.childErr, err = os.Pipe(); err != nil {
+			return nil, err
+		}
 	}
 	if s.As != nil { // who may open /dev/stdout anew is the pipe's owner
 		for _, f := range []*os.File{p.childIn, p.childOut, p.childErr} {
-			if s.Stdin != nil || f != p.childIn {
+			if f != nil {
 				_ = f.Chown(int(s.As.UID), int(s.As.GID))
 			}
 		}
 	}
 	return p, nil
+}
+
+// connect gives the process its streams; os/exec opens the null device where there is none.
+func (p *pipes) connect(cmd *exec.Cmd) {
+	if p.childIn != nil {
+		cmd.Stdin = p.childIn
+	}
+	if p.childOut != nil {
+		cmd.Stdout = p.childOut
+	}
+	if p.childErr != nil {
+		cmd.Stderr = p.childErr
+	}
 }
 
 // copyAll begins to move bytes. The child's ends are the child's alone from here.
@@ -73,11 +88,11 @@ func (p *pipes) copyAll() {
 			_ = p.in.Close()
 		}()
 	}
-	p.copying.Add(1)
-	go p.copy(p.out, p.spec.Stdout)
+	if p.out != nil {
+		p.copying.Go(func() { p.copy(p.out, p.spec.Stdout) })
+	}
 	if p.err != nil {
-		p.copying.Add(1)
-		go p.copy(p.err, p.spec.Stderr)
+		p.copying.Go(func() { p.copy(p.err, p.spec.Stderr) })
 	}
 }
 
@@ -87,19 +102,30 @@ func same(a, b io.Writer) (equal bool) {
 	return a != nil && a == b
 }
 
-// copy hands on what comes. It always reads to the end, so that a writer's failure never stops the process.
+// buffers are as large as a pipe.
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// copy hands on what comes, to the end or, once finish says so, what is there by then. It always reads on, so that a writer's failure
+// never stops the process.
 func (p *pipes) copy(from *os.File, to io.Writer) {
-	defer p.copying.Done()
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buffer)
+	buffer := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(buffer)
+	for left := -1; left != 0; { // bytes; below 0 there is no end yet
+		n, err := from.Read(buffer[:])
 		if n > 0 {
 			if p.spec.Pulse == nil {
 				p.pulse.Beat()
 			}
 			p.hand(to, buffer[:n])
+			if left > 0 {
+				left = max(left-n, 0)
+			}
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded) && left < 0:
+			left = pending(from)
+			_ = from.SetReadDeadline(time.Time{})
+		case err != nil:
 			return
 		}
 	}
@@ -116,21 +142,43 @@ func (p *pipes) hand(to io.Writer, chunk []byte) {
 	}
 }
 
-// finish waits for the rest of the output, a short time only.
-func (p *pipes) finish() error {
-	late := time.Now().Add(drain)
-	_ = p.out.SetReadDeadline(late)
-	if p.err != nil {
-		_ = p.err.SetReadDeadline(late)
+// finish reads what is in the pipes, which holds every byte of those who are dead, and waits for nothing but the caller's writers. Who
+// lives on with a pipe in its hands does not delay it. Such a pipe is read on and its bytes thrown away when its writers were spared,
+// so that they do not break; else it is closed.
+func (p *pipes) finish(spared bool) error {
+	for _, f := range []*os.File{p.out, p.err} {
+		if f != nil && f.SetReadDeadline(time.Now()) != nil {
+			defer time.AfterFunc(drain, func() { _ = f.Close() }).Stop() // pipes know no deadline here
+		}
 	}
 	p.copying.Wait()
-	closeAll(p.out, p.err, p.in)
+	closeAll(p.in)
+	if spared {
+		discard(p.out)
+		discard(p.err)
+	} else {
+		closeAll(p.out, p.err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if errors.Is(p.failed, os.ErrClosed) {
 		return nil
 	}
 	return p.failed
+}
+
+// drain is how long output may still be read where pipes know no deadline.
+const drain = 2 * time.Second
+
+func discard(f *os.File) {
+	if f == nil {
+		return
+	}
+	go func() {
+		_ = f.SetReadDeadline(time.Time{})
+		_, _ = io.Copy(io.Discard, f)
+		_ = f.Close()
+	}()
 }
 
 func (p *pipes) abandon() { closeAll(p.childIn, p.childOut, p.childErr, p.in, p.out, p.err) }

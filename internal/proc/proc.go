@@ -24,8 +24,21 @@ type Spec struct {
 	Idle           time.Duration // how long it may be silent; 0: no limit
 	// Pulse, when set, says what a sign of life is; else any output is.
 	Pulse *Pulse
+	// Soft is how long it may run before OnSoft is called, once, which stops nothing (S0-19); 0: never. OnSoft has a goroutine of its
+	// own, and Run returns after it.
+	Soft   time.Duration
+	OnSoft func()
+	// Interrupt is how long the process alone, without what it started, may take to end by itself after INT, before the tree gets
+	// TERM: an agent still tells then what it cost. 0: there is no INT.
+	Interrupt time.Duration
 	// Grace is how long the tree may take to end between TERM and KILL; 0 is DefaultGrace.
 	Grace time.Duration
+	// Hurry, when closed, ends Interrupt and Grace at once. Before something stops the process it does nothing.
+	Hurry <-chan struct{}
+	// Spare is asked when the process has ended by itself, also by a signal that was not ours. The processes whose ids it returns are
+	// left running with all that has come of them, for End to end; the rest of the tree is killed. What they write to the streams that
+	// they inherited is read and thrown away for as long as we live.
+	Spare func() []int
 	// As is whom it runs as, without privileges to gain from there; nil is ourselves. Env should set its HOME.
 	As *User
 }
@@ -70,14 +83,22 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 		return notStarted(s, err)
 	}
 	class := r.watch(ctx)
+	spared := false
 	if class != Exited {
-		r.stop(orElse(s.Grace, DefaultGrace))
+		r.stop()
+	} else if s.Spare != nil {
+		spared = r.tree.spare(s.Spare())
 	}
 	r.tree.kill() // strays, also of a run that ended well
-	err = r.pipes.finish()
-	result := r.ended.result(class)
+	r.tree.close()
+	err = r.pipes.finish(spared)
+	r.warning.Wait()
+	result, undead := r.result(class)
 	result.Duration = time.Since(r.began)
-	if err != nil {
+	switch {
+	case undead != nil:
+		return result, undead
+	case err != nil:
 		return result, fmt.Errorf("reading the output of %s: %w", name(s), err)
 	}
 	return result, nil
@@ -85,11 +106,16 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 
 // watch waits until the process has ended or has to be ended, and says which.
 func (r *running) watch(ctx context.Context) Class {
-	var timeout, idle <-chan time.Time
+	var timeout, idle, soft <-chan time.Time
 	if r.spec.Timeout > 0 {
 		t := time.NewTimer(r.spec.Timeout)
 		defer t.Stop()
 		timeout = t.C
+	}
+	if r.spec.Soft > 0 && r.spec.OnSoft != nil {
+		t := time.NewTimer(r.spec.Soft)
+		defer t.Stop()
+		soft = t.C
 	}
 	var silence *time.Timer
 	if r.spec.Idle > 0 {
@@ -103,6 +129,8 @@ func (r *running) watch(ctx context.Context) Class {
 			return Exited
 		case <-ctx.Done():
 			return Cancelled
+		case <-soft: // comes once
+			r.warning.Go(r.spec.OnSoft)
 		case <-timeout:
 			return TimedOut
 		case <-idle:
@@ -111,29 +139,6 @@ func (r *running) watch(ctx context.Context) Class {
 				return Idle
 			}
 			silence.Reset(left)
-		}
-	}
-}
-
-// stop asks the whole tree to end and gives it until the grace is over.
-func (r *running) stop(grace time.Duration) {
-	over := time.NewTimer(grace)
-	defer over.Stop()
-	r.tree.terminate()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for done := r.done; ; {
-		select {
-		case <-over.C:
-			r.tree.kill()
-			<-r.done
-			return
-		case <-done:
-			done = nil // the rest of the tree still has its grace
-		case <-look.C:
-			if done == nil && r.tree.gone() {
-				return
-			}
 		}
 	}
 }

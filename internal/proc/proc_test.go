@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -255,35 +254,5 @@ func TestRunBoundsMemory(t *testing.T) {
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
 		t.Errorf("%d bytes were allocated for %d of output", grown, size)
-	}
-}
-
-func BenchmarkRunTrue(b *testing.B) {
-	s := proc.Spec{Argv: []string{"true"}, Env: []string{"PATH=" + os.Getenv("PATH")}}
-	for b.Loop() {
-		if r, err := proc.Run(context.Background(), s); err != nil || r.Exit != 0 {
-			b.Fatal(r, err)
-		}
-	}
-}
-
-// BenchmarkBareTrue is what os/exec itself takes.
-func BenchmarkBareTrue(b *testing.B) {
-	for b.Loop() {
-		if err := exec.Command("true").Run(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkRun200MB(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(200 << 20)
-	for b.Loop() {
-		tail, log := proc.NewTail(16<<10, 48<<10), proc.NewCapped(io.Discard, 64<<20)
-		s := proc.Spec{Argv: []string{"head", "-c", strconv.Itoa(200 << 20), "/dev/zero"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: io.MultiWriter(log, tail)}
-		if r, err := proc.Run(context.Background(), s); err != nil || r.Exit != 0 {
-			b.Fatal(r, err)
-		}
 	}
 }

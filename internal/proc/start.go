@@ -5,38 +5,29 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
 
 // running is a process that has been started.
 type running struct {
-	spec  Spec
-	began time.Time
-	pid   int
-	pulse *Pulse
-	pipes *pipes
-	tree  *tree
-	done  chan struct{} // closed when the process itself has ended
-	ended ended         // valid once done is closed
+	spec    Spec
+	began   time.Time
+	process *os.Process
+	pulse   *Pulse
+	pipes   *pipes
+	tree    *tree
+	warning sync.WaitGroup
+	done    chan struct{}    // closed when the process itself has ended
+	state   *os.ProcessState // valid once done is closed
 }
 
-// ended is what the system says of an ended process.
-type ended struct {
-	state *os.ProcessState
-}
-
-func (e ended) result(class Class) Result {
-	r := Result{Class: class, Exit: e.state.ExitCode(), Signal: signalName(e.state)}
-	if class == Exited && r.Signal != "" {
-		r.Class = Signalled
-	}
-	return r
-}
+// markPrefix begins the name of a tree's mark. On Linux the rest is random, so a harness within a harness adds its own beside it.
+const markPrefix = "TREE_MARK_"
 
 // start starts the process. It returns nil when there is none, with the reason.
-func start(s Spec) (*running, error) {
+func start(s Spec) (r *running, err error) {
 	path, err := lookPath(s.Argv[0], s.Env, s.Dir)
 	if err != nil {
 		return nil, err
@@ -46,7 +37,7 @@ func start(s Spec) (*running, error) {
 			return nil, fmt.Errorf("%s is not a directory that can be run in", s.Dir)
 		}
 	}
-	r := &running{spec: s, pulse: s.Pulse, done: make(chan struct{})}
+	r = &running{spec: s, pulse: s.Pulse, done: make(chan struct{})}
 	if r.pulse == nil {
 		r.pulse = new(Pulse)
 	}
@@ -54,52 +45,63 @@ func start(s Spec) (*running, error) {
 	if r.pipes, err = openPipes(s, r.pulse); err != nil {
 		return nil, err
 	}
-	mark := newMark()
-	command := func() *exec.Cmd {
-		return &exec.Cmd{
-			Path: path, Args: s.Argv, Dir: s.Dir, Env: append(append([]string(nil), s.Env...), mark+"=1"),
-			Stdin: r.pipes.childIn, Stdout: r.pipes.childOut, Stderr: r.pipes.childErr,
-			SysProcAttr: attributes(s.As),
-		}
-	}
-	r.began = time.Now()
-	started := make(chan error, 1)
-	go r.own(command, started)
-	if err := <-started; err != nil {
+	var mark string
+	if r.tree, mark, err = newTree(); err != nil {
 		r.pipes.abandon()
 		return nil, err
 	}
-	r.tree = newTree(r.pid, mark)
+	r.began = time.Now()
+	cmd, err := r.launch(path, mark)
+	if err != nil {
+		r.tree.close()
+		r.pipes.abandon()
+		return nil, err
+	}
+	r.process = cmd.Process
+	go r.wait(cmd)
 	r.pipes.copyAll()
 	return r, nil
 }
 
-// own starts the process and waits for it on one thread: Linux ends a process with its parent's *thread* when it is asked to end it
-// with its parent. With a user given, the thread is not given back, since it can no longer gain privileges.
-func (r *running) own(command func() *exec.Cmd, started chan<- error) {
-	runtime.LockOSThread()
-	if r.spec.As == nil {
-		defer runtime.UnlockOSThread()
-	} else if err := renouncePrivileges(); err != nil {
-		started <- err
-		return
+// launch starts the program, again when somebody is between fork and exec and holds its file open.
+func (r *running) launch(path, mark string) (cmd *exec.Cmd, err error) {
+	from := ours
+	if r.spec.As != nil {
+		from = renounced
 	}
-	cmd := command()
-	err := cmd.Start()
-	for try := 0; try < 10 && errors.Is(err, syscall.ETXTBSY); try++ { // somebody is between fork and exec, holding the file open
+	for try := 0; ; try++ {
+		cmd = &exec.Cmd{
+			Path: path, Args: r.spec.Argv, Dir: r.spec.Dir, Env: append(append([]string(nil), r.spec.Env...), mark),
+			SysProcAttr: attributes(r.spec.As),
+		}
+		r.pipes.connect(cmd)
+		if err = r.tree.plant(cmd, from); !errors.Is(err, syscall.ETXTBSY) || try == 10 {
+			return cmd, err
+		}
 		time.Sleep(20 * time.Millisecond)
-		cmd = command()
-		err = cmd.Start()
 	}
-	if err != nil {
-		started <- err
-		return
-	}
-	r.pid = cmd.Process.Pid
-	started <- nil
+}
+
+// wait waits for the process itself.
+func (r *running) wait(cmd *exec.Cmd) {
 	_ = cmd.Wait() // ProcessState says it all
-	r.ended = ended{cmd.ProcessState}
+	r.state = cmd.ProcessState
+	r.tree.waited()
 	close(r.done)
+}
+
+// result tells how the process ended. One that we could not end has no exit.
+func (r *running) result(class Class) (Result, error) {
+	select {
+	case <-r.done:
+	default:
+		return Result{Class: class, Exit: -1}, fmt.Errorf("ending %s: process %d does not react to being killed: see what it waits for", name(r.spec), r.process.Pid)
+	}
+	result := Result{Class: class, Exit: r.state.ExitCode(), Signal: signalName(r.state)}
+	if class == Exited && result.Signal != "" {
+		result.Class = Signalled
+	}
+	return result, nil
 }
 
 // notStarted tells a program that cannot be run from a harness that cannot run it.

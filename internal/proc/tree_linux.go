@@ -1,223 +1,218 @@
 package proc
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"os"
-	"strconv"
+	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// tree is a process and everything that came of it. Agents and builds start sessions of their own, so the process group is not
-// enough; a process belongs to the tree when it
+// tree is a process, its root, and everything that came of it. Agents and builds start sessions of their own, so the root's group is
+// not enough. Everything that lives below the root or below an orphan of the tree belongs to it. An orphan is our own child (see
+// family) and belongs to the tree
 //
-//   - carries the mark that the first process got in its environment, or
-//   - is in the group or session of one that belongs, or
-//   - is a child of one that belongs, now or when the tree was last looked at.
+//   - that it was seen in before,
+//   - that it shares a group or session with, or
+//   - whose mark it has in its environment, which the root got from us;
+//   - else, to the only active tree. When several are active, it is left, and the last of them to end takes it.
 //
-// What escapes is a process that clears its environment, opens a session and loses its parent, all between two looks.
+// So nothing escapes. What is left to the last: of trees that are active at the same time, a process that clears its environment,
+// opens a session and loses its parent is ended with the last of them, not with its own. The same process of something that was
+// spared is ended with the next tree. What the kernel does not let us end is left as well: another user's process, and one in
+// uninterruptible sleep, which ends when it wakes.
 type tree struct {
 	root  int
-	mark  []byte
-	since uint64            // start time of the root: nothing older belongs
-	began time.Time         // the same by our clock
-	known map[int]startTime // everything ever seen
+	marks [][]byte
+	known map[int]ticks // what was seen of it, and when that was started
+	named map[int]bool  // of what rests: the processes that were to be spared, not what came of them
+	taken bool          // it has no root: it is of what was spared, to be ended
+	other map[int]ticks // what is not ours to end
 }
 
-// startTime tells a process from a later one with the same id.
-type startTime uint64
-
-// markPrefix begins the name of a mark. The name itself is random, so a harness within a harness adds its own beside it.
-const markPrefix = "TREE_MARK_"
-
-func newMark() string {
+// newTree makes a tree active. Its root is to be started with entry in its environment.
+func newTree() (t *tree, entry string, err error) {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return markPrefix + hex.EncodeToString(b[:])
+	entry = markPrefix + hex.EncodeToString(b[:]) + "="
+	t = &tree{marks: [][]byte{[]byte(entry)}}
+	return t, entry + "1", home.begin(t)
 }
 
-func newTree(root int, mark string) *tree {
-	t := &tree{root: root, mark: []byte(mark + "="), known: map[int]startTime{}, began: time.Now()}
-	if s, ok := readStat(root); ok {
-		t.since = s.start
-		t.known[root] = startTime(s.start)
+// plant starts the root.
+func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
+	home.mu.Lock()
+	home.starting++
+	home.mu.Unlock()
+	err := from.start(cmd)
+	home.mu.Lock()
+	defer home.mu.Unlock()
+	home.starting--
+	if err == nil {
+		t.root = cmd.Process.Pid
+		home.roots[t.root] = true
 	}
-	return t
+	return err
 }
 
-// stat is what /proc/PID/stat tells.
-type stat struct {
-	pid, parent, group, session int
-	state                       byte
-	start                       uint64
-	kernel                      bool // a thread of the kernel's own
-	environ                     bool // it has its environment: false for a moment while it becomes another program
+// waited notes that the root has been waited for.
+func (t *tree) waited() {
+	home.mu.Lock()
+	defer home.mu.Unlock()
+	delete(home.roots, t.root)
 }
 
-func readStat(pid int) (s stat, ok bool) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return s, false
+// close forgets the tree.
+func (t *tree) close() {
+	home.mu.Lock()
+	defer home.mu.Unlock()
+	delete(home.trees, t)
+}
+
+// holds reports whether a process was seen in the tree, or shares a group or session with what was.
+func (t *tree) holds(s stat) bool {
+	if t.known[s.pid] == s.start || t.root != 0 && (s.group == t.root || s.session == t.root) {
+		return true
 	}
-	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:]) // the name before may hold anything
-	if len(fields) < 49 {
-		return s, false
-	}
-	number := func(i int) int { n, _ := strconv.Atoi(string(fields[i])); return n }
-	s = stat{pid: pid, state: fields[0][0], parent: number(1), group: number(2), session: number(3)}
-	s.kernel, s.environ = number(6)&0x00200000 != 0, string(fields[47]) != "0"
-	s.start, err = strconv.ParseUint(string(fields[19]), 10, 64)
-	return s, err == nil
+	_, group := t.known[s.group]
+	_, session := t.known[s.session]
+	return group || session
 }
 
-// find lists the living processes of the tree. It is unsure while there is a process whose mark cannot be read just now.
-func (t *tree) find() (found []int, unsure bool) {
-	var rest []stat
+// members lists the living processes of the tree.
+func (t *tree) members() []stat {
+	orphans, _ := home.orphans(t, true)
+	all := living()
+	home.mu.Lock()
+	defer home.mu.Unlock()
 	in := map[int]bool{}
-	add := func(s stat) {
+	for _, s := range orphans {
 		in[s.pid] = true
-		t.known[s.pid] = startTime(s.start)
-		found = append(found, s.pid)
 	}
-	for _, s := range t.candidates() {
-		mine := t.known[s.pid] == startTime(s.start) || s.group == t.root || s.session == t.root
-		if !mine {
-			var sure bool
-			mine, sure = t.marked(s)
-			unsure = unsure || !sure
-		}
-		if mine {
-			add(s)
-		} else {
-			rest = append(rest, s)
+	for _, s := range all {
+		if s.pid == t.root && home.roots[t.root] || t.known[s.pid] == s.start {
+			in[s.pid] = true
 		}
 	}
+	found := below(all, in, t.taken, home.spared)
+	if t.known == nil {
+		t.known = map[int]ticks{}
+	}
+	for _, s := range found {
+		t.known[s.pid] = s.start
+	}
+	return found
+}
+
+// below lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group and session
+// too. What is to be skipped is left out, with what is below that alone.
+func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found []stat) {
+	rest := slices.DeleteFunc(all, skip)
 	for again := true; again; {
 		again = false
-		for i, s := range rest {
-			if s.pid != 0 && (in[s.parent] || in[s.group] || in[s.session]) {
-				add(s)
-				rest[i] = stat{}
-				again = true
+		rest = slices.DeleteFunc(rest, func(s stat) bool {
+			belongs := in[s.pid] || in[s.parent] || wide && (in[s.group] || in[s.session])
+			if belongs {
+				in[s.pid], again = true, true
+				found = append(found, s)
 			}
-		}
+			return belongs
+		})
 	}
-	return found, unsure
+	return found
 }
 
-// wrap is a time in which process ids cannot come round: until then, a lower id than the root's is an older process. Most runs are
-// that short, and need not look at the whole machine.
-const wrap = 200 * time.Millisecond
-
-// candidates are the processes that may belong: younger than the root, alive, not ourselves.
-func (t *tree) candidates() []stat {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	var list []stat
-	self, short := os.Getpid(), time.Since(t.began) < wrap
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == self || short && pid < t.root {
-			continue
-		}
-		s, ok := readStat(pid)
-		switch {
-		case !ok || s.start < t.since:
-		case s.state == 'Z' || s.state == 'X':
-			t.reap(s)
-		default:
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// reap takes away an orphan that became our child because we are the first process of a container.
-func (t *tree) reap(s stat) {
-	if s.pid != t.root && s.parent == os.Getpid() && t.known[s.pid] == startTime(s.start) {
-		_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil)
-	}
-}
-
-// marked reports whether a process carries the mark. It is not sure of one that is becoming another program, which has no environment
-// until it has become it.
-func (t *tree) marked(s stat) (yes, sure bool) {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/environ")
-	switch {
-	case len(environ) > 0:
-		return bytes.Contains(environ, t.mark), true
-	case s.kernel || err == nil && s.environ:
-		return false, true
-	}
-	return false, !readable(s.pid)
-}
-
-// readable reports whether a process lives and is one whose environment is ours to read.
-func readable(pid int) bool {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return false
-	}
-	_, rest, _ := bytes.Cut(status, []byte("\nUid:\t"))
-	uid, _, _ := bytes.Cut(rest, []byte("\t"))
-	self := os.Geteuid()
-	return self == 0 || string(uid) == strconv.Itoa(self)
-}
-
-// terminate asks every process of the tree to end.
+// terminate asks every process of the tree to end, also those that are stopped.
 func (t *tree) terminate() {
-	found, _ := t.find()
-	for _, pid := range found {
-		_ = syscall.Kill(pid, syscall.SIGTERM)
+	for _, s := range t.members() {
+		_ = syscall.Kill(s.pid, syscall.SIGTERM)
+		_ = syscall.Kill(s.pid, syscall.SIGCONT)
 	}
 }
 
-// gone reports whether nothing of the tree is alive, as far as one look tells.
+// gone reports whether nothing of the tree is alive, once its root has been waited for.
 func (t *tree) gone() bool {
-	found, unsure := t.find()
-	return len(found) == 0 && !unsure
+	left, again := t.left(false)
+	return len(left) == 0 && !again
 }
 
-// How long kill goes on: with a tree that grows while it is cut, and with processes that it cannot be sure of.
-const (
-	killing = 3 * time.Second
-	doubt   = 100 * time.Millisecond
-)
+// left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an orphan when
+// they die, and their death is told to nobody who could start them anew.
+func (t *tree) left(late bool) (left []stat, again bool) {
+	if childless() {
+		return nil, false
+	}
+	left, again = home.orphans(t, late)
+	if t.taken { // it may hang below something that is spared on
+		left = t.members()
+	}
+	return slices.DeleteFunc(left, func(s stat) bool { return t.other[s.pid] == s.start }), again
+}
 
-// kill ends every process of the tree, again and again until two looks in a row find none: one may be born, and its parent gone, while
-// the list is read.
+// doubt is how long an orphan may be one that nobody can attribute just now.
+const doubt = 100 * time.Millisecond
+
+// kill ends every process of the tree, again and again until none is left: one may be born while the list is read.
 func (t *tree) kill() {
-	began, pause := time.Now(), time.Millisecond
-	for clean := 0; clean < 2 && time.Since(began) < killing; {
-		found, unsure := t.find()
-		for _, pid := range found {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+	began, pause := time.Now(), 100*time.Microsecond
+	for time.Since(began) < killing {
+		left, again := t.left(time.Since(began) > doubt)
+		if len(left) == 0 && !again {
+			return
 		}
-		if len(found) == 0 && (!unsure || time.Since(began) > doubt) {
-			clean++
-			continue
+		if !home.alone() { // whose those below are can be seen only now
+			freeze(left)
+			left = append(left, t.members()...)
 		}
-		clean = 0
+		t.strike(left)
 		time.Sleep(pause)
-		pause = min(2*pause, 20*time.Millisecond)
+		pause = min(2*pause, 10*time.Millisecond)
 	}
 }
 
-// attributes put the process in a group of its own and end it when we die.
+// freeze stops processes, so that they stay where they are seen.
+func freeze(list []stat) {
+	for _, s := range list {
+		_ = syscall.Kill(s.pid, syscall.SIGSTOP)
+	}
+}
+
+// strike kills processes, and notes those that are not ours to kill.
+func (t *tree) strike(list []stat) {
+	for _, s := range list {
+		if syscall.Kill(s.pid, syscall.SIGKILL) == syscall.EPERM {
+			if t.other == nil {
+				t.other = map[int]ticks{}
+			}
+			t.other[s.pid] = s.start
+		}
+	}
+}
+
+// cut kills the whole tree once, its root included.
+func (t *tree) cut() { t.strike(t.members()) }
+
+// bytesThere asks a pipe how much is in it.
+const bytesThere = unix.TIOCINQ
+
+// attributes put the process in a session of its own, which no process of the tree can leave for ours and where there is no terminal
+// to wait at or to type into, and end it when we die.
 func attributes(as *User) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	a := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if as != nil {
 		a.Credential = as.credential()
 	}
 	return a
+}
+
+// interrupt asks one process to end by itself, also when it is stopped.
+func interrupt(p *os.Process) {
+	_ = p.Signal(syscall.SIGINT)
+	_ = p.Signal(syscall.SIGCONT)
 }
 
 // renouncePrivileges makes sure that what this thread starts never becomes more than it is, by sudo or a setuid file.

@@ -3,23 +3,53 @@ package proc
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 )
 
-// tree is the process alone: there is no group to end here.
-type tree struct{ root int }
+// tree is processes alone: there is no group to end here.
+type tree struct{ list []*os.Process }
 
-func newMark() string                  { return "TREE_MARK_" }
-func newTree(root int, _ string) *tree { return &tree{root} }
+func newTree() (*tree, string, error) { return new(tree), markPrefix + "=1", nil }
 
-func (t *tree) terminate() { t.kill() }
+func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
+	err := from.start(cmd)
+	if err == nil {
+		t.list = []*os.Process{cmd.Process}
+	}
+	return err
+}
+
+func (t *tree) waited() {}
+func (t *tree) close()  {}
+
+func (t *tree) terminate() { t.cut() }
+func (t *tree) kill()      { t.cut() }
 func (t *tree) gone() bool { return true }
 
-func (t *tree) kill() {
-	if p, err := os.FindProcess(t.root); err == nil {
+func (t *tree) cut() {
+	for _, p := range t.list {
 		_ = p.Kill()
 	}
 }
+
+func (t *tree) spare(pids []int) bool { return len(pids) > 0 }
+
+// take makes a tree of processes that were spared.
+func take(pids []int) (*tree, error) {
+	t := new(tree)
+	for _, pid := range pids {
+		if p, err := os.FindProcess(pid); err == nil {
+			t.list = append(t.list, p)
+		}
+	}
+	return t, nil
+}
+
+// interrupt does nothing: there is no signal for it here.
+func interrupt(*os.Process) {}
+
+func pending(*os.File) int { return 0 }
 
 func attributes(*User) *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 

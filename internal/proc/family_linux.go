@@ -1,0 +1,146 @@
+package proc
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// family is every tree of this process. Its lock is held for looks at a few processes, never while one is waited for or started.
+//
+// Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through os/exec, which
+// is in our session, as nothing of a tree ever is; and orphans, which are ours to end and to reap. Whoever starts a process in a
+// session of its own beside this package risks that it is taken for an orphan.
+type family struct {
+	mu       sync.Mutex
+	ready    bool  // we are the subreaper
+	session  int   // ours
+	since    ticks // when the oldest tree began of those that have been active without a gap: no orphan is older
+	trees    map[*tree]bool
+	resting  []*tree      // what was spared: one for each run that spared something
+	roots    map[int]bool // until they have been waited for
+	starting int          // those that will be in roots at once
+	sweeping bool
+}
+
+var home = &family{trees: map[*tree]bool{}, roots: map[int]bool{}}
+
+// often is how long dead orphans may lie about while a tree is active: thousands in a long turn must not pile up.
+const often = 250 * time.Millisecond
+
+// begin makes a tree active.
+func (f *family) begin(t *tree) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.ready {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			return fmt.Errorf("becoming the parent of orphaned processes: %w", err)
+		}
+		f.ready = true
+		f.session, _ = unix.Getsid(0)
+	}
+	if len(f.trees) == 0 && len(f.resting) == 0 {
+		f.since = clock()
+	}
+	f.trees[t] = true
+	if !f.sweeping {
+		f.sweeping = true
+		time.AfterFunc(often, f.sweep)
+	}
+	return nil
+}
+
+// single reports whether one tree is active, and nothing spared is about: every orphan is its own then.
+func (f *family) single() bool { return len(f.trees) == 1 && len(f.resting) == 0 }
+
+func (f *family) alone() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.single()
+}
+
+// sweep reaps the orphans that have ended, while there can be any.
+func (f *family) sweep() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.sweeping = len(f.trees) > 0 || len(f.resting) > 0; !f.sweeping {
+		return
+	}
+	time.AfterFunc(often, f.sweep)
+	if childless() {
+		return
+	}
+	list, exact := adopted()
+	for _, pid := range list {
+		if (exact || f.starting == 0) && exited(pid) {
+			if s, ok := readStat(pid); ok && f.orphan(s) {
+				reap(pid)
+			}
+		}
+	}
+}
+
+// orphan tells an orphan from the rest of our children.
+func (f *family) orphan(s stat) bool {
+	return s.session != f.session && s.start >= f.since && !f.roots[s.pid]
+}
+
+// orphans lists the living orphans that belong to a tree, and reaps the dead of all trees. again asks for another look: at the orphans
+// of those that were reaped, and at those that nobody can attribute just now. When it is late, these count as unattributed.
+func (f *family) orphans(t *tree, late bool) (mine []stat, again bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list, exact := adopted()
+	for _, pid := range list {
+		s, ok := readStat(pid)
+		switch {
+		case !ok || f.roots[pid] || !f.orphan(s) && t.known[pid] != s.start:
+		case !exact && f.starting > 0, s.dead() && reap(pid):
+			again = true
+		default:
+			owner, sure := f.owner(s)
+			if owner == t || late && !sure && len(f.trees) == 1 {
+				mine = append(mine, s)
+			}
+			again = again || !sure && !late
+		}
+	}
+	return mine, again
+}
+
+// owner is the active tree that an orphan belongs to; nil when that is none of them, or cannot be said. It is not sure of one that is
+// just becoming another program.
+func (f *family) owner(s stat) (t *tree, sure bool) {
+	for _, rest := range f.resting {
+		if rest.holds(s) {
+			return nil, true
+		}
+	}
+	for t := range f.trees {
+		if f.single() || t.holds(s) {
+			return t, true
+		}
+	}
+	sure = true
+	for t := range f.trees {
+		yes, known := s.carries(t.marks)
+		if yes {
+			return t, true
+		}
+		sure = sure && known
+	}
+	if slices.ContainsFunc(f.resting, func(rest *tree) bool { yes, _ := s.carries(rest.marks); return yes }) || !sure || len(f.trees) > 1 {
+		return nil, sure
+	}
+	for t = range f.trees { // the last of them takes what nobody knows
+	}
+	return t, true
+}
+
+// spared reports whether a process was spared.
+func (f *family) spared(s stat) bool {
+	return slices.ContainsFunc(f.resting, func(rest *tree) bool { return rest.known[s.pid] == s.start })
+}

@@ -1,0 +1,49 @@
+package proc
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+)
+
+// starter starts processes on a thread of its own that never ends: Linux ends a process with its parent's *thread* when it is asked
+// to end it with its parent, and gives orphans to our first thread, which the thread of a starter is not.
+type starter struct {
+	prepare func() error // done once, by the thread
+	once    sync.Once
+	asked   chan request
+}
+
+type request struct {
+	cmd     *exec.Cmd
+	started chan error
+}
+
+// The starters. What renounced starts never gains privileges.
+var (
+	ours      = &starter{prepare: func() error { return nil }}
+	renounced = &starter{prepare: renouncePrivileges}
+)
+
+// start starts a process; any goroutine may wait for it.
+func (s *starter) start(cmd *exec.Cmd) error {
+	s.once.Do(func() {
+		s.asked = make(chan request)
+		go s.serve()
+	})
+	r := request{cmd, make(chan error, 1)}
+	s.asked <- r
+	return <-r.started
+}
+
+func (s *starter) serve() {
+	runtime.LockOSThread()
+	failed := s.prepare()
+	for r := range s.asked {
+		if failed != nil {
+			r.started <- failed
+			continue
+		}
+		r.started <- r.cmd.Start()
+	}
+}
