@@ -2,12 +2,12 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,20 +49,26 @@ type Options struct {
 	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and one that is
 	// too long for that; "" none.
 	PromptFile string
-	Clock      func() time.Time // nil is time.Now
+	// AgentSettings lets the repository's own settings of the agent in: hooks, servers, permissions. They are untrusted code.
+	AgentSettings bool
+	Resume        string           // the id of a session to go on with, where the dialect can; "" a fresh one
+	Clock         func() time.Time // nil is time.Now
 }
 
 // dialect is how one agent is spoken to.
 type dialect struct {
-	name string   // as people know it: "claude"
-	keys []string // the credentials it takes, by environment name; "*" is any
-	pass []string // what of our environment it may know besides proc.Allowed
-	// arguments follow the program and Options.Flags.
+	name  string   // as people know it: "claude"
+	keys  []string // the credentials it takes, by environment name; "*" is any
+	pass  []string // what of our environment it may know besides proc.Allowed
+	first []string // arguments before Options.Flags
+	// arguments follow the program, first and Options.Flags.
 	arguments func(t *talk) []string
 	// environment is set for every turn, unless Parent says otherwise and pass lets it.
 	environment func(o Options) []string
-	// silent: the prompt goes by arguments, and standard input is empty.
+	// silent: the prompt goes by talk.argument, and standard input is empty.
 	silent bool
+	// asks is a first line of output by which it begins to ask a human to log in. The turn ends there: nobody will answer.
+	asks   *regexp.Regexp
 	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
 	ends   bool // its format has an event that says how it ended
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
@@ -71,20 +77,9 @@ type dialect struct {
 
 // dialects are the agents whose output we understand, by the base name of their program. Any other is a plain command.
 var dialects = map[string]dialect{
+	"amp":    amp,
 	"claude": claude,
 }
-
-// talk is what one turn is about.
-type talk struct {
-	Options
-	dialect dialect
-	prompt  string
-	console *console
-	pulse   *proc.Pulse // beaten at every sign of life
-	now     func() time.Time
-}
-
-func (t *talk) clock() func() time.Time { return t.now }
 
 // Agent takes turns.
 type Agent struct {
@@ -175,84 +170,4 @@ func (o Options) asRoot() bool {
 		return o.As.UID == 0
 	}
 	return runtime.GOOS != "windows" && geteuid() == 0
-}
-
-// logBytes is how much of a turn's output its log keeps.
-const logBytes = 64 << 20
-
-// Turn runs one fresh agent process on a prompt. What the agent does wrong is told by the turn's class; the error is for what the
-// harness could not do.
-func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
-	o := a.options
-	t := a.talk(prompt)
-	defer t.console.close()
-	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
-	outs, errs := []io.Writer{reader}, []io.Writer{stderr, beat{t.pulse}, t.console.stderr()}
-	if o.LogFile != "" {
-		log, err := proc.CreateLog(o.LogFile, logBytes)
-		if err != nil {
-			return loop.Turn{}, err
-		}
-		defer log.Close() // a log that could not be written is not worth a turn
-		outs, errs = append([]io.Writer{log}, outs...), append([]io.Writer{log}, errs...)
-	}
-	var stdin io.Reader
-	if !a.dialect.silent {
-		stdin = strings.NewReader(prompt)
-	}
-	end, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{a.program}, o.Flags, a.dialect.arguments(t)), Dir: o.Dir, Env: a.env,
-		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
-		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Grace: o.Grace, As: o.As,
-	})
-	if err != nil {
-		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)
-	}
-	turn := a.concluded(reader, end, stderr.String())
-	turn.LogFile = o.LogFile
-	t.console.done(turn)
-	return turn, nil
-}
-
-// talk readies what one turn is about.
-func (a *Agent) talk(prompt string) *talk {
-	t := &talk{Options: a.options, dialect: a.dialect, prompt: prompt, pulse: new(proc.Pulse), now: a.options.Clock}
-	if t.now == nil {
-		t.now = time.Now
-	}
-	t.console = newConsole(t.Options, t.now)
-	return t
-}
-
-// concluded is the turn that an output and its end make.
-func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.Turn {
-	turn := reader.turn(end, stderr)
-	class, reason := a.ended(end)
-	lingered := reader.settled() && (class == loop.TimedOut || class == loop.Idle) // it had said its result before
-	if class != loop.OK && !lingered {
-		turn.Class, turn.Reason, turn.ResetAt = class, reason, time.Time{}
-	}
-	turn.Text = lastBytes(turn.Text, loop.TextBytes)
-	turn.Exit, turn.Duration = end.Exit, end.Duration
-	return turn
-}
-
-// ended tells what the way a process ended says by itself; OK when that is nothing.
-func (a *Agent) ended(end proc.Result) (loop.Class, string) {
-	o := a.options
-	switch end.Class {
-	case proc.TimedOut:
-		return loop.TimedOut, fmt.Sprintf("the agent was stopped at its time limit of %s: ask for less at once, or raise the limit", o.Timeout)
-	case proc.Idle:
-		return loop.Idle, fmt.Sprintf("the agent was stopped after %s without output: see whether its model answers, or raise the idle limit", o.Idle)
-	case proc.Cancelled:
-		return loop.Stopped, "the agent was stopped because the run was cancelled"
-	case proc.Signalled:
-		return loop.Killed, fmt.Sprintf("the agent was ended by %s, not by ralph: see whether the machine ran out of memory", end.Signal)
-	case proc.NotFound:
-		return loop.Missing, fmt.Sprintf("the agent %s, or the interpreter it names, does not exist: install it", a.program)
-	case proc.NotExecutable:
-		return loop.Missing, fmt.Sprintf("the agent %s cannot be run: see that it is an executable file that its user may run", a.program)
-	}
-	return loop.OK, ""
 }

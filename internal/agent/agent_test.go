@@ -106,7 +106,7 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 	for command, want := range map[string]string{
 		"":                "no agent is named",
 		"claude":          `the agent "claude" is not installed`,
-		"clod":            `the agent "clod" is neither a known agent (claude) nor an executable`,
+		"clod":            `the agent "clod" is neither a known agent (` + strings.Join(agent.Names(), ", ") + `) nor an executable`,
 		"./plain.sh":      `the agent "./plain.sh" is not executable`,
 		"./missing.sh":    `the agent "./missing.sh" is neither`,
 		"/nowhere/claude": `the agent "/nowhere/claude" is not installed`,

@@ -16,6 +16,7 @@ var claude = dialect{
 		"ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_CUSTOM_HEADERS", "API_TIMEOUT_MS",
 		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "CLAUDE_CONFIG_DIR", "BASH_DEFAULT_TIMEOUT_MS",
 		"BASH_MAX_TIMEOUT_MS"},
+	first:       []string{"-p"}, // S1-60
 	arguments:   claudeArguments,
 	environment: claudeEnvironment,
 	decode:      stream.NewClaude,
@@ -25,10 +26,13 @@ var claude = dialect{
 
 func claudeArguments(t *talk) []string {
 	o := t.Options
-	args := []string{
-		"-p", "--output-format", "stream-json", "--verbose",
+	args := []string{"--output-format", "stream-json", "--verbose"} // S1-61
+	if o.Text {
+		args = []string{"--output-format", "text"} // S1-64
+	}
+	if !o.AgentSettings {
 		// The repository's own settings, hooks and servers are untrusted code. This keeps its CLAUDE.md out too: the prompt names it.
-		"--setting-sources", "", "--strict-mcp-config",
+		args = append(args, "--setting-sources", "", "--strict-mcp-config")
 	}
 	if o.ReadOnly {
 		args = append(args, "--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob")
@@ -38,8 +42,11 @@ func claudeArguments(t *talk) []string {
 	if o.Model != "" {
 		args = append(args, "--model", o.Model)
 	}
-	if o.Schema != "" {
+	if o.Schema != "" && !o.Text {
 		args = append(args, "--json-schema", o.Schema)
+	}
+	if isSession(o.Resume) {
+		args = append(args, "--resume", o.Resume)
 	}
 	return args
 }
@@ -57,20 +64,23 @@ func claudeEnvironment(o Options) []string {
 
 // claudeClass judges what only claude says.
 func claudeClass(f facts) loop.Class {
+	if !f.failed() {
+		return ""
+	}
 	res := f.result
 	if res == nil {
-		if !f.any && f.end.Exit != 0 && refusal.MatchString(strings.TrimSpace(f.stderr)) {
+		said := strings.TrimSpace(f.stderr)
+		if !f.any && byWords(said) == "" && claudeRefusal.MatchString(said) {
 			return loop.Rejected
 		}
 		return ""
 	}
-	if !res.Failed {
-		return ""
-	}
 	switch {
-	case res.Why == "prompt_too_long":
+	case res.Stop == "refusal":
+		return loop.Declined
+	case res.Why == "prompt_too_long", res.Why == "blocking_limit":
 		return loop.TooLong
-	case res.Subtype == "error_max_turns":
+	case res.Subtype == "error_max_turns", outOfWords.MatchString(res.Text):
 		return loop.MaxTurns
 	case res.Subtype == "error_max_budget_usd":
 		return loop.Spent
@@ -82,5 +92,8 @@ func claudeClass(f facts) loop.Class {
 	return ""
 }
 
-// refusal is how the CLI begins when its own arguments or configuration are wrong; it prints nothing else then.
-var refusal = regexp.MustCompile(`(?i)^(error: |--\S+ cannot be used)`)
+var (
+	// claudeRefusal is how the CLI begins when its own arguments or configuration are wrong; it prints nothing else then.
+	claudeRefusal = regexp.MustCompile(`(?i)^(error: |--\S+ cannot be used)`)
+	outOfWords    = regexp.MustCompile(`(?i)exceeded the \d* ?output token maximum`)
+)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,64 +30,17 @@ func recording(t *testing.T, name string) string {
 	return path
 }
 
-// TestClaudeClasses plays what the real CLI printed.
-func TestClaudeClasses(t *testing.T) {
+// The recording of a process that a signal ended is played by one.
+func TestClaudeKilled(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		exit   string // how the fake ends
-		class  loop.Class
-		reason string // pattern
-		done   bool
-		text   string
-		usd    float64
-	}{
-		"success":              {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
-		"two-tools":            {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
-		"bash-fails":           {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
-		"partial":              {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
-		"json":                 {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
-		"perm-dontask":         {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0016},
-		"limits-warning-oauth": {"exit 0", loop.OK, "^$", true, "I wrote the file.\n<response>DONE</response>", 0.0008},
-		"stream-input-two":     {"exit 0", loop.OK, "^$", true, "<response>DONE</response>", 0.0016},
-		"empty-answer":         {"exit 0", loop.Empty, "said nothing", false, "", 0.0016},
-		"e401-retries1":        {"exit 1", loop.Auth, "HTTP 401.*check ANTHROPIC_API_KEY", false, "", 0},
-		"e403":                 {"exit 1", loop.Auth, "HTTP 403.*check ANTHROPIC_API_KEY", false, "", 0},
-		"no-auth":              {"exit 1", loop.Auth, "check ANTHROPIC_API_KEY or", false, "", 0},
-		"bad-model":            {"exit 1", loop.Rejected, "model", false, "", 0},
-		"e429":                 {"exit 1", loop.UsageLimit, "try again later", false, "", 0},
-		"e429sub-oauth":        {"exit 1", loop.UsageLimit, "until 2026-11-21T04:00:00Z: try again after", false, "", 0},
-		"e529":                 {"exit 1", loop.Overloaded, "HTTP 529.*try again later", false, "", 0},
-		"e400":                 {"exit 1", loop.Rejected, "something is wrong with the request", false, "", 0},
-		"e400long":             {"exit 1", loop.TooLong, "too long.*shorten the task", false, "", 0},
-		"refused-conn":         {"exit 1", loop.Network, "ECONNREFUSED", false, "", 0},
-		"max-turns":            {"exit 1", loop.MaxTurns, "limit of turns: raise it", false, "once more", 0.0024000000000000002},
-		"max-budget":           {"exit 1", loop.Spent, "budget: raise it", false, "TEXT", 1},
-		"resume-missing":       {"exit 1", loop.Rejected, "No conversation found", false, "", 0},
-		"sigint-stream":        {"exit 0", loop.Killed, "ended by a signal", false, "TEXT", 0.00074},
-		"sigterm-tool":         {"exit 143", loop.Killed, "ended by a signal", false, "TEXT", 0},
-		"sigkill-tool":         {"kill -KILL $$", loop.Killed, "SIGKILL.*out of memory", false, "TEXT", 0},
-		"bad-flag":             {"exit 1", loop.Rejected, "check the agent's flags.*unknown option '--no-such-flag'", false, "", 0},
-		"root-refused":         {"exit 1", loop.Rejected, "cannot be used with root", false, "", 0},
-		"big-stdin-12m":        {"exit 1", loop.Rejected, "exceeds 10MB", false, "", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			script := "cat >/dev/null; cat " + recording(t, name+".jsonl") + "; "
-			if _, err := os.Stat(recording(t, name+".stderr")); err == nil {
-				script += "cat " + recording(t, name+".stderr") + " >&2; "
-			}
-			f := newFake(t, "claude", script+c.exit)
-			turn := f.turn(t, agent.Options{}, "Do it.")
-			if turn.Class != c.class || !regexp.MustCompile(c.reason).MatchString(turn.Reason) {
-				t.Errorf("class %s, reason %q; want %s, %q", turn.Class, turn.Reason, c.class, c.reason)
-			}
-			if turn.Claim.Done != c.done || c.text != "TEXT" && turn.Text != c.text || turn.Usage.CostUSD != c.usd {
-				t.Errorf("turn = %+v", turn)
-			}
-			if want, ok := strings.CutPrefix(c.exit, "exit "); ok && strconv.Itoa(turn.Exit) != want {
-				t.Errorf("exit = %d", turn.Exit)
-			}
-		})
+	f := newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "sigkill-tool.jsonl")+"; kill -KILL $$")
+	turn := f.turn(t, agent.Options{}, "Do it.")
+	if turn.Class != loop.Killed || turn.Exit != -1 || !strings.Contains(turn.Reason, "SIGKILL") || turn.Usage.Input != 100 {
+		t.Errorf("turn = %+v", turn)
+	}
+	f = newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "success.jsonl")+"; kill -KILL $$")
+	if turn := f.turn(t, agent.Options{}, "Do it."); turn.Class != loop.OK || !turn.Claim.Done { // it had said its word
+		t.Errorf("turn = %+v", turn)
 	}
 }
 
@@ -142,14 +94,21 @@ func TestClaudeStreams(t *testing.T) {
 
 func TestClaudeCommandLine(t *testing.T) {
 	t.Parallel()
-	always := []string{"-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "", "--strict-mcp-config"}
+	own := []string{"--output-format", "stream-json", "--verbose"}
+	shut := append(slices.Clone(own), "--setting-sources", "", "--strict-mcp-config")
+	const skip = "--dangerously-skip-permissions"
 	for name, c := range map[string]struct {
 		options agent.Options
 		argv    []string
 	}{
-		"plain":    {agent.Options{}, append(slices.Clone(always), "--dangerously-skip-permissions")},
-		"settings": {agent.Options{Flags: []string{"--max-turns", "9"}, Model: "opus", Schema: `{"a": 1}`}, append(append([]string{"--max-turns", "9"}, always...), "--dangerously-skip-permissions", "--model", "opus", "--json-schema", `{"a": 1}`)},
-		"reading":  {agent.Options{ReadOnly: true}, append(slices.Clone(always), "--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob")},
+		"plain": {agent.Options{}, slices.Concat([]string{"-p"}, shut, []string{skip})},
+		"settings": {agent.Options{Flags: []string{"--model", "opus", "--no-auto-compact"}, Model: "sonnet", Schema: `{"a": 1}`},
+			slices.Concat([]string{"-p", "--model", "opus", "--no-auto-compact"}, shut, []string{skip, "--model", "sonnet", "--json-schema", `{"a": 1}`})},
+		"reading":          {agent.Options{ReadOnly: true}, slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob"})},
+		"its own settings": {agent.Options{AgentSettings: true}, slices.Concat([]string{"-p"}, own, []string{skip})},
+		"text":             {agent.Options{Text: true, Schema: `{}`}, slices.Concat([]string{"-p", "--output-format", "text"}, shut[3:], []string{skip})},
+		"going on":         {agent.Options{Resume: "11111111-2222-4333-8444-555555555555"}, slices.Concat([]string{"-p"}, shut, []string{skip, "--resume", "11111111-2222-4333-8444-555555555555"})},
+		"a false session":  {agent.Options{Resume: "--help"}, slices.Concat([]string{"-p"}, shut, []string{skip})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

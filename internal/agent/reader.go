@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -14,6 +15,7 @@ type facts struct {
 	end    proc.Result
 	any    bool           // it printed anything on standard output
 	plain  bool           // what it printed was text, not its format
+	asked  bool           // it began to ask a human to log in, and was stopped
 	result *stream.Result // how it says it ended; nil: it does not say
 	retry  stream.Attempt // the last request to a model that it tried again
 	limit  stream.Window  // the last it told of a usage limit
@@ -29,9 +31,10 @@ type reader struct {
 	talk      *talk
 	decoder   *stream.Decoder
 	facts     facts
+	noise     *proc.Tail
 	session   string
 	message   string // id of the message that text is of
-	text      string // its last claimBytes
+	text      []byte // the end of it, at least its last claimBytes
 	claim     loop.Claim
 	claimed   bool // claim is of this message
 	seen      loop.Usage
@@ -40,17 +43,22 @@ type reader struct {
 	failed    int // of the tools
 }
 
-// claimBytes is how much of a message is kept while it comes; a tag is looked for in that.
+// claimBytes is how much of a message is kept while it comes; a tag that comes in pieces is looked for in that.
 const claimBytes = 64 << 10
 
 func newReader(t *talk, d dialect) *reader {
-	r := &reader{talk: t}
+	if t.Text {
+		d.decode, t.dialect.ends = stream.NewPlain, false
+	}
+	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10)}
 	r.decoder = d.decode(t.clock(), r.event)
 	r.Writer = r.decoder
 	return r
 }
 
+// event folds one event. Strings in it may be a part of a whole line, so what is kept of it is copied.
 func (r *reader) event(e stream.Event) {
+	first := !r.facts.any
 	r.facts.any = true
 	if e.Kind != stream.Retry { // C12
 		r.talk.pulse.Beat()
@@ -82,7 +90,20 @@ func (r *reader) event(e stream.Event) {
 			r.session = strings.Clone(e.Session)
 		}
 	case stream.Noise:
-		r.facts.noise = lastBytes(r.facts.noise+"\n"+e.Text, 8<<10)
+		if r.facts.asked {
+			return
+		}
+		_, _ = io.WriteString(r.noise, e.Text+"\n")
+		if asks := r.talk.dialect.asks; first && asks != nil && asks.MatchString(e.Text) {
+			r.ask()
+		}
+	}
+}
+
+// ask ends a turn that would wait for a human to log in.
+func (r *reader) ask() {
+	if r.facts.asked = true; r.talk.stop != nil {
+		r.talk.stop()
 	}
 }
 
@@ -96,21 +117,30 @@ func (r *reader) words(e stream.Event) {
 		e.Text = strings.TrimSpace(withoutEcho(e.Text, r.talk.prompt, e.Beheaded))
 	}
 	switch {
-	case r.text == "" || e.Message == "" || e.Message != r.message:
-		r.text, r.message, r.claimed = "", strings.Clone(e.Message), false
+	case len(r.text) == 0 || e.Message == "" || e.Message != r.message:
+		r.text, r.message, r.claimed = r.text[:0], strings.Clone(e.Message), false
 	case !e.Delta:
-		r.text += "\n"
+		r.text = append(r.text, '\n')
 	}
-	r.text = lastBytes(r.text+e.Text, claimBytes)
-	if r.claimed || !strings.Contains(e.Text, ">") {
-		return
+	r.text = append(r.text, e.Text...)
+	if !r.claimed && r.closesTag(len(e.Text)) {
+		if claim, ok := loop.ReadClaim(string(r.text), r.talk.Completion); ok {
+			r.claim, r.claimed = claim, true
+		}
 	}
-	if claim, ok := loop.ReadClaim(r.text, r.talk.Completion); ok {
-		r.claim, r.claimed = claim, true
+	if extra := len(r.text) - claimBytes; extra > claimBytes { // now and then, not at every piece
+		r.text = append([]byte(nil), r.text[extra:]...)
 	}
 }
 
-// count adds up what the messages had read, which is all there is to say of a turn that was killed before its result.
+// closesTag reports whether the last n bytes of the message may have closed a tag.
+func (r *reader) closesTag(n int) bool {
+	end := string(r.text[max(0, len(r.text)-n-len("</response")):])
+	return strings.Contains(end, "</") && strings.Contains(end, ">")
+}
+
+// count adds up what the messages had read, which is all there is to say of a turn that was killed before its result. All blocks of a
+// message tell the same.
 func (r *reader) count(e stream.Event) {
 	if e.Message != r.counted || e.Message == "" {
 		r.counted = strings.Clone(e.Message)
@@ -118,21 +148,32 @@ func (r *reader) count(e stream.Event) {
 	}
 }
 
-// settled reports whether the agent had said how it ended, so that being killed afterwards changes nothing.
-func (r *reader) settled() bool { return r.facts.result != nil && !r.facts.result.Failed }
+// trouble is what kept a turn from going on, as far as it told: the last request that it tried again.
+func (r *reader) trouble() string {
+	if r.facts.retry == (stream.Attempt{}) {
+		return ""
+	}
+	return fmt.Sprintf("its model did not answer, status %d %s, attempt %d", r.facts.retry.Status, r.facts.retry.Text, r.facts.retry.Number)
+}
 
 // turn tells what the output said: class, reason, text, claim, usage. It is asked once, after the end.
 func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 	_ = r.decoder.Close()
-	t := loop.Turn{Text: r.text, Claim: r.claim, Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
+	t := loop.Turn{Text: lastBytes(string(r.text), claimBytes), Claim: r.claim, Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
 	if res := r.facts.result; res != nil {
-		t.Usage, t.Structured = res.Usage, string(res.Structured)
+		t.Structured = string(res.Structured)
+		if t.Usage = res.Usage; t.Usage == (loop.Usage{}) { // amp's tells nothing
+			t.Usage = r.seen
+		}
 		if t.Text == "" && !res.Failed { // the formats without messages have only this
 			t.Text = res.Text
 			t.Claim, _ = loop.ReadClaim(res.Text, r.talk.Completion)
 		}
 	}
-	r.facts.end, r.facts.stderr, r.facts.text = end, stderr, t.Text
+	if r.facts.asked { // the address to log in at is nobody's business
+		t.Text, r.facts.plain = "", false
+	}
+	r.facts.end, r.facts.stderr, r.facts.text, r.facts.noise = end, stderr, t.Text, r.noise.String()
 	r.facts.said = strings.TrimSpace(t.Text) != "" || t.Structured != ""
 	judged := r.talk.dialect.judge(r.facts, r.talk.now())
 	t.Class, t.Reason, t.ResetAt = judged.class, judged.reason, judged.resets

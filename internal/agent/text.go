@@ -3,6 +3,8 @@ package agent
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -17,15 +19,30 @@ func lastBytes(s string, most int) string {
 	return s
 }
 
-// lastLine is the last line that says anything, harmless and short, for a reason.
-func lastLine(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if line := oneLine(lines[i]); line != "" {
-			return line
+// lastLines are the last lines that say anything, each of at most 1000 bytes.
+func lastLines(s string, most int) string {
+	var kept []string
+	for end := len(s); end > 0 && len(kept) < most; {
+		begin := strings.LastIndexByte(s[:end], '\n') + 1
+		if line := strings.TrimSpace(s[begin:end]); line != "" {
+			kept = append(kept, line[:min(len(line), 1000)])
+		}
+		end = begin - 1
+	}
+	slices.Reverse(kept)
+	return strings.ToValidUTF8(strings.Join(kept, "\n"), "")
+}
+
+var errorLine = regexp.MustCompile(`(?i)^(error|fatal|panic)\b`)
+
+// tellingLine is the line of a text that says why something failed: the last one that begins with "error", else the last.
+func tellingLine(s string) (line string) {
+	for l := range strings.SplitSeq(s, "\n") {
+		if l = oneLine(l); l != "" && (errorLine.MatchString(l) || !errorLine.MatchString(line)) {
+			line = l
 		}
 	}
-	return ""
+	return line
 }
 
 // oneLine makes any text fit for a reason: one harmless line of at most 300 characters.

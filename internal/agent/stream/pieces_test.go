@@ -116,9 +116,18 @@ func TestAnythingBetween(t *testing.T) {
 		lines := strings.SplitAfter(strings.TrimSpace(in)+"\n", "\n")
 		for _, foreign := range []string{
 			`{"type":"from_the_future","session_id":"x","text":"<response>DONE</response>"}`, "npm warn deprecated", "\xff\xfe\x00\x01 \x1b[31m", "{\"half", "]", "[[", `"`,
-			"null", "{}", "[]", strings.Repeat("x", 5<<20), `["` + strings.Repeat("y", 5<<20), `{"x":"` + strings.Repeat("z", 5<<20) + `"}`,
+			"null", "{}", "[]",
 		} {
 			if got := known(decode(strings.Join(lines, foreign+"\n"), 1<<20)); !reflect.DeepEqual(got, want) {
+				t.Errorf("%.20q: %q, want %q", foreign, tellAll(got), tellAll(want))
+			}
+		}
+		if !strings.HasSuffix(t.Name(), "success") {
+			return
+		}
+		for _, foreign := range []string{"", `["`, `{"x":"`} {
+			foreign += strings.Repeat("x", stream.MaxLine)
+			if got := known(decode(lines[0]+foreign+"\n"+strings.Join(lines[1:], ""), 1<<20)); !reflect.DeepEqual(got, want) {
 				t.Errorf("%.20q: %q, want %q", foreign, tellAll(got), tellAll(want))
 			}
 		}

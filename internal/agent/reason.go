@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// explain words a judgement: what happened, what to do about it, and what the agent said itself; in one line.
+func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
+	j := judgement{class: class}
+	if class == loop.OK {
+		return j
+	}
+	said := f.words()
+	if class == loop.UsageLimit {
+		j.resets = f.resets(said, now)
+	}
+	j.reason = d.sentence(class, f, j.resets)
+	switch {
+	case class == loop.Empty, class == loop.Killed, class == loop.CutShort, class == loop.Declined && !f.failed(): // what it said is not why
+	case f.result == nil || len(f.result.Errors) == 0 && f.result.Text == "":
+		j.reason = because(j.reason, tellingLine(said))
+	default:
+		j.reason = because(j.reason, said)
+	}
+	return j
+}
+
+// resets is when a usage limit ends: as the provider told it, else by the agent's words.
+func (f facts) resets(said string, now time.Time) time.Time {
+	if f.limit.Rejected && !f.limit.Resets.IsZero() {
+		return soon(f.limit.Resets, now)
+	}
+	return resetTime(said, now)
+}
+
+func (d dialect) sentence(class loop.Class, f facts, resets time.Time) string {
+	name, status := d.name, ""
+	if f.result != nil && f.result.Status > 0 {
+		status = fmt.Sprintf(" (HTTP %d)", f.result.Status)
+	}
+	switch class {
+	case loop.Empty:
+		return name + " said nothing: nothing to do but ask again"
+	case loop.Waits:
+		return name + " waits for a human: see what it said, answer it, then let the run go on"
+	case loop.Declined:
+		return name + "'s model refused to do it: word the task differently, or name another model in agent.model"
+	case loop.UsageLimit:
+		if resets.IsZero() {
+			return name + "'s rate limit is reached" + status + ": try again later"
+		}
+		return name + "'s usage limit is reached until " + resets.Format(time.RFC3339) + ": try again after that"
+	case loop.Overloaded:
+		return name + "'s model is overloaded" + status + ": try again later"
+	case loop.OutOfOrder:
+		return name + "'s model is out of order" + status + ": try again later"
+	case loop.Network:
+		return name + " did not reach its model: check the network, the proxy settings and the model's address, then try again"
+	case loop.Auth:
+		return name + "'s credential is missing or was refused" + status + ": " + d.credential()
+	case loop.Billing:
+		return name + "'s account has no credit" + status + ": add some, or give another key; " + d.credential()
+	case loop.Rejected:
+		return name + " or its model refused how it was called" + status + ": check the settings agent.flags and agent.model, and " + name + "'s version"
+	case loop.TooLong:
+		return "the prompt is too long for " + name + " or its model: shorten the task, or split it"
+	case loop.MaxTurns:
+		return name + " used up its own limit of turns or of words: raise it in agent.flags, or ask for less at once"
+	case loop.Spent:
+		return name + " used up its own budget: raise it in agent.flags, or ask for less at once"
+	case loop.Killed:
+		return name + " was ended by a signal that was not ralph's: see whether the machine ran out of memory"
+	case loop.CutShort:
+		return name + " ended without saying how: see its log"
+	}
+	if f.result == nil || !f.result.Failed {
+		return fmt.Sprintf("%s ended with exit code %d: see its log", name, f.end.Exit)
+	}
+	return name + " failed: see its log, and try again"
+}
+
+// credential says which credentials an agent takes.
+func (d dialect) credential() string {
+	switch n := len(d.keys); {
+	case n == 0 || d.keys[0] == "*":
+		return "check the one that it takes"
+	case n == 1:
+		return "check " + d.keys[0]
+	default:
+		return "check " + strings.Join(d.keys[:n-1], ", ") + " or " + d.keys[n-1]
+	}
+}

@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// talk is what one turn is about.
+type talk struct {
+	Options
+	dialect dialect
+	prompt  string
+	console *console
+	stop    func()      // ends the turn; nil when it is long over
+	pulse   *proc.Pulse // beaten at every sign of life
+	now     func() time.Time
+}
+
+func (t *talk) clock() func() time.Time { return t.now }
+
+// argvBytes is how long a prompt may be as an argument (C19). Linux takes 128 KiB in one, less a byte.
+const argvBytes = 100 << 10
+
+// argument is the prompt for an agent that takes it as an argument: itself, or where it lies when it is too long for that.
+func (t *talk) argument() string {
+	if len(t.prompt) > argvBytes {
+		return "Read the file " + t.PromptFile + "; it holds your whole task."
+	}
+	said := strings.ReplaceAll(t.prompt, "\x00", "")
+	if strings.HasPrefix(said, "-") { // it is no flag
+		said = "\n" + said
+	}
+	return said
+}
+
+// unsayable says why a prompt cannot be given to the agent; "" when it can.
+func (t *talk) unsayable() string {
+	if t.dialect.silent && len(t.prompt) > argvBytes && t.PromptFile == "" {
+		return fmt.Sprintf("the prompt has %d bytes, and %s takes at most %d as an argument: shorten the task, or keep prompt files so that it can read it",
+			len(t.prompt), t.dialect.name, argvBytes)
+	}
+	return ""
+}
+
+var sessions = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// isSession reports whether a text can be a session's id. It comes from an agent's output, and must not be taken for a flag.
+func isSession(id string) bool { return sessions.MatchString(id) }
+
+// logBytes is how much of a turn's output its log keeps.
+const logBytes = 64 << 20
+
+// Turn runs one fresh agent process on a prompt. What the agent does wrong is told by the turn's class; the error is for what the
+// harness could not do.
+func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
+	o, t := a.options, a.talk(prompt)
+	defer t.console.close()
+	if why := t.unsayable(); why != "" {
+		return loop.Turn{Class: loop.Rejected, Exit: -1, Reason: why}, nil
+	}
+	ctx, t.stop = context.WithCancel(ctx)
+	defer t.stop()
+	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
+	outs, errs := []io.Writer{reader}, []io.Writer{stderr, beat{t.pulse}, t.console.stderr()}
+	if o.LogFile != "" {
+		log, err := proc.CreateLog(o.LogFile, logBytes)
+		if err != nil {
+			return loop.Turn{}, err
+		}
+		defer log.Close() // a log that could not be written is not worth a turn
+		outs, errs = append([]io.Writer{log}, outs...), append([]io.Writer{log}, errs...)
+	}
+	var stdin io.Reader
+	if !a.dialect.silent {
+		stdin = strings.NewReader(prompt)
+	}
+	end, err := proc.Run(ctx, proc.Spec{
+		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: a.env,
+		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
+		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Grace: o.Grace, As: o.As,
+	})
+	if err != nil {
+		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)
+	}
+	turn := a.concluded(reader, end, stderr.String())
+	turn.LogFile = o.LogFile
+	t.console.done(turn)
+	return turn, nil
+}
+
+// arguments are all that follow the program.
+func (a *Agent) arguments(t *talk) []string {
+	return slices.Concat(a.dialect.first, a.options.Flags, a.dialect.arguments(t))
+}
+
+// talk readies what one turn is about.
+func (a *Agent) talk(prompt string) *talk {
+	t := &talk{Options: a.options, dialect: a.dialect, prompt: prompt, pulse: new(proc.Pulse), now: a.options.Clock}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	t.console = newConsole(t.Options, t.now)
+	return t
+}
+
+// concluded is the turn that an output and its end make. An agent that had said how it ended has said it, whatever ended its process.
+func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.Turn {
+	turn := reader.turn(end, stderr)
+	class, reason := a.ended(end)
+	if class == loop.TimedOut || class == loop.Idle {
+		reason = because(reason, reader.trouble())
+	}
+	if class != loop.OK && !reader.facts.lingered() && !reader.facts.asked {
+		turn.Class, turn.Reason, turn.ResetAt = class, reason, time.Time{}
+	}
+	turn.Text = strings.Clone(lastBytes(turn.Text, loop.TextBytes))
+	turn.Exit, turn.Duration = end.Exit, end.Duration
+	return turn
+}
+
+// ended tells what the way a process ended says by itself; OK when that is nothing.
+func (a *Agent) ended(end proc.Result) (loop.Class, string) {
+	o := a.options
+	switch end.Class {
+	case proc.TimedOut:
+		return loop.TimedOut, fmt.Sprintf("the agent was stopped at its time limit of %s: ask for less at once, or raise the limit", o.Timeout)
+	case proc.Idle:
+		return loop.Idle, fmt.Sprintf("the agent was stopped after %s without output: see whether its model answers, or raise the idle limit", o.Idle)
+	case proc.Cancelled:
+		return loop.Stopped, "the agent was stopped because the run was cancelled"
+	case proc.Signalled:
+		return loop.Killed, fmt.Sprintf("the agent was ended by %s, not by ralph: see whether the machine ran out of memory", end.Signal)
+	case proc.NotFound:
+		return loop.Missing, fmt.Sprintf("the agent %s, or the interpreter it names, does not exist: install it", a.program)
+	case proc.NotExecutable:
+		return loop.Missing, fmt.Sprintf("the agent %s cannot be run: see that it is an executable file that its user may run", a.program)
+	}
+	return loop.OK, ""
+}
