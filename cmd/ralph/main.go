@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -25,44 +25,54 @@ var version = "dev"
 type process struct {
 	environ []string
 	dir     string
+	in      *os.File
 	out     io.Writer
 }
 
 type cli struct {
-	Action  actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
-	Run     runCommand       `cmd:"" help:"Work on an issue in the current clone, without writing to GitHub."`
-	Sweep   sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
-	Replay  replayCommand    `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
-	Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
+	Action   actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
+	Init     initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json."`
+	Run      runCommand       `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue in this clone. The default command."`
+	Settings settingsCommand  `cmd:"" help:"Show the settings, or their schema."`
+	Sweep    sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
+	Replay   replayCommand    `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
+	Version  kong.VersionFlag `short:"v" help:"Print the version and exit."`
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-ctx.Done()
-		stop() // a second signal ends the process at once
-	}()
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ralph: finding the current directory:", err)
 		os.Exit(loop.Invalid.ExitCode())
 	}
-	os.Exit(run(ctx, os.Args[1:], process{os.Environ(), dir, os.Stdout}, os.Stderr))
+	ctx, hard, stop := listen(os.Stderr, grace())
+	code := run(ctx, hard, os.Args[1:], process{os.Environ(), dir, os.Stdin, os.Stdout}, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// grace is how long the step that runs may go on after the first signal, by where we are (C11).
+func grace() time.Duration {
+	env, err := config.ReadEnvironment(environment(os.Environ()))
+	switch {
+	case err != nil || env.Actions:
+		return noGrace
+	case !env.CI && isTerminal(os.Stderr) && term.IsTerminal(int(os.Stdin.Fd())):
+		return untilSecond
+	}
+	return jobGrace
 }
 
 // run runs one command line and returns its exit code (C20).
-func run(ctx context.Context, args []string, p process, stderr io.Writer) int {
+func run(ctx, hard context.Context, args []string, p process, stderr io.Writer) int {
 	var c cli
 	left := -1
 	parser, err := kong.New(&c,
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(hard, (*hardContext)(nil)), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
 	)
 	if err != nil {
 		panic(err) // the grammar above is wrong
-	}
-	if len(args) == 0 {
-		args = []string{"--help"}
 	}
 	command, err := parser.Parse(args)
 	if left >= 0 { // --help and --version

@@ -3,57 +3,146 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
 
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/internal/actions"
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 type runCommand struct {
-	Issue         string `required:"" placeholder:"FILE|NUMBER" help:"What is wanted: a Markdown file whose first line is the title, or the number of an issue of this repository (needs GITHUB_TOKEN)."`
-	Agent         string `placeholder:"NAME" help:"The coding agent: claude, or the path of a program that takes a prompt on standard input. Overrides the settings."`
-	MaxIterations int    `short:"m" aliases:"maximum-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 5, or the setting maximumIterations."`
-	SkipReview    bool   `help:"Accept the work without a reviewer."`
-	Resume        bool   `xor:"again" help:"Go on with the last run of this issue, even when it has ended."`
-	Fresh         bool   `xor:"again" help:"Begin again, even when there is a run to go on with. Old work moves to wip/archive/."`
+	Prompt     string `short:"p" group:"what" placeholder:"TEXT" help:"What the agent is told, as it is."`
+	PromptFile string `short:"f" group:"what" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration."`
+	Issue      string `group:"what" placeholder:"FILE|NUMBER" help:"An issue: a Markdown file whose first line is the title, or the number of an issue of this repository (needs GITHUB_TOKEN)."`
+
+	MaximumIterations  *int   `short:"m" aliases:"max-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 10 for a prompt, 5 for an issue, or the setting maximumIterations. 0 is no limit, and needs --timeout."`
+	N                  *int   `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
+	CompletionResponse string `short:"c" placeholder:"TEXT" help:"The text of <response> with which the agent claims to be done. Default: DONE."`
+	StreamAgentOutput  *bool  `negatable:"" help:"Show the agent's output while it works. Default: yes."`
+	Verbose            bool   `short:"V" help:"Tell on standard error what is done and why."`
+
+	Agent             string        `placeholder:"NAME" help:"The coding agent: claude, codex, amp, gemini, opencode, or a program that takes a prompt on standard input."`
+	Model             string        `placeholder:"NAME" help:"The agent's model. Default: the agent's own."`
+	Timeout           time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: no limit for a prompt, 60m for an issue."`
+	AgentTimeout      time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
+	TimeoutMultiplier float64       `placeholder:"FACTOR" help:"Multiplies every time limit of turns and checks."`
+	WaitForLimits     *bool         `negatable:"" help:"Wait for the reset of a usage limit inside the run. Default: yes."`
+	Review            *bool         `help:"Ask a fresh reviewer before the run is done. Default: for an issue, not for a prompt."`
+	SkipReview        bool          `help:"Accept the work without a reviewer."`
+	Commit            bool          `help:"Of a prompt: commit every iteration whose guardrails have passed."`
+	Resume            bool          `xor:"again" help:"Go on with the last run of the same, even when it has ended."`
+	Fresh             bool          `xor:"again" help:"Begin again, even when there is a run to go on with."`
+	DryRun            bool          `help:"Of a prompt: say what would be run, and run nothing."`
+	JSON              bool          `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
 
 // Run implements ralph run.
-func (c *runCommand) Run(ctx context.Context, p process) error {
-	if c.MaxIterations < 0 {
-		return &endedError{loop.Invalid.ExitCode(), errFlag{"--max-iterations", "a whole number from 1"}}
-	}
+func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
 	env, err := config.ReadEnvironment(environment(p.environ))
+	if err == nil {
+		err = c.validate()
+	}
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	l := &app.Local{
-		Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now,
-		Issue: c.Issue, Fresh: c.Fresh, Resume: c.Resume, Flags: c.layer(),
+	out := p.out
+	if c.JSON {
+		out = stderr
 	}
-	result, err := l.Run(ctx, ctx)
-	if err == nil && result.Outcome == loop.Done {
-		return nil
+	seat := c.seat(env, p, out, stderr)
+	defer keepOutput()()
+	var result loop.Result
+	if c.Issue != "" {
+		l := &app.Local{Seat: seat, Issue: c.Issue}
+		result, err = l.Run(ctx, hard)
+	} else {
+		l := &app.Prompted{Seat: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
+		result, err = l.Run(ctx, hard)
 	}
 	code := result.Outcome.ExitCode()
-	if err != nil && result.Outcome == loop.Done {
+	if err != nil && code == 0 {
 		code = loop.Failed.ExitCode()
+	}
+	if c.JSON {
+		err = errors.Join(err, printResult(p.out, result, code, err))
+	}
+	if err == nil && code == 0 {
+		return nil
 	}
 	return &endedError{code, err}
 }
 
-// layer is the settings that the flags make.
+// seat is where the command line runs.
+func (c *runCommand) seat(env config.Environment, p process, out, stderr io.Writer) app.Seat {
+	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
+	s := app.Seat{
+		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
+		Flags: c.layer(), Verbose: c.Verbose, Fresh: c.Fresh, Resume: c.Resume,
+	}
+	if env.Actions {
+		environ := environment(p.environ)
+		s.Groups = actions.New(func(name string) string { return environ[name] }, out)
+	}
+	if p.in != nil && term.IsTerminal(int(p.in.Fd())) && isTerminal(out) {
+		s.Ask = func(question string) (string, error) { return askLine(p.in, out, question) }
+	}
+	return s
+}
+
+// validate says what is wrong with the flags, one sentence.
+func (c *runCommand) validate() error {
+	given := 0
+	for _, text := range []string{c.Prompt, c.PromptFile, c.Issue} {
+		if text != "" {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return errors.New("nothing to do: say what with one of --prompt TEXT, --prompt-file FILE and --issue FILE|NUMBER; see ralph run --help")
+	case given > 1:
+		return errors.New("--prompt, --prompt-file and --issue exclude each other: say what to do with one of them")
+	case c.Issue != "" && (c.Commit || c.DryRun):
+		return errors.New("--commit and --dry-run are for a prompt: a run of an issue commits every iteration")
+	case c.SkipReview && c.Review != nil:
+		return errors.New("--review and --skip-review exclude each other")
+	case c.Timeout < 0 || c.Timeout%time.Minute != 0:
+		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", c.Timeout)
+	}
+	if c.MaximumIterations == nil {
+		c.MaximumIterations = c.N
+	}
+	return nil
+}
+
+// layer is the settings that the flags make; they are held against the schema like every other layer.
 func (c *runCommand) layer() config.Layer {
-	object := map[string]any{}
-	if c.Agent != "" {
-		object["agent"] = map[string]any{"command": c.Agent}
+	object, agent := map[string]any{}, map[string]any{}
+	set := func(to map[string]any, key string, value any, given bool) {
+		if given {
+			to[key] = value
+		}
 	}
-	if c.MaxIterations > 0 {
-		object["maximumIterations"] = c.MaxIterations
-	}
-	if c.SkipReview {
-		object["review"] = false
-	}
+	set(agent, "command", c.Agent, c.Agent != "")
+	set(agent, "model", c.Model, c.Model != "")
+	set(agent, "timeout", c.AgentTimeout.String(), c.AgentTimeout != 0)
+	set(object, "agent", agent, len(agent) > 0)
+	set(object, "maximumIterations", c.MaximumIterations, c.MaximumIterations != nil)
+	set(object, "completionResponse", c.CompletionResponse, c.CompletionResponse != "")
+	set(object, "streamAgentOutput", c.StreamAgentOutput, c.StreamAgentOutput != nil)
+	set(object, "waitForLimits", c.WaitForLimits, c.WaitForLimits != nil)
+	set(object, "timeoutMinutes", int(c.Timeout/time.Minute), c.Timeout != 0)
+	set(object, "timeoutMultiplier", c.TimeoutMultiplier, c.TimeoutMultiplier != 0)
+	set(object, "review", c.Review, c.Review != nil)
+	set(object, "review", false, c.SkipReview)
 	text, err := json.Marshal(object)
 	if err != nil { // texts, numbers and booleans
 		panic(err)
@@ -61,9 +150,50 @@ func (c *runCommand) layer() config.Layer {
 	return config.Layer{Name: "flags", JSON: text}
 }
 
-// errFlag is a flag with a value that is not allowed.
-type errFlag struct{ name, allowed string }
+// printResult prints how a run ended, for programs (C20).
+func printResult(to io.Writer, r loop.Result, code int, failed error) error {
+	out := struct {
+		Outcome    loop.Outcome `json:"outcome"`
+		ExitCode   int          `json:"exit_code"`
+		Reason     string       `json:"reason,omitempty"`
+		Until      time.Time    `json:"until,omitzero"` // of waiting: when it may go on by itself
+		Run        string       `json:"run,omitempty"`
+		Task       string       `json:"task,omitempty"`
+		Iterations int          `json:"iterations"`
+		Branch     string       `json:"branch,omitempty"`
+		loop.Usage
+	}{
+		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run, Task: r.State.Start.Task,
+		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, Usage: r.State.Usage,
+	}
+	if failed != nil {
+		out.Reason = failed.Error()
+	}
+	encoder := json.NewEncoder(to)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}
 
-func (e errFlag) Error() string {
-	return "flag " + e.name + " is out of range; allowed is " + e.allowed
+// askLine asks one question at a terminal.
+func askLine(in *os.File, out io.Writer, question string) (string, error) {
+	if _, err := io.WriteString(out, question); err != nil {
+		return "", err
+	}
+	var line []byte
+	for buffer := make([]byte, 1); len(line) < 1000; {
+		n, err := in.Read(buffer)
+		if n > 0 && buffer[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, buffer[:n]...)
+		if err != nil {
+			return "", err
+		}
+	}
+	return string(line), nil
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }

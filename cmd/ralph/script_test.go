@@ -59,7 +59,7 @@ func killWith(ts *testscript.TestScript, _ bool, args []string) {
 
 // exits runs ralph and holds its exit code against a number: exits 2 run --issue x.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
+	if neg || len(args) < 1 {
 		ts.Fatalf("usage: exits CODE ARGS...")
 	}
 	var environ []string
@@ -70,7 +70,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	code := run(ctx, args[1:], process{environ, ts.MkAbs("."), ts.Stdout()}, ts.Stderr())
+	code := run(ctx, ctx, args[1:], process{environ, ts.MkAbs("."), nil, ts.Stdout()}, ts.Stderr())
 	if fmt.Sprint(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}

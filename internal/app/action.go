@@ -109,7 +109,7 @@ func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func (a *Action) prepare() {
-	secrets := append(a.Env.Secrets(), a.Inputs.Secrets()...)
+	secrets := append(secretsIn(a.Env, a.Parent), a.Inputs.Secrets()...)
 	for _, s := range secrets {
 		a.Runner.Mask(s)
 	}

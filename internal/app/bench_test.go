@@ -40,7 +40,7 @@ func BenchmarkIteration(b *testing.B) {
 	defer func() { _ = book.Close() }()
 	quiet := func(string, ...any) {}
 	l := &ledger{journal: book, clock: time.Now}
-	c := coder{agent.Options{Command: script, Dir: dir, Parent: os.Environ(), Completion: "DONE"}, dir, l.State}
+	c := coder{options: agent.Options{Command: script, Dir: dir, Parent: os.Environ(), Completion: "DONE"}, dir: dir, prompts: dir, state: l.State}
 	checks := check.List{Tree: still{}, Clock: time.Now, Log: quiet, Checks: []check.Check{check.Turn{}, check.Claim{Completion: "DONE"},
 		check.Diff{}, &check.Command{Title: "true", Line: "true", Hard: true, Dir: dir, Env: os.Environ(), LogDir: dir, TruncateChars: 5000}}}
 	start := loop.Record{Type: loop.Started, At: time.Now(), Start: &loop.Start{Run: "r", Task: "t", MaxIterations: b.N}}

@@ -2,13 +2,9 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -29,13 +25,16 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	if err != nil {
 		return work, err
 	}
-	way, why := l.takeUp(before, dir != "", t)
+	way, why, err := l.takeUp(before, dir != "", before.Start.Spec == t.Spec && before.Start.Title == t.Title)
+	if err != nil {
+		return work, err
+	}
 	if way == loop.Nothing {
 		return work, invalid("%s", why)
 	}
 	tree, err := git.Open(ctx, l.Dir, git.Options{
 		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID,
-		Fresh: way == loop.Begin && dir != "", Resume: way != loop.Begin, Log: l.log, Secrets: l.Env.Secrets(),
+		Fresh: way == loop.Begin && dir != "", Resume: way != loop.Begin, Log: l.log, Secrets: l.secrets(),
 	}, "ralph/"+t.ID, "")
 	if err != nil {
 		return work, &invalidError{err}
@@ -49,6 +48,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	shop := &workshop{
 		place: tree, wall: settings.Timeout(),
 		tree: tree, settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
+		format: l.Format, groups: l.Groups, verbose: l.verbose,
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
 	}
 	if err := shop.guard(ctx, tree.Base()); err != nil {
@@ -67,10 +67,6 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	return work, l.hold(ctx, work, way, dir, t)
 }
 
-func (l *Local) keys() map[string]string {
-	return oneKey([]string{"ANTHROPIC_API_KEY", l.Env.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN", l.Env.ClaudeCodeOAuthToken})
-}
-
 // hold records the beginning and puts the worktree where the run stands.
 func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string, t task.Task) error {
 	shop := work.shop
@@ -84,6 +80,11 @@ func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string
 		return err
 	}
 	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
+	leave, err := l.enlist()
+	if err != nil {
+		return err
+	}
+	work.cleanup = append(work.cleanup, leave)
 	work.ledger = &ledger{journal: book, tree: shop.tree, clock: l.Clock, watch: l.watch, redact: l.redact}
 	record := loop.Record{Type: loop.Started, At: l.Clock(), Start: shop.start(run, t)}
 	if way == loop.Begin {
@@ -104,40 +105,4 @@ func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string
 	}
 	_, err = work.ledger.Append(ctx, record)
 	return err
-}
-
-// newest finds the newest run of a task in the clone; dir is empty when there is none.
-func (l *Local) newest(id string) (s loop.State, dir string, err error) {
-	runs := filepath.Join(l.Dir, ".ralph", "runs")
-	entries, err := os.ReadDir(runs)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, "", fmt.Errorf("looking for earlier runs: %w", err)
-	}
-	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() > entries[j].Name() })
-	for _, e := range entries {
-		file, err := os.Open(filepath.Join(runs, e.Name(), journal.File)) // our own directory
-		if err != nil {
-			continue
-		}
-		records, _, err := journal.Read(file)
-		_ = file.Close()
-		if err != nil {
-			l.log("the run %s is passed over: %v", e.Name(), err)
-			continue
-		}
-		if s := loop.Fold(records); s.Start.Task == id {
-			return s, filepath.Join(runs, e.Name()), nil
-		}
-	}
-	return loop.State{}, "", nil
-}
-
-// takeUp resumes an unfinished run when the task is unchanged, else begins afresh; the flags decide otherwise (C15).
-func (l *Local) takeUp(before loop.State, known bool, t task.Task) (loop.Way, string) {
-	asked := loop.Asked{Retry: l.Resume, Fresh: l.Fresh}
-	if known && !l.Resume && (before.Start.Spec != t.Spec || before.Start.Title != t.Title) {
-		asked.Fresh = true
-	}
-	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
-	return loop.TakeUp(before, known, asked, l.Clock())
 }

@@ -22,7 +22,7 @@ var errWall = errors.New("the run's time limit is over")
 // become outcomes here: from now on, a run always ends with one. When ctx is done nothing new is begun, when hard is done what runs is
 // stopped.
 func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loop.Result {
-	limits := loop.Limits{Wall: w.wall}
+	limits := loop.Limits{Wall: w.wall, NoWait: !w.settings.WaitForLimits}
 	if limits.Wall > 0 {
 		limits.Deadline = w.clock().Add(limits.Wall)
 	}
@@ -76,7 +76,7 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 // conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost (B-21).
 func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
 	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until}
-	if result.Outcome.Limited() {
+	if result.Outcome.Limited() && w.tree != nil {
 		ended := result.State
 		ended.End = &end
 		name := failureBranch(ended.Start.Task, w.clock())

@@ -32,10 +32,10 @@ func TestRunOfAnIssueByNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Local{
+	l := &Local{Issue: "#1", Seat: Seat{
 		Env: env, Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GITHUB_TOKEN=" + token}, Dir: clone, Out: &w.out,
-		Clock: time.Now, Issue: "#1", Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}}`)},
-	}
+		Clock: time.Now, Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}}`)},
+	}}
 	result, err := l.Run(context.Background(), context.Background())
 	if err != nil || result.Outcome != loop.Done || result.State.Start.Branch != "ralph/issue-1" {
 		t.Fatalf("outcome %s (%s) on %s, %v", result.Outcome, result.Reason, result.State.Start.Branch, err)

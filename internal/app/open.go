@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -53,6 +54,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 		return work, err
 	}
 	shop := &workshop{
+		hurried: true, groups: a.Runner, format: stream.FormatFor(stream.Place{CI: true, Environ: a.Parent}),
 		parent: a.Parent, host: a.host(), console: a.console(), clock: a.Clock, log: a.log, redact: a.redact,
 		logs: filepath.Join(root, "logs"), keys: a.keys(),
 	}
@@ -136,18 +138,8 @@ func (a *Action) user(shop *workshop, root string) error {
 
 // keys is the one credential that the agent's process gets: inputs before the environment, an API key before a subscription.
 func (a *Action) keys() map[string]string {
-	return oneKey([]string{"ANTHROPIC_API_KEY", a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN", a.Inputs.ClaudeCodeOAuthToken,
-		"ANTHROPIC_API_KEY", a.Env.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN", a.Env.ClaudeCodeOAuthToken})
-}
-
-// oneKey is the first of names and values in turn that has a value.
-func oneKey(pairs []string) map[string]string {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			return map[string]string{pairs[i]: pairs[i+1]}
-		}
-	}
-	return nil
+	return agentKeys(a.Parent, map[string]string{
+		"ANTHROPIC_API_KEY": a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": a.Inputs.ClaudeCodeOAuthToken})
 }
 
 // branch is the name of the run's branch (B-17).
@@ -198,7 +190,7 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 		Env:      proc.Environment(a.Parent, proc.Allowed), // a git process needs none of the job's secrets
 		Identity: git.Identity{Name: "ralph", Email: a.hub.Self() + "@users.noreply." + a.host()},
 		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun,
-		Secrets: append(append(a.Env.Secrets(), a.Inputs.Secrets()...), token),
+		Secrets: append(append(secretsIn(a.Env, a.Parent), a.Inputs.Secrets()...), token),
 	}, nil
 }
 

@@ -3,9 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,32 +10,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
-	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Local is ralph on a laptop: the same run in the clone at Dir, without a write to GitHub.
+// Local is ralph on a laptop: the same run as in a job, in the clone at Dir, without a write to GitHub.
 type Local struct {
-	Env    config.Environment
-	Parent []string
-	Dir    string // the current directory
-	Out    io.Writer
-	Clock  func() time.Time
-
-	Issue  string // a file, or an issue's number
-	Fresh  bool
-	Resume bool
-	// Flags is the layer of settings that the command line makes.
-	Flags config.Layer
-
-	redact func(string) string
+	Seat
+	Issue string // a file, or an issue's number
 }
 
 // stateFile is the view of the journal that people and agents read (S0-10, C7).
@@ -46,9 +29,8 @@ const stateFile = ".ralph_state.md"
 
 // Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs (C11).
 func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
-	l.redact = report.Redactor(l.Env.Secrets())
-	_ = proc.HideSelf() // where it does not work, the agent is as trusted as the person at the keyboard
-	from := l.Dir       // the issue's file is named from here; all else is at the top of the clone
+	l.sit()
+	from := l.Dir // the issue's file is named from here; all else is at the top of the clone
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
@@ -62,11 +44,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	}
 	work, err := l.open(ctx, settings, wanted)
 	if err != nil {
-		var held *journal.HeldError
-		if errors.As(err, &held) {
-			return loop.Result{Outcome: loop.Failed}, err
-		}
-		return loop.Result{Outcome: loop.Invalid}, err
+		return loop.Result{Outcome: outcomeOf(err)}, err
 	}
 	defer work.close()
 
@@ -79,21 +57,6 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	defer cancel()
 	result, err = conclude(late, work.shop, work.ledger, l.view, result)
 	return result, errors.Join(err, l.finish(work, result))
-}
-
-func (l *Local) settings() (config.Settings, error) {
-	var layers []config.Layer
-	for _, name := range []string{config.SettingsFile, config.LocalSettingsFile} {
-		content, err := os.ReadFile(filepath.Join(l.Dir, name)) // the user's own settings
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return config.Settings{}, invalid("reading %s: %w", name, err)
-		}
-		layers = append(layers, config.Layer{Name: name, JSON: content})
-	}
-	return config.Load(append(layers, l.Flags)...)
 }
 
 // task reads the issue: a file, or by its number from GitHub.
@@ -186,14 +149,6 @@ func (l *Local) finish(work *opened, result loop.Result) error {
 	}
 	l.log("report: %s", file)
 	return err
-}
-
-func (l *Local) view(s loop.State) report.View {
-	return report.View{State: s, Now: l.Clock(), Redact: l.redact, Phrase: "/ralph"}
-}
-
-func (l *Local) log(format string, args ...any) {
-	_, _ = fmt.Fprintln(l.Out, l.redact(fmt.Sprintf(format, args...)))
 }
 
 // writeFile replaces a file in one step, and never writes through a link that somebody left in its place.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -21,12 +22,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Time limits of one step (S0-21…S0-23, C12).
+// Time limits of one step that no setting changes (C12).
 const (
-	turnLimit   = 20 * time.Minute
-	reviewLimit = 5 * time.Minute
-	idleLimit   = 10 * time.Minute
-	setupLimit  = 10 * time.Minute
+	setupLimit = 10 * time.Minute
 	// stepGrace is what a cancelled run has for its last commit; together with killing the agent and the reports it must fit into the
 	// ten seconds that a cancelled job has (C11).
 	stepGrace = 3 * time.Second
@@ -39,19 +37,27 @@ type workshop struct {
 	tree     *git.Tree // the same, as git sees it; nil when the run commits nothing
 	settings config.Settings
 	as       *proc.User // nil: ourselves
+	hurried  bool       // a job of GitHub's: once it is cancelled, it has ten seconds
 	parent   []string   // our environment, of which children get what is allowed
 	home     string     // HOME of children; empty keeps ours
 	dir      string     // the run's own directory
 	reports  string     // where reports go that outlive the job; empty: nowhere
 	logs     string     // outputs that the agent may read
+	logsAs   string     // the same as prompts name it, from the place; empty: logs
 	keys     map[string]string
 	detected string // why these checks, when no setting names them
 	host     string // of commit addresses: "github.com"
 	console  io.Writer
+	format   stream.FormatOptions
+	groups   agent.Groups // folds each iteration's output; nil: nothing does
+	plain    bool         // a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
+	scm      check.Check  // what the setting scm asks for; nil: nothing
 	redact   func(string) string
 	wall     time.Duration // how long the run may take; 0: no limit
 	clock    func() time.Time
 	log      func(format string, args ...any)
+	verbose  func(format string, args ...any) // nil: nobody wants to know
+	tell     func(format string, args ...any) // of checks, instead of log; nil: log
 }
 
 // place is where a run works: a git tree, or for a prompt alone a directory.
@@ -132,65 +138,79 @@ func (w *workshop) judged() error {
 	return invalid("%s: no guardrail is hard and review is false, so nothing would judge the work; name a command, or let a reviewer look", w.settings.GuardrailsFrom)
 }
 
-// coder is the agent as the loop sees it. Each turn is a new process with a log of its own.
-type coder struct {
-	options agent.Options
-	dir     string
-	state   func() loop.State
-}
-
-// Turn implements loop.Agent.
-func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
-	o := c.options
-	o.LogFile = filepath.Join(c.dir, fmt.Sprintf("agent_%d.log", c.state().Turning.Iteration))
-	return takeTurn(ctx, o, asked)
-}
-
 func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
 	a, err := agent.New(o)
 	if err != nil {
 		return loop.Turn{}, err
 	}
 	t, err := a.Turn(ctx, asked)
-	t.LogFile = filepath.Base(o.LogFile)
+	if o.LogFile != "" {
+		t.LogFile = filepath.Base(o.LogFile)
+	}
 	return t, err
 }
 
 // agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The reviewer is nil
 // when there is no review.
 func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error) {
+	set := w.settings
 	options := agent.Options{
-		Command: w.settings.Agent.Command, Flags: w.settings.Agent.Args(), Model: w.settings.Agent.Model,
-		Dir: w.place.Dir(), Parent: w.parent, Home: w.home, As: w.as, Timeout: turnLimit, Idle: idleLimit, Grace: killGrace,
-		Completion: w.settings.CompletionResponse, Keys: w.keys, Extra: w.place.Env(),
+		Command: set.Agent.Command, Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
+		Dir: w.place.Dir(), Parent: w.parent, Home: w.home, As: w.as, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
+		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Format: w.format, Groups: w.groups,
+		Text: w.plain && !set.StreamAgentOutput,
 	}
-	if w.settings.StreamAgentOutput {
+	if set.StreamAgentOutput {
 		options.Console = w.console
 	}
-	c := coder{options, w.dir, state}
-	if _, err := agent.New(options); err != nil || !w.settings.Review {
+	c := coder{options: options, dir: w.dir, prompts: w.logs, state: state, byExit: set.ClaimByExit, doneFile: set.DoneFile, verbose: w.verbose}
+	if _, err := agent.New(options); err != nil || !set.Review {
 		return c, nil, err
 	}
-	options.Command, options.Flags, options.Model = w.settings.Reviewer.Command, w.settings.Reviewer.Args(), w.settings.Reviewer.Model
-	options.ReadOnly, options.Schema, options.Timeout = true, check.ReviewSchema, reviewLimit
+	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
+	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(), set.ReviewIdleTimeout()
+	options.AgentSettings, options.Text = false, false
 	_, err := agent.New(options)
 	return c, &options, err
 }
 
-// checks lists everything that can say no, in the order in which it is asked.
+// grace is how long a process that is stopped may take to end: 2 s where a cancelled job has ten for everything, else 5 (C11).
+func (w *workshop) grace() time.Duration {
+	if w.hurried {
+		return killGrace
+	}
+	return proc.DefaultGrace
+}
+
+// checks lists everything that can say no, in the order in which it is asked. A run of a prompt asks its guardrails first, and knows no
+// diff (S1-80, C25).
 func (w *workshop) checks(reviewer *agent.Options, words wording) check.List {
-	list := []check.Check{check.Turn{}, check.Claim{Completion: w.settings.CompletionResponse}, check.Diff{}}
+	claim := check.Claim{Completion: w.settings.CompletionResponse, Last: w.plain}
+	list := []check.Check{check.Turn{}}
+	if !w.plain {
+		list = append(list, claim, check.Diff{})
+	}
 	for _, g := range w.settings.Guardrails {
 		list = append(list, &check.Command{
 			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
-			Timeout: time.Duration(g.Timeout), TruncateChars: w.settings.OutputTruncateChars,
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, Console: w.console, Redact: w.redact,
+			Timeout: w.settings.CheckTimeout(g), TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
+			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, Console: w.console, Redact: w.redact,
 		})
+	}
+	if w.scm != nil {
+		list = append(list, w.scm)
+	}
+	if w.plain {
+		list = append(list, claim)
 	}
 	if reviewer != nil {
 		list = append(list, w.review(*reviewer, words))
 	}
-	return check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: w.log}
+	log := w.log
+	if w.tell != nil {
+		log = w.tell
+	}
+	return check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: log}
 }
 
 // environment is what checks and the setup get: no token, no key.
@@ -308,16 +328,12 @@ func (w *workshop) baseline(ctx context.Context, checks check.List, l *ledger) e
 
 // lease is how long a record holds the run: longer than any single step, so that a living run never looks dead.
 func (w *workshop) lease() time.Duration {
-	longest := max(turnLimit, reviewLimit, setupLimit)
-	for _, g := range w.settings.Guardrails {
-		longest = max(longest, time.Duration(g.Timeout))
-	}
 	// From one record to the next there is at most one turn, or all checks and a review.
-	all := reviewLimit
+	checks := w.settings.ReviewTimeout()
 	for _, g := range w.settings.Guardrails {
-		all += time.Duration(g.Timeout)
+		checks += w.settings.CheckTimeout(g)
 	}
-	return max(longest, all) + 5*time.Minute
+	return max(w.settings.TurnTimeout(), setupLimit, checks) + 5*time.Minute
 }
 
 func commandLines(guardrails []config.Guardrail) []string {

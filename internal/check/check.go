@@ -91,7 +91,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
 		}
-		l.tell(c, v)
+		l.Log("baseline %s: %s", v.Check, describe(v))
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, ctx.Err()
@@ -101,14 +101,14 @@ func (l List) one(ctx context.Context, c Check, at At, blocked string) (loop.Ver
 	if why := missing(c.Needs(), at, blocked); why != "" {
 		return loop.Verdict{Check: c.Name(), Severity: c.Severity(), Skipped: why, Tree: at.Iteration.Commit.Tree}, nil
 	}
+	if command, ok := c.(*Command); ok {
+		l.Log("Running guardrail: %s", command.Line)
+	}
 	return l.run(ctx, c, at)
 }
 
 func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	began := l.Clock()
-	if command, ok := c.(*Command); ok {
-		l.Log("Running guardrail: %s", command.Line)
-	}
 	v, err := c.Run(ctx, at)
 	if err != nil {
 		return v, err

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type Command struct {
 	Env     []string
 	As      *proc.User
 	LogDir  string              // where guardrail_<iteration>_<slug>.log goes
+	LogAs   string              // the same as the prompt names it, from Dir; empty: LogDir
 	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
 	Console io.Writer           // what a person sees live; nil: nothing
 }
@@ -98,7 +100,7 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	}
 	v.Missing = r.Class == proc.NotFound || r.Class == proc.Exited && (r.Exit == shellExit || r.Exit == shellExit+1)
 	v.Output = loop.Excerpt(output)
-	v.Tell = c.tell(r, filepath.Join(c.LogDir, name), output)
+	v.Tell = c.tell(r, filepath.Join(cmp.Or(c.LogAs, c.LogDir), name), output)
 	return v, nil
 }
 

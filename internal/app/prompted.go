@@ -1,0 +1,299 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/prompt"
+)
+
+// Prompted is ralph with a prompt: an agent and the guardrails, in the directory as it is. There is no branch, no commit and no review
+// unless they are asked for, and no git is needed (S1, C25).
+type Prompted struct {
+	Seat
+	Prompt     string // what the agent is told; empty when PromptFile says it
+	PromptFile string // from the current directory; read again before every iteration (S1-71)
+	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would (C17)
+	DryRun     bool   // say what would be run, and run nothing
+}
+
+// Run takes the prompt to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs (C11).
+func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
+	p.sit()
+	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
+		p.PromptFile = filepath.Join(p.Dir, p.PromptFile)
+	}
+	p.Dir = nearest(p.Dir)
+	settings, err := p.settings()
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	shop, err := p.shop(ctx, settings)
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	base, err := p.base()
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	if p.DryRun {
+		return loop.Result{Outcome: loop.Done}, p.plan(shop, base)
+	}
+	work, err := p.open(ctx, shop, base)
+	defer work.close()
+	if err != nil {
+		return loop.Result{Outcome: outcomeOf(err)}, err
+	}
+	words := prompt.Plain{Base: p.base, Writer: shop.words(nil)}
+	result := drive(ctx, hard, shop, work.ledger, words)
+	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
+		return result, errors.Join(&invalidError{errors.New(result.Reason)}, os.RemoveAll(shop.dir))
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	result, err = conclude(late, shop, work.ledger, p.view, result)
+	return result, errors.Join(err, p.finish(shop, result))
+}
+
+// outcomeOf is the outcome of a run that could not begin.
+func outcomeOf(err error) loop.Outcome {
+	var held *journal.HeldError
+	if errors.As(err, &held) {
+		return loop.Failed
+	}
+	return loop.Invalid
+}
+
+// nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that has any.
+func nearest(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, config.SettingsFile)); err == nil {
+			return at
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// base is the prompt as it stands now.
+func (p *Prompted) base() (string, error) {
+	text := p.Prompt
+	if p.PromptFile != "" {
+		content, err := os.ReadFile(p.PromptFile) // the user names it
+		if err != nil {
+			return "", invalid("flag --prompt-file: %w; give a file that says what to do", err)
+		}
+		text = string(content)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", invalid("the prompt is empty; say what to do with --prompt TEXT or --prompt-file FILE")
+	}
+	return text, nil
+}
+
+// shop is what the run works with. It finds out what is missing before anything is written or spent.
+func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*workshop, error) {
+	if p.Commit && settings.SCM == nil {
+		settings.SCM = &config.SCM{Command: "git", Tasks: []string{"commit"}}
+	}
+	settings.Review = settings.Review && settings.ReviewFrom != "" // C14
+	settings.Baseline = config.BaselineOff
+	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
+	shop := &workshop{
+		place: directory(p.Dir), settings: settings, parent: p.Parent, console: redacting{p.Out, p.redact}, format: p.Format,
+		clock: p.Clock, log: p.log, verbose: p.verbose, redact: p.redact, logs: filepath.Join(p.Dir, ".ralph"), logsAs: ".ralph", keys: p.keys(),
+		groups: p.Groups, plain: true,
+	}
+	if p.Verbose {
+		shop.tell = p.verbose
+	}
+	if settings.TimeoutFrom != "" {
+		shop.wall = settings.Timeout()
+	}
+	if settings.Iterations(config.PromptIterations) == config.Unlimited && shop.wall == 0 {
+		return nil, invalid("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
+	}
+	if settings.Review {
+		return nil, invalid("a review needs a branch whose commits it can look at: use --issue FILE instead of a prompt, or say --skip-review")
+	}
+	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.secrets())
+	if ok {
+		if err := clone.KeepOut(ctx); err != nil {
+			p.log("keeping ralph's own files out of commits: %v", err)
+		}
+	}
+	if settings.SCM != nil {
+		check, err := p.scm(shop, clone, ok)
+		if err != nil {
+			return nil, err
+		}
+		shop.scm = check
+	}
+	c, _, err := shop.agents(nil)
+	if err != nil {
+		return nil, err
+	}
+	line, err := commandLine(c)
+	p.verbose("Agent command: %s", line)
+	return shop, err
+}
+
+// commandLine is what the agent is run with, as a shell would write it.
+func commandLine(c coder) (string, error) {
+	a, err := agent.New(c.options)
+	if err != nil {
+		return "", err
+	}
+	return a.CommandLine(), nil
+}
+
+// open takes the lock, finds the run to go on with or begins one, and records it.
+func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*opened, error) {
+	work := &opened{shop: shop}
+	unlock, err := journal.Lock(p.Dir)
+	if err != nil {
+		return work, err
+	}
+	work.cleanup = append(work.cleanup, unlock)
+	id, title := p.name()
+	before, dir, err := p.newest(id)
+	if err != nil {
+		return work, err
+	}
+	way, why, err := p.takeUp(before, dir != "", before.Start.Spec == base)
+	if err != nil {
+		return work, err
+	}
+	if way == loop.Nothing {
+		return work, invalid("%s", why)
+	}
+	run := newRun(p.Clock())
+	if way != loop.Begin {
+		run = filepath.Base(dir)
+		p.log("%s: %s", way, why)
+	}
+	shop.dir = filepath.Join(p.Dir, ".ralph", "runs", run)
+	book, err := journal.Open(shop.dir)
+	if err != nil {
+		return work, err
+	}
+	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
+	leave, err := p.enlist()
+	if err != nil {
+		return work, err
+	}
+	work.cleanup = append(work.cleanup, leave)
+	work.ledger = &ledger{journal: book, clock: p.Clock, redact: p.redact}
+	most := shop.settings.Iterations(config.PromptIterations)
+	owner := fmt.Sprintf("process %d", os.Getpid())
+	record := loop.Record{Type: loop.Started, At: p.Clock(), Start: &loop.Start{
+		Run: run, Task: id, Title: title, Spec: base, Agent: filepath.Base(shop.settings.Agent.Command), Owner: owner,
+		Checks: commandLines(shop.settings.Guardrails), MaxIterations: capped(most),
+	}}
+	if way != loop.Begin {
+		record = loop.Record{Type: loop.Resumed, At: p.Clock(), Resume: &loop.Resume{Owner: owner, Retry: way == loop.Again}}
+		if way == loop.Again {
+			record.Resume.MaxIterations = most
+		}
+	}
+	_, err = work.ledger.Append(ctx, record)
+	return work, err
+}
+
+// capped is a cap as records have it: 0 is none.
+func capped(most int) int {
+	if most == config.Unlimited {
+		return 0
+	}
+	return most
+}
+
+// name makes a task of a prompt: a file is the same task whatever stands in it, a text is another task when it is another text.
+func (p *Prompted) name() (id, title string) {
+	if p.PromptFile != "" {
+		return "file-" + short(p.PromptFile), filepath.Base(p.PromptFile)
+	}
+	title, _, _ = strings.Cut(strings.TrimSpace(p.Prompt), "\n")
+	if r := []rune(title); len(r) > 80 {
+		title = string(r[:79]) + "…"
+	}
+	return "prompt-" + short(p.Prompt), title
+}
+
+func short(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
+}
+
+// finish says how it ended, and writes the reports.
+func (p *Prompted) finish(shop *workshop, result loop.Result) error {
+	file, err := writeReports(shop.dir, p.view(result.State))
+	n := len(result.State.Iterations)
+	switch {
+	case result.Outcome == loop.Done:
+		p.log("SUCCESS: %s completed in %d iterations", result.State.Start.Task, n)
+	case result.Outcome == loop.Capped:
+		p.log("CAP HIT: %s failed after %d attempts", result.State.Start.Task, n)
+	case result.Outcome == loop.Waiting && !result.Until.IsZero():
+		p.log("%s until %s: %s", result.Outcome, result.Until.Local().Format(time.RFC3339), result.Reason)
+	default:
+		p.log("%s: %s", result.Outcome, result.Reason)
+	}
+	p.verbose("Report: %s", file)
+	return err
+}
+
+// plan says what a run would do (S1-149).
+func (p *Prompted) plan(shop *workshop, base string) error {
+	c, _, err := shop.agents(nil)
+	if err != nil {
+		return err
+	}
+	line, err := commandLine(c)
+	if err != nil {
+		return err
+	}
+	p.log("Directory: %s", p.Dir)
+	p.log("Agent: %s", line)
+	p.log("Iterations: at most %s", loop.State{}.Of(shop.settings.Iterations(config.PromptIterations)))
+	p.log("Completion: <response>%s</response>", shop.settings.CompletionResponse)
+	for _, g := range shop.settings.Guardrails {
+		p.log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction, shop.settings.CheckTimeout(g))
+	}
+	if scm := shop.settings.SCM; scm != nil {
+		p.log("Source control: %s %s", scm.Command, strings.Join(scm.Tasks, ", "))
+	}
+	p.log("Prompt, %d bytes:", len(base))
+	for line := range strings.Lines(base) {
+		p.log("  %s", strings.TrimRight(line, "\n"))
+	}
+	return nil
+}
+
+// directory is a place without git.
+type directory string
+
+// Dir implements place.
+func (d directory) Dir() string { return string(d) }
+
+// Env implements place.
+func (directory) Env() []string { return nil }
+
+// Clean implements check.Tree: nobody knows what is tracked here.
+func (directory) Clean(context.Context) ([]string, error) { return nil, nil }
+
+// Restore implements check.Tree.
+func (directory) Restore(context.Context) error { return nil }

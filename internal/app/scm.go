@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// scmTime bounds one source control task: a push may be large.
+const scmTime = 30 * time.Minute
+
+// scmKnows is what source control may know of our environment besides proc.Allowed: how to reach a remote and who commits. No token.
+var scmKnows = []string{"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "EMAIL"}
+
+func (p *Prompted) scmEnvironment() []string {
+	return proc.Environment(p.Parent, slices.Concat(proc.Allowed, scmKnows))
+}
+
+// scm makes the check of the setting scm (S1-99…S1-106).
+func (p *Prompted) scm(shop *workshop, clone *git.Clone, inClone bool) (check.Check, error) {
+	scm := shop.settings.SCM
+	isGit := filepath.Base(scm.Command) == "git"
+	if isGit && !inClone {
+		return nil, invalid("the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out", strings.Join(scm.Tasks, ", "), p.Dir)
+	}
+	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {
+		coder, _, err := shop.agents(nil)
+		if err != nil {
+			return loop.Turn{}, err
+		}
+		coder.options.Console = nil
+		return takeTurn(ctx, coder.options, check.MessagePrompt)
+	}}
+	if !isGit {
+		c.Changed = func(context.Context) (bool, error) { return true, nil }
+		c.Do = func(ctx context.Context, task, message string) (string, bool, error) {
+			args := append([]string{scm.Command}, strings.Fields(task)...)
+			if task == "commit" {
+				args = append(args, "-am", message)
+			}
+			return p.other(ctx, args)
+		}
+		return c, nil
+	}
+	c.Changed = clone.Changed
+	c.Do = func(ctx context.Context, task, message string) (string, bool, error) {
+		if task == "commit" {
+			return clone.Commit(ctx, message)
+		}
+		return clone.Run(ctx, strings.Fields(task))
+	}
+	return c, nil
+}
+
+// other runs a source control program that is not git.
+func (p *Prompted) other(ctx context.Context, argv []string) (output string, done bool, err error) {
+	kept := proc.NewTail(32<<10, 32<<10)
+	r, err := proc.Run(ctx, proc.Spec{Argv: argv, Dir: p.Dir, Env: p.scmEnvironment(), Timeout: scmTime, Stdout: kept, Stderr: kept})
+	return p.redact(kept.String()), r.Class == proc.Exited && r.Exit == 0, err
+}

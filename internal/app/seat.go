@@ -1,0 +1,156 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// Seat is where a person runs ralph: a directory, an environment, a terminal.
+type Seat struct {
+	Env    config.Environment
+	Parent []string // the environment, NAME=value, of which children get what is allowed
+	Dir    string   // the current directory
+	Out    io.Writer
+	Err    io.Writer            // what Verbose tells
+	Format stream.FormatOptions // how the agent's events are shown on Out
+	Clock  func() time.Time
+	// Flags is the layer of settings that the command line makes.
+	Flags   config.Layer
+	Verbose bool // S1-25
+	// Groups folds the log of each iteration where it is read as a job's; nil does not.
+	Groups agent.Groups
+	// Ask asks the person a question and returns the answer; nil when nobody is there.
+	Ask func(question string) (string, error)
+
+	Fresh  bool // begin again, whatever there was (C15)
+	Resume bool // go on with the last run, even when it has ended
+
+	redact func(string) string
+}
+
+// sit readies the seat: from here on, what it prints is without secrets, and no process of our user reads our environment.
+func (s *Seat) sit() {
+	s.redact = report.Redactor(s.secrets())
+	_ = proc.HideSelf() // where it does not work, the agent is as trusted as the person at the keyboard
+}
+
+// secrets are the values that must never be printed or committed.
+func (s *Seat) secrets() []string { return secretsIn(s.Env, s.Parent) }
+
+// keys are the credentials of agents in the environment.
+func (s *Seat) keys() map[string]string { return agentKeys(s.Parent, nil) }
+
+// settings are those of the directory's files and the flags, read once (C29).
+func (s *Seat) settings() (config.Settings, error) {
+	layers, err := settingsFiles(s.Dir)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	for _, layer := range layers {
+		s.verbose("Loading settings from %s", layer.Name)
+	}
+	settings, err := config.Load(append(layers, s.Flags)...)
+	if err == nil && s.Verbose {
+		s.showSettings(append(layers, s.Flags))
+	}
+	return settings, err
+}
+
+// showSettings prints the merged settings without what looks like a secret (S1-112).
+func (s *Seat) showSettings(layers []config.Layer) {
+	explained, err := config.Explain(layers...)
+	if err != nil {
+		return
+	}
+	text, err := explained.JSONC(s.redact)
+	if err != nil {
+		return
+	}
+	for line := range bytes.Lines(text) {
+		s.verbose("%s", bytes.TrimRight(line, "\n"))
+	}
+}
+
+// newest finds the newest run of a task in the directory; dir is empty when there is none.
+func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
+	runs := filepath.Join(s.Dir, ".ralph", "runs")
+	entries, err := os.ReadDir(runs) // in the order of their names, which begin with the time
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return state, "", fmt.Errorf("looking for earlier runs: %w", err)
+	}
+	for _, e := range slices.Backward(entries) {
+		file, err := os.Open(filepath.Join(runs, e.Name(), journal.File)) // our own directory
+		if err != nil {
+			continue
+		}
+		records, _, err := journal.Read(file)
+		_ = file.Close()
+		if err != nil {
+			s.log("the run %s is passed over: %v", e.Name(), err)
+			continue
+		}
+		if state := loop.Fold(records); state.Start.Task == id {
+			return state, filepath.Join(runs, e.Name()), nil
+		}
+	}
+	return loop.State{}, "", nil
+}
+
+// takeUp says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a terminal the person
+// decides; otherwise an unfinished run is resumed when nothing has changed, and the flags decide before all (C15).
+func (s *Seat) takeUp(before loop.State, known, unchanged bool) (loop.Way, string, error) {
+	asked := loop.Asked{Retry: s.Resume, Fresh: s.Fresh || known && !s.Resume && !unchanged}
+	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
+	way, why := loop.TakeUp(before, known, asked, s.Clock())
+	if way != loop.Continue || s.Ask == nil || s.Resume || s.Fresh {
+		return way, why, nil
+	}
+	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %d iterations. Resume or fresh? (R/f): ", before.Start.Task, len(before.Iterations)))
+	if err != nil {
+		return way, why, invalid("nobody answered whether to resume or begin afresh; say --resume or --fresh")
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "f" || answer == "fresh" {
+		return loop.Begin, "a fresh start was asked for", nil
+	}
+	return way, why, nil
+}
+
+// enlist makes this process a child that the supervisor above waits for; without one it does nothing (S3-30).
+func (s *Seat) enlist() (leave func(), err error) {
+	dir := proc.Value(s.Parent, journal.SupervisorDir)
+	if dir == "" {
+		return func() {}, nil
+	}
+	return journal.Register(dir)
+}
+
+func (s *Seat) view(state loop.State) report.View {
+	return report.View{State: state, Now: s.Clock(), Redact: s.redact, Phrase: "/ralph"}
+}
+
+func (s *Seat) log(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.Out, "%s\n", proc.Inert(s.redact(fmt.Sprintf(format, args...))))
+}
+
+// verbose tells what nobody needs to know until something goes wrong (S1-111…S1-118).
+func (s *Seat) verbose(format string, args ...any) {
+	if s.Verbose && s.Err != nil {
+		_, _ = fmt.Fprintf(s.Err, "[ralph] %s\n", proc.Inert(s.redact(fmt.Sprintf(format, args...))))
+	}
+}
