@@ -16,7 +16,7 @@ func TestInputsOfAnEmptyEnvironment(t *testing.T) {
 	if !reflect.DeepEqual(in, want) {
 		t.Errorf("got %+v, want %+v", in, want)
 	}
-	if s, err := Load(in.Layers()...); err != nil || s.GuardrailsFrom != "" || s.MaximumIterations != 0 {
+	if s, err := Load(in.Layers()...); err != nil || s.GuardrailsFrom != "" || s.MaximumIterations != nil {
 		t.Errorf("no input sets anything: %+v, %v", s, err)
 	}
 }
@@ -41,7 +41,7 @@ func TestInputsBecomeSettings(t *testing.T) {
 	if want := []string{"-c", "a b", "--x=c d", "e f", ""}; !reflect.DeepEqual(in.AgentArgs, want) {
 		t.Errorf("arguments %q, want %q", in.AgentArgs, want)
 	}
-	if s.MaximumIterations != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" || s.Agent.Command != "codex" ||
+	if s.Iterations(TaskIterations) != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" || s.Agent.Command != "codex" ||
 		s.Reviewer.Model != "o" || len(s.Guardrails) != 2 || s.Guardrails[1].Command != "make test" || s.GuardrailsFrom != "inputs" {
 		t.Errorf("%+v", s)
 	}

@@ -1,19 +1,16 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
-	"unicode/utf8"
 )
 
 // Layer is one source of settings: the name problems are reported under, and a JSON object.
 type Layer struct {
 	Name string // ".ralph/settings.json", "input settings"
-	JSON []byte
+	JSON []byte // may hold comments and trailing commas
 }
 
 // Error is everything that is wrong with settings, inputs or the environment, one sentence each.
@@ -33,67 +30,11 @@ func asError(problems []string) error {
 }
 
 // Load lays the layers over the defaults in their order and checks each on its own: scalars override, arrays replace, objects merge
-// (S1-55…S1-58). Its error is an *Error that holds the problems of all layers.
+// (S1-55…S1-58). null is no value of any key: a layer that has nothing to say about one leaves it out. Load's error is an *Error that
+// holds the problems of all layers.
 func Load(layers ...Layer) (Settings, error) {
-	var problems []string
-	merged := map[string]any{}
-	from := ""
-	for _, layer := range layers {
-		object, faults := layer.parse()
-		problems = append(problems, faults...)
-		if _, ok := object["guardrails"]; ok {
-			from = layer.Name
-		}
-		merge(merged, object)
-	}
-	if err := asError(problems); err != nil {
-		return Settings{}, err
-	}
-	settings, err := decode(merged)
-	settings.GuardrailsFrom = from
-	return settings, err
-}
-
-// parse reads a layer as a JSON object and holds it against the schema.
-func (l Layer) parse() (map[string]any, []string) {
-	text := bytes.TrimPrefix(l.JSON, []byte("\xef\xbb\xbf"))
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, []string{l.Name + " is empty; an object is needed, at least {}."}
-	}
-	if !utf8.Valid(text) {
-		return nil, []string{l.Name + " is not UTF-8 text."}
-	}
-	var value any
-	if err := json.Unmarshal(text, &value); err != nil { // sees also what follows the object, which a Decoder leaves unread
-		return nil, []string{l.syntax(text, err)}
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		return nil, []string{l.syntax(text, err)}
-	}
-	if faults := violations(l.Name, value); len(faults) > 0 {
-		return nil, faults
-	}
-	object := value.(map[string]any)
-	delete(object, "$schema")
-	return object, nil
-}
-
-// syntax says where the text stops being JSON.
-func (l Layer) syntax(text []byte, err error) string {
-	var wrong *json.SyntaxError
-	if !errors.As(err, &wrong) {
-		return fmt.Sprintf("%s is not JSON: %v.", l.Name, err)
-	}
-	at := min(max(int(wrong.Offset)-1, 0), len(text)) // Offset counts the byte that was wrong
-	if strings.HasPrefix(wrong.Error(), "unexpected end") {
-		at = len(text)
-	}
-	before := string(text[:at])
-	line := strings.Count(before, "\n") + 1
-	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
-	return fmt.Sprintf("%s is not JSON: line %d, column %d: %s.", l.Name, line, column, wrong.Error())
+	explained, err := Explain(layers...)
+	return explained.Settings, err
 }
 
 // merge lays over onto base: objects merge, everything else replaces (S1-56…S1-58).

@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+func minutes(n int) Duration { return Duration(time.Duration(n) * time.Minute) }
+
 func layer(text string) Layer { return Layer{Name: SettingsFile, JSON: []byte(text)} }
 
 func TestDefaults(t *testing.T) {
@@ -17,7 +19,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Defaults()
-	want.Reviewer = Command{Command: "claude"}
+	want.Reviewer = Command{Command: "claude", Timeout: minutes(5), IdleTimeout: minutes(10)}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got %+v, want %+v", s, want)
 	}
@@ -41,7 +43,7 @@ func TestLayersMerge(t *testing.T) { // S1-55…S1-58
 	if len(s.Guardrails) != 1 || s.Guardrails[0] != want || s.GuardrailsFrom != LocalSettingsFile {
 		t.Errorf("lists replace: %+v from %q", s.Guardrails, s.GuardrailsFrom)
 	}
-	if s.MaximumIterations != 9 || s.Review || !s.StreamAgentOutput {
+	if s.Iterations(TaskIterations) != 9 || s.Review || !s.StreamAgentOutput {
 		t.Errorf("scalars override, the rest stays: %+v", s)
 	}
 }
@@ -54,14 +56,19 @@ func TestAnEmptyListOfGuardrailsIsSet(t *testing.T) {
 }
 
 func TestReviewerIsTheAgentUnlessItIsAnother(t *testing.T) {
+	command := func(name string, flags []string, model string, timeout, idle int) Command {
+		return Command{name, flags, model, minutes(timeout), minutes(idle)}
+	}
 	for _, test := range []struct {
 		settings string
 		want     Command
 	}{
-		{`{"agent":{"command":"amp","flags":["-f"],"model":"m"}}`, Command{"amp", []string{"-f"}, "m"}},
-		{`{"agent":{"command":"amp","model":"m"},"reviewer":{"model":"n"}}`, Command{"amp", nil, "n"}},
-		{`{"agent":{"command":"amp","flags":["-f"],"model":"m"},"reviewer":{"command":"codex"}}`, Command{"codex", nil, ""}},
-		{`{"agent":{"flags":["-f"]},"reviewer":{"flags":[]}}`, Command{"claude", []string{}, ""}},
+		{`{"agent":{"command":"amp","flags":["-f"],"model":"m"}}`, command("amp", []string{"-f"}, "m", 5, 10)},
+		{`{"agent":{"command":"amp","model":"m"},"reviewer":{"model":"n"}}`, command("amp", nil, "n", 5, 10)},
+		{`{"agent":{"command":"amp","flags":["-f"],"model":"m"},"reviewer":{"command":"codex"}}`, command("codex", nil, "", 5, 10)},
+		{`{"agent":{"flags":["-f"]},"reviewer":{"flags":[]}}`, command("claude", []string{}, "", 5, 10)},
+		{`{"agent":{"timeout":"30m","idleTimeout":"3m"}}`, command("claude", nil, "", 5, 3)},
+		{`{"agent":{"idleTimeout":"3m"},"reviewer":{"idleTimeout":"4m","timeout":"6m"}}`, command("claude", nil, "", 6, 4)},
 	} {
 		s, err := Load(layer(test.settings))
 		if err != nil || !reflect.DeepEqual(s.Reviewer, test.want) {
@@ -73,21 +80,31 @@ func TestReviewerIsTheAgentUnlessItIsAnother(t *testing.T) {
 func TestProblems(t *testing.T) {
 	for _, test := range []struct{ settings, want string }{
 		{``, `.ralph/settings.json is empty; an object is needed, at least {}.`},
-		{"{\n  \"review\": true,\n}", `.ralph/settings.json is not JSON: line 3, column 1: invalid character '}' looking for beginning of object key string.`},
-		{`{"réview": tru }`, `.ralph/settings.json is not JSON: line 1, column 15: invalid character ' ' in literal true (expecting 'e').`},
-		{`{"review": true`, `.ralph/settings.json is not JSON: line 1, column 16: unexpected end of JSON input.`},
-		{`{} {}`, `.ralph/settings.json is not JSON: line 1, column 4: invalid character '{' after top-level value.`},
 		{"{\"a\":\"\xff\"}", `.ralph/settings.json is not UTF-8 text.`},
 		{`[]`, `.ralph/settings.json: the whole is a list; allowed is an object.`},
-		{`{"maximumIterations":0}`, `.ralph/settings.json: maximumIterations is 0; allowed is a whole number from 1 to 1000.`},
+		{`{"maximumIterations":-1}`, `.ralph/settings.json: maximumIterations is -1; allowed is a whole number from 0 to 1000.`},
 		{`{"maximumIterations":"5"}`, `.ralph/settings.json: maximumIterations is "5"; allowed is a whole number.`},
 		{`{"timeoutMinutes":7201}`, `.ralph/settings.json: timeoutMinutes is 7201; allowed is a whole number from 1 to 7200.`},
 		{`{"timeoutMinutes":1.5}`, `.ralph/settings.json: timeoutMinutes is 1.5; allowed is a whole number.`},
 		{`{"review":"yes"}`, `.ralph/settings.json: review is "yes"; allowed is true or false.`},
-		{`{"review":null}`, `.ralph/settings.json: review is null; allowed is true or false.`},
+		{`{"review":null}`, `.ralph/settings.json: review is null; allowed is true or false, or to leave the key out.`},
+		{`{"agent":null}`, `.ralph/settings.json: agent is null; allowed is an object, or to leave the key out.`},
+		{`{"timeoutMultiplier":0.05}`, `.ralph/settings.json: timeoutMultiplier is 0.05; allowed is a number from 0.1 to 100.`},
+		{`{"timeoutMultiplier":"2"}`, `.ralph/settings.json: timeoutMultiplier is "2"; allowed is a number.`},
+		{`{"timeoutMultiplier":1e999999999}`, `.ralph/settings.json: the number at line 1, column 22 is out of any range.`},
+		{`{"outputTruncateFrom":"middle"}`, `.ralph/settings.json: outputTruncateFrom is "middle"; allowed is "head", "tail" or "both".`},
+		{`{"doneFile":"/tmp/DONE"}`, `.ralph/settings.json: doneFile is "/tmp/DONE"; allowed is the path of a file in the repository, such as "DONE".`},
+		{`{"doneFile":"a/../../DONE"}`, `.ralph/settings.json: doneFile is "a/../../DONE"; allowed is the path of a file in the repository, such as "DONE".`},
+		{`{"doneFile":".git/HEAD"}`, `.ralph/settings.json: doneFile is ".git/HEAD"; allowed is the path of a file in the repository, such as "DONE".`},
+		{`{"agent":{"timeout":"25h"}}`, `.ralph/settings.json: agent.timeout is "25h"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
+		{"{\"review\":true,\n \"agent\":{\"model\":\"é\", \"model\":\"b\"}}", `.ralph/settings.json: agent.model is there twice, at line 2, column 11 and at line 2, column 24; only one is allowed.`},
+		{`{"guardrails":[{"command":"a","command":"b"}],"guardrails":[]}`, ".ralph/settings.json: guardrails[0].command is there twice, at line 1, column 17 and at line 1, column 31; only one is allowed.\n" +
+			`.ralph/settings.json: guardrails is there twice, at line 1, column 2 and at line 1, column 47; only one is allowed.`},
 		{`{"baseline":"on"}`, `.ralph/settings.json: baseline is "on"; allowed is "require", "report" or "off".`},
 		{`{"completionResponse":""}`, `.ralph/settings.json: completionResponse is ""; it must not be empty.`},
-		{`{"agent":{"cmd":"x"}}`, `.ralph/settings.json: agent.cmd is an unknown key; allowed are command, flags and model.`},
+		{`{"agent":{"cmd":"x"}}`, `.ralph/settings.json: agent.cmd is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},
+		{`{"agent":{"Falgs":[]}}`, `.ralph/settings.json: agent.Falgs is an unknown key; allowed are command, flags, idleTimeout, model and timeout. Did you mean flags?`},
+		{`{"agent":{"a\nb":[]}}`, `.ralph/settings.json: agent."a\nb" is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},
 		{`{"agent":{"command":" "}}`, `.ralph/settings.json: agent.command is " "; it must not be empty.`},
 		{`{"agent":{"flags":"-x"}}`, `.ralph/settings.json: agent.flags is "-x"; allowed is a list.`},
 		{`{"guardrails":[{"command":"a"},{"hint":"b"}]}`, `.ralph/settings.json: guardrails[1] lacks command, which must be there.`},
@@ -105,6 +122,71 @@ func TestProblems(t *testing.T) {
 		}
 		if got := wrong.Error(); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.settings, got, test.want)
+		}
+	}
+}
+
+// TestLayersMayEachLackWhatAnotherHas: the schema sees each layer alone, the rule of scm holds for all together.
+func TestLayersMayEachLackWhatAnotherHas(t *testing.T) {
+	s, err := Load(layer(`{"scm":{"command":"git","tasks":["commit","push"]}}`), Layer{Name: LocalSettingsFile, JSON: []byte(`{"scm":{"tasks":["commit"]}}`)})
+	if err != nil || !reflect.DeepEqual(s.SCM, &SCM{"git", []string{"commit"}}) {
+		t.Errorf("%+v, %v", s.SCM, err)
+	}
+	_, err = Load(layer(`{}`), Layer{Name: LocalSettingsFile, JSON: []byte(`{"scm":{}}`)})
+	if want := ".ralph/settings.local.json: scm lacks command, which must be there."; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestIterations(t *testing.T) { // C3
+	for settings, want := range map[string]int{`{}`: PlanIterations, `{"maximumIterations":3}`: 3, `{"maximumIterations":0}`: Unlimited} {
+		s, err := Load(layer(settings))
+		if err != nil || s.Iterations(PlanIterations) != want {
+			t.Errorf("%s: %d iterations, %v; want %d", settings, s.Iterations(PlanIterations), err, want)
+		}
+	}
+	s, err := Load(layer(`{"maximumIterations":0}`), Layer{Name: "flags", JSON: []byte(`{"maximumIterations":4}`)})
+	if err != nil || s.Iterations(PlanIterations) != 4 {
+		t.Errorf("%d, %v", s.Iterations(PlanIterations), err)
+	}
+}
+
+func TestTheMultiplierScalesStepsButNotTheRun(t *testing.T) { // C12
+	s, err := Load(layer(`{"timeoutMultiplier": 2.5, "agent": {"timeout": "4m"}, "guardrails": [{"command": "a", "timeout": "90s"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, limit := range map[string]struct{ got, want time.Duration }{
+		"turn":             {s.TurnTimeout(), 10 * time.Minute},
+		"idle":             {s.IdleTimeout(), 25 * time.Minute},
+		"review":           {s.ReviewTimeout(), 12*time.Minute + 30*time.Second},
+		"idle of a review": {s.ReviewIdleTimeout(), 25 * time.Minute},
+		"check":            {s.CheckTimeout(s.Guardrails[0]), 225 * time.Second},
+		"run":              {s.Timeout(), time.Hour},
+	} {
+		if limit.got != limit.want {
+			t.Errorf("%s: %s, want %s", what, limit.got, limit.want)
+		}
+	}
+}
+
+func TestWhetherReviewWasAskedFor(t *testing.T) { // C14
+	for _, test := range []struct{ base, over, from string }{
+		{`{}`, `{}`, ""},
+		{`{"review":true}`, `{}`, SettingsFile},
+		{`{"review":true}`, `{"review":false}`, "flags"},
+	} {
+		s, err := Load(layer(test.base), Layer{Name: "flags", JSON: []byte(test.over)})
+		if err != nil || s.ReviewFrom != test.from {
+			t.Errorf("%s, %s: %q, %v; want %q", test.base, test.over, s.ReviewFrom, err, test.from)
+		}
+	}
+}
+
+func TestDurationsAreWrittenAsPeopleDo(t *testing.T) {
+	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Minute: "1h30m", 90 * time.Second: "1m30s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s"} {
+		if got, err := Duration(d).MarshalText(); err != nil || string(got) != want {
+			t.Errorf("%s is written %s, %v", d, got, err)
 		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
+	"path"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -31,6 +34,7 @@ var schema = sync.OnceValue(func() *jsonschema.Schema {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	compiler.RegisterFormat(&jsonschema.Format{Name: "duration-go", Validate: isDuration})
+	compiler.RegisterFormat(&jsonschema.Format{Name: "path-inside", Validate: isInside})
 	if err := compiler.AddResource("settings.schema.json", document); err != nil {
 		panic(err)
 	}
@@ -48,6 +52,20 @@ func isDuration(value any) error {
 		err = errors.New("out of range")
 	}
 	return err
+}
+
+// isInside accepts the path of a file in the repository, and nothing: no way leads out, none into .git.
+func isInside(value any) error {
+	text, ok := value.(string)
+	if !ok || text == "" {
+		return nil
+	}
+	clean := path.Clean(text)
+	if path.IsAbs(text) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(text, "\\\x00") ||
+		strings.EqualFold(strings.SplitN(clean, "/", 2)[0], ".git") {
+		return errors.New("not inside")
+	}
+	return nil
 }
 
 // violations holds a value against the schema: one sentence a problem, in the order of their keys.
@@ -87,6 +105,9 @@ func sentence(e *jsonschema.ValidationError, document any) string {
 	case *kind.Required:
 		return fmt.Sprintf("%s lacks %s, which must be there.", key, list(k.Missing, "and"))
 	case *kind.Type:
+		if found == "null" { // some tools take null for "as below"
+			return fmt.Sprintf("%s is null; allowed is %s, or to leave the key out.", key, noun(k.Want))
+		}
 		return fmt.Sprintf("%s is %s; allowed is %s.", key, found, noun(k.Want))
 	case *kind.Enum:
 		return fmt.Sprintf("%s is %s; allowed is %s.", key, found, choices(k.Want))
@@ -99,6 +120,9 @@ func sentence(e *jsonschema.ValidationError, document any) string {
 	case *kind.MaxItems:
 		return fmt.Sprintf("%s has %d entries; allowed are at most %d.", key, k.Got, k.Want)
 	case *kind.Format:
+		if k.Want == "path-inside" {
+			return fmt.Sprintf(`%s is %s; allowed is the path of a file in the repository, such as "DONE".`, key, found)
+		}
 		return fmt.Sprintf(`%s is %s; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`, key, found)
 	}
 	return fmt.Sprintf("%s is %s, which the schema does not allow.", key, found)
@@ -115,7 +139,12 @@ func unknown(keys, location []string) string {
 	for i, key := range keys {
 		full[i] = keyPath(append(slices.Clone(location), key))
 	}
-	return fmt.Sprintf("%s %s; allowed are %s.", list(full, "and"), word, list(allowedKeys(location), "and"))
+	allowed := allowedKeys(location)
+	said := fmt.Sprintf("%s %s; allowed are %s.", list(full, "and"), word, list(allowed, "and"))
+	if meant := nearest(keys, allowed); len(meant) > 0 {
+		said += " Did you mean " + list(meant, "and") + "?"
+	}
+	return said
 }
 
 // node is the part of the schema that describes a place in a settings file; nil when there is none.
@@ -156,8 +185,21 @@ func allowedKeys(location []string) []string {
 
 func bounds(location []string) string {
 	s := node(location)
-	return fmt.Sprintf("a whole number from %s to %s", s.Minimum.RatString(), s.Maximum.RatString())
+	what := "a whole number"
+	if slices.Contains(s.Types.ToStrings(), "number") {
+		what = "a number"
+	}
+	return fmt.Sprintf("%s from %s to %s", what, decimal(s.Minimum), decimal(s.Maximum))
 }
+
+// decimal writes a bound as the schema does: 0.1.
+func decimal(r *big.Rat) string {
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// ordinary keys are written as they are, others in quotes and shortened.
+var ordinary = regexp.MustCompile(`^[A-Za-z0-9_$-]{1,60}$`)
 
 // keyPath writes a place as people do: guardrails[0].command.
 func keyPath(location []string) string {
@@ -169,6 +211,9 @@ func keyPath(location []string) string {
 		}
 		if b.Len() > 0 {
 			b.WriteByte('.')
+		}
+		if !ordinary.MatchString(step) {
+			step = show(step)
 		}
 		b.WriteString(step)
 	}
@@ -207,15 +252,19 @@ func show(value any) string {
 	if err != nil {
 		return "something else"
 	}
-	if runes := []rune(string(text)); len(runes) > 80 {
+	return shorten(string(text))
+}
+
+func shorten(text string) string {
+	if runes := []rune(text); len(runes) > 80 {
 		return string(runes[:80]) + "…"
 	}
-	return string(text)
+	return text
 }
 
 func noun(types []string) string {
 	names := map[string]string{"object": "an object", "array": "a list", "string": "a text in quotes", "integer": "a whole number",
-		"boolean": "true or false"}
+		"number": "a number", "boolean": "true or false"}
 	words := make([]string, len(types))
 	for i, t := range types {
 		words[i] = names[t]

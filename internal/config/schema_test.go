@@ -34,13 +34,23 @@ func TestSchemaIsTheStruct(t *testing.T) {
 	if err := json.Unmarshal(defaults, &values); err != nil {
 		t.Fatal(err)
 	}
-	for key, property := range root.Properties {
-		if property.Default != nil && !reflect.DeepEqual(property.Default, values[key]) {
-			t.Errorf("%s: the schema's default is %v, the code's %v", key, property.Default, values[key])
-		}
-	}
+	sameDefaults(t, "", root.Properties, values)
 	delete(root.Properties, "$schema")
 	same(t, "settings", root, root.Defs, reflect.TypeFor[Settings]())
+}
+
+// sameDefaults: where the schema names a default, the code has it, and the other way round, unless it is nothing.
+func sameDefaults(t *testing.T, path string, properties map[string]shape, values map[string]any) {
+	t.Helper()
+	for key, property := range properties {
+		if below, ok := values[key].(map[string]any); ok {
+			sameDefaults(t, path+key+".", property.Properties, below)
+			continue
+		}
+		if property.Default == nil && values[key] != nil && values[key] != "" || property.Default != nil && !reflect.DeepEqual(property.Default, values[key]) {
+			t.Errorf("%s%s: the schema's default is %v, the code's %v", path, key, property.Default, values[key])
+		}
+	}
 }
 
 func same(t *testing.T, path string, s shape, defs map[string]shape, typ reflect.Type) {
@@ -100,6 +110,8 @@ func typeName(typ reflect.Type) string {
 		return "boolean"
 	case reflect.Int:
 		return "integer"
+	case reflect.Float64:
+		return "number"
 	case reflect.Slice:
 		return "array"
 	case reflect.Struct:

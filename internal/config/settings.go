@@ -16,44 +16,69 @@ const (
 // Settings say how a run works. They are what the layers add up to: defaults ← settings.json ← settings.local.json ← inputs or flags.
 // The keys of S1-46…S1-54 are here under their own names.
 type Settings struct {
-	// MaximumIterations caps a run; 0 means that no layer set it, see Iterations (C3).
-	MaximumIterations int `json:"maximumIterations,omitempty"`
+	// MaximumIterations caps a run: nil when no layer set it, 0 for no cap at all; see Iterations (C3).
+	MaximumIterations *int `json:"maximumIterations,omitempty"`
 	// CompletionResponse is the text of <response> that claims completion (C2).
 	CompletionResponse string `json:"completionResponse"`
 	// OutputTruncateChars is how many runes of a failed check's output a prompt carries (C9).
 	OutputTruncateChars int `json:"outputTruncateChars"`
+	// OutputTruncateFrom says which part of a longer output that is: FromHead, FromTail or FromBoth (C9).
+	OutputTruncateFrom string `json:"outputTruncateFrom"`
 	// StreamAgentOutput shows the agent's events on the console as they come.
 	StreamAgentOutput bool `json:"streamAgentOutput"`
 	// IncludeIterationCountInPrompt prepends "Iteration X of Y, Z remaining." (S1-74).
 	IncludeIterationCountInPrompt bool `json:"includeIterationCountInPrompt"`
 	// Agent does the work.
 	Agent Command `json:"agent"`
-	// Reviewer judges it; what it does not set is the agent's.
+	// AgentSettings lets the repository's own agent settings and hooks in (.claude/, .codex/, …). They are code that the repository brings.
+	AgentSettings bool `json:"agentSettings"`
+	// ClaimByExit makes an agent's exit code 0 a claim (C1).
+	ClaimByExit bool `json:"claimByExit"`
+	// DoneFile is a path in the repository; a file there after a turn is a claim (C1). Empty: none.
+	DoneFile string `json:"doneFile"`
+	// Reviewer judges the work; what it does not set is the agent's.
 	Reviewer Command `json:"reviewer"`
 	// Guardrails are the commands that judge the work, in the order they run (C26).
-	Guardrails []Guardrail `json:"guardrails"`
+	Guardrails []Guardrail `json:"guardrails,omitzero"`
 	// SCM is what runs after the guardrails have passed (S1-54); nil when nothing is configured.
 	SCM *SCM `json:"scm,omitempty"`
-	// Review asks a fresh reviewer before a run is done (C14).
+	// Review asks a fresh reviewer before a run is done (C14); see ReviewFrom for runs that have none unless it is asked for.
 	Review bool `json:"review"`
 	// Baseline says what checks that fail before the first turn mean (B-24).
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run (S0-20).
 	TimeoutMinutes int `json:"timeoutMinutes"`
+	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run (C12).
+	TimeoutMultiplier float64 `json:"timeoutMultiplier"`
+	// WaitForLimits waits within a run for the known reset of a usage limit, when that fits into the run's time.
+	WaitForLimits bool `json:"waitForLimits"`
 	// Setup is a shell command run once before the baseline; empty: none.
-	Setup string `json:"setup,omitempty"`
+	Setup string `json:"setup"`
 
 	// GuardrailsFrom names the layer that set guardrails, even to an empty list; empty when none did, so that they may be detected
 	// (B-25).
 	GuardrailsFrom string `json:"-"`
+	// ReviewFrom names the layer that set review; empty when none did.
+	ReviewFrom string `json:"-"`
+	// TimeoutFrom names the layer that set timeoutMinutes; empty when none did. A run of a prompt has no time limit then.
+	TimeoutFrom string `json:"-"`
 }
 
 // Command is how an agent is called.
 type Command struct {
-	Command string   `json:"command"`         // "claude", or the path of a program
-	Flags   []string `json:"flags,omitempty"` // as they were written; see Args
-	Model   string   `json:"model,omitempty"` // empty: the agent's own default
+	Command     string   `json:"command"`               // "claude", or the path of a program
+	Flags       []string `json:"flags,omitzero"`        // as they were written; see Args
+	Model       string   `json:"model,omitempty"`       // empty: the agent's own default
+	Timeout     Duration `json:"timeout,omitempty"`     // of one turn, before TimeoutMultiplier
+	IdleTimeout Duration `json:"idleTimeout,omitempty"` // without any output, before TimeoutMultiplier
 }
+
+// The values of OutputTruncateFrom: which part of an output that is too long is kept.
+const (
+	FromHead = "head"
+	FromTail = "tail"
+	FromBoth = "both" // half of it from each end
+)
 
 // Guardrail is a command that can say no (C26). Load fills what a layer left out: the command as name, hard, APPEND, ten minutes.
 type Guardrail struct {
@@ -90,23 +115,20 @@ const (
 	BaselineOff     Baseline = "off"     // they are not run
 )
 
-// Iteration caps where no layer sets maximumIterations (C3).
-const (
-	PromptIterations = 10 // ralph run -p/-f
-	TaskIterations   = 5  // an issue or a single task
-	PlanIterations   = 15
-)
-
 // Defaults are the settings of an empty file (S1-59).
 func Defaults() Settings {
 	return Settings{
 		CompletionResponse:  "DONE",
 		OutputTruncateChars: 5000,
 		StreamAgentOutput:   true,
-		Agent:               Command{Command: "claude"},
+		OutputTruncateFrom:  FromHead,
+		Agent:               Command{Command: "claude", Timeout: Duration(20 * time.Minute), IdleTimeout: Duration(10 * time.Minute)},
+		Reviewer:            Command{Timeout: Duration(5 * time.Minute)},
 		Review:              true,
 		Baseline:            BaselineReport,
 		TimeoutMinutes:      60,
+		TimeoutMultiplier:   1,
+		WaitForLimits:       true,
 	}
 }
 
@@ -123,6 +145,9 @@ func (s *Settings) complete() {
 		if s.Reviewer.Model == "" {
 			s.Reviewer.Model = s.Agent.Model
 		}
+	}
+	if s.Reviewer.IdleTimeout == 0 {
+		s.Reviewer.IdleTimeout = s.Agent.IdleTimeout
 	}
 	for i := range s.Guardrails {
 		s.Guardrails[i].complete()
@@ -144,17 +169,6 @@ func (g *Guardrail) complete() {
 	}
 }
 
-// Iterations is the cap of a run: what was set, else otherwise.
-func (s Settings) Iterations(otherwise int) int {
-	if s.MaximumIterations > 0 {
-		return s.MaximumIterations
-	}
-	return otherwise
-}
-
-// Timeout bounds a whole run.
-func (s Settings) Timeout() time.Duration { return time.Duration(s.TimeoutMinutes) * time.Minute }
-
 // Args are the flags as arguments of a program. A flag written with its value in one string, as in S1's own example ("--model opus"),
 // becomes two.
 func (c Command) Args() []string {
@@ -169,16 +183,3 @@ func (c Command) Args() []string {
 	}
 	return args
 }
-
-// Duration is a time.Duration written as Go writes it: "90s", "10m", "1h30m".
-type Duration time.Duration
-
-// UnmarshalText reads "10m".
-func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	*d = Duration(parsed)
-	return err
-}
-
-// MarshalText writes "10m0s".
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

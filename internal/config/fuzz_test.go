@@ -1,0 +1,50 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// FuzzLoad: whatever stands in a file, the loader does not panic, a refusal names the file, and what is accepted means the same when it
+// is written and read again.
+func FuzzLoad(f *testing.F) {
+	for _, seed := range []string{``, `{}`, `[]`, `null`, `{"review": null}`, `{"agent":{"command":"codex","flags":["--model opus"],"timeout":"90s"}} // end`,
+		`{"guardrails":[{"command":"make test","failAction":"REPLACE","timeout":"1h",},],}`, `{"maximumIterations":5e0,"timeoutMultiplier":0.1}`,
+		`{"scm":{"command":"git","tasks":["commit"]},"doneFile":"a/b"}`, "{/**/\"\\u0061gent\":{}}", `{"a":1e99999999}`, `{"a":1,"a":2}`, explainedJSONC} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, err := Explain(Layer{Name: SettingsFile, JSON: text})
+		if err != nil {
+			var wrong *Error
+			if !errors.As(err, &wrong) || len(wrong.Problems) == 0 {
+				t.Fatalf("%v is not a list of problems", err)
+			}
+			for _, problem := range wrong.Problems {
+				if !strings.HasPrefix(problem, SettingsFile) {
+					t.Errorf("%q does not name the file", problem)
+				}
+			}
+			return
+		}
+		shown, err := e.JSONC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(layer(string(shown))); err != nil && !strings.Contains(string(shown), redacted) { // which may make a text too long
+			t.Errorf("what is shown is refused: %v\n%s", err, shown)
+		}
+		written, err := json.Marshal(e.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Load(layer(string(written)))
+		again.GuardrailsFrom, again.ReviewFrom, again.TimeoutFrom = e.Settings.GuardrailsFrom, e.Settings.ReviewFrom, e.Settings.TimeoutFrom
+		if err != nil || !reflect.DeepEqual(again, e.Settings) {
+			t.Errorf("%v\n got %+v\nwant %+v", err, again, e.Settings)
+		}
+	})
+}

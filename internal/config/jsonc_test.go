@@ -1,0 +1,57 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCommentsAndTrailingCommas(t *testing.T) {
+	s, err := Load(layer("// ours\n{\n  /* the\n     cap */ \"maximumIterations\": 7, // enough\n  \"agent\": {\"flags\": [\"//no comment\", \"/*nor this*/\",],},\n}\n// the end"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Iterations(0) != 7 || strings.Join(s.Agent.Flags, " ") != "//no comment /*nor this*/" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestSyntaxErrorsSayWhere: line and column are those of an editor, which counts characters.
+func TestSyntaxErrorsSayWhere(t *testing.T) {
+	for _, test := range []struct{ settings, want string }{
+		{`{"réview": tru }`, `line 1, column 12: tru is no value; a text needs quotes`},
+		{`{"review": true`, `line 1, column 16: the end comes too early; a bracket or a value is missing`},
+		{"{\n", `line 2, column 1: the end comes too early; a bracket or a value is missing`},
+		{`{} {}`, `line 1, column 4: invalid character '{' after top-level value`},
+		{"{\n  \"agent\": {\n  // é\n  /* é */ review: 1\n", `line 4, column 11: review is no value; a text needs quotes`},
+		{"{\"a\": 1,, }", `line 1, column 9: invalid character ',' at start of value`},
+		{"{\"a\": 1\n \"b\": 2}", `line 2, column 2: invalid character '"' after object value (expecting ',' or '}')`},
+		{"{\n \"agent\": \"claude,\n \"review\": true}", `line 2, column 11: the text that begins here lacks its closing quote, or holds a line end or tab that is not written as \n or \t`},
+		{`{"setup": "a\d"}`, `line 1, column 11: the text that begins here holds a backslash that escapes nothing; a backslash itself is written as \\`},
+		{`{"setup": "a`, `line 1, column 13: a closing quote is missing before the end`},
+		{"{}\n /* open", `line 2, column 2: the comment that begins here has no end`},
+		{`// only a comment`, `line 1, column 18: the end comes too early; a bracket or a value is missing`},
+		{`{'a': 1}`, `line 1, column 2: invalid character '\'' at start of value`},
+		{"\ufeff{x", `line 1, column 2: x is no value; a text needs quotes`},
+	} {
+		_, err := Load(layer(test.settings))
+		if want := ".ralph/settings.json is not JSON: " + test.want + "."; err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", test.settings, err, want)
+		}
+	}
+}
+
+// TestHostileTextsCostLittle: a text that would fill the stack or the memory is refused before it is parsed.
+func TestHostileTextsCostLittle(t *testing.T) {
+	for what, text := range map[string]string{
+		"deep":       strings.Repeat("[", mostBrackets+1),
+		"long":       `{"setup": "` + strings.Repeat("x", mostText) + `"}`,
+		"tiny":       `{"timeoutMultiplier": 1e-99999999}`,
+		"many zeros": `{"timeoutMinutes": 6` + strings.Repeat("0", 1000) + `}`,
+		"a key":      `{"` + strings.Repeat("k", 1000) + `": 1}`,
+	} {
+		_, err := Load(layer(text))
+		if err == nil || !strings.HasPrefix(err.Error(), SettingsFile) || len(err.Error()) > 900 {
+			t.Errorf("%s: %.2000v", what, err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// Iteration caps where no layer sets maximumIterations (C3).
+const (
+	PromptIterations = 10 // ralph run -p/-f
+	TaskIterations   = 5  // an issue or a single task
+	PlanIterations   = 15
+
+	// Unlimited is the cap of a run whose maximumIterations is 0: only its time ends it. It is far below the largest int of a small
+	// machine, so that adding iterations to it does not overflow.
+	Unlimited = 1 << 30
+)
+
+// Iterations is the cap of a run: what was set, Unlimited when that is 0, and otherwise when no layer set anything.
+func (s Settings) Iterations(otherwise int) int {
+	switch {
+	case s.MaximumIterations == nil:
+		return otherwise
+	case *s.MaximumIterations == 0:
+		return Unlimited
+	}
+	return *s.MaximumIterations
+}
+
+// Timeout bounds a whole run. TimeoutMultiplier does not touch it.
+func (s Settings) Timeout() time.Duration { return time.Duration(s.TimeoutMinutes) * time.Minute }
+
+// TurnTimeout bounds one turn of the agent.
+func (s Settings) TurnTimeout() time.Duration { return s.Scaled(time.Duration(s.Agent.Timeout)) }
+
+// IdleTimeout is how long the agent may say nothing.
+func (s Settings) IdleTimeout() time.Duration { return s.Scaled(time.Duration(s.Agent.IdleTimeout)) }
+
+// ReviewTimeout bounds one turn of the reviewer.
+func (s Settings) ReviewTimeout() time.Duration { return s.Scaled(time.Duration(s.Reviewer.Timeout)) }
+
+// ReviewIdleTimeout is how long the reviewer may say nothing.
+func (s Settings) ReviewIdleTimeout() time.Duration {
+	return s.Scaled(time.Duration(s.Reviewer.IdleTimeout))
+}
+
+// CheckTimeout bounds a guardrail.
+func (s Settings) CheckTimeout(g Guardrail) time.Duration { return s.Scaled(time.Duration(g.Timeout)) }
+
+// Scaled is a limit of a turn or a check times TimeoutMultiplier (C12).
+func (s Settings) Scaled(limit time.Duration) time.Duration {
+	return time.Duration(float64(limit) * s.TimeoutMultiplier)
+}
+
+// Duration is a time.Duration written as Go writes it: "90s", "10m", "1h30m".
+type Duration time.Duration
+
+// UnmarshalText reads "10m".
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = Duration(parsed)
+	return err
+}
+
+// MarshalText writes "10m", without the zeros that Go puts behind it.
+func (d Duration) MarshalText() ([]byte, error) {
+	text := time.Duration(d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return []byte(text), nil
+}
