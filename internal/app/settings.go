@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// Settings shows what the settings files add up to.
+type Settings struct {
+	Env    config.Environment
+	Parent []string
+	Dir    string // the current directory
+	Out    io.Writer
+	JSON   bool // print JSON for programs instead of a settings file with comments
+}
+
+// Show prints the merged settings with the origin of each value and without secrets. Its error holds every problem of the files.
+func (s *Settings) Show(ctx context.Context) error {
+	layers, err := settingsFiles(top(ctx, s.Dir, s.Parent))
+	if err != nil {
+		return err
+	}
+	explained, err := config.Explain(layers...)
+	if err != nil {
+		return err
+	}
+	write := explained.JSONC
+	if s.JSON {
+		write = explained.JSON
+	}
+	text, err := write(report.Redactor(s.Env.Secrets()))
+	if err != nil {
+		return err
+	}
+	_, err = s.Out.Write(text)
+	return err
+}
+
+// top is where a clone keeps its settings; outside of one it is the directory itself.
+func top(ctx context.Context, dir string, parent []string) string {
+	if found, err := git.Top(ctx, dir, parent); err == nil {
+		return found
+	}
+	return dir
+}
+
+// mostSettings bounds what is read of a file; the loader refuses less than that.
+const mostSettings = 2 << 20
+
+// settingsFiles are the layers below the flags: those of the two files that are there.
+func settingsFiles(dir string) ([]config.Layer, error) {
+	var layers []config.Layer
+	for _, name := range []string{config.SettingsFile, config.LocalSettingsFile} {
+		content, err := readSome(filepath.Join(dir, name)) // the user's own settings
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, invalid("reading %s: %w", name, err)
+		}
+		layers = append(layers, config.Layer{Name: name, JSON: content})
+	}
+	return layers, nil
+}
+
+// readSome reads a file that is one, up to mostSettings.
+func readSome(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, notRegular(info))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, mostSettings))
+}
+
+func notRegular(info fs.FileInfo) error {
+	if info == nil {
+		return nil
+	}
+	return fmt.Errorf("it is no file but %s; move it away", info.Mode().Type())
+}
