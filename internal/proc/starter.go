@@ -38,6 +38,17 @@ func (s *starter) start(cmd *exec.Cmd) error {
 
 func (s *starter) serve() {
 	runtime.LockOSThread()
+	if onFirstThread() { // held here, the next one gets another
+		ready := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(ready)
+			s.serve()
+		}()
+		<-ready
+		runtime.UnlockOSThread()
+		return
+	}
 	failed := s.prepare()
 	for r := range s.asked {
 		if failed != nil {

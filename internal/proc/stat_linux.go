@@ -16,8 +16,7 @@ type stat struct {
 	state                       byte
 	threads                     int
 	start                       ticks
-	kernel                      bool // a thread of the kernel's own
-	environ                     bool // it has its environment: false for a moment while it becomes another program
+	bare                        bool // its environment is empty: not even there yet is another thing
 }
 
 // ticks are hundredths of a second since the machine was started. With the id they tell a process from a later one of the same id.
@@ -55,7 +54,7 @@ func parseStat(pid int, raw []byte) (s stat, ok bool) {
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(string(fields[i])); return n }
 	s = stat{pid: pid, state: fields[0][0], parent: number(1), group: number(2), session: number(3), threads: number(17)}
-	s.kernel, s.environ = number(6)&0x00200000 != 0, string(fields[47]) != "0"
+	s.bare = string(fields[47]) != "0" && bytes.Equal(fields[47], fields[48])
 	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
 	s.start = ticks(start)
 	return s, err == nil
@@ -90,17 +89,19 @@ func pids() (list []int) {
 	return list
 }
 
-// carries reports whether a process has one of the marks in its environment. It is not sure of one that is becoming another program, which has
-// no environment until it has become it.
+// carries reports whether a process has one of the marks in its environment. It is not sure of one that is becoming another program,
+// which has no environment until it has become it.
 func (s stat) carries(marks [][]byte) (yes, sure bool) {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/environ")
-	switch {
-	case len(environ) > 0:
-		return slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(environ, mark) }), true
-	case s.kernel || err == nil && s.environ:
-		return false, true
+	for range 2 { // what is without environment on purpose is so at the second look, too
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/environ")
+		if len(environ) > 0 {
+			return slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(environ, mark) }), true
+		}
+		if now, ok := readStat(s.pid); err != nil || !ok || !now.bare {
+			return false, !readable(s.pid)
+		}
 	}
-	return false, !readable(s.pid)
+	return false, true
 }
 
 // readable reports whether a process lives and is one whose environment is ours to read.

@@ -196,6 +196,8 @@ func (t *tree) strike(list []stat) {
 // cut kills the whole tree once, its root included.
 func (t *tree) cut() { t.strike(t.members()) }
 
+func onFirstThread() bool { return unix.Gettid() == os.Getpid() }
+
 // bytesThere asks a pipe how much is in it.
 const bytesThere = unix.TIOCINQ
 

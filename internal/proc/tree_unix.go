@@ -71,6 +71,8 @@ func interrupt(p *os.Process) {
 	_ = p.Signal(syscall.SIGCONT)
 }
 
+func onFirstThread() bool { return false }
+
 func attributes(as *User) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if as != nil {

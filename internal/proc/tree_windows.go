@@ -51,6 +51,8 @@ func interrupt(*os.Process) {}
 
 func pending(*os.File) int { return 0 }
 
+func onFirstThread() bool { return false }
+
 func attributes(*User) *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 func renouncePrivileges() error {
