@@ -46,11 +46,11 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 		}
 	}
 	shop := &workshop{
-		place: tree, wall: settings.Timeout(),
-		tree: tree, settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
+		wall: settings.Timeout(), settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
 		format: l.Format, groups: l.Groups, verbose: l.verbose,
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
 	}
+	shop.ground(tree)
 	if err := shop.guard(ctx, tree.Base()); err != nil {
 		return work, err
 	}

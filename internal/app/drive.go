@@ -68,7 +68,7 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 		return interrupted, err
 	}
 	return loop.Run(ctx, hard, limits, loop.Ports{
-		Agent: coder, Tree: w.commits(), Checks: checks, Journal: l, Prompt: words,
+		Agent: coder, Tree: w.commits, Checks: checks, Journal: l, Prompt: words,
 		Clock: w.clock, Log: w.log, Sleep: w.sleep, Grace: stepGrace,
 	})
 }

@@ -65,11 +65,11 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 	if err != nil {
 		return work, err
 	}
-	shop.tree, err = a.checkout(ctx, request, wanted, shop, root, branch)
+	tree, err := a.checkout(ctx, request, wanted, shop, root, branch)
 	if err != nil {
 		return work, err
 	}
-	shop.place = shop.tree
+	shop.ground(tree)
 	work.cleanup = append(work.cleanup, func() { a.warn("closing the checkout", shop.tree.Close()) })
 	if wanted.ID == promptFileTask {
 		if wanted, err = a.promptFile(ctx, shop.tree, request); err != nil {

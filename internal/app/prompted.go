@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -115,7 +116,7 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 	shop := &workshop{
 		place: directory(p.Dir), settings: settings, parent: p.Parent, console: redacting{p.Out, p.redact}, format: p.Format,
 		clock: p.Clock, log: p.log, verbose: p.verbose, redact: p.redact, logs: filepath.Join(p.Dir, ".ralph"), logsAs: ".ralph", keys: p.keys(),
-		groups: p.Groups, plain: true,
+		groups: p.Groups, plain: true, commits: unseen{},
 	}
 	if p.Verbose {
 		shop.tell = p.verbose
@@ -126,13 +127,15 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 	if settings.Iterations(config.PromptIterations) == config.Unlimited && shop.wall == 0 {
 		return nil, invalid("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
 	}
-	if settings.Review {
-		return nil, invalid("a review needs a branch whose commits it can look at: use --issue FILE instead of a prompt, or say --skip-review")
-	}
 	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.secrets())
 	if ok {
 		if err := clone.KeepOut(ctx); err != nil {
 			p.log("keeping ralph's own files out of commits: %v", err)
+		}
+	}
+	if settings.Review && !p.DryRun {
+		if err := shop.snapshots(ctx, clone, ok); err != nil {
+			return nil, err
 		}
 	}
 	if settings.SCM != nil {
@@ -201,7 +204,7 @@ func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*open
 	owner := fmt.Sprintf("process %d", os.Getpid())
 	record := loop.Record{Type: loop.Started, At: p.Clock(), Start: &loop.Start{
 		Run: run, Task: id, Title: title, Spec: base, Agent: filepath.Base(shop.settings.Agent.Command), Owner: owner,
-		Checks: commandLines(shop.settings.Guardrails), MaxIterations: capped(most),
+		Checks: commandLines(shop.settings.Guardrails), MaxIterations: capped(most), Review: shop.settings.Review, Base: shop.base,
 	}}
 	if way != loop.Begin {
 		record = loop.Record{Type: loop.Resumed, At: p.Clock(), Resume: &loop.Resume{Owner: owner, Retry: way == loop.Again}}
@@ -211,6 +214,20 @@ func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*open
 	}
 	_, err = work.ledger.Append(ctx, record)
 	return work, err
+}
+
+// snapshots lets a reviewer look at a run that commits nothing (C14).
+func (w *workshop) snapshots(ctx context.Context, clone *git.Clone, inClone bool) error {
+	if !inClone {
+		return invalid("a review needs git, and %s is in no git repository: run git init, or say --skip-review", w.place.Dir())
+	}
+	s, err := clone.Snapshots(ctx)
+	if err != nil {
+		return err
+	}
+	w.commits, w.base = s, s.Base()
+	w.copies = copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff}
+	return nil
 }
 
 // capped is a cap as records have it: 0 is none.

@@ -35,6 +35,9 @@ const (
 type workshop struct {
 	place    place     // where agent and checks work
 	tree     *git.Tree // the same, as git sees it; nil when the run commits nothing
+	commits  loop.Tree // what each iteration's commit is made by
+	copies   copies    // what a reviewer looks at
+	base     string    // of a run whose commits are snapshots: the first of them
 	settings config.Settings
 	as       *proc.User // nil: ourselves
 	hurried  bool       // a job of GitHub's: once it is cancelled, it has ten seconds
@@ -227,10 +230,10 @@ const maxDiff = 200 << 10
 
 func (w *workshop) review(reviewer agent.Options, words wording) *check.Review {
 	return &check.Review{
-		Checkout: func(ctx context.Context, commit string) (check.Checkout, error) { return w.tree.Review(ctx, commit) },
+		Checkout: w.copies.checkout,
 		Prompt: func(ctx context.Context, s loop.State) (string, error) {
 			c := s.Last().Commit
-			diff, err := w.tree.Diff(ctx, s.Start.Base, c.SHA, maxDiff)
+			diff, err := w.copies.diff(ctx, s.Start.Base, c.SHA, maxDiff)
 			if err != nil {
 				return "", fmt.Errorf("making the reviewer's diff: %w", err)
 			}
@@ -253,12 +256,16 @@ func (w *workshop) words(comments []task.Comment) prompt.Writer {
 	return out
 }
 
-// commits is the tree as the loop sees it.
-func (w *workshop) commits() loop.Tree {
-	if w.tree == nil {
-		return unseen{}
-	}
-	return committer{w.tree, w.host}
+// ground puts the run on a git tree.
+func (w *workshop) ground(t *git.Tree) {
+	w.tree, w.place, w.commits = t, t, committer{t, w.host}
+	w.copies = copies{func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff}
+}
+
+// copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
+type copies struct {
+	checkout func(ctx context.Context, commit string) (check.Checkout, error)
+	diff     func(ctx context.Context, from, to string, most int) (string, error)
 }
 
 // unseen is a run without a tree of its own: it commits nothing, and nobody looks what has changed.
