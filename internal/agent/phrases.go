@@ -30,7 +30,7 @@ var phrases = []struct {
 	{loop.Overloaded, regexp.MustCompile(`(?i)overloaded(_error)?\b|service unavailable|(at|over|no) capacity|(experiencing|due to) high (demand|load)|server[s]? (is|are) (too )?busy`)},
 	{loop.Auth, regexp.MustCompile(`(?i)not (logged|signed) in|please (log|sign) in\b|\brun \S*\s?/?login\b|` +
 		`\b(invalid|incorrect|missing|no|expired|revoked|wrong)[_ ](x-)?(api[ _-]?key|auth\w* token|oauth token|access token|refresh token|credentials?)\b|` +
-		`\b(api[ _-]?key|auth\w* token|access token|credentials?)\b.{0,20}\b(not (found|set|valid|configured)|missing|required|expired|invalid|revoked|unset)\b|` +
+		`\b(api[ _-]?key|(o?auth\w*|access|refresh) token|credentials?)\b.{0,20}\b(not (found|set|valid|configured)|missing|required|expired|invalid|revoked|unset)\b|` +
 		`authentication[_ ](failed|error|required)|failed to authenticate|unauthenticated|401 unauthori[sz]ed`)},
 	{loop.OutOfOrder, regexp.MustCompile(`(?i)internal server error|bad gateway|gateway time-?out|server_error|server had an error`)},
 	{loop.Network, regexp.MustCompile(`(?i)\be(connrefused|connreset|connaborted|hostunreach|netunreach|timedout|ai_again|notfound)\b|getaddrinfo|` +

@@ -105,13 +105,10 @@ func (c *claude) begun(block gjson.Result) Tool {
 }
 
 func (c *claude) answers(o gjson.Result, emit func(Event)) {
-	var nested bool
-	o.Get("message.content").ForEach(func(i, block gjson.Result) bool {
+	nested := o.Get("parent_tool_use_id").Str != ""
+	o.Get("message.content").ForEach(func(_, block gjson.Result) bool {
 		if block.Get("type").Str != "tool_result" {
 			return true
-		}
-		if i.Int() == 0 {
-			nested = o.Get("parent_tool_use_id").Str != ""
 		}
 		id := block.Get("tool_use_id").Str
 		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: block.Get("is_error").Bool()}

@@ -28,7 +28,7 @@ func (t *Tool) answer(text string) {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		t.Lines++
 	}
-	t.Output = strings.ToValidUTF8(text[:min(len(text), OutputBytes)], "")
+	t.Output = strings.Clone(strings.ToValidUTF8(text[:min(len(text), OutputBytes)], ""))
 }
 
 func todos(list gjson.Result) []Item {
