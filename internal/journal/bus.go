@@ -1,0 +1,193 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// BusFile is the message bus of a task directory: one message a line, only ever appended to, by any process.
+const BusFile = ".ralph/bus.jsonl"
+
+// MaxMessage is how many bytes the line of a message may take, its end included.
+const MaxMessage = 64 << 10
+
+// Message is one line of the bus.
+type Message struct {
+	At   time.Time `json:"at"`
+	Type string    `json:"type"` // a word, see messageType: "wait_without_restart"
+	Text string    `json:"text"`
+	From int       `json:"from"` // the process that says it; anybody can write any number
+}
+
+var messageType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// Valid says what is wrong with a message; nil when it can be posted.
+func (m Message) Valid() error {
+	if !messageType.MatchString(m.Type) {
+		return fmt.Errorf("the type of the message is %.80q; allowed is one word of 1 to 64 letters, digits, dots, dashes and underscores", m.Type)
+	}
+	return nil
+}
+
+// Post appends a message to the bus of a task directory in one write, so that processes never mix their lines. A line that somebody
+// did not finish costs no message but its own.
+func Post(dir string, m Message) error {
+	line, err := m.line()
+	if err != nil {
+		return err
+	}
+	return AppendLine(dir, BusFile, string(line))
+}
+
+// AppendLine appends a line, its end included, to a file of dir in one write. A line there that has no end is ended first.
+func AppendLine(dir, name, line string) error {
+	file, err := openIn(dir, name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", name, err)
+	}
+	defer file.Close()
+	if unfinished(file) {
+		line = "\n" + line
+	}
+	if _, err := file.WriteString(line); err != nil {
+		return fmt.Errorf("writing to %s: %w", name, err)
+	}
+	return nil
+}
+
+func (m Message) line() ([]byte, error) {
+	if err := m.Valid(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(m); err != nil {
+		return nil, fmt.Errorf("writing a message: %w", err)
+	}
+	if b.Len() > MaxMessage {
+		return nil, fmt.Errorf("the message takes %d bytes, %d are allowed: write it to a file and post the name of the file", b.Len(), MaxMessage)
+	}
+	return b.Bytes(), nil
+}
+
+// unfinished reports whether the last line has no end.
+func unfinished(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	last := make([]byte, 1)
+	_, err = file.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
+}
+
+// BusEnd is where the bus ends now, in bytes: what is posted from here on is read by ReadBus from there.
+func BusEnd(dir string) (int64, error) {
+	file, err := openIn(dir, BusFile, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("opening the message bus: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("reading the message bus: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// ReadBus hands on each message from an offset in bytes, with its line without the end, and returns where to read on. It holds one line
+// at a time. Lines that are no messages are passed over; one without an end is left for the next time. A bus that has become shorter
+// than the offset is another one, and read from its beginning. No bus is an empty one.
+func ReadBus(dir string, from int64, each func(m Message, line []byte) error) (next int64, err error) {
+	file, err := openIn(dir, BusFile, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return from, fmt.Errorf("opening the message bus: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return from, fmt.Errorf("reading the message bus: %w", err)
+	}
+	if info.Size() < from {
+		from = 0
+	}
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return from, fmt.Errorf("reading the message bus: %w", err)
+	}
+	return readMessages(file, from, each)
+}
+
+func readMessages(r io.Reader, at int64, each func(Message, []byte) error) (next int64, err error) {
+	lines := bufio.NewReaderSize(r, MaxMessage)
+	var length int64 // of the line that is being read
+	for long := false; ; {
+		part, err := lines.ReadSlice('\n')
+		length += int64(len(part))
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull): // longer than a message may be
+			long = true
+			continue
+		case errors.Is(err, io.EOF):
+			return at, nil
+		case err != nil:
+			return at, fmt.Errorf("reading the message bus: %w", err)
+		}
+		at, length = at+length, 0
+		var m Message
+		part = bytes.TrimSuffix(part, []byte("\n"))
+		if !long && json.Unmarshal(part, &m) == nil && m.Valid() == nil {
+			if err := each(m, part); err != nil {
+				return at, err
+			}
+		}
+		long = false
+	}
+}
+
+// openIn opens a plain file of a directory, making the directories on the way to a new one. Neither a link that leads out of the
+// directory nor a pipe that would keep us waiting is opened: what runs there may have put it there.
+func openIn(dir, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if above := path.Dir(name); flag&os.O_CREATE != 0 && above != "." {
+		if err := root.MkdirAll(above, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	return openPlain(root, name, flag, mode)
+}
+
+func openPlain(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	file, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, mode)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a plain file; remove it", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
