@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+type busCommand struct {
+	TaskDir string         `placeholder:"DIR" help:"The task directory. Default: $TASK_FOLDER, else the current directory."`
+	Post    busPostCommand `cmd:"" help:"Say something: ralph bus post wait_without_restart 'which database?'"`
+	Read    busReadCommand `cmd:"" help:"Show what was said, a line each, oldest first."`
+}
+
+type busPostCommand struct {
+	Type string `arg:"" help:"What kind of message, one word. wait_without_restart and fatal_error stop ralph supervise."`
+	Text string `arg:"" optional:"" help:"What to say."`
+}
+
+type busReadCommand struct {
+	Follow bool `short:"f" help:"Go on with what is said from now on, until interrupted."`
+	JSON   bool `name:"json" help:"Show the lines as they are kept, in JSON."`
+}
+
+// followEvery is how often a followed bus is looked at.
+const followEvery = time.Second
+
+func (c *busCommand) of(p process) app.Bus {
+	dir := c.TaskDir
+	if dir == "" {
+		dir = environment(p.environ)["TASK_FOLDER"]
+	}
+	return app.Bus{Dir: p.dir, TaskDir: dir, Clock: now}
+}
+
+// Run implements ralph bus post. The message comes from who runs this, our parent: we are gone before it is read.
+func (c *busPostCommand) Run(bus *busCommand, p process) error {
+	return busEnded(bus.of(p).Post(c.Type, c.Text, os.Getppid()))
+}
+
+// Run implements ralph bus read.
+func (c *busReadCommand) Run(ctx context.Context, bus *busCommand, p process) error {
+	poll := time.Duration(0)
+	if c.Follow {
+		poll = followEvery
+	}
+	err := bus.of(p).Read(ctx, p.out, c.JSON, poll)
+	if err != nil && ctx.Err() != nil {
+		return &endedError{loop.Interrupted.ExitCode(), nil}
+	}
+	return busEnded(err)
+}
+
+func busEnded(err error) error {
+	if err != nil && app.Invalid(err) {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	return err
+}
