@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -16,7 +17,7 @@ import (
 // person sits at a terminal in which ralph init runs.
 type person struct {
 	*testing.T
-	dir      string
+	dir      string // where ralph init runs
 	command  *exec.Cmd
 	terminal *os.File
 	screen   bytes.Buffer // everything that was shown, what was typed included, with line ends as in files
@@ -32,16 +33,15 @@ func sitDown(t *testing.T) *person {
 func (p *person) start() {
 	p.Helper()
 	p.screen.Reset()
-	p.command = exec.Command("ralph", "init") // TestMain puts it on PATH
+	ctx, cancel := context.WithTimeout(p.Context(), time.Minute) // who waits for what does not come sees the terminal close
+	p.Cleanup(cancel)
+	p.command = exec.CommandContext(ctx, "ralph", "init") // TestMain puts it on PATH
 	p.command.Dir = p.dir
 	var err error
 	if p.terminal, err = pty.Start(p.command); err != nil {
 		p.Fatal(err)
 	}
 	p.Cleanup(func() { _ = p.terminal.Close() })
-	if err := p.terminal.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		p.Log("no deadline:", err)
-	}
 }
 
 // sees waits until the screen ends with a text.
@@ -159,6 +159,86 @@ func TestInitLeftAtAnyQuestion(t *testing.T) {
 		}
 	}
 }
+
+// TestInitBelowTheTop: the settings go to where a run looks for them, and only they go into git.
+func TestInitBelowTheTop(t *testing.T) {
+	p := &person{T: t, dir: filepath.Join(t.TempDir(), "below")}
+	if err := os.Mkdir(p.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.sh("git init -q ..")
+	p.start()
+	p.types("codex\n--sandbox, workspace-write\n\n\nmake test\nreplace\n\n\nn\n")
+	p.sees("\nSettings written to ../.ralph/settings.json\n")
+	if code := p.leaves(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := p.sh("ralph settings show"); got != shownSettings {
+		t.Errorf("settings:\n%s", got)
+	}
+	p.sh("touch ../.ralph/settings.local.json ../.ralph/guardrail_1_make_test.log")
+	if got := p.sh("git add .. && git status --short"); got != "A  ../.ralph/.gitignore\nA  ../.ralph/settings.json\n" {
+		t.Errorf("git would take:\n%s", got)
+	}
+}
+
+func (p *person) sh(line string) string {
+	p.Helper()
+	command := exec.Command("sh", "-c", line)
+	command.Dir = p.dir
+	out, err := command.CombinedOutput()
+	if err != nil {
+		p.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return string(out)
+}
+
+const shownSettings = `{
+  "maximumIterations": 10, // .ralph/settings.json
+  "completionResponse": "DONE", // .ralph/settings.json
+  "outputTruncateChars": 5000, // .ralph/settings.json
+  "outputTruncateFrom": "head", // default
+  "streamAgentOutput": true, // .ralph/settings.json
+  "includeIterationCountInPrompt": false, // default
+  "agent": {
+    "command": "codex", // .ralph/settings.json
+    "flags": [ // .ralph/settings.json
+      "--sandbox",
+      "workspace-write"
+    ],
+    "timeout": "20m", // default
+    "idleTimeout": "10m" // default
+  },
+  "agentSettings": false, // default
+  "claimByExit": false, // default
+  "doneFile": "", // default
+  "reviewer": {
+    "command": "codex", // as agent.command
+    "flags": [ // as agent.flags
+      "--sandbox",
+      "workspace-write"
+    ],
+    "timeout": "5m", // default
+    "idleTimeout": "10m" // default
+  },
+  "guardrails": [ // .ralph/settings.json
+    {
+      "name": "make test",
+      "command": "make test",
+      "failAction": "REPLACE",
+      "severity": "hard",
+      "timeout": "10m"
+    }
+  ],
+  "baseline": "report", // default
+  "timeoutMultiplier": 1, // default
+  "waitForLimits": true, // default
+  "setup": "" // default
+  // review is not set: true for an issue, a task or a plan, false for a prompt
+  // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
+  // scm is not set: nothing runs
+}
+`
 
 // TestInitKilled: whatever the moment, there are no settings or whole ones. Before the last answer there are none.
 func TestInitKilled(t *testing.T) {

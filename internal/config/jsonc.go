@@ -17,6 +17,8 @@ import (
 const (
 	mostText     = 1 << 20
 	mostBrackets = 10_000
+	mostProblems = 50 // that are told of one layer
+	mostKeys     = 10 // that are named in one problem
 )
 
 // parse reads a layer as a JSON object, with comments and trailing commas if it has them, and holds it against the schema.
@@ -79,7 +81,7 @@ func (r *reader) object(o *hujson.Object, path []string) any {
 	for _, member := range o.Members {
 		key := member.Name.Value.(hujson.Literal).String()
 		full := append(path[:len(path):len(path)], key)
-		if first, twice := places[key]; twice {
+		if first, twice := places[key]; twice && len(r.problems) < mostProblems {
 			r.problems = append(r.problems, fmt.Sprintf("%s: %s is there twice, at %s and at %s; only one is allowed.",
 				r.layer, keyPath(full), place(r.text, first), place(r.text, member.Name.StartOffset)))
 		}
@@ -98,6 +100,9 @@ func (r *reader) literal(l hujson.Literal, at int) any {
 		return l.String()
 	case '0':
 		if len(l) > 40 || hugeExponent.Match(l) {
+			if len(r.problems) == mostProblems {
+				return nil
+			}
 			r.problems = append(r.problems, fmt.Sprintf("%s: the number at %s is out of any range.", r.layer, place(r.text, at)))
 			return nil
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -47,11 +48,22 @@ func TestHostileTextsCostLittle(t *testing.T) {
 		"long":       `{"setup": "` + strings.Repeat("x", mostText) + `"}`,
 		"tiny":       `{"timeoutMultiplier": 1e-99999999}`,
 		"many zeros": `{"timeoutMinutes": 6` + strings.Repeat("0", 1000) + `}`,
+		"wide":       `{` + strings.Repeat(`"a":1,`, 170_000) + `}`,
+		"many keys":  `{` + manyKeys(90_000) + `}`,
+		"many flags": `{"agent":{"flags":[` + strings.Repeat(`1,`, 500_000) + `]}}`,
 		"a key":      `{"` + strings.Repeat("k", 1000) + `": 1}`,
 	} {
 		_, err := Load(layer(text))
-		if err == nil || !strings.HasPrefix(err.Error(), SettingsFile) || len(err.Error()) > 900 {
+		if err == nil || !strings.HasPrefix(err.Error(), SettingsFile) || len(err.Error()) > 6000 {
 			t.Errorf("%s: %.2000v", what, err)
 		}
 	}
+}
+
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "\"%d\":1,", i)
+	}
+	return b.String()
 }

@@ -106,6 +106,7 @@ func TestProblems(t *testing.T) {
 		{`{"agent":{"Falgs":[]}}`, `.ralph/settings.json: agent.Falgs is an unknown key; allowed are command, flags, idleTimeout, model and timeout. Did you mean flags?`},
 		{`{"agent":{"a\nb":[]}}`, `.ralph/settings.json: agent."a\nb" is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},
 		{`{"agent":{"command":" "}}`, `.ralph/settings.json: agent.command is " "; it must not be empty.`},
+		{`{"agent":{"flags":"--api-key hush"}}`, `.ralph/settings.json: agent.flags is "--api-key [redacted]"; allowed is a list.`},
 		{`{"agent":{"flags":"-x"}}`, `.ralph/settings.json: agent.flags is "-x"; allowed is a list.`},
 		{`{"guardrails":[{"command":"a"},{"hint":"b"}]}`, `.ralph/settings.json: guardrails[1] lacks command, which must be there.`},
 		{`{"guardrails":[{"command":"a","failAction":"append"}]}`, `.ralph/settings.json: guardrails[0].failAction is "append"; allowed is "APPEND", "PREPEND" or "REPLACE".`},

@@ -80,7 +80,9 @@ func violations(name string, value any) []string {
 	}
 	var found []string
 	collect(wrong, func(leaf *jsonschema.ValidationError) {
-		found = append(found, name+": "+sentence(leaf, value))
+		if len(found) < mostProblems {
+			found = append(found, name+": "+sentence(leaf, value))
+		}
 	})
 	sort.Strings(found)
 	return slices.Compact(found)
@@ -134,6 +136,9 @@ func unknown(keys, location []string) string {
 	word := "is an unknown key"
 	if len(keys) > 1 {
 		word = "are unknown keys"
+	}
+	if more := len(keys) - mostKeys; more > 0 {
+		keys, word = keys[:mostKeys], fmt.Sprintf("and %d more %s", more, word)
 	}
 	full := make([]string, len(keys))
 	for i, key := range keys {
@@ -240,7 +245,7 @@ func at(value any, location []string) any {
 	return value
 }
 
-// show writes a value as it stands in the file, shortened.
+// show writes a value as it stands in the file, shortened, and without what is named as a secret: problems are posted.
 func show(value any) string {
 	switch value.(type) {
 	case map[string]any:
@@ -252,7 +257,7 @@ func show(value any) string {
 	if err != nil {
 		return "something else"
 	}
-	return shorten(string(text))
+	return shorten(Redact(string(text)))
 }
 
 func shorten(text string) string {

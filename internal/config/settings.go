@@ -102,7 +102,7 @@ const (
 // SCM is a source control command and what it does after a passed iteration (S1-99…S1-106).
 type SCM struct {
 	Command string   `json:"command"`
-	Tasks   []string `json:"tasks,omitempty"` // "commit", "push", in order
+	Tasks   []string `json:"tasks,omitzero"` // "commit", "push", in order
 }
 
 // Baseline says what checks that already fail on the base commit mean.
