@@ -24,21 +24,23 @@ type claude struct {
 }
 
 func (c *claude) object(o gjson.Result, emit func(Event)) bool {
-	switch o.Get("type").Str {
+	top := pick(o, "type", "message", "parent_tool_use_id", "error")
+	kind, message, nested := top[0].Str, top[1], top[2].Str != ""
+	switch kind {
 	case "system":
 		c.system(o, emit)
 	case "assistant":
-		if o.Get("error").Str == "" { // the CLI wrote it itself, because the model failed
-			c.message(o, emit)
+		if top[3].Str == "" { // the CLI wrote it itself, because the model failed
+			c.message(message, nested, emit)
 		}
 	case "user":
-		c.answers(o, emit)
+		c.answers(message, nested, emit)
 	case "rate_limit_event":
 		c.limit(o.Get("rate_limit_info"), emit)
 	case "result":
 		c.result(o, emit)
 	default:
-		return o.Get("type").Str != ""
+		return kind != ""
 	}
 	return true
 }
@@ -75,10 +77,10 @@ func (c *claude) limit(info gjson.Result, emit func(Event)) {
 
 // message tells the blocks of one line. The CLI writes a line a block, each with the whole message's id and usage; a message without an
 // id is all in one line, and its usage is told once.
-func (c *claude) message(o gjson.Result, emit func(Event)) {
-	m := o.Get("message")
-	base := Event{Message: m.Get("id").Str, Nested: o.Get("parent_tool_use_id").Str != "", Usage: claudeUsage(m.Get("usage"))}
-	m.Get("content").ForEach(func(_, block gjson.Result) bool {
+func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
+	said := pick(m, "id", "content", "usage")
+	base := Event{Message: said[0].Str, Nested: nested, Usage: claudeUsage(said[2])}
+	said[1].ForEach(func(_, block gjson.Result) bool {
 		e := base
 		switch block.Get("type").Str {
 		case "text":
@@ -104,15 +106,15 @@ func (c *claude) begun(block gjson.Result) Tool {
 	return t
 }
 
-func (c *claude) answers(o gjson.Result, emit func(Event)) {
-	nested := o.Get("parent_tool_use_id").Str != ""
-	o.Get("message.content").ForEach(func(_, block gjson.Result) bool {
-		if block.Get("type").Str != "tool_result" {
+func (c *claude) answers(m gjson.Result, nested bool, emit func(Event)) {
+	m.Get("content").ForEach(func(_, block gjson.Result) bool {
+		part := pick(block, "type", "tool_use_id", "is_error", "content")
+		if part[0].Str != "tool_result" {
 			return true
 		}
-		id := block.Get("tool_use_id").Str
-		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: block.Get("is_error").Bool()}
-		t.answer(flat(block.Get("content")))
+		id := part[1].Str
+		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: part[2].Bool()}
+		t.answer(flat(part[3]))
 		emit(Event{Kind: ToolEnd, Tool: t, Nested: nested})
 		return true
 	})
