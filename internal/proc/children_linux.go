@@ -10,27 +10,48 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopted lists our children that can be orphans. Linux gives orphans to our first thread, which never ends, and lists what a thread
-// has started itself with that thread. Kernels without these lists make us look through the machine, and exact is false: a process
-// that is just being started by us may be among them.
-func adopted() (list []int, exact bool) {
-	self := strconv.Itoa(os.Getpid())
-	raw, err := os.ReadFile("/proc/" + self + "/task/" + self + "/children")
+// child is a child of ours that may be an orphan.
+type child struct {
+	pid    int
+	unsure bool // it may also be a root that is just being started
+}
+
+// adopted lists our children that may be orphans. Linux gives orphans to our first thread, which never ends. With the threads that
+// start roots are these and what a root made its own sibling. With other threads is what others in this process started. Kernels
+// without these lists make us look through the machine.
+func adopted() (list []child) {
+	self := os.Getpid()
+	orphans, err := childrenOf(self)
 	if err != nil {
-		return childrenOf(os.Getpid()), false
+		return everyChild(self)
 	}
+	for _, pid := range orphans {
+		list = append(list, child{pid, false})
+	}
+	for _, s := range []*starter{ours, renounced} {
+		siblings, _ := childrenOf(int(s.thread.Load())) // there is no thread 0
+		for _, pid := range siblings {
+			list = append(list, child{pid, true})
+		}
+	}
+	return list
+}
+
+// childrenOf lists the children of a thread of ours.
+func childrenOf(thread int) (list []int, err error) {
+	raw, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/children")
 	for field := range strings.FieldsSeq(string(raw)) {
 		if pid, err := strconv.Atoi(field); err == nil {
 			list = append(list, pid)
 		}
 	}
-	return list, true
+	return list, err
 }
 
-func childrenOf(parent int) (list []int) {
+func everyChild(parent int) (list []child) {
 	for _, pid := range pids() {
 		if s, ok := readStat(pid); ok && s.parent == parent {
-			list = append(list, pid)
+			list = append(list, child{pid, true})
 		}
 	}
 	return list

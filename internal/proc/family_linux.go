@@ -73,19 +73,21 @@ func (f *family) sweep() {
 	if childless() {
 		return
 	}
-	list, exact := adopted()
-	for _, pid := range list {
-		if (exact || f.starting == 0) && exited(pid) {
-			if s, ok := readStat(pid); ok && f.orphan(s) {
-				reap(pid)
+	for _, c := range adopted() {
+		if exited(c.pid) && !f.perhapsRoot(c) {
+			if s, ok := readStat(c.pid); ok && f.orphan(s) {
+				reap(c.pid)
 			}
 		}
 	}
 }
 
+// perhapsRoot reports whether a child is a root, or may be one that is not noted yet.
+func (f *family) perhapsRoot(c child) bool { return f.roots[c.pid] || c.unsure && f.starting > 0 }
+
 // orphan tells an orphan from the rest of our children.
 func (f *family) orphan(s stat) bool {
-	return s.session != f.session && s.start >= f.since && !f.roots[s.pid]
+	return s.session != f.session && s.start >= f.since
 }
 
 // orphans lists the living orphans that belong to a tree, and reaps the dead of all trees. again asks for another look: at the orphans
@@ -93,12 +95,11 @@ func (f *family) orphan(s stat) bool {
 func (f *family) orphans(t *tree, late bool) (mine []stat, again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list, exact := adopted()
-	for _, pid := range list {
-		s, ok := readStat(pid)
+	for _, c := range adopted() {
+		s, ok := readStat(c.pid)
 		switch {
-		case !ok || f.roots[pid] || !f.orphan(s) && t.known[pid] != s.start:
-		case !exact && f.starting > 0, s.dead() && reap(pid):
+		case !ok || f.roots[c.pid] || !f.orphan(s) && t.known[c.pid] != s.start:
+		case f.perhapsRoot(c), s.dead() && reap(c.pid):
 			again = true
 		default:
 			owner, sure := f.owner(s)

@@ -112,6 +112,10 @@ func TestRunWhatCannotBeRun(t *testing.T) {
 		{dir, proc.NotExecutable},
 		{write("orphan", "#!/no/such/interpreter\n", 0o755), proc.NotFound},
 		{write("nonsense", "\x7fELF or so", 0o755), proc.NotExecutable},
+		{write("plaintext", "echo no shebang, no shell\n", 0o755), proc.NotExecutable},
+		{write("empty", "", 0o755), proc.NotExecutable},
+		{write("reads-plain", "#!"+filepath.Join(dir, "plain")+"\n", 0o755), proc.NotExecutable},
+		{filepath.Join(dir, "plain", "below"), proc.NotFound},
 	} {
 		r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{c.argv}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
 		if err != nil || r.Class != c.class || r.Exit != -1 {

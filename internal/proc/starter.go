@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // starter starts processes on a thread of its own that never ends: Linux ends a process with its parent's *thread* when it is asked
@@ -12,6 +13,7 @@ type starter struct {
 	prepare func() error // done once, by the thread
 	once    sync.Once
 	asked   chan request
+	thread  atomic.Int64 // its id, where threads have one
 }
 
 type request struct {
@@ -38,7 +40,8 @@ func (s *starter) start(cmd *exec.Cmd) error {
 
 func (s *starter) serve() {
 	runtime.LockOSThread()
-	if onFirstThread() { // held here, the next one gets another
+	thread, first := thisThread()
+	if first { // held here, the next one gets another
 		ready := make(chan struct{})
 		go func() {
 			runtime.LockOSThread()
@@ -49,6 +52,7 @@ func (s *starter) serve() {
 		runtime.UnlockOSThread()
 		return
 	}
+	s.thread.Store(int64(thread))
 	failed := s.prepare()
 	for r := range s.asked {
 		if failed != nil {

@@ -23,7 +23,8 @@ import (
 //
 // So nothing escapes. What is left to the last: of trees that are active at the same time, a process that clears its environment,
 // opens a session and loses its parent is ended with the last of them, not with its own. The same process of something that was
-// spared is ended with the next tree. What the kernel does not let us end is left as well: another user's process, and one in
+// spared is ended with the next tree. What a service of the machine (systemd, docker, cron) starts when it is asked to is no part of
+// the tree. What the kernel does not let us end is left as well: another user's process, and one in
 // uninterruptible sleep, which ends when it wakes.
 type tree struct {
 	root  int
@@ -196,7 +197,7 @@ func (t *tree) strike(list []stat) {
 // cut kills the whole tree once, its root included.
 func (t *tree) cut() { t.strike(t.members()) }
 
-func onFirstThread() bool { return unix.Gettid() == os.Getpid() }
+func thisThread() (id int, first bool) { return unix.Gettid(), unix.Gettid() == os.Getpid() }
 
 // bytesThere asks a pipe how much is in it.
 const bytesThere = unix.TIOCINQ

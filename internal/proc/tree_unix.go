@@ -71,7 +71,7 @@ func interrupt(p *os.Process) {
 	_ = p.Signal(syscall.SIGCONT)
 }
 
-func onFirstThread() bool { return false }
+func thisThread() (id int, first bool) { return 0, false }
 
 func attributes(as *User) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}

@@ -6,13 +6,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
+func init() {
+	if os.Getenv("ACT_AS_HEADLESS") != "" {
+		runtime.LockOSThread() // to the first thread
+	}
+}
+
 func TestMain(m *testing.M) {
+	if file := os.Getenv("ACT_AS_HEADLESS"); file != "" {
+		actAsHeadless(file)
+	}
 	if os.Getenv("ACT_AS_HARNESS") != "" {
 		actAsHarness()
 		return
