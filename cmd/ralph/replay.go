@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,10 +13,9 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"golang.org/x/term"
-
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -32,9 +32,12 @@ type replayCommand struct {
 }
 
 // Run implements ralph replay. Its exit code says whether the recording could be read, whatever it tells.
-func (c *replayCommand) Run(p process) error {
-	turn, err := c.replay(p)
-	if err != nil {
+func (c *replayCommand) Run(ctx context.Context, p process) error {
+	turn, err := c.replay(ctx, p)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &endedError{loop.Interrupted.ExitCode(), nil}
+	case err != nil:
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	if c.JSON {
@@ -43,25 +46,25 @@ func (c *replayCommand) Run(p process) error {
 	return err
 }
 
-func (c *replayCommand) replay(p process) (loop.Turn, error) {
+func (c *replayCommand) replay(ctx context.Context, p process) (loop.Turn, error) {
 	o := agent.Options{Command: c.Agent, Dir: p.dir, Parent: p.environ, Completion: c.Completion, Clock: time.Now}
 	if !c.JSON {
 		o.Console, o.Format = p.out, c.format(p)
 	}
 	r := agent.Recording{Exit: c.Exit}
-	stdout, err := open(p.dir, c.File)
+	stdout, err := open(p, c.File)
 	if err != nil {
 		return loop.Turn{}, err
 	}
 	defer stdout.Close()
-	r.Stdout = stdout
+	r.Stdout = until{ctx, stdout}
 	if name := c.stderr(p.dir); name != "" {
-		stderr, err := open(p.dir, name)
+		stderr, err := open(p, name)
 		if err != nil {
 			return loop.Turn{}, err
 		}
 		defer stderr.Close()
-		r.Stderr = stderr
+		r.Stderr = until{ctx, stderr}
 	}
 	if c.PromptFile != "" {
 		prompt, err := os.ReadFile(from(p.dir, c.PromptFile))
@@ -95,16 +98,15 @@ func (c *replayCommand) format(p process) stream.FormatOptions {
 
 // place is where a command's output goes.
 func place(p process) stream.Place {
-	file, ok := p.out.(*os.File)
-	ci := environment(p.environ)["CI"]
-	return stream.Place{Terminal: ok && term.IsTerminal(int(file.Fd())), CI: ci != "" && ci != "false" && ci != "0", Environ: p.environ}
+	env, _ := config.ReadEnvironment(environment(p.environ)) // what is wrong with the rest of it is nothing to us here
+	return stream.Place{Terminal: isTerminal(p.out), CI: env.CI || env.Actions, Environ: p.environ}
 }
 
-func open(dir, name string) (io.ReadCloser, error) {
+func open(p process, name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return io.NopCloser(os.Stdin), nil
+		return io.NopCloser(p.in), nil
 	}
-	file, err := os.Open(from(dir, name))
+	file, err := os.Open(from(p.dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("reading a recording: %w; name a file, or - for standard input", err)
 	}
@@ -112,6 +114,19 @@ func open(dir, name string) (io.ReadCloser, error) {
 		return nil, errors.Join(fmt.Errorf("reading a recording: %s is a directory; name a file, or - for standard input", name), file.Close())
 	}
 	return file, nil
+}
+
+// until is a reader that ends with ctx.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(p)
 }
 
 // from is the path of a file that was named in a directory.
