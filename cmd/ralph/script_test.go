@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"waitfor":  waitFor,
 			"killwith": killWith,
 			"exits":    exits,
+			"gone":     gone,
 		},
 		RequireUniqueNames: true,
 	})
@@ -55,6 +56,19 @@ func killWith(ts *testscript.TestScript, _ bool, args []string) {
 	pid, err := strconv.Atoi(string(bytes.TrimSpace([]byte(ts.ReadFile(args[1])))))
 	ts.Check(err)
 	ts.Check(syscall.Kill(pid, signals[args[0]]))
+}
+
+// gone fails while the process whose number a file holds is alive: gone FILE. A moment is allowed for the system to bury it.
+func gone(ts *testscript.TestScript, _ bool, args []string) {
+	pid, err := strconv.Atoi(string(bytes.TrimSpace([]byte(ts.ReadFile(args[0])))))
+	ts.Check(err)
+	for range 100 {
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || bytes.Contains(stat, []byte(") Z ")) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("process %d of %s is alive", pid, args[0])
 }
 
 // exits runs ralph and holds its exit code against a number: exits 2 run --issue x.

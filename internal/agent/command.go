@@ -20,7 +20,7 @@ var command = dialect{
 // it may begin within the prompt.
 func withoutEcho(said, prompt string, beheaded bool) string {
 	said, prompt = strings.ReplaceAll(said, "\r\n", "\n"), strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))
-	if prompt == "" {
+	if !strings.Contains(prompt, "</") { // no tag in it could be taken for a claim, and a short one is a part of many words
 		return said
 	}
 	if beheaded {

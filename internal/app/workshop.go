@@ -193,11 +193,13 @@ func (w *workshop) checks(reviewer *agent.Options, words wording) check.List {
 	if !w.plain {
 		list = append(list, claim, check.Diff{})
 	}
+	logs := map[string]int{}
 	for _, g := range w.settings.Guardrails {
+		logs[check.Slug(g.Command)]++
 		list = append(list, &check.Command{
 			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: w.settings.CheckTimeout(g), TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, Console: w.console, Redact: w.redact,
+			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, LogNth: logs[check.Slug(g.Command)], Console: w.console, Redact: w.redact,
 		})
 	}
 	if w.scm != nil {
@@ -295,7 +297,7 @@ func (w *workshop) setup(ctx context.Context) error {
 	w.log("setup: %s", w.settings.Setup)
 	kept := proc.NewTail(0, 2<<10)
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", w.settings.Setup}, Dir: w.place.Dir(), Env: w.environment(), As: w.as, Timeout: setupLimit, Stdout: kept, Stderr: kept,
+		Argv: []string{"sh", "-c", w.settings.Setup}, Dir: w.place.Dir(), Env: w.environment(), As: w.as, Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)
@@ -340,7 +342,7 @@ func (w *workshop) lease() time.Duration {
 	for _, g := range w.settings.Guardrails {
 		checks += w.settings.CheckTimeout(g)
 	}
-	return max(w.settings.TurnTimeout(), setupLimit, checks) + 5*time.Minute
+	return max(w.settings.TurnTimeout(), w.settings.Scaled(setupLimit), checks) + 5*time.Minute
 }
 
 func commandLines(guardrails []config.Guardrail) []string {

@@ -35,6 +35,7 @@ type Command struct {
 	As      *proc.User
 	LogDir  string              // where guardrail_<iteration>_<slug>.log goes
 	LogAs   string              // the same as the prompt names it, from Dir; empty: LogDir
+	LogNth  int                 // of the checks whose log would have the same name: this is the nth; 0 and 1 are the first
 	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
 	Console io.Writer           // what a person sees live; nil: nothing
 }
@@ -60,7 +61,7 @@ func (c *Command) Needs() Need { return SomeWork }
 
 // Run runs the command to its end or its time limit.
 func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
-	name := fmt.Sprintf("guardrail_%d_%s.log", at.Iteration.N, Slug(c.Line))
+	name := c.logName(at.Iteration.N)
 	log, err := proc.CreateLog(filepath.Join(c.LogDir, name), logBytes)
 	if err != nil {
 		return v, err
@@ -102,6 +103,13 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	v.Output = loop.Excerpt(output)
 	v.Tell = c.tell(r, filepath.Join(cmp.Or(c.LogAs, c.LogDir), name), output)
 	return v, nil
+}
+
+func (c *Command) logName(iteration int) string {
+	if c.LogNth > 1 {
+		return fmt.Sprintf("guardrail_%d_%s_%d.log", iteration, Slug(c.Line), c.LogNth)
+	}
+	return fmt.Sprintf("guardrail_%d_%s.log", iteration, Slug(c.Line))
 }
 
 func (c *Command) reason(r proc.Result) string {
