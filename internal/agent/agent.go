@@ -57,12 +57,16 @@ type Options struct {
 
 // dialect is how one agent is spoken to.
 type dialect struct {
-	name  string   // as people know it: "claude"
-	keys  []string // the credentials it takes, by environment name; "*" is any
-	pass  []string // what of our environment it may know besides proc.Allowed
-	first []string // arguments before Options.Flags
+	name  string                   // as people know it: "claude"
+	keys  []string                 // the credentials it takes, by environment name; "*" is any
+	pass  []string                 // what of our environment it may know besides proc.Allowed
+	first []string                 // arguments before Options.Flags
+	flags func(o Options) []string // Options.Flags as far as they may be; nil: as they are
 	// arguments follow the program, first and Options.Flags.
 	arguments func(t *talk) []string
+	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there are none.
+	prepare func(t *talk) error
+	most    int // bytes of a prompt on standard input; 0 is any
 	// environment is set for every turn, unless Parent says otherwise and pass lets it.
 	environment func(o Options) []string
 	// silent: the prompt goes by talk.argument, and standard input is empty.
@@ -77,8 +81,11 @@ type dialect struct {
 
 // dialects are the agents whose output we understand, by the base name of their program. Any other is a plain command.
 var dialects = map[string]dialect{
-	"amp":    amp,
-	"claude": claude,
+	"amp":      amp,
+	"claude":   claude,
+	"codex":    codex,
+	"gemini":   gemini,
+	"opencode": opencode,
 }
 
 // Agent takes turns.

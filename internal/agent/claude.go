@@ -19,6 +19,7 @@ var claude = dialect{
 	first:       []string{"-p"}, // S1-60
 	arguments:   claudeArguments,
 	environment: claudeEnvironment,
+	most:        10_000_000, // it refuses more
 	decode:      stream.NewClaude,
 	ends:        true,
 	class:       claudeClass,

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -72,6 +73,8 @@ func (r *reader) event(e stream.Event) {
 		if !e.Nested {
 			r.words(e)
 		}
+	case stream.Progress:
+		r.count(e)
 	case stream.ToolStart:
 		r.count(e)
 		r.tools++
@@ -159,6 +162,9 @@ func (r *reader) trouble() string {
 // turn tells what the output said: class, reason, text, claim, usage. It is asked once, after the end.
 func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 	_ = r.decoder.Close()
+	if said := r.talk.answer(); said != "" {
+		r.words(stream.Event{Kind: stream.Text, Text: said})
+	}
 	t := loop.Turn{Text: lastBytes(string(r.text), claimBytes), Claim: r.claim, Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
 	if res := r.facts.result; res != nil {
 		t.Structured = string(res.Structured)
@@ -174,6 +180,9 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		t.Text, r.facts.plain = "", false
 	}
 	r.facts.end, r.facts.stderr, r.facts.text, r.facts.noise = end, stderr, t.Text, r.noise.String()
+	if t.Structured == "" && r.talk.Schema != "" && json.Valid([]byte(t.Text)) && strings.HasPrefix(strings.TrimSpace(t.Text), "{") { // of an agent that gives its form in words
+		t.Structured = strings.TrimSpace(t.Text)
+	}
 	r.facts.said = strings.TrimSpace(t.Text) != "" || t.Structured != ""
 	judged := r.talk.dialect.judge(r.facts, r.talk.now())
 	t.Class, t.Reason, t.ResetAt = judged.class, judged.reason, judged.resets

@@ -28,6 +28,9 @@ const (
 
 // recorded is what the real CLIs' recordings come to. Only a text with a tag claims.
 var recorded = map[string]map[string]outcome{
+	"codex":    codexRecorded,
+	"gemini":   geminiRecorded,
+	"opencode": opencodeRecorded,
 	"claude": {
 		"append-system-file":     {exit: 0, class: loop.OK, text: done, usage: loop.Usage{CostUSD: 0.0008, Input: 100, Output: 20}},
 		"append-system":          {exit: 0, class: loop.OK, text: done, usage: loop.Usage{CostUSD: 0.0008, Input: 100, Output: 20}},

@@ -21,6 +21,8 @@ type talk struct {
 	console *console
 	stop    func()      // ends the turn; nil when it is long over
 	pulse   *proc.Pulse // beaten at every sign of life
+	dir     string      // where the turn's own files are, when its dialect has any
+	env     []string    // more of the environment, which names them
 	now     func() time.Time
 }
 
@@ -29,23 +31,38 @@ func (t *talk) clock() func() time.Time { return t.now }
 // argvBytes is how long a prompt may be as an argument (C19). Linux takes 128 KiB in one, less a byte.
 const argvBytes = 100 << 10
 
-// argument is the prompt for an agent that takes it as an argument: itself, or where it lies when it is too long for that.
+// argument is the prompt for an agent that takes it as an argument.
 func (t *talk) argument() string {
-	if len(t.prompt) > argvBytes {
-		return "Read the file " + t.PromptFile + "; it holds your whole task."
-	}
-	said := strings.ReplaceAll(t.prompt, "\x00", "")
+	said := strings.ReplaceAll(t.said(), "\x00", "")
 	if strings.HasPrefix(said, "-") { // it is no flag
 		said = "\n" + said
 	}
 	return said
 }
 
+// most is how long a prompt the agent takes; 0 is any.
+func (t *talk) most() int {
+	if t.dialect.silent {
+		return argvBytes
+	}
+	return t.dialect.most
+}
+
+func (t *talk) tooLong() bool { return t.most() > 0 && len(t.prompt) > t.most() }
+
+// said is what the agent is told: the prompt, or where it lies when it is too long for that.
+func (t *talk) said() string {
+	if t.tooLong() {
+		return "Read the file " + t.PromptFile + "; it holds your whole task."
+	}
+	return t.prompt
+}
+
 // unsayable says why a prompt cannot be given to the agent; "" when it can.
 func (t *talk) unsayable() string {
-	if t.dialect.silent && len(t.prompt) > argvBytes && t.PromptFile == "" {
-		return fmt.Sprintf("the prompt has %d bytes, and %s takes at most %d as an argument: shorten the task, or keep prompt files so that it can read it",
-			len(t.prompt), t.dialect.name, argvBytes)
+	if t.tooLong() && t.PromptFile == "" {
+		return fmt.Sprintf("the prompt has %d bytes, and %s takes at most %d: shorten the task, or keep prompt files so that it can read it",
+			len(t.prompt), t.dialect.name, t.most())
 	}
 	return ""
 }
@@ -66,6 +83,11 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	if why := t.unsayable(); why != "" {
 		return loop.Turn{Class: loop.Rejected, Exit: -1, Reason: why}, nil
 	}
+	remove, err := t.ready()
+	if err != nil {
+		return loop.Turn{}, err
+	}
+	defer remove()
 	ctx, t.stop = context.WithCancel(ctx)
 	defer t.stop()
 	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
@@ -80,10 +102,10 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	}
 	var stdin io.Reader
 	if !a.dialect.silent {
-		stdin = strings.NewReader(prompt)
+		stdin = strings.NewReader(t.said())
 	}
 	end, err := proc.Run(ctx, proc.Spec{
-		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: a.env,
+		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
 		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Grace: o.Grace, As: o.As,
 	})
@@ -98,7 +120,11 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 
 // arguments are all that follow the program.
 func (a *Agent) arguments(t *talk) []string {
-	return slices.Concat(a.dialect.first, a.options.Flags, a.dialect.arguments(t))
+	flags := a.options.Flags
+	if a.dialect.flags != nil {
+		flags = a.dialect.flags(a.options)
+	}
+	return slices.Concat(a.dialect.first, flags, a.dialect.arguments(t))
 }
 
 // talk readies what one turn is about.

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ready makes the directory of the turn's own, with the files that the agent's arguments and environment name. It is gone after remove.
+func (t *talk) ready() (remove func(), err error) {
+	if t.dialect.prepare == nil {
+		return func() {}, nil
+	}
+	if t.dir, err = os.MkdirTemp("", "turn-"); err != nil {
+		return nil, fmt.Errorf("making a directory for the agent's files: %w", err)
+	}
+	remove = func() { _ = os.RemoveAll(t.dir) }
+	if err = t.dialect.prepare(t); err == nil {
+		err = t.hand()
+	}
+	if err != nil {
+		remove()
+		return nil, fmt.Errorf("writing the agent's files: %w", err)
+	}
+	return remove, nil
+}
+
+// hand gives the directory to the user whom the agent runs as.
+func (t *talk) hand() error {
+	if t.As == nil {
+		return nil
+	}
+	return filepath.WalkDir(t.dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(t.As.UID), int(t.As.GID))
+	})
+}
+
+// file writes a file into the turn's directory.
+func (t *talk) file(name, text string) error {
+	return os.WriteFile(t.path(name), []byte(text), 0o600)
+}
+
+func (t *talk) path(name string) string { return filepath.Join(t.dir, name) }
+
+// answerFile is where an agent leaves its last words that prints other things too.
+const answerFile = "answer.txt"
+
+// answer is the end of what the agent left in answerFile; "" when it left nothing. The agent may have put anything there: a link out of
+// the directory, or a pipe without end.
+func (t *talk) answer() string {
+	if t.dir == "" {
+		return ""
+	}
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	f, err := root.OpenFile(answerFile, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	if _, err := f.Seek(max(0, info.Size()-claimBytes), io.SeekStart); err != nil {
+		return ""
+	}
+	said, _ := io.ReadAll(io.LimitReader(f, claimBytes))
+	return strings.ToValidUTF8(string(said), "")
+}

@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// gemini is Google's Gemini CLI: the prompt on standard input, events as JSON lines.
+//
+// The repository's .gemini directory, its .env file and GEMINI.md (which the prompt names) are kept out: the folder is not trusted. Since
+// the CLI refuses to work in such a folder unless the user's own settings say that trust is not asked for, it gets a home of its own for
+// the turn, in which what the user has in ~/.gemini is linked and the settings are the user's with that said. What tools it may use a
+// policy of ours says then, since --yolo counts only in a trusted folder. ~/.gemini/.env is not read.
+//
+// Its notices of requests that it tries again come on standard error, where they cannot be told from signs of life (C12). It stops with
+// 0 and without a result when it is interrupted.
+var gemini = dialect{
+	name: "gemini",
+	keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+	pass: []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_CLOUD_PROJECT",
+		"GOOGLE_CLOUD_LOCATION", "GEMINI_MODEL", "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_TELEMETRY_ENABLED"},
+	arguments:   geminiArguments,
+	environment: geminiEnvironment,
+	prepare:     geminiFiles,
+	most:        8 << 20, // bytes; it cuts off what is more
+	decode:      stream.NewGemini,
+	ends:        true,
+	class:       geminiClass,
+}
+
+const geminiPolicy = "policy.toml"
+
+func geminiArguments(t *talk) []string {
+	args := []string{"--output-format", "stream-json"}
+	if t.Text {
+		args = []string{"--output-format", "text"}
+	}
+	switch {
+	case t.ReadOnly || !t.AgentSettings:
+		args = append(args, "--policy", t.path(geminiPolicy))
+	default:
+		args = append(args, "--yolo")
+	}
+	if t.Model != "" {
+		args = append(args, "-m", t.Model)
+	}
+	if isSession(t.Resume) {
+		args = append(args, "--resume", t.Resume)
+	}
+	return args
+}
+
+func geminiEnvironment(o Options) []string {
+	return []string{"GEMINI_CLI_NO_RELAUNCH=true", fmt.Sprintf("GEMINI_CLI_TRUST_WORKSPACE=%t", o.AgentSettings)}
+}
+
+// What gemini's tools may do. The last priority of a tier is 999; the CLI's own rules are below that tier.
+const (
+	geminiAll     = "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 998\nallowRedirection = true\n"
+	geminiReading = "[[rule]]\ntoolName = [\"read_file\", \"read_many_files\", \"list_directory\", \"glob\", \"grep_search\"]\ndecision = \"allow\"\npriority = 999\n\n" +
+		"[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 998\n"
+)
+
+// geminiFiles writes the policy, and the home in which the folder need not be trusted.
+func geminiFiles(t *talk) error {
+	policy := geminiAll
+	if t.ReadOnly {
+		policy = geminiReading
+	}
+	if err := t.file(geminiPolicy, policy); err != nil {
+		return err
+	}
+	if t.AgentSettings {
+		return nil
+	}
+	if err := os.Mkdir(t.path(".gemini"), 0o700); err != nil {
+		return err
+	}
+	theirs := filepath.Join(t.home(), ".gemini")
+	if err := geminiLinks(theirs, t.path(".gemini")); err != nil {
+		return err
+	}
+	settings, err := geminiSettings(theirs, t.Options)
+	if err != nil {
+		return err
+	}
+	t.env = append(t.env, "GEMINI_CLI_HOME="+t.dir)
+	return t.file(filepath.Join(".gemini", "settings.json"), settings)
+}
+
+// home is the agent's HOME.
+func (t *talk) home() string {
+	switch {
+	case t.Home != "":
+		return t.Home
+	case t.As != nil:
+		return t.As.Home
+	}
+	return proc.Value(t.Parent, "HOME")
+}
+
+// geminiLinks links what the user has: logins, sessions, commands. Not what says which folders are trusted.
+func geminiLinks(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reading %s: %w", from, err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != "settings.json" && name != "trustedFolders.json" && name != ".env" {
+			if err := os.Symlink(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// geminiSettings are the user's settings, but that trust is not asked for, that no .env file of the repository counts and, when they do
+// not say how to log in, that a key is used which we hold. Those of another user are not read: a link there could lead anywhere.
+func geminiSettings(dir string, o Options) (string, error) {
+	settings := map[string]any{}
+	if o.As == nil {
+		raw, err := os.ReadFile(filepath.Join(dir, "settings.json"))
+		if err == nil {
+			raw, err = hujson.Standardize(raw)
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &settings)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("reading gemini's settings in %s: %w", dir, err)
+		}
+	}
+	into(settings, "security", "folderTrust")["enabled"] = false
+	into(settings, "advanced")["ignoreLocalEnv"] = true
+	if auth := into(settings, "security", "auth"); o.Keys["GEMINI_API_KEY"] != "" && auth["selectedType"] == nil {
+		auth["selectedType"] = "gemini-api-key"
+	}
+	raw, err := json.Marshal(settings)
+	return string(raw), err
+}
+
+// into is an object within an object, which is made where there is none.
+func into(object map[string]any, path ...string) map[string]any {
+	for _, name := range path {
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			object[name] = inner
+		}
+		object = inner
+	}
+	return object
+}
+
+var (
+	geminiBlocked = regexp.MustCompile(`(?i)response was blocked|prohibited_content|blocked due to|blocked by safety`)
+	geminiBroken  = regexp.MustCompile(`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)
+)
+
+// geminiClass judges what only gemini says, and its exit codes: its own, and the HTTP status of a failed request in eight bits.
+func geminiClass(f facts) loop.Class {
+	if !f.failed() {
+		return ""
+	}
+	switch f.end.Exit {
+	case 41:
+		return loop.Auth
+	case 42, 52, 55: // no input, a broken configuration, a folder that is not trusted
+		return loop.Rejected
+	case 53:
+		return loop.MaxTurns
+	}
+	said := f.words()
+	switch {
+	case strings.Contains(said, "Suggested retry after"): // whatever it says of quotas and billing
+		return loop.UsageLimit
+	case strings.Contains(said, "returned an empty response"):
+		return loop.Empty
+	case geminiBlocked.MatchString(said):
+		return loop.Declined
+	case geminiBroken.MatchString(said):
+		return loop.Network
+	case strings.Contains(f.stderr, "Unknown argument"), strings.Contains(f.stderr, "Invalid values:"), strings.Contains(f.stderr, "Error resuming session"):
+		return loop.Rejected
+	case f.result != nil && f.result.Status == 0 && f.end.Exit >= 400-256:
+		return byStatus(f.end.Exit+256, byWords(said))
+	}
+	return ""
+}
