@@ -9,14 +9,15 @@ import (
 )
 
 // amp is Sourcegraph's Amp: the prompt as its last argument (S1-62, S1-67), events as JSON lines in the shape of claude's. Its model runs
-// on its own servers and it tells no cost. It has no flag for reading only, so a review by it is void if it touches anything; and it goes
-// on with a thread only by another command, so Options.Resume means nothing to it.
+// on its own servers, and it tells no cost. It goes on with a thread only by another command, so Options.Resume means nothing to it. The
+// repository's permissions and servers count for less than ours or want to be approved, but no flag keeps out its plugins (.amp/plugins).
 var amp = dialect{
 	name:        "amp",
 	keys:        []string{"AMP_API_KEY"},
 	pass:        []string{"AMP_URL", "AMP_SETTINGS_FILE"},
 	arguments:   ampArguments,
-	environment: func(Options) []string { return []string{"AMP_SKIP_UPDATE_CHECK=1"} },
+	environment: func(Options) []string { return nil },
+	prepare:     ampFiles,
 	silent:      true,
 	asks:        regexp.MustCompile(`^No API key found\. Starting login flow`), // and would wait for ever
 	decode:      stream.NewClaude,
@@ -24,10 +25,29 @@ var amp = dialect{
 	class:       ampClass,
 }
 
+const ampSettings = "settings.json"
+
+// ampReading are the settings of a reviewer: the first rule that fits a tool counts.
+const ampReading = `{"amp.permissions": [{"tool": "Read", "action": "allow"}, {"tool": "Grep", "action": "allow"}, {"tool": "glob", "action": "allow"},
+	{"tool": "*", "action": "reject"}], "amp.updates.mode": "disabled"}
+`
+
+func ampFiles(t *talk) error {
+	if !t.ReadOnly {
+		return nil
+	}
+	return t.file(ampSettings, ampReading)
+}
+
 func ampArguments(t *talk) []string {
-	args := []string{"--stream-json", "--dangerously-allow-all"}
-	if t.Text {
-		args = args[1:]
+	var args []string
+	if !t.Text {
+		args = append(args, "--stream-json")
+	}
+	if t.ReadOnly {
+		args = append(args, "--settings-file", t.path(ampSettings))
+	} else {
+		args = append(args, "--dangerously-allow-all")
 	}
 	if t.Model != "" { // which it calls a mode
 		args = append(args, "-m", t.Model)
@@ -40,7 +60,7 @@ var ampCode = regexp.MustCompile(`error: ([A-Za-z_]+)\s*$`)
 
 // ampClass judges what only amp says.
 func ampClass(f facts) loop.Class {
-	if !f.failed() {
+	if !f.failed() || f.waits() {
 		return ""
 	}
 	said := f.words()

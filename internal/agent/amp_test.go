@@ -3,6 +3,7 @@
 package agent_test
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,6 +58,26 @@ func TestAmpCommandLine(t *testing.T) {
 	}
 }
 
+// A reviewer gets settings that reject every tool that does more than read.
+func TestAmpReadingOnly(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+ampRecording(t, "documented-success.jsonl"))
+	f.turn(t, agent.Options{ReadOnly: true}, "Review it.")
+	argv := f.argv(t)
+	if len(argv) != 5 || argv[0] != "--stream-json" || argv[1] != "--settings-file" || !slices.Equal(argv[3:], []string{"-x", "Review it."}) {
+		t.Errorf("argv = %q", argv)
+	}
+	var settings struct {
+		Rules []struct{ Tool, Action string } `json:"amp.permissions"`
+	}
+	if err := json.Unmarshal([]byte(f.read(t, "settings")), &settings); err != nil {
+		t.Fatal(err)
+	}
+	if last := settings.Rules[len(settings.Rules)-1]; last.Tool != "*" || last.Action != "reject" {
+		t.Errorf("rules = %+v", settings.Rules)
+	}
+}
+
 func TestAmpWithoutAFileForALongPrompt(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "amp", "touch \"$HERE/started\"")
@@ -76,7 +97,7 @@ func TestAmpEnvironment(t *testing.T) {
 		Parent: []string{"AMP_URL=http://u", "AMP_API_KEY=from-parent", "GITHUB_TOKEN=t", "ANTHROPIC_API_KEY=k"},
 		Keys:   map[string]string{"AMP_API_KEY": "key", "ANTHROPIC_API_KEY": "k"},
 	}, "Do it.")
-	if got := f.env(t); !slices.Equal(got, []string{"AMP_API_KEY=key", "AMP_SKIP_UPDATE_CHECK=1", "AMP_URL=http://u"}) {
+	if got := f.env(t); !slices.Equal(got, []string{"AMP_API_KEY=key", "AMP_URL=http://u"}) {
 		t.Errorf("environment = %q", got)
 	}
 }

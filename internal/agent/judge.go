@@ -35,7 +35,7 @@ func (d dialect) classify(f facts) loop.Class {
 		}
 	}
 	switch {
-	case f.end.Class == proc.Exited && f.end.Exit == waitsExit:
+	case f.waits():
 		return loop.Waits
 	case f.failed():
 		return d.failure(f)
@@ -48,6 +48,9 @@ func (d dialect) classify(f facts) loop.Class {
 	}
 	return loop.OK
 }
+
+// waits reports whether its exit code says that it waits for a human.
+func (f facts) waits() bool { return f.end.Class == proc.Exited && f.end.Exit == waitsExit }
 
 // failed reports whether the agent says that it failed, or its process ended badly without or in spite of its word.
 func (f facts) failed() bool {

@@ -116,6 +116,23 @@ func TestClaudeTolerates(t *testing.T) {
 	}
 }
 
+// Whatever it prints in its format is a sign of life, but for a request that is tried again.
+func TestClaudeSignsOfLife(t *testing.T) {
+	for in, want := range map[string]stream.Kind{
+		`{"type":"system","subtype":"task_progress"}`:  stream.Progress,
+		`{"type":"stream_event","event":{}}`:           stream.Progress,
+		`{"type":"from_the_future"}`:                   stream.Progress,
+		`{"type":"user","message":{"content":"hm"}}`:   stream.Progress,
+		`{"type":"system","subtype":"api_retry"}`:      stream.Retry,
+		`{"type":"system","subtype":"model_fallback"}`: stream.Retry,
+		`{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat("x", stream.MaxLine) + `"}]}}`: stream.Progress,
+	} {
+		if got := decode(in+"\n", 1<<20); len(got) != 1 || got[0].Kind != want {
+			t.Errorf("%.60s: %q", in, tellAll(got))
+		}
+	}
+}
+
 func TestToolSummary(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"command":"go  test\n./...","description":"run"}`: "go test ./...",
