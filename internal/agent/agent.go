@@ -75,6 +75,7 @@ type dialect struct {
 	asks   *regexp.Regexp
 	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
 	ends   bool // its format has an event that says how it ended
+	has42  bool // its exit code 42 is no waiting for a human but a meaning of its own
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
 }

@@ -60,7 +60,7 @@ var ampCode = regexp.MustCompile(`error: ([A-Za-z_]+)\s*$`)
 
 // ampClass judges what only amp says.
 func ampClass(f facts) loop.Class {
-	if !f.failed() || f.waits() {
+	if !f.failed() {
 		return ""
 	}
 	said := f.words()

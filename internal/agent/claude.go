@@ -65,7 +65,7 @@ func claudeEnvironment(o Options) []string {
 
 // claudeClass judges what only claude says.
 func claudeClass(f facts) loop.Class {
-	if !f.failed() || f.waits() {
+	if !f.failed() {
 		return ""
 	}
 	res := f.result

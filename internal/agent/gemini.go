@@ -37,6 +37,7 @@ var gemini = dialect{
 	most:        8 << 20, // bytes; it cuts off what is more
 	decode:      stream.NewGemini,
 	ends:        true,
+	has42:       true,
 	class:       geminiClass,
 }
 

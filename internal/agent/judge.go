@@ -16,7 +16,7 @@ type judgement struct {
 	resets time.Time // of loop.UsageLimit: when it may go on; zero: not known
 }
 
-// waitsExit is the exit code by which an agent says that it waits for a human (C5, S3-47), unless it means something else by it.
+// waitsExit is the exit code by which any agent says that it waits for a human (C5, S3-47), whatever it printed, unless dialect.has42.
 const waitsExit = 42
 
 // judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never looked into: an
@@ -26,8 +26,11 @@ func (d dialect) judge(f facts, now time.Time) judgement {
 }
 
 func (d dialect) classify(f facts) loop.Class {
-	if f.asked {
+	switch {
+	case f.asked:
 		return loop.Auth
+	case f.waits() && !d.has42:
+		return loop.Waits
 	}
 	if d.class != nil {
 		if class := d.class(f); class != "" {
@@ -35,8 +38,6 @@ func (d dialect) classify(f facts) loop.Class {
 		}
 	}
 	switch {
-	case f.waits():
-		return loop.Waits
 	case f.failed():
 		return d.failure(f)
 	case f.result == nil && f.any && !f.plain && d.ends:
