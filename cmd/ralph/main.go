@@ -30,15 +30,17 @@ type process struct {
 }
 
 type cli struct {
-	Action    actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
-	Init      initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json."`
-	Run       runCommand       `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue in this clone. The default command."`
-	Settings  settingsCommand  `cmd:"" help:"Show the settings, or their schema."`
-	Sweep     sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
-	Replay    replayCommand    `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
-	Supervise superviseCommand `cmd:"" help:"Run a command again and again until it says that its task is done."`
-	Bus       busCommand       `cmd:"" help:"Say something to ralph supervise, and read what was said."`
-	Version   kong.VersionFlag `short:"v" help:"Print the version and exit."`
+	Action     actionCommand     `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
+	Init       initCommand       `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json."`
+	Run        runCommand        `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue in this clone. The default command."`
+	Settings   settingsCommand   `cmd:"" help:"Show the settings, or their schema."`
+	Sweep      sweepCommand      `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
+	Replay     replayCommand     `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
+	Doctor     doctorCommand     `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks."`
+	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
+	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`
+	Completion completionCommand `cmd:"" help:"Print what completes the commands and flags of ralph in a shell."`
+	Version    kong.VersionFlag  `short:"v" help:"Print the version and exit."`
 }
 
 func main() {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help is the long help of ralph completion.
+func (completionCommand) Help() string {
+	return "For the shell you are in: source <(ralph completion bash), the same with zsh, or ralph completion fish | source. Put that line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to keep it."
+}
+
+// Run implements ralph completion.
+func (c *completionCommand) Run(k *kong.Kong, p process) error {
+	words := completions(k.Model.Node, "")
+	switch c.Shell {
+	case "fish":
+		return fish(p.out, words)
+	case "zsh":
+		if _, err := io.WriteString(p.out, "autoload -U +X bashcompinit && bashcompinit\n"); err != nil {
+			return err
+		}
+	}
+	return bash(p.out, words)
+}
+
+// completable is what may follow one command: the words, and for each what it means.
+type completable struct {
+	command string // "settings show"; empty for ralph itself
+	words   []word
+}
+
+type word struct {
+	text, help string
+	file       bool // a value follows, which may be a file
+}
+
+// completions lists what may follow each command below a node.
+func completions(n *kong.Node, command string) []completable {
+	here := completable{command: command}
+	for _, f := range n.Flags {
+		if f.Hidden {
+			continue
+		}
+		here.words = append(here.words, word{"--" + f.Name, f.Help, !f.IsBool()})
+		if f.Short != 0 {
+			here.words = append(here.words, word{"-" + string(f.Short), f.Help, !f.IsBool()})
+		}
+		if f.Tag.Negatable != "" {
+			here.words = append(here.words, word{"--no-" + f.Name, f.Help, false})
+		}
+	}
+	for _, a := range n.Positional {
+		for _, value := range a.EnumSlice() {
+			if value == "" {
+				continue
+			}
+			here.words = append(here.words, word{text: value, help: a.Help})
+		}
+	}
+	all := []completable{here}
+	for _, child := range n.Children {
+		if child.Hidden {
+			continue
+		}
+		all[0].words = append(all[0].words, word{text: child.Name, help: child.Help})
+		all = append(all, completions(child, strings.TrimSpace(command+" "+child.Name))...)
+	}
+	return all
+}
+
+// bash writes a function that knows the words of each command by the longest command that the line begins with.
+func bash(to io.Writer, all []completable) error {
+	var b strings.Builder
+	b.WriteString("_ralph() {\n\tlocal line=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \" current=\"${COMP_WORDS[COMP_CWORD]}\" words\n\tcase \"$line\" in\n")
+	for _, c := range slices.Backward(all) { // the longest commands first
+		pattern := "*"
+		if c.command != "" {
+			pattern = "'" + c.command + " '*"
+		}
+		fmt.Fprintf(&b, "\t%s) words='%s' ;;\n", pattern, strings.Join(texts(c.words), " "))
+	}
+	b.WriteString("\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -o bashdefault -F _ralph ralph\n")
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+func texts(words []word) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, w.text)
+	}
+	return out
+}
+
+// fish writes one line a word.
+func fish(to io.Writer, all []completable) error {
+	var b strings.Builder
+	for _, c := range all {
+		when := "__fish_use_subcommand"
+		if c.command != "" {
+			var seen []string
+			for _, part := range strings.Fields(c.command) {
+				seen = append(seen, "__fish_seen_subcommand_from "+part)
+			}
+			when = strings.Join(seen, "; and ")
+		}
+		for _, w := range c.words {
+			b.WriteString("complete -c ralph -n " + quoted(when))
+			switch name, long := strings.CutPrefix(w.text, "--"); {
+			case long:
+				b.WriteString(" -l " + name)
+			case strings.HasPrefix(w.text, "-"):
+				b.WriteString(" -s " + w.text[1:])
+			default:
+				b.WriteString(" -f -a " + w.text)
+			}
+			if w.file {
+				b.WriteString(" -r")
+			}
+			b.WriteString(" -d " + quoted(w.help) + "\n")
+		}
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+// quoted is a text for fish.
+func quoted(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
+}
