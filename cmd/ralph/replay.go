@@ -165,11 +165,16 @@ func replayed(t loop.Turn) []byte {
 		at := t.ResetAt.UTC()
 		view.ResetAt = &at
 	}
+	return plainJSON(view)
+}
+
+// plainJSON is a value as JSON that people can read too: indented, and with the < and > of tags as they are.
+func plainJSON(value any) []byte {
 	var out strings.Builder
 	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false) // <response> is for people to read
+	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(view); err != nil { // texts, numbers and booleans
+	if err := e.Encode(value); err != nil { // texts, numbers and booleans
 		panic(err)
 	}
 	return []byte(inertJSON(out.String()))

@@ -1,0 +1,164 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Found is what there is of an agent on this machine.
+type Found struct {
+	Name    string `json:"name"`
+	Path    string `json:"path,omitempty"`    // "": it is not installed
+	Version string `json:"version,omitempty"` // "2.1.329"; "" it does not say
+	// Credential is where one is: "key in ANTHROPIC_API_KEY", "login in ~/.claude/.credentials.json"; never what it is. "" is nowhere.
+	Credential string `json:"credential,omitempty"`
+	// Advice is what to do before it can be used; "" nothing.
+	Advice string `json:"advice,omitempty"`
+}
+
+// login is how people get an agent, and log in to its model.
+type login struct {
+	install string
+	how     string
+	file    string // of the login, below the directory
+	dir     string // below HOME, unless the environment says otherwise
+	dirFrom string // the name in the environment that does; "" none
+	lax     bool   // it may well work without a credential that can be seen
+}
+
+var logins = map[string]login{
+	"amp":      {"npm install -g @sourcegraph/amp", "set AMP_API_KEY, or run: amp login", "amp/secrets.json", ".local/share", "XDG_DATA_HOME", false},
+	"claude":   {"npm install -g @anthropic-ai/claude-code", "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude", ".credentials.json", ".claude", "CLAUDE_CONFIG_DIR", runtime.GOOS == "darwin"}, // which has a keychain
+	"codex":    {"npm install -g @openai/codex", "set OPENAI_API_KEY, or run: codex login", "auth.json", ".codex", "CODEX_HOME", false},
+	"gemini":   {"npm install -g @google/gemini-cli", "set GEMINI_API_KEY, or log in by running: gemini", "oauth_creds.json", ".gemini", "", false},
+	"opencode": {"npm install -g opencode-ai", "set the key of its model's provider, or run: opencode auth login", "opencode/auth.json", ".local/share", "XDG_DATA_HOME", true}, // there are models without
+}
+
+// versionLimit is how long an agent may take to say its version.
+const versionLimit = 10 * time.Second
+
+// Look finds out what there is of the agent that the options name. It starts the agent once, for its version, without a credential and
+// without the way to a proxy.
+func Look(ctx context.Context, o Options) Found {
+	d, known := dialectOf(o.Command)
+	f := Found{Name: o.Command}
+	path, err := resolve(o, o.Parent)
+	if err != nil {
+		if f.Advice = (&UnknownError{o.Command, err}).Error(); known {
+			f.Advice += " (" + logins[d.name].install + ")"
+		}
+		return f
+	}
+	f.Path = path
+	if !known { // what it would do when asked for its version, nobody knows
+		return f
+	}
+	if f.Version, err = version(ctx, d, o, path); err != nil {
+		f.Advice = err.Error()
+	}
+	if f.Credential = credential(d, o); f.Credential == "" && !logins[d.name].lax && f.Advice == "" {
+		f.Advice = "no credential for " + d.name + " was found: " + logins[d.name].how
+	}
+	return f
+}
+
+// LookForAll looks for every agent that ralph knows, all at the same time.
+func LookForAll(ctx context.Context, o Options) []Found {
+	names := Names()
+	found := make([]Found, len(names))
+	done := make(chan struct{})
+	for i, name := range names {
+		go func() {
+			o := o
+			o.Command = name
+			found[i] = Look(ctx, o)
+			done <- struct{}{}
+		}()
+	}
+	for range names {
+		<-done
+	}
+	return found
+}
+
+var versions = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]*`)
+
+// version is what the agent says of itself. The error is a sentence.
+func version(ctx context.Context, d dialect, o Options, path string) (string, error) {
+	said := proc.NewTail(4<<10, 0)
+	allow := slices.DeleteFunc(slices.Clone(proc.Allowed), func(name string) bool { return strings.HasSuffix(strings.ToUpper(name), "_PROXY") })
+	end, err := proc.Run(ctx, proc.Spec{
+		Argv: []string{path, "--version"}, Dir: os.TempDir(), Env: proc.Environment(o.Parent, allow, d.environment(Options{As: o.As})...),
+		Stdout: said, Stderr: said, Timeout: versionLimit, Grace: time.Second,
+	})
+	again := ": see what " + path + " --version says, and install it again (" + logins[d.name].install + ")"
+	switch {
+	case err != nil:
+		return "", err
+	case end.Class == proc.TimedOut:
+		return "", fmt.Errorf("%s does not say its version within %s%s", d.name, versionLimit, again)
+	case end.Class != proc.Exited || end.Exit != 0:
+		return "", fmt.Errorf("%s cannot say its version (%s, exit code %d)%s", d.name, end.Class, end.Exit, again)
+	}
+	if number := versions.FindString(said.String()); number != "" {
+		return oneLine(number), nil
+	}
+	return "of no number", nil
+}
+
+// credential is where the agent's credential is; "" when none is seen. Of a file only that there is something in it is looked at.
+func credential(d dialect, o Options) string {
+	for _, name := range d.keys {
+		if proc.Value(o.Parent, name) != "" || o.Keys[name] != "" {
+			return "key in " + name
+		}
+	}
+	l, home := logins[d.name], (&talk{Options: o}).home()
+	dir := filepath.Join(home, filepath.FromSlash(l.dir))
+	if l.dirFrom != "" && filepath.IsAbs(proc.Value(o.Parent, l.dirFrom)) {
+		dir = proc.Value(o.Parent, l.dirFrom)
+	}
+	file := filepath.Join(dir, filepath.FromSlash(l.file))
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > 2 { // more than {}
+		return "login in " + fromHome(file, home)
+	}
+	if d.name == "gemini" {
+		return geminiLogin(filepath.Join(dir, "settings.json"), home)
+	}
+	return ""
+}
+
+// geminiLogin is the way in that gemini's settings name and that needs neither key nor file of its own.
+func geminiLogin(file, home string) string {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return ""
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	way := gjson.GetBytes(content, "security.auth.selectedType").Str
+	if slices.Contains([]string{"vertex-ai", "cloud-shell", "compute-default-credentials"}, way) {
+		return way + " in " + fromHome(file, home)
+	}
+	return ""
+}
+
+// fromHome writes a path as people do: ~/.codex/auth.json.
+func fromHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
