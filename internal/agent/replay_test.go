@@ -62,6 +62,10 @@ func TestReplayedConsole(t *testing.T) {
 		"claude/stream-input-two": 0, "claude/limits-warning-oauth": 0, "claude/empty-answer": 0,
 		"claude/max-turns": 1, "claude/e429sub-oauth": 1, "claude/e529": 1, "claude/refused-conn": 1, "claude/bad-flag": 1, "claude/no-auth": 1,
 		"claude/sigterm-tool": 143, "claude/sigkill-tool": -9,
+		"amp/documented-success": 0, "amp/e402-credits": 1,
+		"codex/success": 0, "codex/bash-fails": 0, "codex/flaky429": 0, "codex/e429plan": 1,
+		"gemini/success": 0, "gemini/two-tools": 0, "gemini/textout": 0, "gemini/json": 0, "gemini/e401": 1,
+		"opencode/success": 0, "opencode/bash-fails": 0, "opencode/two-tools": 0, "opencode/e401": 1,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
