@@ -48,7 +48,7 @@ var InputTable = []Input{
 	{Name: "prompt", Description: "What to do, for workflow_dispatch. Not together with prompt_file or issue."},
 	{Name: "prompt_file", Description: "File in the repository that says what to do. Not together with prompt or issue."},
 	{Name: "issue", kind: number, min: 1, max: mostIssue, Description: "Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."},
-	{Name: "agent", Description: "Coding agent: claude, or the path of a program that takes a prompt on standard input. Default: claude."},
+	{Name: "agent", Description: "Coding agent: claude, codex, amp, gemini, opencode, or the path of a program that takes a prompt on standard input. Default: claude."},
 	{Name: "agent_args", Description: "Arguments added to the agent's own, quoted as in a shell."},
 	{Name: "model", Description: "Model of the agent. Default: the agent's own."},
 	{Name: "reviewer_agent", Description: "Agent that reviews. Default: the one that works."},
@@ -100,7 +100,7 @@ type Output struct {
 // OutputTable is every output of the action (B-23). Outputs carry only enums, numbers, names and addresses, never an agent's text.
 var OutputTable = []Output{
 	{"conclusion", "success, failure, neutral or cancelled."},
-	{"outcome", "done, capped, timeout, failed, invalid, refused, interrupted, or empty when the event was not for ralph."},
+	{"outcome", "done, capped, timeout, failed, invalid, waiting, refused, interrupted, or empty when the event was not for ralph."},
 	{"pr_url", "Address of the pull request."},
 	{"pr_number", "Number of the pull request."},
 	{"branch_name", "Branch with the work."},
