@@ -32,11 +32,10 @@ func (b Bus) Post(kind, text string, from int) error {
 	if err != nil {
 		return err
 	}
-	m := journal.Message{At: b.Clock(), Type: kind, Text: text, From: from}
-	if err := m.Valid(); err != nil {
-		return &invalidError{err}
+	if err := journal.Post(dir, journal.Message{At: b.Clock(), Type: kind, Text: text, From: from}); err != nil {
+		return &invalidError{err} // the message, or the directory
 	}
-	return journal.Post(dir, m)
+	return nil
 }
 
 // Read writes the messages to out: a line each, made harmless, or as they are on the bus. With poll it goes on until ctx is done,

@@ -57,8 +57,12 @@ func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err e
 		return loop.Invalid, err
 	}
 	unlock, err := journal.LockSupervisor(w.dir)
-	if err != nil {
+	var held *journal.HeldError
+	switch {
+	case errors.As(err, &held):
 		return loop.Failed, err
+	case err != nil:
+		return loop.Invalid, fmt.Errorf("%w; the task directory must be ours to write to", err)
 	}
 	defer unlock()
 	defer w.registerSelf()()
@@ -118,6 +122,7 @@ type supervision struct {
 	next     time.Time // when the delay after it is over
 	accepted bool      // DONE has been seen and children are waited for
 	patience time.Time // until when
+	spared   bool      // an attempt has left registered children
 	warned   bool      // of a bus that cannot be written
 }
 

@@ -43,14 +43,20 @@ func (w *supervision) run(hard context.Context, n int) {
 	spec := proc.Spec{
 		Argv: w.Argv, Dir: w.Dir, Env: env, Grace: w.Grace,
 		Stdout: io.MultiWriter(log, w.console), Stderr: io.MultiWriter(log, w.Err),
-		Spare: w.registered,
+		Spare: func() []int {
+			pids := w.registered()
+			w.spared = w.spared || len(pids) > 0
+			return pids
+		},
 	}
 	if sameFile(w.Out, w.Err) { // one stream keeps the order in which the command wrote
 		spec.Stderr = spec.Stdout
 	}
 	w.last.Ours = w.isSelf(env)
 	w.last.Result, w.last.Err = proc.Run(ctx, spec)
-	proc.End(nil, w.Grace) // what registered children have left that crashed meanwhile
+	if w.spared {
+		proc.End(nil, w.Grace) // what registered children have left that crashed meanwhile
+	}
 	if w.last.Class == proc.Cancelled && hard.Err() == nil {
 		w.last.After = w.Timeout
 	}
