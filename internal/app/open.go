@@ -53,8 +53,10 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 	if err != nil {
 		return work, err
 	}
+	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
+	format.Redact = a.redact // before a line is cut: half a secret is one too
 	shop := &workshop{
-		hurried: true, groups: a.Runner, format: stream.FormatFor(stream.Place{CI: true, Environ: a.Parent}),
+		hurried: true, groups: a.Runner, format: format,
 		parent: a.Parent, host: a.host(), console: a.console(), clock: a.Clock, log: a.log, redact: a.redact,
 		logs: filepath.Join(root, "logs"), keys: a.keys(),
 	}

@@ -114,7 +114,7 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 	settings.Baseline = config.BaselineOff
 	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
 	shop := &workshop{
-		place: directory(p.Dir), settings: settings, parent: p.Parent, console: redacting{p.Out, p.redact}, format: p.Format,
+		place: directory(p.Dir), settings: settings, parent: p.Parent, console: redacting{p.Out, p.redact}, format: p.safe(p.Format),
 		clock: p.Clock, log: p.log, verbose: p.verbose, redact: p.redact, logs: filepath.Join(p.Dir, ".ralph"), logsAs: ".ralph", keys: p.keys(),
 		groups: p.Groups, plain: true, commits: unseen{},
 	}

@@ -142,7 +142,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	merge(p.link(ctx, s))
 	if s.Start.Issue != 0 {
 		p.try("changing labels", p.hub.RemoveLabel(ctx, s.Start.Issue, labelRunning))
-		if !done && s.End.Outcome != loop.Interrupted {
+		if !done && s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting {
 			p.try("changing labels", p.hub.AddLabel(ctx, s.Start.Issue, labelFailed))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,6 +157,38 @@ func TestWall(t *testing.T) {
 	}
 	if bodies := w.bodies(w.gh.Pulls(owner, name)[0].Number); len(bodies) != 2 || !strings.Contains(bodies[0], "time limit") {
 		t.Errorf("comments: %q", bodies)
+	}
+}
+
+// TestWaiting: a usage limit whose reset is after the run's time ends the run as waiting, without an iteration and without a failure; the
+// first sweep after the reset goes on with the same iteration.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reset := time.Now().Add(3 * time.Hour).Unix()
+	told := w.shared("told")
+	w.inputs["agent"] = w.script("agent", "TOLD="+told+`
+echo turn >> "$TOLD"
+[ $(wc -l < "$TOLD") = 1 ] && { echo half > half.txt; echo "Claude AI usage limit reached|`+strconv.FormatInt(reset, 10)+`"; exit 1; }
+`+fixer)
+	result := w.must(loop.Waiting)(w.label("alice"))
+	if got := result.State.End.Until.Unix(); got < reset || got > reset+10 {
+		t.Errorf("it waits until %d, the reset is at %d", got, reset)
+	}
+	if w.show("ralph/issue-1", "half.txt") != "half\n" || strings.Contains(w.labels(), "ralph:") {
+		t.Errorf("the work is not kept, or the labels are wrong: %s", w.labels())
+	}
+	if bodies := w.bodies(w.gh.Pulls(owner, name)[0].Number); len(bodies) != 1 || !strings.Contains(bodies[0], "⏸️ Waiting for a usage limit's reset, 20") {
+		t.Errorf("comments: %q", bodies)
+	}
+	w.env["GITHUB_RUN_ID"], w.late = "78", 2*time.Hour
+	if result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name)); err != nil || result.Outcome != "" {
+		t.Errorf("a sweep before the reset: %s, %v", result.Outcome, err)
+	}
+	w.late = 4 * time.Hour
+	result = w.must(loop.Done)(w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name)))
+	if its := result.State.Iterations; its[0].N != 1 || its[0].Turn.Class != loop.OK {
+		t.Errorf("the first iteration is %+v", its[0])
 	}
 }
 

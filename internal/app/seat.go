@@ -53,6 +53,12 @@ func (s *Seat) sit() {
 // secrets are the values that must never be printed or committed.
 func (s *Seat) secrets() []string { return secretsIn(s.Env, s.Parent) }
 
+// safe shows no secret; lines are cleared of them before they are cut, since half a secret is one too.
+func (s *Seat) safe(f stream.FormatOptions) stream.FormatOptions {
+	f.Redact = s.redact
+	return f
+}
+
 // keys are the credentials of agents in the environment.
 func (s *Seat) keys() map[string]string { return agentKeys(s.Parent, nil) }
 

@@ -158,6 +158,9 @@ func (v View) whatNow() string {
 	case loop.Invalid:
 		return "**What now:** put right what the sentence above names, then " + v.command("run") + "."
 	case loop.Waiting:
+		if !s.End.Until.IsZero() {
+			return "**What now:** nothing; the next sweep after that goes on. " + v.command("retry") + " tries at once."
+		}
 		return "**What now:** answer with " + v.command("retry <answer>") + "."
 	case loop.Refused:
 		return ""

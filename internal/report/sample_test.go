@@ -162,7 +162,9 @@ func interrupted() View {
 }
 
 func waiting() View {
-	return begin(nil).end(loop.Waiting, "the usage limit resets at 07:00 UTC", "")
+	v := begin(nil).end(loop.Waiting, "claude's usage limit is reached until 2026-11-21T07:00:00Z: try again after that", "")
+	v.State.End.Until = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
+	return v
 }
 
 func failed() View {

@@ -49,7 +49,13 @@ func (v View) headline() string {
 	case loop.Invalid:
 		words = "Cannot run: something in the settings or the environment is wrong"
 	case loop.Waiting:
-		words = "Waiting for an answer or a reset"
+		words = "Waiting: the agent asks a human"
+		switch last := s.Last(); {
+		case !s.End.Until.IsZero():
+			words = "Waiting for a usage limit's reset, " + s.End.Until.UTC().Format("2006-01-02 15:04 UTC")
+		case last != nil && last.Turn.Class == loop.UsageLimit:
+			words = "Waiting for a usage limit's reset; nobody tells when it comes"
+		}
 	case loop.Interrupted:
 		words = fmt.Sprintf("Interrupted after %s; the work is kept", count(n, "iteration"))
 	case loop.Refused:
@@ -63,6 +69,8 @@ func (v View) headline() string {
 func (v View) runningLine() string {
 	s := v.State
 	switch last := s.Last(); {
+	case s.Pause != nil:
+		return fmt.Sprintf("Waiting until %s before iteration %d of %d", clock(s.Pause.Until), last.N, s.MaxIterations)
 	case s.Turning != nil:
 		return fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations)
 	case last == nil:
@@ -77,6 +85,8 @@ func (v View) now() string {
 	s := v.State
 	last := s.Last()
 	switch {
+	case s.Pause != nil:
+		return v.text(s.Pause.Reason, 300)
 	case s.Turning != nil:
 		return fmt.Sprintf("The agent %s since %s.", doing(s.Turning.Mode), clock(s.Turning.At))
 	case last == nil && !s.Baselined:
