@@ -24,6 +24,7 @@ type family struct {
 	roots    map[int]bool // until they have been waited for
 	starting int          // those that will be in roots at once
 	sweeping bool
+	hunting  bool // something was left that could not be ended in time
 }
 
 var home = &family{trees: map[*tree]bool{}, roots: map[int]bool{}}
@@ -42,7 +43,7 @@ func (f *family) begin(t *tree) error {
 		f.ready = true
 		f.session, _ = unix.Getsid(0)
 	}
-	if len(f.trees) == 0 && len(f.resting) == 0 {
+	if len(f.trees) == 0 && len(f.resting) == 0 && !f.hunting {
 		f.since = clock()
 	}
 	f.trees[t] = true
@@ -66,7 +67,7 @@ func (f *family) alone() bool {
 func (f *family) sweep() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.sweeping = len(f.trees) > 0 || len(f.resting) > 0; !f.sweeping {
+	if f.sweeping = len(f.trees) > 0 || len(f.resting) > 0 || f.hunting; !f.sweeping {
 		return
 	}
 	time.AfterFunc(often, f.sweep)
@@ -82,6 +83,49 @@ func (f *family) sweep() {
 	}
 }
 
+// hunt sees to it that what a tree could not end in time is ended beside everything else, and reaped.
+func (f *family) hunt() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.hunting {
+		return
+	}
+	f.hunting = true
+	go f.chase()
+}
+
+// chase ends orphans that nobody owns, while no tree is active: as long as one is, they may be its own, and it ends them.
+func (f *family) chase() {
+	stray := &tree{} // an inactive one
+	for pause := time.Millisecond; ; {
+		time.Sleep(pause)
+		f.mu.Lock()
+		idle := len(f.trees) == 0
+		if idle {
+			f.trees[stray] = true
+		}
+		f.mu.Unlock()
+		if !idle {
+			pause = often
+			continue
+		}
+		before := len(stray.struck)
+		left, again := stray.left(true, stray.strike)
+		over := len(left) == 0 && !again
+		f.mu.Lock()
+		delete(f.trees, stray)
+		f.hunting = !over
+		f.mu.Unlock()
+		if over {
+			return
+		}
+		if pause = min(2*pause, often); len(stray.struck) > before {
+			pause = 50 * time.Microsecond
+		}
+		clear(stray.struck)
+	}
+}
+
 // perhapsRoot reports whether a child is a root, or may be one that is not noted yet.
 func (f *family) perhapsRoot(c child) bool { return f.roots[c.pid] || c.unsure && f.starting > 0 }
 
@@ -90,24 +134,32 @@ func (f *family) orphan(s stat) bool {
 	return s.session != f.session && s.start >= f.since
 }
 
-// orphans lists the living orphans that belong to a tree, and reaps the dead of all trees. again asks for another look: at the orphans
-// of those that were reaped, and at those that nobody can attribute just now. When it is late, these count as unattributed.
-func (f *family) orphans(t *tree, late bool) (mine []stat, again bool) {
+// orphans lists the living orphans that belong to a tree, the newest first, does something with each at once, and reaps the dead of all
+// trees. again asks for another look: at the orphans of those that were reaped, and at those that nobody can attribute just now. When
+// it is late, these count as unattributed.
+func (f *family) orphans(t *tree, late bool, each func(stat)) (mine []stat, again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, c := range adopted() {
+	var dead []int
+	for _, c := range slices.Backward(adopted()) {
 		s, ok := readStat(c.pid)
 		switch {
 		case !ok || f.roots[c.pid] || !f.orphan(s) && t.known[c.pid] != s.start:
-		case f.perhapsRoot(c), s.dead() && reap(c.pid):
+		case f.perhapsRoot(c):
 			again = true
+		case s.dead():
+			dead = append(dead, c.pid)
 		default:
 			owner, sure := f.owner(s)
 			if owner == t || late && !sure && len(f.trees) == 1 {
 				mine = append(mine, s)
+				each(s)
 			}
 			again = again || !sure && !late
 		}
+	}
+	for _, pid := range dead { // only now: what flees does not wait
+		again = reap(pid) || again
 	}
 	return mine, again
 }

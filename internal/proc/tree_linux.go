@@ -32,7 +32,8 @@ type tree struct {
 	known map[int]ticks // what was seen of it, and when that was started
 	named map[int]bool  // of what rests: the processes that were to be spared, not what came of them
 	taken bool          // it has no root: it is of what was spared, to be ended
-	other map[int]ticks // what is not ours to end
+	// other is what is not ours to end; struck is what was killed.
+	other, struck map[int]ticks
 }
 
 // newTree makes a tree active. Its root is to be started with entry in its environment.
@@ -76,17 +77,23 @@ func (t *tree) close() {
 
 // holds reports whether a process was seen in the tree, or shares a group or session with what was.
 func (t *tree) holds(s stat) bool {
-	if t.known[s.pid] == s.start || t.root != 0 && (s.group == t.root || s.session == t.root) {
-		return true
+	return t.known[s.pid] == s.start || t.led(s.group) || t.led(s.session)
+}
+
+// led reports whether a group or session is one of the tree. While it exists, no new process gets its id: a living process that has it
+// and is not the one we know says that it is another group.
+func (t *tree) led(id int) bool {
+	start, known := t.known[id]
+	if !known && id != t.root || id == 0 {
+		return false
 	}
-	_, group := t.known[s.group]
-	_, session := t.known[s.session]
-	return group || session
+	leader, alive := readStat(id)
+	return !alive || leader.start == start || id == t.root && home.roots[id]
 }
 
 // members lists the living processes of the tree.
 func (t *tree) members() []stat {
-	orphans, _ := home.orphans(t, true)
+	orphans, _ := home.orphans(t, true, func(stat) {})
 	all := living()
 	home.mu.Lock()
 	defer home.mu.Unlock()
@@ -137,17 +144,17 @@ func (t *tree) terminate() {
 
 // gone reports whether nothing of the tree is alive, once its root has been waited for.
 func (t *tree) gone() bool {
-	left, again := t.left(false)
+	left, again := t.left(false, func(stat) {})
 	return len(left) == 0 && !again
 }
 
 // left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an orphan when
-// they die, and their death is told to nobody who could start them anew.
-func (t *tree) left(late bool) (left []stat, again bool) {
+// they die, and their death is told to nobody who could start them anew. With each it does something at once.
+func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 	if childless() {
 		return nil, false
 	}
-	left, again = home.orphans(t, late)
+	left, again = home.orphans(t, late, each)
 	if t.taken { // it may hang below something that is spared on
 		left = t.members()
 	}
@@ -157,45 +164,51 @@ func (t *tree) left(late bool) (left []stat, again bool) {
 // doubt is how long an orphan may be one that nobody can attribute just now.
 const doubt = 100 * time.Millisecond
 
-// kill ends every process of the tree, again and again until none is left: one may be born while the list is read.
+// kill ends every process of the tree, again and again until none is left: one may be born while the list is read. What is left when
+// that takes too long is given to the family, which goes on.
 func (t *tree) kill() {
 	began, pause := time.Now(), 100*time.Microsecond
 	for time.Since(began) < killing {
-		left, again := t.left(time.Since(began) > doubt)
+		alone, before := home.alone(), len(t.struck)
+		each := t.strike
+		if !alone { // whose those below are can be seen only as long as this one stays where it is
+			each = freeze
+		}
+		left, again := t.left(time.Since(began) > doubt, each)
 		if len(left) == 0 && !again {
 			return
 		}
-		if !home.alone() { // whose those below are can be seen only now
-			freeze(left)
-			left = append(left, t.members()...)
+		if !alone {
+			t.cut()
 		}
-		t.strike(left)
+		if pause = min(2*pause, 10*time.Millisecond); len(t.struck) > before { // it flees: nobody is faster than a loop without rest
+			pause = 50 * time.Microsecond
+		}
 		time.Sleep(pause)
-		pause = min(2*pause, 10*time.Millisecond)
 	}
+	home.hunt()
 }
 
-// freeze stops processes, so that they stay where they are seen.
-func freeze(list []stat) {
-	for _, s := range list {
-		_ = syscall.Kill(s.pid, syscall.SIGSTOP)
-	}
-}
+// freeze stops a process.
+func freeze(s stat) { _ = syscall.Kill(s.pid, syscall.SIGSTOP) }
 
-// strike kills processes, and notes those that are not ours to kill.
-func (t *tree) strike(list []stat) {
-	for _, s := range list {
-		if syscall.Kill(s.pid, syscall.SIGKILL) == syscall.EPERM {
-			if t.other == nil {
-				t.other = map[int]ticks{}
-			}
-			t.other[s.pid] = s.start
-		}
+// strike kills a process, or notes that it is not ours to kill.
+func (t *tree) strike(s stat) {
+	if t.other == nil {
+		t.other, t.struck = map[int]ticks{}, map[int]ticks{}
 	}
+	if syscall.Kill(s.pid, syscall.SIGKILL) == syscall.EPERM {
+		t.other[s.pid] = s.start
+	}
+	t.struck[s.pid] = s.start
 }
 
 // cut kills the whole tree once, its root included.
-func (t *tree) cut() { t.strike(t.members()) }
+func (t *tree) cut() {
+	for _, s := range t.members() {
+		t.strike(s)
+	}
+}
 
 func thisThread() (id int, first bool) { return unix.Gettid(), unix.Gettid() == os.Getpid() }
 
