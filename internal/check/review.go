@@ -27,8 +27,8 @@ type Review struct {
 	Ask      func(ctx context.Context, c Checkout, prompt string) (loop.Turn, error)
 }
 
-// ReviewSchema is the JSON schema of the reviewer's answer.
-const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues"],"properties":{"verdict":{"enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["problem"],"properties":{"file":{"type":"string"},"line":{"type":"integer"},"problem":{"type":"string"}}}}}}`
+// ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be left out.
+const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues"],"properties":{"verdict":{"type":"string","enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","line","problem"],"properties":{"file":{"type":["string","null"]},"line":{"type":["integer","null"]},"problem":{"type":"string"}}}}}}`
 
 // Name is the check's name in verdicts.
 func (*Review) Name() string { return loop.ReviewCheck }
