@@ -32,7 +32,7 @@ func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
 // resets is when a usage limit ends: as the provider told it, else by the agent's words.
 func (f facts) resets(said string, now time.Time) time.Time {
 	if f.limit.Rejected && !f.limit.Resets.IsZero() {
-		return soon(f.limit.Resets, now)
+		return f.limit.Resets // also one that has come: what was told is told, and whoever waits looks at the clock
 	}
 	return resetTime(said, now)
 }

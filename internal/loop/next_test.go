@@ -28,7 +28,7 @@ func failed(n int) *Iteration {
 
 // failing is a run whose newest turn failed for the nth time in a row.
 func failing(n int, t Turn, p *Pause) State {
-	return State{MaxIterations: 5, At: noon, FailInRow: n, Pause: p, Iterations: []*Iteration{{N: 1, Mode: Implement, Turn: t, Commit: made}}}
+	return State{MaxIterations: 5, At: noon, FailInRow: n, Pause: p, Iterations: []*Iteration{{N: 1, Mode: Implement, At: noon.Add(-t.Duration), Turn: t, Commit: made}}}
 }
 
 // TestNext has a row for every rule of going on or stopping.
@@ -95,11 +95,15 @@ func TestNext(t *testing.T) {
 			Step{Do: Stop, Outcome: Timeout, Reason: "the run's time limit of 1h0m0s comes before the model may be asked again: HTTP 500"}},
 		{"a reset that is known is waited for", failing(1, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(30 * time.Minute)}, nil), noon,
 			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "limit", Until: noon.Add(30*time.Minute + 2*time.Second)}},
-		{"the reset has come", failing(1, Turn{Class: UsageLimit, ResetAt: noon}, nil), noon.Add(3 * time.Second), Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"the reset has come", failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Minute)}, nil), noon.Add(63 * time.Second), Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
 		{"a reset after the run's time", failing(1, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(2 * time.Hour)}, nil), noon,
 			Step{Do: Stop, Outcome: Waiting, Reason: "limit", Until: noon.Add(2*time.Hour + 2*time.Second)}},
 		{"a limit without a reset is tried a few times", failing(3, Turn{Class: UsageLimit, Reason: "limit"}, nil), noon,
 			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "limit", Until: noon.Add(7344 * time.Millisecond)}},
+		{"a reset that came before the turn ended tells nothing", failing(3, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(-time.Hour), Duration: time.Minute}, nil), noon,
+			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "limit", Until: noon.Add(7344 * time.Millisecond)}},
+		{"a reset that keeps moving is not waited for for ever", failing(9, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(time.Minute)}, nil), noon,
+			Step{Do: Stop, Outcome: Waiting, Reason: "limit", Until: noon.Add(time.Minute + 2*time.Second)}},
 		{"then the run waits", failing(4, Turn{Class: UsageLimit, Reason: "limit"}, nil), noon, Step{Do: Stop, Outcome: Waiting, Reason: "limit"}},
 		{"a resumed run asks again at once", State{MaxIterations: 5, Iterations: failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil).Iterations},
 			noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},

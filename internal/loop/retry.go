@@ -9,6 +9,7 @@ import (
 const (
 	maxRetries = 8 // 2, 4, 8 … 60 s apart: about four minutes, on top of what the agent itself has tried
 	maxLimited = 3 // of a limit whose reset nobody tells
+	maxResets  = 8 // of one that is told and does not come
 	maxWait    = 6 * time.Hour
 	firstPause = 2 * time.Second
 	mostPause  = time.Minute
@@ -21,7 +22,7 @@ func retry(s State, limits Limits, now time.Time) Step {
 	last := s.Last()
 	t := last.Turn
 	until := t.ResetAt
-	known := t.Class == UsageLimit && !until.IsZero()
+	known := t.Class == UsageLimit && until.After(last.At.Add(t.Duration)) // a reset that has come and changed nothing tells nothing
 	if known {
 		until = until.Add(resetSlack)
 	} else {
@@ -32,6 +33,9 @@ func retry(s State, limits Limits, now time.Time) Step {
 	}
 	waiting := Step{Do: Stop, Outcome: Waiting, Reason: t.Reason}
 	switch {
+	case known && s.FailInRow > maxResets:
+		waiting.Until = until
+		return waiting
 	case known && !until.After(now), s.Pause != nil && !s.Pause.Until.After(now):
 		return Step{Do: TakeTurn}
 	case known && (limits.NoWait || until.Sub(now) > maxWait || limits.over(until)):
