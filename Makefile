@@ -28,8 +28,8 @@ bench:
 demo: build ## one run against a stand-in for GitHub and a scripted agent
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice
 
-e2e: build $(TOOLS)/act-$(ACT) ## with the real agent, the real runner and the real image, as far as they can be had here
-	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 9m -v -run "$(RUN)" $(E2E:%/=%)
+e2e: build $(TOOLS)/act-$(ACT) ## with the real agents, the real runner and the real image, as far as they can be had here
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 9m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"

@@ -75,7 +75,7 @@ func opencodeClass(f facts) loop.Class {
 	switch {
 	case f.result.Subtype == "length", f.result.Why == "MessageOutputLengthError":
 		return loop.MaxTurns
-	case f.result.Subtype == "content-filter":
+	case f.result.Subtype == "content-filter", f.result.Why == "ContentFilterError":
 		return loop.Declined
 	case f.result.Why == "ProviderAuthError":
 		return loop.Auth

@@ -19,7 +19,7 @@ var phrases = []struct {
 }{
 	// A provider's free quota is refilled by the minute or day, though it speaks of billing too.
 	{loop.UsageLimit, regexp.MustCompile(`(?is)resource_exhausted|quota.{0,300}(retry in|retrydelay|per[ _-]?(minute|day)|free[ _-]?tier)`)},
-	{loop.Billing, regexp.MustCompile(`(?i)credit balance|insufficient[_ ](quota|credits?|funds|balance)|out of credits|no credits? (left|remaining)|payment required|` +
+	{loop.Billing, regexp.MustCompile(`(?i)credit balance|insufficient[_ ](quota|credits?|funds|balance)|out of credits|no credits? (left|remaining)|payment required|requires billing|` +
 		`billing (hard[_ ])?limit|billing_error|exceeded your current quota|check your (plan and )?billing`)},
 	{loop.TooLong, regexp.MustCompile(`(?i)prompt is too long|prompt_too_long|context[_ ]length[_ ]exceeded|(exceed|over|larger|longer|too)\w*\b.{0,60}context (window|length|limit)|` +
 		`context (window|length|limit)\b.{0,40}(exceed|full|reached|ran out)|ran out of room|maximum context|input (is|was) too (long|large)|` +
