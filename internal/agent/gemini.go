@@ -188,6 +188,8 @@ func geminiClass(f facts) loop.Class {
 	switch {
 	case strings.Contains(said, "Suggested retry after"): // whatever it says of quotas and billing
 		return loop.UsageLimit
+	case strings.Contains(said, "requires billing"):
+		return loop.Billing
 	case strings.Contains(said, "returned an empty response"):
 		return loop.Empty
 	case geminiBlocked.MatchString(said):

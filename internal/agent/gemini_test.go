@@ -106,6 +106,7 @@ func TestGeminiClasses(t *testing.T) {
 		{`echo '{"type":"result","status":"error","error":{"message":"odd"}}'; exit 173`, loop.UsageLimit},
 		{`echo '{"type":"result","status":"error","error":{"message":"odd"}}'; exit 247`, loop.Overloaded},
 		{`echo '{"type":"result","status":"error","error":{"message":"odd"}}'; exit 1`, loop.Broke},
+		{`echo '{"type":"result","status":"error","error":{"message":"This API method requires billing to be enabled."}}'; exit 147`, loop.Billing},
 		{`echo '{"type":"result","status":"error","error":{"message":"You exceeded your current quota.\nSuggested retry after 60s."}}'; exit 173`, loop.UsageLimit},
 	} {
 		if turn := newFake(t, "gemini", c.script).turn(t, agent.Options{}, "Do it."); turn.Class != c.want {
