@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // coder is the agent as the loop sees it. Each turn is a new process, with its prompt and its output in files of their own.
@@ -27,9 +26,6 @@ type coder struct {
 
 // keptTurns is how many turns' files are kept, so that a long run does not fill the disk.
 const keptTurns = 100
-
-// restAfter is how long a turn goes on before memory is given back: only a long one is worth it.
-const restAfter = time.Second
 
 // Turn implements loop.Agent.
 func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
@@ -47,9 +43,7 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	}
 	c.tell("Iteration %s starting", c.state().Of(n))
 	c.tell("Prompt: %s", firstRunes(asked, 200))
-	rest := time.AfterFunc(restAfter, proc.Rest) // a turn takes minutes, in which there is nothing to do but read
 	t, err := takeTurn(ctx, o, asked)
-	rest.Stop()
 	if err == nil && !t.Claim.Done {
 		t.Claim = c.claim(t)
 	}

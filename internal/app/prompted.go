@@ -193,6 +193,7 @@ func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*open
 	if err != nil {
 		return work, err
 	}
+	book.Forget()
 	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
 	leave, err := p.enlist()
 	if err != nil {

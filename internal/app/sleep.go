@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // countdown is how often a waiting run says how long it still waits.
@@ -15,6 +16,7 @@ const countdown = 5 * time.Minute
 func (w *workshop) sleep(ctx context.Context, pause loop.Pause) {
 	w.log("waiting until %s: %s", pause.Until.Local().Format("15:04:05"), pause.Reason)
 	told := w.clock()
+	proc.Rest()
 	for {
 		left := pause.Until.Sub(w.clock())
 		if left <= 0 {

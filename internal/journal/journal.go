@@ -25,8 +25,9 @@ const maxLine = 4 << 20
 type Journal struct {
 	file  *os.File
 	state loop.State
-	// raw is the whole text, which the run record carries. It grows by a few kilobytes an iteration.
-	raw []byte
+	// raw is the whole text, which the run record carries: what stands in the file, an agent of our own user could have changed.
+	raw    []byte
+	forget bool
 }
 
 // Open opens the journal in dir, creating both when absent. A last line that a killed process did not finish is cut off.
@@ -106,13 +107,18 @@ func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 	if _, err := j.file.Write(line); err != nil {
 		return j.state, fmt.Errorf("writing a %s record: %w", rec.Type, err)
 	}
-	j.raw = append(j.raw, line...)
+	if !j.forget {
+		j.raw = append(j.raw, line...)
+	}
 	j.state = j.state.With(rec)
 	return j.state, nil
 }
 
 // State is what the records add up to.
 func (j *Journal) State() loop.State { return j.state }
+
+// Forget says that nobody will ask for the text: a run without a run record, however long, need not hold it.
+func (j *Journal) Forget() { j.raw, j.forget = nil, true }
 
 // Bytes is the journal's text, for the run record. The caller must not change it.
 func (j *Journal) Bytes() []byte { return j.raw }

@@ -123,10 +123,14 @@ func (r *running) watch(ctx context.Context) Class {
 		defer silence.Stop()
 		idle = silence.C
 	}
+	rest := time.NewTimer(restAfter)
+	defer rest.Stop()
 	for {
 		select {
 		case <-r.done:
 			return Exited
+		case <-rest.C:
+			restNow()
 		case <-ctx.Done():
 			return Cancelled
 		case <-soft: // comes once
