@@ -190,4 +190,3 @@ const (
 	deaf  = `trap "" TERM HUP INT; echo $$ > stray; while :; do sleep 0.05; done`
 	stray = `setsid sh -c '` + deaf + `' & while ! [ -s stray ]; do sleep 0.01; done; `
 )
-
