@@ -28,7 +28,7 @@ const (
 
 // The largest numbers that make sense; they also keep a typing error from costing a month of turns.
 const (
-	mostIterations = 1000
+	mostIterations = 10_000
 	mostMinutes    = 7200
 	mostTasks      = 100
 	mostIssue      = 1<<31 - 1

@@ -54,7 +54,7 @@ func TestInputProblems(t *testing.T) {
 		want    string
 	}{
 		{map[string]string{"INPUT_ISSUE": "#42"}, `input issue is "#42"; allowed is a whole number from 1 to 2147483647.`},
-		{map[string]string{"INPUT_MAX_ITERATIONS": "0"}, `input max_iterations is "0"; allowed is a whole number from 1 to 1000.`},
+		{map[string]string{"INPUT_MAX_ITERATIONS": "0"}, `input max_iterations is "0"; allowed is a whole number from 1 to 10000.`},
 		{map[string]string{"INPUT_REVIEW": "maybe"}, `input review is "maybe"; allowed is true or false.`},
 		{map[string]string{"INPUT_PROMPT": "a", "INPUT_PROMPT_FILE": "b"}, `inputs prompt and prompt_file are both given; only one of them is allowed.`},
 		{map[string]string{"INPUT_PROMPT": "a", "INPUT_ISSUE": "1"}, `inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.`},
