@@ -185,71 +185,6 @@ func (w *workshop) grace() time.Duration {
 	return proc.DefaultGrace
 }
 
-// checks lists everything that can say no, in the order in which it is asked. A run of a prompt asks its guardrails first, and knows no
-// diff (S1-80, C25).
-func (w *workshop) checks(reviewer *agent.Options, words wording) check.List {
-	claim := check.Claim{Completion: w.settings.CompletionResponse, Last: w.plain}
-	list := []check.Check{check.Turn{}}
-	if !w.plain {
-		list = append(list, claim, check.Diff{})
-	}
-	logs := map[string]int{}
-	for _, g := range w.settings.Guardrails {
-		logs[check.Slug(g.Command)]++
-		list = append(list, &check.Command{
-			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
-			Timeout: w.settings.CheckTimeout(g), TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, LogNth: logs[check.Slug(g.Command)], Console: w.console, Redact: w.redact,
-		})
-	}
-	if w.scm != nil {
-		list = append(list, w.scm)
-	}
-	if w.plain {
-		list = append(list, claim)
-	}
-	if reviewer != nil {
-		list = append(list, w.review(*reviewer, words))
-	}
-	log := w.log
-	if w.tell != nil {
-		log = w.tell
-	}
-	return check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: log}
-}
-
-// environment is what checks and the setup get: no token, no key.
-func (w *workshop) environment() []string {
-	extra := w.place.Env()
-	if w.home != "" {
-		extra = append(extra, "HOME="+w.home)
-	}
-	return proc.Environment(w.parent, proc.Allowed, extra...)
-}
-
-// maxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
-const maxDiff = 200 << 10
-
-func (w *workshop) review(reviewer agent.Options, words wording) *check.Review {
-	return &check.Review{
-		Checkout: w.copies.checkout,
-		Prompt: func(ctx context.Context, s loop.State) (string, error) {
-			c := s.Last().Commit
-			diff, err := w.copies.diff(ctx, s.Start.Base, c.SHA, maxDiff)
-			if err != nil {
-				return "", fmt.Errorf("making the reviewer's diff: %w", err)
-			}
-			return words.Review(s, c.Tree, diff)
-		},
-		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
-			o := reviewer
-			o.Dir, o.Extra = c.Dir(), c.Env()
-			o.LogFile = filepath.Join(w.dir, "reviewer.log")
-			return takeTurn(ctx, o, asked)
-		},
-	}
-}
-
 func (w *workshop) words(comments []task.Comment) prompt.Writer {
 	out := prompt.Writer{Completion: w.settings.CompletionResponse, IterationCount: w.settings.IncludeIterationCountInPrompt}
 	for _, c := range comments {
@@ -287,52 +222,6 @@ type committer struct {
 // Commit implements loop.Tree.
 func (c committer) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	return c.tree.Commit(ctx, since, report.CommitMessage(s, *s.Last(), c.host))
-}
-
-// setup runs the setting's setup command, once a process, before the checks run on the base commit.
-func (w *workshop) setup(ctx context.Context) error {
-	if w.settings.Setup == "" {
-		return nil
-	}
-	w.log("setup: %s", w.settings.Setup)
-	kept := proc.NewTail(0, 2<<10)
-	r, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", w.settings.Setup}, Dir: w.place.Dir(), Env: w.environment(), As: w.as, Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
-	})
-	if err != nil {
-		return fmt.Errorf("running the setup: %w", err)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if r.Class != proc.Exited || r.Exit != 0 {
-		return invalid("the setup command %q ended with %s, exit code %d; its output ends:\n%s", w.settings.Setup, r.Class, r.Exit, kept.String())
-	}
-	return w.place.Restore(ctx)
-}
-
-// baseline runs the checks on the base commit, before anything is spent (B-24).
-func (w *workshop) baseline(ctx context.Context, checks check.List, l *ledger) error {
-	s := l.State()
-	if s.Baselined || len(s.Iterations) > 0 || w.settings.Baseline == config.BaselineOff {
-		return nil
-	}
-	verdicts, err := checks.Baseline(ctx, s)
-	if err != nil {
-		return err
-	}
-	if _, err := l.Append(ctx, loop.Record{Type: loop.Baselined, At: w.clock(), Baseline: verdicts}); err != nil {
-		return err
-	}
-	for _, v := range verdicts {
-		if v.Missing {
-			return invalid("the check %q cannot run here: %s", v.Check, v.Reason)
-		}
-		if v.Blocks() && w.settings.Baseline == config.BaselineRequire {
-			return invalid("the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report", v.Check, v.Reason)
-		}
-	}
-	return nil
 }
 
 // lease is how long a record holds the run: longer than any single step, so that a living run never looks dead.
