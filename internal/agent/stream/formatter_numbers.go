@@ -10,19 +10,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// tally is what a turn took: "cost: $5.76", "tokens: 1.2M in (850K cached) / 45K out", "tools: 58", "errors: 4", "time: 6m7s".
+// tally is what a turn took, where "in" is all that the model read, from the cache or not: "cost: $5.76", "tokens: 1.2M in (850K cached) / 45K out", "tools: 58", "errors: 4", "time: 6m7s".
 func tally(t loop.Turn) []string {
 	var parts []string
 	u := t.Usage
 	if u.CostUSD > 0 {
 		parts = append(parts, "cost: "+dollars(u.CostUSD))
 	}
-	if u.Input > 0 || u.Output > 0 || u.CacheRead > 0 {
+	if u.Input+u.CacheRead+u.CacheWrite+u.Output > 0 {
 		cached := ""
 		if u.CacheRead > 0 {
 			cached = " (" + brief(u.CacheRead) + " cached)"
 		}
-		parts = append(parts, "tokens: "+brief(u.Input)+" in"+cached+" / "+brief(u.Output)+" out")
+		parts = append(parts, "tokens: "+brief(u.Input+u.CacheRead+u.CacheWrite)+" in"+cached+" / "+brief(u.Output)+" out")
 	}
 	if t.Tools > 0 {
 		parts = append(parts, fmt.Sprintf("tools: %d", t.Tools))

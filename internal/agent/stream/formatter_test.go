@@ -78,7 +78,7 @@ var example = []stream.Event{
 }
 
 var exampleEnd = loop.Turn{
-	Class: loop.OK, Usage: loop.Usage{CostUSD: 5.76, Input: 1_200_000, CacheRead: 850_000, Output: 45_000}, Tools: 58, ToolErrors: 4,
+	Class: loop.OK, Usage: loop.Usage{CostUSD: 5.76, Input: 350_000, CacheRead: 850_000, Output: 45_000}, Tools: 58, ToolErrors: 4,
 	Duration: 6*time.Minute + 7*time.Second,
 }
 
