@@ -131,11 +131,13 @@ func ReadBus(dir string, from int64, each func(m Message, line []byte) error) (n
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		return from, fmt.Errorf("reading the message bus: %w", err)
 	}
-	return readMessages(file, from, each)
+	there := info.Size() - from
+	return readMessages(io.LimitReader(file, there), from, int(min(there, MaxMessage)), each)
 }
 
-func readMessages(r io.Reader, at int64, each func(Message, []byte) error) (next int64, err error) {
-	lines := bufio.NewReaderSize(r, MaxMessage)
+// readMessages reads with a buffer of a size that the longest message there can have.
+func readMessages(r io.Reader, at int64, size int, each func(Message, []byte) error) (next int64, err error) {
+	lines := bufio.NewReaderSize(r, size)
 	var length int64 // of the line that is being read
 	for long := false; ; {
 		part, err := lines.ReadSlice('\n')

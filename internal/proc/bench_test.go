@@ -58,6 +58,11 @@ func BenchmarkRunTrueHeard(b *testing.B) {
 	benchmark(b, proc.Spec{Argv: []string{"true"}, Stdout: &out, Stderr: &errs})
 }
 
+// BenchmarkRunTrueSparing is an attempt of a supervisor that has no child to spare.
+func BenchmarkRunTrueSparing(b *testing.B) {
+	benchmark(b, proc.Spec{Argv: []string{"true"}, Spare: func() []int { return nil }})
+}
+
 // BenchmarkRunTrueBeside is a run while another one is active.
 func BenchmarkRunTrueBeside(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -85,6 +85,7 @@ func TestRunsEndDaemonsTogether(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	long := script(t, `echo > begun; sleep 600`)
+	long.Grace = 200 * time.Millisecond // the daemon is deaf
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -16,9 +16,31 @@ var (
 // Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or invisible character,
 // and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any line of a job's output.
 func Inert(line string) string {
-	line = ansi.ReplaceAllString(strings.ToValidUTF8(line, "\uFFFD"), "")
+	if isPlain(line) {
+		return line
+	}
+	return disarmed(line)
+}
+
+// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the runner in it.
+func isPlain(line string) bool {
+	for i := range len(line) {
+		if c := line[i]; (c < ' ' || c > '~') && c != '\t' {
+			return false
+		}
+	}
+	return !strings.Contains(line, "##[") && !strings.HasPrefix(strings.TrimLeft(line, " \t"), "::")
+}
+
+func disarmed(line string) string {
+	line = strings.ToValidUTF8(line, "\uFFFD")
+	if strings.Contains(line, "\x1b") {
+		line = ansi.ReplaceAllString(line, "")
+	}
 	line = strings.Map(visible, line)
-	line = oldCommand.ReplaceAllString(line, "## $1[")
+	if strings.Contains(line, "##") {
+		line = oldCommand.ReplaceAllString(line, "## $1[")
+	}
 	begin := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.M, r) })
 	if begin >= 0 && strings.HasPrefix(line[begin:], "::") {
 		line = line[:begin] + ": :" + line[begin+2:]

@@ -6,10 +6,17 @@ import (
 	"slices"
 )
 
-// spare leaves processes of the tree running, and what came of them. It is forgotten here and rests in the family, until End.
+// spare leaves processes of the tree running, and what came of them. It is forgotten here and rests in the family, until End. One that
+// has died since it was named is not spared, nor is what it left.
 func (t *tree) spare(pids []int) (any bool) {
 	in := valid(pids)
+	if len(in) == 0 {
+		return false // and the machine is not looked through
+	}
 	all := living()
+	maps.DeleteFunc(in, func(pid int, _ bool) bool {
+		return !slices.ContainsFunc(all, func(s stat) bool { return s.pid == pid })
+	})
 	home.mu.Lock()
 	defer home.mu.Unlock()
 	rest := &tree{marks: t.marks, known: map[int]ticks{}, named: maps.Clone(in)}

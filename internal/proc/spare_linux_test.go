@@ -75,6 +75,18 @@ func TestRunSparesAndEnds(t *testing.T) {
 	living(t, s.Dir, map[string]bool{"child2": false, "below2": false})
 }
 
+// A process that is named and dead is not spared, nor is what it left: nobody would ever end that.
+func TestRunDoesNotSpareTheDead(t *testing.T) {
+	s := script(t, `setsid sh -c 'sh -c "echo \$\$ > left; exec sleep 600" & echo $$ > child; while ! [ -s left ]; do sleep 0.01; done
+		kill -KILL $$' & setsid sh -c 'echo $$ > lives; exec sleep 600' & while ! [ -s lives ] || ! [ -s left ]; do sleep 0.01; done
+		while grep -qs ") [^Z]" /proc/$(cat child)/stat; do sleep 0.01; done`)
+	s.Spare = func() []int { return ids(t, s.Dir, "child", "lives") }
+	run(t, s)
+	living(t, s.Dir, map[string]bool{"left": false, "lives": true})
+	proc.End(ids(t, s.Dir, "lives"), time.Second)
+	living(t, s.Dir, map[string]bool{"lives": false})
+}
+
 // What a spared process starts later is ended with it, also what leaves it, and what does not listen.
 func TestEndFindsWhatCameLater(t *testing.T) {
 	s := script(t, `setsid sh -c 'trap "" TERM; echo $$ > child
