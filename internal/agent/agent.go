@@ -26,6 +26,7 @@ type Options struct {
 	Dir     string   // the worktree it works in
 	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of its dialect.
 	Parent []string
+	Allow  []string // more names of Parent, or prefixes and a star
 	Home   string     // its HOME; "" keeps ours
 	As     *proc.User // whom it runs as; nil is ourselves
 	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.DefaultGrace.
@@ -38,8 +39,8 @@ type Options struct {
 	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the agent's process.
 	Keys  map[string]string
 	Extra []string // more of the agent's environment, NAME=value each
-	// Console gets what a person should see as it happens, a line a Write, free of the agent's terminal sequences and workflow commands
-	// (S1-24, S1-76); nil: nobody looks. Format is how it is shown; with Groups, all but the last lines are folded under Title.
+	// Console gets what a person should see as it happens, whole lines a Write, free of the agent's terminal sequences and workflow
+	// commands (S1-24, S1-76); nil: nobody looks. Format is how it is shown; with Groups, all but the last lines are folded under Title.
 	Console io.Writer
 	Format  stream.FormatOptions
 	Groups  Groups
@@ -169,7 +170,7 @@ func environment(o Options, d dialect) []string {
 			extra = append(extra, name+"="+o.Keys[name])
 		}
 	}
-	return proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass), append(extra, o.Extra...)...)
+	return proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass, o.Allow), append(extra, o.Extra...)...)
 }
 
 // asRoot reports whether the agent runs as root.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
@@ -51,7 +52,7 @@ func (w *workshop) environment() []string {
 	if w.home != "" {
 		extra = append(extra, "HOME="+w.home)
 	}
-	return proc.Environment(w.parent, proc.Allowed, extra...)
+	return proc.Environment(w.parent, slices.Concat(proc.Allowed, w.settings.Environment), extra...)
 }
 
 // maxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.

@@ -176,7 +176,7 @@ func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*open
 	if err != nil {
 		return work, err
 	}
-	way, why, err := p.takeUp(before, dir != "", before.Start.Spec == base)
+	way, why, err := p.takeUp(before, dir != "", before.Start.Spec == spec(base))
 	if err != nil {
 		return work, err
 	}
@@ -204,7 +204,7 @@ func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*open
 	most := shop.settings.Iterations(config.PromptIterations)
 	owner := fmt.Sprintf("process %d", os.Getpid())
 	record := loop.Record{Type: loop.Started, At: p.Clock(), Start: &loop.Start{
-		Run: run, Task: id, Title: title, Spec: base, Agent: filepath.Base(shop.settings.Agent.Command), Owner: owner,
+		Run: run, Task: id, Title: title, Spec: spec(base), Agent: filepath.Base(shop.settings.Agent.Command), Owner: owner,
 		Checks: commandLines(shop.settings.Guardrails), MaxIterations: capped(most), Review: shop.settings.Review, Base: shop.base,
 	}}
 	if way != loop.Begin {
@@ -229,6 +229,17 @@ func (w *workshop) snapshots(ctx context.Context, clone *git.Clone, inClone bool
 	w.commits, w.base = s, s.Base()
 	w.copies = copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff}
 	return nil
+}
+
+// maxSpec bounds what a record keeps of a prompt: a line of the journal has its bounds, too.
+const maxSpec = 256 << 10
+
+// spec is a prompt as the record keeps it: all of it, or its beginning with what tells it from another.
+func spec(base string) string {
+	if len(base) <= maxSpec {
+		return base
+	}
+	return strings.ToValidUTF8(base[:maxSpec], "") + "\n[... the prompt has " + fmt.Sprint(len(base)) + " bytes; it is " + short(base) + " ...]"
 }
 
 // capped is a cap as records have it: 0 is none.

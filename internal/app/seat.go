@@ -101,17 +101,10 @@ func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
 		return state, "", fmt.Errorf("looking for earlier runs: %w", err)
 	}
 	for _, e := range slices.Backward(entries) {
-		file, err := os.Open(filepath.Join(runs, e.Name(), journal.File)) // our own directory
-		if err != nil {
-			continue
-		}
-		records, _, err := journal.Read(file)
-		_ = file.Close()
+		state, ok, err := journal.Find(filepath.Join(runs, e.Name()), id)
 		if err != nil {
 			s.log("the run %s is passed over: %v", e.Name(), err)
-			continue
-		}
-		if state := loop.Fold(records); state.Start.Task == id {
+		} else if ok {
 			return state, filepath.Join(runs, e.Name()), nil
 		}
 	}

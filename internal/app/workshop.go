@@ -159,7 +159,7 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 	set := w.settings
 	options := agent.Options{
 		Command: set.Agent.Command, Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
-		Dir: w.place.Dir(), Parent: w.parent, Home: w.home, As: w.as, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
+		Dir: w.place.Dir(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
 		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Format: w.format, Groups: w.groups,
 		Text: w.plain && !set.StreamAgentOutput,
 	}

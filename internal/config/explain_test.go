@@ -59,7 +59,8 @@ const explainedJSONC = `{
   "baseline": "report", // default
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default
-  "setup": "" // default
+  "setup": "", // default
+  "environment": [] // default
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
 }
@@ -118,7 +119,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 25 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 26 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

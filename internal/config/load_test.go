@@ -82,6 +82,7 @@ func TestProblems(t *testing.T) {
 		{``, `.ralph/settings.json is empty; an object is needed, at least {}.`},
 		{"{\"a\":\"\xff\"}", `.ralph/settings.json is not UTF-8 text.`},
 		{`[]`, `.ralph/settings.json: the whole is a list; allowed is an object.`},
+		{`{"environment":["A B"]}`, `.ralph/settings.json: environment[0] is "A B"; allowed is a name such as DATABASE_URL, or a beginning and a star: MY_*.`},
 		{`{"maximumIterations":-1}`, `.ralph/settings.json: maximumIterations is -1; allowed is a whole number from 0 to 10000.`},
 		{`{"maximumIterations":"5"}`, `.ralph/settings.json: maximumIterations is "5"; allowed is a whole number.`},
 		{`{"timeoutMinutes":7201}`, `.ralph/settings.json: timeoutMinutes is 7201; allowed is a whole number from 1 to 7200.`},

@@ -115,7 +115,12 @@ func sentence(e *jsonschema.ValidationError, document any) string {
 		return fmt.Sprintf("%s is %s; allowed is %s.", key, found, choices(k.Want))
 	case *kind.Minimum, *kind.Maximum:
 		return fmt.Sprintf("%s is %s; allowed is %s.", key, found, bounds(e.InstanceLocation))
-	case *kind.MinLength, *kind.Pattern:
+	case *kind.Pattern:
+		if strings.HasPrefix(k.Want, "^[A-Za-z_]") {
+			return fmt.Sprintf("%s is %s; allowed is a name such as DATABASE_URL, or a beginning and a star: MY_*.", key, found)
+		}
+		return fmt.Sprintf("%s is %s; it must not be empty.", key, found)
+	case *kind.MinLength:
 		return fmt.Sprintf("%s is %s; it must not be empty.", key, found)
 	case *kind.MaxLength:
 		return fmt.Sprintf("%s has %d characters; allowed are at most %d.", key, k.Got, k.Want)

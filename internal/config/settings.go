@@ -54,6 +54,9 @@ type Settings struct {
 	WaitForLimits bool `json:"waitForLimits"`
 	// Setup is a shell command run once before the baseline; empty: none.
 	Setup string `json:"setup"`
+	// Environment names what the agent and the checks get of ralph's environment besides what builds need; an entry is a name, or a
+	// prefix and a star.
+	Environment []string `json:"environment"`
 
 	// GuardrailsFrom names the layer that set guardrails, even to an empty list; empty when none did, so that they may be detected
 	// (B-25).
@@ -129,6 +132,7 @@ func Defaults() Settings {
 		TimeoutMinutes:      60,
 		TimeoutMultiplier:   1,
 		WaitForLimits:       true,
+		Environment:         []string{},
 	}
 }
 

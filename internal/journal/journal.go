@@ -97,6 +97,32 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 	}
 }
 
+// Find is the state of the run in dir when it is one of a task; ok is false when it is another's, or there is none. Of a run of another
+// task only the first record is read.
+func Find(dir, task string) (s loop.State, ok bool, err error) {
+	file, err := os.Open(filepath.Join(dir, File))
+	if err != nil {
+		return s, false, nil //nolint:nilerr // a directory without a journal is no run
+	}
+	defer file.Close()
+	line, err := bufio.NewReaderSize(io.LimitReader(file, maxLine), 64<<10).ReadBytes('\n')
+	if err != nil {
+		return s, false, nil //nolint:nilerr // a process that died before its first record was whole
+	}
+	var first loop.Record
+	if err := json.Unmarshal(line, &first); err != nil || first.Start == nil || first.Start.Task != task {
+		return s, false, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return s, false, err
+	}
+	records, _, err := Read(file)
+	if err != nil {
+		return s, false, err
+	}
+	return loop.Fold(records), true, nil
+}
+
 // Append writes one record and returns the state after it. It reaches the operating system in one write: a process that dies right
 // after has recorded it, one that dies before has not.
 func (j *Journal) Append(rec loop.Record) (loop.State, error) {
