@@ -26,14 +26,17 @@ type Options struct {
 	Dir     string   // the worktree it works in
 	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of its dialect.
 	Parent []string
-	Allow  []string // more names of Parent, or prefixes and a star
+	Allow  []string   // more names of Parent, or prefixes and a star
 	Home   string     // its HOME; "" keeps ours
 	As     *proc.User // whom it runs as; nil is ourselves
 	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.DefaultGrace.
 	Timeout, Idle, Grace time.Duration
-	ReadOnly             bool   // a reviewer: no tool that writes or runs anything
-	Schema               string // JSON schema of the answer wanted; "" none
-	Completion           string // the setting completionResponse: what a <response> claims with
+	// Soft is how long a turn may take before OnSoft hears of it (S0-19); 0 is never.
+	Soft       time.Duration
+	OnSoft     func()
+	ReadOnly   bool   // a reviewer: no tool that writes or runs anything
+	Schema     string // JSON schema of the answer wanted; "" none
+	Completion string // the setting completionResponse: what a <response> claims with
 	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has written.
 	LogFile string
 	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the agent's process.
@@ -75,8 +78,10 @@ type dialect struct {
 	// asks is a first line of output by which it begins to ask a human to log in. The turn ends there: nobody will answer.
 	asks   *regexp.Regexp
 	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
-	ends   bool // its format has an event that says how it ended
-	has42  bool // its exit code 42 is no waiting for a human but a meaning of its own
+	// interrupts: asked by INT, it says what it has spent before it ends.
+	interrupts bool
+	ends       bool // its format has an event that says how it ended
+	has42      bool // its exit code 42 is no waiting for a human but a meaning of its own
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
 }

@@ -22,6 +22,7 @@ var claude = dialect{
 	most:        10_000_000, // it refuses more
 	decode:      stream.NewClaude,
 	ends:        true,
+	interrupts:  true,
 	class:       claudeClass,
 }
 

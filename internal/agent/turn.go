@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -67,6 +68,17 @@ func (t *talk) unsayable() string {
 	return ""
 }
 
+// grace is how long the agent may take to end when it is stopped.
+func (t *talk) grace() time.Duration { return cmp.Or(t.Grace, proc.DefaultGrace) }
+
+// interrupt is the part of it in which an agent that then says what it has spent is only interrupted.
+func (t *talk) interrupt() time.Duration {
+	if t.dialect.interrupts {
+		return t.grace() / 4
+	}
+	return 0
+}
+
 var sessions = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
 // isSession reports whether a text can be a session's id. It comes from an agent's output, and must not be taken for a flag.
@@ -107,7 +119,8 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
-		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Grace: o.Grace, As: o.As,
+		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As,
+		Interrupt: t.interrupt(), Grace: t.grace() - t.interrupt(),
 	})
 	if err != nil {
 		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)

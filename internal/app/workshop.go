@@ -163,6 +163,9 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Format: w.format, Groups: w.groups,
 		Text: w.plain && !set.StreamAgentOutput,
 	}
+	soft, hard := options.Timeout*3/5, options.Timeout // 12 and 20 minutes (S0-21)
+	options.Soft = soft
+	options.OnSoft = func() { w.log("the turn has taken %s; it is stopped at %s", soft, hard) }
 	if set.StreamAgentOutput {
 		options.Console = w.console
 	}
@@ -173,6 +176,7 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
 	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(), set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false
+	options.Soft, options.OnSoft = 0, nil
 	_, err := agent.New(options)
 	return c, &options, err
 }
