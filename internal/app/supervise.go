@@ -124,6 +124,7 @@ type supervision struct {
 	patience time.Time // until when
 	spared   bool      // an attempt has left registered children
 	warned   bool      // of a bus that cannot be written
+	rested   bool      // memory has been given back since the last attempt
 }
 
 func (s *Supervisor) open() (*supervision, error) {
@@ -215,8 +216,13 @@ func (w *supervision) done() (bool, error) {
 	return true, nil
 }
 
-// pause waits for the next look: a poll interval, or less when less is left, or until ctx is done.
+// pause waits for the next look: a poll interval, or less when less is left, or until ctx is done. Before a long wait memory is given
+// back.
 func (w *supervision) pause(ctx context.Context, left time.Duration) {
+	if left > time.Second && !w.rested {
+		proc.Rest()
+		w.rested = true
+	}
 	timer := time.NewTimer(min(left, w.PollInterval))
 	defer timer.Stop()
 	select {

@@ -26,7 +26,7 @@ func (w *supervision) attempt(hard context.Context) {
 	} else {
 		w.run(hard, n)
 	}
-	w.attempts, w.fresh, w.ran, w.told, w.next = n, true, true, false, w.Clock().Add(w.RestartDelay)
+	w.attempts, w.fresh, w.ran, w.told, w.rested, w.next = n, true, true, false, false, w.Clock().Add(w.RestartDelay)
 	w.post("attempt", "attempt %d of %d ended: %s", n, w.MaxRestarts, w.last.how())
 }
 

@@ -234,7 +234,11 @@ func actAsHeadless(file string) {
 
 // A process whose first thread has ended looks dead and is not.
 func TestRunEndsTheHeadless(t *testing.T) {
-	s := script(t, `env ACT_AS_HEADLESS=$PWD/pid setsid `+os.Args[0]+` & while ! [ -s pid ]; do sleep 0.01; done`)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := script(t, `env ACT_AS_HEADLESS=$PWD/pid setsid `+self+` & while ! [ -s pid ]; do sleep 0.01; done`)
 	run(t, s)
 	if err := syscall.Kill(ids(t, s.Dir, "pid")[0], 0); err == nil {
 		t.Error("it is still alive")
