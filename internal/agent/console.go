@@ -19,17 +19,19 @@ type Groups interface {
 // console shows a turn to a person, as far as there is one.
 type console struct {
 	formatter *stream.Formatter // nil: nobody looks
+	lines     *batch            // what the formatter has made and nobody has seen
 	groups    Groups
 	now       func() time.Time
 	errs      *partial
 }
 
 func newConsole(o Options, now func() time.Time) *console {
-	c := &console{now: now, errs: &partial{each: func(string) {}}}
+	c := &console{now: now, lines: new(batch), errs: &partial{each: func(string) {}}}
 	if o.Console == nil {
 		return c
 	}
-	c.formatter = stream.NewFormatter(o.Console, o.Format)
+	c.lines.to = o.Console
+	c.formatter = stream.NewFormatter(c.lines, o.Format)
 	c.errs.each = func(line string) { c.formatter.Stderr(now(), line) }
 	if o.Groups != nil {
 		c.groups = o.Groups
@@ -44,7 +46,11 @@ func (c *console) event(e stream.Event) {
 	}
 }
 
-func (c *console) stderr() io.Writer { return c.errs }
+// stdout passes on what the agent prints to who reads it, and shows what came of that at once.
+func (c *console) stdout(reader io.Writer) io.Writer { return promptly{reader, c.lines} }
+
+// stderr shows what the agent prints on standard error.
+func (c *console) stderr() io.Writer { return promptly{c.errs, c.lines} }
 
 // close shows what has no end of line, and ends the group.
 func (c *console) close() {
@@ -52,6 +58,7 @@ func (c *console) close() {
 	if c.formatter != nil {
 		c.formatter.Flush()
 	}
+	c.lines.flush()
 	if c.groups != nil {
 		c.groups.EndGroup()
 		c.groups = nil
@@ -64,6 +71,42 @@ func (c *console) done(t loop.Turn) {
 	if c.formatter != nil {
 		c.formatter.Done(c.now(), t)
 	}
+	c.lines.flush()
+}
+
+// batchBytes is how much of what comes of one piece of output is held before it is shown.
+const batchBytes = 32 << 10
+
+// batch holds lines and passes on many in one Write, which takes as long as one line does.
+type batch struct {
+	to   io.Writer
+	held []byte
+}
+
+// Write takes whole lines.
+func (b *batch) Write(lines []byte) (int, error) {
+	if b.held = append(b.held, lines...); len(b.held) >= batchBytes {
+		b.flush()
+	}
+	return len(lines), nil
+}
+
+func (b *batch) flush() {
+	if len(b.held) > 0 {
+		_, _ = b.to.Write(b.held) // a broken terminal is not worth a turn
+	}
+	b.held = b.held[:0]
+}
+
+// promptly shows what came of each piece of output before it takes the next, so nothing waits, whatever becomes of the agent or of us.
+type promptly struct {
+	io.Writer
+	lines *batch
+}
+
+func (p promptly) Write(piece []byte) (int, error) {
+	defer p.lines.flush()
+	return p.Writer.Write(piece)
 }
 
 // stderrBytes is how much of a line of standard error is kept; less of it is shown.

@@ -53,7 +53,7 @@ func newReader(t *talk, d dialect) *reader {
 	}
 	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10)}
 	r.decoder = d.decode(t.clock(), r.event)
-	r.Writer = r.decoder
+	r.Writer = t.console.stdout(r.decoder)
 	return r
 }
 

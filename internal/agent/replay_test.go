@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,65 @@ func TestConsoleGroups(t *testing.T) {
 	}
 	if got, want := console.String(), "{claude, iteration 1\none\nstderr: two\n}\n\n[OK] Complete\n"; got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// watched is a reader of pieces that asks what is shown of all before it gives the next.
+type watched struct {
+	pieces []string
+	shown  func() string
+	seen   []string
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.seen = append(w.seen, w.shown())
+	if len(w.pieces) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, w.pieces[0])
+	w.pieces = w.pieces[1:]
+	return n, nil
+}
+
+// TestReplayShowsAtOnce: what came is shown before more of it is taken.
+func TestReplayShowsAtOnce(t *testing.T) {
+	t.Parallel()
+	var console bytes.Buffer
+	stdout := &watched{pieces: []string{"one\ntwo\nthr", "ee\n", "four"}, shown: console.String}
+	stderr := &watched{pieces: []string{"a\nb", "c\n"}, shown: console.String}
+	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console}, agent.Recording{Stdout: stdout, Stderr: stderr}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := stdout.seen, []string{"", "one\ntwo\n", "one\ntwo\nthree\n", "one\ntwo\nthree\n"}; !slices.Equal(got, want) {
+		t.Errorf("standard output: %q, want %q", got, want)
+	}
+	if got, want := stderr.seen[1], "one\ntwo\nthree\nstderr: a\n"; got != want {
+		t.Errorf("standard error: %q, want %q", got, want)
+	}
+}
+
+// counted counts what is written, and whether it is whole lines.
+type counted struct{ writes, lines, broken int }
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.writes++
+	c.lines += bytes.Count(p, []byte("\n"))
+	if !bytes.HasSuffix(p, []byte("\n")) {
+		c.broken++
+	}
+	return len(p), nil
+}
+
+// TestReplayShowsManyLinesAtOnce: a Write each would take longer than all else.
+func TestReplayShowsManyLinesAtOnce(t *testing.T) {
+	t.Parallel()
+	var console counted
+	const lines = 100_000
+	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console}, agent.Recording{Stdout: strings.NewReader(strings.Repeat("a line\n", lines))}); err != nil {
+		t.Fatal(err)
+	}
+	if console.lines < lines || console.writes > lines/100 || console.broken > 0 {
+		t.Errorf("%+v", console)
 	}
 }
 

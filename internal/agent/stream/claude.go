@@ -81,12 +81,12 @@ func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
 	said := pick(m, "id", "content", "usage")
 	base := Event{Message: said[0].Str, Nested: nested, Usage: claudeUsage(said[2])}
 	said[1].ForEach(func(_, block gjson.Result) bool {
-		e := base
-		switch block.Get("type").Str {
+		e, part := base, pick(block, "type", "text", "id", "name", "input")
+		switch part[0].Str {
 		case "text":
-			e.Kind, e.Text = Text, block.Get("text").Str
+			e.Kind, e.Text = Text, part[1].Str
 		case "tool_use":
-			e.Kind, e.Tool = ToolStart, c.begun(block)
+			e.Kind, e.Tool = ToolStart, c.begun(part[2].Str, part[3].Str, part[4])
 		default:
 			return true
 		}
@@ -94,27 +94,32 @@ func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
 			base.Usage = loop.Usage{}
 		}
 		if e.Tool.Name == "TodoWrite" || e.Tool.Name == "todo_write" {
-			emit(Event{Kind: Todo, Nested: base.Nested, Todos: todos(block.Get("input.todos"))})
+			emit(Event{Kind: Todo, Nested: base.Nested, Todos: todos(part[4].Get("todos"))})
 		}
 		return true
 	})
 }
 
-func (c *claude) begun(block gjson.Result) Tool {
-	t := Tool{ID: strings.Clone(block.Get("id").Str), Name: strings.Clone(block.Get("name").Str), Input: summary(block.Get("input"))}
+func (c *claude) begun(id, name string, input gjson.Result) Tool {
+	t := Tool{ID: strings.Clone(id), Name: strings.Clone(name), Input: summary(input)}
 	c.names.add(t.ID, t.Name)
 	return t
 }
 
 func (c *claude) answers(m gjson.Result, nested bool, emit func(Event)) {
-	m.Get("content").ForEach(func(_, block gjson.Result) bool {
-		part := pick(block, "type", "tool_use_id", "is_error", "content")
+	pick(m, "content")[0].ForEach(func(_, block gjson.Result) bool {
+		part, content := pick(block, "type", "tool_use_id", "is_error"), ""
 		if part[0].Str != "tool_result" {
 			return true
 		}
+		members(block.Raw, func(name, value string) {
+			if name == "content" {
+				content = value
+			}
+		})
 		id := part[1].Str
 		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: part[2].Bool()}
-		t.answer(flat(part[3]))
+		t.answerAs(content)
 		emit(Event{Kind: ToolEnd, Tool: t, Nested: nested})
 		return true
 	})
@@ -165,8 +170,6 @@ func (c *claude) spend(o gjson.Result) {
 }
 
 func claudeUsage(u gjson.Result) loop.Usage {
-	return loop.Usage{
-		Input: u.Get("input_tokens").Int(), Output: u.Get("output_tokens").Int(),
-		CacheRead: u.Get("cache_read_input_tokens").Int(), CacheWrite: u.Get("cache_creation_input_tokens").Int(),
-	}
+	n := pick(u, "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+	return loop.Usage{Input: n[0].Int(), Output: n[1].Int(), CacheRead: n[2].Int(), CacheWrite: n[3].Int()}
 }

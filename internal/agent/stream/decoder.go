@@ -2,7 +2,6 @@ package stream
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -157,20 +156,6 @@ func (c *Decoder) keep(p []byte) {
 	if extra := len(c.loose) - looseBytes; extra > looseBytes { // now and then, not at every line
 		c.loose, c.over = append(c.loose[:0], c.loose[extra:]...), true
 	}
-}
-
-// pick is the members of an object that have these names, in one pass: lines may be long, and what is told last is often wanted first.
-func pick(o gjson.Result, names ...string) []gjson.Result {
-	found := make([]gjson.Result, len(names))
-	if o.IsObject() {
-		o.ForEach(func(name, value gjson.Result) bool {
-			if i := slices.Index(names, name.Str); i >= 0 {
-				found[i] = value
-			}
-			return true
-		})
-	}
-	return found
 }
 
 func controlToSpace(r rune) rune {

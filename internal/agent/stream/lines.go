@@ -51,6 +51,9 @@ func (l *lines) keep(p []byte) {
 	case l.total > 0:
 		l.total += int64(len(p))
 	case len(l.part)+len(p) <= MaxLine:
+		if need := len(l.part) + len(p); need > cap(l.part) { // append would grow it in smaller steps, and leave more behind
+			l.part = append(make([]byte, 0, min(max(2*cap(l.part), need), MaxLine)), l.part...)
+		}
 		l.part = append(l.part, p...)
 	case !l.bare && isList(l.part): // longer than a line may be, but its parts may not
 		l.open(l.part)
