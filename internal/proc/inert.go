@@ -51,7 +51,7 @@ func disarmed(line string) string {
 // visible drops what cannot be seen; what would begin a new line becomes a space.
 func visible(r rune) rune {
 	switch {
-	case r == '\t':
+	case r == '\t', ' ' <= r && r <= '~':
 		return r
 	case r == '\r', r == '\n', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
 		return ' '
