@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -218,6 +219,37 @@ func TestRunLeavesOtherChildrenAlone(t *testing.T) {
 			t.Errorf("waiting for another's child: %v", err)
 		}
 	}
+}
+
+// So is what they start in sessions of their own, from whatever thread they do.
+func TestRunLeavesOthersSessionsAlone(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	long := script(t, `echo > begun; sleep 600`)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = proc.Run(ctx, long)
+	}()
+	waitFor(t, filepath.Join(long.Dir, "begun"))
+	var others sync.WaitGroup
+	for range 200 {
+		others.Go(func() {
+			cmd := exec.Command("true")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			if err := cmd.Start(); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(600 * time.Millisecond) // dead meanwhile, and looked at by who reaps orphans
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("waiting for another's child: %v", err)
+			}
+		})
+	}
+	others.Wait()
+	cancel()
+	<-ended
 }
 
 // actAsHeadless ends the first thread of this process, which looks dead then, and goes on with the others.

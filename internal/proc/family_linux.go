@@ -2,6 +2,7 @@ package proc
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -11,9 +12,11 @@ import (
 
 // family is every tree of this process. Its lock is held for looks at a few processes, never while one is waited for or started.
 //
-// Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through os/exec, which
-// is in our session, as nothing of a tree ever is; and orphans, which are ours to end and to reap. Whoever starts a process in a
-// session of its own beside this package risks that it is taken for an orphan.
+// Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through os/exec; and
+// orphans, which are ours to end and to reap. Linux gives orphans to our first thread, on which nobody but the main goroutine runs (see
+// init), so what others start is never among them. What the main goroutine itself starts beside this package is told by our session,
+// which nothing of a tree is ever in: it must not start a process in a session of its own while a tree is active. On kernels without
+// lists of children (CONFIG_PROC_CHILDREN), nor must anybody.
 type family struct {
 	mu       sync.Mutex
 	ready    bool  // we are the subreaper
@@ -29,8 +32,15 @@ type family struct {
 
 var home = &family{trees: map[*tree]bool{}, roots: map[int]bool{}}
 
-// often is how long dead orphans may lie about while a tree is active: thousands in a long turn must not pile up.
-const often = 250 * time.Millisecond
+// init keeps the first thread for the main goroutine. Then the children of that thread are orphans and what the main goroutine started.
+func init() { runtime.LockOSThread() }
+
+// often is how long dead orphans may lie about while a tree is active: thousands in a long turn must not pile up. A look that finds
+// crowd of them is followed by the next one ten times as soon.
+const (
+	often = 250 * time.Millisecond
+	crowd = 16
+)
 
 // begin makes a tree active.
 func (f *family) begin(t *tree) error {
@@ -70,14 +80,21 @@ func (f *family) sweep() {
 	if f.sweeping = len(f.trees) > 0 || len(f.resting) > 0 || f.hunting; !f.sweeping {
 		return
 	}
-	time.AfterFunc(often, f.sweep)
+	reaped := 0
+	defer func() {
+		pause := often
+		if reaped >= crowd {
+			pause /= 10
+		}
+		time.AfterFunc(pause, f.sweep)
+	}()
 	if childless() {
 		return
 	}
 	for _, c := range adopted() {
 		if exited(c.pid) && !f.perhapsRoot(c) {
-			if s, ok := readStat(c.pid); ok && f.orphan(s) {
-				reap(c.pid)
+			if s, ok := readStat(c.pid); ok && f.orphan(s) && reap(c.pid) {
+				reaped++
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // starter starts processes on a thread of its own that never ends: Linux ends a process with its parent's *thread* when it is asked
-// to end it with its parent, and gives orphans to our first thread, which the thread of a starter is not.
+// to end it with its parent, and gives orphans to our first thread, which the thread of a starter is not (see init).
 type starter struct {
 	prepare func() error // done once, by the thread
 	once    sync.Once
@@ -40,19 +40,7 @@ func (s *starter) start(cmd *exec.Cmd) error {
 
 func (s *starter) serve() {
 	runtime.LockOSThread()
-	thread, first := thisThread()
-	if first { // held here, the next one gets another
-		ready := make(chan struct{})
-		go func() {
-			runtime.LockOSThread()
-			close(ready)
-			s.serve()
-		}()
-		<-ready
-		runtime.UnlockOSThread()
-		return
-	}
-	s.thread.Store(int64(thread))
+	s.thread.Store(int64(thisThread()))
 	failed := s.prepare()
 	for r := range s.asked {
 		if failed != nil {

@@ -210,7 +210,7 @@ func (t *tree) cut() {
 	}
 }
 
-func thisThread() (id int, first bool) { return unix.Gettid(), unix.Gettid() == os.Getpid() }
+func thisThread() int { return unix.Gettid() }
 
 // bytesThere asks a pipe how much is in it.
 const bytesThere = unix.TIOCINQ

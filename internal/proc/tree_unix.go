@@ -71,7 +71,7 @@ func interrupt(p *os.Process) {
 	_ = p.Signal(syscall.SIGCONT)
 }
 
-func thisThread() (id int, first bool) { return 0, false }
+func thisThread() int { return 0 }
 
 func attributes(as *User) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}

@@ -51,7 +51,7 @@ func interrupt(*os.Process) {}
 
 func pending(*os.File) int { return 0 }
 
-func thisThread() (id int, first bool) { return 0, false }
+func thisThread() int { return 0 }
 
 func attributes(*User) *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
