@@ -14,10 +14,11 @@ import (
 	"github.com/creack/pty"
 )
 
-// person sits at a terminal in which ralph init runs.
+// person sits at a terminal in which ralph runs.
 type person struct {
 	*testing.T
-	dir      string // where ralph init runs
+	dir      string   // where it runs
+	args     []string // nil: init
 	command  *exec.Cmd
 	terminal *os.File
 	screen   bytes.Buffer // everything that was shown, what was typed included, with line ends as in files
@@ -33,10 +34,14 @@ func sitDown(t *testing.T) *person {
 func (p *person) start() {
 	p.Helper()
 	p.screen.Reset()
+	if p.args == nil {
+		p.args = []string{"init"}
+	}
 	ctx, cancel := context.WithTimeout(p.Context(), time.Minute) // who waits for what does not come sees the terminal close
 	p.Cleanup(cancel)
-	p.command = exec.CommandContext(ctx, "ralph", "init") // TestMain puts it on PATH
+	p.command = exec.CommandContext(ctx, "ralph", p.args...) // TestMain puts it on PATH
 	p.command.Dir = p.dir
+	p.command.Env = append(os.Environ(), "CI=", "GITHUB_ACTIONS=")
 	var err error
 	if p.terminal, err = pty.Start(p.command); err != nil {
 		p.Fatal(err)
@@ -233,7 +238,8 @@ const shownSettings = `{
   "baseline": "report", // default
   "timeoutMultiplier": 1, // default
   "waitForLimits": true, // default
-  "setup": "" // default
+  "setup": "", // default
+  "environment": [] // default
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
   // scm is not set: nothing runs

@@ -26,11 +26,13 @@ const (
 func listen(stderr io.Writer, grace time.Duration) (ctx, hard context.Context, stop func()) {
 	ctx, begun := context.WithCancel(context.Background())
 	hard, over := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, wanted()...)
 	go func() {
-		if _, open := <-signals; !open {
+		select {
+		case <-ended:
 			return
+		case <-signals:
 		}
 		_, _ = fmt.Fprintln(stderr, "Received signal, shutting down...") // S1-109
 		begun()
@@ -42,6 +44,7 @@ func listen(stderr io.Writer, grace time.Duration) (ctx, hard context.Context, s
 			late = time.After(grace)
 		}
 		select {
+		case <-ended:
 		case <-late:
 		case <-signals:
 		}
@@ -50,7 +53,7 @@ func listen(stderr io.Writer, grace time.Duration) (ctx, hard context.Context, s
 	}()
 	return ctx, hard, func() {
 		signal.Stop(signals)
-		close(signals)
+		close(ended)
 		begun()
 		over()
 	}

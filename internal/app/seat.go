@@ -120,7 +120,13 @@ func (s *Seat) takeUp(before loop.State, known, unchanged bool) (loop.Way, strin
 	if way != loop.Continue || s.Ask == nil || s.Resume || s.Fresh {
 		return way, why, nil
 	}
-	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %d iterations. Resume or fresh? (R/f): ", before.Start.Task, len(before.Iterations)))
+	finished := 0
+	for _, it := range before.Iterations {
+		if it.Judged {
+			finished++
+		}
+	}
+	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %d iterations. Resume or fresh? (R/f): ", before.Start.Task, finished))
 	if err != nil {
 		return way, why, invalid("nobody answered whether to resume or begin afresh; say --resume or --fresh")
 	}
