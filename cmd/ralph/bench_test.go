@@ -217,8 +217,8 @@ func BenchmarkIdle(b *testing.B) {
 		time.Sleep(2 * time.Second)
 		b.ReportMetric(megabytes(cmd.Process.Pid, "VmRSS"), "idle-MB")
 		b.ReportMetric(megabytes(cmd.Process.Pid, "RssAnon"), "idle-own-MB") // without the pages of the program
-		_ = cmd.Process.Signal(syscall.SIGTERM) // once stops the run after the agent, twice stops the agent
-		time.Sleep(200 * time.Millisecond)      // two at once would be one
+		_ = cmd.Process.Signal(syscall.SIGTERM)                              // once stops the run after the agent, twice stops the agent
+		time.Sleep(200 * time.Millisecond)                                   // two at once would be one
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		w.ended(cmd, 130)
 	}
