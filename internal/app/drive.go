@@ -4,7 +4,6 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -127,9 +126,10 @@ func failureBranch(task string, at time.Time) string {
 	return fmt.Sprintf("wip/ralph-fail-%s-%s", task, at.UTC().Format("20060102-150405"))
 }
 
-// newRun names a run: when it began, and four digits that nobody knew before.
+// newRun names a run: when it began, to the millisecond in the first three digits of the end so that names sort by time, and four digits
+// that nobody knew before.
 func newRun(at time.Time) string {
 	var b [2]byte
 	_, _ = rand.Read(b[:])
-	return at.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
+	return fmt.Sprintf("%s-%03x%x", at.UTC().Format("20060102-150405"), at.Nanosecond()/int(time.Millisecond), b)
 }
