@@ -47,7 +47,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	}
 	shop := &workshop{
 		wall: settings.Timeout(), settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
-		format: l.safe(l.Format), groups: l.Groups, verbose: l.verbose,
+		format: l.safe(l.Format), live: l.Live, groups: l.Groups, verbose: l.verbose,
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
 	}
 	shop.ground(tree)

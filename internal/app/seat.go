@@ -35,6 +35,8 @@ type Seat struct {
 	Verbose bool // S1-25
 	// Groups folds the log of each iteration where it is read as a job's; nil does not.
 	Groups agent.Groups
+	// Live is Out when that is a terminal; nil when it is none.
+	Live io.Writer
 	// Ask asks the person a question and returns the answer; nil when nobody is there.
 	Ask func(question string) (string, error)
 

@@ -2,44 +2,52 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// countdown is how often a waiting run says how long it still waits.
+// countdown is how often a waiting run says in a log how long it still waits; at a terminal it counts the seconds in one line.
 const countdown = 5 * time.Minute
 
 // sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep meanwhile goes on
 // at once when it wakes.
 func (w *workshop) sleep(ctx context.Context, pause loop.Pause) {
-	w.log("waiting until %s: %s", pause.Until.Local().Format("15:04:05"), pause.Reason)
+	w.log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05"), pause.Reason)
 	told := w.clock()
-	proc.Rest()
+	if pause.Until.Sub(told) > time.Second {
+		proc.Rest()
+	}
 	for {
 		left := pause.Until.Sub(w.clock())
-		if left <= 0 {
+		if left <= 0 || ctx.Err() != nil {
+			w.count("")
 			return
 		}
-		if w.clock().Sub(told) >= countdown {
+		w.count(fmt.Sprintf("⏳ %s to go", left.Round(time.Second)))
+		if w.live == nil && w.clock().Sub(told) >= countdown {
 			told = w.clock()
 			w.log("waiting, %s to go", left.Round(time.Second))
 		}
-		if !nap(ctx, min(left, 10*time.Second)) {
-			return
-		}
+		nap(ctx, min(left, time.Second))
 	}
 }
 
-// nap waits and reports whether it was let sleep to the end.
-func nap(ctx context.Context, d time.Duration) bool {
+// count writes over the line of the countdown.
+func (w *workshop) count(text string) {
+	if w.live != nil {
+		_, _ = fmt.Fprintf(w.live, "\r\x1b[K%s", text)
+	}
+}
+
+// nap waits for a time or until ctx is done.
+func nap(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return false
 	case <-timer.C:
-		return true
 	}
 }

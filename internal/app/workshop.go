@@ -51,6 +51,7 @@ type workshop struct {
 	detected string // why these checks, when no setting names them
 	host     string // of commit addresses: "github.com"
 	console  io.Writer
+	live     io.Writer // a terminal on which a countdown may be written over; nil: none
 	format   stream.FormatOptions
 	groups   agent.Groups // folds each iteration's output; nil: nothing does
 	plain    bool         // a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
