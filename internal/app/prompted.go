@@ -65,7 +65,10 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	result, err = conclude(late, shop, work.ledger, p.view, result)
-	return result, errors.Join(err, p.finish(shop, result))
+	if err != nil { // where the journal cannot be written, the reports beside it had better not be
+		return result, err
+	}
+	return result, p.finish(shop, result)
 }
 
 // outcomeOf is the outcome of a run that could not begin.

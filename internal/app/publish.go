@@ -83,7 +83,7 @@ func writeReports(dir string, v report.View) (string, error) {
 	}
 	sections := []report.Section{{Heading: "Summary", Markdown: report.Summary(v)}}
 	write := func(name string, content []byte) error {
-		return os.WriteFile(filepath.Join(dir, name), content, 0o644) // for people to read
+		return writeFile(filepath.Join(dir, name), content)
 	}
 	err := write("report.md", []byte(report.Summary(v)))
 	if end := v.State.End; end != nil && end.Outcome.Limited() {

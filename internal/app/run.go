@@ -56,7 +56,10 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
 	result, err = conclude(late, work.shop, work.ledger, l.view, result)
-	return result, errors.Join(err, l.finish(work, result))
+	if err != nil { // where the journal cannot be written, the reports beside it had better not be
+		return result, err
+	}
+	return result, l.finish(work, result)
 }
 
 // task reads the issue: a file, or by its number from GitHub.

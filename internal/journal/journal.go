@@ -24,6 +24,9 @@ const maxLine = 4 << 20
 // Journal is an open journal. It is not safe for use by several goroutines.
 type Journal struct {
 	file  *os.File
+	name  string // the file's
+	real  string // its directory, without links on the way
+	size  int64  // of whole records in it
 	state loop.State
 	// raw is the whole text, which the run record carries: what stands in the file, an agent of our own user could have changed.
 	raw    []byte
@@ -36,7 +39,7 @@ func Open(dir string) (*Journal, error) {
 		return nil, fmt.Errorf("making the run's directory: %w", err)
 	}
 	name := filepath.Join(dir, File)
-	raw, err := os.ReadFile(name)
+	raw, err := read(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the journal: %w", err)
 	}
@@ -44,19 +47,18 @@ func Open(dir string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal %s: %w", name, err)
 	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
-	if err := errors.Join(file.Truncate(whole), seekEnd(file)); err != nil {
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	if err := file.Truncate(whole); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", errors.Join(err, file.Close()))
 	}
-	return &Journal{file: file, state: loop.Fold(records), raw: raw[:whole]}, nil
-}
-
-func seekEnd(f *os.File) error {
-	_, err := f.Seek(0, io.SeekEnd)
-	return err
+	return &Journal{file: file, name: name, real: real, size: whole, state: loop.Fold(records), raw: raw[:whole]}, nil
 }
 
 // Import makes dir hold a journal that came from elsewhere: the run record of another machine.
@@ -100,7 +102,7 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 // Find is the state of the run in dir when it is one of a task; ok is false when it is another's, or there is none. Of a run of another
 // task only the first record is read.
 func Find(dir, task string) (s loop.State, ok bool, err error) {
-	file, err := os.Open(filepath.Join(dir, File))
+	file, err := plain(filepath.Join(dir, File))
 	if err != nil {
 		return s, false, nil //nolint:nilerr // a directory without a journal is no run
 	}
@@ -124,15 +126,19 @@ func Find(dir, task string) (s loop.State, ok bool, err error) {
 }
 
 // Append writes one record and returns the state after it. It reaches the operating system in one write: a process that dies right
-// after has recorded it, one that dies before has not.
+// after has recorded it, one that dies before has not. What a full disk took only a part of is taken back.
 func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 	line, err := encode(rec)
 	if err != nil {
 		return j.state, err
 	}
-	if _, err := j.file.Write(line); err != nil {
-		return j.state, fmt.Errorf("writing a %s record: %w", rec.Type, err)
+	if err := j.settle(); err != nil {
+		return j.state, fmt.Errorf("keeping the journal: %w", err)
 	}
+	if _, err := j.file.WriteAt(line, j.size); err != nil {
+		return j.state, errors.Join(fmt.Errorf("writing a %s record: %w", rec.Type, err), j.file.Truncate(j.size))
+	}
+	j.size += int64(len(line))
 	if !j.forget {
 		j.raw = append(j.raw, line...)
 	}

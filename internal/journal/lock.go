@@ -33,9 +33,12 @@ func Lock(dir string) (unlock func(), err error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("taking the lock %s: %w", name, err)
 		}
-		held, err := os.ReadFile(name)
-		if err != nil {
+		held, err := read(name)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("taking the lock: %w", err)
 		}
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(held)))
 		if pid > 0 && alive(pid) {
@@ -61,7 +64,7 @@ func createLock(name, content string) error {
 }
 
 func removeIf(name, content string) {
-	if held, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(held)) == strings.TrimSpace(content) {
+	if held, err := read(name); err == nil && strings.TrimSpace(string(held)) == strings.TrimSpace(content) {
 		_ = os.Remove(name)
 	}
 }

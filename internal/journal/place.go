@@ -1,0 +1,86 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The agent works where the journal lies, and may remove or replace anything there: a "git clean -fdx" takes all that no commit holds.
+// What is open stays open, so nothing of the journal is lost; and what stands in its place is nobody's word.
+
+// settle makes the file in the journal's place the one that is open. One that is gone is written again, unless its place now leads
+// elsewhere.
+func (j *Journal) settle() error {
+	mine, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Lstat(j.name); err == nil && os.SameFile(mine, there) {
+		return nil
+	}
+	if err := j.leadsAway(); err != nil {
+		return err
+	}
+	dir := filepath.Dir(j.name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(j.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(j.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(file, io.NewSectionReader(j.file, 0, j.size)); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	old := j.file
+	j.file = file
+	return old.Close()
+}
+
+// leadsAway tells of a link in the way to the journal that was not there when it was opened.
+func (j *Journal) leadsAway() error {
+	dir := filepath.Dir(j.name)
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err != nil && at != filepath.Dir(at) {
+			continue // it is gone, and so is what was in it
+		}
+		real, err := filepath.EvalSymlinks(at)
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(at, dir)
+		if err == nil && filepath.Join(real, below) != j.real {
+			err = fmt.Errorf("%s now leads to %s, and what is written there would be written elsewhere: take it away, then begin again", at, real)
+		}
+		return err
+	}
+}
+
+// plain opens a file to read, when it is one: whoever opens a pipe that somebody left in its place waits for ever.
+func plain(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no plain file: remove it", name)
+	}
+	return os.Open(name)
+}
+
+// read is the text of a plain file.
+func read(name string) ([]byte, error) {
+	file, err := plain(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
+}
