@@ -9,8 +9,8 @@ import (
 )
 
 type doctorCommand struct {
-	Agent string `placeholder:"NAME" help:"The coding agent to ask about. Default: what the settings name."`
-	JSON  bool   `name:"json" help:"Print what was found out as one JSON object."`
+	Agent *string `placeholder:"NAME" help:"The coding agent to ask about. Default: what the settings name."`
+	JSON  bool    `name:"json" help:"Print what was found out as one JSON object."`
 }
 
 // Run implements ralph doctor. Its exit code is 0 when the agent can run and the settings are valid.

@@ -83,8 +83,7 @@ func run(ctx, hard context.Context, args []string, p process, stderr io.Writer) 
 		return left
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "ralph: %v; see ralph --help\n", err)
-		return loop.Invalid.ExitCode()
+		return misread(err, args, p.out, stderr)
 	}
 	err = command.Run()
 	ended := (*endedError)(nil)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -19,29 +20,29 @@ import (
 )
 
 type runCommand struct {
-	Prompt     string `short:"p" group:"what" placeholder:"TEXT" help:"What the agent is told, as it is."`
-	PromptFile string `short:"f" group:"what" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration."`
+	Prompt     string `short:"p" placeholder:"TEXT" help:"What the agent is told, as it is."`
+	PromptFile string `short:"f" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration."`
 	Issue      string `group:"what" placeholder:"FILE|NUMBER" help:"An issue: a Markdown file whose first line is the title, or the number of an issue of this repository (needs GITHUB_TOKEN)."`
 
-	MaximumIterations  *int   `short:"m" aliases:"max-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 10 for a prompt, 5 for an issue, or the setting maximumIterations. 0 is no limit, and needs --timeout."`
-	N                  *int   `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
-	CompletionResponse string `short:"c" placeholder:"TEXT" help:"The text of <response> with which the agent claims to be done. Default: DONE."`
-	StreamAgentOutput  *bool  `negatable:"" help:"Show the agent's output while it works. Default: yes."`
-	Verbose            bool   `short:"V" help:"Tell on standard error what is done and why."`
+	MaximumIterations  *int    `short:"m" aliases:"max-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 10 for a prompt, 5 for an issue, or the setting maximumIterations. 0 is no limit, and needs --timeout."`
+	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
+	CompletionResponse *string `short:"c" placeholder:"TEXT" help:"The text of <response> with which the agent claims to be done. Default: DONE."`
+	StreamAgentOutput  *bool   `negatable:"" help:"Show the agent's output while it works. Default: yes."`
+	Verbose            bool    `short:"V" help:"Tell on standard error what is done and why."`
 
-	Agent             string        `placeholder:"NAME" help:"The coding agent: claude, codex, amp, gemini, opencode, or a program that takes a prompt on standard input."`
-	Model             string        `placeholder:"NAME" help:"The agent's model. Default: the agent's own."`
-	Timeout           time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: no limit for a prompt, 60m for an issue."`
-	AgentTimeout      time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
-	TimeoutMultiplier float64       `placeholder:"FACTOR" help:"Multiplies every time limit of turns and checks."`
-	WaitForLimits     *bool         `negatable:"" help:"Wait for the reset of a usage limit inside the run. Default: yes."`
-	Review            *bool         `help:"Ask a fresh reviewer before the run is done. Default: for an issue, not for a prompt."`
-	SkipReview        bool          `help:"Accept the work without a reviewer."`
-	Commit            bool          `help:"Of a prompt: commit every iteration whose guardrails have passed."`
-	Resume            bool          `xor:"again" help:"Go on with the last run of the same, even when it has ended."`
-	Fresh             bool          `xor:"again" help:"Begin again, even when there is a run to go on with."`
-	DryRun            bool          `help:"Of a prompt: say what would be run, and run nothing."`
-	JSON              bool          `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
+	Agent             *string        `placeholder:"NAME" help:"The coding agent: claude, codex, amp, gemini, opencode, or a program that takes a prompt on standard input."`
+	Model             *string        `placeholder:"NAME" help:"The agent's model. Default: the agent's own."`
+	Timeout           *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: no limit for a prompt, 60m for an issue."`
+	AgentTimeout      *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
+	TimeoutMultiplier *float64       `placeholder:"FACTOR" help:"Multiplies every time limit of turns and checks."`
+	WaitForLimits     *bool          `negatable:"" help:"Wait for the reset of a usage limit inside the run. Default: yes."`
+	Review            *bool          `help:"Ask a fresh reviewer before the run is done. Default: for an issue, not for a prompt."`
+	SkipReview        bool           `help:"Accept the work without a reviewer."`
+	Commit            bool           `help:"Of a prompt: commit every iteration whose guardrails have passed."`
+	Resume            bool           `xor:"again" help:"Go on with the last run of the same, even when it has ended."`
+	Fresh             bool           `xor:"again" help:"Begin again, even when there is a run to go on with."`
+	DryRun            bool           `help:"Of a prompt: say what would be run, and run nothing."`
+	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
 
 // Run implements ralph run.
@@ -51,7 +52,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		err = c.validate()
 	}
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
 	}
 	out := p.out
 	if c.JSON {
@@ -67,6 +68,11 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		l := &app.Prompted{Seat: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
 		result, err = l.Run(ctx, hard)
 	}
+	return c.end(p, result, err)
+}
+
+// end is how the command ends, told to programs too when they asked for it: whatever happens, they read one object.
+func (c *runCommand) end(p process, result loop.Result, err error) error {
 	code := result.Outcome.ExitCode()
 	if err != nil && code == 0 {
 		code = loop.Failed.ExitCode()
@@ -86,6 +92,9 @@ func (c *runCommand) seat(env config.Environment, p process, out, stderr io.Writ
 	s := app.Seat{
 		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
 		Flags: c.layer(), Verbose: c.Verbose, Fresh: c.Fresh, Resume: c.Resume,
+	}
+	if place.Terminal && !place.CI {
+		s.Live = out
 	}
 	if env.Actions {
 		environ := environment(p.environ)
@@ -114,8 +123,10 @@ func (c *runCommand) validate() error {
 		return errors.New("--commit and --dry-run are for a prompt: a run of an issue commits every iteration")
 	case c.SkipReview && c.Review != nil:
 		return errors.New("--review and --skip-review exclude each other")
-	case c.Timeout < 0 || c.Timeout%time.Minute != 0:
-		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", c.Timeout)
+	case c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0):
+		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", *c.Timeout)
+	case c.TimeoutMultiplier != nil && (math.IsNaN(*c.TimeoutMultiplier) || math.IsInf(*c.TimeoutMultiplier, 0)): // which no JSON holds
+		return fmt.Errorf("flag --timeout-multiplier is %g; allowed is a number from 0.1 to 100", *c.TimeoutMultiplier)
 	}
 	if c.MaximumIterations == nil {
 		c.MaximumIterations = c.N
@@ -126,28 +137,38 @@ func (c *runCommand) validate() error {
 // layer is the settings that the flags make; they are held against the schema like every other layer.
 func (c *runCommand) layer() config.Layer {
 	object, agent := map[string]any{}, map[string]any{}
-	set := func(to map[string]any, key string, value any, given bool) {
-		if given {
-			to[key] = value
-		}
+	if c.AgentTimeout != nil {
+		agent["timeout"] = c.AgentTimeout.String()
 	}
-	set(agent, "command", c.Agent, c.Agent != "")
-	set(agent, "model", c.Model, c.Model != "")
-	set(agent, "timeout", c.AgentTimeout.String(), c.AgentTimeout != 0)
-	set(object, "agent", agent, len(agent) > 0)
-	set(object, "maximumIterations", c.MaximumIterations, c.MaximumIterations != nil)
-	set(object, "completionResponse", c.CompletionResponse, c.CompletionResponse != "")
-	set(object, "streamAgentOutput", c.StreamAgentOutput, c.StreamAgentOutput != nil)
-	set(object, "waitForLimits", c.WaitForLimits, c.WaitForLimits != nil)
-	set(object, "timeoutMinutes", int(c.Timeout/time.Minute), c.Timeout != 0)
-	set(object, "timeoutMultiplier", c.TimeoutMultiplier, c.TimeoutMultiplier != 0)
-	set(object, "review", c.Review, c.Review != nil)
-	set(object, "review", false, c.SkipReview)
+	given(agent, "command", c.Agent)
+	given(agent, "model", c.Model)
+	if len(agent) > 0 {
+		object["agent"] = agent
+	}
+	if c.Timeout != nil {
+		object["timeoutMinutes"] = int(*c.Timeout / time.Minute)
+	}
+	given(object, "maximumIterations", c.MaximumIterations)
+	given(object, "completionResponse", c.CompletionResponse)
+	given(object, "streamAgentOutput", c.StreamAgentOutput)
+	given(object, "waitForLimits", c.WaitForLimits)
+	given(object, "timeoutMultiplier", c.TimeoutMultiplier)
+	given(object, "review", c.Review)
+	if c.SkipReview {
+		object["review"] = false
+	}
 	text, err := json.Marshal(object)
 	if err != nil { // texts, numbers and booleans
 		panic(err)
 	}
 	return config.Layer{Name: "flags", JSON: text}
+}
+
+// given sets a key to what a flag says, also to nothing: that is a mistake to tell, not a flag to pass over.
+func given[T any](object map[string]any, key string, value *T) {
+	if value != nil {
+		object[key] = *value
+	}
 }
 
 // printResult prints how a run ended, for programs (C20).

@@ -77,7 +77,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits CODE ARGS...")
 	}
 	var environ []string
-	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS", "INPUT_PROMPT", "INPUT_PROMPT_FILE"} {
+	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS", "INPUT_PROMPT", "INPUT_PROMPT_FILE",
+		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY"} {
 		if v := ts.Getenv(name); v != "" {
 			environ = append(environ, name+"="+v)
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -18,7 +19,7 @@ func (w *workshop) setup(ctx context.Context) error {
 	w.log("setup: %s", w.settings.Setup)
 	kept := proc.NewTail(0, 2<<10)
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", w.settings.Setup}, Dir: w.place.Dir(), Env: w.environment(), As: w.as, Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
+		Argv: append(check.Shell(runtime.GOOS), w.settings.Setup), Dir: w.place.Dir(), Env: w.environment(), As: w.as, Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)

@@ -21,13 +21,12 @@ func (w *workshop) checks(reviewer *agent.Options, words wording) check.List {
 	if !w.plain {
 		list = append(list, claim, check.Diff{})
 	}
-	logs := map[string]int{}
+	logs := map[string]bool{}
 	for _, g := range w.settings.Guardrails {
-		logs[check.Slug(g.Command)]++
 		list = append(list, &check.Command{
 			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: w.settings.CheckTimeout(g), TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, LogNth: logs[check.Slug(g.Command)], Console: w.console, Redact: w.redact,
+			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.redact,
 		})
 	}
 	if w.scm != nil {
@@ -44,6 +43,18 @@ func (w *workshop) checks(reviewer *agent.Options, words wording) check.List {
 		log = w.tell
 	}
 	return check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: log}
+}
+
+// nth is the number by which a check's log gets a name that no check before it has: two commands may have one slug, and "make test" twice
+// is not to write where "make test 2" does.
+func nth(slug string, taken map[string]bool) int {
+	for n, name := 1, slug; ; name = fmt.Sprintf("%s_%d", slug, n) {
+		if !taken[name] {
+			taken[name] = true
+			return n
+		}
+		n++
+	}
 }
 
 // environment is what checks and the setup get: no token, no key.

@@ -121,7 +121,7 @@ func (c coder) tell(format string, args ...any) {
 }
 
 func firstRunes(s string, most int) string {
-	if r := []rune(s[:min(len(s), 4*most)]); len(r) > most {
+	if r := []rune(s[:min(len(s), 4*most+1)]); len(r) > most {
 		return string(r[:most]) + "…"
 	}
 	return s

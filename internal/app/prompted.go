@@ -96,11 +96,11 @@ func nearest(dir string) string {
 func (p *Prompted) base() (string, error) {
 	text := p.Prompt
 	if p.PromptFile != "" {
-		content, err := os.ReadFile(p.PromptFile) // the user names it
+		content, err := readPrompt(p.PromptFile)
 		if err != nil {
-			return "", invalid("flag --prompt-file: %w; give a file that says what to do", err)
+			return "", err
 		}
-		text = string(content)
+		text = content
 	}
 	if strings.TrimSpace(text) == "" {
 		return "", invalid("the prompt is empty; say what to do with --prompt TEXT or --prompt-file FILE")
@@ -117,7 +117,7 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 	settings.Baseline = config.BaselineOff
 	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
 	shop := &workshop{
-		place: directory(p.Dir), settings: settings, parent: p.Parent, console: redacting{p.Out, p.redact}, format: p.safe(p.Format),
+		place: directory(p.Dir), settings: settings, parent: p.Parent, console: redacting{p.Out, p.redact}, format: p.safe(p.Format), live: p.Live,
 		clock: p.Clock, log: p.log, verbose: p.verbose, redact: p.redact, logs: filepath.Join(p.Dir, ".ralph"), logsAs: ".ralph", keys: p.keys(),
 		groups: p.Groups, plain: true, commits: unseen{},
 	}
@@ -131,7 +131,7 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 		return nil, invalid("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
 	}
 	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.secrets())
-	if ok {
+	if ok && !p.DryRun {
 		if err := clone.KeepOut(ctx); err != nil {
 			p.log("keeping ralph's own files out of commits: %v", err)
 		}
@@ -157,13 +157,13 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 	return shop, err
 }
 
-// commandLine is what the agent is run with, as a shell would write it.
+// commandLine is what the agent is run with, as a shell would write it, for people to read: without secrets among the flags.
 func commandLine(c coder) (string, error) {
 	a, err := agent.New(c.options)
 	if err != nil {
 		return "", err
 	}
-	return a.CommandLine(), nil
+	return config.Redact(a.CommandLine()), nil
 }
 
 // open takes the lock, finds the run to go on with or begins one, and records it.
@@ -187,9 +187,12 @@ func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*open
 		return work, invalid("%s", why)
 	}
 	run := newRun(p.Clock())
-	if way != loop.Begin {
+	switch {
+	case way != loop.Begin:
 		run = filepath.Base(dir)
 		p.log("%s: %s", way, why)
+	case p.Resume:
+		p.log("%s: there is no run of this prompt to go on with", way)
 	}
 	shop.dir = filepath.Join(p.Dir, ".ralph", "runs", run)
 	book, err := journal.Open(shop.dir)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ import (
 // environment that holds no token and no key.
 type Command struct {
 	Title         string // its name; the command when it has none of its own
-	Line          string // for sh -c
+	Line          string // for the shell
 	Hard          bool
 	FailAction    loop.FailAction
 	Hint          string
@@ -44,6 +45,14 @@ const (
 	logBytes  = 64 << 20 // of one check's log file
 	shellExit = 126      // from here on, a shell says that it could not run the command: 126 not executable, 127 not found
 )
+
+// Shell is what a command line is given to, by the operating system as Go names it (S1-88, S1-89).
+func Shell(system string) []string {
+	if system == "windows" {
+		return []string{"cmd", "/c"}
+	}
+	return []string{"sh", "-c"}
+}
 
 // Name is the check's name in verdicts.
 func (c *Command) Name() string { return c.Title }
@@ -81,7 +90,7 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 		to = io.MultiWriter(log, kept, lines)
 	}
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", c.Line}, Dir: c.Dir, Env: c.Env, As: c.As, Timeout: c.Timeout, Stdout: to, Stderr: to,
+		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Timeout: c.Timeout, Stdout: to, Stderr: to,
 	})
 	if err != nil {
 		return v, err
@@ -119,7 +128,7 @@ func (c *Command) reason(r proc.Result) string {
 	case proc.Signalled:
 		return "it was ended by " + r.Signal
 	case proc.NotFound, proc.NotExecutable:
-		return "there is no shell to run it (sh)"
+		return fmt.Sprintf("there is no shell to run it (%s)", Shell(runtime.GOOS)[0])
 	}
 	switch r.Exit {
 	case shellExit:
@@ -147,16 +156,16 @@ func telling(output string) string {
 	return shorten(last, 120)
 }
 
-// tell is the message of S1-95 for the next prompt.
+// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can run it.
 func (c *Command) tell(r proc.Result, log, output string) string {
 	var b strings.Builder
 	switch r.Class {
 	case proc.TimedOut:
-		fmt.Fprintf(&b, "Guardrail %q was stopped after %s.\n", c.Line, c.Timeout)
+		fmt.Fprintf(&b, "Guardrail \"%s\" was stopped after %s.\n", c.Line, c.Timeout)
 	case proc.Exited:
-		fmt.Fprintf(&b, "Guardrail %q failed with exit code %d.\n", c.Line, r.Exit)
+		fmt.Fprintf(&b, "Guardrail \"%s\" failed with exit code %d.\n", c.Line, r.Exit)
 	default:
-		fmt.Fprintf(&b, "Guardrail %q failed: %s.\n", c.Line, c.reason(r))
+		fmt.Fprintf(&b, "Guardrail \"%s\" failed: %s.\n", c.Line, c.reason(r))
 	}
 	if c.Hint != "" {
 		fmt.Fprintf(&b, "Hint: %s\n", c.Hint)
