@@ -87,6 +87,20 @@ func TestRunDoesNotSpareTheDead(t *testing.T) {
 	living(t, s.Dir, map[string]bool{"lives": false})
 }
 
+// End also buries the dead: after it, nobody would.
+func TestEndBuriesTheDead(t *testing.T) {
+	for range 20 {
+		s := script(t, `for n in 1 2 3 4; do setsid sh -c 'trap "" TERM; echo $$ > child'$n'; while :; do sleep 0.001; done' & done
+			for n in 1 2 3 4; do while ! [ -s child$n ]; do sleep 0.01; done; done`)
+		s.Spare = func() []int { return ids(t, s.Dir, "child1", "child2", "child3", "child4") }
+		run(t, s)
+		proc.End(s.Spare(), time.Millisecond)
+		if n := zombies(t); n > 0 {
+			t.Fatalf("%d dead orphans are left", n)
+		}
+	}
+}
+
 // What a spared process starts later is ended with it, also what leaves it, and what does not listen.
 func TestEndFindsWhatCameLater(t *testing.T) {
 	s := script(t, `setsid sh -c 'trap "" TERM; echo $$ > child

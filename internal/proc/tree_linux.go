@@ -91,9 +91,10 @@ func (t *tree) led(id int) bool {
 	return !alive || leader.start == start || id == t.root && home.roots[id]
 }
 
-// members lists the living processes of the tree.
-func (t *tree) members() []stat {
-	orphans, _ := home.orphans(t, true, func(stat) {})
+// members lists the living processes of the tree. again asks for another look, as orphans does, and when an orphan has died under our
+// eyes: what it left, dead or alive, is still to be seen to.
+func (t *tree) members() (found []stat, again bool) {
+	orphans, again := home.orphans(t, true, func(stat) {})
 	all := living()
 	home.mu.Lock()
 	defer home.mu.Unlock()
@@ -106,14 +107,16 @@ func (t *tree) members() []stat {
 			in[s.pid] = true
 		}
 	}
-	found := below(all, in, t.taken, home.spared)
+	found = below(all, in, t.taken, home.spared)
 	if t.known == nil {
 		t.known = map[int]ticks{}
 	}
+	lives := map[int]bool{}
 	for _, s := range found {
-		t.known[s.pid] = s.start
+		t.known[s.pid], lives[s.pid] = s.start, true
 	}
-	return found
+	died := slices.ContainsFunc(orphans, func(s stat) bool { return !lives[s.pid] })
+	return found, again || died
 }
 
 // below lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group and session
@@ -136,7 +139,8 @@ func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found 
 
 // terminate asks every process of the tree to end, also those that are stopped.
 func (t *tree) terminate() {
-	for _, s := range t.members() {
+	all, _ := t.members()
+	for _, s := range all {
 		_ = syscall.Kill(s.pid, syscall.SIGTERM)
 		_ = syscall.Kill(s.pid, syscall.SIGCONT)
 	}
@@ -156,7 +160,9 @@ func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 	}
 	left, again = home.orphans(t, late, each)
 	if t.taken { // it may hang below something that is spared on
-		left = t.members()
+		var more bool
+		left, more = t.members()
+		again = again || more
 	}
 	return slices.DeleteFunc(left, func(s stat) bool { return t.other[s.pid] == s.start }), again
 }
@@ -205,7 +211,8 @@ func (t *tree) strike(s stat) {
 
 // cut kills the whole tree once, its root included.
 func (t *tree) cut() {
-	for _, s := range t.members() {
+	all, _ := t.members()
+	for _, s := range all {
 		t.strike(s)
 	}
 }
