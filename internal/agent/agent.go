@@ -82,6 +82,8 @@ type dialect struct {
 	interrupts bool
 	ends       bool // its format has an event that says how it ended
 	has42      bool // its exit code 42 is no waiting for a human but a meaning of its own
+	// noisy: its standard error tells of requests that it tries again, so nothing there is a sign of life (C12).
+	noisy bool
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
 }

@@ -169,6 +169,56 @@ func TestRealAgentsReadingOnly(t *testing.T) {
 	})
 }
 
+// TestRealAgentsGoOn gives a second turn the session of the first.
+func TestRealAgentsGoOn(t *testing.T) {
+	eachReal(t, func(t *testing.T, r real) {
+		b := ready(t, r, agent.Options{}, model.Turn{Text: "The first answer."}, model.Turn{Text: "The second answer."})
+		put(t, b.home, ".gemini/tmp/used-before", "") // else gemini's sessions would be in the turn's own home, and go with it
+		first := b.take(t.Context(), t, "FIRST-PROMPT")
+		b.options.Resume = first.Session
+		var err error
+		if b.Agent, err = agent.New(b.options); err != nil {
+			t.Fatal(err)
+		}
+		second := b.take(t.Context(), t, "SECOND-PROMPT")
+		if first.Class != loop.OK || second.Class != loop.OK || second.Text != "The second answer." {
+			t.Errorf("turns = %+v, %+v", first, second)
+		}
+		requests := b.model.Requests()
+		if last := requests[len(requests)-1].Body; !strings.Contains(last, "FIRST-PROMPT") || !strings.Contains(last, "SECOND-PROMPT") {
+			t.Errorf("the model was asked: %.2000s", last)
+		}
+	})
+}
+
+// TestRealCodexInTheTemporaryDirectory: it warns of such a home, but works.
+func TestRealCodexInTheTemporaryDirectory(t *testing.T) {
+	t.Parallel()
+	b := ready(t, reals[1], agent.Options{Home: t.TempDir()}, model.Scenario("ok")...)
+	turn := b.take(t.Context(), t, "Write hello.txt.")
+	if turn.Class != loop.OK || !b.exists("hello.txt") {
+		t.Errorf("turn = %+v", turn)
+	}
+}
+
+// TestRealGeminiLeavesNoReport: of a failed request it writes down all that was said.
+func TestRealGeminiLeavesNoReport(t *testing.T) {
+	t.Parallel()
+	b := ready(t, reals[2], agent.Options{}, model.Scenario("limit")...)
+	begun := time.Now().Add(-time.Second)
+	turn := b.take(t.Context(), t, "Say something.")
+	log, _ := os.ReadFile(turn.LogFile)
+	if turn.Class != loop.UsageLimit || !bytes.Contains(log, []byte("Full report available at")) {
+		t.Errorf("turn = %+v", turn)
+	}
+	reports, _ := filepath.Glob(filepath.Join(os.TempDir(), "gemini-client-error-*"))
+	for _, report := range reports {
+		if info, err := os.Stat(report); err == nil && info.ModTime().After(begun) {
+			t.Errorf("%s is left", report)
+		}
+	}
+}
+
 // hostile are the settings of a repository that run commands when an agent heeds them; each leaves a file hooked-NAME. %[1]s is the
 // repository's directory.
 var hostile = map[string]string{

@@ -16,7 +16,8 @@ import (
 // session the tokens of all its turns.
 //
 // It works in its own sandbox, which Options.Flags may choose or switch off, but not for a reviewer. A command that the sandbox refuses
-// leaves no trace in its events, and where no sandbox can be made (its home under /tmp, a container that forbids it) it refuses all.
+// leaves no trace in its events, and where no sandbox can be made (a container that forbids it) it refuses all.
+// Of a home in the temporary directory it warns on standard error; some versions refuse all there too.
 // The repository's .codex directory is kept out, and with it AGENTS.md, which the prompt names; its skills (.codex/skills,
 // .agents/skills) are not.
 var codex = dialect{

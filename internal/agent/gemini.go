@@ -24,8 +24,9 @@ import (
 // the turn, in which what the user has in ~/.gemini is linked and the settings are the user's with that said. What tools it may use a
 // policy of ours says then, since --yolo counts only in a trusted folder. ~/.gemini/.env is not read.
 //
-// Its notices of requests that it tries again come on standard error, where they cannot be told from signs of life (C12). It stops with
-// 0 and without a result when it is interrupted.
+// Of a failed request it leaves a file in the temporary directory that may hold the whole conversation, so it gets one of its own, too.
+//
+// Its notices of requests that it tries again come on standard error. It stops with 0 and without a result when it is interrupted.
 var gemini = dialect{
 	name: "gemini",
 	keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
@@ -38,6 +39,7 @@ var gemini = dialect{
 	decode:      stream.NewGemini,
 	ends:        true,
 	has42:       true,
+	noisy:       true,
 	class:       geminiClass,
 }
 
@@ -74,7 +76,7 @@ const (
 		"[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 998\n"
 )
 
-// geminiFiles writes the policy, and the home in which the folder need not be trusted.
+// geminiFiles writes the policy, makes the temporary directory, and the home in which the folder need not be trusted.
 func geminiFiles(t *talk) error {
 	policy := geminiAll
 	if t.ReadOnly {
@@ -83,6 +85,10 @@ func geminiFiles(t *talk) error {
 	if err := t.file(geminiPolicy, policy); err != nil {
 		return err
 	}
+	if err := os.Mkdir(t.path("tmp"), 0o700); err != nil {
+		return err
+	}
+	t.env = append(t.env, "TMPDIR="+t.path("tmp"))
 	if t.AgentSettings {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -88,6 +89,28 @@ cat "$G/.gemini/oauth_creds.json" "$G/.gemini/tmp/session" > "$HERE/had"; echo n
 	f.turn(t, agent.Options{Home: t.TempDir()}, "Do it.") // who has nothing, and no key
 	if got := f.read(t, "settings.json"); got != `{"advanced":{"ignoreLocalEnv":true},"security":{"auth":{},"folderTrust":{"enabled":false}}}` {
 		t.Errorf("settings = %s", got)
+	}
+}
+
+// What it leaves in the temporary directory, as it does of a failed request with all that was said, is gone after the turn.
+func TestGeminiTemporaryFiles(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "gemini", `echo said > "$TMPDIR/gemini-client-error-1.json"; echo "$TMPDIR" > "$HERE/tmp"`)
+	for _, o := range []agent.Options{{}, {AgentSettings: true}} {
+		f.turn(t, o, "Do it.")
+		dir := strings.TrimSpace(f.read(t, "tmp"))
+		if _, err := os.Stat(dir); dir == "" || filepath.Clean(dir) == filepath.Clean(os.TempDir()) || !os.IsNotExist(err) {
+			t.Errorf("its temporary directory %q: %v", dir, err)
+		}
+	}
+}
+
+// C12: an agent that only tells that it tries again shows no life.
+func TestGeminiTriesAgain(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "gemini", `while sleep 0.1; do echo "Attempt 1 failed with status 503. Retrying with backoff..." >&2; done`)
+	if turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond}, "Do it."); turn.Class != loop.Idle {
+		t.Errorf("turn = %+v", turn)
 	}
 }
 

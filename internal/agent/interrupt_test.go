@@ -36,4 +36,13 @@ touch "$HERE/ready"; while :; do sleep 0.05; done`)
 	if err != nil || turn.Class != loop.Stopped || turn.Usage.CostUSD != 0.25 {
 		t.Errorf("%+v, %v", turn, err)
 	}
+	for _, o := range []agent.Options{{Timeout: 500 * time.Millisecond}, {Idle: 500 * time.Millisecond}} { // which are why it ended, not its last words
+		want := loop.TimedOut
+		if o.Idle > 0 {
+			want = loop.Idle
+		}
+		if turn := f.turn(t, o, "Do it."); turn.Class != want || turn.Usage.CostUSD != 0.25 {
+			t.Errorf("%+v, want class %s", turn, want)
+		}
+	}
 }

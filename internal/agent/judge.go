@@ -61,11 +61,12 @@ func (f facts) failed() bool {
 	return f.end.Exit != 0 && !f.lingered()
 }
 
-// lingered reports whether a process that had said its word did not end by itself, so that its end tells nothing.
+// lingered reports whether a process that had said its word did not end by itself, so that its end tells nothing. What it says because
+// it was interrupted is only what it has spent.
 func (f facts) lingered() bool {
 	switch f.end.Class {
 	case proc.TimedOut, proc.Idle, proc.Signalled:
-		return f.result != nil
+		return f.result != nil && !strings.HasPrefix(f.result.Why, "aborted") && f.result.Subtype != "error_during_execution"
 	}
 	return false
 }

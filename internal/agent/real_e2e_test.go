@@ -95,16 +95,20 @@ func TestMain(m *testing.M) {
 // bench is one real agent, readied against a scripted model.
 type bench struct {
 	*agent.Agent
-	model *model.Server
-	dir   string // a fresh repository, where it works
-	home  string // a fresh HOME
+	options agent.Options
+	model   *model.Server
+	dir     string // a fresh repository, where it works
+	home    string // a fresh HOME
 }
 
 // ready readies an agent with a script. The options that are set stay.
 func ready(t *testing.T, r real, o agent.Options, script ...model.Turn) bench {
 	t.Helper()
 	bin := installed(t, r.name)
-	b := bench{model: model.New(script...), dir: scratch(t), home: scratch(t)}
+	b := bench{model: model.New(script...), dir: scratch(t), home: o.Home}
+	if b.home == "" {
+		b.home = scratch(t)
+	}
 	t.Cleanup(b.model.Close)
 	b.model.Key = testKey
 	git := exec.Command("git", "init", "-q", b.dir)
@@ -122,6 +126,7 @@ func ready(t *testing.T, r real, o agent.Options, script ...model.Turn) bench {
 	}
 	r.point(&o, b.model.URL, func(path, text string) { put(t, b.home, path, text) })
 	var err error
+	b.options = o
 	if b.Agent, err = agent.New(o); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -18,9 +19,11 @@ func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
 	if class == loop.UsageLimit {
 		j.resets = f.resets(said, now)
 	}
-	j.reason = d.sentence(class, f, j.resets)
+	j.reason = d.sentence(class, f, j.resets, now)
 	switch {
 	case class == loop.Empty, class == loop.Killed, class == loop.CutShort, class == loop.Declined && !f.failed(): // what it said is not why
+	case class == loop.Rejected && f.result == nil:
+		j.reason = because(j.reason, complaint(f.stderr, said))
 	case f.result == nil || len(f.result.Errors) == 0 && f.result.Text == "":
 		j.reason = because(j.reason, tellingLine(said))
 	default:
@@ -37,7 +40,7 @@ func (f facts) resets(said string, now time.Time) time.Time {
 	return resetTime(said, now)
 }
 
-func (d dialect) sentence(class loop.Class, f facts, resets time.Time) string {
+func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) string {
 	name, status := d.name, ""
 	if f.result != nil && f.result.Status > 0 {
 		status = fmt.Sprintf(" (HTTP %d)", f.result.Status)
@@ -50,8 +53,11 @@ func (d dialect) sentence(class loop.Class, f facts, resets time.Time) string {
 	case loop.Declined:
 		return name + "'s model refused to do it: word the task differently, or name another model in agent.model"
 	case loop.UsageLimit:
-		if resets.IsZero() {
+		switch left := resets.Sub(now); {
+		case resets.IsZero():
 			return name + "'s rate limit is reached" + status + ": try again later"
+		case left > 0 && left <= time.Minute:
+			return name + "'s rate limit is reached" + status + fmt.Sprintf(": try again in %.0fs", math.Ceil(left.Seconds()))
 		}
 		return name + "'s usage limit is reached until " + resets.Format(time.RFC3339) + ": try again after that"
 	case loop.Overloaded:

@@ -45,6 +45,22 @@ func tellingLine(s string) (line string) {
 	return line
 }
 
+// complaints begin the line in which a program says that it was called wrongly.
+var complaints = regexp.MustCompile(`(?i)^(error|fatal|unknown|unexpected|invalid|unrecogni[sz]ed)\b`)
+
+// complaint is the line of a refusal that says what is wrong. It stands before a text on the program's use, which says nothing.
+func complaint(stderr, said string) string {
+	for l := range strings.SplitSeq(stderr, "\n") {
+		if complaints.MatchString(strings.TrimSpace(l)) {
+			return l
+		}
+	}
+	if strings.Contains(stderr, "\nOptions:") {
+		return ""
+	}
+	return tellingLine(said)
+}
+
 // oneLine makes any text fit for a reason: one harmless line of at most 300 characters.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(proc.Inert(s)), " ")

@@ -103,7 +103,10 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	ctx, t.stop = context.WithCancel(ctx)
 	defer t.stop()
 	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
-	outs, errs := []io.Writer{reader}, []io.Writer{stderr, beat{t.pulse}, t.console.stderr()}
+	outs, errs := []io.Writer{reader}, []io.Writer{stderr, t.console.stderr()}
+	if !a.dialect.noisy {
+		errs = append(errs, beat{t.pulse})
+	}
 	if o.LogFile != "" {
 		log, err := proc.CreateLog(o.LogFile, logBytes)
 		if err != nil {
