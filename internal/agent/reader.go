@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -38,6 +39,7 @@ type reader struct {
 	text      []byte // the end of it, at least its last claimBytes
 	claim     loop.Claim
 	claimed   bool // claim is of this message
+	searched  int  // how much of text holds no beginning of a tag
 	seen      loop.Usage
 	counted   string // id of the last message that seen has
 	tools     int
@@ -121,25 +123,34 @@ func (r *reader) words(e stream.Event) {
 	}
 	switch {
 	case len(r.text) == 0 || e.Message == "" || e.Message != r.message:
-		r.text, r.message, r.claimed = r.text[:0], strings.Clone(e.Message), false
+		r.text, r.message, r.claimed, r.searched = r.text[:0], strings.Clone(e.Message), false, 0
 	case !e.Delta:
 		r.text = append(r.text, '\n')
 	}
 	r.text = append(r.text, e.Text...)
-	if !r.claimed && r.closesTag(len(e.Text)) {
-		if claim, ok := loop.ReadClaim(string(r.text), r.talk.Completion); ok {
-			r.claim, r.claimed = claim, true
-		}
+	if !r.claimed {
+		r.seekClaim(len(e.Text))
 	}
 	if extra := len(r.text) - claimBytes; extra > claimBytes { // now and then, not at every piece
 		r.text = append([]byte(nil), r.text[extra:]...)
+		r.searched = max(0, r.searched-extra)
 	}
 }
 
-// closesTag reports whether the last n bytes of the message may have closed a tag.
-func (r *reader) closesTag(n int) bool {
-	end := string(r.text[max(0, len(r.text)-n-len("</response")):])
-	return strings.Contains(end, "</") && strings.Contains(end, ">")
+var closing = regexp.MustCompile(`(?i)</(?:response|promise)>`)
+
+// seekClaim looks for a tag that the last n bytes of the message have closed. However many pieces a message comes in, no part of it is
+// looked at twice: where a tag is closed that never began, none begins before.
+func (r *reader) seekClaim(n int) {
+	from := max(r.searched, len(r.text)-n-len("</response"))
+	ends := closing.FindAllIndex(r.text[from:], -1)
+	if len(ends) == 0 {
+		return
+	}
+	if claim, ok := loop.ReadClaim(string(r.text[r.searched:]), r.talk.Completion); ok {
+		r.claim, r.claimed = claim, true
+	}
+	r.searched = from + ends[len(ends)-1][1]
 }
 
 // count adds up what the messages had read, which is all there is to say of a turn that was killed before its result. All blocks of a

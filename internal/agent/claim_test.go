@@ -1,0 +1,87 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// told is a turn of gemini, whose messages come in pieces.
+func told(t testing.TB, pieces []string) loop.Turn {
+	t.Helper()
+	var out strings.Builder
+	for _, p := range pieces {
+		line, err := json.Marshal(map[string]any{"type": "message", "role": "assistant", "content": p, "delta": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(line)
+		out.WriteByte('\n')
+	}
+	turn, err := agent.Replay(agent.Options{Command: "gemini", Completion: "DONE"}, agent.Recording{Stdout: strings.NewReader(out.String()), Stderr: strings.NewReader("")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return turn
+}
+
+// The pieces in which a message comes change nothing of what it claims.
+func TestClaimInPieces(t *testing.T) {
+	t.Parallel()
+	parts := []string{"<response>", "</response>", "<promise>", "</PROMISE>", "DONE", "complete", "<", "</", ">", "respon", "se>", "\n", " no ", "é", "<Response>", "</"}
+	for range 500 {
+		var whole strings.Builder
+		for range rand.IntN(12) {
+			whole.WriteString(parts[rand.IntN(len(parts))])
+		}
+		var pieces []string
+		for rest := []rune(whole.String()); len(rest) > 0; {
+			n := 1 + rand.IntN(min(len(rest), 9))
+			pieces, rest = append(pieces, string(rest[:n])), rest[n:]
+		}
+		want, _ := loop.ReadClaim(whole.String(), "DONE")
+		if got := told(t, pieces).Claim; got != want {
+			t.Fatalf("%q: %+v, want %+v", pieces, got, want)
+		}
+	}
+}
+
+// A message whose every piece seems to close a tag is read once, not again with every piece: else this would take minutes.
+func TestClaimInHostilePieces(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"</>", "</promise>", "<response>", "</response"} {
+		pieces := []string{strings.Repeat("<respons>.", 10_000)}
+		for range 20_000 {
+			pieces = append(pieces, piece)
+		}
+		if turn := told(t, append(pieces, "<response>DONE</response>")); turn.Claim.Done != (piece != "<response>") {
+			t.Errorf("%s: %+v", piece, turn.Claim)
+		}
+	}
+}
+
+func BenchmarkClaimInHostilePieces(b *testing.B) {
+	pieces := []string{strings.Repeat("<response>", 10_000)}
+	for range 10_000 {
+		pieces = append(pieces, "</>")
+	}
+	for b.Loop() {
+		told(b, pieces)
+	}
+}
+
+// What is kept of a text is cut between characters, wherever the cut falls.
+func TestTextIsCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for shift := range 5 {
+		said := strings.Repeat("x", shift) + strings.Repeat("€é𝄞", 2*loop.TextBytes/9)
+		turn := told(t, []string{said})
+		if len(turn.Text) > loop.TextBytes || len(turn.Text) < loop.TextBytes-4 || !strings.HasSuffix(said, turn.Text) {
+			t.Errorf("after %d bytes: %d bytes, which begin with %q", shift, len(turn.Text), turn.Text[:4])
+		}
+	}
+}
