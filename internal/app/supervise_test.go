@@ -209,8 +209,8 @@ func TestSuperviseDelay(t *testing.T) {
 func TestSuperviseTimeout(t *testing.T) {
 	t.Parallel()
 	w := supervised(t, `[ $RALPH_ATTEMPT = 1 ] && { touch DONE; exit; }; register deaf; `+stray+`sleep 600`)
-	w.Timeout = 2 * time.Second
-	w.start().ends(loop.Done, "] Agent timeout after 2s, killing process group\n", "] Process group killed, treating as failure\n", "] Restarting agent (attempt 2/3)\n")
+	w.Timeout = 5 * time.Second // enough to come to the sleep on a busy machine
+	w.start().ends(loop.Done, "] Agent timeout after 5s, killing process group\n", "] Process group killed, treating as failure\n", "] Restarting agent (attempt 2/3)\n")
 	if w.lives("stray") || w.lives("child") {
 		t.Error("something is still alive")
 	}

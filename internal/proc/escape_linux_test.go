@@ -252,6 +252,29 @@ func TestRunLeavesOthersSessionsAlone(t *testing.T) {
 	<-ended
 }
 
+// When we are killed ourselves, a root does not live on.
+func TestRootEndsWithUs(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	us := exec.Command(self)
+	us.Dir, us.Env = t.TempDir(), append(os.Environ(), "ACT_AS_RUNNER=1")
+	if err := us.Start(); err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(us.Dir, "root")
+	waitFor(t, root)
+	_ = us.Process.Kill()
+	_ = us.Wait()
+	for end := time.Now().Add(patience); alive(t, root); time.Sleep(5 * time.Millisecond) { // the system tells it
+		if time.Now().After(end) {
+			_ = syscall.Kill(ids(t, us.Dir, "root")[0], syscall.SIGKILL)
+			t.Fatal("it lives on")
+		}
+	}
+}
+
 // actAsHeadless ends the first thread of this process, which looks dead then, and goes on with the others.
 func actAsHeadless(file string) {
 	go func() {
