@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -55,6 +56,15 @@ func nth(slug string, taken map[string]bool) int {
 		}
 		n++
 	}
+}
+
+// shell finds out that no guardrail could run, before anything is spent.
+func (w *workshop) shell() error {
+	shell := check.Shell(runtime.GOOS)[0]
+	if _, err := proc.LookPath(shell, w.environment()); err != nil && len(w.settings.Guardrails) > 0 {
+		return invalid("guardrails are run by the shell %s, which is not on PATH: put it there", shell)
+	}
+	return nil
 }
 
 // environment is what checks and the setup get: no token, no key.

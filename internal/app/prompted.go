@@ -55,7 +55,7 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 	work, err := p.open(ctx, shop, base)
 	defer work.close()
 	if err != nil {
-		return loop.Result{Outcome: outcomeOf(err)}, err
+		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
 	}
 	words := prompt.Plain{Base: p.base, Writer: shop.words(nil)}
 	result := drive(ctx, hard, shop, work.ledger, words)
@@ -142,11 +142,14 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 		}
 	}
 	if settings.SCM != nil {
-		check, err := p.scm(shop, clone, ok)
+		check, err := p.scm(ctx, shop, clone, ok)
 		if err != nil {
 			return nil, err
 		}
 		shop.scm = check
+	}
+	if err := shop.shell(); err != nil {
+		return nil, err
 	}
 	c, _, err := shop.agents(nil)
 	if err != nil {

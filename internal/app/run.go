@@ -44,7 +44,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	}
 	work, err := l.open(ctx, settings, wanted)
 	if err != nil {
-		return loop.Result{Outcome: outcomeOf(err)}, err
+		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
 	}
 	defer work.close()
 
@@ -110,7 +110,7 @@ func (l *Local) repository(ctx context.Context) (event.Repo, error) {
 	}
 	remote, err := git.RemoteURL(ctx, l.Dir, l.Parent)
 	if err != nil {
-		return event.Repo{}, &invalidError{err}
+		return event.Repo{}, invalid("%w; change into a clone of the issue's repository", err)
 	}
 	path := remote
 	if u, err := url.Parse(remote); err == nil && u.Host != "" {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,11 +25,16 @@ func (p *Prompted) scmEnvironment() []string {
 }
 
 // scm makes the check of the setting scm (S1-99…S1-106).
-func (p *Prompted) scm(shop *workshop, clone *git.Clone, inClone bool) (check.Check, error) {
+func (p *Prompted) scm(ctx context.Context, shop *workshop, clone *git.Clone, inClone bool) (check.Check, error) {
 	scm := shop.settings.SCM
 	isGit := filepath.Base(scm.Command) == "git"
 	if isGit && !inClone {
 		return nil, invalid("the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out", strings.Join(scm.Tasks, ", "), p.Dir)
+	}
+	if isGit && slices.Contains(scm.Tasks, "commit") {
+		if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
+			return nil, errors.Join(err, invalid("git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git config user.email ADDRESS"))
+		}
 	}
 	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {
 		coder, _, err := shop.agents(nil)

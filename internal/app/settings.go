@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -65,7 +66,7 @@ func settingsFiles(dir string) ([]config.Layer, error) {
 			continue
 		}
 		if err != nil {
-			return nil, invalid("reading %s: %w", name, err)
+			return nil, invalid("reading %s: %w", name, mending(err))
 		}
 		layers = append(layers, config.Layer{Name: name, JSON: content})
 	}
@@ -86,8 +87,24 @@ func readSome(name string) ([]byte, error) {
 }
 
 func notRegular(info fs.FileInfo) error {
-	if info == nil {
+	switch {
+	case info == nil:
 		return nil
+	case info.IsDir():
+		return errors.New("it is no file but a directory; move it away")
 	}
-	return fmt.Errorf("it is no file but %s; move it away", info.Mode().Type())
+	return errors.New("it is no file but a pipe or a device; move it away")
+}
+
+// mending adds to an error of the file system what to do about it, where a person can.
+func mending(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w: %s must be a directory; move away what is there", err, filepath.Dir(config.SettingsFile))
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run ralph as a user who may read and write there", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; run ralph where it may write", err)
+	}
+	return err
 }

@@ -214,6 +214,45 @@ out
 	}
 }
 
+// TestCommandIsToldAsItWasWritten: quotes and backslashes are the agent's to copy.
+func TestCommandIsToldAsItWasWritten(t *testing.T) {
+	dir := t.TempDir()
+	c := &Command{Line: `grep "a\b" 'ä' nowhere`, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 100}
+	v, err := c.Run(context.Background(), At{})
+	if want := `Guardrail "grep "a\b" 'ä' nowhere" failed with exit code 2.` + "\n"; err != nil || !strings.HasPrefix(v.Tell, want) {
+		t.Errorf("tell: %s, %v; want %s", v.Tell, err, want)
+	}
+}
+
+func TestShell(t *testing.T) { // S1-88, S1-89
+	for system, want := range map[string]string{"linux": "sh -c", "darwin": "sh -c", "windows": "cmd /c"} {
+		if got := strings.Join(Shell(system), " "); got != want {
+			t.Errorf("%s: %s, want %s", system, got, want)
+		}
+	}
+}
+
+func TestMessage(t *testing.T) { // S1-101…S1-103
+	long := strings.Repeat("word ", 100) + "end"
+	for name, c := range map[string]struct{ said, want string }{
+		"a response":             {"Here:\n<response>Add it</response>", "Add it"},
+		"its lines stay lines":   {"<Response>\nAdd it\n\nBecause.\n</response>", "Add it\n\nBecause."},
+		"nothing is cut off":     {"<response>" + long + "</response>", long},
+		"the first response":     {"<response>one</response> <response>two</response>", "one"},
+		"the first line":         {"\n  \n Add it \nand more", "Add it"},
+		"an empty response":      {"<response> </response>\nAdd it", ""},
+		"nothing":                {" \n", ""},
+		"a promise is no answer": {"<promise>COMPLETE</promise>", "<promise>COMPLETE</promise>"},
+	} {
+		if got := Message(loop.Turn{Class: loop.OK, Text: c.said}); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := Message(loop.Turn{Class: loop.Killed, Text: "Add it"}); got != "" {
+		t.Errorf("of a turn that failed: %q", got)
+	}
+}
+
 func TestCommandThatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	for line, missing := range map[string]bool{"no-such-tool --all": true, "exit 1": false, ". ./no-such-file": false} {

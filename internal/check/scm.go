@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -80,14 +81,17 @@ func because(t loop.Turn) string {
 	return ": " + t.Reason
 }
 
+// response is what a message may be wrapped in. Its lines stay lines: the first is the subject, what follows an empty one the body.
+var response = regexp.MustCompile(`(?is)<response>(.*?)</response>`)
+
 // Message is the commit message in an agent's answer: what its <response> holds, else its first line that says anything (S1-101,
 // S1-102). It is empty when the answer has none.
 func Message(turn loop.Turn) string {
 	if turn.Class != loop.OK {
 		return ""
 	}
-	if claim, ok := loop.ReadClaim(turn.Text, ""); ok && claim.Tag == "response" {
-		return claim.Text
+	if m := response.FindStringSubmatch(turn.Text); m != nil {
+		return strings.TrimSpace(m[1])
 	}
 	for line := range strings.Lines(turn.Text) {
 		if line = strings.TrimSpace(line); line != "" {
