@@ -1,0 +1,84 @@
+package loop
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzReadClaim holds a claim against the rules of C2: the first tag in a message is the one that counts, whatever comes after it, and no
+// text but the whole response claims.
+func FuzzReadClaim(f *testing.F) {
+	for _, seed := range []string{
+		"<response>DONE</response>", "<response></response>", "<promise></promise>", "</response><response>", "<RESPONSE>\n done\t</Promise>",
+		"<response>no</response><response>DONE</response>", "<response><response>DONE</response>", "<response>DO\x00NE</response>", "<response>\xff</response>",
+		strings.Repeat("<response>", 100), strings.Repeat("é", 300),
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, message string) {
+		c, ok := ReadClaim(message, "DONE")
+		if !ok {
+			if c != (Claim{}) {
+				t.Errorf("no tag, but %+v", c)
+			}
+			return
+		}
+		if more, _ := ReadClaim(message+"<response>DONE</response><promise>COMPLETE</promise>", "DONE"); more != c {
+			t.Errorf("%+v, but with another tag after it %+v", c, more)
+		}
+		if c.Tag != "response" && c.Tag != "promise" || utf8.RuneCountInString(c.Text) > 201 {
+			t.Errorf("claim = %+v", c)
+		}
+		word := map[string][]string{"response": {"DONE"}, "promise": promises}[c.Tag]
+		if equal := strings.EqualFold(c.Text, word[0]) || len(word) > 1 && strings.EqualFold(c.Text, word[1]); c.Done != equal {
+			t.Errorf("claim = %+v", c)
+		}
+	})
+}
+
+// BenchmarkReadClaim reads a megabyte in which every place looks like the beginning of a tag.
+func BenchmarkReadClaim(b *testing.B) {
+	for name, message := range map[string]string{
+		"opening": strings.Repeat("<response>", 100_000),
+		"closing": strings.Repeat("</response>", 90_000),
+		"open":    strings.Repeat("<", 1_000_000),
+		"plain":   strings.Repeat("just words", 100_000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(message)))
+			for b.Loop() {
+				ReadClaim(message, "DONE")
+			}
+		})
+	}
+}
+
+// FuzzExcerpt: an output that fits is kept as it is; of any other, whole characters are, no more than asked for and the lines that say
+// what is missing.
+func FuzzExcerpt(f *testing.F) {
+	f.Add("a\nb", 1)
+	f.Add("€\n", 200)
+	f.Add("x€𝄞", 10_000)
+	f.Add("\n", 100_000)
+	f.Fuzz(func(t *testing.T, part string, times int) {
+		if times < 0 || len(part) > 100 || times > 100_000 {
+			return
+		}
+		output := strings.Repeat(part, times)
+		got := Excerpt(output)
+		lines := strings.Count(output, "\n")
+		if len(output) > 0 && !strings.HasSuffix(output, "\n") {
+			lines++
+		}
+		if lines <= OutputLines && len(output) <= OutputBytes && got != output {
+			t.Error("a short output was changed")
+		}
+		if utf8.ValidString(output) && !utf8.ValidString(got) {
+			t.Error("a character is cut in two")
+		}
+		if marks := 100; len(got) > OutputBytes+marks || strings.Count(got, "\n") > OutputLines+4 {
+			t.Errorf("%d bytes and %d lines are kept", len(got), strings.Count(got, "\n"))
+		}
+	})
+}
