@@ -225,6 +225,7 @@ func Slug(command string) string {
 type inert struct {
 	to   *bufio.Writer
 	part []byte
+	cut  bool // there is more of the line than part
 }
 
 const maxConsoleLine = 4 << 10
@@ -237,7 +238,7 @@ func (w *inert) Write(p []byte) (int, error) {
 			w.line()
 			continue
 		}
-		if len(w.part) < maxConsoleLine {
+		if w.cut = len(w.part) == maxConsoleLine; !w.cut {
 			w.part = append(w.part, b)
 		}
 	}
@@ -245,9 +246,13 @@ func (w *inert) Write(p []byte) (int, error) {
 }
 
 func (w *inert) line() {
-	_, _ = fmt.Fprintf(w.to, "  │ %s\n", proc.Inert(string(w.part)))
+	line := proc.Inert(string(w.part))
+	if w.cut { // maybe within a character
+		line = proc.Inert(strings.ToValidUTF8(string(w.part), "")) + " [...]"
+	}
+	_, _ = fmt.Fprintf(w.to, "  │ %s\n", line)
 	_ = w.to.Flush()
-	w.part = w.part[:0]
+	w.part, w.cut = w.part[:0], false
 }
 
 func (w *inert) flush() {
