@@ -13,16 +13,17 @@ import (
 const countdown = 5 * time.Minute
 
 // sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep meanwhile goes on
-// at once when it wakes.
+// at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
 func (w *workshop) sleep(ctx context.Context, pause loop.Pause) {
 	w.log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05"), pause.Reason)
 	told := w.clock()
-	if pause.Until.Sub(told) > time.Second {
+	most := pause.Until.Sub(told)
+	if most > time.Second {
 		proc.Rest()
 	}
 	for {
 		left := pause.Until.Sub(w.clock())
-		if left <= 0 || ctx.Err() != nil {
+		if left <= 0 || left > most || ctx.Err() != nil {
 			w.count("")
 			return
 		}

@@ -38,6 +38,8 @@ func retry(s State, limits Limits, now time.Time) Step {
 		return waiting
 	case known && !until.After(now), s.Pause != nil && !s.Pause.Until.After(now):
 		return Step{Do: TakeTurn}
+	case !known && until.Sub(now) > 2*mostPause: // no pause of ours is as long: the clock was set back
+		return Step{Do: TakeTurn}
 	case known && (limits.NoWait || until.Sub(now) > maxWait || limits.over(until)):
 		waiting.Until = until
 		return waiting
