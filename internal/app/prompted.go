@@ -306,7 +306,14 @@ func (p *Prompted) plan(shop *workshop, base string) error {
 	}
 	p.log("Directory: %s", p.Dir)
 	p.log("Agent: %s", line)
-	p.log("Iterations: at most %s", loop.State{}.Of(shop.settings.Iterations(config.PromptIterations)))
+	if most := shop.settings.Iterations(config.PromptIterations); most == config.Unlimited {
+		p.log("Iterations: as many as fit into the time")
+	} else {
+		p.log("Iterations: at most %d", most)
+	}
+	if shop.wall > 0 {
+		p.log("Time: at most %s", shop.wall)
+	}
 	p.log("Completion: <response>%s</response>", shop.settings.CompletionResponse)
 	for _, g := range shop.settings.Guardrails {
 		p.log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction, shop.settings.CheckTimeout(g))
