@@ -80,13 +80,22 @@ func outcomeOf(err error) loop.Outcome {
 	return loop.Invalid
 }
 
-// nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that has any.
+// nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that has any. Outside
+// of a clone nothing above is looked at: it may be anybody's.
 func nearest(dir string) string {
+	has := func(at, name string) bool {
+		_, err := os.Lstat(filepath.Join(at, name))
+		return err == nil
+	}
+	found := ""
 	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, config.SettingsFile)); err == nil {
-			return at
+		if found == "" && (has(at, config.SettingsFile) || has(at, config.LocalSettingsFile)) {
+			found = at
 		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
+		switch {
+		case found == dir, found != "" && has(at, ".git"):
+			return found
+		case has(at, ".git"), at == filepath.Dir(at):
 			return dir
 		}
 	}

@@ -73,10 +73,13 @@ func wholeEnd(s string) string {
 }
 
 func wholeStart(s string) string {
-	for i := 0; i < 3 && i < len(s); i++ {
+	for i := range min(len(s), utf8.UTFMax) {
 		if utf8.RuneStart(s[i]) {
 			return s[i:]
 		}
+	}
+	if len(s) < utf8.UTFMax {
+		return ""
 	}
 	return s
 }
