@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -85,6 +87,24 @@ func TestRunDoesNotSpareTheDead(t *testing.T) {
 	living(t, s.Dir, map[string]bool{"left": false, "lives": true})
 	proc.End(ids(t, s.Dir, "lives"), time.Second)
 	living(t, s.Dir, map[string]bool{"lives": false})
+}
+
+// End ends what never was in a tree of ours too: a child of somebody who died is named to us, and does not listen.
+func TestEndEndsWhatOthersStarted(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", `trap "" TERM; sh -c 'trap "" TERM; echo $$ > below; while :; do sleep 0.05; done' & echo $$ > other; while :; do sleep 0.05; done`)
+	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	waitFor(t, filepath.Join(dir, "other"))
+	waitFor(t, filepath.Join(dir, "below"))
+	proc.End(ids(t, dir, "other"), 50*time.Millisecond)
+	living(t, dir, map[string]bool{"other": false, "below": false})
+	_ = cmd.Process.Kill()
+	<-ended
 }
 
 // End also buries the dead: after it, nobody would.

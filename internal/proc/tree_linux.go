@@ -184,7 +184,7 @@ func (t *tree) kill() {
 		if len(left) == 0 && !again {
 			return
 		}
-		if !alone {
+		if !alone || t.taken { // what was named to us may be nobody's orphan
 			t.cut()
 		}
 		if pause = min(2*pause, 10*time.Millisecond); len(t.struck) > before { // it flees: nobody is faster than a loop without rest
