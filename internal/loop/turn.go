@@ -100,7 +100,7 @@ type Claim struct {
 	Text string `json:"text,omitempty"` // what the tag held, at most 200 runes
 }
 
-var claimTag = regexp.MustCompile(`(?is)<(response)>(.*?)</response>|<(promise)>(.*?)</promise>`)
+var claimTag = regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`)
 
 // promises are the words of a <promise> that claim completion when no criteria say otherwise (C2, S2-76).
 var promises = []string{"COMPLETE", "IMPLEMENTATION_COMPLETE"}
@@ -112,7 +112,7 @@ func ReadClaim(message, completion string) (c Claim, ok bool) {
 	if m == nil {
 		return Claim{}, false
 	}
-	tag, text := strings.ToLower(m[1]+m[3]), strings.Join(strings.Fields(m[2]+m[4]), " ")
+	tag, text := strings.ToLower(m[1]), strings.Join(strings.Fields(m[2]), " ")
 	c = Claim{Tag: tag, Text: shorten(text, 200)}
 	if tag == "response" {
 		c.Done = strings.EqualFold(text, strings.Join(strings.Fields(completion), " "))
