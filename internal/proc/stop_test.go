@@ -139,7 +139,7 @@ func TestRunTellsTheEnd(t *testing.T) {
 		`no-such-program 2>/dev/null`:       {Class: proc.Exited, Exit: 127},
 		`kill -TERM $$`:                     {Class: proc.Signalled, Exit: -1, Signal: "SIGTERM"},
 		`kill -INT $$`:                      {Class: proc.Signalled, Exit: -1, Signal: "SIGINT"},
-		`kill -HUP $$`:                      {Class: proc.Signalled, Exit: -1, Signal: "SIGHUP"},
+		`kill -USR1 $$`:                     {Class: proc.Signalled, Exit: -1, Signal: "SIGUSR1"},
 		`ulimit -c 0; kill -SEGV $$`:        {Class: proc.Signalled, Exit: -1, Signal: "SIGSEGV"},
 		`kill -KILL $$`:                     {Class: proc.Signalled, Exit: -1, Signal: "SIGKILL"},
 		`sh -c 'kill -KILL $$' 2>/dev/null`: {Class: proc.Exited, Exit: 137},

@@ -17,7 +17,7 @@ func TestDemo(t *testing.T) {
 	ralph := build(t)
 	out := demonstrate(t, ralph, 0)
 	for _, want := range []string{
-		"pull request #3 opened as a draft", "check make test: failed", "check review: failed", "pull request #3 is ready for review",
+		"pull request #3 opened as a draft", "fail action APPEND", "check review: failed", "pull request #3 is ready for review",
 		"label ralph:failed put on #2", "## Failed Tasks",
 		"✓ On that commit make test passes", "✓ Issue #1 has no label left", "✓ Its work is kept on wip/ralph-fail-issue-2-",
 		"✓ Every request was one that GitHub understands",
