@@ -50,8 +50,7 @@ var troubles = map[string]loop.Class{
 
 // untold are the troubles that an agent's output does not tell apart from others.
 var untold = map[string]loop.Class{
-	"codex/refuse":     loop.Empty,      // it passes the refusal over
-	"codex/overloaded": loop.OutOfOrder, // it words both alike
+	"codex/refuse": loop.Empty, // it passes the refusal over
 }
 
 // TestRealAgentsThatMeetTrouble holds what a turn says against what its model did.
