@@ -252,6 +252,24 @@ func TestRunLeavesOthersSessionsAlone(t *testing.T) {
 	<-ended
 }
 
+// Nobody but the main goroutine runs on the first thread: here are more threads at a time than ever lie idle.
+func TestFirstThreadIsKept(t *testing.T) {
+	var begun, over sync.WaitGroup
+	begun.Add(200)
+	for range 200 {
+		over.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			if syscall.Gettid() == os.Getpid() {
+				t.Error("a goroutine runs there")
+			}
+			begun.Done()
+			begun.Wait() // each keeps its thread until all have one
+		})
+	}
+	over.Wait()
+}
+
 // When we are killed ourselves, a root does not live on.
 func TestRootEndsWithUs(t *testing.T) {
 	self, err := os.Executable()

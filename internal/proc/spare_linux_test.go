@@ -64,9 +64,7 @@ func TestRunSparesAndEnds(t *testing.T) {
 	run(t, other)
 	living(t, other.Dir, map[string]bool{"daemon": false})
 	for _, file := range []string{"goes1", "goes2"} { // the reader of their output is gone, and they do not break
-		if err := os.Remove(filepath.Join(s.Dir, file)); err != nil {
-			t.Fatal(err)
-		}
+		_ = os.Remove(filepath.Join(s.Dir, file)) // it may not have come to be yet
 		waitFor(t, filepath.Join(s.Dir, file))
 	}
 	living(t, s.Dir, map[string]bool{"child1": true, "below1": true, "child2": true, "below2": true})
@@ -89,22 +87,56 @@ func TestRunDoesNotSpareTheDead(t *testing.T) {
 	living(t, s.Dir, map[string]bool{"lives": false})
 }
 
-// End ends what never was in a tree of ours too: a child of somebody who died is named to us, and does not listen.
+// End ends what never was in a tree of ours too: a child of somebody who died is named to us, and does not listen. It may be below us,
+// or not.
 func TestEndEndsWhatOthersStarted(t *testing.T) {
-	dir := t.TempDir()
-	cmd := exec.Command("sh", "-c", `trap "" TERM; sh -c 'trap "" TERM; echo $$ > below; while :; do sleep 0.05; done' & echo $$ > other; while :; do sleep 0.05; done`)
-	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	self, err := os.Executable()
+	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	waitFor(t, filepath.Join(dir, "other"))
-	waitFor(t, filepath.Join(dir, "below"))
-	proc.End(ids(t, dir, "other"), 50*time.Millisecond)
-	living(t, dir, map[string]bool{"other": false, "below": false})
-	_ = cmd.Process.Kill()
-	<-ended
+	for name, end := range map[string]func(pid int){
+		"a child": func(pid int) { proc.End([]int{pid}, 50*time.Millisecond) },
+		"not even a child": func(pid int) {
+			other := exec.Command(self)
+			other.Env = append(os.Environ(), "ACT_AS_ENDER="+strconv.Itoa(pid))
+			if err := other.Run(); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := exec.Command("sh", "-c", `trap "" TERM; sh -c 'trap "" TERM; echo $$ > below; while :; do sleep 0.05; done' & echo $$ > other; while :; do sleep 0.05; done`)
+			cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			waitFor(t, filepath.Join(dir, "other"))
+			waitFor(t, filepath.Join(dir, "below"))
+			end(cmd.Process.Pid)
+			living(t, dir, map[string]bool{"other": false, "below": false})
+			_ = cmd.Process.Kill()
+			<-ended
+			if n := zombies(t); n > 0 && name == "a child" {
+				t.Errorf("%d dead orphans are left", n)
+			}
+			for pid := 1; pid > 0; { // what another process has ended came to us, while we had nothing to do
+				pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			}
+		})
+	}
+}
+
+// What is ended has the grace to tidy up.
+func TestEndGivesGrace(t *testing.T) {
+	s := script(t, `setsid sh -c 'trap "echo tidy > tidied; exit 0" TERM; echo $$ > child; while :; do sleep 0.01; done' & while ! [ -s child ]; do sleep 0.01; done`)
+	s.Spare = func() []int { return ids(t, s.Dir, "child") }
+	run(t, s)
+	proc.End(s.Spare(), patience)
+	waitFor(t, filepath.Join(s.Dir, "tidied"))
+	living(t, s.Dir, map[string]bool{"child": false})
 }
 
 // End also buries the dead: after it, nobody would.

@@ -31,7 +31,8 @@ type tree struct {
 	marks [][]byte
 	known map[int]ticks // what was seen of it, and when that was started
 	named map[int]bool  // of what rests: the processes that were to be spared, not what came of them
-	taken bool          // it has no root: it is of what was spared, to be ended
+	taken bool          // it has no root: it is of what was spared, to be ended, or of what was never ours
+	some  bool          // the last look at what was taken found something alive
 	// other is what is not ours to end; struck is what was killed.
 	other, struck map[int]ticks
 }
@@ -103,7 +104,7 @@ func (t *tree) members() (found []stat, again bool) {
 		in[s.pid] = true
 	}
 	for _, s := range all {
-		if s.pid == t.root && home.roots[t.root] || t.known[s.pid] == s.start {
+		if s.pid == t.root && home.roots[t.root] || t.known[s.pid] == s.start || t.taken && t.holds(s) {
 			in[s.pid] = true
 		}
 	}
@@ -155,14 +156,15 @@ func (t *tree) gone() bool {
 // left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an orphan when
 // they die, and their death is told to nobody who could start them anew. With each it does something at once.
 func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
-	if childless() {
+	if !t.taken && childless() {
 		return nil, false
 	}
 	left, again = home.orphans(t, late, each)
 	if t.taken { // it may hang below something that is spared on
 		var more bool
 		left, more = t.members()
-		again = again || more
+		again = again || more || t.some // what has died since may have left something
+		t.some = len(left) > 0
 	}
 	return slices.DeleteFunc(left, func(s stat) bool { return t.other[s.pid] == s.start }), again
 }

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -25,6 +27,10 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv("ACT_AS_RUNNER") != "" {
 		_, _ = proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", "echo $$ > root; exec sleep 600"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
+		return
+	}
+	if pid, err := strconv.Atoi(os.Getenv("ACT_AS_ENDER")); err == nil {
+		proc.End([]int{pid}, 50*time.Millisecond)
 		return
 	}
 	if os.Getenv("ACT_AS_HARNESS") != "" {
