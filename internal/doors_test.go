@@ -39,8 +39,9 @@ var arrows = map[string][]string{
 	"github":  {"event", "task", "loop"},
 	"git":     {"proc", "event", "task", "loop"},
 	"agent":   {"proc", "event", "task", "loop"},
-	"check":   {"proc", "event", "task", "loop"},
-	"app": {"event", "task", "loop", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
+	"check":   {"proc", "event", "task", "loop", "failure"},
+	"failure": {"task", "loop"},
+	"app": {"event", "task", "loop", "failure", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
 		"gateway", "queue", "web"},
 }
 
@@ -54,7 +55,7 @@ var doors = map[string][]string{
 }
 
 // pure rooms get what they need as arguments.
-var pure = []string{"event", "task", "loop", "report"}
+var pure = []string{"event", "task", "loop", "failure", "report"}
 
 func TestArrows(t *testing.T) {
 	for _, s := range sources(t) {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Severity says whether a failed check blocks.
@@ -38,6 +40,32 @@ type Verdict struct {
 	FailAction FailAction `json:"fail_action,omitempty"`
 	// Usage is what the check spent on a model: a review.
 	Usage *Usage `json:"usage,omitempty"`
+	// Role is whose part of the work the check judges; empty: everybody's.
+	Role task.Role `json:"role,omitempty"`
+	// Later says of a skipped check that another role has to work first.
+	Later bool `json:"later,omitempty"`
+	// Flaky says that the check failed and passed on one and the same tree.
+	Flaky bool `json:"flaky,omitempty"`
+	// Findings are the places that the output names, at most MaxFindings.
+	Findings []Finding `json:"findings,omitempty"`
+	// Gap names what the failure says is missing: a module, a symbol, a file (S0-51).
+	Gap []string `json:"gap,omitempty"`
+	// Ran is how many tests the output says were run; nil when it does not say.
+	Ran *int `json:"ran,omitempty"`
+}
+
+// MaxFindings is how many findings a verdict keeps.
+const MaxFindings = 50
+
+// Finding is one place that a failed check names.
+type Finding struct {
+	File    string `json:"file,omitempty"` // as the tool writes it, from the directory the check ran in where that can be told; slashes
+	Line    int    `json:"line,omitempty"` // 1-based; 0: the whole file
+	Column  int    `json:"column,omitempty"`
+	Test    string `json:"test,omitempty"`  // the test's name, as the tool writes it
+	Rule    string `json:"rule,omitempty"`  // the linter's or compiler's code: "E501", "TS2322"
+	Level   string `json:"level,omitempty"` // "error" or "warning"; empty: error
+	Message string `json:"message"`         // one line, at most 300 bytes
 }
 
 // FailAction is how a failed check's text enters the next prompt.

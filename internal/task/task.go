@@ -23,6 +23,12 @@ type Task struct {
 	Hint   string // the maintainer's words with the command
 	// Comments are what people with write access said on the issue before it was asked, oldest first.
 	Comments []Comment
+	// Completion is what "done" means, as far as the task says it; nil: nothing.
+	Completion *Completion
+	// Of a task file (S2-14): the specification it belongs to, its rank (lower first), and the tasks that must be done before.
+	SpecID       string
+	Priority     int
+	Dependencies []string
 }
 
 // Comment is one remark that reaches the agent.

@@ -1,0 +1,171 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Role is who acts in a turn.
+type Role string
+
+// The roles of S2, in the order in which they follow each other.
+const (
+	Coder    Role = "coder"    // writes the change
+	Tester   Role = "tester"   // writes and runs tests
+	Reviewer Role = "reviewer" // reads the change and judges it
+	QA       Role = "qa"       // reads the result and holds it against the acceptance criteria
+)
+
+// Roles are all roles in the order in which they follow each other.
+var Roles = []Role{Coder, Tester, Reviewer, QA}
+
+// ReadOnly reports whether a role judges and changes nothing.
+func (r Role) ReadOnly() bool { return r == Reviewer || r == QA }
+
+// Promise is what a role prints in <promise> when no criteria say otherwise (S2-71, S2-76).
+func (r Role) Promise() string {
+	switch r {
+	case Coder:
+		return "IMPLEMENTATION_COMPLETE"
+	case Tester:
+		return "TESTS_PASSED"
+	case Reviewer:
+		return "REVIEW_PASSED"
+	case QA:
+		return "QA_PASSED"
+	}
+	return "STAGE_COMPLETE"
+}
+
+// Cap is how many turns a role may take in a run whose roles are named, when nothing says otherwise (C3, S2-76).
+func (r Role) Cap() int {
+	switch r {
+	case Coder:
+		return 15
+	case Tester:
+		return 10
+	}
+	return 5
+}
+
+// Method is how a promise is verified (S2-08).
+type Method string
+
+// The verification methods.
+const (
+	StringMatch Method = "string_match" // the promise stands in the agent's output
+	Semantic    Method = "semantic"     // a model says whether the criteria are met
+	External    Method = "external"     // a command says so
+	MultiStage  Method = "multi_stage"  // several of them, one after another
+)
+
+// Methods are all methods.
+var Methods = []Method{StringMatch, Semantic, External, MultiStage}
+
+// Completion is what "done" means for a task (S2-11).
+type Completion struct {
+	Outcome    string   `json:"outcome,omitempty" yaml:"outcome,omitempty"`
+	Acceptance []string `json:"acceptance_criteria,omitempty" yaml:"acceptance_criteria,omitempty"`
+	// Of each role, nil when the task says nothing about it.
+	Coder    *Criteria `json:"coder,omitempty" yaml:"coder,omitempty"`
+	Tester   *Criteria `json:"tester,omitempty" yaml:"tester,omitempty"`
+	Reviewer *Criteria `json:"reviewer,omitempty" yaml:"reviewer,omitempty"`
+	QA       *Criteria `json:"qa,omitempty" yaml:"qa,omitempty"`
+}
+
+// For is what a role's completion means; nil when nothing was said (S2-12).
+func (c *Completion) For(r Role) *Criteria {
+	if c == nil {
+		return nil
+	}
+	switch r {
+	case Coder:
+		return c.Coder
+	case Tester:
+		return c.Tester
+	case Reviewer:
+		return c.Reviewer
+	case QA:
+		return c.QA
+	}
+	return nil
+}
+
+// Criteria are one role's completion criteria (S2-09).
+type Criteria struct {
+	Promise     string `json:"promise,omitempty" yaml:"promise,omitempty"`
+	Description string `json:"description,omitempty" yaml:"description,omitempty"`
+	// Method is empty when none was named: external if there is a command, else string_match (C13).
+	Method Method        `json:"verification_method,omitempty" yaml:"verification_method,omitempty"`
+	Config *Verification `json:"verification_config,omitempty" yaml:"verification_config,omitempty"`
+	// MaxIterations caps the role's turns; 0: the default (S2-59).
+	MaxIterations int `json:"max_iterations,omitempty" yaml:"max_iterations,omitempty"`
+}
+
+// Verification says what a method looks at. Each method reads its own fields.
+type Verification struct {
+	// Of semantic (S2-17…S2-22).
+	CheckFor         Questions `json:"check_for,omitempty" yaml:"check_for,omitempty"`
+	NegativePatterns []string  `json:"negative_patterns,omitempty" yaml:"negative_patterns,omitempty"`
+	Model            string    `json:"model,omitempty" yaml:"model,omitempty"`
+	// Of external (S2-23…S2-28).
+	Command           string `json:"command,omitempty" yaml:"command,omitempty"`
+	SuccessExitCode   int    `json:"success_exit_code,omitempty" yaml:"success_exit_code,omitempty"`
+	OutputContains    string `json:"output_contains,omitempty" yaml:"output_contains,omitempty"`
+	OutputNotContains string `json:"output_not_contains,omitempty" yaml:"output_not_contains,omitempty"`
+	Timeout           int    `json:"timeout,omitempty" yaml:"timeout,omitempty"`         // seconds; 0: 300
+	WorkingDir        string `json:"working_dir,omitempty" yaml:"working_dir,omitempty"` // in the worktree; empty: its top
+	// Of multi_stage (S2-37…S2-43).
+	Stages     []Stage `json:"stages,omitempty" yaml:"stages,omitempty"`
+	RequireAll *bool   `json:"require_all,omitempty" yaml:"require_all,omitempty"` // nil: true
+}
+
+// Stage is one step of a multi_stage verification.
+type Stage struct {
+	Name        string        `json:"name,omitempty" yaml:"name,omitempty"`     // empty: "unnamed"
+	Method      Method        `json:"method,omitempty" yaml:"method,omitempty"` // empty: string_match
+	Config      *Verification `json:"config,omitempty" yaml:"config,omitempty"`
+	Required    *bool         `json:"required,omitempty" yaml:"required,omitempty"`       // nil: true; false: it only warns
+	Independent bool          `json:"independent,omitempty" yaml:"independent,omitempty"` // it may run beside its neighbours
+}
+
+// AcceptanceCriteria in check_for stands for the task's own list (S2-22).
+const AcceptanceCriteria = "{{acceptance_criteria}}"
+
+// Questions are what a semantic verification asks: a list, or one text.
+type Questions []string
+
+// UnmarshalJSON reads a list of texts, or one text.
+func (q *Questions) UnmarshalJSON(text []byte) error {
+	return q.read(func(v any) error { return json.Unmarshal(text, v) })
+}
+
+// UnmarshalYAML reads a list of texts, or one text.
+func (q *Questions) UnmarshalYAML(unmarshal func(any) error) error { return q.read(unmarshal) }
+
+func (q *Questions) read(unmarshal func(any) error) error {
+	var one string
+	if unmarshal(&one) == nil {
+		*q = Questions{one}
+		return nil
+	}
+	var many []string
+	if err := unmarshal(&many); err != nil {
+		return fmt.Errorf("check_for must be a list of texts, or %q", AcceptanceCriteria)
+	}
+	*q = many
+	return nil
+}
+
+// Of puts the acceptance criteria where they are meant (S2-22).
+func (q Questions) Of(acceptance []string) []string {
+	var out []string
+	for _, text := range q {
+		if text == AcceptanceCriteria {
+			out = append(out, acceptance...)
+			continue
+		}
+		out = append(out, text)
+	}
+	return out
+}
