@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Mode is what an iteration is for.
@@ -86,7 +88,9 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 		var err error
 		switch step.Do {
 		case TakeTurn:
-			err = turn(hard, s, step, p)
+			if s, err = warn(hard, s, limits, p); err == nil {
+				err = turn(hard, s, step, p)
+			}
 		case Wait:
 			err = pause(ctx, s, step, p)
 		case MakeCommit:
@@ -114,13 +118,40 @@ func pause(ctx context.Context, s State, step Step, p Ports) error {
 	return ctx.Err()
 }
 
+// warn records once that the run's soft time limit is over; what was done is on the remote by then (S0-19).
+func warn(ctx context.Context, s State, limits Limits, p Ports) (State, error) {
+	now := p.Clock()
+	if s.Warning != "" || limits.Soft.IsZero() || now.Before(limits.Soft) {
+		return s, nil
+	}
+	left := limits.Deadline.Sub(now).Round(time.Second)
+	warning := fmt.Sprintf("the run has %s of its %s left; it is stopped then", left, limits.Wall)
+	p.Log("warning: %s", warning)
+	return p.Journal.Append(ctx, Record{Type: Warned, At: now, Warning: warning})
+}
+
+// what an iteration is for, and who takes its turn when that is not the coder.
+func (step Step) what() string {
+	if step.Role == task.Coder || step.Role == "" {
+		return string(step.Mode)
+	}
+	return string(step.Role) + ", " + string(step.Mode)
+}
+
 func turn(ctx context.Context, s State, step Step, p Ports) error {
 	told, err := p.Prompt.For(s, step)
 	if err != nil {
 		return fmt.Errorf("writing the prompt of iteration %d: %w", step.Iteration, err)
 	}
-	p.Log("Ralph Loop: Iteration %s for %s (%s)", s.Of(step.Iteration), s.Start.Task, step.Mode)
-	if _, err := p.Journal.Append(ctx, Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode}); err != nil {
+	p.Log("Ralph Loop: Iteration %s for %s (%s)", s.Of(step.Iteration), s.Start.Task, step.what())
+	if step.Tier > Moving {
+		p.Log("STUCK: Escalating to strategy shift")
+	}
+	begun := Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode, Tier: step.Tier}
+	if step.Role != task.Coder {
+		begun.Role = step.Role
+	}
+	if _, err := p.Journal.Append(ctx, begun); err != nil {
 		return err
 	}
 	t, err := p.Agent.Turn(ctx, told)

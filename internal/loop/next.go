@@ -3,6 +3,8 @@ package loop
 import (
 	"fmt"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Do is what a run does next.
@@ -22,6 +24,8 @@ type Step struct {
 	Do        Do
 	Iteration int
 	Mode      Mode
+	Role      task.Role // of a turn: who takes it
+	Tier      Tier      // of a turn: how far the run is escalated
 	Outcome   Outcome   // of Stop
 	Reason    string    // of Stop and Wait: one sentence
 	Until     time.Time // of Wait, and of Stop with Waiting: when it goes on
@@ -31,7 +35,9 @@ type Step struct {
 type Limits struct {
 	Deadline time.Time     // zero: none
 	Wall     time.Duration // what Deadline came from, for the sentence
+	Soft     time.Time     // when to warn that the deadline comes near; zero: never (S0-19)
 	NoWait   bool          // do not wait for a usage limit's reset inside the run
+	Patient  bool          // however often a failure repeats itself: a run of a prompt (C25)
 }
 
 // maxEmpty is how many turns in a row may say and change nothing before one counts (C4).
@@ -62,14 +68,49 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: Stop, Outcome: Done, Reason: fmt.Sprintf("all checks passed on iteration %d", last.N)}
 		}
 	}
-	n := s.nextNumber()
+	return s.nextTurn(limits, now)
+}
+
+// nextTurn takes one more turn, unless a limit has been reached. That a run is stuck says more than that its cap falls on the same
+// attempt (C28).
+func (s State) nextTurn(limits Limits, now time.Time) Step {
+	n, role := s.nextNumber(), s.nextRole()
+	tier, why := Moving, ""
+	if s.Turning != nil {
+		role, tier = orCoder(s.Turning.Role), s.Turning.Tier
+	} else if !limits.Patient {
+		tier, why = s.ladder()
+	}
+	most := s.Start.Caps[role]
 	switch {
+	case tier == HardStop:
+		return Step{Do: Stop, Outcome: Stuck, Reason: why}
 	case !limits.Deadline.IsZero() && !now.Before(limits.Deadline):
 		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", limits.Wall)}
 	case s.MaxIterations > 0 && n > s.MaxIterations:
-		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("%d of %d iterations are used up", n-1, s.MaxIterations)}
+		return Step{Do: Stop, Outcome: Capped, Reason: s.capReason(n - 1)}
+	case most > 0 && s.turnsOf(role) >= most:
+		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("the %s has taken all of its %d turns", role, most)}
 	}
-	return Step{Do: TakeTurn, Iteration: n, Mode: s.nextMode()}
+	return Step{Do: TakeTurn, Iteration: n, Mode: s.nextMode(), Role: role, Tier: tier}
+}
+
+// capReason says that the cap is reached, and what was missing in the end (S2-61, S2-64).
+func (s State) capReason(used int) string {
+	why := fmt.Sprintf("%d of %d iterations are used up", used, s.MaxIterations)
+	last := s.lastJudged()
+	if last == nil || s.Start.Completion == nil {
+		return why
+	}
+	f := last.Failure()
+	switch {
+	case f == nil:
+	case f.Check == ClaimCheck:
+		why += ". Max iterations reached without completion promise"
+	case f.Verification:
+		why += ". Max iterations reached. Last verification: " + f.Reason
+	}
+	return why
 }
 
 // counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits or whose model was not to be had, nor an
@@ -105,7 +146,7 @@ func (s State) nextMode() Mode {
 		if !it.Judged {
 			continue
 		}
-		if f := it.Failure(); f != nil && f.Check == ReviewCheck {
+		if f := it.Failure(); f != nil && (f.Check == ReviewCheck || f.Role.ReadOnly()) {
 			return ReviewFix
 		}
 		break

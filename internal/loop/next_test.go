@@ -3,6 +3,8 @@ package loop
 import (
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 var (
@@ -118,8 +120,12 @@ func TestNext(t *testing.T) {
 	limits := Limits{Deadline: noon.Add(time.Hour), Wall: time.Hour}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Next(tt.state, limits, tt.at); got != tt.want {
-				t.Errorf("Next = %+v\nwant   %+v", got, tt.want)
+			want := tt.want
+			if want.Do == TakeTurn {
+				want.Role = task.Coder
+			}
+			if got := Next(tt.state, limits, tt.at); got != want {
+				t.Errorf("Next = %+v\nwant   %+v", got, want)
 			}
 		})
 	}

@@ -3,6 +3,8 @@ package loop
 import (
 	"fmt"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // RecordType names what a record tells.
@@ -18,6 +20,7 @@ const (
 	Paused    RecordType = "paused"    // the run waits before it takes the same turn again
 	Committed RecordType = "committed" // whatever it changed is a commit
 	Judged    RecordType = "judged"    // the checks have spoken about that commit
+	Warned    RecordType = "warned"    // the run's soft time limit is over
 	Posted    RecordType = "posted"    // something was published: comment, pull request
 	Ended     RecordType = "ended"     // the run has an outcome
 )
@@ -33,6 +36,9 @@ type Record struct {
 	Resume   *Resume    `json:"resume,omitempty"`
 	Baseline []Verdict  `json:"baseline,omitempty"`
 	Mode     Mode       `json:"mode,omitempty"`
+	Role     task.Role  `json:"role,omitempty"` // who takes the turn; empty: the coder
+	Tier     Tier       `json:"tier,omitempty"` // of a turn that the run was stuck before
+	Warning  string     `json:"warning,omitempty"`
 	Turn     *Turn      `json:"turn,omitempty"`
 	Pause    *Pause     `json:"pause,omitempty"`
 	Commit   *Commit    `json:"commit,omitempty"`
@@ -62,6 +68,12 @@ type Start struct {
 	Owner         string   `json:"owner"`              // who holds the lease: a process's name
 	RunURL        string   `json:"run_url,omitempty"`  // the workflow run
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
+	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
+	Completion *task.Completion `json:"completion,omitempty"`
+	// Pipeline is who acts, in order; empty: the coder alone.
+	Pipeline []task.Role `json:"pipeline,omitempty"`
+	// Caps is how many turns each role may take; a role without one may take as many as the run.
+	Caps map[task.Role]int `json:"caps,omitempty"`
 }
 
 // Resume says that another process took the run up, and what changed with that.
@@ -74,6 +86,8 @@ type Resume struct {
 	// Title and Spec replace the task's text when it was asked for again with another one.
 	Title string `json:"title,omitempty"`
 	Spec  string `json:"spec,omitempty"`
+	// Completion replaces the criteria together with the text.
+	Completion *task.Completion `json:"completion,omitempty"`
 }
 
 // Post is where something was published. Fields that are not set leave what was known.
@@ -106,7 +120,7 @@ func (r Record) Valid() error {
 	missing := map[RecordType]bool{
 		Started: r.Start == nil, Resumed: r.Resume == nil, Turned: r.Turn == nil,
 		Committed: r.Commit == nil, Paused: r.Pause == nil, Posted: r.Post == nil, Ended: r.End == nil,
-		Baselined: false, TurnBegun: false, Judged: false,
+		Baselined: false, TurnBegun: false, Judged: false, Warned: r.Warning == "",
 	}
 	empty, known := missing[r.Type]
 	if !known {

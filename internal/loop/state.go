@@ -3,6 +3,8 @@ package loop
 import (
 	"fmt"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // State is what the records of a run add up to. It is only ever made by folding records.
@@ -25,6 +27,7 @@ type State struct {
 	FailInRow  int    // turns in a row that failed for a reason that passes by itself, since the last one or the last resume
 	Waits      bool   // the last turn waits for a human, who has not answered yet
 	Pause      *Pause // what is waited for before the same turn is taken again; nil: nothing
+	Warning    string // that the soft time limit is over, with how much is left; empty: it is not
 	Tip        string // newest commit of the run; empty before the first
 	Usage      Usage  // of every turn and review
 	Post       Post
@@ -40,6 +43,8 @@ type State struct {
 type Turning struct {
 	Iteration int
 	Mode      Mode
+	Role      task.Role
+	Tier      Tier
 	At        time.Time
 }
 
@@ -47,6 +52,8 @@ type Turning struct {
 type Iteration struct {
 	N        int
 	Mode     Mode
+	Role     task.Role // who took the turn
+	Tier     Tier      // how far the run had been escalated for it
 	At       time.Time // when the turn began
 	Turn     Turn
 	Commit   *Commit
@@ -105,8 +112,10 @@ func (s State) With(r Record) State {
 	case Baselined:
 		s.Baseline, s.Baselined = r.Baseline, true
 	case TurnBegun:
-		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, At: r.At}
+		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: orCoder(r.Role), Tier: r.Tier, At: r.At}
 		s.Pause = nil
+	case Warned:
+		s.Warning = r.Warning
 	case Paused:
 		s.Pause = r.Pause
 	case Turned:
@@ -136,7 +145,7 @@ func (s *State) start(start Start, at time.Time) {
 func (s *State) resume(r Resume, at time.Time) {
 	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
 	s.End = nil
-	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause = 0, 0, false, nil
+	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
 	s.Post.Linked = false // the line tells of the outcome before
 	if r.Hint != "" {
 		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
@@ -146,7 +155,7 @@ func (s *State) resume(r Resume, at time.Time) {
 		s.Reopened = len(s.Iterations)
 	}
 	if r.Title != "" || r.Spec != "" {
-		s.Start.Title, s.Start.Spec = r.Title, r.Spec
+		s.Start.Title, s.Start.Spec, s.Start.Completion = r.Title, r.Spec, r.Completion
 	}
 	if r.MaxIterations > 0 {
 		s.MaxIterations = len(s.Iterations) + r.MaxIterations
@@ -155,9 +164,9 @@ func (s *State) resume(r Resume, at time.Time) {
 
 // turned adds the iteration, or puts it in the place of one that did not count.
 func (s *State) turned(r Record) {
-	it := &Iteration{N: r.Iteration, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration)}
-	if s.Turning != nil {
-		it.Mode = s.Turning.Mode
+	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration)}
+	if t := s.Turning; t != nil {
+		it.Mode, it.Role, it.Tier = t.Mode, t.Role, t.Tier
 	}
 	s.Turning = nil
 	s.Usage = s.Usage.Plus(r.Turn.Usage)
@@ -286,20 +295,6 @@ func (s State) Failure() *Verdict {
 	return nil
 }
 
-// StuckCount is how many times in a row, up to now, the newest failure has had the same signature (S0-36).
-func (s State) StuckCount() int {
-	count, hash := 0, ""
-	for i := len(s.Iterations) - 1; i >= 0; i-- {
-		f := s.Iterations[i].Failure()
-		if f == nil || (hash != "" && f.Hash != hash) {
-			break
-		}
-		hash = f.Hash
-		count++
-	}
-	return count
-}
-
 // Failure is the first verdict that blocked, nil when none did.
 func (it Iteration) Failure() *Verdict {
 	for i := range it.Verdicts {
@@ -310,14 +305,24 @@ func (it Iteration) Failure() *Verdict {
 	return nil
 }
 
-// Done reports whether the iteration ends the run well: the agent claims it, something changed, every hard check passed, none was
-// skipped, and all of them spoke of the committed tree (C1).
-func (it Iteration) Done() bool {
+// Obstacle is the first verdict that blocked other than a missing claim: what stands in the way of the work itself.
+func (it Iteration) Obstacle() *Verdict {
+	for i := range it.Verdicts {
+		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && v.Check != ClaimCheck {
+			return v
+		}
+	}
+	return nil
+}
+
+// Passed reports whether the role that took the turn has done its part: the agent claims it, and every hard check passed on the committed
+// tree but those that another role has to work for first.
+func (it Iteration) Passed() bool {
 	if !it.Judged || it.Commit == nil || !it.Turn.Claim.Done || len(it.Verdicts) == 0 {
 		return false
 	}
 	for _, v := range it.Verdicts {
-		if v.Severity == Soft {
+		if v.Severity == Soft || v.Skipped != "" && v.Later {
 			continue
 		}
 		if v.Skipped != "" || !v.Pass || v.Tree != it.Commit.Tree {
@@ -327,10 +332,21 @@ func (it Iteration) Done() bool {
 	return true
 }
 
+// Done reports whether the iteration ends the run well: the agent claims it, something changed, every hard check passed, none was
+// skipped, and all of them spoke of the committed tree (C1).
+func (it Iteration) Done() bool {
+	for _, v := range it.Verdicts {
+		if v.Skipped != "" && v.Severity == Hard {
+			return false
+		}
+	}
+	return it.Passed()
+}
+
 func (it Iteration) withoutOutputs() *Iteration {
 	verdicts := append([]Verdict(nil), it.Verdicts...)
 	for i := range verdicts {
-		verdicts[i].Output, verdicts[i].Tell = "", ""
+		verdicts[i].Output, verdicts[i].Tell, verdicts[i].Findings = "", "", nil
 	}
 	it.Verdicts = verdicts
 	it.Turn.Text = ""

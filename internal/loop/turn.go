@@ -106,8 +106,9 @@ var claimTag = regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|p
 var promises = []string{"COMPLETE", "IMPLEMENTATION_COMPLETE"}
 
 // ReadClaim looks for a claim in one message of the agent's own (C2): the first tag in it counts. ok is false when there is none.
-// completion is the setting completionResponse.
-func ReadClaim(message, completion string) (c Claim, ok bool) {
+// completion is the setting completionResponse, empty when no <response> claims; wanted are the promises that do, by default COMPLETE and
+// the coder's own.
+func ReadClaim(message, completion string, wanted ...string) (c Claim, ok bool) {
 	m := claimTag.FindStringSubmatch(message)
 	if m == nil {
 		return Claim{}, false
@@ -115,11 +116,13 @@ func ReadClaim(message, completion string) (c Claim, ok bool) {
 	tag, text := strings.ToLower(m[1]), strings.Join(strings.Fields(m[2]), " ")
 	c = Claim{Tag: tag, Text: shorten(text, 200)}
 	if tag == "response" {
-		c.Done = strings.EqualFold(text, strings.Join(strings.Fields(completion), " "))
-		return c, true
+		wanted = []string{completion}
+	} else if len(wanted) == 0 {
+		wanted = promises
 	}
-	for _, p := range promises {
-		c.Done = c.Done || strings.EqualFold(text, p)
+	for _, w := range wanted {
+		w = strings.Join(strings.Fields(w), " ")
+		c.Done = c.Done || w != "" && strings.EqualFold(text, w)
 	}
 	return c, true
 }

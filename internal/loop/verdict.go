@@ -42,6 +42,8 @@ type Verdict struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Role is whose part of the work the check judges; empty: everybody's.
 	Role task.Role `json:"role,omitempty"`
+	// Verification says that it verifies a promise (S2-66).
+	Verification bool `json:"verification,omitempty"`
 	// Later says of a skipped check that another role has to work first.
 	Later bool `json:"later,omitempty"`
 	// Flaky says that the check failed and passed on one and the same tree.

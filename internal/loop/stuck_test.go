@@ -1,0 +1,126 @@
+package loop
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// history makes a run of a line of words, one an iteration: a letter is the signature of what failed, "-" a missing claim alone; with "=" the
+// tree is unchanged, with "!" the agent claims, with "?" the failure names a gap.
+func history(words string) State {
+	s := State{MaxIterations: 20}
+	for i, word := range strings.Fields(words) {
+		it := &Iteration{N: i + 1, Mode: Implement, Role: task.Coder, Turn: Turn{Class: OK}, Commit: &Commit{Tree: "t"}, Judged: true}
+		it.Turn.Claim.Done = strings.Contains(word, "!")
+		it.Commit.Empty = strings.Contains(word, "=")
+		it.Verdicts = []Verdict{{Check: ClaimCheck, Severity: Hard, Pass: it.Turn.Claim.Done, Tree: "t", Hash: "claim"}}
+		if letter := word[:1]; letter != "-" {
+			v := Verdict{Check: "make test", Severity: Hard, Tree: "t", Hash: letter}
+			if strings.Contains(word, "?") {
+				v.Gap = []string{"jwt"}
+			}
+			it.Verdicts = append(it.Verdicts, v)
+		}
+		step := s.nextTurn(Limits{}, noon)
+		if step.Do == Stop {
+			s.End = &End{Outcome: step.Outcome, Reason: step.Reason}
+			return s
+		}
+		it.Tier = step.Tier
+		s.Iterations = append(s.Iterations, it)
+	}
+	return s
+}
+
+// TestLadder has a row for every rule of C28. What a run does next is said by its tiers so far and the next: "." for an ordinary turn, "s" for
+// a strategy shift, "e" for one with more context, "X" for the end.
+func TestLadder(t *testing.T) {
+	tests := []struct{ name, history, want string }{
+		{"a new run", "", "."},
+		{"two of the same are no pattern", "a a", "..."},
+		{"the third leads to a shift", "a a a", "...s"},
+		{"the fourth ends it when nothing is missing", "a a a a", "...sX"},
+		{"the fourth leads to more context when the failure names a gap", "a? a? a? a?", "...se"},
+		{"the fifth ends it", "a? a? a? a? a?", "...seX"},
+		{"a shift that helps leads back to ordinary turns", "a a a b", "...s."},
+		{"what fails differently each time is no repetition", "a b c d e f", "......."},
+		{"two failures in turn, three times each", "a b a b a b", "......s"},
+		{"two failures in turn, and again", "a b a b a b a", "......sX"},
+		{"two failures in turn with a gap", "a b a b a b a?", "......se"},
+		{"both shifts are used up by one pattern, so that another ends the run", "a? a? a? a? b b b", "...se..X"},
+		{"a second pattern may have the second shift", "a a a b b b", "...s..s"},
+		{"not more than two shifts a run", "a a a b b b c c c", "...s..s..X"},
+		{"no claim, but the tree changes: work goes on", "- - - - - -", "......."},
+		{"no claim and nothing changed, but nothing failed: the agent reads", "-= -= -= -=", "....."},
+		{"a claim three times over an unchanged tree", "-!= -!= -!=", "...s"},
+		{"different failures of an unchanged tree", "a= b= c=", "...s"},
+		{"different failures of an unchanged tree, and again", "a= b= c= d=", "...sX"},
+		{"a change in between", "a= b= c d= e=", "......"},
+	}
+	letters := map[Tier]string{Moving: ".", Shift: "s", Expand: "e"}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, got := history(tt.history), ""
+			for _, it := range s.Iterations {
+				got += letters[it.Tier]
+			}
+			switch step := s.nextTurn(Limits{}, noon); {
+			case s.End != nil:
+				got += "X, and turns after it"
+			case step.Do == Stop && step.Outcome == Stuck && step.Reason != "":
+				got += "X"
+			default:
+				got += letters[step.Tier]
+			}
+			if got != tt.want {
+				t.Errorf("%s: tiers %s, want %s", tt.history, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStuckComesBeforeTheCap(t *testing.T) {
+	s := history("a? a? a? a? a?")
+	s.MaxIterations = 5
+	if got := Next(s, Limits{}, noon); got.Outcome != Stuck {
+		t.Errorf("Next = %+v, want stuck even though the cap falls on the same attempt (C28)", got)
+	}
+	s.Iterations[4] = judged(5, claims, green)
+	if got := Next(s, Limits{}, noon); got.Outcome != Done {
+		t.Errorf("Next = %+v, want done: completion is looked at before everything else", got)
+	}
+}
+
+func TestPromptsAreNeverStuck(t *testing.T) {
+	if got := Next(history("a a a a"), Limits{Patient: true}, noon); got.Do != TakeTurn || got.Tier != Moving {
+		t.Errorf("Next = %+v, want an ordinary turn (C25)", got)
+	}
+}
+
+func TestARetryBeginsTheLadderAgain(t *testing.T) {
+	s := history("a a a a")
+	s.Reopened = 4
+	if got := Next(s, Limits{}, noon); got.Do != TakeTurn || got.Tier != Moving {
+		t.Errorf("Next = %+v, want an ordinary turn", got)
+	}
+	if got := s.StuckCount(); got != 0 {
+		t.Errorf("StuckCount = %d after a retry, want 0", got)
+	}
+}
+
+func TestARetakenTurnKeepsItsTier(t *testing.T) {
+	s := history("a a a")
+	s = s.With(Record{Type: TurnBegun, At: noon, Iteration: 4, Mode: Implement, Tier: Shift})
+	if got := Next(s, Limits{}, noon); got.Tier != Shift || got.Iteration != 4 {
+		t.Errorf("Next = %+v, want the shift of iteration 4 again", got)
+	}
+	s = s.With(Record{Type: Turned, At: noon, Iteration: 4, Turn: &Turn{Class: Overloaded}})
+	s = s.With(Record{Type: Committed, At: noon, Iteration: 4, Commit: &Commit{Tree: "t", Empty: true}})
+	s = s.With(Record{Type: Paused, At: noon, Iteration: 4, Pause: &Pause{Until: noon}})
+	if got := Next(s, Limits{}, noon.Add(time.Hour)); got.Do != TakeTurn || got.Tier != Shift || got.Iteration != 4 {
+		t.Errorf("Next = %+v, want the shift of iteration 4 once more: what did not count escalates nothing", got)
+	}
+}
