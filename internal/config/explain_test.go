@@ -56,6 +56,14 @@ const explainedJSONC = `{
   "scm": {
     "command": "git" // .ralph/settings.local.json
   },
+  "verification": "string_match", // default
+  "strict": false, // default
+  "protected": [ // default
+    ".ralph/**"
+  ],
+  "editedChecks": "hard", // default
+  "weakenedTests": "soft", // default
+  "unfinished": "soft", // default
   "baseline": "report", // default
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default
@@ -119,7 +127,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 26 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 32 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -47,6 +47,18 @@ func (s Settings) ReviewIdleTimeout() time.Duration {
 // CheckTimeout bounds a guardrail.
 func (s Settings) CheckTimeout(g Guardrail) time.Duration { return s.Scaled(time.Duration(g.Timeout)) }
 
+// CheckWarning is after how long of a guardrail the log warns: half of its limit, as for tests, two thirds of that of a soft one, as for
+// what looks at quality (S0-22, S0-24).
+func (s Settings) CheckWarning(g Guardrail) time.Duration {
+	switch {
+	case g.SoftTimeout != 0:
+		return s.Scaled(time.Duration(g.SoftTimeout))
+	case g.Severity == Soft:
+		return s.CheckTimeout(g) * 2 / 3
+	}
+	return s.CheckTimeout(g) / 2
+}
+
 // Scaled is a limit of a turn or a check times TimeoutMultiplier (C12).
 func (s Settings) Scaled(limit time.Duration) time.Duration {
 	return time.Duration(float64(limit) * s.TimeoutMultiplier)

@@ -113,7 +113,7 @@ func TestProblems(t *testing.T) {
 		{`{"guardrails":[{"command":"a","failAction":"append"}]}`, `.ralph/settings.json: guardrails[0].failAction is "append"; allowed is "APPEND", "PREPEND" or "REPLACE".`},
 		{`{"guardrails":[{"command":"a","timeout":"10"}]}`, `.ralph/settings.json: guardrails[0].timeout is "10"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
 		{`{"guardrails":[{"command":"a","timeout":"-1s"}]}`, `.ralph/settings.json: guardrails[0].timeout is "-1s"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
-		{`{"guardrails":[{"command":"a","when":"b","who":"c"}]}`, `.ralph/settings.json: guardrails[0].when and guardrails[0].who are unknown keys; allowed are command, failAction, hint, name, severity and timeout.`},
+		{`{"guardrails":[{"command":"a","when":"b","who":"c"}]}`, `.ralph/settings.json: guardrails[0].when and guardrails[0].who are unknown keys; allowed are command, expect, failAction, hint, name, report, severity, softTimeout and timeout.`},
 		{`{"scm":{"tasks":["commit"]}}`, `.ralph/settings.json: scm lacks command, which must be there.`},
 	} {
 		_, err := Load(layer(test.settings))

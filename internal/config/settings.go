@@ -3,6 +3,7 @@
 package config
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -44,6 +45,20 @@ type Settings struct {
 	SCM *SCM `json:"scm,omitempty"`
 	// Review asks a fresh reviewer before a run is done (C14); see ReviewFrom for runs that have none unless it is asked for.
 	Review bool `json:"review"`
+	// Pipeline is who acts, in order: "coder", "tester", "reviewer", "qa"; nil: what task and review ask for.
+	Pipeline []string `json:"pipeline,omitzero"`
+	// Completion is what "done" means for tasks that do not say it themselves: a JSON object in the form of a task file; nil: nothing.
+	Completion json.RawMessage `json:"completion,omitzero"`
+	// Verification is how a promise is verified when the criteria name neither a method nor a command (S2-75): "string_match", "semantic".
+	Verification string `json:"verification"`
+	// Strict refuses a task without acceptance criteria (C13).
+	Strict bool `json:"strict"`
+	// Protected are patterns of files that a run may not touch.
+	Protected []string `json:"protected"`
+	// EditedChecks, WeakenedTests and Unfinished say what these built-in checks mean: Hard, Soft or Off.
+	EditedChecks  string `json:"editedChecks"`
+	WeakenedTests string `json:"weakenedTests"`
+	Unfinished    string `json:"unfinished"`
 	// Baseline says what checks that fail before the first turn mean (B-24).
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run (S0-20).
@@ -91,12 +106,25 @@ type Guardrail struct {
 	Hint       string   `json:"hint,omitempty"`
 	Severity   string   `json:"severity,omitempty"`
 	Timeout    Duration `json:"timeout,omitempty"`
+	// SoftTimeout is when the log warns; Timeout is when it is stopped (S0-22…S0-24).
+	SoftTimeout Duration `json:"softTimeout,omitempty"`
+	Report      string   `json:"report,omitempty"` // path or pattern of a report that it writes: JUnit XML or SARIF
+	Expect      *Expect  `json:"expect,omitempty"`
+}
+
+// Expect is what must be so for a guardrail to pass (C26).
+type Expect struct {
+	Exit        int      `json:"exit"`
+	Contains    []string `json:"contains,omitzero"`
+	NotContains []string `json:"notContains,omitzero"`
+	MinTests    *int     `json:"minTests,omitempty"` // nil: one, where the output tells
 }
 
 // The values of a guardrail's severity and fail action. They are those of loop.Severity and loop.FailAction.
 const (
 	Hard    = "hard"
 	Soft    = "soft"
+	Off     = "off" // of a built-in check alone
 	Append  = "APPEND"
 	Prepend = "PREPEND"
 	Replace = "REPLACE"
@@ -128,6 +156,11 @@ func Defaults() Settings {
 		Agent:               Command{Command: "claude", Timeout: Duration(20 * time.Minute), IdleTimeout: Duration(10 * time.Minute)},
 		Reviewer:            Command{Timeout: Duration(5 * time.Minute)},
 		Review:              true,
+		Verification:        "string_match",
+		Protected:           []string{".ralph/**"},
+		EditedChecks:        Hard,
+		WeakenedTests:       Soft,
+		Unfinished:          Soft,
 		Baseline:            BaselineReport,
 		TimeoutMinutes:      60,
 		TimeoutMultiplier:   1,
@@ -136,8 +169,11 @@ func Defaults() Settings {
 	}
 }
 
-// guardrailTimeout is how long a check may run where nothing else is said (S0-22).
-const guardrailTimeout = 10 * time.Minute
+// How long a check may run where nothing else is said: tests, and what looks at quality alone (S0-22, S0-24).
+const (
+	hardTimeout = 10 * time.Minute
+	softTimeout = 3 * time.Minute
+)
 
 // complete fills what follows from other settings.
 func (s *Settings) complete() {
@@ -168,8 +204,12 @@ func (g *Guardrail) complete() {
 	if g.Severity == "" {
 		g.Severity = Hard
 	}
-	if g.Timeout == 0 {
-		g.Timeout = Duration(guardrailTimeout)
+	switch {
+	case g.Timeout != 0:
+	case g.Severity == Soft:
+		g.Timeout = Duration(softTimeout)
+	default:
+		g.Timeout = Duration(hardTimeout)
 	}
 }
 
