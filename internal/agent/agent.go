@@ -36,7 +36,9 @@ type Options struct {
 	OnSoft     func()
 	ReadOnly   bool   // a reviewer: no tool that writes or runs anything
 	Schema     string // JSON schema of the answer wanted; "" none
-	Completion string // the setting completionResponse: what a <response> claims with
+	Completion string // the setting completionResponse: what a <response> claims with; "" none does
+	// Promises are the texts of <promise> that claim; nil: those that count without criteria (C2).
+	Promises []string
 	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has written.
 	LogFile string
 	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the agent's process.

@@ -85,3 +85,25 @@ func TestTextIsCutBetweenCharacters(t *testing.T) {
 		}
 	}
 }
+
+// TestPromisesOfCriteria: where the criteria set a promise, nothing else claims (C2).
+func TestPromisesOfCriteria(t *testing.T) {
+	for text, want := range map[string]bool{
+		"<promise>AUTH_IMPLEMENTED</promise>":      true,
+		"<promise> auth_implemented\n</promise>":   true,
+		"<promise>COMPLETE</promise>":              false,
+		"<response>DONE</response>":                false,
+		"<promise>AUTH_IMPLEMENTED soon</promise>": false,
+	} {
+		line, err := json.Marshal(map[string]any{"type": "result", "subtype": "success", "result": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn, err := agent.Replay(agent.Options{Command: "claude", Promises: []string{"AUTH_IMPLEMENTED"}}, agent.Recording{
+			Stdout: strings.NewReader(string(line) + "\n"), Stderr: strings.NewReader(""),
+		})
+		if err != nil || turn.Claim.Done != want {
+			t.Errorf("%s: claim %+v, %v, want %t", text, turn.Claim, err, want)
+		}
+	}
+}

@@ -147,7 +147,7 @@ func (r *reader) seekClaim(n int) {
 	if len(ends) == 0 {
 		return
 	}
-	if claim, ok := loop.ReadClaim(string(r.text[r.searched:]), r.talk.Completion); ok {
+	if claim, ok := loop.ReadClaim(string(r.text[r.searched:]), r.talk.Completion, r.talk.Promises...); ok {
 		r.claim, r.claimed = claim, true
 	}
 	r.searched = from + ends[len(ends)-1][1]
@@ -184,7 +184,7 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		}
 		if t.Text == "" && !res.Failed { // the formats without messages have only this
 			t.Text = res.Text
-			t.Claim, _ = loop.ReadClaim(res.Text, r.talk.Completion)
+			t.Claim, _ = loop.ReadClaim(res.Text, r.talk.Completion, r.talk.Promises...)
 		}
 	}
 	if r.facts.asked { // the address to log in at is nobody's business
