@@ -2,15 +2,18 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Check is one judge. Run fills what it knows of the verdict; name, severity, tree, hash and duration are the list's part.
+// Check is one judge. Run fills what it knows of the verdict; name, tree, hash and duration are the list's part, and so is the severity
+// unless Run sets one: how bad a thing is may depend on what was found.
 type Check interface {
 	Name() string
 	Severity() loop.Severity
@@ -35,6 +38,7 @@ const (
 type At struct {
 	State     loop.State
 	Iteration loop.Iteration
+	So        []loop.Verdict // of this iteration so far, in the order of the list
 }
 
 // Tree is the checkout the checks run in.
@@ -64,6 +68,7 @@ func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 		if l.Stopping != nil && l.Stopping() {
 			return nil, context.Canceled
 		}
+		at.So = slices.Clip(verdicts)
 		v, err := l.one(ctx, c, at, blocked)
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)
@@ -113,7 +118,7 @@ func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Check, v.Severity, v.Duration = c.Name(), c.Severity(), l.Clock().Sub(began)
+	v.Check, v.Severity, v.Duration = c.Name(), cmp.Or(v.Severity, c.Severity()), l.Clock().Sub(began)
 	if at.Iteration.Commit != nil {
 		v.Tree = at.Iteration.Commit.Tree
 	}

@@ -62,26 +62,3 @@ func (c Claim) Run(_ context.Context, at At) (loop.Verdict, error) {
 	v.Tell = fmt.Sprintf("The last attempt did not end with <response>%s</response>. When the task is done, end your last message with it.", c.Completion)
 	return v, nil
 }
-
-// Diff says no when the agent claims to be done and the whole run has changed nothing.
-type Diff struct{}
-
-// Name is the check's name in verdicts.
-func (Diff) Name() string { return loop.DiffCheck }
-
-// Severity of an empty diff is hard.
-func (Diff) Severity() loop.Severity { return loop.Hard }
-
-// Needs a claim: without one, nothing changed is nothing said.
-func (Diff) Needs() Need { return SomeWork | AClaim }
-
-// Run judges the diff from the base commit.
-func (Diff) Run(_ context.Context, at At) (loop.Verdict, error) {
-	if !at.Iteration.Commit.NoDiff {
-		return loop.Verdict{Pass: true}, nil
-	}
-	return loop.Verdict{
-		Reason: "the agent claims to be done, but nothing has changed",
-		Tell:   "The last attempt claimed to be done, but no file differs from where you began. Do the work, or say without the claim why nothing needs doing.",
-	}, nil
-}

@@ -1,0 +1,82 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// TestDiff has a row for every way of having changed nothing, and for what looks like one and is not.
+func TestDiff(t *testing.T) {
+	before := files{"a.go": "package a\n\nfunc F() int {\n\treturn 1\n}\n", "b.py": "def f():\n    if x:\n        return 1\n    return 2\n", "c.txt": "end", "void": "", "run.sh": "true\n", "server.log": "1\n"}
+	only := "the agent claims to be done, but only "
+	for name, c := range map[string]struct {
+		change files
+		want   string // the reason; empty: it passes
+	}{
+		"a line":                            {files{"a.go": "package a\n\nfunc F() int {\n\treturn 2\n}\n"}, ""},
+		"a new file":                        {files{"new.txt": "x\n"}, ""},
+		"a deleted file":                    {files{"a.go": gone}, ""},
+		"a moved file":                      {files{"a.go": gone, "z.go": before["a.go"]}, ""},
+		"lines in another order":            {files{"b.py": "def f():\n    return 2\n    if x:\n        return 1\n"}, ""},
+		"spaces for tabs":                   {files{"a.go": "package a\n\nfunc F() int {\n    return 1\n}\n"}, only + "white space has changed"},
+		"blank lines":                       {files{"a.go": "package a\nfunc F() int {\n\treturn 1\n\n}\n\n"}, only + "white space has changed"},
+		"line ends":                         {files{"a.go": "package a\r\n\r\nfunc F() int {\r\n\treturn 1\r\n}\r\n"}, only + "white space has changed"},
+		"a final newline":                   {files{"c.txt": "end\n"}, only + "white space has changed"},
+		"broken lines":                      {files{"a.go": "package a\n\nfunc F() int { return 1 }\n"}, only + "white space has changed"},
+		"a new file of blank lines":         {files{"d.txt": "\n\n"}, only + "white space has changed"},
+		"indentation that has a meaning":    {files{"b.py": "def f():\n    if x:\n        return 1\n        return 2\n"}, ""},
+		"spaces at the end of Python":       {files{"b.py": "def f():\n    if x:  \n        return 1\n\n    return 2\n"}, only + "white space has changed"},
+		"the state file":                    {files{".ralph_state.md": "x\n"}, only + "files that ralph or the agent keeps for itself have changed"},
+		"files of the harness":              {files{".ralph/runs/1/x": "x\n", ".ralph-active": "{}\n", ".ralph.lock": "1\n", "ralph/progress.txt": "x\n", "ralph/tasks.json": "{}"}, only + "files that ralph or the agent keeps for itself have changed"},
+		"an agent's notes":                  {files{".claude/settings.local.json": "{}\n", ".aider.chat.history.md": "x\n", ".codex/log/x": "x\n"}, only + "files that ralph or the agent keeps for itself have changed"},
+		"an agent's command":                {files{".claude/commands/fix.md": "Fix it.\n"}, ""},
+		"the file that says DONE":           {files{"DONE": "done\n"}, only + "files that ralph or the agent keeps for itself have changed"},
+		"a new log":                         {files{"build/out.log": "ok\n"}, only + "files that ralph or the agent keeps for itself have changed"},
+		"a log that was there":              {files{"server.log": "2\n"}, ""},
+		"a file of a like name":             {files{"docs/.ralph_state.md": "x\n"}, ""},
+		"an empty file":                     {files{"new.txt": ""}, only + "empty files came or went"},
+		"an empty file removed":             {files{"void": gone}, only + "empty files came or went"},
+		"a mode":                            {files{"run.sh": gone, "run.sh*": "true\n"}, only + "the modes of files have changed"},
+		"a mode and a line":                 {files{"run.sh": gone, "run.sh*": "false\n"}, ""},
+		"a link":                            {files{"link@": "a.go"}, ""},
+		"a binary file":                     {files{"image": "\x00\x01"}, ""},
+		"white space and a state file":      {files{"c.txt": "end\n", ".ralph_state.md": "x\n"}, only + "white space and files that ralph or the agent keeps for itself have changed"},
+		"a state file and a line of work":   {files{".ralph_state.md": "x\n", "c.txt": "the end"}, ""},
+		"white space, nothing and an empty": {files{"c.txt": "end\n", "e": "", ".ralph.lock": "1"}, only + "white space, files that ralph or the agent keeps for itself and empty files have changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := run(t, Diff{Changes: between(t, before, before.with(c.change)), Kept: []string{"./DONE"}}, judged())
+			if v.Pass != (c.want == "") || v.Reason != c.want {
+				t.Errorf("pass %v, %q; want %q", v.Pass, v.Reason, c.want)
+			}
+		})
+	}
+}
+
+// TestDiffThatIsFormatting: white space is work when a hard check that failed on the base commit asks for it.
+func TestDiffThatIsFormatting(t *testing.T) {
+	failed := loop.Verdict{Check: "gofmt", Severity: loop.Hard}
+	soft := loop.Verdict{Check: "gofmt", Severity: loop.Soft}
+	passed := loop.Verdict{Check: "gofmt", Severity: loop.Hard, Pass: true}
+	for name, c := range map[string]struct {
+		before, now loop.Verdict
+		want        bool
+	}{
+		"failed, passes":       {failed, passed, true},
+		"failed, fails":        {failed, failed, false},
+		"passed, passes":       {passed, passed, false},
+		"warned, passes":       {soft, loop.Verdict{Check: "gofmt", Severity: loop.Soft, Pass: true}, false},
+		"failed, another one":  {failed, loop.Verdict{Check: "test", Severity: loop.Hard, Pass: true}, false},
+		"failed, was left out": {failed, loop.Verdict{Check: "gofmt", Severity: loop.Hard, Skipped: "it failed"}, false},
+	} {
+		at := judged()
+		at.State.Baseline, at.So = []loop.Verdict{c.before}, []loop.Verdict{c.now}
+		if v := run(t, Diff{Changes: between(t, files{"a.go": "x\n"}, files{"a.go": "\tx\n"})}, at); v.Pass != c.want {
+			t.Errorf("%s: pass = %v", name, v.Pass)
+		}
+		if v := run(t, Diff{Changes: between(t, files{}, files{".ralph.lock": "1\n"})}, at); v.Pass {
+			t.Errorf("%s: a lock file passes for formatting", name)
+		}
+	}
+}
