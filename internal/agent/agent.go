@@ -35,6 +35,7 @@ type Options struct {
 	Soft       time.Duration
 	OnSoft     func()
 	ReadOnly   bool   // a reviewer: no tool that writes or runs anything
+	NoTools    bool   // it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
 	Schema     string // JSON schema of the answer wanted; "" none
 	Completion string // the setting completionResponse: what a <response> claims with; "" none does
 	// Promises are the texts of <promise> that claim; nil: those that count without criteria (C2).
@@ -181,6 +182,9 @@ func environment(o Options, d dialect) []string {
 	}
 	return proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass, o.Allow), append(extra, o.Extra...)...)
 }
+
+// reads reports whether the agent is to change nothing.
+func (o Options) reads() bool { return o.ReadOnly || o.NoTools }
 
 // asRoot reports whether the agent runs as root.
 func (o Options) asRoot() bool {

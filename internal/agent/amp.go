@@ -32,11 +32,18 @@ const ampReading = `{"amp.permissions": [{"tool": "Read", "action": "allow"}, {"
 	{"tool": "*", "action": "reject"}], "amp.updates.mode": "disabled"}
 `
 
+// ampNothing are the settings of an agent that is only asked something.
+const ampNothing = `{"amp.permissions": [{"tool": "*", "action": "reject"}], "amp.updates.mode": "disabled"}
+`
+
 func ampFiles(t *talk) error {
-	if !t.ReadOnly {
-		return nil
+	switch {
+	case t.NoTools:
+		return t.file(ampSettings, ampNothing)
+	case t.ReadOnly:
+		return t.file(ampSettings, ampReading)
 	}
-	return t.file(ampSettings, ampReading)
+	return nil
 }
 
 func ampArguments(t *talk) []string {
@@ -44,7 +51,7 @@ func ampArguments(t *talk) []string {
 	if !t.Text {
 		args = append(args, "--stream-json")
 	}
-	if t.ReadOnly {
+	if t.reads() {
 		args = append(args, "--settings-file", t.path(ampSettings))
 	} else {
 		args = append(args, "--dangerously-allow-all")

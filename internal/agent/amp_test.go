@@ -78,6 +78,19 @@ func TestAmpReadingOnly(t *testing.T) {
 	}
 }
 
+// An agent that is only asked something gets settings that reject every tool.
+func TestAmpWithoutTools(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+ampRecording(t, "documented-success.jsonl"))
+	f.turn(t, agent.Options{NoTools: true}, "Is it done?")
+	if argv := f.argv(t); slices.Contains(argv, "--dangerously-allow-all") {
+		t.Errorf("argv = %q", argv)
+	}
+	if got := f.read(t, "settings"); !strings.Contains(got, `[{"tool": "*", "action": "reject"}]`) {
+		t.Errorf("settings = %s", got)
+	}
+}
+
 func TestAmpWithoutAFileForALongPrompt(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "amp", "touch \"$HERE/started\"")

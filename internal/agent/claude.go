@@ -36,9 +36,12 @@ func claudeArguments(t *talk) []string {
 		// The repository's own settings, hooks and servers are untrusted code. This keeps its CLAUDE.md out too: the prompt names it.
 		args = append(args, "--setting-sources", "", "--strict-mcp-config")
 	}
-	if o.ReadOnly {
+	switch {
+	case o.NoTools:
+		args = append(args, "--permission-mode", "dontAsk", "--tools", "")
+	case o.ReadOnly:
 		args = append(args, "--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob")
-	} else {
+	default:
 		args = append(args, "--dangerously-skip-permissions")
 	}
 	if o.Model != "" {

@@ -60,6 +60,22 @@ func TestRealClaudeAnswersInAForm(t *testing.T) {
 	}
 }
 
+// An agent that is only asked something is offered nothing but the form of its answer.
+func TestRealClaudeWithoutTools(t *testing.T) {
+	schema := `{"type":"object","properties":{"verified":{"type":"boolean"}},"required":["verified"]}`
+	answer := model.Tool{Name: "StructuredOutput", Input: map[string]any{"verified": true}}
+	b := ready(t, claude, agent.Options{NoTools: true, Schema: schema},
+		model.Turn{Tools: []model.Tool{answer}}, model.Turn{Text: "That is my answer."})
+	if turn := b.take(t.Context(), t, "Is it done?"); turn.Class != loop.OK || turn.Structured != `{"verified":true}` {
+		t.Errorf("turn = %+v", turn)
+	}
+	for _, r := range b.model.Requests() {
+		if slices.ContainsFunc(r.Tools, func(name string) bool { return name != "StructuredOutput" && name != "DeferredToolPlaceholder" }) {
+			t.Errorf("it was offered %v", r.Tools)
+		}
+	}
+}
+
 func TestRealClaudeWithAWrongFlag(t *testing.T) {
 	b := ready(t, claude, agent.Options{Flags: []string{"--no-such-flag"}}, model.Scenario("text")...)
 	if turn := b.take(t.Context(), t, "Say something."); turn.Class != loop.Rejected {

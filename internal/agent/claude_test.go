@@ -105,6 +105,7 @@ func TestClaudeCommandLine(t *testing.T) {
 		"settings": {agent.Options{Flags: []string{"--model", "opus", "--no-auto-compact"}, Model: "sonnet", Schema: `{"a": 1}`},
 			slices.Concat([]string{"-p", "--model", "opus", "--no-auto-compact"}, shut, []string{skip, "--model", "sonnet", "--json-schema", `{"a": 1}`})},
 		"reading":          {agent.Options{ReadOnly: true}, slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob"})},
+		"no tools":         {agent.Options{NoTools: true}, slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", ""})},
 		"its own settings": {agent.Options{AgentSettings: true}, slices.Concat([]string{"-p"}, own, []string{skip})},
 		"text":             {agent.Options{Text: true, Schema: `{}`}, slices.Concat([]string{"-p", "--output-format", "text"}, shut[3:], []string{skip})},
 		"going on":         {agent.Options{Resume: "11111111-2222-4333-8444-555555555555"}, slices.Concat([]string{"-p"}, shut, []string{skip, "--resume", "11111111-2222-4333-8444-555555555555"})},

@@ -53,7 +53,7 @@ func codexArguments(t *talk) []string {
 		args = append(args, "--json")
 	}
 	switch {
-	case t.ReadOnly:
+	case t.reads(): // it has no way to be without its shell
 		args = append(args, "--sandbox", "read-only")
 	case !slices.ContainsFunc(t.Flags, func(flag string) bool { return codexSandbox(flag) != 0 }):
 		args = append(args, "--sandbox", "workspace-write")
@@ -101,7 +101,7 @@ func codexSandbox(flag string) int {
 
 // codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would heed them rather than ours.
 func codexFlags(o Options) []string {
-	if !o.ReadOnly {
+	if !o.reads() {
 		return o.Flags
 	}
 	var flags []string

@@ -34,6 +34,7 @@ func TestCodexCommandLine(t *testing.T) {
 		"own sandbox":        {agent.Options{Flags: []string{"--dangerously-bypass-approvals-and-sandbox"}}, "exec --dangerously-bypass-approvals-and-sandbox", "--json -"},
 		"own sandbox, short": {agent.Options{Flags: []string{"-s", "danger-full-access"}}, "exec -s danger-full-access", "--json -"},
 		"reading only":       {agent.Options{ReadOnly: true}, "exec", "--json --sandbox read-only -"},
+		"no tools":           {agent.Options{NoTools: true, Flags: []string{"--yolo"}}, "exec", "--json --sandbox read-only -"},
 		"reading only, whatever the user says": {agent.Options{ReadOnly: true, Flags: []string{"--yolo", "-c", "a=b", "--sandbox", "danger-full-access",
 			"--sandbox=workspace-write", "-sworkspace-write", "--add-dir", "/", "--approve-for-me", "--dangerously-bypass-hook-trust", "--ephemeral"}},
 			"exec -c a=b --ephemeral", "--json --sandbox read-only -"},

@@ -51,7 +51,7 @@ func geminiArguments(t *talk) []string {
 		args = []string{"--output-format", "text"}
 	}
 	switch {
-	case t.ReadOnly || !t.AgentSettings:
+	case t.reads() || !t.AgentSettings:
 		args = append(args, "--policy", t.path(geminiPolicy))
 	default:
 		args = append(args, "--yolo")
@@ -72,6 +72,7 @@ func geminiEnvironment(o Options) []string {
 // What gemini's tools may do. The last priority of a tier is 999; the CLI's own rules are below that tier.
 const (
 	geminiAll     = "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 998\nallowRedirection = true\n"
+	geminiNothing = "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n"
 	geminiReading = "[[rule]]\ntoolName = [\"read_file\", \"read_many_files\", \"list_directory\", \"glob\", \"grep_search\"]\ndecision = \"allow\"\npriority = 999\n\n" +
 		"[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 998\n"
 )
@@ -79,7 +80,10 @@ const (
 // geminiFiles writes the policy, makes the temporary directory, and the home in which the folder need not be trusted.
 func geminiFiles(t *talk) error {
 	policy := geminiAll
-	if t.ReadOnly {
+	switch {
+	case t.NoTools:
+		policy = geminiNothing
+	case t.ReadOnly:
 		policy = geminiReading
 	}
 	if err := t.file(geminiPolicy, policy); err != nil {

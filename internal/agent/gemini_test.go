@@ -23,6 +23,7 @@ func TestGeminiCommandLine(t *testing.T) {
 		"plain":              {agent.Options{}, "--output-format stream-json --policy VALUE"},
 		"flags, model":       {agent.Options{Flags: []string{"--debug"}, Model: "m"}, "--debug --output-format stream-json --policy VALUE -m m"},
 		"reading only":       {agent.Options{ReadOnly: true}, "--output-format stream-json --policy VALUE"},
+		"no tools":           {agent.Options{AgentSettings: true, NoTools: true}, "--output-format stream-json --policy VALUE"},
 		"its own settings":   {agent.Options{AgentSettings: true}, "--output-format stream-json --yolo"},
 		"both":               {agent.Options{AgentSettings: true, ReadOnly: true}, "--output-format stream-json --policy VALUE"},
 		"a session, as text": {agent.Options{Resume: "1111-2", Text: true}, "--output-format text --policy VALUE --resume 1111-2"},
@@ -36,6 +37,9 @@ func TestGeminiCommandLine(t *testing.T) {
 				t.Errorf("argv = %s", got)
 			}
 			if c.options.ReadOnly && !strings.Contains(f.read(t, "policy"), `decision = "deny"`) {
+				t.Errorf("policy = %s", f.read(t, "policy"))
+			}
+			if policy := "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n"; c.options.NoTools && f.read(t, "policy") != policy {
 				t.Errorf("policy = %s", f.read(t, "policy"))
 			}
 			if got := f.read(t, "stdin"); got != "Do it." {

@@ -32,7 +32,7 @@ func opencodeArguments(t *talk) []string {
 	if !t.Text {
 		args = append(args, "--format", "json")
 	}
-	if !t.ReadOnly {
+	if !t.reads() {
 		args = append(args, "--auto")
 	}
 	if t.Model != "" {
@@ -52,7 +52,10 @@ func opencodeEnvironment(o Options) []string {
 	if !o.AgentSettings {
 		env = append(env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
 	}
-	if o.ReadOnly {
+	switch {
+	case o.NoTools:
+		env = append(env, `OPENCODE_PERMISSION={"*":"deny"}`)
+	case o.ReadOnly:
 		env = append(env, "OPENCODE_PERMISSION="+opencodeReading)
 	}
 	return env
