@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -126,7 +127,7 @@ func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 		return v, err
 	}
 	if !v.Pass && v.Hash == "" {
-		v.Hash = loop.Signature(v.Check, v.Reason+"\n"+v.Output)
+		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
 	}
 	return v, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -58,7 +59,7 @@ func (c Claim) Run(_ context.Context, at At) (loop.Verdict, error) {
 	if claim.Tag != "" {
 		v.Reason = fmt.Sprintf("the agent's <%s> says %q, which is not the completion response", claim.Tag, claim.Text)
 	}
-	v.Hash = loop.Signature(loop.ClaimCheck, "")
+	v.Hash = failure.Signature(loop.ClaimCheck, "")
 	v.Tell = fmt.Sprintf("The last attempt did not end with <response>%s</response>. When the task is done, end your last message with it.", c.Completion)
 	return v, nil
 }

@@ -55,17 +55,6 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-func TestSignature(t *testing.T) {
-	a := Signature("make test", "--- FAIL: TestAdd (0.02s)\n  /tmp/x1/add.go:3: 3 != 4 at 0xc000012\nFAIL 2026-11-21T12:00:00Z")
-	b := Signature("make test", "--- FAIL: TestAdd (1.37s)\n  /tmp/y22/add.go:3: 3 != 4 at 0xc0ffee\nFAIL 2027-01-01T01:02:03Z")
-	if a != b || len(a) != 8 {
-		t.Errorf("the same failure hashes %s and %s", a, b)
-	}
-	if a == Signature("make test", "--- FAIL: TestSub (0.02s)") {
-		t.Error("another failure hashes the same")
-	}
-}
-
 func TestExitCodes(t *testing.T) {
 	for o, want := range map[Outcome]int{Done: 0, Capped: 1, Stuck: 1, Timeout: 1, Budget: 1, Failed: 1, Invalid: 2, Waiting: 3, Refused: 4, Interrupted: 130} {
 		if got := o.ExitCode(); got != want {

@@ -1,10 +1,7 @@
 package loop
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -31,7 +28,7 @@ type Verdict struct {
 	Output   string        `json:"output,omitempty"`  // verbatim, at most OutputLines lines and OutputBytes bytes
 	LogFile  string        `json:"log,omitempty"`     // where all of it is, relative to the run's directory
 	Exit     int           `json:"exit,omitempty"`    // of the check's command
-	Hash     string        `json:"hash,omitempty"`    // Signature of a failure
+	Hash     string        `json:"hash,omitempty"`    // failure.Signature of a failure
 	Missing  bool          `json:"missing,omitempty"` // the command's tool does not exist
 	Duration time.Duration `json:"duration_ns"`
 	Tree     string        `json:"tree,omitempty"` // the tree it speaks of
@@ -107,28 +104,4 @@ func Excerpt(output string) string {
 		output = strings.ToValidUTF8(head, "") + fmt.Sprintf("\n[... %d bytes truncated ...]\n", len(output)-2*half) + strings.ToValidUTF8(tail, "")
 	}
 	return output
-}
-
-// volatile matches what differs between two runs of the same failure: colours, times, durations, addresses, temporary paths.
-var volatile = []struct {
-	pattern *regexp.Regexp
-	with    string
-}{
-	{regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`), ""},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?`), "<time>"},
-	{regexp.MustCompile(`\b\d\d:\d\d:\d\d(\.\d+)?\b`), "<time>"},
-	{regexp.MustCompile(`0x[0-9a-fA-F]+`), "<addr>"},
-	{regexp.MustCompile(`/tmp/\S+|/var/folders/\S+`), "<tmp>"},
-	{regexp.MustCompile(`\b\d+(\.\d+)?\s?(ns|µs|us|ms|s|sec|secs|seconds|m|min)\b`), "<duration>"},
-	{regexp.MustCompile(`(?i)\b(pid|seed|port)[ =:]+\d+`), "<$1>"},
-	{regexp.MustCompile(`[ \t]+`), " "},
-}
-
-// Signature is the hash of a failure, eight hexadecimal digits: the same failure hashes the same on every run (S0-34).
-func Signature(check, text string) string {
-	for _, v := range volatile {
-		text = v.pattern.ReplaceAllString(text, v.with)
-	}
-	sum := sha256.Sum256([]byte(check + "\n" + strings.TrimSpace(text)))
-	return hex.EncodeToString(sum[:4])
 }

@@ -1,0 +1,94 @@
+package failure
+
+import (
+	"regexp"
+	"strings"
+)
+
+var typeScriptSays = regexp.MustCompile(`^(.*?)(?:\(\d+,\d+\): |:\d+:\d+ - )?(error TS\d+: .*)$`)
+
+// typeScript keeps the TypeScript compiler's errors with their chains of reasons: with a terminal it shows the code and more beside
+// them, and writes the place in another way.
+func typeScript(lines []string) []string {
+	var kept []string
+	inside, chain := false, false
+	for _, line := range lines {
+		m := typeScriptSays.FindStringSubmatch(line)
+		switch {
+		case m != nil && m[1] != "" && !strings.ContainsAny(m[1], " \t"):
+			kept = append(kept, m[1]+": "+m[2])
+			inside, chain = true, true
+		case m != nil:
+			kept = append(kept, line)
+			inside, chain = true, true
+		case chain && strings.HasPrefix(line, "  "):
+			kept = append(kept, line)
+		case inside && (line == "" || line[0] == ' ' || line[0] >= '0' && line[0] <= '9'):
+			chain = false
+		case inside && strings.HasPrefix(line, "Found "):
+			inside = false
+		default:
+			inside, chain = false, false
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+var (
+	anError  = regexp.MustCompile(`^(?:.*: )?(?:fatal )?error(?:\[\w+\])?: `)
+	aWarning = regexp.MustCompile(`^(?:\S+:\d+(?::\d+)?: )?warning(?:\[\w+\])?: `)
+)
+
+// warnings drops a compiler's warnings, with the code they show, where there are errors: what is up to date is not compiled again, and
+// its warnings do not come again.
+func warnings(lines []string) []string {
+	failed := false
+	for _, line := range lines {
+		failed = failed || strings.Contains(line, "error") && anError.MatchString(line)
+	}
+	if !failed {
+		return lines
+	}
+	var kept []string
+	inside := false
+	for _, line := range lines {
+		switch {
+		case aWarning.MatchString(line):
+			inside = true
+		case inside && line != "" && (line[0] == ' ' || line[0] >= '0' && line[0] <= '9' || strings.Contains(line, ": note: ")):
+		default:
+			inside = false
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+// boxes joins the lines of a text that a box wraps at the width of the terminal.
+func boxes(lines []string) []string {
+	var kept []string
+	var text []string
+	for _, line := range append(lines, "") {
+		if inner, ok := boxed(line); ok {
+			text = append(text, inner)
+			continue
+		}
+		if len(text) > 0 {
+			kept = append(kept, strings.Join(text, " "))
+			text = nil
+		}
+		kept = append(kept, line)
+	}
+	return kept[:len(kept)-1]
+}
+
+func boxed(line string) (string, bool) {
+	line = strings.TrimSpace(line)
+	for _, side := range []string{"│", "┃", "║"} {
+		if len(line) > 2*len(side) && strings.HasPrefix(line, side) && strings.HasSuffix(line, side) {
+			return strings.TrimSpace(line[len(side) : len(line)-len(side)]), true
+		}
+	}
+	return "", false
+}

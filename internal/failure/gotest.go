@@ -1,0 +1,154 @@
+package failure
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// goEvent is one line of go test -json.
+type goEvent struct {
+	Action, Package, ImportPath, Test, Output string
+}
+
+// goEvents turns the events of go test -json into the text that they carry, test by test; other lines stay.
+func goEvents(lines []string) []string {
+	var order []string
+	texts := map[string]*strings.Builder{}
+	var rest []string
+	for _, line := range lines {
+		e, ok := readEvent(line)
+		if !ok {
+			rest = append(rest, line)
+			continue
+		}
+		key := e.Package + e.ImportPath + "\x00" + e.Test
+		if texts[key] == nil {
+			texts[key] = &strings.Builder{}
+			order = append(order, key)
+		}
+		texts[key].WriteString(e.Output)
+	}
+	if len(order) == 0 {
+		return lines
+	}
+	for _, key := range order {
+		rest = append(rest, clean(texts[key].String())...)
+	}
+	return rest
+}
+
+func readEvent(line string) (goEvent, bool) {
+	var e goEvent
+	if !strings.HasPrefix(line, "{") || !strings.Contains(line, `"Action":"`) {
+		return e, false
+	}
+	return e, json.Unmarshal([]byte(line), &e) == nil
+}
+
+var (
+	goSays = regexp.MustCompile(`^=== (?:RUN|PAUSE|CONT|NAME|ATTR) +(\S+)`)
+	goEnds = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
+)
+
+// goTests drops what go test says of tests that passed.
+func goTests(lines []string) []string {
+	var owners []string // of each line; "" is nobody
+	owner, passed, failed := "", map[string]bool{}, map[string]bool{}
+	for _, line := range lines {
+		if m := goSays.FindStringSubmatch(line); m != nil {
+			owner = m[1]
+		} else if m := goEnds.FindStringSubmatch(line); m != nil {
+			owner = m[2]
+			if m[1] == "FAIL" {
+				failed[owner] = true
+			} else {
+				passed[owner] = true
+			}
+		} else if line != "" && line[0] != ' ' && line[0] != '\t' && (strings.HasPrefix(line, "FAIL") || strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "PASS")) {
+			owner = ""
+		}
+		owners = append(owners, owner)
+	}
+	if len(passed)+len(failed) == 0 && owner == "" {
+		return lines
+	}
+	var kept []string
+	for i, line := range lines {
+		if (!passed[owners[i]] || failed[owners[i]]) && !strings.HasPrefix(line, "=== ") {
+			kept = append(kept, goEnds.ReplaceAllString(line, "--- $1: $2"))
+		}
+	}
+	return kept
+}
+
+var (
+	accessed = regexp.MustCompile(`^ *(?:Previous |Atomic |Previous atomic )?(?:[Rr]ead|[Ww]rite) (?:at|of size)`)
+	goCall   = regexp.MustCompile(`^\s*([\w./()*\-\[\]…%~]+)\(.*\)$`)
+)
+
+// goRaces leaves of a data race the functions that met. Which came first, and where their goroutines began, is chance.
+func goRaces(lines []string) []string {
+	var kept []string
+	inside, next := false, false
+	for _, line := range lines {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "WARNING: DATA RACE"):
+			inside = true
+			kept = append(kept, "DATA RACE")
+		case !inside:
+			kept = append(kept, line)
+		case strings.HasPrefix(line, "===="):
+			inside = false
+		case accessed.MatchString(line):
+			next = true
+		case next:
+			if m := goCall.FindStringSubmatch(line); m != nil && !isRuntime(m[1]) {
+				kept = append(kept, "race: "+m[1])
+				next = false
+			}
+		}
+	}
+	return kept
+}
+
+func isRuntime(function string) bool {
+	for _, prefix := range []string{"runtime.", "testing.", "panic", "created by", "internal/", "sync.", "reflect.", "syscall.", "net/http.", "os/signal."} {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	dump    = regexp.MustCompile(`^goroutine \d+ .*\[.*\]:$`)
+	dumpEnd = regexp.MustCompile(`^(?:FAIL|exit status|ok |--- |=== |panic: |fatal error: )`)
+)
+
+// goroutines leaves of a Go program's dump the functions of the goroutine that panicked.
+func goroutines(lines []string) []string {
+	var kept []string
+	inside, first := false, true
+	for _, line := range lines {
+		switch {
+		case dump.MatchString(line):
+			if inside {
+				first = false
+			}
+			inside = true
+		case !inside:
+			kept = append(kept, line)
+		case dumpEnd.MatchString(line):
+			inside, first = false, true
+			kept = append(kept, line)
+		case first && line != "" && line[0] != '\t':
+			if m := goCall.FindStringSubmatch(line); m != nil && !isRuntime(m[1]) {
+				kept = append(kept, "in "+m[1])
+			}
+		case line == "":
+			first = false
+		}
+	}
+	return kept
+}

@@ -1,0 +1,119 @@
+package failure
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	pytestHead    = regexp.MustCompile(`^(?:=+|_+|-+|!+) (.*?) (?:=+|_+|-+|!+)$`)
+	pytestPlace   = regexp.MustCompile(`^\S.*\.py:\d+: `)
+	pytestShort   = regexp.MustCompile(`^((?:FAILED|ERROR) \S+?\.py(?:::.*?)?)(?: - (.*))?$`)
+	pytestCounted = regexp.MustCompile(`^\d+ (?:failed|passed|errors?|deselected|skipped).* in [\d.]+`)
+	pytestRound   = regexp.MustCompile(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*)$`)
+)
+
+// pytest keeps of a report the failing tests, the marked lines and what was captured: not how the run went, not the code around.
+func pytest(lines []string) []string {
+	if !isPytest(lines) {
+		return lines
+	}
+	told := false // some line carries a message of its own
+	for _, line := range lines {
+		told = told || strings.HasPrefix(line, "E  ")
+	}
+	var kept []string
+	part := "start"
+	for _, line := range lines {
+		if m := pytestHead.FindStringSubmatch(line); m != nil {
+			part = pytestPart(part, m[1], line[0])
+			if part == "test" {
+				kept = append(kept, m[1])
+			}
+			continue
+		}
+		if m := pytestShort.FindStringSubmatch(line); m != nil {
+			if m[2] == "" || told || strings.HasSuffix(m[2], "...") {
+				line = m[1]
+			}
+			kept = append(kept, line)
+			continue
+		}
+		if pytestKeeps(part, line) {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+func isPytest(lines []string) bool {
+	for _, line := range lines {
+		if strings.Contains(line, "= test session starts =") || strings.HasPrefix(line, "=") && (strings.Contains(line, "= FAILURES =") || strings.Contains(line, "= ERRORS =") || strings.Contains(line, "= short test summary info =")) {
+			return true
+		}
+	}
+	return false
+}
+
+// pytestPart is the part of a report that a heading begins: start, failures, test, captured, other or after.
+func pytestPart(part, heading string, sign byte) string {
+	switch {
+	case sign == '=' && (heading == "FAILURES" || heading == "ERRORS"):
+		return "failures"
+	case sign == '=' && heading == "test session starts":
+		return "start"
+	case sign == '=':
+		if pytestCounted.MatchString(heading) {
+			return "after"
+		}
+		return "other"
+	case sign == '-' && strings.HasPrefix(heading, "Captured"):
+		return "captured"
+	case sign == '_' && part != "start" && part != "other":
+		return "test"
+	}
+	return part
+}
+
+func pytestKeeps(part, line string) bool {
+	switch part {
+	case "start":
+		return !pytestRound.MatchString(line) && !strings.HasPrefix(line, "tests/")
+	case "test":
+		return strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") || pytestPlace.MatchString(line)
+	case "other":
+		return strings.HasPrefix(line, "INTERNALERROR") || strings.HasPrefix(line, "E ")
+	}
+	return true
+}
+
+var (
+	pythonFrame = regexp.MustCompile(`^(\s*(?:\| )*)File "([^"]*)", line \d+(?:, in (.*))?$`)
+	pythonMarks = regexp.MustCompile(`^[\s|]*[~^]+[\s~^]*$`)
+)
+
+// tracebacks drops from Python's tracebacks the frames that are not the project's own.
+func tracebacks(lines []string) []string {
+	var kept []string
+	foreign := -1 // how far a foreign frame is indented
+	for _, line := range lines {
+		m := pythonFrame.FindStringSubmatch(line)
+		switch {
+		case m != nil && isForeignPython(m[2]):
+			foreign = len(m[1])
+		case m != nil:
+			foreign = -1
+			kept = append(kept, line)
+		case foreign >= 0 && len(line)-len(strings.TrimLeft(line, " |")) > foreign:
+		case pythonMarks.MatchString(line) && len(kept) > 0 && strings.Contains(kept[max(0, len(kept)-2)], "File \""):
+		default:
+			foreign = -1
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+func isForeignPython(file string) bool {
+	return strings.Contains(file, "site-packages") || strings.Contains(file, "dist-packages") || strings.Contains(file, "/lib/python") || strings.HasPrefix(file, "<frozen")
+}

@@ -1,0 +1,83 @@
+package failure
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// Signature is the hash of a failure, eight hexadecimal digits (S0-34): of the check that failed and of what Explain keeps of its
+// output. The same failure hashes the same wherever and whenever it happens; another one differs.
+func Signature(check, output string) string {
+	sum := sha256.Sum256([]byte(check + "\n" + Explain(check, output)))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Explain is the text that Signature hashes: the lines that tell this failure from others, each without what changes from run to run,
+// each once, sorted. check is not part of it.
+func Explain(_, output string) string {
+	lines := clean(output)
+	kept := lines
+	for _, pass := range passes {
+		kept = pass(kept)
+	}
+	told := tell(kept, isNoise)
+	if len(told) == 0 { // nothing but what usually says nothing: then it is all there is
+		told = tell(lines, func(string) bool { return false })
+	}
+	return strings.Join(told, "\n")
+}
+
+// passes take out what several lines say together. Each sees what those before have left.
+var passes = []func([]string) []string{
+	goEvents, goTests, goRaces, goroutines, pytest, tracebacks, typeScript, warnings, boxes, excerpts, frames,
+}
+
+// tell normalises lines, each different one once, and sorts them.
+func tell(lines []string, noise func(string) bool) []string {
+	seen := make(map[string]bool, len(lines))
+	var told []string
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if seen[line] {
+			continue
+		}
+		seen[line] = true
+		if noise(line) {
+			continue
+		}
+		if line = settle(line); line != "" && !noise(line) {
+			told = append(told, line)
+		}
+	}
+	slices.Sort(told)
+	return uncut(slices.Compact(told))
+}
+
+// uncut drops a line that was cut to the width of a terminal where the whole of it is there too.
+func uncut(lines []string) []string {
+	all := ""
+	return slices.DeleteFunc(lines, func(line string) bool {
+		start := strings.TrimRight(line, ".…")
+		if start == line || len(line)-len(start) < len("...") || len(start) < 8 {
+			return false
+		}
+		if all == "" {
+			all = "\n" + strings.Join(lines, "\n") + "\n"
+		}
+		at := strings.Index(all, start)
+		for at >= 0 {
+			rest := all[at+len(start):]
+			if !strings.HasPrefix(rest, "...") && !strings.HasPrefix(rest, "…") {
+				return true
+			}
+			next := strings.Index(rest, start)
+			if next < 0 {
+				return false
+			}
+			at += len(start) + next
+		}
+		return false
+	})
+}
