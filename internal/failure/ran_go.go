@@ -1,0 +1,155 @@
+package failure
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// goTest reads "go test", also with -v and -json, and gotestsum.
+type goTest struct {
+	sum  tally
+	here tally  // of the package whose tests are being named
+	says bool   // its tests are named, all of them (-v)
+	last string // the test named last, and what it was wordCount as
+	was  tally
+	done *tally // gotestsum's own sum, which stands for everything before it
+	// parents are tests that have subtests and have not ended, with their packages (-json).
+	parents map[[2]string]bool
+}
+
+// maxParents bounds what a forged stream can make us keep; beyond it, parents count as tests.
+const maxParents = 10_000
+
+var (
+	goResult  = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
+	goOK      = regexp.MustCompile(`^ok  \t\S+\t(?:\(cached\)|[\d.]+s)`)
+	goFail    = regexp.MustCompile(`^FAIL\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\])`)
+	goNoFiles = regexp.MustCompile(`^\?   \t\S+\t\[no test files\]`)
+	goBare    = regexp.MustCompile(`^\t\S+\t\tcoverage: 0\.0% of statements`) // no test files, with -cover
+	goSum     = regexp.MustCompile(`^DONE (?:\d+ runs, )?(\d{1,9}) tests?(?:, (\d{1,9}) skipped)?(?:, (\d{1,9}) failures?)?(?:, (\d{1,9}) errors?)? in [\d.]+s$`)
+)
+
+func (g *goTest) tally() tally {
+	if g.done != nil {
+		return *g.done
+	}
+	all := g.sum
+	all.add(g.here) // a test binary by itself has no line for its package
+	return all
+}
+
+func (g *goTest) line(s string) bool {
+	switch {
+	case strings.HasPrefix(s, `{"`) && strings.Contains(s, `"Action":"`):
+		return g.event(s)
+	case strings.HasPrefix(s, "=== RUN "):
+		g.says = true
+	case strings.HasPrefix(strings.TrimLeft(s, " "), "--- "):
+		m := goResult.FindStringSubmatch(s)
+		if m == nil {
+			return false
+		}
+		g.result(m[1], m[2])
+	case s[0] != 'o' && s[0] != 'F' && s[0] != '?' && s[0] != '\t' && s[0] != 'n' && s[0] != 'D':
+		return false
+	case goOK.MatchString(s):
+		g.packageEnds(!strings.Contains(s, "[no tests to run]"), false)
+	case goFail.MatchString(s):
+		g.packageEnds(!strings.HasSuffix(s, "failed]"), true)
+	case goNoFiles.MatchString(s), goBare.MatchString(s):
+		g.sum.add(tally{known: true, said: "no test files"})
+	case s == "no packages to test":
+		g.sum.add(tally{known: true, said: s})
+	case strings.HasPrefix(s, "DONE "):
+		return g.finish(s)
+	default:
+		return false
+	}
+	return true
+}
+
+// result counts a test. Subtests are named after the test they are of, which then counts no more.
+func (g *goTest) result(word, test string) {
+	if g.last != "" && strings.HasPrefix(test, g.last+"/") {
+		g.here.ran, g.here.skipped, g.here.failed = g.here.ran-g.was.ran, g.here.skipped-g.was.skipped, g.here.failed-g.was.failed
+	}
+	g.last, g.was = test, testOutcome(word)
+	g.here.add(g.was)
+}
+
+func testOutcome(word string) tally {
+	switch strings.ToLower(word) {
+	case "skip":
+		return tally{known: true, skipped: 1}
+	case "fail":
+		return tally{known: true, ran: 1, failed: 1}
+	}
+	return tally{known: true, ran: 1}
+}
+
+// packageEnds closes a package. Without -v some test ran, and nobody says how many.
+func (g *goTest) packageEnds(some, failed bool) {
+	p := g.here
+	p.known = true
+	switch {
+	case !some && failed:
+		p.said = "it does not build"
+	case !some:
+		p.said = "no tests to run"
+	case !g.says || failed: // one that panicked has no line of its own
+		p.ran, p.atLeast = max(p.ran, 1), true
+	}
+	if failed {
+		p.failed = max(p.failed, 1)
+	}
+	g.sum.add(p)
+	g.here, g.was, g.says, g.last = tally{}, tally{}, false, ""
+}
+
+// finish reads gotestsum's last line.
+func (g *goTest) finish(s string) bool {
+	m := goSum.FindStringSubmatch(s)
+	if m == nil {
+		return false
+	}
+	if g.done == nil {
+		g.done = &tally{}
+	}
+	g.done.add(tally{known: true, ran: countOf(m[1]) - countOf(m[2]), skipped: countOf(m[2]), failed: countOf(m[3]) + countOf(m[4])})
+	return true
+}
+
+// event reads a line of "go test -json".
+func (g *goTest) event(s string) bool {
+	var e struct{ Action, Package, Test, FailedBuild string }
+	if json.Unmarshal([]byte(s), &e) != nil || e.Package == "" {
+		return false
+	}
+	switch e.Action {
+	case "run":
+		if i := strings.LastIndexByte(e.Test, '/'); i > 0 && len(g.parents) < maxParents {
+			if g.parents == nil {
+				g.parents = map[[2]string]bool{}
+			}
+			g.parents[[2]string{e.Package, e.Test[:i]}] = true
+		}
+	case "pass", "fail", "skip", "bench":
+		g.ended(e.Action, e.Package, e.Test, e.FailedBuild != "")
+	}
+	return true
+}
+
+func (g *goTest) ended(action, pkg, test string, unbuilt bool) {
+	key := [2]string{pkg, test}
+	switch {
+	case test == "" && unbuilt:
+		g.sum.add(tally{known: true, failed: 1})
+	case test == "":
+		g.sum.add(tally{known: true, said: "no tests to run"})
+	case g.parents[key]:
+		delete(g.parents, key)
+	default:
+		g.sum.add(testOutcome(action))
+	}
+}

@@ -1,0 +1,141 @@
+package failure
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var updateRan = flag.Bool("update-ran", false, "write what is read from testdata/ran into the first lines; look at the diff")
+
+// words is a count as the first lines of testdata/ran say it.
+func (t Tests) words() string {
+	if !t.Known {
+		return "unknown"
+	}
+	s := fmt.Sprintf("%d ran, %d skipped, %d failed (%s)", t.Ran, t.Skipped, t.Failed, t.Runner)
+	if t.AtLeast {
+		s = "at least " + s
+	}
+	if t.Said != "" {
+		s += ": " + t.Said
+	}
+	return s
+}
+
+// TestRan has a row for each file of testdata/ran: the first line says what the rest means, and whether a tool really printed it.
+func TestRan(t *testing.T) {
+	files, err := filepath.Glob("testdata/ran/*/*.txt")
+	if err != nil || len(files) < 90 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimPrefix(file, "testdata/ran/"), func(t *testing.T) {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, output, _ := strings.Cut(string(content), "\n")
+			want, source, ok := strings.Cut(strings.TrimPrefix(head, "# "), " | ")
+			if !ok {
+				t.Fatalf("the first line %q does not say where the output is from", head)
+			}
+			got := Ran(output).words()
+			if *updateRan {
+				if err := os.WriteFile(file, []byte("# "+got+" | "+source+"\n"+output), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != want {
+				t.Errorf("read: %s\nwant: %s", got, want)
+			}
+		})
+	}
+}
+
+// TestEveryRunnerHasItsFour: some ran, none ran, all skipped, some failed.
+func TestEveryRunnerHasItsFour(t *testing.T) {
+	for _, runner := range strings.Fields("go pytest unittest jest vitest mocha node cargo maven gradle rspec minitest phpunit dotnet ctest") {
+		for _, row := range []string{"some", "no", "skipped", "failed"} {
+			if found, _ := filepath.Glob("testdata/ran/" + runner + "/" + row + "*.txt"); len(found) == 0 {
+				t.Errorf("%s has no file for %q", runner, row)
+			}
+		}
+	}
+}
+
+// TestCounterReadsInPieces: how the output is cut into writes changes nothing.
+func TestCounterReadsInPieces(t *testing.T) {
+	files, _ := filepath.Glob("testdata/ran/*/*.txt")
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, output, _ := strings.Cut(string(content), "\n")
+		c := NewTestCounter()
+		for rest := output; rest != ""; {
+			n := min(len(rest), 1+random.IntN(40))
+			_, _ = io.WriteString(c, rest[:n])
+			rest = rest[n:]
+		}
+		if got, want := c.Tests().words(), Ran(output).words(); got != want {
+			t.Errorf("%s in pieces: %s, whole: %s", file, got, want)
+		}
+		if again := c.Tests().words(); again != Ran(output).words() {
+			t.Errorf("%s asked twice: %s", file, again)
+		}
+	}
+}
+
+// TestCounterIsBounded: a line without an end, and a stream of parents that never end, are not kept.
+func TestCounterIsBounded(t *testing.T) {
+	c := NewTestCounter()
+	block := []byte(strings.Repeat("x", 1<<16))
+	for range 64 {
+		_, _ = c.Write(block)
+	}
+	if cap(c.part) > 2*maxTestLine {
+		t.Errorf("%d bytes of a line are kept", cap(c.part))
+	}
+	_, _ = io.WriteString(c, "\nTests: 2 passed, 2 total")
+	if got := c.Tests(); got.Ran != 2 {
+		t.Errorf("after a long line: %+v", got)
+	}
+	for i := range maxParents + 10 {
+		_, _ = fmt.Fprintf(c, "\n"+`{"Action":"run","Package":"p","Test":"T%d/x"}`+"\n", i)
+	}
+	if n := len(c.runners[0].(*goTest).parents); n > maxParents {
+		t.Errorf("%d parents are kept", n)
+	}
+}
+
+func FuzzRan(f *testing.F) {
+	files, _ := filepath.Glob("testdata/ran/*/*.txt")
+	for _, file := range files {
+		content, _ := os.ReadFile(file)
+		f.Add(string(content))
+	}
+	f.Fuzz(func(t *testing.T, output string) {
+		got := Ran(output)
+		if got.Ran < 0 || got.Skipped < 0 || got.Failed < 0 || !got.Known && got != (Tests{}) || (got.Said != "") != (got.Known && got.Ran == 0) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func BenchmarkRan(b *testing.B) {
+	line := "=== RUN   TestSomething/with_a_name\n    some_test.go:12: a line of output of ordinary length, with words in it\n"
+	output := strings.Repeat(line, 10_000)
+	b.SetBytes(int64(len(output)))
+	for b.Loop() {
+		Ran(output)
+	}
+}
