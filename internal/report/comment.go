@@ -26,6 +26,7 @@ func Comment(v View) string {
 		p.part(v.lead())
 		p.part(v.silent())
 		p.part(v.iterations(r.rows, false))
+		p.part(titled("What to look at first", v.warned(r)))
 		p.part(v.lastFailure(r.lines))
 		p.part(v.inWords(r))
 		p.part(v.checkList(r.checks))

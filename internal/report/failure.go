@@ -16,9 +16,13 @@ func Failure(v View) string {
 		p.line("# Ralph Loop Execution Summary")
 		p.part("## Completed: 0/1 tasks")
 		p.part("## Failed Tasks (require human attention):")
-		p.part(v.failedTask())
+		p.part(v.failedTask(1, v.State.Start.Title))
 		p.part(titled("What was tried", v.tried(r)))
 		p.part(v.verbatimFailure(r.lines))
+		p.part(v.findings(r))
+		p.part(titled("What to look at first", v.warned(r)))
+		p.part(titled("Verification", v.verification(r.rows)))
+		p.part(titled("Error history", v.errorHistory(r.history)))
 		p.part(titled("Reproduce it locally", fenced(v.reproduce())))
 		p.part(titled("Try again", v.tryAgain()))
 		p.part(v.footer())
@@ -26,21 +30,25 @@ func Failure(v View) string {
 	})
 }
 
-// failedTask is the block of S0-77.
-func (v View) failedTask() string {
+// failedTask is the block of S0-77 for the task with this number.
+func (v View) failedTask(n int, title string) string {
 	s := v.State
+	branch := v.branch(workBranch(s))
+	if v.local() {
+		branch = v.name(workBranch(s), 120)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Task: %s\n", v.text(s.Start.Title, 200))
+	fmt.Fprintf(&b, "### Task %d: %s\n", n, or(v.text(title, 200), v.text(s.Start.Task, 60)))
 	fmt.Fprintf(&b, "- Attempts: %s\n", attempts(s))
-	fmt.Fprintf(&b, "- Last gate: %s\n", or(v.code(lastGate(s), 80), "none"))
-	fmt.Fprintf(&b, "- Branch: %s\n", or(v.branch(workBranch(s)), "none"))
-	fmt.Fprintf(&b, "- Error: %s\n", or(v.text(lastError(s), 300), "none"))
+	fmt.Fprintf(&b, "- Last gate: %s\n", or(v.name(lastGate(s), 80), "none"))
+	fmt.Fprintf(&b, "- Branch: %s\n", or(branch, "none"))
+	fmt.Fprintf(&b, "- Error: %s\n", or(v.lastError(), "none"))
 	fmt.Fprintf(&b, "- Stuck: %s\n", stuck(s))
-	fmt.Fprintf(&b, "- Quality warnings: %d\n", warnings(s))
+	fmt.Fprintf(&b, "- Quality warnings: %d\n", len(warnings(s)))
 	return b.String()
 }
 
-func attempts(s loop.State) string { return fmt.Sprintf("%d/%d", len(s.Iterations), s.MaxIterations) }
+func attempts(s loop.State) string { return s.Of(len(s.Iterations)) }
 
 func or(s, otherwise string) string {
 	if s == "" {
@@ -68,41 +76,40 @@ func lastGate(s loop.State) string {
 	return ""
 }
 
-// lastError is why the newest judged iteration failed; else why the run ended.
-func lastError(s loop.State) string {
-	if f := s.Failure(); f != nil {
-		return or(f.Reason, f.Check+" failed")
+// lastError is what went wrong last, in words: the first place that the newest failure names, else its reason; why the run ended when
+// that was no failure of the work.
+func (v View) lastError() string {
+	s := v.State
+	if s.End != nil && !s.End.Outcome.Limited() && s.End.Outcome != loop.Done {
+		return v.text(s.End.Reason, 300)
 	}
-	if s.End != nil {
-		return s.End.Reason
+	f := s.Failure()
+	switch {
+	case f == nil && s.End != nil:
+		return v.text(s.End.Reason, 300)
+	case f == nil:
+		return ""
+	case len(f.Findings) == 0:
+		return v.text(or(f.Reason, f.Check+" failed"), 300)
 	}
-	return ""
+	first := f.Findings[0]
+	said := v.text(first.Message, 300)
+	if at := v.place(first); at != "" {
+		said += " (" + at + ")"
+	}
+	return said
 }
 
-// stuckAt is how many equal failures in a row make a run stuck (S0-46).
-const stuckAt = 3
-
-func stuck(s loop.State) string {
-	n := s.StuckCount()
-	if n < stuckAt {
-		return "No"
-	}
-	return fmt.Sprintf("Yes (same error %dx)", n)
-}
-
-// warnings counts the soft checks that failed in the newest judged iteration (S0-05).
-func warnings(s loop.State) int {
-	it := (View{State: s}).judged()
-	if it == nil {
-		return 0
-	}
-	n := 0
-	for _, c := range it.Verdicts {
-		if c.Severity == loop.Soft && c.Skipped == "" && !c.Pass {
-			n++
+// warnings are the soft checks that failed in the newest judged iteration (S0-05).
+func warnings(s loop.State) (soft []loop.Verdict) {
+	if it := (View{State: s}).judged(); it != nil {
+		for _, c := range it.Verdicts {
+			if c.Severity == loop.Soft && c.Skipped == "" && !c.Pass {
+				soft = append(soft, c)
+			}
 		}
 	}
-	return n
+	return soft
 }
 
 // inWords is tried, folded: why the iterations before were not enough.
@@ -126,7 +133,7 @@ func (v View) tried(r room) string {
 		its = its[hidden:]
 	}
 	for _, it := range its {
-		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.mode(it.Mode), or(changed(it), "nothing committed"), v.result(it))
+		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), or(changed(it), "nothing committed"), v.result(it))
 		if f := it.Failure(); f != nil {
 			why := f.Reason
 			if f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "" {

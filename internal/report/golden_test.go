@@ -2,6 +2,7 @@ package report
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,11 @@ func TestGolden(t *testing.T) {
 		"state.md":             StateFile(runningThird()),
 		"state-capped.md":      StateFile(capped()),
 		"state-first.md":       StateFile(runningFirst()),
+		"state-stuck.md":       StateFile(stuckRun()),
+		"state-roles.md":       StateFile(withRoles()),
+		"failure-stuck.md":     Failure(stuckRun()),
+		"roles.md":             Comment(withRoles()),
+		"tasks.md":             ExecutionSummary(listOfTasks()),
 		"commit.txt":           CommitMessage(done().State, *done().State.Last(), "github.com"),
 		"commit-hostile.txt":   CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"}, "github.com"),
 		"failure-commit.txt":   FailureCommitMessage(capped().State),
@@ -70,6 +76,35 @@ func TestGolden(t *testing.T) {
 		if _, used := tests[filepath.Base(file)]; !used {
 			t.Errorf("%s belongs to no test", file)
 		}
+	}
+}
+
+// listOfTasks is what became of six tasks: the two of the specification's example have failed, and one waits for the first of them.
+func listOfTasks() []TaskResult {
+	auth := begin(nil)
+	auth.pull()
+	for n := 1; n <= 5; n++ {
+		auth.iterate(n, loop.Implement, "", pass("tests"), loop.Verdict{Check: "spec-compliance", Severity: loop.Hard, Reason: "Missing password reset flow", Hash: fmt.Sprintf("c4d5e6f%d", n)},
+			lintWarning, weakened)
+	}
+	limit := begin(nil)
+	for n, tier := range []loop.Tier{loop.Moving, loop.Moving, loop.Moving, loop.Shift} {
+		limit.as(n+1, "", tier)
+		race := fail("tests", "exit code 1", testOutput)
+		race.Findings = []loop.Finding{{File: "bucket.go", Line: 41, Message: "Race condition in token bucket"}}
+		limit.iterated(n+1, "", race)
+	}
+	failedAuth := auth.end(loop.Capped, "5 of 5 iterations are used up", "wip/ralph-fail-auth-20260121-103045")
+	failedLimit := limit.end(loop.Stuck, "the same failure of tests 4 times in a row, also after a strategy shift", "wip/ralph-fail-ratelimit-20260121-104532")
+	for _, v := range []*View{&failedAuth, &failedLimit} {
+		v.ServerURL, v.Repo = "", ""
+	}
+	return []TaskResult{
+		{N: 1, ID: "one", Title: "One", View: done()}, {N: 2, ID: "two", Title: "Two", View: done()},
+		{N: 3, ID: "auth", Title: "Add authentication", View: failedAuth},
+		{N: 4, ID: "reset", Title: "Reset by mail", Skipped: "it needs auth, which failed"},
+		{N: 5, ID: "ratelimit", Title: "Rate limiting", View: failedLimit},
+		{N: 6, ID: "six", View: done()},
 	}
 }
 

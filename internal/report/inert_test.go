@@ -117,7 +117,8 @@ func views(v View) map[string]string {
 	s := v.State
 	r := room{rows: 3}
 	return map[string]string{
-		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v), "summary": Summary(v), "status": Status(v),
+		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v),
+		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v}, {N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}}), "summary": Summary(v), "status": Status(v),
 		"line": IssueLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
 	}
 }

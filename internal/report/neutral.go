@@ -51,6 +51,17 @@ func (v View) code(s string, most int) string {
 	return codeSpan(shorten(oneLine(v.clean(s)), most))
 }
 
+var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./-]*$`)
+
+// name is a name of somebody else's as it is when it is an ordinary word, else as code.
+func (v View) name(s string, most int) string {
+	s = shorten(oneLine(v.clean(s)), most)
+	if plainName.MatchString(s) && words(s, v.phrase()) == s {
+		return s
+	}
+	return codeSpan(s)
+}
+
 // fence is foreign text as a fenced block: what can be seen of it, verbatim, within the number of lines and 200 runes a line.
 func (v View) fence(s string, lines int) string {
 	return fenced(longLines(within(v.clean(s), lines), 200))

@@ -26,10 +26,11 @@ func PullBody(v View) string {
 		p.part("**" + v.headline() + "**")
 		p.part(v.lead())
 		p.part(v.asked(r))
-		p.part(v.lookFirst(r.files))
+		p.part(v.lookFirst(r))
 		p.part(titled("How it went", v.iterations(r.rows, false)))
 		p.part(v.inWords(r))
 		p.part(titled("Checks", v.checks(r.checks)))
+		p.part(titled("Verification", v.verification(r.rows)))
 		p.part(v.baseline())
 		p.part(v.lastFailure(r.lines))
 		if cost := spent(s.Usage); cost != "" {

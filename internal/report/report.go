@@ -34,12 +34,13 @@ type room struct {
 	checks  int // checks listed
 	spec    int // bytes of what was asked
 	remarks int // maintainers' hints, and notes on what was tried
+	history int // rows of the error history
 }
 
 var rooms = []room{
-	{rows: 15, lines: 60, files: 20, checks: 20, spec: 8 << 10, remarks: 10},
-	{rows: 8, lines: 30, files: 10, checks: 10, spec: 4 << 10, remarks: 5},
-	{rows: 3, lines: 10, files: 5, checks: 5, spec: 1 << 10, remarks: 2},
+	{rows: 15, lines: 60, files: 20, checks: 20, spec: 8 << 10, remarks: 10, history: 50},
+	{rows: 8, lines: 30, files: 10, checks: 10, spec: 4 << 10, remarks: 5, history: 20},
+	{rows: 3, lines: 10, files: 5, checks: 5, spec: 1 << 10, remarks: 2, history: 5},
 	{rows: 1},
 }
 

@@ -40,8 +40,16 @@ func risk(file string) int {
 	return len(risks)
 }
 
-// lookFirst lists the changed files of the whole run, the riskiest first and the largest first among equals (B-19).
-func (v View) lookFirst(most int) string {
+// lookFirst names what the soft checks found, and lists the changed files of the whole run, the riskiest first and the largest first
+// among equals (B-19).
+func (v View) lookFirst(r room) string {
+	var p page
+	p.part(v.warned(r))
+	p.part(v.riskiest(r.files))
+	return titled("What to look at first", p.String())
+}
+
+func (v View) riskiest(most int) string {
 	files, hidden := v.files()
 	if len(files) == 0 || most == 0 {
 		return ""
@@ -50,7 +58,6 @@ func (v View) lookFirst(most int) string {
 		return cmp.Or(cmp.Compare(risk(a.Path), risk(b.Path)), cmp.Compare(b.Added+b.Deleted, a.Added+a.Deleted), strings.Compare(a.Path, b.Path))
 	})
 	var b strings.Builder
-	b.WriteString("### What to look at first\n\n")
 	for i, f := range files {
 		if i == most {
 			hidden += len(files) - most

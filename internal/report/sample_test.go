@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 var began = time.Date(2026, 11, 21, 5, 30, 0, 0, time.UTC)
 
 // script folds records with a clock that goes forward.
 type script struct {
-	state loop.State
-	at    time.Time
+	state   loop.State
+	at      time.Time
+	records []loop.Record
 }
 
 func begin(edit func(*loop.Start)) *script {
@@ -37,12 +39,18 @@ func begin(edit func(*loop.Start)) *script {
 func (s *script) add(r loop.Record) {
 	r.At = s.at
 	s.state = s.state.With(r)
+	s.records = append(s.records, r)
 }
 
 func (s *script) wait(d time.Duration) { s.at = s.at.Add(d) }
 
 func (s *script) turning(n int, mode loop.Mode) {
 	s.add(loop.Record{Type: loop.TurnBegun, Iteration: n, Mode: mode})
+}
+
+// as begins a turn of another role than the coder, or of a run that is stuck.
+func (s *script) as(n int, role task.Role, tier loop.Tier) {
+	s.add(loop.Record{Type: loop.TurnBegun, Iteration: n, Mode: loop.Implement, Role: role, Tier: tier})
 }
 
 func (s *script) turned(n int, t loop.Turn) {
@@ -63,6 +71,11 @@ func (s *script) judged(n int, verdicts ...loop.Verdict) {
 // iterate adds a whole iteration.
 func (s *script) iterate(n int, mode loop.Mode, text string, verdicts ...loop.Verdict) {
 	s.turning(n, mode)
+	s.iterated(n, text, verdicts...)
+}
+
+// iterated adds what follows the beginning of a turn.
+func (s *script) iterated(n int, text string, verdicts ...loop.Verdict) {
 	s.turned(n, loop.Turn{Class: loop.OK, Text: text, Claim: loop.Claim{Done: true, Tag: "response", Text: "DONE"},
 		Usage: loop.Usage{CostUSD: 0.042, Input: 1200, Output: 830, CacheRead: 15400}})
 	s.committed(n, loop.FileChange{Path: "hello.go", Added: 9, Deleted: 1}, loop.FileChange{Path: "hello_test.go", Added: 20})
@@ -104,6 +117,8 @@ var (
 	testFailure = fail("go test ./...", "exit code 1", testOutput)
 	asksChange  = loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes", Hash: "c4d5e6f7",
 		Output: "Missing: the empty name (spec line 4)\nExtra: a --json flag that nobody asked for\n", Duration: 31 * time.Second, Usage: &loop.Usage{CostUSD: 0.01, Input: 900, Output: 200}}
+	weakened = loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 assertion was removed", Duration: time.Second,
+		Findings: []loop.Finding{{File: "hello_test.go", Line: 9, Message: "the assertion on Greet(\"Ann\") is gone"}}}
 	lintWarning = loop.Verdict{Check: "golangci-lint run", Severity: loop.Soft, Reason: "2 findings", Duration: time.Second}
 )
 
@@ -138,6 +153,47 @@ func capped() View {
 		s.iterate(n, loop.Implement, "I am sure that it works now.", pass("claim"), testFailure, lintWarning)
 	}
 	return s.end(loop.Capped, "5 of 5 iterations are used up", "wip/ralph-fail-issue-42-20261121-054000")
+}
+
+// stuckRun repeats one failure through both strategy shifts.
+func stuckRun() View {
+	s := begin(nil)
+	missing := testFailure
+	missing.Gap = []string{"greeting"}
+	missing.Findings = []loop.Finding{
+		{File: "hello_test.go", Line: 12, Test: "TestGreet", Message: `Greet("") = "Hello, !", want "Hello!"`},
+		{File: "hello.go", Line: 3, Rule: "undefined", Message: "undefined: greeting"},
+	}
+	flaky := loop.Verdict{Check: "make race", Severity: loop.Hard, Pass: true, Flaky: true}
+	for n, tier := range []loop.Tier{loop.Moving, loop.Moving, loop.Moving, loop.Shift, loop.Expand} {
+		s.as(n+1, "", tier)
+		s.iterated(n+1, "I am sure that it works now.", pass("claim"), flaky, missing, weakened)
+	}
+	return s.end(loop.Stuck, "the same failure of go test ./... 5 times in a row, also after 2 strategy shifts", "wip/ralph-fail-issue-42-20261121-054000")
+}
+
+// withRoles is a run of all four roles in which qa rejects.
+func withRoles() View {
+	s := begin(func(start *loop.Start) {
+		start.Pipeline = task.Roles
+		start.Completion = &task.Completion{Outcome: "Greet greets", Acceptance: []string{"a test", "the empty name gives `Hello!`"},
+			Coder:    &task.Criteria{Promise: "IMPLEMENTATION_COMPLETE", Method: task.External, MaxIterations: 15},
+			Tester:   &task.Criteria{Promise: "TESTS_PASSED", Method: task.StringMatch},
+			Reviewer: &task.Criteria{Promise: "REVIEW_PASSED", Method: task.Semantic}, QA: &task.Criteria{Promise: "QA_PASSED", Method: task.MultiStage}}
+	})
+	verify := func(r task.Role, ok bool, reason string) loop.Verdict {
+		return loop.Verdict{Check: "verify " + string(r), Severity: loop.Hard, Role: r, Verification: true, Pass: ok, Reason: reason, Hash: "c4d5e6f7"}
+	}
+	later := loop.Verdict{Check: "verify tester", Severity: loop.Hard, Role: task.Tester, Verification: true, Skipped: "the tester has not had a turn yet", Later: true}
+	s.iterate(1, loop.Implement, "Written.", pass("claim"), verify(task.Coder, false, "Command exited with 1, expected 0"), later)
+	s.iterate(2, loop.Implement, "Repaired.", pass("claim"), verify(task.Coder, true, "External verification passed"), later)
+	s.as(3, task.Tester, loop.Moving)
+	qa := verify(task.QA, false, "Stage 'bandit' failed: Command exited with 1, expected 0")
+	qa.Output = "B105: hardcoded password in hello.go:3\n"
+	s.iterated(3, "Tested.", pass("claim"), verify(task.Coder, true, "External verification passed"), verify(task.Tester, true, "Promise found in output"),
+		verify(task.Reviewer, true, "VERIFIED"), qa)
+	s.as(4, task.Tester, loop.Moving)
+	return s.view()
 }
 
 func timedOut() View {
@@ -195,7 +251,9 @@ func hostile() View {
 	s.turning(1, "implement @bob")
 	s.turned(1, loop.Turn{Class: loop.OK, Text: nasty, Claim: loop.Claim{Done: true}})
 	s.committed(1, loop.FileChange{Path: ".github/workflows/`@bob`|#12.yml", Added: 1}, loop.FileChange{Path: "a\n- @bob\n<!-- ralph:run:z -->.bin", Added: -1, Deleted: -1})
-	s.judged(1, fail("make a | tee `b` @bob", nasty, big), loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Skipped: nasty},
+	failing := fail("make a | tee `b` @bob", nasty, big)
+	failing.Findings = []loop.Finding{{File: "a|`@bob`\n#12", Line: 3, Rule: "@x", Message: nasty}, {Test: nasty, Message: nasty}}
+	s.judged(1, failing, loop.Verdict{Check: "@v #12", Role: "qa @bob", Verification: true, Reason: nasty, Severity: loop.Soft, Flaky: true, Findings: failing.Findings}, loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Skipped: nasty},
 		loop.Verdict{Check: nasty, Severity: loop.Soft, Reason: nasty})
 	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: "https://x.y/) @bob"}})
 	v := s.end(loop.Stuck, nasty, "wip/@bob#12`")

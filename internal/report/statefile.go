@@ -39,7 +39,7 @@ func (v View) frontMatter() string {
 	s := v.State
 	f := front{
 		TaskID: s.Start.Task, MaxIterations: s.MaxIterations, LastGate: lastGate(s), Timestamp: s.At.UTC().Truncate(time.Second),
-		StuckCount: s.StuckCount(), StrategyShifts: 0, FilesModified: []string{},
+		StuckCount: s.StuckCount(), StrategyShifts: s.Shifts(), FilesModified: []string{},
 	}
 	if last := s.Last(); last != nil {
 		f.Iteration = last.N
@@ -59,8 +59,9 @@ func (v View) frontMatter() string {
 	return string(out)
 }
 
-func isReview(c loop.Verdict) bool { return c.Check == loop.ReviewCheck }
-func isTest(c loop.Verdict) bool   { return c.Check != loop.ReviewCheck }
+// isReview says whose word a verdict is: of a role that reads and judges, or of anything else.
+func isReview(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Role.ReadOnly() }
+func isTest(c loop.Verdict) bool   { return !isReview(c) }
 
 // verbatim is the newest kept output of the checks that match, fenced: the failing ones of an attempt if any failed, else all.
 func (v View) verbatim(match func(loop.Verdict) bool) string {
@@ -131,8 +132,17 @@ func (v View) history() string {
 		if f := it.Failure(); f != nil {
 			gate, hash = escape(oneLine(v.clean(f.Check))), or(f.Hash, "-")
 		}
-		// No record tells of a strategy shift yet, so none has happened.
-		b.WriteString(row(fmt.Sprint(it.N), gate, hash, "no"))
+		b.WriteString(row(fmt.Sprint(it.N), gate, hash, yes(shifted(it))))
 	}
 	return b.String()
+}
+
+// shifted reports whether the turn was told to go about it in another way (S0-47…S0-51).
+func shifted(it *loop.Iteration) bool { return it.Tier == loop.Shift || it.Tier == loop.Expand }
+
+func yes(so bool) string {
+	if so {
+		return "yes"
+	}
+	return "no"
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,11 +12,12 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // The front matter can be read back, with its keys in the order of the specification (S0-29…S0-38), whatever the names in it are.
 func TestStateFileFrontMatter(t *testing.T) {
-	for name, v := range map[string]View{"third": runningThird(), "first": runningFirst(), "hostile": hostile()} {
+	for name, v := range map[string]View{"third": runningThird(), "first": runningFirst(), "hostile": hostile(), "stuck": stuckRun(), "roles": withRoles()} {
 		_, rest, _ := strings.Cut(StateFile(v), "---\n")
 		matter, _, ok := strings.Cut(rest, "\n---\n")
 		if !ok {
@@ -28,12 +30,17 @@ func TestStateFileFrontMatter(t *testing.T) {
 			ErrorHash     string    `yaml:"error_hash"`
 			Timestamp     time.Time `yaml:"timestamp"`
 			Files         []string  `yaml:"files_modified"`
+			Stuck         int       `yaml:"stuck_count"`
+			Shifts        int       `yaml:"strategy_shifts"`
 		}
 		if err := yaml.Unmarshal([]byte(matter), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if got.TaskID != "issue-42" || got.MaxIterations != 5 || got.LastGate != lastGate(v.State) || !got.Timestamp.Equal(v.State.At) {
 			t.Errorf("%s: read back as %+v", name, got)
+		}
+		if got.Stuck != v.State.StuckCount() || got.Shifts != v.State.Shifts() {
+			t.Errorf("%s: stuck %d, shifts %d", name, got.Stuck, got.Shifts)
 		}
 		var keys []string
 		for _, m := range regexp.MustCompile(`(?m)^(\w+):`).FindAllStringSubmatch(matter, -1) {
@@ -87,5 +94,52 @@ func TestStateFileWindow(t *testing.T) {
 	_, table, _ := strings.Cut(StateFile(capped()), "## Attempt History\n")
 	if rows := strings.Count(table, "\n") - 2; rows != 3 || !strings.Contains(table, "| 5 | go test ./... |") || strings.Contains(table, "| 2 |") {
 		t.Errorf("the history is\n%s", table)
+	}
+}
+
+// It is a view: the records of a run, written down and read back, give the same bytes at every step.
+func TestStateFileIsAView(t *testing.T) {
+	s := begin(nil)
+	for n := 1; n <= 5; n++ {
+		s.as(n, task.Tester, loop.Tier(n/4))
+		s.iterated(n, "said", testFailure, asksChange, weakened)
+	}
+	s.end(loop.Capped, "used up", "wip/x")
+	var live loop.State
+	for i, r := range s.records {
+		live = live.With(r)
+		var again []loop.Record
+		text, err := json.Marshal(s.records[:i+1])
+		if err == nil {
+			err = json.Unmarshal(text, &again)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if was, now := StateFile(View{State: loop.Fold(again)}), StateFile(View{State: live}); was != now {
+			t.Errorf("after %d records the journal read back gives\n%s\nthe run had\n%s", i+1, was, now)
+		}
+	}
+}
+
+// What readers and qa say stands in the reviewer's section, everything else in the tests'.
+func TestStateFileSections(t *testing.T) {
+	tests := map[string]struct {
+		verdict loop.Verdict
+		review  bool
+	}{
+		"the review":           {loop.Verdict{Check: loop.ReviewCheck, Output: "said so"}, true},
+		"the reviewer's word":  {loop.Verdict{Check: "verify reviewer", Role: task.Reviewer, Output: "said so"}, true},
+		"qa's word":            {loop.Verdict{Check: "verify qa", Role: task.QA, Output: "said so"}, true},
+		"the tester's command": {loop.Verdict{Check: "verify tester", Role: task.Tester, Output: "said so"}, false},
+		"a check":              {loop.Verdict{Check: "make test", Output: "said so"}, false},
+	}
+	for name, tt := range tests {
+		s := begin(nil)
+		s.iterate(1, loop.Implement, "", tt.verdict)
+		review, _, _ := strings.Cut(StateFile(s.view()), "## Test Output")
+		if strings.Contains(review, "said so") != tt.review {
+			t.Errorf("%s: in the reviewer's section: %v", name, !tt.review)
+		}
 	}
 }

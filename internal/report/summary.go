@@ -16,7 +16,9 @@ func Summary(v View) string {
 		p.part(v.lead())
 		p.part(v.subject())
 		p.part(titled("Timeline", v.iterations(r.rows*2, true)))
+		p.part(titled("What to look at first", v.warned(r)))
 		p.part(titled("Checks", v.checks(r.checks)))
+		p.part(titled("Verification", v.verification(r.rows)))
 		p.part(v.lastFailure(r.lines))
 		p.part(v.baseline())
 		if cost := spent(s.Usage); cost != "" {

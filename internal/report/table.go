@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // iterations is the table of the newest iterations (B-16); older ones fold into one row that counts them.
@@ -46,6 +48,9 @@ type column struct {
 // columns are those that have anything to show: tokens and cost are left out where no agent tells them.
 func (v View) columns(timeline bool) []column {
 	cols := []column{{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }}}
+	if v.roles() {
+		cols = append(cols, column{"role", "---|", func(it *loop.Iteration) string { return v.role(it.Role) }})
+	}
 	cols = append(cols,
 		column{"mode", "---|", func(it *loop.Iteration) string { return v.mode(it.Mode) }},
 		column{"checks", "---|", v.result},
@@ -106,7 +111,7 @@ func (v View) turningRow(cols []column) string {
 	if t == nil || v.State.End != nil {
 		return ""
 	}
-	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "mode": v.mode(t.Mode), "checks": "⏳ agent works"}
+	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "role": v.role(t.Role), "mode": v.mode(t.Mode), "checks": "⏳ agent works"}
 	if !v.Now.IsZero() && v.Now.After(t.At) {
 		now["time"] = duration(v.Now.Sub(t.At))
 	}
@@ -118,6 +123,22 @@ func (v View) turningRow(cols []column) string {
 }
 
 func (v View) mode(m loop.Mode) string { return v.text(string(m), 20) }
+
+func (v View) role(r task.Role) string { return v.text(string(r), 20) }
+
+// roles reports whether anybody but the coder takes turns in the run.
+func (v View) roles() bool {
+	other := func(it *loop.Iteration) bool { return it.Role != "" && it.Role != task.Coder }
+	return len(v.State.Writers()) > 1 || slices.ContainsFunc(v.State.Iterations, other)
+}
+
+// who took an iteration's turn and for what.
+func (v View) who(it *loop.Iteration) string {
+	if v.roles() {
+		return v.role(it.Role) + ", " + v.mode(it.Mode)
+	}
+	return v.mode(it.Mode)
+}
 
 // result is what the checks said of an iteration, in a sign and words.
 func (v View) result(it *loop.Iteration) string {
@@ -215,6 +236,8 @@ func (v View) verdict(c loop.Verdict) string {
 	switch {
 	case c.Skipped != "":
 		return "– skipped: " + v.text(c.Skipped, 120)
+	case c.Pass && c.Flaky:
+		return "✅ pass, ⚠️ flaky: it failed and passed on the same tree"
 	case c.Pass:
 		return "✅ pass"
 	case c.Severity == loop.Soft:

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// mostFindings is how many places of a failure a report lists.
+const mostFindings = 20
+
+// findings is the table of the places that the last failure names.
+func (v View) findings(r room) string {
+	f := v.State.Failure()
+	most := min(r.lines, mostFindings)
+	if f == nil || most == 0 || len(f.Findings) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("| where | what |\n|---|---|\n")
+	for i, found := range f.Findings {
+		if i == most {
+			b.WriteString(row("…", fmt.Sprintf("%d more", len(f.Findings)-most)))
+			break
+		}
+		b.WriteString(row(or(v.place(found), "–"), v.text(said(found), 200)))
+	}
+	return b.String()
+}
+
+// place is where a finding is: file and line, else the test.
+func (v View) place(f loop.Finding) string {
+	at := f.File
+	if at != "" && f.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, f.Line)
+	}
+	return v.code(or(at, f.Test), 120)
+}
+
+// said is a finding's message with the rule that it breaks.
+func said(f loop.Finding) string {
+	if strings.Contains(f.Message, f.Rule) { // also when there is none
+		return f.Message
+	}
+	return f.Rule + ": " + f.Message
+}
+
+// warned names what a person should look at though it does not block: what the soft checks of the newest attempt found, such as
+// weakened tests and unfinished markers, and the checks that passed only at the second try.
+func (v View) warned(r room) string {
+	if r.remarks == 0 {
+		return ""
+	}
+	var p page
+	for i, c := range warnings(v.State) {
+		if i == r.remarks {
+			p.part(fmt.Sprintf("- %s more", count(len(warnings(v.State))-i, "warning")))
+			break
+		}
+		p.WriteString(v.warning(c, r))
+	}
+	if flaky := v.flaky(r.remarks); flaky != "" {
+		p.WriteString("- ⚠️ flaky, they failed and passed on the same tree: " + flaky + "\n")
+	}
+	return p.String()
+}
+
+// warning is one soft check's item, with the places it names, or else what it said.
+func (v View) warning(c loop.Verdict, r room) string {
+	text := "- ⚠️ " + v.code(c.Check, 80)
+	if reason := v.text(c.Reason, 300); reason != "" {
+		text += ": " + reason
+	}
+	text += "\n"
+	for i, f := range c.Findings {
+		if i == r.remarks {
+			return text + fmt.Sprintf("  - %d more\n", len(c.Findings)-i)
+		}
+		text += "  - " + strings.TrimPrefix(v.place(f)+" — ", " — ") + v.text(said(f), 200) + "\n"
+	}
+	if len(c.Findings) > 0 || strings.TrimSpace(c.Output) == "" || r.lines == 0 {
+		return text
+	}
+	return text + "\n" + v.fence(c.Output, min(r.lines, 10)) + "\n"
+}
+
+// flaky names the checks that failed and passed on one and the same tree, in any attempt.
+func (v View) flaky(most int) string {
+	var names []string
+	seen := map[string]bool{}
+	for _, it := range v.State.Iterations {
+		for _, c := range it.Verdicts {
+			if !c.Flaky || seen[c.Check] {
+				continue
+			}
+			seen[c.Check] = true
+			if len(names) < most {
+				names = append(names, v.code(c.Check, 80))
+			}
+		}
+	}
+	if hidden := len(seen) - len(names); hidden > 0 {
+		names = append(names, fmt.Sprintf("%d more", hidden))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// TaskResult is what became of one task of a list. N is its place in the list, from 1. Skipped says why it did not run, in a sentence;
+// of View only Redact and Phrase count then.
+type TaskResult struct {
+	N         int
+	ID, Title string
+	View      View
+	Skipped   string
+}
+
+func (t TaskResult) done() bool {
+	return t.Skipped == "" && t.View.State.End != nil && t.View.State.End.Outcome == loop.Done
+}
+
+// ExecutionSummary is the report of a list of tasks (S0-74…S0-77): how many are done, and each of the others with what a person has to
+// know of it. A task that never ran, because one that it needs failed, is not among the failed ones.
+func ExecutionSummary(tasks []TaskResult) string {
+	var done int
+	var failed, skipped []TaskResult
+	for _, t := range tasks {
+		switch {
+		case t.done():
+			done++
+		case t.Skipped != "":
+			skipped = append(skipped, t)
+		default:
+			failed = append(failed, t)
+		}
+	}
+	var p page
+	p.line("# Ralph Loop Execution Summary")
+	p.part(fmt.Sprintf("## Completed: %d/%d tasks", done, len(tasks)))
+	if len(failed) > 0 {
+		p.part("## Failed Tasks (require human attention):")
+	}
+	for _, t := range failed {
+		p.part(t.View.failedTask(t.N, or(t.Title, t.ID)))
+	}
+	if len(skipped) > 0 {
+		p.part("## Skipped Tasks (not run):")
+		p.WriteString("\n")
+	}
+	for _, t := range skipped {
+		p.line("- Task %d: %s — %s", t.N, or(t.View.text(t.Title, 200), t.View.text(t.ID, 60)), t.View.text(t.Skipped, 300))
+	}
+	return p.String()
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Verified is what became of one promise (S2-66).
+type Verified struct {
+	Iteration    int       `json:"iteration"`
+	Role         task.Role `json:"role"`
+	PromiseFound bool      `json:"promise_found"`
+	Verified     bool      `json:"verified"`
+	Reason       string    `json:"reason"`
+	Timestamp    time.Time `json:"timestamp"`
+}
+
+// verified lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has made none.
+func verified(s loop.State) (list []Verified) {
+	for i, it := range s.Iterations {
+		for _, c := range it.Verdicts {
+			if !c.Verification || c.Later {
+				continue
+			}
+			by := c.Role
+			if by == "" {
+				by = it.Role
+			}
+			reason := or(c.Skipped, c.Reason)
+			list = append(list, Verified{
+				Iteration: it.N, Role: by, PromiseFound: promised(s.Iterations[:i+1], by, reason), Verified: c.Pass && c.Skipped == "",
+				Reason: reason, Timestamp: it.At.Add(it.Took).UTC(),
+			})
+		}
+	}
+	return list
+}
+
+// noPromise is how a check says that there was none (S2-62).
+const noPromise = "No completion promise found"
+
+// promised reports whether a role has made its promise: in its newest turn, or, of a role that takes none, unless the check says no.
+func promised(its []*loop.Iteration, by task.Role, reason string) bool {
+	if by.ReadOnly() {
+		return !strings.Contains(reason, noPromise)
+	}
+	for _, it := range slices.Backward(its) {
+		if it.Role == by {
+			return it.Turn.Claim.Done
+		}
+	}
+	return false
+}
+
+// verification is the table of the newest verification results.
+func (v View) verification(most int) string {
+	list := verified(v.State)
+	if len(list) == 0 || most == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("| # | role | promise | verified | reason |\n|--:|---|---|---|---|\n")
+	if hidden := len(list) - most; hidden > 0 {
+		b.WriteString(row("…", "", "", fmt.Sprintf("%s not shown", count(hidden, "earlier result")), ""))
+		list = list[hidden:]
+	}
+	for _, r := range list {
+		b.WriteString(row(fmt.Sprint(r.Iteration), v.role(r.Role), yes(r.PromiseFound), yes(r.Verified), v.text(r.Reason, 200)))
+	}
+	return b.String()
+}
