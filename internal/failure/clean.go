@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +21,7 @@ func clean(output string) []string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		if !plain(line) {
+			lines = lines[:len(lines)-min(risen(line), len(lines))]
 			line = printed(line)
 		}
 		line = strings.TrimRight(line, " \t")
@@ -53,6 +55,24 @@ func plain(line string) bool {
 		}
 	}
 	return true
+}
+
+// risen is how many lines up the terminal's cursor goes: progress is drawn anew over what was there.
+func risen(line string) int {
+	up := 0
+	for {
+		i := strings.IndexByte(line, 0x1b)
+		if i < 0 {
+			return up
+		}
+		line = line[i:]
+		n := control(line)
+		if last := line[n-1]; n > 2 && (last == 'A' || last == 'F') {
+			lines, _ := strconv.Atoi(line[2 : n-1])
+			up += min(max(lines, 1), 1000)
+		}
+		line = line[n:]
+	}
 }
 
 // printed is what a terminal would show of a line, roughly: the last text that was written over it.

@@ -88,13 +88,13 @@ func marked(lines []string) []string {
 		arrow, number, text := m[1] != "", m[2] != "", m[3]
 		switch {
 		case arrow && number:
-			kept = append(kept, text)
+			kept = append(kept, beginning(text))
 			numbered = ""
 		case number:
 			numbered = text
 		case carets.MatchString(text):
 			if numbered != "" {
-				kept = append(kept, numbered)
+				kept = append(kept, beginning(numbered))
 				numbered = ""
 			}
 			if label := strings.TrimSpace(carets.ReplaceAllString(text, "")); label != "" {
@@ -103,4 +103,13 @@ func marked(lines []string) []string {
 		}
 	}
 	return kept
+}
+
+// beginning is so much of a line of source as a narrow terminal shows too.
+func beginning(source string) string {
+	const most = 30
+	if r := []rune(source); len(r) > most {
+		return string(r[:most])
+	}
+	return strings.TrimRight(source, ".…")
 }

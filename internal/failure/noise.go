@@ -45,11 +45,16 @@ var noise = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\[ERROR\] *(?:-> \[Help|To see the full|Re-run Maven|For more information|Please refer|See .* for|\[Help \d|After correcting|mvn <|Tests run:|Failures: *$|Errors: *$|See dump|\[ERROR\]).*`,
 	`\[ERROR\] (?:There was a timeout|ExecutionException|Command was).*`,
 	`[A-Za-z]+:? *\[[#=>. -]*\].*|\d+%.*\|.*|.*\b\d+/\d+ +\[.*\].*|[|/\\-] .*\d+%.*`,
+	`-test\.shuffle .*|make: Target .* not remade.*|\.\.\. \(.*\)`,
+	`(?:\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`,
 	// Where it runs.
-	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|\S+ workers? \[|Node\.js v|Python \d|Using seed|Randomized with|Runtime:|Configuration:|PHPUnit |GNU |Picked up |Run options|NOTE: Picked).*`,
+	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|\S+ workers? \[|Node\.js v|Python \d|Using seed|Randomized with|Seed:|gw\d+ |Test order|Runtime:|Configuration:|PHPUnit |GNU |Picked up |Run options|NOTE: Picked).*`,
 	`(?:g?make|ninja): (?:Entering|Leaving) directory.*|make: \*\*\* Waiting.*|> .* (?:test|build|lint|check)\b.*@.*|> \S+@\S+ \S+.*`,
 	// What to do next.
 	`note: (?:run with|Some details|this error originates|the following trait).*|help: (?:run with|use RUST).*|error: test failed, to rerun.*|error: doctest failed, to rerun.*|error: \d+ targets? failed.*|to rerun .*|You can (?:reproduce|add).*|@(?:reproduce_failure|seed)\(.*|.*--hypothesis-seed=.*|Run with .*--.*|Rerun .*|(?:Hint|hint): (?:re-?run|run|use -v|retry).*|Use .*--\S+ (?:to|for) .*|(?:-- )?Docs: https?:.*|https://www\.shellcheck\.net/.*|see https?:.*|\[\*\] \d+ fixable.*|No fixes available.*|\d+ (?:hidden )?fix.*`,
 	`(?:stdout|stderr|failures|failing tests|short test summary info|FAILURES|ERRORS|Failed Tests.*|Failed Suites.*|Summary of all failing tests|warnings summary|slowest.*|Snapshot Summary|stack backtrace|Stack trace|Call log|Error Output|Failures):?$`,
 	`\.\.\. \d+ (?:more|common frames).*|\[Previous line repeated.*|Note: (?:Some input|Recompile).*`,
 }, "|") + `)$`)
+
+// weak matches what a program says when another has failed: of use only when the other said nothing.
+var weak = regexp.MustCompile(`^(?:g?make: \*\*\* .*|exit status \d+|FAIL|npm (?:error|ERR!) .*|error: [Rr]ecipe .*|error Command failed.*|ELIFECYCLE.*|collect2: error: .*|compilation terminated\.|ninja: build stopped.*|Error: Process completed.*)$`)

@@ -8,16 +8,6 @@ import (
 // path matches an absolute path, or one that leads up and out, with what stands before it. A space may stand in a directory's name.
 var path = regexp.MustCompile(`(^|[^\w./:~@-])((?:file:/{0,2})?(?:[A-Za-z]:[\\/]|~/|\\\\|(?:\.\./)+|/)[^\s"'<>()\[\]{}|,;:*?=]*(?:[^\s"'<>()\[\]{}|,;:*?=.]+(?: [^\s"'<>()\[\]{}|,;:*?=./\\]+){1,3}[/\\][^\s"'<>()\[\]{}|,;:*?=]*)*)`)
 
-// anywhere are directories at the root of a file system: a path that begins with another is more likely a route of a URL.
-var anywhere = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields("tmp var home root Users private usr opt mnt srv work workspace workspaces builds build app src data github __w runner " +
-		"go repo repos code project projects nix Library Volumes run dev proc etc lib lib64 bin sbin snap media export scratch cygdrive host test sandbox") {
-		anywhere[name] = true
-	}
-}
-
 // shortPaths leaves of each path only what does not depend on where the project lies: the last name, which for a file is its own.
 func shortPaths(line string) string {
 	return path.ReplaceAllStringFunc(line, func(found string) string {
@@ -48,8 +38,8 @@ func short(p string) string {
 	last := steps[len(steps)-1]
 	temporary := isTemporary(p)
 	switch {
-	case !anywhere[steps[0]] && !isFile(last):
-		return whole // a route
+	case len(steps) == 1 && !temporary && !isTop(last) && !isFile(last):
+		return whole // a route of a URL
 	case temporary && len(steps) < 3 || temporary && random.MatchString(last):
 		return "<tmp>" + extension(last) + dot
 	case isFile(last):
@@ -63,6 +53,14 @@ func short(p string) string {
 func isTemporary(p string) bool {
 	return strings.HasPrefix(p, "/tmp/") || strings.HasPrefix(p, "/var/tmp/") || strings.HasPrefix(p, "/dev/shm/") ||
 		strings.Contains(p, "/var/folders/") || strings.HasPrefix(p, "/private/tmp/") || strings.Contains(p, "/Temp/")
+}
+
+func isTop(name string) bool {
+	switch name {
+	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project", "w":
+		return true
+	}
+	return isSystem(name)
 }
 
 func isSystem(top string) bool {

@@ -10,7 +10,7 @@ var (
 	pytestPlace   = regexp.MustCompile(`^\S.*\.py:\d+: `)
 	pytestShort   = regexp.MustCompile(`^((?:FAILED|ERROR) \S+?\.py(?:::.*?)?)(?: - (.*))?$`)
 	pytestCounted = regexp.MustCompile(`^\d+ (?:failed|passed|errors?|deselected|skipped).* in [\d.]+`)
-	pytestRound   = regexp.MustCompile(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*)$`)
+	pytestRound   = regexp.MustCompile(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*|gw\d+ .*|Test order randomi.*)$`)
 )
 
 // pytest keeps of a report the failing tests, the marked lines and what was captured: not how the run went, not the code around.
@@ -23,7 +23,7 @@ func pytest(lines []string) []string {
 		told = told || strings.HasPrefix(line, "E  ")
 	}
 	var kept []string
-	part := "start"
+	part := ""
 	for _, line := range lines {
 		if m := pytestHead.FindStringSubmatch(line); m != nil {
 			part = pytestPart(part, m[1], line[0])
@@ -55,7 +55,7 @@ func isPytest(lines []string) bool {
 	return false
 }
 
-// pytestPart is the part of a report that a heading begins: start, failures, test, captured, other or after.
+// pytestPart is the part of a report that a heading begins: start, failures, test, captured, other or after; empty is before it.
 func pytestPart(part, heading string, sign byte) string {
 	switch {
 	case sign == '=' && (heading == "FAILURES" || heading == "ERRORS"):
@@ -69,7 +69,7 @@ func pytestPart(part, heading string, sign byte) string {
 		return "other"
 	case sign == '-' && strings.HasPrefix(heading, "Captured"):
 		return "captured"
-	case sign == '_' && part != "start" && part != "other":
+	case sign == '_' && part != "start" && part != "other" && part != "":
 		return "test"
 	}
 	return part
@@ -78,7 +78,9 @@ func pytestPart(part, heading string, sign byte) string {
 func pytestKeeps(part, line string) bool {
 	switch part {
 	case "start":
-		return !pytestRound.MatchString(line) && !strings.HasPrefix(line, "tests/")
+		return strings.HasPrefix(line, "ERROR") || strings.HasPrefix(line, "INTERNALERROR") || strings.HasPrefix(line, "E ")
+	case "":
+		return !pytestRound.MatchString(line)
 	case "test":
 		return strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") || pytestPlace.MatchString(line)
 	case "other":

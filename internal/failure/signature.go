@@ -22,7 +22,10 @@ func Explain(_, output string) string {
 	for _, pass := range passes {
 		kept = pass(kept)
 	}
-	told := tell(kept, isNoise)
+	told := tell(kept, func(line string) bool { return isNoise(line) || weak.MatchString(line) })
+	if len(told) == 0 {
+		told = tell(kept, isNoise)
+	}
 	if len(told) == 0 { // nothing but what usually says nothing: then it is all there is
 		told = tell(lines, func(string) bool { return false })
 	}
@@ -31,7 +34,7 @@ func Explain(_, output string) string {
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	goEvents, goTests, goRaces, goroutines, pytest, tracebacks, typeScript, warnings, boxes, excerpts, frames,
+	goEvents, goTests, goRaces, goroutines, pytest, vitest, tracebacks, typeScript, warnings, boxes, excerpts, frames,
 }
 
 // tell normalises lines, each different one once, and sorts them.

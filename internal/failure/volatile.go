@@ -38,13 +38,13 @@ var madeUp = []change{
 	{"x", regexp.MustCompile(`(?:\+0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{5,}|\b0[xX]X+)\b`), "<addr>"},
 	{"@", regexp.MustCompile(`(\w)@[0-9a-f]{5,16}\b`), "$1@<addr>"},
 	{"$", regexp.MustCompile(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
-	{digits, regexp.MustCompile(`\b(?:[0-9]+[a-fA-F]|[a-fA-F]+[0-9])[0-9a-fA-F]{6,}\b`), "<hash>"},
 	// Durations and rates.
 	{":", regexp.MustCompile(`\b\d+:\d\d(?:\.\d+)\b`), "<time>"},
 	{digits, regexp.MustCompile(`(?:\b|-)(?:\d+(?:\.\d+)?h)?(?:\d+m)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
 	{"i", regexp.MustCompile(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
 	{digits, regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:[kKMG]i?)?B(?:/s|ps)\b`), "<rate>"},
 	// Numbers that a system hands out.
+	{digits, regexp.MustCompile(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
 	{digits, regexp.MustCompile(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|(?:re)?run id|-test\.shuffle|--seed|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
 	{digits, regexp.MustCompile(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
 	{"(", regexp.MustCompile(`(thread '[^']*') \(\d+\)`), "$1"},
@@ -56,12 +56,35 @@ var madeUp = []change{
 	// Counters, and numbers that say where.
 	{"[(", regexp.MustCompile(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
 	{"(", regexp.MustCompile(`\((?:retry|repeat) x\d+\)`), ""},
+	{":", regexp.MustCompile(`[(\[]\d+:\d+[)\]]`), ""},
 	{")", regexp.MustCompile(`^\d+\) `), ""},
 	{"o", regexp.MustCompile(`^((?:not )?ok) \d+\b`), "$1"},
 	{":", regexp.MustCompile(`^\d+:\d+ +`), ""},
 	{"lcLC", regexp.MustCompile(`(?i)\b(lines?|columns?|col|char|position|offset)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
 	{":", regexp.MustCompile(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
 	{":", regexp.MustCompile(`\b([a-z]*make)\[\d+\]:`), "$1:"},
+}
+
+// A line that speaks of the time, of a process or of a place made for this run is no assertion: its other long numbers are as random.
+var (
+	ofThisRun  = regexp.MustCompile(`<(?:time|uuid|hash|id|tmp|dir|addr|port|n)>`)
+	longNumber = regexp.MustCompile(`-?\b\d{3,}\b`)
+)
+
+// hexes matches what could be a hash, or an id made of several.
+var hexes = regexp.MustCompile(`\b[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*\b|\b[0-9a-f]{7,}`)
+
+// hideHashes leaves out what is written in letters and digits of a hash.
+func hideHashes(line string) string {
+	if !strings.ContainsAny(line, digits) {
+		return line
+	}
+	return hexes.ReplaceAllStringFunc(line, func(word string) string {
+		if len(word) < 8 || !strings.ContainsAny(word, digits) || !strings.ContainsAny(word, "abcdefABCDEF") {
+			return word
+		}
+		return "<hash>"
+	})
 }
 
 // ruler matches the lines and rows of signs by which tools set headings off.
@@ -75,7 +98,10 @@ func settle(line string) string {
 		line = strings.ReplaceAll(line, " ./", " ")
 		line = strings.TrimPrefix(line, "./")
 	}
-	line = vary(madeUp, line)
+	line = vary(madeUp, hideHashes(line))
+	if strings.Contains(line, "<") && ofThisRun.MatchString(line) {
+		line = longNumber.ReplaceAllString(line, "<n>")
+	}
 	if strings.ContainsAny(line, "=-_*!#~─━═⎯╌┄<>") {
 		line = ruler.ReplaceAllString(line, " ")
 	}

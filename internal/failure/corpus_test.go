@@ -1,0 +1,143 @@
+package failure
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// corpusDir holds failures recorded from real tools: <tool>/<project>/<failure>/<n>.txt. What lies in one directory is one failure,
+// recorded under other circumstances each time; two directories of one project are two failures.
+const corpusDir = "../../testdata/failures"
+
+// bar is how many of the pairs must be judged rightly (in a hundred).
+const bar = 98.0
+
+// recorded is one failure of one project, with the signatures of its recordings.
+type recorded struct {
+	project, name string
+	files, hashes []string
+	bytes         int
+}
+
+// score counts pairs.
+type score struct{ right, all int }
+
+func (s score) percent() float64 {
+	if s.all == 0 {
+		return 100
+	}
+	return 100 * float64(s.right) / float64(s.all)
+}
+
+func (s score) String() string {
+	return fmt.Sprintf("%d of %d pairs, %.2f %%", s.right, s.all, s.percent())
+}
+
+// TestCorpus: the same failure gives one signature, two failures of a project give two.
+func TestCorpus(t *testing.T) {
+	corpus, _ := readCorpus(t)
+	if len(corpus) == 0 {
+		t.Skip("there is no corpus")
+	}
+	same, different, offenders := judge(corpus)
+	t.Logf("the same failure: %s", same)
+	t.Logf("different failures: %s", different)
+	if same.percent() < bar || different.percent() < bar || testing.Verbose() {
+		t.Log(strings.Join(offenders, "\n"))
+	}
+	if same.percent() < bar {
+		t.Errorf("the same failure has one signature in %s; the bar is %.0f %%", same, bar)
+	}
+	if different.percent() < bar {
+		t.Errorf("different failures have different signatures in %s; the bar is %.0f %%", different, bar)
+	}
+}
+
+// BenchmarkCorpus reports both rates, and how long a megabyte takes.
+func BenchmarkCorpus(b *testing.B) {
+	if corpus, _ := readCorpus(b); len(corpus) == 0 {
+		b.Skip("there is no corpus")
+	}
+	var corpus []recorded
+	var spent time.Duration
+	rounds, bytes := 0, 0
+	for b.Loop() {
+		var took time.Duration
+		corpus, took = readCorpus(b)
+		spent += took
+		rounds++
+	}
+	for _, r := range corpus {
+		bytes += r.bytes
+	}
+	same, different, _ := judge(corpus)
+	b.ReportMetric(same.percent(), "%same")
+	b.ReportMetric(different.percent(), "%different")
+	b.ReportMetric(float64(spent.Milliseconds())/float64(rounds)/(float64(bytes)/1e6), "ms/MB")
+}
+
+func readCorpus(t testing.TB) (corpus []recorded, spent time.Duration) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(corpusDir, "*", "*", "*", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		hash := Signature("", string(text))
+		spent += time.Since(began)
+		dir := filepath.Dir(file)
+		if len(corpus) == 0 || filepath.Join(corpus[len(corpus)-1].project, corpus[len(corpus)-1].name) != dir {
+			corpus = append(corpus, recorded{project: filepath.Dir(dir), name: filepath.Base(dir)})
+		}
+		last := &corpus[len(corpus)-1]
+		last.files, last.hashes, last.bytes = append(last.files, file), append(last.hashes, hash), last.bytes+len(text)
+	}
+	return corpus, spent
+}
+
+// judge compares all pairs of recordings within each project.
+func judge(corpus []recorded) (same, different score, offenders []string) {
+	for i, a := range corpus {
+		for j, hash := range a.hashes {
+			for k := range a.hashes[:j] {
+				same.all++
+				if a.hashes[k] == hash {
+					same.right++
+				} else if k == 0 {
+					offenders = append(offenders, "two signatures: "+a.files[0]+" "+a.files[j])
+				}
+			}
+		}
+		for _, b := range corpus[i+1:] {
+			if a.project != b.project {
+				continue
+			}
+			met := false
+			for _, x := range a.hashes {
+				for _, y := range b.hashes {
+					different.all++
+					if x != y {
+						different.right++
+						continue
+					}
+					if !met {
+						offenders = append(offenders, "one signature: "+filepath.Join(a.project, a.name)+" "+b.name)
+					}
+					met = true
+				}
+			}
+		}
+	}
+	return same, different, offenders
+}
