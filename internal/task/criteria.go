@@ -91,6 +91,20 @@ func (c *Completion) For(r Role) *Criteria {
 	return nil
 }
 
+// Set puts a role's criteria in their place.
+func (c *Completion) Set(r Role, to *Criteria) {
+	switch r {
+	case Coder:
+		c.Coder = to
+	case Tester:
+		c.Tester = to
+	case Reviewer:
+		c.Reviewer = to
+	case QA:
+		c.QA = to
+	}
+}
+
 // Criteria are one role's completion criteria (S2-09).
 type Criteria struct {
 	Promise     string `json:"promise,omitempty" yaml:"promise,omitempty"`

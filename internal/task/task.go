@@ -41,22 +41,29 @@ const (
 	maxComment  = 4 << 10
 )
 
-// From makes the task that a request asks for: the issue as it stood at the trigger (B-13), without what hides in it (B-14).
+// From makes the task that a request asks for: the issue as it stood at the trigger (B-13), without what hides in it (B-14). Its
+// completion is what the issue says, also when a stranger wrote it: nothing of Commands may be run that settings do not name as well.
 func From(req event.Request, facts event.Facts) (Task, error) {
 	ev := req.Event
 	if ev.Issue == nil {
 		return FromPrompt(req.Prompt, ev.Sender.Login)
 	}
+	said, spec, err := criteriaOf(fmt.Sprintf("issue #%d", ev.Issue.Number), ev.Issue.Body, event.Sanitise(ev.Issue.Body))
+	if err != nil {
+		return Task{}, err
+	}
 	t := Task{
 		ID:     fmt.Sprintf("issue-%d", ev.Issue.Number),
 		Title:  oneLine(event.Sanitise(ev.Issue.Title)),
-		Spec:   clip(event.Sanitise(ev.Issue.Body), maxSpec),
+		Spec:   clip(spec, maxSpec),
 		Author: ev.Issue.Author.Login,
 		Issue:  ev.Issue.Number,
 		Asked:  ev.Sender.Login,
 		Hint:   clip(event.Sanitise(req.Hint), maxComment),
+
+		Completion: said,
 	}
-	if t.Title == "" && strings.TrimSpace(t.Spec) == "" {
+	if t.Title == "" && strings.TrimSpace(t.Spec) == "" && said == nil {
 		return Task{}, fmt.Errorf("issue #%d has neither a title nor a text that can be seen; write what is wanted and ask again", ev.Issue.Number)
 	}
 	for _, c := range facts.Comments {
@@ -89,8 +96,33 @@ func FromFile(name, content string) (Task, error) {
 	}
 	first, rest, _ := strings.Cut(text, "\n")
 	title := strings.TrimSpace(strings.TrimLeft(first, "# "))
+	said, spec, err := criteriaOf(name, content, rest)
+	if err != nil {
+		return Task{}, err
+	}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	return Task{ID: slug(base, 40), Title: clip(oneLine(title), 200), Spec: clip(strings.TrimSpace(rest), maxSpec)}, nil
+	return Task{ID: slug(base, 40), Title: clip(oneLine(title), 200), Spec: clip(strings.TrimSpace(spec), maxSpec), Completion: said}, nil
+}
+
+// criteriaOf parts a text into its criteria and the rest. clean is a part of what was written, without what hides in it.
+func criteriaOf(name, written, clean string) (*Completion, string, error) {
+	return source{name: name, above: linesAbove(written, clean)}.criteria(clean)
+}
+
+var ralphFence = regexp.MustCompile("(?mi)^ {0,3}(?:`{3,}|~{3,})[ \t]*ralph\\b[^\n]*\n[^\n]*")
+
+// linesAbove is how many lines were taken out of a text above its ralph block, so that a mistake in the block is named by the line that
+// its author sees.
+func linesAbove(written, clean string) int {
+	block := ralphFence.FindStringIndex(clean)
+	if block == nil {
+		return 0
+	}
+	written = strings.ReplaceAll(written, "\r\n", "\n")
+	if there := strings.Index(written, clean[block[0]:block[1]]); there >= 0 {
+		return lineOf(written, there) - lineOf(clean, block[0])
+	}
+	return 0
 }
 
 func late(c event.Comment, trigger time.Time) bool {

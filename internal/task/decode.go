@@ -1,0 +1,179 @@
+package task
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// decoder puts a text's nodes into the structs of the form. The yaml tags of their fields are the keys that are allowed.
+type decoder struct {
+	source
+	mistakes []error
+	places   map[string]*node // where each key's value stands
+}
+
+// kept are keys of a task that other programs store and ralph does not: its journals tell (S2-14).
+var kept = []string{"status", "iteration", "assignee", "created_at", "updated_at", "metadata"}
+
+// mayBeEmpty are the keys whose text may be empty.
+var mayBeEmpty = []string{"description", "spec_id", "model"}
+
+// fromOne are the numbers that are no 0.
+var fromOne = []string{"max_iterations", "timeout"}
+
+func (d *decoder) wrong(n *node, key, format string, args ...any) {
+	d.mistakes = append(d.mistakes, d.at(n.line, n.col, "%s "+format, append([]any{key}, args...)...))
+}
+
+// read puts n into v, a settable value; key is how the value is called in a message.
+func (d *decoder) read(n *node, v reflect.Value, key string) {
+	d.places[key] = n
+	if v.Type() == reflect.TypeFor[Questions]() && n.kind != aList {
+		d.question(n, v, key)
+		return
+	}
+	if n.kind == nothing && v.Kind() != reflect.String {
+		return // as if it were not there: "max_iterations: null" (S2-09)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		made := reflect.New(v.Type().Elem())
+		d.read(n, made.Elem(), key)
+		v.Set(made)
+	case reflect.Struct:
+		d.object(n, v, key)
+	case reflect.Slice:
+		d.list(n, v, key)
+	case reflect.String:
+		d.text(n, v, key)
+	case reflect.Int:
+		whole, err := strconv.Atoi(n.text)
+		if n.kind != aNumber || err != nil {
+			d.wrong(n, key, "is %s; allowed is a whole number", found(n))
+			return
+		}
+		if whole == 0 && slices.Contains(fromOne, lastOf(key)) {
+			d.wrong(n, key, "is 0; allowed is a number from 1, or leave it out")
+		}
+		v.SetInt(int64(whole))
+	case reflect.Bool:
+		if n.kind != aTruth {
+			d.wrong(n, key, "is %s; allowed are true and false", found(n))
+			return
+		}
+		v.SetBool(strings.EqualFold(n.text, "true"))
+	}
+}
+
+func (d *decoder) text(n *node, v reflect.Value, key string) {
+	switch n.kind {
+	case aText, aNumber, aTruth: // 001 and true are texts where a text is wanted
+		if strings.TrimSpace(n.text) != "" {
+			v.SetString(n.text)
+			return
+		}
+	case nothing:
+	default:
+		d.wrong(n, key, "is %s; allowed is a text", n.kind)
+		return
+	}
+	if !slices.Contains(mayBeEmpty, lastOf(key)) {
+		d.wrong(n, key, "is empty; give it a text, or leave it out")
+	}
+}
+
+func (d *decoder) question(n *node, v reflect.Value, key string) {
+	one := reflect.New(reflect.TypeFor[string]()).Elem()
+	if n.kind == nothing {
+		return
+	}
+	if n.kind == anObject {
+		d.wrong(n, key, "is an object; allowed are a list of texts, and %q", AcceptanceCriteria)
+		return
+	}
+	d.text(n, one, key)
+	v.Set(reflect.ValueOf(Questions{one.String()}))
+}
+
+func (d *decoder) list(n *node, v reflect.Value, key string) {
+	if n.kind != aList {
+		d.wrong(n, key, "is %s; allowed is a list", found(n))
+		return
+	}
+	if len(n.items) == 0 {
+		return // as if it were not there
+	}
+	made := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
+	for i, item := range n.items {
+		d.read(item, made.Index(i), fmt.Sprintf("%s[%d]", key, i+1))
+	}
+	v.Set(made)
+}
+
+func (d *decoder) object(n *node, v reflect.Value, key string) {
+	if n.kind != anObject {
+		d.wrong(n, strings.TrimPrefix(key, "."), "is %s; allowed is an object with the keys %s", found(n), listed(keysOf(v.Type())))
+		return
+	}
+	seen := map[string]bool{}
+	for _, e := range n.keys {
+		at := &node{line: e.line, col: e.col}
+		name := below(key, e.name)
+		field := fieldOf(v.Type(), e.name)
+		switch {
+		case seen[e.name]:
+			d.wrong(at, name, "stands here for the second time; leave one of them out")
+		case field >= 0:
+			d.read(e.value, v.Field(field), name)
+		case key == "" && slices.Contains(kept, e.name):
+			d.wrong(at, name, "is kept by ralph itself, in the journals of the task's runs; leave it out")
+		default:
+			d.wrong(at, below(key, strings.Trim(short(e.name), `"`)), "is an unknown key; allowed are %s%s", listed(keysOf(v.Type())), meant(e.name, keysOf(v.Type())))
+		}
+		seen[e.name] = true
+	}
+}
+
+// place is where a key's value stands; of a key that is not there, where it would.
+func (d *decoder) place(key string) (line, col int) {
+	for {
+		if n, ok := d.places[key]; ok {
+			return n.line, n.col
+		}
+		if key == "" {
+			return 0, 0
+		}
+		key = key[:max(0, strings.LastIndexAny(key, ".["))]
+	}
+}
+
+func lastOf(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+func below(key, name string) string {
+	if key == "" {
+		return name
+	}
+	return key + "." + name
+}
+
+func found(n *node) string {
+	if n.kind == aText || n.kind == aNumber || n.kind == aTruth {
+		return short(n.text)
+	}
+	return string(n.kind)
+}
+
+// keysOf are the keys of a struct of the form, in their order.
+func keysOf(t reflect.Type) []string {
+	var keys []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+func fieldOf(t reflect.Type, key string) int { return slices.Index(keysOf(t), key) }

@@ -1,0 +1,269 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// Form is a task as a file holds it (S2-53). Its keys are in docs/tasks.md.
+type Form struct {
+	ID           string      `json:"id" yaml:"id"`
+	SpecID       string      `json:"spec_id,omitempty" yaml:"spec_id,omitempty"`
+	Title        string      `json:"title" yaml:"title"`
+	Description  string      `json:"description,omitempty" yaml:"description,omitempty"`
+	Priority     int         `json:"priority,omitempty" yaml:"priority,omitempty"`
+	Dependencies []string    `json:"dependencies,omitempty" yaml:"dependencies,omitempty"`
+	Completion   *Completion `json:"completion,omitempty" yaml:"completion,omitempty"`
+}
+
+// Form is what a file holds of a task.
+func (t Task) Form() Form {
+	return Form{t.ID, t.SpecID, t.Title, t.Spec, t.Priority, t.Dependencies, t.Completion}
+}
+
+func (f Form) task() Task {
+	return Task{
+		ID: f.ID, SpecID: f.SpecID, Title: oneLine(event.Sanitise(f.Title)), Spec: strings.TrimSpace(event.Sanitise(f.Description)),
+		Priority: f.Priority, Dependencies: f.Dependencies, Completion: f.Completion,
+	}
+}
+
+// maxFile bounds a task file in bytes.
+const maxFile = 64 << 10
+
+// ParseFile reads a task file: YAML as in S2-53, or Markdown, by its name or, when that tells nothing, by its look. Its error is one
+// sentence a mistake: the file, line and column, the key, what was found and what is allowed. The text is a person's own: it may name
+// commands.
+func ParseFile(name string, content []byte) (Task, error) {
+	s := source{name: name}
+	text, err := s.readable(content)
+	if err != nil {
+		return Task{}, err
+	}
+	if isMarkdown(name, text) {
+		return s.markdownTask(text)
+	}
+	form, d, err := s.form(text)
+	if err != nil {
+		return Task{}, err
+	}
+	return d.checked(form)
+}
+
+// ParseCompletion reads a completion alone: YAML or JSON, its keys at the top or under "completion". name is how it is called in errors.
+func ParseCompletion(name string, content []byte) (*Completion, error) {
+	s := source{name: name}
+	text, err := s.readable(content)
+	if err != nil {
+		return nil, err
+	}
+	return s.completion(text)
+}
+
+// Marshal writes a task as ParseFile reads it: in YAML, block by block, texts of several lines as such, keys in the order of the form.
+func Marshal(t Task) ([]byte, error) {
+	form := t.Form()
+	styles := []yaml.EncodeOption{yaml.Indent(2), yaml.IndentSequence(true)}
+	for _, write := range []func() ([]byte, error){
+		func() ([]byte, error) {
+			return yaml.MarshalWithOptions(form, append(styles, yaml.UseLiteralStyleIfMultiline(true))...)
+		},
+		func() ([]byte, error) { return yaml.MarshalWithOptions(form, styles...) },
+		func() ([]byte, error) { // for texts that the writer of YAML cannot write; JSON is YAML too
+			text, err := json.MarshalIndent(form, "", "  ")
+			return append(text, '\n'), err
+		},
+	} {
+		text, err := write()
+		if err != nil {
+			continue
+		}
+		if again, _, err := (source{}).form(string(text)); err == nil && reflect.DeepEqual(again, form) {
+			return text, nil
+		}
+	}
+	return nil, fmt.Errorf("writing the task %s: a text in it cannot be written in YAML; take characters out of it that cannot be seen", t.ID)
+}
+
+// readable is the text of a file without what cannot be seen of it.
+func (s source) readable(content []byte) (string, error) {
+	switch {
+	case len(content) > maxFile:
+		return "", s.at(0, 0, "the text has %d bytes; allowed are at most %d", len(content), maxFile)
+	case !utf8.Valid(content):
+		line := 1 + bytes.Count(content[:firstInvalid(content)], []byte("\n"))
+		return "", s.at(line, 0, "the text is not UTF-8 there; save it as UTF-8")
+	}
+	text := event.Visible(strings.ReplaceAll(string(content), "\r\n", "\n"))
+	if strings.TrimSpace(text) == "" {
+		return "", s.at(0, 0, "the text is empty; it must say at least an id and a title")
+	}
+	return text, nil
+}
+
+func firstInvalid(content []byte) int {
+	for i := 0; i < len(content); {
+		r, n := utf8.DecodeRune(content[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return i
+		}
+		i += n
+	}
+	return len(content)
+}
+
+var yamlLook = regexp.MustCompile(`(?m)^(?:- )?(?:task|id|spec_id|title|completion)[ \t]*:|^\s*\{`)
+
+// isMarkdown tells of a task's file in Markdown.
+func isMarkdown(name, text string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown":
+		return true
+	case ".yaml", ".yml", ".json":
+		return false
+	}
+	_, body, ok := frontMatter(text)
+	return ok && strings.TrimSpace(body) != "" || !yamlLook.MatchString(text)
+}
+
+// form reads the one task of a YAML text: as it is, under "task:", or as the only item of a list.
+func (s source) form(text string) (Form, *decoder, error) {
+	d := &decoder{source: s, places: map[string]*node{}}
+	n, err := s.one(text, "task")
+	if err != nil {
+		return Form{}, d, err
+	}
+	var form Form
+	d.read(n, reflect.ValueOf(&form).Elem(), "")
+	return form, d, joined(d.mistakes)
+}
+
+// checked is the form's task, when nothing is wrong with it.
+func (d *decoder) checked(form Form) (Task, error) {
+	t := form.task()
+	return t, d.told(t.Problems())
+}
+
+// told is problems with their places.
+func (d *decoder) told(problems []Problem) error {
+	var mistakes []error
+	for _, p := range problems {
+		line, col := d.place(p.Key)
+		mistakes = append(mistakes, d.at(line, col, "%s", p))
+	}
+	return joined(mistakes)
+}
+
+// completion reads a completion, whose keys are at the top or under "completion".
+func (s source) completion(text string) (*Completion, error) {
+	d := &decoder{source: s, places: map[string]*node{}}
+	n, err := s.one(text, "completion")
+	if err != nil {
+		return nil, err
+	}
+	var c Completion
+	d.read(n, reflect.ValueOf(&c).Elem(), "")
+	if err := joined(d.mistakes); err != nil {
+		return nil, err
+	}
+	return &c, d.told(c.Problems(""))
+}
+
+// one is the one value of a text: without the key above it, and out of a list with one item.
+func (s source) one(text, key string) (*node, error) {
+	documents, err := s.parse(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(documents) == 0:
+		return nil, s.at(0, 0, "the text is empty; it must say at least what the %s is", key)
+	case len(documents) > 1:
+		return nil, s.several(documents, "documents")
+	}
+	n := documents[0]
+	if n.kind == anObject && len(n.keys) == 1 && n.keys[0].name == key {
+		n = n.keys[0].value
+	}
+	if n.kind == aList && len(n.items) > 1 {
+		return nil, s.several(n.items, "items")
+	}
+	if n.kind == aList && len(n.items) == 1 {
+		n = n.items[0]
+	}
+	if n.kind != anObject {
+		return nil, s.at(n.line, n.col, "the %s is %s; allowed is an object, a key and its value a line", key, found(n))
+	}
+	return n, nil
+}
+
+func (s source) several(found []*node, called string) error {
+	return s.at(found[1].line, found[1].col, "here begins the second of %d %s; one file holds one task: split it into a file each", len(found), called)
+}
+
+// parse reads JSON as JSON and everything else as YAML.
+func (s source) parse(text string) ([]*node, error) {
+	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") && json.Valid([]byte(trimmed)) {
+		decoder := json.NewDecoder(strings.NewReader(trimmed))
+		decoder.UseNumber()
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			return nil, s.at(0, 0, "this is not JSON: %v", err)
+		}
+		return []*node{ofJSON(value)}, nil
+	}
+	return s.parseYAML(text)
+}
+
+// ofJSON makes nodes of a JSON value. Nobody knows where they stand: it may have been put together of several files.
+func ofJSON(value any) *node {
+	switch v := value.(type) {
+	case string:
+		return &node{kind: aText, text: v}
+	case json.Number:
+		return &node{kind: aNumber, text: v.String()}
+	case bool:
+		return &node{kind: aTruth, text: fmt.Sprint(v)}
+	case []any:
+		n := &node{kind: aList}
+		for _, item := range v {
+			n.items = append(n.items, ofJSON(item))
+		}
+		return n
+	case map[string]any:
+		n := &node{kind: anObject}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			n.keys = append(n.keys, entry{name: key, value: ofJSON(v[key])})
+		}
+		return n
+	}
+	return &node{kind: nothing}
+}
+
+// frontMatter parts the YAML between two lines of dashes from the text below it.
+func frontMatter(text string) (head, body string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return "", text, false
+	}
+	if body, ok := strings.CutPrefix(rest, "---\n"); ok {
+		return "", body, true
+	}
+	for _, end := range []string{"\n---\n", "\n...\n"} {
+		if head, body, ok := strings.Cut(rest, end); ok {
+			return head + "\n", body, true
+		}
+	}
+	return "", text, false
+}

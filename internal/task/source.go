@@ -1,0 +1,105 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// source is a text that somebody wrote: what it is called, and how many lines stand above it where he sees it.
+type source struct {
+	name  string
+	above int
+}
+
+// mostProblems is how many mistakes are told at once.
+const mostProblems = 10
+
+// at is a mistake at a place: "TASK-001.yaml, line 3, column 5: id is …". Without a line it names the text alone.
+func (s source) at(line, col int, format string, args ...any) error {
+	said := fmt.Sprintf(format, args...)
+	switch {
+	case line <= 0:
+		return fmt.Errorf("%s: %s", s.name, said)
+	case col <= 0:
+		return fmt.Errorf("%s, line %d: %s", s.name, line+s.above, said)
+	}
+	return fmt.Errorf("%s, line %d, column %d: %s", s.name, line+s.above, col, said)
+}
+
+// joined is the mistakes as one error, a line each; nil when there are none.
+func joined(mistakes []error) error {
+	if len(mistakes) > mostProblems {
+		mistakes = append(mistakes[:mostProblems:mostProblems], fmt.Errorf("and %d more", len(mistakes)-mostProblems))
+	}
+	return errors.Join(mistakes...)
+}
+
+// short shows what was found: quoted, on one line, never long.
+func short(s string) string {
+	if runes := []rune(s); len(runes) > 60 {
+		s = string(runes[:60]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// listed is "a, b and c".
+func listed[T ~string](words []T) string {
+	var b strings.Builder
+	for i, w := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			b.WriteString(" and ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(w))
+	}
+	return b.String()
+}
+
+// meant is "; did you mean X?" when one of the allowed words is what somebody may have meant to write.
+func meant[T ~string](found string, allowed []T) string {
+	word := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(found))
+	best, least := "", 3
+	for _, a := range allowed {
+		candidate := strings.ToLower(string(a))
+		d := distance(word, candidate)
+		if len(word) > 3 && (strings.HasPrefix(candidate, word) || strings.HasPrefix(word, candidate)) {
+			d = min(d, 2)
+		}
+		if d < least && d < len(candidate)-1 {
+			best, least = string(a), d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is how many letters must be put in, taken out or changed to make b of a; 3 stands for more.
+func distance(a, b string) int {
+	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
+		return 3
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,270 @@
+package task
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Bounds of what a task may say.
+const (
+	maxAcceptance = 50
+	maxCriterion  = 1000 // bytes of one criterion, description or outcome
+	maxPromise    = 100
+	maxStages     = 20
+	maxTurns      = 10000
+	maxSeconds    = 24 * 60 * 60
+	maxTitle      = 200
+	maxNeeds      = 100
+)
+
+// Problem is one thing that is wrong with a task: the key and what is wrong with its value, with what is allowed.
+type Problem struct{ Key, Says string }
+
+func (p Problem) String() string { return p.Key + " " + p.Says }
+
+// problems collects what is wrong.
+type problems []Problem
+
+func (p *problems) add(key, format string, args ...any) {
+	*p = append(*p, Problem{key, fmt.Sprintf(format, args...)})
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$`)
+
+// ValidID reports whether an id is safe in the name of a branch and of a file.
+func ValidID(id string) bool {
+	return idForm.MatchString(id) && !strings.Contains(id, "..") && !strings.HasSuffix(id, ".") && !strings.HasSuffix(strings.ToLower(id), ".lock")
+}
+
+// IDRule says what an id may be, for messages.
+const IDRule = "allowed are letters, digits, dots, dashes and underscores, at most 60, as in TASK-001"
+
+// Problems is everything that is wrong with a task of a file.
+func (t Task) Problems() []Problem {
+	var p problems
+	switch {
+	case t.ID == "":
+		p.add("id", "is missing; %s", IDRule)
+	case !ValidID(t.ID):
+		p.add("id", "is %s; %s", short(t.ID), IDRule)
+	}
+	if t.Title == "" {
+		p.add("title", "is missing; say in one line what is wanted")
+	}
+	p.long("title", t.Title, maxTitle)
+	if t.Priority < 0 || t.Priority > 1_000_000 {
+		p.add("priority", "is %d; allowed are 0 to 1000000, the lower the sooner", t.Priority)
+	}
+	if len(t.Dependencies) > maxNeeds {
+		p.add("dependencies", "are %d; allowed are at most %d", len(t.Dependencies), maxNeeds)
+	}
+	for i, id := range t.Dependencies {
+		key := fmt.Sprintf("dependencies[%d]", i+1)
+		switch {
+		case !ValidID(id):
+			p.add(key, "is %s, which is no id; %s", short(id), IDRule)
+		case id == t.ID:
+			p.add(key, "is %s itself; a task cannot wait for itself", id)
+		case slices.Contains(t.Dependencies[:i], id):
+			p.add(key, "is %s for the second time; name it once", id)
+		}
+	}
+	return append(p, t.Completion.Problems("completion")...)
+}
+
+// Validate is the problems of a completion as one error, a line each; where is how the completion is called in them.
+func (c *Completion) Validate(where string) error {
+	var mistakes []error
+	for _, p := range c.Problems(where) {
+		mistakes = append(mistakes, fmt.Errorf("%s", p))
+	}
+	return joined(mistakes)
+}
+
+// Problems is everything that is wrong with a completion; key is what it is called. Nothing is wrong with nil.
+func (c *Completion) Problems(key string) []Problem {
+	if c == nil {
+		return nil
+	}
+	var p problems
+	p.long(below(key, "outcome"), c.Outcome, maxCriterion)
+	p.texts(below(key, "acceptance_criteria"), c.Acceptance)
+	for _, r := range Roles {
+		if of := c.For(r); of != nil {
+			p.criteria(below(key, string(r)), of)
+		}
+	}
+	return p
+}
+
+// Lacks is what a completion must say when a task is created, and does not (S2-51).
+func (c *Completion) Lacks() []string {
+	var lacks []string
+	if c == nil || strings.TrimSpace(c.Outcome) == "" {
+		lacks = append(lacks, "outcome")
+	}
+	if c == nil || len(c.Acceptance) == 0 {
+		lacks = append(lacks, "acceptance_criteria")
+	}
+	return lacks
+}
+
+func (p *problems) criteria(key string, c *Criteria) {
+	p.promise(below(key, "promise"), c.Promise)
+	p.long(below(key, "description"), c.Description, maxCriterion)
+	if c.MaxIterations < 0 || c.MaxIterations > maxTurns {
+		p.add(below(key, "max_iterations"), "is %d; allowed are 1 to %d", c.MaxIterations, maxTurns)
+	}
+	p.method(below(key, "verification_method"), c.Method, Methods)
+	p.verification(below(key, "verification_config"), "verification_method", c.Method, c.Config)
+}
+
+func (p *problems) promise(key, promise string) {
+	switch {
+	case promise == "":
+	case strings.TrimSpace(promise) == "":
+		p.add(key, "is empty; allowed is a text such as IMPLEMENTATION_COMPLETE")
+	case strings.ContainsAny(promise, "<>"):
+		p.add(key, "is %s; allowed is a text without < and >: it stands between <promise> and </promise>", short(promise))
+	case strings.ContainsFunc(promise, unicode.IsControl):
+		p.add(key, "is %s; allowed is a text of one line", short(promise))
+	}
+	p.long(key, promise, maxPromise)
+}
+
+func (p *problems) method(key string, m Method, allowed []Method) {
+	if m != "" && !slices.Contains(allowed, m) {
+		p.add(key, "is %s, an unknown verification method; allowed are %s%s", short(string(m)), listed(allowed), meant(string(m), allowed))
+	}
+}
+
+// verification holds a config against its method. A key that the method does not read is a mistake: who wrote it believes that it is looked
+// at. methodKey is how the method's key is called there.
+func (p *problems) verification(key, methodKey string, m Method, v *Verification) {
+	if v == nil {
+		v = &Verification{}
+	}
+	p.fields(key, v)
+	for _, f := range v.used() {
+		switch {
+		case m == "" && f.method != External && f.method != MultiStage, m == "" && v.Command == "" && f.method == External,
+			m == "" && v.Command != "" && f.method == MultiStage:
+			p.add(below(key, f.key), "is read by %s alone; say %s: %s", f.method, methodKey, f.method)
+		case m != "" && m != f.method && slices.Contains(Methods, m):
+			p.add(below(key, f.key), "is read by %s alone, and the method is %s; say %s: %s, or leave it out", f.method, m, methodKey, f.method)
+		}
+	}
+	switch {
+	case m == External && strings.TrimSpace(v.Command) == "":
+		p.add(below(key, "command"), "is missing: No command specified for external verification; give the command to run, or choose another method")
+	case m == Semantic && len(v.CheckFor) == 0 && len(v.NegativePatterns) == 0:
+		p.add(below(key, "check_for"), "is missing; give a list of texts, %q, or negative_patterns", AcceptanceCriteria)
+	case m == MultiStage && len(v.Stages) == 0:
+		p.add(below(key, "stages"), "is missing; give at least one stage with a name, a method and its config")
+	}
+	p.stages(below(key, "stages"), v.Stages)
+}
+
+// fields holds each value against what is allowed, whoever reads it.
+func (p *problems) fields(key string, v *Verification) {
+	p.texts(below(key, "check_for"), v.CheckFor)
+	p.texts(below(key, "negative_patterns"), v.NegativePatterns)
+	p.long(below(key, "model"), v.Model, maxTitle)
+	p.long(below(key, "output_contains"), v.OutputContains, maxCriterion)
+	p.long(below(key, "output_not_contains"), v.OutputNotContains, maxCriterion)
+	if strings.ContainsRune(v.Command, 0) {
+		p.add(below(key, "command"), "holds a zero byte; allowed is a command as a shell reads it")
+	}
+	if v.SuccessExitCode < 0 || v.SuccessExitCode > 255 {
+		p.add(below(key, "success_exit_code"), "is %d; allowed are 0 to 255", v.SuccessExitCode)
+	}
+	if v.Timeout < 0 || v.Timeout > maxSeconds {
+		p.add(below(key, "timeout"), "is %d; allowed are 1 to %d seconds", v.Timeout, maxSeconds)
+	}
+	if !within(v.WorkingDir) {
+		p.add(below(key, "working_dir"), "is %s; allowed is a directory in the worktree, such as . or services/api", short(v.WorkingDir))
+	}
+}
+
+// within reports whether a directory is a relative one that does not lead out.
+func within(dir string) bool {
+	clean := path.Clean(dir)
+	return !path.IsAbs(dir) && clean != ".." && !strings.HasPrefix(clean, "../") && !strings.ContainsAny(dir, "\\\x00:") && !strings.HasPrefix(dir, "~")
+}
+
+func (p *problems) stages(key string, stages []Stage) {
+	if len(stages) > maxStages {
+		p.add(key, "are %d; allowed are at most %d", len(stages), maxStages)
+	}
+	single := []Method{StringMatch, Semantic, External}
+	for i, s := range stages {
+		at := fmt.Sprintf("%s[%d]", key, i+1)
+		p.long(below(at, "name"), s.Name, maxPromise)
+		if s.Method == MultiStage || s.Config != nil && len(s.Config.Stages) > 0 {
+			p.add(below(at, "method"), "is multi_stage in a stage; allowed are %s: put its stages beside this one", listed(single))
+			continue
+		}
+		p.method(below(at, "method"), s.Method, single)
+		m := s.Method
+		if m == "" {
+			m = StringMatch // S2-37
+		}
+		p.verification(below(at, "config"), "method", m, s.Config)
+	}
+}
+
+// field is a key that has a value, and the method that reads it.
+type field struct {
+	key    string
+	method Method
+}
+
+// used are the keys of a verification that somebody has set.
+func (v *Verification) used() []field {
+	var out []field
+	for _, f := range []struct {
+		set bool
+		field
+	}{
+		{len(v.CheckFor) > 0, field{"check_for", Semantic}},
+		{len(v.NegativePatterns) > 0, field{"negative_patterns", Semantic}},
+		{v.Model != "", field{"model", Semantic}},
+		{v.Command != "", field{"command", External}},
+		{v.SuccessExitCode != 0, field{"success_exit_code", External}},
+		{v.OutputContains != "", field{"output_contains", External}},
+		{v.OutputNotContains != "", field{"output_not_contains", External}},
+		{v.Timeout != 0, field{"timeout", External}},
+		{v.WorkingDir != "", field{"working_dir", External}},
+		{len(v.Stages) > 0, field{"stages", MultiStage}},
+		{v.RequireAll != nil && len(v.Stages) == 0, field{"require_all", MultiStage}},
+	} {
+		if f.set {
+			out = append(out, f.field)
+		}
+	}
+	return out
+}
+
+func (p *problems) long(key, s string, most int) {
+	if len(s) > most {
+		p.add(key, "has %d bytes; allowed are at most %d", len(s), most)
+	}
+}
+
+func (p *problems) texts(key string, texts []string) {
+	if len(texts) > maxAcceptance {
+		p.add(key, "are %d; allowed are at most %d", len(texts), maxAcceptance)
+		return
+	}
+	for i, s := range texts {
+		at := fmt.Sprintf("%s[%d]", key, i+1)
+		if strings.TrimSpace(s) == "" {
+			p.add(at, "is empty; say what must be true, or leave it out")
+		}
+		p.long(at, s, maxCriterion)
+	}
+}
