@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 )
 
 // Retreat puts a clone back where it stood when it was opened and takes the run's branch away, when the run has made no commit on it:
@@ -13,12 +12,8 @@ func (t *Tree) Retreat(ctx context.Context) error {
 	if t.bot || t.head != t.base || t.came.ref == t.ref() {
 		return nil
 	}
-	to := []string{"checkout", "-q", "--detach", t.came.commit}
-	if branch, ok := strings.CutPrefix(t.came.ref, "refs/heads/"); ok {
-		to = []string{"checkout", "-q", branch}
-	}
-	if _, err := t.git.out(ctx, to...); err != nil {
-		return fmt.Errorf("going back to %s: %w", t.came.ref, err)
+	if err := t.Return(ctx); err != nil {
+		return err
 	}
 	if _, err := t.git.out(ctx, "update-ref", "-d", t.ref(), t.base); err != nil {
 		return fmt.Errorf("taking the empty branch %s away: %w", t.branch, err)

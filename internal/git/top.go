@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"fmt"
 	"strings"
 )
 
@@ -10,4 +11,17 @@ func Top(ctx context.Context, dir string, env []string) (string, error) {
 	d := door{dir: dir, env: environment(env), pair: safe}
 	out, err := d.out(ctx, "rev-parse", "--show-toplevel")
 	return strings.TrimSuffix(out, "\n"), err
+}
+
+// Standing is the branch that the clone is on, or the commit where it is on none.
+func Standing(ctx context.Context, dir string, env []string) (string, error) {
+	d := door{dir: dir, env: environment(env), pair: safe}
+	if out, err := d.out(ctx, "symbolic-ref", "-q", "--short", "HEAD"); err == nil {
+		return strings.TrimSpace(out), nil
+	}
+	out, err := d.out(ctx, "rev-parse", "--verify", "-q", "HEAD^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%s is not in a git repository with a commit: change into one, or run git init and make a first commit", dir)
+	}
+	return strings.TrimSpace(out), nil
 }
