@@ -1,11 +1,13 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Turn says no when the agent's turn did not end by itself.
@@ -32,7 +34,10 @@ func (Turn) Run(_ context.Context, at At) (loop.Verdict, error) {
 // Claim says no when the agent does not claim to be done (C1).
 type Claim struct {
 	Completion string
-	Last       bool // it is looked at only when every hard check before it has passed (S1-80)
+	// Promise is what a role must promise, where its criteria say so; empty: the completion response, or any usual promise, will do (C2).
+	// nil: no role has any.
+	Promise func(r task.Role) string
+	Last    bool // it is looked at only when every hard check before it has passed (S1-80)
 }
 
 // Name is the check's name in verdicts.
@@ -55,11 +60,34 @@ func (c Claim) Run(_ context.Context, at At) (loop.Verdict, error) {
 	if claim.Done {
 		return loop.Verdict{Pass: true}, nil
 	}
-	v := loop.Verdict{Reason: "the agent does not claim to be done"}
-	if claim.Tag != "" {
-		v.Reason = fmt.Sprintf("the agent's <%s> says %q, which is not the completion response", claim.Tag, claim.Text)
+	promise := ""
+	if c.Promise != nil {
+		promise = c.Promise(cmp.Or(at.Iteration.Role, task.Coder))
 	}
+	v := loop.Verdict{Reason: c.reason(claim, promise)}
 	v.Hash = failure.Signature(loop.ClaimCheck, "")
-	v.Tell = fmt.Sprintf("The last attempt did not end with <response>%s</response>. When the task is done, end your last message with it.", c.Completion)
+	tag := "<response>" + c.Completion + "</response>"
+	if promise != "" {
+		tag = "<promise>" + promise + "</promise>"
+	}
+	v.Tell = fmt.Sprintf("The last attempt did not end with %s. When the task is done, end your last message with it.", tag)
+	if promise != "" {
+		v.Tell = "No completion promise found. " + v.Tell
+	}
 	return v, nil
+}
+
+// reason is why a claim does not count. What is to be promised decides whether it is a promise that is missing (S2-62).
+func (Claim) reason(claim loop.Claim, promise string) string {
+	switch {
+	case claim.Tag == "" && promise == "":
+		return "the agent does not claim to be done"
+	case claim.Tag == "":
+		return "No completion promise found"
+	case promise == "":
+		return fmt.Sprintf("the agent's <%s> says %q, which is not the completion response", claim.Tag, claim.Text)
+	case claim.Tag == "promise":
+		return fmt.Sprintf("the agent's <promise> says %q, which is not its promise %q", claim.Text, promise)
+	}
+	return fmt.Sprintf("No completion promise found: the agent's <%s> says %q, and its promise %q is asked for", claim.Tag, claim.Text, promise)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Checkout is the reviewer's own throwaway copy of the commit.
@@ -20,18 +21,51 @@ type Checkout interface {
 }
 
 // Review asks a fresh context that cannot write whether the change does what was asked (S0-04). Its verdict is bound to the tree it
-// saw: one about another tree, one that cannot be read, or one whose reviewer touched anything is no approval.
+// saw: one about another tree, one that cannot be read, or one whose reviewer touched anything is no approval. It reads nothing but the
+// turn: what lies in a file is nobody's verdict.
 type Review struct {
 	Checkout func(ctx context.Context, commit string) (Checkout, error)
 	Prompt   func(ctx context.Context, s loop.State) (string, error)
 	Ask      func(ctx context.Context, c Checkout, prompt string) (loop.Turn, error)
+
+	// Role is who reviews, task.Reviewer or task.QA, when the run names its roles; empty: the reviewer of a run that names none.
+	Role task.Role
+	// Promise is what must come with an approval, and must not come without; empty: nothing.
+	Promise string
+	// Verify is how the promise is verified on the reviewer's own words; nil: not at all.
+	Verify *Verify
+	// Most is how many turns the role may take in the run; 0: any number (C3).
+	Most int
+	// After says why the review has to wait for another role; nil: it never has to.
+	After func(at At) string
 }
 
 // ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be left out.
-const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues"],"properties":{"verdict":{"type":"string","enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","line","problem"],"properties":{"file":{"type":["string","null"]},"line":{"type":["integer","null"]},"problem":{"type":"string"}}}}}}`
+const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues"],` + reviewProperties + `}}`
+
+// PromisedSchema is that of a reviewer who gives a promise.
+const PromisedSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","promise"],` + reviewProperties +
+	`,"promise":{"type":["string","null"]}}}`
+
+const reviewProperties = `"properties":{"verdict":{"type":"string","enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},` +
+	`"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","line","problem"],"properties":{` +
+	`"file":{"type":["string","null"]},"line":{"type":["integer","null"]},"problem":{"type":"string"}}}}`
+
+// Schema is that of the answer that this review wants.
+func (r *Review) Schema() string {
+	if r.Promise != "" {
+		return PromisedSchema
+	}
+	return ReviewSchema
+}
 
 // Name is the check's name in verdicts.
-func (*Review) Name() string { return loop.ReviewCheck }
+func (r *Review) Name() string {
+	if r.Role == task.QA {
+		return string(task.QA)
+	}
+	return loop.ReviewCheck
+}
 
 // Severity of a rejection is hard.
 func (*Review) Severity() loop.Severity { return loop.Hard }
@@ -39,43 +73,66 @@ func (*Review) Severity() loop.Severity { return loop.Hard }
 // Needs a claim with every hard check passed: reviews cost money.
 func (*Review) Needs() Need { return HardGreen }
 
-// Run makes the copy, asks, and reads the answer.
+// Waits implements Waiter.
+func (r *Review) Waits(at At) string {
+	if r.After == nil {
+		return ""
+	}
+	return r.After(at)
+}
+
+// Run makes the copy, asks, reads the answer, and verifies the promise.
 func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+	v.Role = r.Role
+	if n := r.turns(at.State); r.Most > 0 && n >= r.Most {
+		v.Reason = fmt.Sprintf("%s has judged %s, which is its cap", r.who(), times(n))
+		return v, nil
+	}
+	turn, err := r.ask(ctx, at, &v)
+	if err != nil || ctx.Err() != nil || v.Reason != "" {
+		return v, err
+	}
+	answer, err := ParseAnswer(turn, at.Iteration.Commit.Tree)
+	if err != nil {
+		v.Reason = r.who() + "'s answer does not count: " + err.Error()
+		v.Output = loop.Excerpt(turn.Text)
+		return v, nil
+	}
+	v = answer.verdict(v, r.who())
+	if !r.keeps(&v, answer, turn) || r.Verify == nil {
+		return v, nil
+	}
+	return r.verify(ctx, at, turn, v)
+}
+
+// ask takes the reviewer's turn. A turn that cannot count leaves its reason in the verdict.
+func (r *Review) ask(ctx context.Context, at At, v *loop.Verdict) (turn loop.Turn, err error) {
 	copied, err := r.Checkout(ctx, at.Iteration.Commit.SHA)
 	if err != nil {
-		return v, err
+		return turn, err
 	}
 	defer func() { err = errors.Join(err, copied.Close()) }()
 	asked, err := r.Prompt(ctx, at.State)
 	if err != nil {
-		return v, err
+		return turn, err
 	}
-	turn, err := r.Ask(ctx, copied, asked)
+	turn, err = r.Ask(ctx, copied, asked)
 	if err != nil || ctx.Err() != nil {
-		return v, err
+		return turn, err
 	}
 	v.Usage = &turn.Usage
 	v.LogFile = turn.LogFile
 	ok, what, err := copied.Untouched(ctx)
-	if err != nil {
-		return v, err
-	}
-	if !ok {
-		v.Reason = "the reviewer changed something, which voids its verdict: " + what
-		return v, nil
-	}
-	if turn.Class != loop.OK {
-		v.Reason = "the reviewer's turn did not end well: " + turn.Reason
+	switch {
+	case err != nil:
+		return turn, err
+	case !ok:
+		v.Reason = r.who() + " changed something, which voids its verdict: " + what
+	case turn.Class != loop.OK:
+		v.Reason = r.who() + "'s turn did not end well: " + turn.Reason
 		v.Missing = turn.Class.Fatal()
-		return v, nil
 	}
-	answer, err := ParseAnswer(turn, at.Iteration.Commit.Tree)
-	if err != nil {
-		v.Reason = "the reviewer's answer does not count: " + err.Error()
-		v.Output = loop.Excerpt(turn.Text)
-		return v, nil
-	}
-	return answer.verdict(v), nil
+	return turn, nil
 }
 
 // Answer is what a reviewer says.
@@ -84,6 +141,7 @@ type Answer struct {
 	Tree    string  `json:"tree"`
 	Summary string  `json:"summary"`
 	Issues  []Issue `json:"issues"`
+	Promise string  `json:"promise"` // empty: none
 }
 
 // Issue is one thing the reviewer wants changed.
@@ -98,7 +156,7 @@ type Issue struct {
 func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	raw := turn.Structured
 	if raw == "" {
-		raw = lastObject(turn.Text)
+		raw = lastObject(turn.Text, "verdict")
 	}
 	if raw == "" {
 		return Answer{}, errors.New("it does not end with a JSON object")
@@ -121,8 +179,8 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	return a, nil
 }
 
-// lastObject is the JSON object with which a text ends, a code fence around it or not; empty when it does not end so.
-func lastObject(text string) string {
+// lastObject is the JSON object with a key with which a text ends, a code fence around it or not; empty when it does not end so.
+func lastObject(text, key string) string {
 	text = strings.TrimSpace(text)
 	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
 	if !strings.HasSuffix(text, "}") {
@@ -131,7 +189,7 @@ func lastObject(text string) string {
 	for i := strings.LastIndex(text, "{"); i >= 0; i = strings.LastIndex(text[:i], "{") {
 		var object map[string]json.RawMessage
 		if json.Unmarshal([]byte(text[i:]), &object) == nil {
-			if _, ok := object["verdict"]; ok {
+			if _, ok := object[key]; ok {
 				return text[i:]
 			}
 		}
@@ -139,7 +197,8 @@ func lastObject(text string) string {
 	return ""
 }
 
-func (a Answer) verdict(v loop.Verdict) loop.Verdict {
+// verdict is what an answer means. who is who gave it: "the reviewer".
+func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 	summary := strings.Join(strings.Fields(a.Summary), " ")
 	if a.Verdict == "approve" {
 		v.Pass, v.Reason = true, summary
@@ -157,12 +216,12 @@ func (a Answer) verdict(v loop.Verdict) loop.Verdict {
 		}
 		fmt.Fprintf(&b, "- %s%s\n", where, strings.TrimSpace(i.Problem))
 	}
-	v.Reason = "the reviewer asks for changes"
+	v.Reason = who + " asks for changes"
 	if summary != "" {
 		v.Reason += ": " + shorten(summary, 200)
 	}
 	v.Output = loop.Excerpt(b.String())
-	v.Tell = "A reviewer who read only the task and your change asks for this:\n\n" + v.Output
+	v.Tell = strings.Replace(who, "the", "A", 1) + " who read only the task and your change asks for this:\n\n" + v.Output
 	return v
 }
 

@@ -12,6 +12,7 @@ import (
 const runtimeFiles = `# ralph
 **/.ralph/runs/
 **/.ralph/guardrail_*.log
+**/.ralph/verify_*.log
 **/.ralph/prompt_*.txt
 **/.ralph/settings.local.json
 **/.ralph/supervise/

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// defaultTimeout is how long a verification's command may take when its criteria do not say (S2-27).
+const defaultTimeout = 300 * time.Second
+
+// external runs a command and looks at how it ended and what it printed (S2-23…S2-36). What keeps it from running is a failed verification
+// like any other, and is logged (S2-80).
+func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at At) result {
+	if strings.TrimSpace(config.Command) == "" {
+		return result{reason: "No command specified for external verification"}
+	}
+	cannot := func(why any) result {
+		c.log("the command %q cannot be run: %v", config.Command, why)
+		return result{reason: fmt.Sprintf("Command failed: %v", why)}
+	}
+	dir, err := c.Runner.within(config.WorkingDir)
+	if err != nil {
+		return cannot(err)
+	}
+	order := order{
+		line: config.Command, dir: dir, log: c.logName(at.Iteration.N, stage), limit: c.Runner.limit(config.Timeout),
+		wanted: newNeedle(config.OutputContains), unwanted: newNeedle(config.OutputNotContains),
+	}
+	r, output, err := c.Runner.run(ctx, order, &c.mu)
+	switch {
+	case err != nil:
+		return cannot(err)
+	case r.Class == proc.NotFound, r.Class == proc.NotExecutable:
+		return cannot("there is no shell to run it")
+	}
+	out := result{output: output, log: order.log, exit: r.Exit}
+	if out.reason = order.reason(r, config); out.reason == "" {
+		out.pass, out.reason = true, "External verification passed"
+	}
+	if r.Exit == shellExit || r.Exit == shellExit+1 {
+		out.missing = !out.pass
+		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, r.Exit)
+	}
+	return out
+}
+
+// reason is why a command that has run does not verify anything; empty when it does.
+func (o order) reason(r proc.Result, config *task.Verification) string {
+	switch {
+	case r.Class == proc.TimedOut:
+		return fmt.Sprintf("Command timed out after %gs", o.limit.Seconds())
+	case r.Class == proc.Signalled:
+		return "Command failed: it was ended by " + r.Signal
+	case r.Class != proc.Exited:
+		return fmt.Sprintf("Command failed: it was stopped (%s)", r.Class)
+	case r.Exit != config.SuccessExitCode:
+		return fmt.Sprintf("Command exited with %d, expected %d", r.Exit, config.SuccessExitCode)
+	case !o.wanted.found():
+		return "Output doesn't contain: " + config.OutputContains
+	case config.OutputNotContains != "" && o.unwanted.found():
+		return "Output contains forbidden: " + config.OutputNotContains
+	}
+	return ""
+}
+
+// logName is where a command's output goes: verify_3_qa_unit_tests.log.
+func (c *Verify) logName(iteration int, stage string) string {
+	name := fmt.Sprintf("verify_%d_%s", iteration, c.role())
+	if stage != "" {
+		name += "_" + stage
+	}
+	return name + ".log"
+}
+
+// within is a directory of the worktree (S2-28). A path that leads out of it, also by a link, is refused.
+func (r Runner) within(name string) (string, error) {
+	if name == "" {
+		return r.Dir, nil
+	}
+	local := filepath.Clean(filepath.FromSlash(name))
+	if !filepath.IsLocal(local) {
+		return "", fmt.Errorf("working_dir %q leads out of the worktree; name a directory in it, by its path from the top", name)
+	}
+	root, err := os.OpenRoot(r.Dir)
+	if err != nil {
+		return "", fmt.Errorf("opening the worktree: %w", err)
+	}
+	defer root.Close()
+	if info, err := root.Stat(local); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("working_dir %q is no directory in the worktree; name one, by its path from the top", name)
+	}
+	return filepath.Join(r.Dir, local), nil
+}
+
+// limit is how long a command may take, of the seconds that its criteria give it.
+func (r Runner) limit(seconds int) time.Duration {
+	limit := defaultTimeout
+	if seconds > 0 {
+		limit = time.Duration(seconds) * time.Second
+	}
+	if r.Scaled != nil {
+		limit = r.Scaled(limit)
+	}
+	return limit
+}

@@ -1,0 +1,88 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// who is the reviewer in a sentence.
+func (r *Review) who() string {
+	if r.Role == task.QA {
+		return "the QA engineer"
+	}
+	return "the reviewer"
+}
+
+// turns counts how often the role has judged since the run was last asked for.
+func (r *Review) turns(s loop.State) int {
+	n := 0
+	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
+		for _, v := range it.Verdicts {
+			if v.Check == r.Name() && v.Skipped == "" && v.Usage != nil { // one that failed at the cap has asked nobody
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// keeps reports whether an approval comes with the promise that it needs. A verdict and a promise that contradict each other are a
+// rejection.
+func (r *Review) keeps(v *loop.Verdict, a Answer, t loop.Turn) bool {
+	if r.Promise == "" {
+		return v.Pass
+	}
+	given := r.promised(a, t)
+	switch {
+	case v.Pass && !given:
+		v.Pass, v.Verification = false, true
+		v.Reason = fmt.Sprintf("No completion promise found: %s approves without its promise %q, which is no approval", r.who(), r.Promise)
+		v.Output = loop.Excerpt(t.Text)
+	case !v.Pass && given:
+		v.Verification = true
+		v.Reason = fmt.Sprintf("%s gives its promise %q and asks for changes all the same, which is a rejection", r.who(), r.Promise)
+	}
+	return v.Pass
+}
+
+// promised reports whether the promise was given: in the answer's own field, or else in a tag of the reviewer's own text.
+func (r *Review) promised(a Answer, t loop.Turn) bool {
+	if said := oneLine(a.Promise); said != "" {
+		return strings.EqualFold(said, oneLine(r.Promise))
+	}
+	if c, ok := loop.ReadClaim(t.Text, "", r.Promise); ok && c.Tag == "promise" {
+		return c.Done
+	}
+	return t.Claim.Tag == "promise" && strings.EqualFold(t.Claim.Text, oneLine(r.Promise))
+}
+
+// verify holds the promise of an approval against the reviewer's own words, and the run's worktree.
+func (r *Review) verify(ctx context.Context, at At, turn loop.Turn, v loop.Verdict) (loop.Verdict, error) {
+	found, err := r.Verify.judge(ctx, subject{at: at, text: spoken(turn), claimed: true})
+	if err != nil || ctx.Err() != nil {
+		return v, err
+	}
+	summary, log := v.Reason, v.LogFile
+	r.Verify.fill(&v, found)
+	if v.Pass && summary != "" {
+		v.Reason += ": " + summary
+	}
+	if v.LogFile == "" {
+		v.LogFile = log
+	}
+	return v, nil
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// times says how often: "once", "5 times".
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

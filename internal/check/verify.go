@@ -1,0 +1,68 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Verify says no when the promise of a role that writes does not hold (S2-15…S2-43). It is asked on every later tree too, also when
+// another role made it: what was promised must hold on the tree that the run ends with.
+type Verify struct {
+	Role task.Role // empty: the coder
+	// Criteria are the role's: promise, method and config. Empty, they are the role's own promise and the method of C13.
+	Criteria   task.Criteria
+	Acceptance []string // the task's acceptance criteria, for {{acceptance_criteria}} (S2-22)
+	// Output is the agent's own text; nil: that of the role's newest turn.
+	Output func(at At) string
+	// After says why the check has to wait for another role; nil: until this one has worked.
+	After func(at At) string
+	// Runner runs the commands.
+	Runner Runner
+	Ask    Asker // nil: no model can be asked
+	// Diff is the change of the run, for the model to hold against the output; nil: it sees the output alone.
+	Diff func(ctx context.Context, s loop.State) (string, error)
+	Log  func(format string, args ...any) // nil: nobody listens
+
+	mu sync.Mutex // of Log and the console, while stages run side by side
+}
+
+// Name is the check's name in verdicts: "verify coder".
+func (c *Verify) Name() string { return "verify " + string(c.role()) }
+
+// Severity of a broken promise is hard.
+func (*Verify) Severity() loop.Severity { return loop.Hard }
+
+// Needs a claim with every hard check before it passed: a promise over a failing build is not worth a model's time.
+func (*Verify) Needs() Need { return HardGreen }
+
+// Waits implements Waiter.
+func (c *Verify) Waits(at At) string {
+	if c.After != nil {
+		return c.After(at)
+	}
+	return Awaits(c.role())(at)
+}
+
+// Run verifies the promise. The verdict tells the role, the method's reason and what its command printed (S2-66).
+func (c *Verify) Run(ctx context.Context, at At) (loop.Verdict, error) {
+	s := subject{at: at}
+	if it := lastTurn(at, c.role()); it != nil {
+		s.text, s.claimed = spoken(it.Turn), it.Turn.Claim.Done
+	}
+	if c.Output != nil {
+		s.text = c.Output(at)
+	}
+	r, err := c.judge(ctx, s)
+	if err != nil {
+		return loop.Verdict{}, err
+	}
+	v := loop.Verdict{Role: c.role()}
+	c.fill(&v, r)
+	return v, nil
+}
+
+func (c *Verify) role() task.Role { return cmp.Or(c.Role, task.Coder) }
