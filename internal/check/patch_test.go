@@ -21,18 +21,42 @@ type files map[string]string
 // between is the change from one tree to another, as git sees it.
 func between(t testing.TB, before, after files) *Changes {
 	t.Helper()
+	return eachBetween(t, []pairOfTrees{{before, after}})[0]
+}
+
+type pairOfTrees struct{ before, after files }
+
+// eachBetween are many changes that one git process makes.
+func eachBetween(t testing.TB, pairs []pairOfTrees) (changes []*Changes) {
+	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a"), before)
-	write(t, filepath.Join(dir, "b"), after)
+	for i, p := range pairs {
+		write(t, filepath.Join(dir, "a", rowDir(i)), p.before)
+		write(t, filepath.Join(dir, "b", rowDir(i)), p.after)
+	}
 	diff := exec.Command("git", "-c", "core.fileMode=true", "diff", "--no-index", "--no-color", "-U0", "--no-renames", "--no-prefix", "a", "b")
 	diff.Dir = dir
 	diff.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
-	patch, err := diff.Output()
+	out, err := diff.Output()
 	if err != nil && diff.ProcessState.ExitCode() != 1 {
 		t.Fatalf("git diff: %v", err)
 	}
-	return given(string(patch), before, after)
+	patches := make([]strings.Builder, len(pairs))
+	for _, part := range strings.SplitAfter(strings.ReplaceAll("\n"+string(out), "\ndiff --git ", "\n\x00diff --git "), "\x00") {
+		part = strings.TrimSuffix(part, "\x00")
+		for i := range pairs {
+			if dir := "/" + rowDir(i) + "/"; strings.Contains(part, dir) {
+				patches[i].WriteString(strings.ReplaceAll(part, dir, "/"))
+			}
+		}
+	}
+	for i, p := range pairs {
+		changes = append(changes, given(patches[i].String(), p.before, p.after))
+	}
+	return changes
 }
+
+func rowDir(i int) string { return fmt.Sprintf("row-%04d", i) }
 
 // given is a change whose patch is written down.
 func given(patch string, before, after files) *Changes {
