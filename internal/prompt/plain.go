@@ -1,8 +1,12 @@
 package prompt
 
-import "github.com/ralph-loop/ralph/internal/loop"
+import (
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
 
-// Plain passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else (S1-70…S1-74).
+// Plain passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else (S1-70…S1-74), but
+// for what done means when the run has criteria (S2-72).
 type Plain struct {
 	Writer
 	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run goes on (S1-71).
@@ -16,10 +20,16 @@ func (p Plain) For(s loop.State, step loop.Step) (string, error) {
 		return "", err
 	}
 	var told []loop.Verdict
-	for _, v := range failures(s) {
-		if v.FailAction != "" { // a guardrail's, not the harness's own
-			told = append(told, v)
+	for _, it := range judged(s, 1) {
+		for _, v := range it.Verdicts {
+			if failed(v) && v.Tell != "" && v.FailAction != "" { // a guardrail's, not the harness's own
+				told = append(told, v)
+			}
 		}
 	}
-	return p.counted(combine(base, told, 0), s, step), nil
+	text := combine(base, told)
+	if s.Start.Completion != nil {
+		text += "\n\n" + completion(s, task.Coder, step.Iteration, p.section(s, task.Coder))
+	}
+	return p.counted(text, s, step), nil
 }

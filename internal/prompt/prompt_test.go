@@ -2,13 +2,14 @@ package prompt
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -24,7 +25,7 @@ func iteration(n int, text string, verdicts ...loop.Verdict) []loop.Record {
 	return []loop.Record{
 		{Type: loop.TurnBegun, Iteration: n, Mode: loop.Implement},
 		{Type: loop.Turned, Iteration: n, Turn: &loop.Turn{Class: loop.OK, Text: text}},
-		{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: "c", Tree: "t"}},
+		{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: "c", Tree: "t", Files: []loop.FileChange{{Path: "add.sh", Added: 1}}}},
 		{Type: loop.Judged, Iteration: n, Verdicts: verdicts},
 	}
 }
@@ -48,17 +49,32 @@ func golden(t *testing.T, name, got string) {
 
 // TestPrompts shows what an agent is told, as golden files.
 func TestPrompts(t *testing.T) {
-	test := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "it exited with code 2", Tell: "Guardrail \"make test\" failed with exit code 2.\nOutput file: x.log\nOutput:\nFAIL: add 2 3\n"}
+	test := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "it exited with code 2: FAIL: add 2 3", Exit: 2, Hash: "0123abcd", FailAction: loop.Append,
+		Output: "FAIL: add 2 3\n", Tell: "Guardrail \"make test\" failed with exit code 2.\nOutput file: x.log\nOutput (truncated):\nFAIL: add 2 3\n"}
+	gap := test
+	gap.Gap, gap.Findings = []string{"calc.plus"}, []loop.Finding{{File: "add_test.py", Line: 2, Message: "No module named 'calc.plus'"}}
 	review := loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes", Tell: "A reviewer who read only the task and your change asks for this:\n\n- add.sh:1: no comment\n"}
-	w := Writer{Completion: "DONE", Comments: []Comment{{"alice", "negative numbers too"}}}
+	build := loop.Verdict{Check: "make build", Severity: loop.Hard, Pass: true}
+	w := Writer{Completion: "DONE", Comments: []Comment{{"alice", "negative numbers too"}}, Look: found}
+	agreed := started()
+	agreed.Start.Completion = jwt()
+	agreed.Start.Pipeline = []task.Role{task.Coder, task.Tester, task.Reviewer, task.QA}
+	late := started(append(iteration(1, "I think it works.", build, test), loop.Record{Type: loop.Warned, Warning: "the run has 24m0s of its 1h0m0s left; it is stopped then"})...)
+	spinning := func(v loop.Verdict) loop.State {
+		return started(slices.Concat(iteration(1, "I swapped the operands.", v), iteration(2, "I swapped them back.", v), iteration(3, "I think it works.", build, v))...)
+	}
 	tests := []struct {
 		file  string
 		state loop.State
 		step  loop.Step
 	}{
 		{"first.md", started(), loop.Step{Iteration: 1, Mode: loop.Implement}},
-		{"second.md", started(iteration(1, "I think it works.", test)...), loop.Step{Iteration: 2, Mode: loop.Implement}},
+		{"second.md", late, loop.Step{Iteration: 2, Mode: loop.Implement}},
 		{"review-fix.md", started(iteration(1, "", review)...), loop.Step{Iteration: 2, Mode: loop.ReviewFix}},
+		{"shift.md", spinning(test), loop.Step{Iteration: 4, Mode: loop.Implement, Tier: loop.Shift}},
+		{"expand.md", spinning(gap), loop.Step{Iteration: 5, Mode: loop.Implement, Tier: loop.Expand}},
+		{"criteria.md", agreed, loop.Step{Iteration: 1, Mode: loop.Implement, Role: task.Coder}},
+		{"tester.md", agreed, loop.Step{Iteration: 2, Mode: loop.Implement, Role: task.Tester}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
@@ -69,11 +85,32 @@ func TestPrompts(t *testing.T) {
 			golden(t, tt.file, got)
 		})
 	}
-	got, err := w.Review(started(), "feed", "diff --git a/add.sh b/add.sh\n")
+	diff := "diff --git a/add.sh b/add.sh\n"
+	got, err := w.Review(started(), "feed", diff)
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "review.md", got)
+	weakened := loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 test was deleted", Findings: []loop.Finding{{File: "add_test.sh", Line: 3, Message: "the test of 0 is gone"}}}
+	got, err = w.Judge(agreed, task.QA, "feed", diff, "QA_PASSED", []loop.Verdict{build, weakened})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "qa.md", got)
+}
+
+// found is what a search for calc.plus finds.
+func found(loop.State, loop.Verdict) Found {
+	return Found{Looked: []string{"calc.plus"}, Defined: true, Excerpts: []Excerpt{{File: "calc/plus.py", From: 1, Why: "is named like calc.plus", Text: "def plus(a, b):\n\treturn a + b\n"}}}
+}
+
+// jwt are criteria as a task may bring them.
+func jwt() *task.Completion {
+	return &task.Completion{
+		Outcome: "Users can log in\nwith a token", Acceptance: []string{"A valid token is accepted", "An expired token is\n# refused"},
+		Coder:  &task.Criteria{Promise: "AUTH_IMPLEMENTED", Description: "JWT middleware with tests", Method: task.External},
+		Tester: &task.Criteria{Description: "all tests pass", Config: &task.Verification{Command: "make test"}},
+	}
 }
 
 // TestCombine has a row for each rule of S1-72, S1-73 and C10.
@@ -93,30 +130,10 @@ func TestCombine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := combine("base", tt.failed, 0); got != tt.want {
+			if got := combine("base", tt.failed); got != tt.want {
 				t.Errorf("combine = %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestAddedTextIsBounded: whatever happened and however often, the harness adds at most 24 KB and a few lines.
-func TestAddedTextIsBounded(t *testing.T) {
-	var records []loop.Record
-	long := strings.Repeat("x", 100<<10)
-	for n := 1; n <= 100; n++ {
-		var verdicts []loop.Verdict
-		for i := range 8 {
-			verdicts = append(verdicts, loop.Verdict{Check: fmt.Sprint("check ", i), Severity: loop.Hard, Reason: "no", Tell: long})
-		}
-		records = append(records, iteration(n, long, verdicts...)...)
-	}
-	got, err := Writer{Completion: "DONE"}.For(started(records...), loop.Step{Iteration: 101, Mode: loop.Implement})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got) > maxAdded+4<<10 {
-		t.Errorf("the prompt has %d bytes", len(got))
 	}
 }
 

@@ -1,0 +1,197 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// attempts tells of the last attempts, newest last (S0-80): the facts of the state file, which are what every check said and the outputs
+// of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest come first. What of the newest attempt
+// stands elsewhere in the prompt is returned, as far as it fits.
+func attempts(s loop.State, room int) (text string, elsewhere []loop.Verdict) {
+	its := judged(s, loop.Window)
+	if len(its) == 0 {
+		return "First attempt", nil
+	}
+	room -= maxHeads
+	out := make([]string, len(its))
+	seen := map[string]int{}
+	for i := len(its) - 1; i >= 0; i-- {
+		it := its[i]
+		newest := i == len(its)-1
+		texts := outputs(*it, newest, seen)
+		room -= fit(texts, room)
+		for _, o := range texts {
+			if o.moved && !o.lost {
+				v := it.Verdicts[o.verdict]
+				v.Tell = o.text
+				elsewhere = append(elsewhere, v)
+			}
+			if key := o.key; key != "" && seen[key] == 0 {
+				seen[key] = it.N
+			}
+		}
+		out[i] = told(*it, texts)
+	}
+	return strings.Join(out, "\n\n") + "\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
+}
+
+// output is one text of an attempt: what a failed check printed, or the agent's last words.
+type output struct {
+	verdict int    // its index
+	check   string // its name; empty: the agent's words
+	text    string
+	key     string // the failure, by check and hash; empty: nobody knows whether it is the same as another
+	same    int    // the attempt that had the same output; 0: none
+	moved   bool   // it stands elsewhere in the prompt
+	lost    bool   // there was no room
+}
+
+// outputs are an attempt's texts, those of failed checks first. seen are the failures of newer attempts. In the newest attempt, what goes
+// before the prompt does not stand here, and nothing does when something takes the prompt's place (C10).
+func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
+	replaced := newest && slices.ContainsFunc(it.Verdicts, func(v loop.Verdict) bool { return failed(v) && v.FailAction == loop.Replace && v.Tell != "" })
+	var out []*output
+	for i, v := range it.Verdicts {
+		text := v.Tell
+		if text == "" {
+			text = v.Output
+		}
+		if !failed(v) || text == "" {
+			continue
+		}
+		o := &output{verdict: i, check: v.Check, text: text, moved: newest && v.Tell != "" && (replaced || v.FailAction == loop.Prepend)}
+		if v.Hash != "" {
+			o.key = v.Check + "\x00" + v.Hash
+			o.same = seen[o.key]
+		}
+		out = append(out, o)
+	}
+	if words := strings.TrimSpace(it.Turn.Text); words != "" {
+		out = append(out, &output{text: clip(words, loop.TextBytes/4)})
+	}
+	return out
+}
+
+// failed reports whether a verdict says no, hard or soft.
+func failed(v loop.Verdict) bool { return !v.Pass && v.Skipped == "" }
+
+// fit cuts texts to a room that they share fairly, and returns what they take. When there are so many that a share would tell nothing,
+// the last of them get none.
+func fit(texts []*output, room int) (used int) {
+	const around = 64 // heading and borders
+	most := max(room/(minOutput+around), 0)
+	var wishes []int
+	var takers []*output
+	for _, o := range texts {
+		if o.same > 0 {
+			continue
+		}
+		if len(takers) == most {
+			o.lost = true
+			continue
+		}
+		takers = append(takers, o)
+		wishes = append(wishes, len(o.text)+around+len(line(o.check)))
+	}
+	for i, got := range fair(wishes, room) {
+		o := takers[i]
+		used += got
+		o.text = middle(o.text, max(got-around-len(line(o.check)), 0))
+	}
+	return used
+}
+
+// told is one attempt: what it changed, what each check said, and its texts.
+func told(it loop.Iteration, texts []*output) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Attempt %d: %s\n\n%s", it.N, result(it), list(facts(it), maxHeads/loop.Window-maxLine, "- ", "facts"))
+	lost := 0
+	for _, o := range texts {
+		switch {
+		case o.lost:
+			lost++
+		case o.moved:
+		case o.same > 0:
+			fmt.Fprintf(&b, "\n\nOutput of %s: the same failure as in attempt %d, see there.", line(o.check), o.same)
+		case o.check == "":
+			b.WriteString("\n\nThe agent's last words then:\n\n" + verbatim(o.text))
+		default:
+			fmt.Fprintf(&b, "\n\nOutput of %s (verbatim):\n\n%s", line(o.check), verbatim(o.text))
+		}
+	}
+	if lost > 0 {
+		fmt.Fprintf(&b, "\n\n%d more outputs are left out.", lost)
+	}
+	return b.String()
+}
+
+// result is what became of an attempt, in the words of the check that said no.
+func result(it loop.Iteration) string {
+	text := "passed"
+	if f := it.Failure(); f != nil {
+		text = fmt.Sprintf("failed at %s: %s", lineOf(f.Check, 80), line(f.Reason))
+	}
+	if it.Turn.Class != loop.OK {
+		text += "; the turn ended early: " + line(it.Turn.Reason)
+	}
+	return text
+}
+
+// facts are what the state file tells of an attempt, a line each.
+func facts(it loop.Iteration) []string {
+	var passed, waiting, out []string
+	for _, v := range it.Verdicts {
+		name := lineOf(v.Check, 80)
+		switch {
+		case v.Skipped != "":
+			waiting = append(waiting, name)
+		case v.Pass:
+			passed = append(passed, name)
+		case v.Blocks():
+			out = append(out, "failed: "+name+hash(v))
+		default:
+			out = append(out, fmt.Sprintf("warns: %s%s: %s", name, hash(v), lineOf(v.Reason, 80)))
+		}
+	}
+	if len(passed) > 0 {
+		out = append(out, "passed: "+some(passed, 4))
+	}
+	if len(waiting) > 0 {
+		out = append(out, "not run: "+some(waiting, 2))
+	}
+	if it.Tier == loop.Shift || it.Tier == loop.Expand {
+		out = append(out, "it was told to try a fundamentally different approach")
+	}
+	return append([]string{"changed: " + changed(it)}, out...)
+}
+
+func hash(v loop.Verdict) string {
+	if v.Hash == "" {
+		return ""
+	}
+	return " (error hash " + lineOf(v.Hash, 16) + ")"
+}
+
+// changed names the files that an attempt changed.
+func changed(it loop.Iteration) string {
+	switch c := it.Commit; {
+	case c == nil || c.Unseen:
+		return "nobody looked"
+	case c.Empty || len(c.Files) == 0:
+		return "nothing"
+	default:
+		return some(names(c), 3)
+	}
+}
+
+func names(c *loop.Commit) []string {
+	var out []string
+	for _, f := range c.Files {
+		out = append(out, lineOf(f.Path, 60))
+	}
+	return out
+}

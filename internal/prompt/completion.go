@@ -1,0 +1,122 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// wanted is what a role says when it is done.
+type wanted struct {
+	shown   bool   // the prompt says how the run stands and what done means (S2-72)
+	promise string // empty: the setting completionResponse in <response>
+	tag     string // with its tag
+	judge   bool   // it goes into the answer that a judge gives
+}
+
+// section says what a role is asked for: its promise where the run has criteria or roles, else the answer of every run (C2, S2-71).
+func (w Writer) section(s loop.State, role task.Role) wanted {
+	out := wanted{tag: "<response>" + w.Completion + "</response>", judge: role.ReadOnly()}
+	if s.Start.Completion == nil && role == task.Coder {
+		return out
+	}
+	out.shown, out.promise = true, role.Promise()
+	if c := s.Start.Completion.For(role); c != nil && strings.TrimSpace(c.Promise) != "" {
+		out.promise = lineOf(c.Promise, 1<<10)
+	}
+	out.tag = "<promise>" + out.promise + "</promise>"
+	return out
+}
+
+// exit says how a turn ends (S0-83).
+func (w Writer) exit(s loop.State, role task.Role) string {
+	return "- Tests pass AND spec criteria met → exit 0, with " + w.section(s, role).tag + " at the end of your last message.\n" +
+		"- Tests fail OR spec criteria not met → exit 1, without that tag: say in a few lines what you tried, what you found and what you would do next. Another fresh attempt starts from your words."
+}
+
+// completion is how the run stands and what done means (S2-72); empty for a run without criteria.
+func completion(s loop.State, role task.Role, iteration int, w wanted) string {
+	if !w.shown {
+		return ""
+	}
+	outcome, boxes := "Complete the assigned task.", ""
+	if c := s.Start.Completion; c != nil {
+		if text := words(c.Outcome); text != "" {
+			outcome = text
+		}
+		for _, a := range c.Acceptance {
+			boxes += "- [ ] " + words(a) + "\n"
+		}
+	}
+	if boxes == "" {
+		boxes = "- [ ] What the task asks for works.\n"
+	}
+	return fmt.Sprintf(`## Ralph Loop Status
+
+- **Iteration**: %s
+- **Agent**: %s
+
+## Task Outcome (What "Done" Means)
+
+%s
+
+## Acceptance Criteria
+
+%s
+## Your Completion Requirements
+
+When you have GENUINELY completed this stage:
+
+**Success Criteria for %s:**
+%s
+
+%s
+
+**CRITICAL:**
+- Only output the promise when ALL acceptance criteria are truly met
+- Your completion will be verified using: %s
+- False promises will be detected and the loop will continue
+- If blocked, explain what's preventing completion
+
+%s`, s.Of(iteration), role, outcome, boxes, role, description(s, role), signal(w), method(s, role), until(s))
+}
+
+// signal says how the promise is given.
+func signal(w wanted) string {
+	fenced := "```\n" + w.tag + "\n```"
+	if w.judge {
+		return "**To signal completion, output:**\n" + fenced + "\nGive its text as \"promise\" in your answer when you approve, and \"\" there when you do not."
+	}
+	return "**To signal completion, output:**\n" + fenced
+}
+
+func description(s loop.State, role task.Role) string {
+	if c := s.Start.Completion.For(role); c != nil && words(c.Description) != "" {
+		return words(c.Description)
+	}
+	return fmt.Sprintf("Complete %s stage for: %s", role, title(s)) // S2-71
+}
+
+// method is how a promise is verified: as the criteria say, else by their command, else by the promise alone (C13).
+func method(s loop.State, role task.Role) task.Method {
+	c := s.Start.Completion.For(role)
+	switch {
+	case c != nil && c.Method != "":
+		return c.Method
+	case c != nil && c.Config != nil && c.Config.Command != "":
+		return task.External
+	}
+	return task.StringMatch
+}
+
+func until(s loop.State) string {
+	if s.MaxIterations == 0 {
+		return "The loop will continue until genuine completion."
+	}
+	return fmt.Sprintf("The loop will continue until genuine completion or iteration %d.", s.MaxIterations)
+}
+
+// words are the task's own, as one paragraph: it can make no heading of its own.
+func words(s string) string { return strings.Join(strings.Fields(s), " ") }

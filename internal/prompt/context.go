@@ -1,0 +1,63 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Found is what looking for something missing came to (S0-51).
+type Found struct {
+	Looked   []string // the names that the failure says are missing
+	Defined  bool     // one of them, or one that is much like it, is in the repository
+	Excerpts []Excerpt
+}
+
+// Excerpt is a part of a file.
+type Excerpt struct {
+	File string
+	From int    // the number of its first line, 1-based
+	Why  string // "where it failed", "defines parseConfig", "is named like config.yaml"
+	Text string
+}
+
+// section shows what was found, each line with its number, within borders: it is the repository's text.
+func (f Found) section(border string) string {
+	if len(f.Looked) == 0 && len(f.Excerpts) == 0 {
+		return ""
+	}
+	var looked []string
+	for _, name := range f.Looked {
+		looked = append(looked, lineOf(name, 80))
+	}
+	var b strings.Builder
+	b.WriteString("## Context\n\n")
+	if !f.Defined && len(looked) > 0 {
+		fmt.Fprintf(&b, "The error suggests that something is missing. Nothing in the repository defines %s. Make it, or do without it.\n\n", some(looked, 5))
+	}
+	if len(f.Excerpts) > 0 {
+		b.WriteString("The error suggests that something is missing. These files may help:\n\n")
+		var inside strings.Builder
+		for _, e := range f.Excerpts {
+			one := e.numbered()
+			if inside.Len()+len(one) > maxContext {
+				break
+			}
+			inside.WriteString(one)
+		}
+		b.WriteString(bordered(border, strings.TrimRight(inside.String(), "\n")))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (e Excerpt) numbered() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, from line %d", lineOf(e.File, maxLine), e.From)
+	if e.Why != "" {
+		fmt.Fprintf(&b, " (%s)", lineOf(e.Why, 100))
+	}
+	b.WriteString(":\n")
+	for i, text := range strings.Split(strings.TrimRight(e.Text, "\n"), "\n") {
+		fmt.Fprintf(&b, "%5d  %s\n", e.From+i, clip(strings.ToValidUTF8(strings.TrimRight(text, "\r \t"), "\uFFFD"), maxLine))
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,81 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Review writes the reviewer's prompt of a run without criteria: the task, the diff from the run's base, and the form of the answer. tree
+// is what the verdict is bound to.
+func (w Writer) Review(s loop.State, tree, diff string) (string, error) {
+	return w.Judge(s, task.Reviewer, tree, diff, "", nil)
+}
+
+// Judge writes the prompt of a role that only reads. promise is what it must give with an approval, empty: nothing. noticed are the
+// verdicts of the iteration that is being judged; the soft ones that failed are told, because somebody should look.
+func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error) {
+	want := w.section(s, role)
+	want.shown = s.Start.Completion != nil || promise != "" || role == task.QA
+	if promise != "" {
+		want.promise = lineOf(promise, 1<<10)
+		want.tag = "<promise>" + want.promise + "</promise>"
+	}
+	n := 1
+	if last := s.Last(); last != nil {
+		n = last.N
+	}
+	border := fence(s.Start.Run)
+	p := parts{
+		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s), Task: w.taskText(s, forJudges), Hints: hints(s),
+		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, bordered(border, diff)),
+		Noticed: harnessNoticed(noticed), Completion: completion(s, role, n, want), Answer: answer(tree, want),
+	}
+	name := "review.md"
+	if role == task.QA {
+		name = "qa.md"
+	}
+	text, err := w.Templates.render(name, p)
+	if err != nil {
+		return "", err
+	}
+	return p.complete(text, judgeSections(p)), nil
+}
+
+// answer is the form in which a judge answers; it is read by a program.
+func answer(tree string, w wanted) string {
+	promise := ""
+	if w.shown {
+		promise = fmt.Sprintf("\"promise\": %q or \"\", ", w.promise)
+	}
+	text := fmt.Sprintf(`End with one JSON object, and nothing after it:
+
+{"verdict": "approve" or "request_changes", "tree": "%s", %s"summary": "one sentence", "issues": [{"file": "path", "line": 1, "problem": "what is wrong and what would be right"}]}
+
+"issues" is empty when you approve. Anything that is not such an object counts as a rejection.`, tree, promise)
+	if w.shown {
+		text += fmt.Sprintf(" An approval whose \"promise\" is not %q counts as none.", w.promise)
+	}
+	return text
+}
+
+// harnessNoticed tells of the soft checks that failed: no reason to reject, but for a person to look at.
+func harnessNoticed(verdicts []loop.Verdict) string {
+	var items []string
+	for _, v := range verdicts {
+		if v.Severity != loop.Soft || v.Pass || v.Skipped != "" {
+			continue
+		}
+		items = append(items, strings.TrimSuffix(lineOf(v.Check, 80)+": "+line(v.Reason), ": "))
+		for _, f := range v.Findings[:min(len(v.Findings), 5)] {
+			items = append(items, errorLine(&loop.Verdict{Findings: []loop.Finding{f}}))
+		}
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return "## The Harness Noticed\n\nBy itself none of this is a reason to reject. Look at each, and say so when it does harm or hides that the work is not done:\n\n" +
+		list(items, maxNoticed, "- ", "of the same")
+}

@@ -1,0 +1,112 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What the harness adds to the task's own text, in bytes, however long the run. What is left of maxAdded by everything else goes to the
+// outputs of failed checks and the agents' last words.
+const (
+	maxAdded = 24 << 10
+	// maxFrame is for what every prompt has: the template's own words and the section of the completion without the task's.
+	maxFrame = 5 << 10
+
+	maxHints    = 2 << 10
+	maxCriteria = 1536
+	maxHeads    = 1536 // what became of each of the last attempts, without outputs
+	maxTrace    = 2 << 10
+	maxContext  = 8 << 10 // of excerpts
+	maxNoticed  = 3 << 10
+	maxLine     = 200 // of one line that somebody else wrote
+	minOutput   = 256 // a smaller part of an output tells nothing
+)
+
+// fair gives each wish at most an equal share of the room; what one does not need is for the others.
+func fair(wishes []int, room int) []int {
+	order := make([]int, len(wishes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return wishes[a] - wishes[b] })
+	got := make([]int, len(wishes))
+	for n, i := range order {
+		got[i] = min(wishes[i], max(room, 0)/(len(order)-n))
+		room -= got[i]
+	}
+	return got
+}
+
+// clip cuts to a number of bytes at the end, between characters, and says so.
+func clip(s string, most int) string {
+	const mark = "... [truncated]"
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max(most-len(mark), 0)], "") + mark
+}
+
+// middle cuts to a number of bytes: of a longer text the beginning and the end stay, with a line between that says how much is missing.
+func middle(s string, most int) string {
+	const mark = 48 // what the line takes at most
+	if len(s) <= most {
+		return s
+	}
+	keep := max(most-mark, 0)
+	head, tail := keep*2/3, keep-keep*2/3
+	return strings.ToValidUTF8(s[:head], "") + fmt.Sprintf("\n[... %d bytes left out ...]\n", len(s)-keep) + strings.ToValidUTF8(s[len(s)-tail:], "")
+}
+
+// line makes one line of a text, of at most maxLine bytes.
+func line(s string) string { return lineOf(s, maxLine) }
+
+func lineOf(s string, most int) string {
+	s = s[:min(len(s), 4*most)] // the rest does not count, and may be large
+	return clip(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), ""), most)
+}
+
+// and lists words: "a, b and c".
+func and(words []string) string {
+	n := len(words)
+	if n < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+}
+
+// some lists at most so many words, and says how many more there are.
+func some(words []string, most int) string {
+	if len(words) > most {
+		words = append(slices.Clone(words[:most]), fmt.Sprintf("%d more", len(words)-most))
+	}
+	return and(words)
+}
+
+// list writes one item a line as long as they fit into the room, and how many are left out.
+func list(items []string, room int, bullet, what string) string {
+	var b strings.Builder
+	for i, item := range items {
+		if b.Len()+len(bullet)+len(item)+1 > room-80 && i < len(items)-1 {
+			fmt.Fprintf(&b, "%s%d more %s\n", bullet, len(items)-i, what)
+			break
+		}
+		b.WriteString(bullet + item + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// verbatim sets a text between two lines of backticks that are longer than any in it.
+func verbatim(s string) string {
+	longest, run := 2, 0
+	for _, r := range s {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	ticks := strings.Repeat("`", min(longest, 200)+1)
+	return ticks + "\n" + strings.TrimRight(s, "\n") + "\n" + ticks
+}

@@ -1,0 +1,142 @@
+package prompt
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+	"unicode/utf8"
+)
+
+// Dir is where a repository keeps prompts of its own, from its top.
+const Dir = ".ralph/prompts"
+
+// Most is how large a template or a prompt made by one may be, in bytes, without the task's own text.
+const (
+	maxTemplate = 64 << 10
+	maxRendered = 2 << 20
+)
+
+//go:embed templates/*.md
+var files embed.FS
+
+// templates are ralph's own.
+var templates = own()
+
+func own() map[string]*template.Template {
+	all := map[string]*template.Template{}
+	for _, name := range Names() {
+		text, _ := Template(name)
+		t, err := read(name, []byte(text))
+		if err != nil {
+			panic(err) // a file of this directory is wrong
+		}
+		all[name] = t
+	}
+	return all
+}
+
+// Names are the templates that there are, by file name.
+func Names() []string {
+	entries, err := files.ReadDir("templates")
+	if err != nil {
+		panic(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// Template is the text of one of ralph's own templates, to begin another one from. The name may lack its ".md".
+func Template(name string) (text string, ok bool) {
+	content, err := files.ReadFile("templates/" + strings.TrimSuffix(name, ".md") + ".md")
+	return string(content), err == nil
+}
+
+// Set is what a repository's own templates replace of ralph's. The zero Set replaces nothing.
+type Set struct{ own map[string]*template.Template }
+
+// Load reads a repository's own templates. names is what lies in Dir; what begins with a dot is passed over. An error is one sentence for
+// whoever wrote the template: file, line, what was found, what is allowed.
+func Load(names []string, content func(name string) ([]byte, error)) (Set, error) {
+	set := Set{map[string]*template.Template{}}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		if !slices.Contains(Names(), name) {
+			return Set{}, fmt.Errorf("%s/%s is no prompt that ralph knows; allowed are %s", Dir, lineOf(name, 80), and(Names()))
+		}
+		text, err := content(name)
+		if err != nil {
+			return Set{}, fmt.Errorf("reading %s/%s: %w", Dir, name, err)
+		}
+		t, err := read(name, text)
+		if err != nil {
+			return Set{}, fmt.Errorf("%s/%w", Dir, err)
+		}
+		set.own[name] = t
+	}
+	return set, nil
+}
+
+// read makes a template of a file: it is parsed, held against what is allowed, and tried once.
+func read(name string, content []byte) (*template.Template, error) {
+	text := strings.ReplaceAll(strings.TrimPrefix(string(content), "\uFEFF"), "\r\n", "\n")
+	switch {
+	case len(content) > maxTemplate:
+		return nil, fmt.Errorf("%s has %d bytes; allowed are at most %d", name, len(content), maxTemplate)
+	case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
+		return nil, fmt.Errorf("%s is no text in UTF-8; write it as one", name)
+	case strings.TrimSpace(text) == "":
+		return nil, fmt.Errorf("%s is empty; write what the agent is told, or remove it", name)
+	}
+	t, err := template.New(name).Parse(text)
+	if err != nil {
+		return nil, mistake(name, err)
+	}
+	if err := allowed(name, t); err != nil {
+		return nil, err
+	}
+	for _, p := range []parts{{}, sample} {
+		if err := t.Execute(&bounded{}, p); err != nil {
+			return nil, mistake(name, err)
+		}
+	}
+	return t, nil
+}
+
+// sample has something in every field.
+var sample = parts{
+	Role: "coder", Iteration: 2, MaxIterations: 5, Title: "t", Task: "t", Hints: "t", Completion: "t", Criteria: "t", Attempts: "t",
+	Shift: "t", Context: "t", Notes: "t", Exit: "t", Tree: "t", Change: "t", Noticed: "t", Answer: "t",
+}
+
+func (s Set) render(name string, p parts) (string, error) {
+	t := s.own[name]
+	if t == nil {
+		t = templates[name]
+	}
+	var b bounded
+	if err := t.Execute(&b, p); err != nil {
+		return "", fmt.Errorf("writing the prompt %s: %w", name, err)
+	}
+	return b.String(), nil
+}
+
+// bounded takes as much as a prompt may be.
+type bounded struct{ strings.Builder }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxRendered {
+		return 0, errors.New("it makes a prompt of more than 2 MiB; name each field once")
+	}
+	return b.Builder.Write(p)
+}
+
+// WriteString must not pass the bound by.
+func (b *bounded) WriteString(s string) (int, error) { return b.Write([]byte(s)) }

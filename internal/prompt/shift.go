@@ -1,0 +1,127 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// shift is what a run is told that repeats itself (S0-47…S0-49, S0-81): the failure itself, and what not to do again, both of what is
+// recorded.
+func shift(s loop.State) string {
+	spin := s.Spins()
+	var b strings.Builder
+	b.WriteString("## IMPORTANT: Strategy Shift Required\n\n" +
+		"You're stuck. Previous approach failed 3x with same error. Try fundamentally different approach.\n\n" +
+		"You have failed 3x with the same error. Your previous approach does not work.\n" +
+		"You MUST try a fundamentally different approach. Do NOT:\n")
+	b.WriteString(list(forbidden(s, spin), 1<<10, "- ", "of the same") + "\n\n")
+	if trace := trace(spin); trace != "" {
+		fmt.Fprintf(&b, "The error, %s:\n\n%s\n\n", line(spin.What+fmt.Sprintf(", %d times in a row", spin.Count)), verbatim(trace))
+	}
+	b.WriteString("Consider completely different solutions.")
+	return b.String()
+}
+
+// trace is the failure as its tool printed it.
+func trace(spin loop.Spin) string {
+	f := spin.Failure
+	if f == nil {
+		return ""
+	}
+	for _, text := range []string{f.Output, f.Tell, f.Reason} {
+		if strings.TrimSpace(text) != "" {
+			return middle(text, maxTrace)
+		}
+	}
+	return ""
+}
+
+// forbidden is what must not be tried again: what the attempts that came to the same end changed, and what they thought.
+func forbidden(s loop.State, spin loop.Spin) []string {
+	its := judged(s, max(spin.Count, 1))
+	its = its[max(0, len(its)-20):]
+	first := fmt.Sprintf("repeat the approach of %s, which changed %s", attemptsOf(its, spin.Count), touched(its))
+	if left := errorLine(spin.Failure); left != "" {
+		first += " and left: " + left
+	}
+	out := []string{first}
+	claimed := false
+	for _, it := range its {
+		claimed = claimed || it.Turn.Claim.Done && it.Commit != nil && it.Commit.Empty
+	}
+	if claimed {
+		out = append(out, "claim again to be done without having changed anything")
+	}
+	for _, said := range said(its) {
+		out = append(out, fmt.Sprintf("go on from what was said then and did not help: %q", said))
+	}
+	return append(out, "make the failure go away by weakening, skipping or deleting what reports it")
+}
+
+func attemptsOf(its []*loop.Iteration, count int) string {
+	if len(its) == 0 {
+		return "the attempts before"
+	}
+	if count > 5 {
+		return fmt.Sprintf("attempts %d to %d", its[len(its)-1].N-count+1, its[len(its)-1].N)
+	}
+	var numbers []string
+	for _, it := range its {
+		numbers = append(numbers, fmt.Sprint(it.N))
+	}
+	if len(numbers) == 1 {
+		return "attempt " + numbers[0]
+	}
+	return "attempts " + and(numbers)
+}
+
+// touched names the files that attempts changed between them.
+func touched(its []*loop.Iteration) string {
+	var files []string
+	for _, it := range its {
+		if it.Commit == nil {
+			continue
+		}
+		for _, name := range names(it.Commit) {
+			if !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return "nothing"
+	}
+	return some(files, 5)
+}
+
+// said is how the last attempts ended their last messages, each once.
+func said(its []*loop.Iteration) []string {
+	var out []string
+	for _, it := range its[max(0, len(its)-loop.Window):] {
+		words := lineOf(it.Turn.Text, 120)
+		if words != "" && !slices.Contains(out, words) {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+// errorLine is the line of a failure that says most: the first place that it names, else the check's reason.
+func errorLine(f *loop.Verdict) string {
+	if f == nil {
+		return ""
+	}
+	for _, at := range f.Findings {
+		where := at.File
+		if at.Line > 0 {
+			where += fmt.Sprintf(":%d", at.Line)
+		}
+		if text := line(strings.Trim(where+": "+at.Message, ": ")); text != "" {
+			return text
+		}
+	}
+	return line(f.Reason)
+}
