@@ -35,7 +35,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	tree, err := git.Open(ctx, l.Dir, git.Options{
 		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID,
 		Fresh: way == loop.Begin && dir != "", Resume: way != loop.Begin, Log: l.log, Secrets: l.secrets(),
-	}, "ralph/"+t.ID, "")
+	}, "ralph/"+t.ID, l.after)
 	if err != nil {
 		return work, &invalidError{err}
 	}
@@ -54,14 +54,19 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	if err := shop.guard(ctx, tree.Base()); err != nil {
 		return work, err
 	}
+	if err := shop.settle(t, l.Criteria, l.trusted(t)); err != nil {
+		return work, err
+	}
 	if _, _, err := shop.agents(nil); err != nil {
 		return work, err
 	}
-	unlock, err := journal.Lock(l.Dir)
-	if err != nil {
-		return work, err
+	if !l.locked {
+		unlock, err := journal.Lock(l.Dir)
+		if err != nil {
+			return work, err
+		}
+		work.cleanup = append(work.cleanup, unlock)
 	}
-	work.cleanup = append(work.cleanup, unlock)
 	l.log("%s: %s", way, why)
 	work.shop, work.words = shop, shop.words(t.Comments)
 	return work, l.hold(ctx, work, way, dir, t)
@@ -97,7 +102,7 @@ func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string
 			Owner: fmt.Sprintf("process %d", os.Getpid()), Retry: way == loop.Again,
 		}}
 		if way == loop.Again {
-			record.Resume.MaxIterations = shop.settings.Iterations(config.TaskIterations)
+			record.Resume.MaxIterations = shop.goal.most
 		}
 	}
 	if err := shop.tree.Start(ctx); err != nil {

@@ -29,10 +29,12 @@ const keptTurns = 100
 
 // Turn implements loop.Agent.
 func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
-	n := c.state().Turning.Iteration
+	s := c.state()
+	n := s.Turning.Iteration
 	o := c.options
+	o.Completion, o.Promises = s.Claims(s.Turning.Role, o.Completion)
 	o.LogFile, o.PromptFile = filepath.Join(c.dir, agentLog(n)), filepath.Join(c.prompts, promptFile(n))
-	o.Title = "Iteration " + c.state().Of(n)
+	o.Title = "Iteration " + s.Of(n)
 	_ = os.Remove(filepath.Join(c.dir, agentLog(n-keptTurns)))
 	_ = os.Remove(filepath.Join(c.prompts, promptFile(n-keptTurns)))
 	if err := c.write(o.PromptFile, asked); err != nil {
@@ -41,10 +43,10 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	if err := c.forgetDone(); err != nil {
 		return loop.Turn{}, err
 	}
-	c.tell("Iteration %s starting", c.state().Of(n))
+	c.tell("Iteration %s starting", s.Of(n))
 	c.tell("Prompt: %s", firstRunes(asked, 200))
 	t, err := takeTurn(ctx, o, asked)
-	if err == nil && !t.Claim.Done {
+	if err == nil && !t.Claim.Done && o.Promises == nil {
 		t.Claim = c.claim(t)
 	}
 	c.tell("Agent exited with code %d (%s), class %s", t.Exit, t.Duration.Round(100*time.Millisecond), t.Class)

@@ -21,9 +21,14 @@ var errWall = errors.New("the run's time limit is over")
 // become outcomes here: from now on, a run always ends with one. When ctx is done nothing new is begun, when hard is done what runs is
 // stopped.
 func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loop.Result {
-	limits := loop.Limits{Wall: w.wall, NoWait: !w.settings.WaitForLimits}
+	limits := loop.Limits{Wall: w.wall, NoWait: !w.settings.WaitForLimits, Patient: w.plain}
 	if limits.Wall > 0 {
-		limits.Deadline = w.clock().Add(limits.Wall)
+		now := w.clock()
+		limits.Deadline, limits.Soft = now.Add(limits.Wall), now.Add(softly(limits.Wall))
+		warning := time.AfterFunc(softly(limits.Wall), func() {
+			w.log("warning: the run has taken %s; it is stopped at %s", softly(limits.Wall), limits.Wall)
+		})
+		defer warning.Stop()
 	}
 	bounded, cancel := within(ctx, limits.Deadline)
 	defer cancel()
@@ -43,6 +48,9 @@ func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loo
 	result.State = l.State()
 	return result
 }
+
+// softly is when a run is told that its time runs out: at three quarters, 45 minutes of 60 (S0-19).
+func softly(wall time.Duration) time.Duration { return wall * 3 / 4 }
 
 // within bounds a context by the run's deadline, if there is one.
 func within(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {

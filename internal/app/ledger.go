@@ -56,7 +56,7 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 	if _, err := l.store(r); err != nil || failed != nil {
 		return l.State(), errors.Join(failed, err)
 	}
-	if r.Type == loop.Paused { // whoever looks for dead runs must see that this one only waits
+	if r.Type == loop.Paused || r.Type == loop.Warned { // whoever looks for dead runs must see that this one only waits; S0-19
 		if err := l.share(ctx); err != nil {
 			return l.State(), err
 		}

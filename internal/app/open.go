@@ -81,6 +81,9 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 	if err := a.settings(ctx, shop); err != nil {
 		return work, err
 	}
+	if err := shop.settle(wanted, nil, wanted.Issue == 0); err != nil { // an issue may be a stranger's
+		return work, err
+	}
 	shop.wall = shop.settings.Timeout()
 	work.shop, work.words = shop, shop.words(wanted.Comments)
 	return work, a.take(ctx, work, request, wanted, root)

@@ -22,6 +22,12 @@ import (
 type Local struct {
 	Seat
 	Issue string // a file, or an issue's number
+	// Criteria are those of the flags; nil: none.
+	Criteria *task.Completion
+
+	after  string     // the branch or commit that the run begins from; empty: where the clone stands
+	locked bool       // whoever runs a list of tasks holds the lock
+	one    *task.Task // of a list: the task
 }
 
 // stateFile is the view of the journal that people and agents read (S0-10, C7).
@@ -59,11 +65,21 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
 		return result, err
 	}
-	return result, l.finish(work, result)
+	if l.one != nil && result.Outcome.Limited() { // the next task begins without what failed (S0-72)
+		err = work.shop.tree.Return(late)
+	}
+	return result, errors.Join(err, l.finish(work, result))
 }
 
-// task reads the issue: a file, or by its number from GitHub.
+// trusted reports whether the task's text is the user's own, not one of GitHub's that a stranger can have written.
+func (l *Local) trusted(t task.Task) bool { return t.Issue == 0 }
+
+// task reads what is wanted: a task file, an issue's file, or an issue by its number from GitHub.
 func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
+	switch {
+	case l.one != nil:
+		return *l.one, nil
+	}
 	if number, err := strconv.Atoi(strings.TrimPrefix(l.Issue, "#")); err == nil && number > 0 {
 		return l.fromGitHub(ctx, number)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -122,10 +121,11 @@ func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run strin
 func (a *Action) resume(work *opened, way loop.Way, request event.Request, t task.Task) *loop.Resume {
 	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
 	if way == loop.Again {
-		r.MaxIterations = work.shop.settings.Iterations(config.TaskIterations)
+		r.MaxIterations = work.shop.goal.most
 	}
 	if way == loop.Again && request.Event.On == 0 { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
-		r.Title, r.Spec = t.Title, t.Spec
+		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.shop.goal.completion
+		r.Pipeline, r.Caps = work.shop.goal.pipeline, work.shop.goal.caps
 	}
 	if request.MaxIterations > 0 {
 		r.MaxIterations = request.MaxIterations
@@ -135,12 +135,13 @@ func (a *Action) resume(work *opened, way loop.Way, request event.Request, t tas
 
 // start is the first record of a run.
 func (w *workshop) start(run string, t task.Task) *loop.Start {
-	return &loop.Start{
+	s := &loop.Start{
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
 		Base: w.tree.Base(), Onto: w.tree.BaseBranch(), Branch: w.tree.Branch(), Agent: w.settings.Agent.Command,
 		Checks: commandLines(w.settings.Guardrails), Review: w.settings.Review, Detected: w.detected,
-		MaxIterations: w.settings.Iterations(config.TaskIterations),
 	}
+	w.goal.into(s)
+	return s
 }
 
 // owner names this process among those that may hold a run.

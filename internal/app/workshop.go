@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type workshop struct {
 	logs     string     // outputs that the agent may read
 	logsAs   string     // the same as prompts name it, from the place; empty: logs
 	keys     map[string]string
+	goal     goal   // of a run with a task
 	detected string // why these checks, when no setting names them
 	host     string // of commit addresses: "github.com"
 	console  io.Writer
@@ -99,7 +101,7 @@ func (w *workshop) guard(ctx context.Context, base string) error {
 		w.log("the setting scm is not used here: a run of an issue commits by itself")
 	}
 	if w.settings.GuardrailsFrom != "" {
-		return w.judged()
+		return nil
 	}
 	names, err := w.tree.List(ctx, base)
 	if err != nil {
@@ -133,13 +135,13 @@ func (w *workshop) guard(ctx context.Context, base string) error {
 	return nil
 }
 
-// judged refuses settings under which nothing would judge the work but the agent itself.
+// judged refuses a run in which nothing would judge the work but the agent itself.
 func (w *workshop) judged() error {
 	hard := slices.ContainsFunc(w.settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
-	if hard || w.settings.Review {
+	if hard || w.settings.Review || w.goal.judges() {
 		return nil
 	}
-	return invalid("%s: no guardrail is hard and review is false, so nothing would judge the work; name a command, or let a reviewer look", w.settings.GuardrailsFrom)
+	return invalid("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(w.settings.GuardrailsFrom, config.SettingsFile))
 }
 
 func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {

@@ -126,7 +126,6 @@ func warn(ctx context.Context, s State, limits Limits, p Ports) (State, error) {
 	}
 	left := limits.Deadline.Sub(now).Round(time.Second)
 	warning := fmt.Sprintf("the run has %s of its %s left; it is stopped then", left, limits.Wall)
-	p.Log("warning: %s", warning)
 	return p.Journal.Append(ctx, Record{Type: Warned, At: now, Warning: warning})
 }
 

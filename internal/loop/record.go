@@ -86,8 +86,10 @@ type Resume struct {
 	// Title and Spec replace the task's text when it was asked for again with another one.
 	Title string `json:"title,omitempty"`
 	Spec  string `json:"spec,omitempty"`
-	// Completion replaces the criteria together with the text.
-	Completion *task.Completion `json:"completion,omitempty"`
+	// Completion, Pipeline and Caps replace those of the start together with the text.
+	Completion *task.Completion  `json:"completion,omitempty"`
+	Pipeline   []task.Role       `json:"pipeline,omitempty"`
+	Caps       map[task.Role]int `json:"caps,omitempty"`
 }
 
 // Post is where something was published. Fields that are not set leave what was known.

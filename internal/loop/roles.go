@@ -14,6 +14,15 @@ func orCoder(r task.Role) task.Role {
 	return r
 }
 
+// Claims are the signs by which a role may claim to be done: what a <response> holds, empty when none counts, and the promises, nil for
+// those that count without criteria. completion is the setting completionResponse. Where there are criteria, only their promise does (C2).
+func (s State) Claims(r task.Role, completion string) (response string, promises []string) {
+	if of := s.Start.Completion.For(orCoder(r)); of != nil {
+		return "", []string{of.Promise}
+	}
+	return completion, nil
+}
+
 // Writers are the roles of the run that take turns of their own, in order; at least the coder. The others judge inside an iteration (C4).
 func (s State) Writers() []task.Role {
 	writers := slices.DeleteFunc(slices.Clone(s.Start.Pipeline), task.Role.ReadOnly)

@@ -155,7 +155,8 @@ func (s *State) resume(r Resume, at time.Time) {
 		s.Reopened = len(s.Iterations)
 	}
 	if r.Title != "" || r.Spec != "" {
-		s.Start.Title, s.Start.Spec, s.Start.Completion = r.Title, r.Spec, r.Completion
+		s.Start.Title, s.Start.Spec = r.Title, r.Spec
+		s.Start.Completion, s.Start.Pipeline, s.Start.Caps = r.Completion, r.Pipeline, r.Caps
 	}
 	if r.MaxIterations > 0 {
 		s.MaxIterations = len(s.Iterations) + r.MaxIterations

@@ -1,0 +1,171 @@
+package app
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// goal is what "done" means for a run and who acts until it is. It is settled once, before the run begins.
+type goal struct {
+	completion *task.Completion // resolved: of each role that has criteria, everything is set; nil: nobody said anything
+	pipeline   []task.Role      // nil: the coder, and the reviewer if there is a review
+	caps       map[task.Role]int
+	most       int // iterations of the run
+}
+
+// settle works out a run's goal: the task's criteria over those of the settings, the flags' over both (C29). trusted says that the task's
+// text is the user's own; an issue's is a stranger's, and brings no commands that the settings do not have.
+func (w *workshop) settle(t task.Task, flags *task.Completion, trusted bool) error {
+	var common *task.Completion
+	if len(w.settings.Completion) > 0 {
+		var err error
+		if common, err = task.ParseCompletion("the setting completion", w.settings.Completion); err != nil {
+			return &invalidError{err}
+		}
+	}
+	if !trusted {
+		if err := w.refuseCommands(t, common); err != nil {
+			return err
+		}
+		t.Completion = tamed(t.Completion, common)
+	}
+	said := task.Merge(task.Merge(common, t.Completion), flags)
+	if err := said.Validate("the completion criteria of " + t.ID); err != nil {
+		return &invalidError{err}
+	}
+	if said == nil || len(said.Acceptance) == 0 {
+		if w.settings.Strict {
+			return invalid("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
+		}
+		w.log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
+	}
+	w.goal = w.plan(t, said)
+	return w.judged()
+}
+
+// whoDecides says what a run without criteria is judged by (S2-77).
+func (w *workshop) whoDecides() string {
+	if w.settings.Review {
+		return "the checks and the reviewer alone decide when it is done"
+	}
+	return "the checks alone decide when it is done"
+}
+
+// plan says who acts, with what criteria and how often (S2-59, S2-71, S2-76, C3).
+func (w *workshop) plan(t task.Task, said *task.Completion) goal {
+	set := w.settings
+	g := goal{completion: said, most: set.Iterations(config.TaskIterations)}
+	named := func(r task.Role) bool {
+		return said.For(r) != nil || slices.Contains(set.Pipeline, string(r))
+	}
+	if !slices.ContainsFunc(task.Roles, named) && set.Verification != string(task.Semantic) {
+		return g
+	}
+	var acceptance []string
+	resolved := &task.Completion{}
+	if said != nil {
+		acceptance = said.Acceptance
+		*resolved = *said
+	}
+	for _, r := range task.Roles {
+		if !w.acts(r, said) {
+			continue
+		}
+		g.pipeline = append(g.pipeline, r)
+		if r == task.Coder || named(r) {
+			criteria := said.For(r).Resolve(r, t.Title, acceptance, task.Method(set.Verification))
+			resolved.Set(r, &criteria)
+		}
+	}
+	g.completion = resolved
+	if set.MaximumIterations == nil {
+		g.caps, g.most = caps(g.pipeline, resolved)
+	}
+	return g
+}
+
+// acts reports whether a role takes part: as the setting pipeline says, else the coder, whoever the task has criteria for, and the reviewer.
+// A review that was switched off is off.
+func (w *workshop) acts(r task.Role, said *task.Completion) bool {
+	set := w.settings
+	switch {
+	case r == task.Reviewer && !set.Review:
+		return false
+	case set.Pipeline != nil:
+		return slices.Contains(set.Pipeline, string(r))
+	}
+	return r == task.Coder || r == task.Reviewer || said.For(r) != nil
+}
+
+// caps are how many turns each role may take, and how many iterations that makes at most.
+func caps(pipeline []task.Role, c *task.Completion) (each map[task.Role]int, most int) {
+	each = map[task.Role]int{}
+	for _, r := range pipeline {
+		each[r] = r.Cap()
+		if of := c.For(r); of != nil && of.MaxIterations > 0 {
+			each[r] = of.MaxIterations
+		}
+		if !r.ReadOnly() {
+			most += each[r]
+		}
+	}
+	return each, most
+}
+
+// refuseCommands refuses a text of strangers that brings commands of its own: what is run is for those to say who may write to the
+// repository.
+func (w *workshop) refuseCommands(t task.Task, common *task.Completion) error {
+	allowed := append(commandLines(w.settings.Guardrails), common.Commands()...)
+	for _, command := range t.Completion.Commands() {
+		if !slices.ContainsFunc(allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) }) {
+			return invalid("%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file", t.ID, shorten(command, 100), config.SettingsFile)
+		}
+	}
+	return nil
+}
+
+// judges reports whether the goal brings a judge of its own: a role that reads, or a verification that does not take the agent's word.
+func (g goal) judges() bool {
+	return slices.ContainsFunc(g.pipeline, func(r task.Role) bool {
+		of := g.completion.For(r)
+		return r.ReadOnly() || of != nil && of.Method != task.StringMatch
+	})
+}
+
+// tamed is what a stranger's text may say: what done means, and more to verify; not less than the settings ask for, and no more turns than
+// a role has anyhow.
+func tamed(theirs, common *task.Completion) *task.Completion {
+	if theirs == nil {
+		return nil
+	}
+	out := *theirs
+	for _, r := range task.Roles {
+		of := out.For(r)
+		switch {
+		case of == nil:
+		case common.For(r) != nil:
+			out.Set(r, nil)
+		case of.MaxIterations > r.Cap():
+			less := *of
+			less.MaxIterations = r.Cap()
+			out.Set(r, &less)
+		}
+	}
+	return &out
+}
+
+// into puts what was settled into a run's first record.
+func (g goal) into(s *loop.Start) {
+	s.Completion, s.Pipeline, s.Caps, s.MaxIterations = g.completion, g.pipeline, g.caps, g.most
+}
+
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
