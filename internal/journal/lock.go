@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,7 +29,8 @@ func Lock(dir string) (unlock func(), err error) {
 	for range 3 { // somebody may take over the same dead lock at the same time
 		err := createLock(name, mine)
 		if err == nil {
-			return func() { removeIf(name, mine) }, nil
+			release := keep(name)
+			return func() { removeIf(name, mine); release() }, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("taking the lock %s: %w", name, err)
@@ -67,4 +69,42 @@ func removeIf(name, content string) {
 	if held, err := read(name); err == nil && strings.TrimSpace(string(held)) == strings.TrimSpace(content) {
 		_ = os.Remove(name)
 	}
+}
+
+// Owner is what can be told of who has a directory.
+type Owner struct {
+	PID   int  // the process that the lock names; 0: there is no lock
+	Alive bool // a process of that number lives
+	// Holds says that it is the very process that took the lock, and not a later one of its number, nor one that somebody else wrote
+	// there: the system says so.
+	Holds bool
+	// Elsewhere says that somebody has the lock who cannot be seen from here: a process of another container or machine.
+	Elsewhere bool
+}
+
+// Held says who has the directory.
+func Held(dir string) (o Owner, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return o, fmt.Errorf("looking for the lock: %w", err)
+	}
+	defer root.Close()
+	file, err := openPlain(root, LockFile, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	}
+	if err != nil {
+		return o, fmt.Errorf("reading the lock: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, 32))
+	if err != nil {
+		return o, fmt.Errorf("reading the lock: %w", err)
+	}
+	if o.PID, _ = strconv.Atoi(strings.TrimSpace(string(text))); o.PID <= 0 {
+		return Owner{}, nil // which the next run takes over
+	}
+	o.Alive = alive(o.PID)
+	o.Holds, o.Elsewhere = has(file, o.PID)
+	return o, nil
 }
