@@ -139,3 +139,21 @@ func BenchmarkRan(b *testing.B) {
 		Ran(output)
 	}
 }
+
+// TestRanReport: a test case counts once, whatever is in it.
+func TestRanReport(t *testing.T) {
+	for name, tt := range map[string]struct{ report, want string }{
+		"some":       {`<?xml version="1.0" encoding="ISO-8859-1"?><testsuites><testsuite tests="9"><testcase name="a"/><testcase name="b"><failure message="x">y</failure></testcase><testcase name="c"><skipped/></testcase></testsuite></testsuites>`, "2 ran, 1 skipped, 1 failed (JUnit report)"},
+		"none":       {`<testsuite tests="3"></testsuite>`, "0 ran, 0 skipped, 0 failed (JUnit report): JUnit report: 0 tests"},
+		"skipped":    {`<testsuite><testcase><skipped/></testcase><testcase><skipped/></testcase></testsuite>`, "0 ran, 2 skipped, 0 failed (JUnit report): JUnit report: all 2 skipped"},
+		"broken off": {`<testsuite><testcase/><testcase><fail`, "1 ran, 0 skipped, 0 failed (JUnit report)"},
+		"other XML":  {`<html><testsuite><testcase/></testsuite></html>`, "unknown"},
+		"SARIF":      {`{"version":"2.1.0","runs":[]}`, "unknown"},
+		"go test":    {`{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`, "1 ran, 0 skipped, 0 failed (go test)"},
+		"nothing":    {``, "unknown"},
+	} {
+		if got := RanReport([]byte(tt.report)).words(); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
