@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/event"
 )
 
 // decoder puts a text's nodes into the structs of the form. The yaml tags of their fields are the keys that are allowed.
@@ -71,8 +73,8 @@ func (d *decoder) read(n *node, v reflect.Value, key string) {
 func (d *decoder) text(n *node, v reflect.Value, key string) {
 	switch n.kind {
 	case aText, aNumber, aTruth: // 001 and true are texts where a text is wanted
-		if strings.TrimSpace(n.text) != "" {
-			v.SetString(n.text)
+		if said := event.Visible(n.text); strings.TrimSpace(said) != "" { // an escape may have put in what the file does not show
+			v.SetString(said)
 			return
 		}
 	case nothing:

@@ -82,13 +82,15 @@ func Marshal(t Task) ([]byte, error) {
 		},
 		func() ([]byte, error) { return yaml.MarshalWithOptions(form, styles...) },
 		func() ([]byte, error) { // for texts that the writer of YAML cannot write; JSON is YAML too
-			text, err := json.MarshalIndent(form, "", "  ")
-			return append(text, '\n'), err
+			return json.MarshalIndent(form, "", "  ")
 		},
 	} {
 		text, err := write()
 		if err != nil {
 			continue
+		}
+		if !bytes.HasSuffix(text, []byte("\n")) {
+			text = append(text, '\n')
 		}
 		if again, _, err := (source{}).form(string(text)); err == nil && reflect.DeepEqual(again, form) {
 			return text, nil

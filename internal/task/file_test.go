@@ -47,7 +47,9 @@ func TestCompleteExample(t *testing.T) {
 	if commands := c.Commands(); len(commands) != 4 {
 		t.Errorf("commands = %q", commands)
 	}
-	again(t, got)
+	if written := again(t, got); written != string(read(t, "testdata/jwt-written.yaml")) {
+		t.Errorf("written:\n%s", written)
+	}
 }
 
 // again holds a task against what is read of it after it was written.
@@ -60,6 +62,9 @@ func again(t *testing.T, want Task) string {
 	got, err := ParseFile("x.yaml", written)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: written as\n%s\nit is\n%+v, want\n%+v", err, written, got, want)
+	}
+	if !strings.HasSuffix(string(written), "\n") {
+		t.Errorf("the last line has no end:\n%s", written)
 	}
 	return string(written)
 }

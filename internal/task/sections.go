@@ -1,0 +1,197 @@
+package task
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// labels are the headings that criteria stand under.
+var labels = []string{"acceptance criteria", "acceptance criterion", "definition of done", "done when"}
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.TaskList, extension.Table))
+
+// span is a range of bytes.
+type span struct{ from, to int }
+
+// section reads the top level of a text, from its beginning to its end.
+type section struct {
+	source []byte
+	within bool // below a label
+	level  int  // of the heading that is the label; 7: it is a line of text
+	named  span // the label itself, when nothing stands between it and here
+	found  []string
+	lists  []span // what the criteria take of the text, with their labels
+	blocks []*ast.FencedCodeBlock
+}
+
+func readSections(content string) *section {
+	sec := &section{source: []byte(content)}
+	doc := markdown.Parser().Parse(text.NewReader(sec.source))
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			sec.heading(n)
+		case *ast.Paragraph:
+			sec.paragraph(n)
+		case *ast.List:
+			sec.list(n)
+		case *ast.FencedCodeBlock:
+			if strings.EqualFold(string(n.Language(sec.source)), "ralph") {
+				sec.blocks = append(sec.blocks, n)
+			}
+		}
+	}
+	return sec
+}
+
+func (s *section) heading(n *ast.Heading) {
+	if s.within && n.Level > s.level { // a part of the section
+		return
+	}
+	s.within, s.level, s.named = isLabel(s.text(n)), n.Level, s.place(n)
+	content := string(s.source)
+	s.named.from = startOfLine(content, s.named.from)
+	s.named.to = endOfLine(content, s.named.to)
+	if next := endOfLine(content, s.named.to); strings.Trim(content[s.named.to:next], "=- \t\n") == "" { // the line below an old heading
+		s.named.to = next
+	}
+}
+
+// paragraph begins a section when its last line is a label, and ends one that began so when it is another.
+func (s *section) paragraph(n *ast.Paragraph) {
+	lines := n.Lines()
+	last := lines.At(lines.Len() - 1)
+	line := strings.TrimSpace(string(last.Value(s.source)))
+	bold := (strings.HasPrefix(line, "**") || strings.HasPrefix(line, "__")) && (strings.HasSuffix(line, "**") || strings.HasSuffix(line, "__"))
+	switch {
+	case !bold && !strings.HasSuffix(strings.TrimRight(line, "*_"), ":"):
+		s.named = span{}
+	case isLabel(line):
+		if !s.within {
+			s.level = 7
+		}
+		s.within, s.named = true, span{last.Start, last.Stop}
+	case s.level == 7:
+		s.within = false
+	}
+}
+
+func (s *section) list(n *ast.List) {
+	if !s.within {
+		return
+	}
+	items := s.items(n, hasBox(n))
+	if len(items) == 0 {
+		return
+	}
+	s.found = append(s.found, items...)
+	taken := s.place(n)
+	taken.from = startOfLine(string(s.source), taken.from)
+	if s.named.to > 0 {
+		s.lists = append(s.lists, s.named)
+		s.named = span{}
+	}
+	s.lists = append(s.lists, taken)
+}
+
+// items are the criteria of a list. Where any item has a box, only those with one count; a list of plain items counts as a whole. Plain
+// items below a criterion belong to it.
+func (s *section) items(n *ast.List, boxes bool) []string {
+	var out []string
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		own, parts, below := "", []string(nil), []string(nil)
+		for child := item.FirstChild(); child != nil; child = child.NextSibling() {
+			switch child := child.(type) {
+			case *ast.TextBlock, *ast.Paragraph:
+				if own == "" && (!boxes || box(child)) {
+					own = s.text(child)
+				}
+			case *ast.List:
+				if hasBox(child) {
+					below = append(below, s.items(child, true)...)
+				} else if !boxes || own != "" {
+					parts = append(parts, s.items(child, false)...)
+				}
+			}
+		}
+		if own != "" && len(parts) > 0 {
+			own = strings.TrimSuffix(own, ":") + ": " + strings.Join(parts, "; ")
+		}
+		if own != "" {
+			out = append(out, own)
+		}
+		out = append(out, below...)
+	}
+	return out
+}
+
+// box reports whether a block begins with a box.
+func box(n ast.Node) bool {
+	_, ok := n.FirstChild().(*east.TaskCheckBox)
+	return ok
+}
+
+// hasBox reports whether any item of a list, or of the lists in it, has a box.
+func hasBox(n *ast.List) bool {
+	found := false
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the walker never fails
+		if _, ok := n.(*ast.Blockquote); ok {
+			return ast.WalkSkipChildren, nil
+		}
+		if _, ok := n.(*east.TaskCheckBox); ok {
+			found = true
+			return ast.WalkStop, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	return found
+}
+
+// text is what a block says, on one line, as it is written but for a box.
+func (s *section) text(n ast.Node) string {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		at := n.Lines().At(i)
+		b.Write(at.Value(s.source))
+		b.WriteByte(' ')
+	}
+	line := oneLine(b.String())
+	if box(n) && len(line) >= 3 {
+		line = strings.TrimSpace(line[3:])
+	}
+	return line
+}
+
+// place is from where to where a block and all in it stand.
+func (s *section) place(n ast.Node) span {
+	out := span{len(s.source), 0}
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the walker never fails
+		if entering && n.Type() == ast.TypeBlock {
+			for i := range n.Lines().Len() {
+				at := n.Lines().At(i)
+				out.from, out.to = min(out.from, at.Start), max(out.to, at.Stop)
+			}
+			if b, ok := n.(*ast.FencedCodeBlock); ok {
+				out.to = max(out.to, fenceEnd(string(s.source), b, out.to))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	if out.to == 0 {
+		return span{}
+	}
+	return out
+}
+
+// isLabel reports whether a line names the criteria, whatever numbers, signs and marks stand around its words.
+func isLabel(line string) bool {
+	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.Contains(labels, strings.Join(words, " "))
+}
