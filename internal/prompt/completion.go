@@ -11,28 +11,24 @@ import (
 // wanted is what a role says when it is done.
 type wanted struct {
 	shown   bool   // the prompt says how the run stands and what done means (S2-72)
-	promise string // empty: the setting completionResponse in <response>
-	tag     string // with its tag
-	judge   bool   // it goes into the answer that a judge gives
+	promise string // empty: none
+	signal  string // what is printed: a tag, for those who write
 }
 
-// section says what a role is asked for: its promise where the run has criteria or roles, else the answer of every run (C2, S2-71).
+// section says what a role that writes is asked for: the promise of its criteria, else the answer of every run, which suffices where no
+// promise is set (C2).
 func (w Writer) section(s loop.State, role task.Role) wanted {
-	out := wanted{tag: "<response>" + w.Completion + "</response>", judge: role.ReadOnly()}
-	if s.Start.Completion == nil && role == task.Coder {
-		return out
-	}
-	out.shown, out.promise = true, role.Promise()
-	if c := s.Start.Completion.For(role); c != nil && strings.TrimSpace(c.Promise) != "" {
+	out := wanted{shown: s.Start.Completion != nil || role != task.Coder, signal: "<response>" + w.Completion + "</response>"}
+	if c := s.Start.Completion.For(role); c != nil && words(c.Promise) != "" {
 		out.promise = lineOf(c.Promise, 1<<10)
+		out.signal = "<promise>" + out.promise + "</promise>"
 	}
-	out.tag = "<promise>" + out.promise + "</promise>"
 	return out
 }
 
 // exit says how a turn ends (S0-83).
 func (w Writer) exit(s loop.State, role task.Role) string {
-	return "- Tests pass AND spec criteria met → exit 0, with " + w.section(s, role).tag + " at the end of your last message.\n" +
+	return "- Tests pass AND spec criteria met → exit 0, with " + w.section(s, role).signal + " at the end of your last message.\n" +
 		"- Tests fail OR spec criteria not met → exit 1, without that tag: say in a few lines what you tried, what you found and what you would do next. Another fresh attempt starts from your words."
 }
 
@@ -80,16 +76,16 @@ When you have GENUINELY completed this stage:
 - False promises will be detected and the loop will continue
 - If blocked, explain what's preventing completion
 
-%s`, s.Of(iteration), role, outcome, boxes, role, description(s, role), signal(w), method(s, role), until(s))
+%s`, s.Of(iteration), role, outcome, boxes, role, description(s, role), w.printed(role), method(s, role), until(s))
 }
 
-// signal says how the promise is given.
-func signal(w wanted) string {
-	fenced := "```\n" + w.tag + "\n```"
-	if w.judge {
-		return "**To signal completion, output:**\n" + fenced + "\nGive its text as \"promise\" in your answer when you approve, and \"\" there when you do not."
+// printed says how a role signals that it is done.
+func (w wanted) printed(role task.Role) string {
+	text := "**To signal completion, output:**\n```\n" + w.signal + "\n```"
+	if role.ReadOnly() && w.promise != "" {
+		text += "\nYour answer is one JSON object: its \"promise\" is the text between these tags when you approve, and \"\" when you do not."
 	}
-	return "**To signal completion, output:**\n" + fenced
+	return text
 }
 
 func description(s loop.State, role task.Role) string {

@@ -17,11 +17,10 @@ func (w Writer) Review(s loop.State, tree, diff string) (string, error) {
 // Judge writes the prompt of a role that only reads. promise is what it must give with an approval, empty: nothing. noticed are the
 // verdicts of the iteration that is being judged; the soft ones that failed are told, because somebody should look.
 func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error) {
-	want := w.section(s, role)
-	want.shown = s.Start.Completion != nil || promise != "" || role == task.QA
+	want := wanted{shown: s.Start.Completion != nil || promise != "" || role != task.Reviewer, signal: `"verdict": "approve"`}
 	if promise != "" {
 		want.promise = lineOf(promise, 1<<10)
-		want.tag = "<promise>" + want.promise + "</promise>"
+		want.signal = "<promise>" + want.promise + "</promise>"
 	}
 	n := 1
 	if last := s.Last(); last != nil {
@@ -47,7 +46,7 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 // answer is the form in which a judge answers; it is read by a program.
 func answer(tree string, w wanted) string {
 	promise := ""
-	if w.shown {
+	if w.promise != "" {
 		promise = fmt.Sprintf("\"promise\": %q or \"\", ", w.promise)
 	}
 	text := fmt.Sprintf(`End with one JSON object, and nothing after it:
@@ -55,7 +54,7 @@ func answer(tree string, w wanted) string {
 {"verdict": "approve" or "request_changes", "tree": "%s", %s"summary": "one sentence", "issues": [{"file": "path", "line": 1, "problem": "what is wrong and what would be right"}]}
 
 "issues" is empty when you approve. Anything that is not such an object counts as a rejection.`, tree, promise)
-	if w.shown {
+	if w.promise != "" {
 		text += fmt.Sprintf(" An approval whose \"promise\" is not %q counts as none.", w.promise)
 	}
 	return text

@@ -109,7 +109,7 @@ func jwt() *task.Completion {
 	return &task.Completion{
 		Outcome: "Users can log in\nwith a token", Acceptance: []string{"A valid token is accepted", "An expired token is\n# refused"},
 		Coder:  &task.Criteria{Promise: "AUTH_IMPLEMENTED", Description: "JWT middleware with tests", Method: task.External},
-		Tester: &task.Criteria{Description: "all tests pass", Config: &task.Verification{Command: "make test"}},
+		Tester: &task.Criteria{Promise: "TESTS_PASSED", Description: "all tests pass", Config: &task.Verification{Command: "make test"}},
 	}
 }
 
