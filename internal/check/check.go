@@ -107,6 +107,11 @@ func (l List) one(ctx context.Context, c Check, at At, blocked string) (loop.Ver
 	if why := missing(c.Needs(), at, blocked); why != "" {
 		return loop.Verdict{Check: c.Name(), Severity: c.Severity(), Skipped: why, Tree: at.Iteration.Commit.Tree}, nil
 	}
+	if w, ok := c.(Waiter); ok {
+		if why := w.Waits(at); why != "" {
+			return loop.Verdict{Check: c.Name(), Severity: c.Severity(), Skipped: why, Later: true, Tree: at.Iteration.Commit.Tree}, nil
+		}
+	}
 	if command, ok := c.(*Command); ok {
 		l.Log("Running guardrail: %s", command.Line)
 	}

@@ -32,7 +32,7 @@ type Review struct {
 	Role task.Role
 	// Promise is what must come with an approval, and must not come without; empty: nothing.
 	Promise string
-	// Verify is how the promise is verified on the reviewer's own words; nil: not at all.
+	// Verify is how the promise is verified on the reviewer's own words, with the same role; nil: not at all.
 	Verify *Verify
 	// Most is how many turns the role may take in the run; 0: any number (C3).
 	Most int
