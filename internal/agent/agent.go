@@ -73,7 +73,8 @@ type dialect struct {
 	arguments func(t *talk) []string
 	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there are none.
 	prepare func(t *talk) error
-	most    int // bytes of a prompt on standard input; 0 is any
+	most    int    // bytes of a prompt on standard input; 0 is any
+	cheap   string // the model for a small question; "" the agent's own choice
 	// environment is set for every turn, unless Parent says otherwise and pass lets it.
 	environment func(o Options) []string
 	// silent: the prompt goes by talk.argument, and standard input is empty.
@@ -132,6 +133,12 @@ func (e *UnknownError) Unwrap() error { return e.cause }
 
 // Names lists the agents that ralph knows.
 func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
+
+// CheapModel is the model to ask a small question of an agent, empty where its own choice is as good as any (S2-19).
+func CheapModel(command string) string {
+	d, _ := dialectOf(command)
+	return d.cheap
+}
 
 // New readies an agent. The error is an *UnknownError when there is no such agent.
 func New(o Options) (*Agent, error) {
