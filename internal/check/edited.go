@@ -1,0 +1,138 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// EditedCheck is the name of the check of edited checks.
+const EditedCheck = "edited checks"
+
+// Edited says no when the run changed what judges it: a script that a check runs, the recipe of a make target, a script of package.json.
+// What a check's line names is read as it was in the base commit, and what that names in turn, some steps deep. A check whose line names
+// no file, such as "go test ./...", is judged by Weakened alone. A script that the run itself has added is none of the judge's.
+type Edited struct {
+	Changes *Changes
+	Guards  []Guard
+	Soft    bool // it only warns
+}
+
+// Guard is a check's command.
+type Guard struct {
+	Title string
+	Line  string // for the shell
+}
+
+// Name is the check's name in verdicts.
+func (*Edited) Name() string { return EditedCheck }
+
+// Severity is hard unless the setting says soft.
+func (e *Edited) Severity() loop.Severity {
+	if e.Soft {
+		return loop.Soft
+	}
+	return loop.Hard
+}
+
+// Needs a turn that left something: an agent is told before it claims anything.
+func (*Edited) Needs() Need { return SomeWork }
+
+// Run looks at what each check runs.
+func (e *Edited) Run(ctx context.Context, at At) (loop.Verdict, error) {
+	d, err := e.Changes.of(ctx, at)
+	if err != nil || d == nil || len(d.names) == 0 {
+		return loop.Verdict{Pass: true}, err
+	}
+	var parts, told []string
+	var findings []loop.Finding
+	for _, g := range e.Guards {
+		r := reach{ctx: ctx, d: d, seen: map[string]bool{}}
+		r.line(g.Line, []string{"."}, 0)
+		if r.err != nil {
+			return loop.Verdict{}, fmt.Errorf("finding out what the check %s runs: %w", g.Title, r.err)
+		}
+		for _, found := range r.edited {
+			text := found.what + ", which the check " + quote(g.Title) + " runs"
+			if slices.Contains(parts, text) {
+				continue
+			}
+			parts = append(parts, text)
+			told = append(told, found.file)
+			findings = append(findings, loop.Finding{File: found.file, Message: shorten(text, 250)})
+		}
+	}
+	if len(parts) == 0 {
+		return loop.Verdict{Pass: true}, nil
+	}
+	slices.Sort(told)
+	told = slices.Compact(told)
+	more := ""
+	if len(parts) > 5 {
+		more = fmt.Sprintf(" and %d more", len(parts)-5)
+	}
+	return loop.Verdict{
+		Reason:   "the change edits what judges it: " + strings.Join(parts[:min(len(parts), 5)], "; ") + more,
+		Tell:     fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit %.12s, and make the code pass it.", strings.Join(parts[:min(len(parts), 5)], "; ")+more, d.from),
+		Output:   loop.Excerpt(strings.Join(told, "\n") + "\n"),
+		Findings: findings[:min(len(findings), loop.MaxFindings)],
+	}, nil
+}
+
+// How far a check's line is followed.
+const (
+	maxSteps = 3   // from a line to a script that it runs, to one that this runs …
+	maxSeen  = 300 // commands and files in all
+	maxDirs  = 8   // in which a command may stand
+)
+
+// reach is what one check's line runs, and what of it was edited.
+type reach struct {
+	ctx    context.Context
+	d      *change
+	seen   map[string]bool
+	edited []editedFile
+	err    error
+}
+
+type editedFile struct{ file, what string }
+
+// first reports whether something was not looked at before, and remembers it.
+func (r *reach) first(what ...string) bool {
+	key := strings.Join(what, "\x00")
+	if r.seen[key] || len(r.seen) >= maxSeen || r.err != nil {
+		return false
+	}
+	r.seen[key] = true
+	return true
+}
+
+// base reads a file as it was before the run.
+func (r *reach) base(name string) (text string, ok bool) {
+	if r.err != nil {
+		return "", false
+	}
+	text, ok, r.err = r.d.before(r.ctx, name)
+	return text, ok
+}
+
+func (r *reach) head(name string) (text string, ok bool) {
+	if r.err != nil {
+		return "", false
+	}
+	text, ok, r.err = r.d.after(r.ctx, name)
+	return text, ok
+}
+
+func (r *reach) found(file, format string, args ...any) {
+	r.edited = append(r.edited, editedFile{file, fmt.Sprintf(format, args...)})
+}
+
+// changed reports whether a file that was there before differs in more than its mode.
+func (r *reach) changed(name string) bool {
+	f := r.d.byName[name]
+	return r.d.named[name] && (f == nil || !f.modeOnly)
+}
