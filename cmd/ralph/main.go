@@ -39,6 +39,7 @@ type cli struct {
 	Doctor     doctorCommand     `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks."`
 	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`
+	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup."`
 	Completion completionCommand `cmd:"" help:"Print what completes the commands and flags of ralph in a shell."`
 	Version    kong.VersionFlag  `short:"v" help:"Print the version and exit."`
 }

@@ -197,7 +197,7 @@ func otherwise(answer, blank string) string {
 }
 
 // ignored keeps everything out of git that is not meant for everybody: logs, prompts, runs, settings.local.json (S1-15).
-const ignored = "# written by ralph init: settings.json is for everybody, all else here is of this clone\n*\n!.gitignore\n!settings.json\n"
+const ignored = "# written by ralph init: settings.json and tasks are for everybody, all else here is of this clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
 
 // save writes the settings in one step, so that a kill leaves the old file or the new one, and never a part.
 func save(dir string, text []byte) error {

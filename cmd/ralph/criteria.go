@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// criteriaFlags say on the command line when a task is done (S2-46…S2-50).
+type criteriaFlags struct {
+	Outcome    string    `placeholder:"TEXT" help:"What is so when the task is done, in one sentence."`
+	Acceptance []string  `sep:"none" placeholder:"TEXT" help:"One thing that must be true. It may be given more than once."`
+	Coder      roleFlags `embed:"" prefix:"coder-" set:"role=coder"`
+	Tester     roleFlags `embed:"" prefix:"tester-" set:"role=tester"`
+	Reviewer   roleFlags `embed:"" prefix:"reviewer-" set:"role=reviewer"`
+	QA         roleFlags `embed:"" prefix:"qa-" set:"role=qa"`
+}
+
+type roleFlags struct {
+	Promise   *string `placeholder:"TEXT" help:"What the ${role} prints in <promise> when it is done."`
+	Verify    *string `placeholder:"METHOD" help:"How that is verified: string_match, semantic (of the acceptance criteria), or external."`
+	VerifyCmd *string `placeholder:"COMMAND" help:"The command that verifies it."`
+}
+
+// completion is what the flags say, not yet held against the rest of the task; nil when they say nothing.
+func (f criteriaFlags) completion() (*task.Completion, error) {
+	c := &task.Completion{Outcome: strings.TrimSpace(f.Outcome), Acceptance: f.Acceptance}
+	said := c.Outcome != "" || len(c.Acceptance) > 0
+	for role, flags := range map[task.Role]roleFlags{task.Coder: f.Coder, task.Tester: f.Tester, task.Reviewer: f.Reviewer, task.QA: f.QA} {
+		of, err := flags.criteria(role)
+		if err != nil {
+			return nil, err
+		}
+		if of != nil {
+			c.Set(role, of)
+			said = true
+		}
+	}
+	if !said {
+		return nil, nil
+	}
+	return c, nil
+}
+
+// criteria is one role's part; nil when nothing is said of it.
+func (f roleFlags) criteria(role task.Role) (*task.Criteria, error) {
+	if f == (roleFlags{}) {
+		return nil, nil
+	}
+	c := &task.Criteria{}
+	for name, flag := range map[string]*string{"promise": f.Promise, "verify": f.Verify, "verify-cmd": f.VerifyCmd} {
+		if flag != nil && strings.TrimSpace(*flag) == "" {
+			return nil, fmt.Errorf("flag --%s-%s is empty; give it a text, or leave it out", role, name)
+		}
+	}
+	if f.Promise != nil {
+		c.Promise = *f.Promise
+	}
+	if f.Verify != nil {
+		c.Method = task.Method(*f.Verify)
+	}
+	switch {
+	case c.Method != "" && !slices.Contains(task.Methods, c.Method):
+		return nil, fmt.Errorf("flag --%s-verify is %q; allowed are string_match, semantic and external", role, c.Method)
+	case c.Method == task.MultiStage:
+		return nil, fmt.Errorf("flag --%s-verify is multi_stage, whose stages no flag can say; write them into a task file", role)
+	case f.VerifyCmd != nil && c.Method != "" && c.Method != task.External:
+		return nil, fmt.Errorf("flag --%s-verify-cmd gives a command, and --%s-verify is %s, which runs none; say external, or leave one of them out", role, role, c.Method)
+	case f.VerifyCmd != nil:
+		c.Method, c.Config = task.External, &task.Verification{Command: *f.VerifyCmd}
+	case c.Method == task.Semantic:
+		c.Config = &task.Verification{CheckFor: task.Questions{task.AcceptanceCriteria}}
+	}
+	return c, nil
+}
