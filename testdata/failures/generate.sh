@@ -5,12 +5,14 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-if ! [ -d /opt/failures/node_modules ]; then
+npm=/opt/failures/npm
+if ! [ -d "$npm" ]; then
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends make gcc g++ shellcheck faketime bsdutils \
-		python3-pytest python3-pytest-xdist python3-pytest-random-order python3-flake8 \
-		rustc cargo default-jdk-headless maven junit4 ruby ruby-rspec phpunit php-xml php-mbstring
-	mkdir -p /opt/failures
-	npm install --prefix /opt/failures --no-audit --no-fund jest@29 vitest@2 mocha@10 typescript@5 eslint@9
+	apt-get install -y -q --no-install-recommends bsdutils make gcc g++ shellcheck faketime rustc cargo default-jdk-headless \
+		python3-pytest python3-pytest-xdist python3-pytest-random-order python3-flake8
+	for package in jest@29 vitest@2 mocha@10 typescript@5 eslint@9; do
+		mkdir -p "$npm/${package%@*}"
+		npm install --prefix "$npm/${package%@*}" --no-audit --no-fund "$package"
+	done
 fi
 go run ./testdata/failures/gen "$@"

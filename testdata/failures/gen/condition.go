@@ -22,7 +22,7 @@ var conditions = []condition{
 	{dir: "/srv/ci/build-7/app", zone: "America/New_York", after: "+37d", columns: 120, warm: true},
 	{dir: "/tmp/xyz/app", zone: "Asia/Kolkata", columns: 60, terminal: true, env: colour},
 	{dir: "/builds/group/app", zone: "UTC", columns: 200, shift: 3},
-	{dir: "/var/lib/jenkins/workspace/app_feature-x@2", zone: "Europe/Berlin", after: "+1601d", columns: 100, terminal: true, warm: true, shift: 11,
+	{dir: "/var/lib/jenkins/workspace/app_feature-x@2", zone: "Europe/Berlin", after: "+1601d", columns: 100, terminal: true, shift: 11,
 		env: []string{"TERM=xterm-256color"}},
 	{dir: "/w/app", zone: "Pacific/Auckland", columns: 132, env: colour},
 }
@@ -32,7 +32,7 @@ func environ(c condition) []string {
 	return append([]string{
 		"PATH=/usr/local/go/bin:/usr/bin:/bin:/usr/games",
 		"HOME=/home/dev", "USER=dev", "LANG=C.UTF-8", "TERM=dumb", "TZ=" + c.zone, fmt.Sprintf("COLUMNS=%d", c.columns),
-		"NODE_MODULES=/opt/failures/node_modules",
+		"NPM=/opt/failures/npm",
 		"GOCACHE=/opt/failures/go-build", "GOMODCACHE=/opt/failures/go-mod", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "GOFLAGS=-buildvcs=false",
 	}, c.env...)
 }
