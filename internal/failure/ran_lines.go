@@ -59,14 +59,18 @@ func wordCounts(s string) map[string]int {
 var pytestRules = []testRule{
 	{" collected", regexp.MustCompile(`^=*\s*(?:no tests|\d{1,9}(?:/\d{1,9})? tests?) collected\b.* in [\d.]+s\b[^=]*=*$`), noTests("tests were only collected")},
 	{"no tests ran in ", regexp.MustCompile(`^=*\s*no tests ran in [\d.]+s\b[^=]*=*$`), noTests("no tests ran")},
-	{" in ", regexp.MustCompile(`^=*\s*((?:\d{1,9} (?:passed|failed|skipped|deselected|xfailed|xpassed|errors?|warnings?|rerun|subtests passed|subtests failed)(?:, )?)+) in [\d.]+s\b[^=]*=*$`), func(m []string) tally {
-		n := wordCounts(m[1])
-		t := tally{known: true, ran: n["passed"] + n["failed"] + n["xfailed"] + n["xpassed"], skipped: n["skipped"], failed: n["failed"] + n["error"] + n["errors"]}
-		if n["deselected"] > 0 {
-			t.said = strconv.Itoa(n["deselected"]) + " deselected"
-		}
-		return t
-	}},
+	{" in ", regexp.MustCompile(`^=+ ((?:[1-9]\d{0,8} (?:passed|failed|skipped|deselected|xfailed|xpassed|errors?|warnings?|rerun|subtests passed|subtests failed)(?:, )?)+) in [\d.]+s\b[^=]*=+$`), pytestCounts},
+	// With -q there is no border. Other tools count errors and warnings too, and name those that are 0.
+	{" in ", regexp.MustCompile(`^([1-9]\d{0,8} (?:passed|failed|skipped|deselected|xfailed|xpassed)\b(?:, [1-9]\d{0,8} [a-z]+(?: [a-z]+)?)*) in [\d.]+s(?: \([\d:]+\))?$`), pytestCounts},
+}
+
+func pytestCounts(m []string) tally {
+	n := wordCounts(m[1])
+	t := tally{known: true, ran: n["passed"] + n["failed"] + n["xfailed"] + n["xpassed"], skipped: n["skipped"], failed: n["failed"] + n["error"] + n["errors"]}
+	if n["deselected"] > 0 {
+		t.said = strconv.Itoa(n["deselected"]) + " deselected"
+	}
+	return t
 }
 
 var jestRules = []testRule{
