@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -25,12 +26,15 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 		c.log("the command %q cannot be run: %v", config.Command, why)
 		return result{reason: fmt.Sprintf("Command failed: %v", why)}
 	}
+	if runtime.GOOS == "windows" && strings.Contains(strings.TrimSpace(config.Command), "\n") {
+		return cannot("cmd runs one line only; put the lines into a script and name that")
+	}
 	dir, err := c.Runner.within(config.WorkingDir)
 	if err != nil {
 		return cannot(err)
 	}
 	order := order{
-		line: config.Command, dir: dir, log: c.logName(at.Iteration.N, stage), limit: c.Runner.limit(config.Timeout),
+		line: strings.TrimSpace(config.Command), dir: dir, log: c.logName(at.Iteration.N, stage), limit: c.Runner.limit(config.Timeout),
 		wanted: newNeedle(config.OutputContains), unwanted: newNeedle(config.OutputNotContains),
 	}
 	r, output, err := c.Runner.run(ctx, order, &c.mu)

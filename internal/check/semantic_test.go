@@ -43,6 +43,7 @@ func TestSemanticAnswers(t *testing.T) {
 		{"within the last line", text("It is not VERIFIED: no"), false, unread + "It is not VERIFIED: no"},
 		{"in another case", text("Verified: they do"), false, unread + "Verified: they do"},
 		{"without a colon", text("VERIFIED"), false, unread + "VERIFIED"},
+		{"a line whose beginning is missing", text("VERIFIED: " + strings.Repeat("x", loop.TextBytes-10)), false, unread + "VERIFIED: " + strings.Repeat("x", 290) + "…"},
 		{"another word", text("UNVERIFIED: no"), false, unread + "UNVERIFIED: no"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,6 +141,26 @@ func TestSemanticQuestion(t *testing.T) {
 	}
 	if strings.Contains(prompts[1], ours) {
 		t.Error("the border can be learnt from another question")
+	}
+}
+
+// TestSemanticOnOldWords: words that are no longer kept were verified when they were new; a model judges by the change then.
+func TestSemanticOnOldWords(t *testing.T) {
+	coder := &loop.Iteration{N: 1, Role: task.Coder, Turn: loop.Turn{Claim: loop.Claim{Done: true, Tag: "promise", Text: "AUTH_DONE"}}}
+	tester := &loop.Iteration{N: 9, Role: task.Tester, Turn: claimed}
+	now := At{State: loop.State{Iterations: []*loop.Iteration{coder, tester}}, Iteration: *tester}
+	c := verifier(t, task.Semantic, asks)
+	if v, err := c.Run(t.Context(), now); err != nil || !v.Pass || v.Reason != "All criteria appear met (in words of an earlier iteration, and no model could be asked)" {
+		t.Errorf("verdict = %+v, %v", v, err)
+	}
+	c.Ask = func(_ context.Context, prompt, _ string) (loop.Turn, error) {
+		if !strings.Contains(prompt, "only its claim is kept") || !strings.Contains(prompt, "<promise>AUTH_DONE</promise>") {
+			t.Errorf("prompt = %s", prompt)
+		}
+		return says("NOT_VERIFIED: the change undoes it")(nil, "", "")
+	}
+	if v, err := c.Run(t.Context(), now); err != nil || v.Pass || v.Reason != "the change undoes it" {
+		t.Errorf("verdict = %+v, %v", v, err)
 	}
 }
 

@@ -51,10 +51,10 @@ func (c *Verify) Waits(at At) string {
 func (c *Verify) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	s := subject{at: at}
 	if it := lastTurn(at, c.role()); it != nil {
-		s.text, s.claimed = spoken(it.Turn), it.Turn.Claim.Done
+		s.text, s.claimed, s.gone = spoken(it.Turn), it.Turn.Claim.Done, it.N != at.Iteration.N && it.Turn.Text == ""
 	}
 	if c.Output != nil {
-		s.text = c.Output(at)
+		s.text, s.gone = c.Output(at), false
 	}
 	r, err := c.judge(ctx, s)
 	if err != nil {

@@ -15,6 +15,7 @@ type subject struct {
 	at      At
 	text    string // the agent's own words
 	claimed bool   // its claim was accepted
+	gone    bool   // the words are too old to be kept, all but the claim's; they were verified when they were new
 }
 
 // result is what a method found.

@@ -231,4 +231,3 @@ nope`
 		t.Errorf("tell:\n%s\nwant:\n%s", v.Tell, want)
 	}
 }
-

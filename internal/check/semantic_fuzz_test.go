@@ -1,0 +1,43 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// FuzzReadAnswer: no text verifies anything unless it ends with a line that begins with VERIFIED:, or with an object.
+func FuzzReadAnswer(f *testing.F) {
+	for _, text := range []string{"VERIFIED: x", "NOT_VERIFIED: x", "x\nVERIFIED: y\n", `{"verified":true,"reason":"x"}`, `{"a":{"verified":true}}`, "VERIFIED: x\n{", "```json\n{\"verified\":true}\n```"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		verified, _, ok := readAnswer(loop.Turn{Text: text})
+		if verified && !ok {
+			t.Error("it is verified by what is no answer")
+		}
+		trimmed := strings.TrimSpace(text)
+		last := strings.TrimSpace(trimmed[strings.LastIndex(trimmed, "\n")+1:])
+		object := strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(trimmed, "```")), "}")
+		if verified && !strings.HasPrefix(last, "VERIFIED:") && !object {
+			t.Errorf("%q is verified", text)
+		}
+	})
+}
+
+// FuzzNeedle: a text is found in a stream however the stream is cut.
+func FuzzNeedle(f *testing.F) {
+	f.Add("aab", "aaab", uint8(2))
+	f.Add("needle", "a needle in hay", uint8(4))
+	f.Fuzz(func(t *testing.T, text, stream string, size uint8) {
+		n := newNeedle(text)
+		for chunk := range slices.Chunk([]byte(stream), int(size)+1) {
+			_, _ = n.Write(chunk)
+		}
+		if n.found() != strings.Contains(stream, text) {
+			t.Errorf("%q in %q by %d: found %v", text, stream, size, n.found())
+		}
+	})
+}
