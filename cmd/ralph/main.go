@@ -40,6 +40,8 @@ type cli struct {
 	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup."`
+	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
+	Cancel     cancelCommand     `cmd:"" help:"Stop the run that is at work in this directory."`
 	Completion completionCommand `cmd:"" help:"Print what completes the commands and flags of ralph in a shell."`
 	Version    kong.VersionFlag  `short:"v" help:"Print the version and exit."`
 }

@@ -60,6 +60,7 @@ func TestGolden(t *testing.T) {
 		"failure-stuck.md":     Failure(stuckRun()),
 		"roles.md":             Comment(withRoles()),
 		"tasks.md":             ExecutionSummary(listOfTasks()),
+		"standing.txt":         standingTexts(),
 		"commit.txt":           CommitMessage(done().State, *done().State.Last(), "github.com"),
 		"commit-hostile.txt":   CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"}, "github.com"),
 		"failure-commit.txt":   FailureCommitMessage(capped().State),

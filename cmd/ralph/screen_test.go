@@ -1,0 +1,31 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A text is drawn over the one before it, in one write, and never higher than the terminal.
+func TestScreen(t *testing.T) {
+	var writes []string
+	s := &screen{out: writer(func(p []byte) { writes = append(writes, string(p)) }), height: func() int { return 4 }}
+	for _, text := range []string{"a\nb\n", "c\n", "1\n2\n3\n4\n5\n", "z\n"} {
+		if err := s.draw(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"a\x1b[K\nb\x1b[K\n", "\x1b[2A\rc\x1b[K\n", "\x1b[1A\r1\x1b[K\n2\x1b[K\n3\x1b[K\n", "\x1b[3A\rz\x1b[K\n"}
+	if len(writes) != len(want) {
+		t.Fatalf("%d writes: %q", len(writes), writes)
+	}
+	for i, got := range writes {
+		got = strings.TrimSuffix(strings.TrimPrefix(got, "\x1b[?7l"), "\x1b[J\x1b[?7h")
+		if got != want[i] {
+			t.Errorf("draw %d wrote %q, want %q", i, got, want[i])
+		}
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }

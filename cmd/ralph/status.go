@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+type statusCommand struct {
+	Task  string `arg:"" optional:"" placeholder:"TASK" help:"Of which task. Default: the run that something was written of last."`
+	JSON  bool   `name:"json" help:"Print it as one JSON object; with --watch, one a line."`
+	Watch bool   `short:"w" help:"Show it again whenever it changes, until the run has ended."`
+}
+
+// watchEvery is how often a run that is watched is looked at.
+const watchEvery = 500 * time.Millisecond
+
+// Run implements ralph status. That nothing has run is no mistake.
+func (c *statusCommand) Run(ctx context.Context, p process) error {
+	env, err := config.ReadEnvironment(environment(p.environ))
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	look := &app.Inspection{Seat: app.Seat{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Task: c.Task}
+	if c.Watch {
+		err = look.Watch(ctx, watchEvery, c.shower(p.out))
+	} else {
+		var st report.Standing
+		if st, err = look.Look(ctx); err == nil {
+			_, err = io.WriteString(p.out, c.whole(st))
+		}
+	}
+	return lookEnded(ctx, err)
+}
+
+// lookEnded is how a command ends that only looks.
+func lookEnded(ctx context.Context, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &endedError{loop.Interrupted.ExitCode(), nil}
+	case err != nil && app.Invalid(err):
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	return err
+}
+
+// whole is all that is known, made harmless.
+func (c *statusCommand) whole(st report.Standing) string {
+	if c.JSON {
+		return string(plainJSON(st))
+	}
+	return inertLines(st.Text())
+}
+
+// inertLines makes each line harmless for a terminal.
+func inertLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(proc.Inert(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}
+
+// shower shows a change: over what was there at a terminal, in a line elsewhere.
+func (c *statusCommand) shower(out io.Writer) func(report.Standing) error {
+	file, _ := out.(*os.File)
+	over := &screen{out: out, height: func() int {
+		_, h, err := term.GetSize(int(file.Fd()))
+		if err != nil {
+			return 24
+		}
+		return h
+	}}
+	return func(st report.Standing) error {
+		var err error
+		switch {
+		case c.JSON:
+			_, err = fmt.Fprintf(out, "%s\n", oneLineJSON(st))
+		case isTerminal(out):
+			err = over.draw(c.whole(st))
+		default:
+			_, err = fmt.Fprintf(out, "%s %s %s\n", now().Format("15:04:05"), proc.Inert(st.Task), proc.Inert(st.Line()))
+		}
+		return err
+	}
+}
+
+// oneLineJSON is the same object as plainJSON on one line.
+func oneLineJSON(st report.Standing) string {
+	var out bytes.Buffer
+	if err := json.Compact(&out, plainJSON(st)); err != nil { // it has just been made
+		panic(err)
+	}
+	return out.String()
+}
