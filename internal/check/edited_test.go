@@ -32,7 +32,7 @@ func TestEdited(t *testing.T) {
 		"src/a.go":      "package a\n",
 	}
 	makefile, scripts := before["Makefile"], before["package.json"]
-	for _, c := range []struct {
+	rows := []struct {
 		name, line string
 		change     files
 		want       string // of the reason; empty: it passes
@@ -109,10 +109,15 @@ func TestEdited(t *testing.T) {
 		{"just: another", "just test", files{"justfile": swap(before["justfile"], "other:\n    true", "other:\n    false")}, ""},
 		{"task", "task test", files{"Taskfile.yml": "tasks: {}\n"}, "Taskfile.yml was changed"},
 		{"nox", "nox -s tests", files{"noxfile.py": "x = 2\n"}, "noxfile.py was changed"},
-	} {
+	}
+	var pairs []pairOfTrees
+	for _, c := range rows {
+		pairs = append(pairs, pairOfTrees{before, before.with(c.change)})
+	}
+	for i, changes := range eachBetween(t, pairs) {
+		c := rows[i]
 		t.Run(c.name, func(t *testing.T) {
-			after := before.with(c.change)
-			e := &Edited{Changes: between(t, before, after), Guards: []Guard{{"c", c.line}}}
+			e := &Edited{Changes: changes, Guards: []Guard{{"c", c.line}}}
 			v := run(t, e, judged())
 			if v.Pass != (c.want == "") || !strings.Contains(v.Reason, c.want) {
 				t.Errorf("pass %v, %q, want %q", v.Pass, v.Reason, c.want)

@@ -93,11 +93,15 @@ func (c *Changes) between(ctx context.Context, from, to string) (*change, error)
 	for _, f := range files {
 		d.byName[f.name] = f
 	}
+	left, err := d.reveal(ctx)
+	if err != nil {
+		return nil, err
+	}
 	switch {
-	case !whole:
-		d.partial = fmt.Sprintf("the change is larger than %d MiB, and only its beginning was looked through", PatchBytes>>20)
-	case unread > 0:
-		d.partial = fmt.Sprintf("the change of %d files could not be read, and was not looked through", unread)
+	case !whole && left > 0:
+		d.partial = fmt.Sprintf("the change is larger than %d MiB, and %d files of it were not looked through", PatchBytes>>20, left)
+	case unread > 0 && left > 0:
+		d.partial = fmt.Sprintf("the change of %d files could not be read, and was not looked through", left)
 	}
 	c.last = d
 	return d, nil

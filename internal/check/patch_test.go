@@ -31,8 +31,8 @@ func eachBetween(t testing.TB, pairs []pairOfTrees) (changes []*Changes) {
 	t.Helper()
 	dir := t.TempDir()
 	for i, p := range pairs {
-		write(t, filepath.Join(dir, "a", rowDir(i)), p.before)
-		write(t, filepath.Join(dir, "b", rowDir(i)), p.after)
+		write(t, filepath.Join(dir, "a", rowDir(i)), p.before.without(p.after))
+		write(t, filepath.Join(dir, "b", rowDir(i)), p.after.without(p.before))
 	}
 	diff := exec.Command("git", "-c", "core.fileMode=true", "diff", "--no-index", "--no-color", "-U0", "--no-renames", "--no-prefix", "a", "b")
 	diff.Dir = dir
@@ -123,6 +123,17 @@ func (f files) with(change files) files {
 		}
 	}
 	return now
+}
+
+// without is the tree without the files that another has alike.
+func (f files) without(other files) files {
+	left := files{}
+	for name, text := range f {
+		if is, ok := other[name]; !ok || is != text {
+			left[name] = text
+		}
+	}
+	return left
 }
 
 const gone = "\x00gone"

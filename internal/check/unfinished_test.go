@@ -121,29 +121,30 @@ func TestUnfinishedCanBeHard(t *testing.T) {
 
 // TestHostileChanges: whatever a change holds, the checks that read it end, keep to their bounds, and say when they have not seen all.
 func TestHostileChanges(t *testing.T) {
-	many, huge := files{}, files{"a.go": strings.Repeat("// TODO: x\n", 200_000), "b.go": strings.Repeat("x", 2<<20)}
+	many, huge := files{}, files{"a.go": strings.Repeat("// TODO: x\n", 50_000), "b.go": strings.Repeat("x", 2<<20)}
 	var patch strings.Builder
 	for i := range 100_000 {
 		many[fmt.Sprintf("d/%d_test.go", i)] = ""
-		if i < 20_000 {
+		if i < 2_000 {
 			fmt.Fprintf(&patch, "diff --git a/d/%d_test.go b/d/%d_test.go\nnew file mode 100644\nindex 000..e69\n", i, i)
 		}
 	}
 	binary := "diff --git a/a.go b/a.go\nindex 1..2 100644\nBinary files a/a.go and b/a.go differ\n"
 	module := "diff --git a/s b/s\nindex 1..2 160000\n--- a/s\n+++ b/s\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n"
-	long := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -0,0 +1,200000 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(huge["a.go"], "\n"), "\n", "\n+") + "\n"
+	long := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -0,0 +1,50000 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(huge["a.go"], "\n"), "\n", "\n+") + "\n"
 	for name, c := range map[string]struct {
 		patch         string
 		before, after files
 		partial       bool
 	}{
-		"100 000 files":     {patch.String(), nil, many, true},
-		"binary":            {binary, files{"a.go": "\x00"}, files{"a.go": "\x01"}, false},
-		"a submodule":       {module, files{"s": "1"}, files{"s": "2"}, false},
-		"not UTF-8":         {"diff --git a/\xff b/\xff\n--- a/\xff\n+++ b/\xff\n@@ -1 +1 @@\n-\xfe\n+// TODO \xfd\n", files{"\xff": "\xfe"}, files{"\xff": "\xfd"}, false},
-		"a name with quote": {"diff --git \"a/x\\\\\" \"b/x\\\\\"\n--- \"a/x\\\\\"\n+++ \"b/x\\\\\"\n@@ -1 +1 @@\n-x\n+y\n", files{"x\\": "x"}, files{"x\\": "y"}, true},
-		"cut":               {long + strings.Repeat("+x\n", PatchBytes/3), files{}, huge, true},
-		"nonsense":          {"diff --git \n@@ -1 +1 @@\n+x\ndiff --git a/b\n--- \n+++ \n", files{}, files{"b": "x"}, true},
+		"100 000 files":                       {patch.String(), nil, many, true},
+		"binary":                              {binary, files{"a.go": "\x00"}, files{"a.go": "\x01"}, false},
+		"a submodule":                         {module, files{"s": "1"}, files{"s": "2"}, false},
+		"not UTF-8":                           {"diff --git a/\xff b/\xff\n--- a/\xff\n+++ b/\xff\n@@ -1 +1 @@\n-\xfe\n+// TODO \xfd\n", files{"\xff": "\xfe"}, files{"\xff": "\xfd"}, false},
+		"a name with quote":                   {"diff --git \"a/x\\\\\" \"b/x\\\\\"\n--- \"a/x\\\\\"\n+++ \"b/x\\\\\"\n@@ -1 +1 @@\n-x\n+y\n", files{"x\\": "x"}, files{"x\\": "y"}, true},
+		"a name with quote, of a source file": {"diff --git \"a/x\\\\.go\\\\\" \"b/x\"\n", files{"x.go": "x"}, files{"x.go": "y"}, false},
+		"cut":                                 {long + strings.Repeat("+x\n", PatchBytes/3), files{}, huge.with(files{"z.bin": "x"}), true},
+		"nonsense":                            {"diff --git \n@@ -1 +1 @@\n+x\ndiff --git a/b\n--- \n+++ \n", files{}, files{"b": "x"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changes := given(c.patch, c.before, c.after)
@@ -157,6 +158,15 @@ func TestHostileChanges(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnfinishedWhateverAttributesSay: a source file that its repository calls binary is read all the same.
+func TestUnfinishedWhateverAttributesSay(t *testing.T) {
+	c := given("diff --git a/a.go b/a.go\nindex 1..2 100644\nBinary files a/a.go and b/a.go differ\n", files{"a.go": "package a\n// TODO: old\n"}, files{"a.go": "// TODO: old\npackage a\n\npanic(\"not implemented\")\n"})
+	v := run(t, &Unfinished{Changes: c, Alone: true}, judged())
+	if v.Pass || v.Severity != loop.Hard || len(v.Findings) != 1 || v.Findings[0].Line != 4 {
+		t.Errorf("verdict = %+v", v)
 	}
 }
 

@@ -35,6 +35,7 @@ type harm struct {
 	line    int // in the new file; 0: the line is gone, or it is about the whole file
 	test    string
 	message string
+	minor   bool // a case of a table: rows come and go
 }
 
 type harmKind int
@@ -130,14 +131,15 @@ func (w *Weakened) look(ctx context.Context, d *change, failed failedBefore) (ha
 //   - the setting says so;
 //   - a test that was deleted, skipped or emptied had failed, on the base commit or earlier in this run: that is no repair;
 //   - a hard check failed before and passes now, and nothing but tests and settings changed: then the weakening is what made it pass;
-//   - nobody independent looks at the change. Removed assertions, silenced warnings and rewritten snapshots stay soft even then.
+//   - nobody independent looks at the change. Removed assertions and cases of tables, silenced warnings and rewritten snapshots stay soft
+//     even then.
 func (w *Weakened) severity(harms []harm, d *change, at At, failed failedBefore) (s loop.Severity, why string) {
 	grave := false
 	for _, h := range harms {
 		if h.kind <= emptied && h.test != "" && failed.has(h) {
 			return loop.Hard, fmt.Sprintf("%s failed before, in this run or on the base commit", shorten(h.test, 100))
 		}
-		grave = grave || h.kind <= lowered
+		grave = grave || h.kind <= lowered && !h.minor
 	}
 	switch {
 	case w.Hard:

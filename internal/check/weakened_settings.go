@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,7 +18,13 @@ var settingsFile = regexp.MustCompile(`(?:^|/)(?:package\.json|(?:jest|vitest|vi
 	`phpunit\.xml(?:\.dist)?|phpstan\.neon(?:\.dist)?|infection\.json5?|noxfile\.py|[Mm]akefile|GNUmakefile|[^/]*\.mk|[jJ]ustfile|Taskfile\.ya?ml|\.gitlab-ci\.ya?ml|Jenkinsfile|\.travis\.yml|azure-pipelines\.ya?ml|sonar-project\.properties)$|` +
 	`(?:^|/)\.(?:github/workflows|circleci)/[^/]*\.ya?ml$|(?:^|/)(?:ci|scripts|\.ci|bin|build|hack|tools)/[^/]*\.sh$|(?:^|/)[^/]*(?:test|check|lint|ci|coverage)[^/]*\.sh$`)
 
-func isSetting(name string) bool { return settingsFile.MatchString(name) && !foreign.MatchString(name) }
+func isSetting(name string) bool {
+	switch path.Ext(name) { // most files, told at once
+	case ".go", ".rs", ".java", ".c", ".h", ".cpp", ".php", ".cs", ".md", ".tsx", ".jsx", ".css", ".html", ".txt":
+		return false
+	}
+	return settingsFile.MatchString(name) && !foreign.MatchString(name)
+}
 
 // thresholds match a limit: its name and its number.
 var thresholds = all(

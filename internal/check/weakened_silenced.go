@@ -3,12 +3,13 @@ package check
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // silencers match what keeps a tool from speaking of one place, by kind.
 var silencers = map[string]*regexp.Regexp{
 	"nolint":            regexp.MustCompile(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`),
-	"noqa":              regexp.MustCompile(`#\s*(?i:noqa)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b`),
+	"noqa":              regexp.MustCompile(`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b`),
 	"eslint-disable":    regexp.MustCompile(`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`),
 	"allow":             regexp.MustCompile(`#!?\[\s*(?:allow|expect)\(`),
 	"SuppressWarnings":  regexp.MustCompile(`@Suppress(?:Warnings|FBWarnings|Lint)?\(|//\s*NOSONAR|//\s*noinspection`),
@@ -20,40 +21,76 @@ var silencers = map[string]*regexp.Regexp{
 	"continue-on-error": regexp.MustCompile(`continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`),
 }
 
+// shellKinds are looked for only where commands of a check stand.
+var shellKinds = map[string]bool{"|| true": true, "continue-on-error": true}
+
 // silenced finds added lines that keep a tool quiet. As many lines of the same kind as went away are set against them: they were moved,
 // those with the same words first.
 func (d *change) silenced() (harms []harm) {
-	for _, kind := range sortedKeys(silencers) {
-		var added []harm
-		var old []string
-		for _, f := range d.files {
-			shell := kind == "|| true" || kind == "continue-on-error"
-			if foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) || shell && !isSetting(f.name) {
-				continue
-			}
-			for _, h := range f.hunks {
-				for _, l := range h.old {
-					if silencers[kind].MatchString(clip(l.text)) {
-						old = append(old, silencing(l))
-					}
+	added, old := map[string][]harm{}, map[string][]string{}
+	for _, f := range d.files {
+		if len(f.hunks) == 0 || foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) {
+			continue
+		}
+		setting := isSetting(f.name)
+		for _, h := range f.hunks {
+			for _, l := range h.old {
+				if kind := silencer(l.text, setting); kind != "" {
+					old[kind] = append(old[kind], silencing(l))
 				}
-				for _, l := range h.new {
-					if silencers[kind].MatchString(clip(l.text)) {
-						added = append(added, harm{kind: silenced, file: f.name, line: l.n, message: silencing(l)})
-					}
+			}
+			for _, l := range h.new {
+				if kind := silencer(l.text, setting); kind != "" {
+					added[kind] = append(added[kind], harm{kind: silenced, file: f.name, line: l.n, message: silencing(l)})
 				}
 			}
 		}
-		added = slices.DeleteFunc(added, func(h harm) bool {
-			i := slices.Index(old, h.message)
-			if i >= 0 {
-				old = slices.Delete(old, i, i+1)
+	}
+	for _, kind := range sortedKeys(added) {
+		left := map[string]int{}
+		for _, message := range old[kind] {
+			left[message]++
+		}
+		gone := len(old[kind])
+		fresh := slices.DeleteFunc(added[kind], func(h harm) bool {
+			left[h.message]--
+			if left[h.message] >= 0 {
+				gone--
+				return true
 			}
-			return i >= 0
+			return false
 		})
-		harms = append(harms, added[min(len(old), len(added)):]...)
+		harms = append(harms, fresh[min(gone, len(fresh)):]...)
 	}
 	return harms
 }
+
+// hints: one of them is in every line that a silencer matches.
+var hints = strings.Fields("nolint nosec lint: noqa NOQA type: isable gnore xpect nocheck cover allow uppress NOSONAR noinspection ubocop nocov true || exit continue-on ExcludeFrom +e")
+
+func holdsAny(text string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// silencer is the kind of silencer that a line is, empty when it is none.
+func silencer(text string, setting bool) string {
+	text = clip(text)
+	if !holdsAny(text, hints) && !strings.HasPrefix(text, "\t-") {
+		return ""
+	}
+	for _, kind := range silencerKinds {
+		if (setting || !shellKinds[kind]) && silencers[kind].MatchString(text) {
+			return kind
+		}
+	}
+	return ""
+}
+
+var silencerKinds = sortedKeys(silencers)
 
 func silencing(l line) string { return "silences what judges: " + quote(l.text) }

@@ -232,7 +232,7 @@ func inQuotes(text, name string) bool {
 func (s suites) gone(t testCase) harm {
 	h := harm{kind: deleted, file: t.file, test: t.name, message: "deleted " + quoteName(t.name)}
 	if t.row {
-		h.message = "deleted the case " + quoteName(t.name)
+		h.message, h.minor = "deleted the case "+quoteName(t.name), true
 	}
 	for _, p := range s.pairs {
 		if p.file != t.file {
