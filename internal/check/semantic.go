@@ -10,7 +10,7 @@ import (
 )
 
 // Asker asks a model one question in a fresh context, without tools, with an answer of the form SemanticSchema. model is the one that the
-// criteria name; empty: a cheap one. Several stages may ask at once. The turn's class tells of a model that gave no answer.
+// criteria name; empty: a cheap one. Stages that run side by side ask one after another. The turn's class tells of a model that gave no answer.
 type Asker func(ctx context.Context, prompt, model string) (loop.Turn, error)
 
 // semantic verifies by what the output means (S2-17…S2-22): no negative pattern stands in it, and a model finds the criteria met. Without
@@ -67,7 +67,9 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 	if err != nil {
 		return result{}, err
 	}
+	c.asking.Lock()
 	turn, err := c.Ask(ctx, prompt, model)
+	c.asking.Unlock()
 	switch {
 	case ctx.Err() != nil:
 		return result{reason: "the run was stopped"}, nil

@@ -27,7 +27,8 @@ type Verify struct {
 	Diff func(ctx context.Context, s loop.State) (string, error)
 	Log  func(format string, args ...any) // nil: nobody listens
 
-	mu sync.Mutex // of Log and the console, while stages run side by side
+	mu     sync.Mutex // of Log and the console, while stages run side by side
+	asking sync.Mutex // of Ask, which has one log
 }
 
 // Name is the check's name in verdicts: "verify coder".
