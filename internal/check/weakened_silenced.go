@@ -1,28 +1,35 @@
 package check
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// silencers match what keeps a tool from speaking of one place, by kind.
-var silencers = map[string]*regexp.Regexp{
-	"nolint":            regexp.MustCompile(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`),
-	"noqa":              regexp.MustCompile(`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b`),
-	"eslint-disable":    regexp.MustCompile(`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`),
-	"allow":             regexp.MustCompile(`#!?\[\s*(?:allow|expect)\(`),
-	"SuppressWarnings":  regexp.MustCompile(`@Suppress(?:Warnings|FBWarnings|Lint)?\(|//\s*NOSONAR|//\s*noinspection`),
-	"rubocop:disable":   regexp.MustCompile(`rubocop:\s*(?:disable|todo)|:nocov:`),
-	"phpstan-ignore":    regexp.MustCompile(`@phpstan-ignore|phpcs:(?:ignore|disable)|@psalm-suppress|@codeCoverageIgnore`),
-	"pragma":            regexp.MustCompile(`#pragma warning disable|\[SuppressMessage\(|\[ExcludeFromCodeCoverage`),
-	"shellcheck":        regexp.MustCompile(`#\s*shellcheck disable`),
-	"|| true":           regexp.MustCompile(`\|\|\s*(?:true|:|exit 0)(?:\s|$|["';)])|;\s*(?:true|exit 0)\s*["']?\s*$|^\s*set \+e\b`),
-	"continue-on-error": regexp.MustCompile(`continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`),
+// aSilencer keeps a tool from speaking of one place.
+type aSilencer struct {
+	kind    string
+	endings string // of the files in which it means something; empty: where settings and commands stand
+	code    bool   // it is no comment
+	pattern *regexp.Regexp
 }
 
-// shellKinds are looked for only where commands of a check stand.
-var shellKinds = map[string]bool{"|| true": true, "continue-on-error": true}
+const scripts = ".js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte "
+
+var silencers = []aSilencer{
+	{"nolint", ".go ", false, regexp.MustCompile(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`)},
+	{"noqa", ".py .pyi ", false, regexp.MustCompile(`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b|#\s*ruff:\s*noqa`)},
+	{"eslint", scripts, false, regexp.MustCompile(`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`)},
+	{"allow", ".rs ", true, regexp.MustCompile(`^\s*#!?\[\s*(?:allow|expect)\(`)},
+	{"suppress", ".java .kt .kts .groovy .scala ", true, regexp.MustCompile(`^\s*@Suppress(?:Warnings|FBWarnings|Lint)?\(`)},
+	{"nosonar", ".java .kt .kts .groovy .scala .cs ", false, regexp.MustCompile(`//\s*NOSONAR|//\s*noinspection`)},
+	{"rubocop", ".rb ", false, regexp.MustCompile(`rubocop:\s*(?:disable|todo)|:nocov:`)},
+	{"phpstan", ".php ", false, regexp.MustCompile(`@phpstan-ignore|phpcs:(?:ignore|disable)|@psalm-suppress|@codeCoverageIgnore`)},
+	{"pragma", ".cs ", true, regexp.MustCompile(`^\s*#pragma warning disable|\[SuppressMessage\(|\[ExcludeFromCodeCoverage`)},
+	{"shellcheck", ".sh .bash ", false, regexp.MustCompile(`#\s*shellcheck disable`)},
+	{"|| true", "", true, regexp.MustCompile(`\|\|\s*(?:true|:|exit 0)(?:\s|$|["';)])|;\s*(?:true|exit 0)\s*["']?\s*$|^\s*set \+e\b|continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`)},
+}
 
 // silenced finds added lines that keep a tool quiet. As many lines of the same kind as went away are set against them: they were moved,
 // those with the same words first.
@@ -35,12 +42,12 @@ func (d *change) silenced() (harms []harm) {
 		setting := isSetting(f.name)
 		for _, h := range f.hunks {
 			for _, l := range h.old {
-				if kind := silencer(l.text, setting); kind != "" {
+				if kind := silencer(f.name, l.text, setting); kind != "" {
 					old[kind] = append(old[kind], silencing(l))
 				}
 			}
 			for _, l := range h.new {
-				if kind := silencer(l.text, setting); kind != "" {
+				if kind := silencer(f.name, l.text, setting); kind != "" {
 					added[kind] = append(added[kind], harm{kind: silenced, file: f.name, line: l.n, message: silencing(l)})
 				}
 			}
@@ -78,19 +85,22 @@ func holdsAny(text string, words []string) bool {
 }
 
 // silencer is the kind of silencer that a line is, empty when it is none.
-func silencer(text string, setting bool) string {
+func silencer(name, text string, setting bool) string {
 	text = clip(text)
 	if !holdsAny(text, hints) && !strings.HasPrefix(text, "\t-") {
 		return ""
 	}
-	for _, kind := range silencerKinds {
-		if (setting || !shellKinds[kind]) && silencers[kind].MatchString(text) {
-			return kind
+	_, comment := splitComment(name, text)
+	for _, s := range silencers {
+		in := strings.Contains(s.endings, strings.ToLower(path.Ext(name))+" ") && path.Ext(name) != ""
+		if s.endings == "" {
+			in = setting && !isComment(text)
+		}
+		if of := map[bool]string{true: text, false: comment}[s.code]; in && s.pattern.MatchString(of) {
+			return s.kind
 		}
 	}
 	return ""
 }
-
-var silencerKinds = sortedKeys(silencers)
 
 func silencing(l line) string { return "silences what judges: " + quote(l.text) }

@@ -330,11 +330,14 @@ func missingFrom(old, now []string, moved map[string]int) int {
 	return max(fewer, 0)
 }
 
+// portable matches the build lines of Go tests that run wherever agents and checks do.
+var portable = regexp.MustCompile(`^//(?:go:build| \+build) (?:(?:unix|linux|darwin \|\| linux|linux \|\| darwin|!windows|!plan9|!js|!wasip1|!wasm)(?: && |$))+$`)
+
 // narrowed names new lines that keep many tests from running, and those that run one test alone.
 func (s suites) narrowed() (harms []harm) {
 	for _, p := range s.pairs {
 		for _, l := range p.new.narrow {
-			if p.oldLine[strings.TrimSpace(l.text)] || !p.was && !only.MatchString(l.text) {
+			if p.oldLine[strings.TrimSpace(l.text)] || portable.MatchString(l.text) || !p.was && !only.MatchString(l.text) {
 				continue
 			}
 			harms = append(harms, harm{kind: narrowed, file: p.file, line: l.n, message: "keeps tests from running: " + quote(l.text)})
