@@ -23,7 +23,7 @@ func main() {
 	out := flag.String("out", "testdata/failures", "where the recordings go")
 	only := flag.String("only", "", "TOOL, TOOL/PROJECT or TOOL/PROJECT/FAILURE")
 	flag.Parse()
-	lock, err := os.Create("/tmp/failures.lock") // the directories are the same for every run
+	lock, err := os.Create("/home/dev/failures.lock") // the directories are the same for every run
 	if err == nil {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
 	}
