@@ -1,25 +1,28 @@
 package failure
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// What is looked at of an output, however long it is: its head and its tail, and so much of a line.
+// What is looked at of an output, however long it is: its head and its tail, and of a line so much.
 const (
 	mostBytes = 1 << 20
 	mostLine  = 4 << 10
+	mostLines = 20_000
 )
 
 // clean is an output as lines of plain text: without what only a terminal acts on, without what was overwritten on the line, and with
 // one kind of quotes.
 func clean(output string) []string {
 	output = ends(output)
-	lines := make([]string, 0, 1+strings.Count(output, "\n"))
+	var lines []string
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
+		line = line[max(0, len(line)-mostLine*16):] // what was overwritten stands before
 		if !plain(line) {
 			lines = lines[:len(lines)-min(risen(line), len(lines))]
 			line = printed(line)
@@ -29,6 +32,10 @@ func clean(output string) []string {
 			line = strings.ToValidUTF8(line[:mostLine], "")
 		}
 		lines = append(lines, line)
+	}
+	lines = slices.CompactFunc(lines, func(a, b string) bool { return a == "" && b == "" })
+	if len(lines) > mostLines {
+		lines = slices.Delete(lines, mostLines/2, len(lines)-mostLines/2)
 	}
 	return lines
 }

@@ -13,7 +13,10 @@ func typeScript(lines []string) []string {
 	var kept []string
 	inside, chain := false, false
 	for _, line := range lines {
-		m := typeScriptSays.FindStringSubmatch(line)
+		var m []string
+		if strings.Contains(line, "error TS") {
+			m = typeScriptSays.FindStringSubmatch(line)
+		}
 		switch {
 		case m != nil && m[1] != "" && !strings.ContainsAny(m[1], " \t"):
 			kept = append(kept, m[1]+": "+m[2])
@@ -54,7 +57,7 @@ func warnings(lines []string) []string {
 	inside := false
 	for _, line := range lines {
 		switch {
-		case aWarning.MatchString(line):
+		case strings.Contains(line, "warning") && aWarning.MatchString(line):
 			inside = true
 		case inside && line != "" && (line[0] == ' ' || line[0] >= '0' && line[0] <= '9' || strings.Contains(line, ": note: ")):
 		default:

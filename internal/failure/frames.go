@@ -44,9 +44,8 @@ func isForeignFrame(line, trimmed string) bool {
 }
 
 var (
-	gutter  = regexp.MustCompile(`^\s*(>?)\s*(\d*)\s*[|│┃╎]\s?(.*)$`)
-	numbers = regexp.MustCompile(`^\s*(>)\s*\d+\s+(.*)$`)
-	carets  = regexp.MustCompile(`^[\s^~\-|│_+]*[\^~][\s^~\-|│_+]*`)
+	gutter = regexp.MustCompile(`^\s*(>?)\s*(\d*)\s*[|│┃╎]\s?(.*)$`)
+	carets = regexp.MustCompile(`^[\s^~\-|│_+]*[\^~][\s^~\-|│_+]*`)
 )
 
 // excerpts keeps of shown source code the lines that are marked, by an arrow before them or by carets below, without their numbers:
@@ -55,17 +54,15 @@ func excerpts(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); {
 		n := 0
-		for i+n < len(lines) && isExcerpt(lines[i+n]) {
+		for i+n < len(lines) && isExcerpt(lines[i+n], n > 0) {
 			n++
 		}
 		if n == 0 {
-			if rest := carets.ReplaceAllString(lines[i], ""); rest != lines[i] {
-				if rest != "" && strings.TrimSpace(rest) != "" {
-					kept = append(kept, rest)
-				}
-			} else {
-				kept = append(kept, lines[i])
+			line := lines[i]
+			if strings.ContainsAny(line, "^~") {
+				line = carets.ReplaceAllString(line, "")
 			}
+			kept = append(kept, line)
 			i++
 			continue
 		}
@@ -75,34 +72,63 @@ func excerpts(lines []string) []string {
 	return kept
 }
 
-func isExcerpt(line string) bool {
+// isExcerpt reports whether a line shows source, or belongs to what does.
+func isExcerpt(line string, within bool) bool {
+	if !strings.ContainsAny(line, "|│┃╎") {
+		return false
+	}
 	m := gutter.FindStringSubmatch(line)
-	return m != nil && (m[2] != "" || m[1] != "" || strings.TrimSpace(m[3]) == "" || carets.MatchString(m[3]))
+	return m != nil && (within || m[2] != "" || m[1] != "" || strings.TrimSpace(m[3]) == "" || carets.MatchString(m[3]))
 }
 
 func marked(lines []string) []string {
 	var kept []string
-	numbered := "" // the last line of source, until it is known to be marked
+	source := "" // the last line of it, until it is known to be marked
 	for _, line := range lines {
 		m := gutter.FindStringSubmatch(line)
 		arrow, number, text := m[1] != "", m[2] != "", m[3]
 		switch {
 		case arrow && number:
 			kept = append(kept, beginning(text))
-			numbered = ""
+			source = ""
 		case number:
-			numbered = text
+			source = text
 		case carets.MatchString(text):
-			if numbered != "" {
-				kept = append(kept, beginning(numbered))
-				numbered = ""
-			}
-			if label := strings.TrimSpace(carets.ReplaceAllString(text, "")); label != "" {
-				kept = append(kept, label)
-			}
+			kept = append(kept, underlined(source, text)...)
+			source = ""
+			kept = append(kept, strings.TrimSpace(carets.ReplaceAllString(text, "")))
+		default:
+			kept = append(kept, strings.TrimLeft(text, " |│"))
 		}
 	}
 	return kept
+}
+
+var (
+	marks    = regexp.MustCompile(`[\^~]+`)
+	wordHere = regexp.MustCompile(`^[\w$.]+`)
+	lastWord = regexp.MustCompile(`[\w$.)\]}"']+\s*$`)
+)
+
+// underlined is what marks stand under in a line of source. The rest of it depends on the width of the terminal: long lines are cut, on
+// either side.
+func underlined(source, below string) []string {
+	var words []string
+	for _, at := range marks.FindAllStringIndex(below, 8) {
+		if at[0] >= len(source) {
+			words = append(words, lastWord.FindString(source))
+			continue
+		}
+		word := source[at[0]:min(at[1], len(source))]
+		if at[1]-at[0] == 1 {
+			word = wordHere.FindString(source[at[0]:])
+		}
+		if strings.TrimSpace(word) == "" {
+			word = lastWord.FindString(source[:at[0]])
+		}
+		words = append(words, "at "+strings.ToValidUTF8(strings.TrimSpace(word), ""))
+	}
+	return words
 }
 
 // beginning is so much of a line of source as a narrow terminal shows too.

@@ -3,6 +3,7 @@ package failure
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,10 @@ func goTests(lines []string) []string {
 	var owners []string // of each line; "" is nobody
 	owner, passed, failed := "", map[string]bool{}, map[string]bool{}
 	for _, line := range lines {
+		if !strings.Contains(line, "--- ") && !startsAny(line, "=== ", "FAIL", "ok ", "PASS") {
+			owners = append(owners, owner)
+			continue
+		}
 		if m := goSays.FindStringSubmatch(line); m != nil {
 			owner = m[1]
 		} else if m := goEnds.FindStringSubmatch(line); m != nil {
@@ -65,7 +70,7 @@ func goTests(lines []string) []string {
 			} else {
 				passed[owner] = true
 			}
-		} else if line != "" && line[0] != ' ' && line[0] != '\t' && (strings.HasPrefix(line, "FAIL") || strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "PASS")) {
+		} else if startsAny(line, "FAIL", "ok ", "PASS") {
 			owner = ""
 		}
 		owners = append(owners, owner)
@@ -76,7 +81,7 @@ func goTests(lines []string) []string {
 	var kept []string
 	for i, line := range lines {
 		if (!passed[owners[i]] || failed[owners[i]]) && !strings.HasPrefix(line, "=== ") {
-			kept = append(kept, goEnds.ReplaceAllString(line, "--- $1: $2"))
+			kept = append(kept, line)
 		}
 	}
 	return kept
@@ -89,6 +94,9 @@ var (
 
 // goRaces leaves of a data race the functions that met. Which came first, and where their goroutines began, is chance.
 func goRaces(lines []string) []string {
+	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "WARNING: DATA RACE") }) {
+		return lines
+	}
 	var kept []string
 	inside, next := false, false
 	for _, line := range lines {
@@ -113,8 +121,12 @@ func goRaces(lines []string) []string {
 }
 
 func isRuntime(function string) bool {
-	for _, prefix := range []string{"runtime.", "testing.", "panic", "created by", "internal/", "sync.", "reflect.", "syscall.", "net/http.", "os/signal."} {
-		if strings.HasPrefix(function, prefix) {
+	return startsAny(function, "runtime.", "testing.", "panic", "created by", "internal/", "sync.", "reflect.", "syscall.", "net/http.", "os/signal.")
+}
+
+func startsAny(text string, prefixes ...string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(text, prefix) {
 			return true
 		}
 	}
@@ -132,7 +144,7 @@ func goroutines(lines []string) []string {
 	inside, first := false, true
 	for _, line := range lines {
 		switch {
-		case dump.MatchString(line):
+		case strings.HasPrefix(line, "goroutine ") && dump.MatchString(line):
 			if inside {
 				first = false
 			}

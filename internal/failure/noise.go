@@ -3,58 +3,144 @@ package failure
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // isNoise reports whether a line says nothing about why something failed: what passed, how far it is, how long it took, how many there
 // were, what was fetched and from where, and what to do next.
 func isNoise(line string) bool {
-	if line == "" || !strings.ContainsFunc(line, isWord) {
+	if line == "" || !strings.ContainsFunc(line, isWord) || isDots(line) {
 		return true
 	}
-	return noise.MatchString(line)
+	if (isDigit(line[0]) || line[0] == '<' || line[0] == '=') && counted.MatchString(line) {
+		return true
+	}
+	return matches(noise(), line)
 }
 
 // isWord reports whether a line that holds the character says something.
 func isWord(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r > 0x2fff || r >= 0xc0 && r < 0x2000
+	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0xc0 && r < 0x2000 || r > 0x2fff
 }
 
-var noise = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	// What passed, and what was cut.
-	`(?:✓|✔|√|PASS(?:ED)?\b|OK$|ok\b|test \S.* \.\.\. (?:ok|ignored)).*`,
-	`\[?\.\.\. ?\[?\d+ (?:lines|bytes|chars|characters|more|hidden).*`,
-	`\[truncated\].*|.*\btruncated \.\.\.\]$|\.\.\.Full output truncated.*|Use -v+ to .*`,
-	`[.FEsxXPpSRrI]+ *(?:\[ *\d+%\])?|[.FE,SRW]+ *\d* / \d+ .*`,
-	// How many and how long.
-	`(?:Test Suites|Test Files|Tests|Snapshots|Time|Duration|Start at|Type Errors|Errors|Finished|Elapsed|Total time|Memory|Ran all|Ran|JS|ℹ|Assertions)\b:?  *[\d<~].*`,
-	`(?:Time|Finished at|Total time|Start at|Duration|Elapsed|Peak memory)\b.*[:<].*`,
-	`(?:Test Suites|Test Files|Tests|Snapshots|Type Errors): .*`,
-	`Ran all test suites.*|Ran \d+ tests?\b.*|Tests? run: ?\d+.*|Tests: \d+.*|Results?:$`,
-	`(?:=+ )?(?:[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|warnings? generated|errors? generated|tests? completed|subtests?|issues?|files?|offenses?)\b,? ?.*)`,
-	`Found \S+ (?:errors?|warnings?|problems?|issues?|diagnostics?|data race).*|FAILED \((?:failures|errors|skipped|unexpected).*|test result: .*`,
-	`running \d+ tests?|collected \d+ items?.*|collecting .*|\d+\.\.\d+|# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|Subtest).*`,
-	`(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|type) [\d<'].*|duration_ms: .*|ℹ .*`,
-	`coverage: .*|(?:real|user|sys) +\d.*|.*\d(?:user|system|elapsed) .*|\d+\.\d+user.*`,
-	`(?:error|warning)(?:: .*)?: (?:aborting due to|could not compile|build failed, waiting).*|(?:error|warning): (?:aborting|could not compile|build failed|.* generated \d+ warning).*|For more information about .*|Some errors have detailed.*`,
-	`\d+ (?:warnings?|errors?)(?: and \d+ (?:errors?|warnings?))?(?: generated| emitted)?\.?`,
-	// How it goes, and what is fetched.
-	`go: (?:downloading|finding|extracting|upgraded|added|found).*|fuzz: (?:elapsed|minimizing).*`,
-	`(?:Compiling|Checking|Building|Downloading|Downloaded|Finished|Running|Blocking|Updating|Fresh|Locking|Adding|Doc-tests|Installing|Installed|Fetching|Resolving|Packaging|Documenting|Dirty|Created|Removed|Progress|Receiving|Unpacking|Resolved|Transforming|Using|Collecting|Requirement already|Successfully|Preparing|Determining|Waiting|Bringing|bringing up|created: |scheduling|RUNS|RUN)\b.*`,
-	`\[(?:INFO|WARN|WARNING|DEBUG)\].*|Download(?:ing|ed) from .*|npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`,
-	`npm (?:error|ERR!) (?:A complete log|Lifecycle script|path |workspace |location |.*-debug-\d+\.log|.*_logs.*).*|npm (?:error|ERR!)$`,
-	`\[ERROR\] *(?:-> \[Help|To see the full|Re-run Maven|For more information|Please refer|See .* for|\[Help \d|After correcting|mvn <|Tests run:|Failures: *$|Errors: *$|See dump|\[ERROR\]).*`,
-	`\[ERROR\] (?:There was a timeout|ExecutionException|Command was).*`,
-	`[A-Za-z]+:? *\[[#=>. -]*\].*|\d+%.*\|.*|.*\b\d+/\d+ +\[.*\].*|[|/\\-] .*\d+%.*`,
-	`-test\.shuffle .*|make: Target .* not remade.*|\.\.\. \(.*\)`,
-	`(?:\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`,
-	// Where it runs.
-	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|\S+ workers? \[|Node\.js v|Python \d|Using seed|Randomized with|Seed:|gw\d+ |Test order|Runtime:|Configuration:|PHPUnit |GNU |Picked up |Run options|NOTE: Picked).*`,
-	`(?:g?make|ninja): (?:Entering|Leaving) directory.*|make: \*\*\* Waiting.*|> .* (?:test|build|lint|check)\b.*@.*|> \S+@\S+ \S+.*`,
-	// What to do next.
-	`note: (?:run with|Some details|this error originates|the following trait).*|help: (?:run with|use RUST).*|error: test failed, to rerun.*|error: doctest failed, to rerun.*|error: \d+ targets? failed.*|to rerun .*|You can (?:reproduce|add).*|@(?:reproduce_failure|seed)\(.*|.*--hypothesis-seed=.*|Run with .*--.*|Rerun .*|(?:Hint|hint): (?:re-?run|run|use -v|retry).*|Use .*--\S+ (?:to|for) .*|(?:-- )?Docs: https?:.*|https://www\.shellcheck\.net/.*|see https?:.*|\[\*\] \d+ fixable.*|No fixes available.*|\d+ (?:hidden )?fix.*`,
-	`(?:stdout|stderr|failures|failing tests|short test summary info|FAILURES|ERRORS|Failed Tests.*|Failed Suites.*|Summary of all failing tests|warnings summary|slowest.*|Snapshot Summary|stack backtrace|Stack trace|Call log|Error Output|Failures):?$`,
-	`\.\.\. \d+ (?:more|common frames).*|\[Previous line repeated.*|Note: (?:Some input|Recompile).*`,
-}, "|") + `)$`)
+// isDots reports whether a line is a row of results: "..F.s  [ 40%]".
+func isDots(line string) bool {
+	dots, percent, _ := strings.Cut(line, " ")
+	return strings.Trim(dots, ".FEsxXPpSRrIW*,") == "" && (percent == "" || len(dots) > 0 && rowEnd.MatchString(percent))
+}
 
-// weak matches what a program says when another has failed: of use only when the other said nothing.
-var weak = regexp.MustCompile(`^(?:g?make: \*\*\* .*|exit status \d+|FAIL|npm (?:error|ERR!) .*|error: [Rr]ecipe .*|error Command failed.*|ELIFECYCLE.*|collect2: error: .*|compilation terminated\.|ninja: build stopped.*|Error: Process completed.*)$`)
+var rowEnd = regexp.MustCompile(`^ *(?:\[ *\d+%\]|\d* ?/ ?\d+ .*)$`)
+
+// counted matches how many of something there were.
+var counted = regexp.MustCompile(`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable)\b.*$`)
+
+// words are beginnings of noise, each up to what may follow.
+var words = []string{
+	// What passed, and what was left out.
+	`(?:✓|✔|√|ℹ|\[✓\]).*`, `\[?\.\.\. ?\[?\d+ (?:lines|bytes|chars|characters|more|hidden|common).*`, `\[truncated\].*`, `\.\.\.Full output truncated.*`, `\.\.\. \(.*\)`,
+	`1\.\.\d+`, `# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|Subtest)\b.*`, `-test\.shuffle .*`,
+	`\[(?:INFO|WARN|WARNING|DEBUG)\].*`, `\[\*\] \d+ fixable.*`, `\[Previous line repeated.*`, `\[ERROR\]`,
+	`\[ERROR\] *(?:-> \[Help|To see the full|Re-run Maven|For more information|Please refer|See .* for|\[Help \d|After correcting|mvn <|Tests run:|Failures: *$|Errors: *$|See dump|There was a timeout|ExecutionException|Command was|\[ERROR\]).*`,
+	`> \S+@\S+ \S+.*`, `> .* (?:test|build|lint|check)\b.*@.*`, `@(?:reproduce_failure|seed)\(.*`, `-- Docs: https?:.*`,
+	`PASS(?:ED)?\b.*`, `OK`, `ok\b.*`, `test \S.* \.\.\. (?:ok|ignored).*`, `Use -v+ to .*`, `E  ?(?:Use -v+ to|\.\.\.Full output truncated|\.\.\. ?\(?\d+ (?:lines|more)).*`,
+	// How many and how long.
+	`(?:Test Suites|Test Files|Tests|Snapshots|Type Errors): .*`, `(?:Test Files|Tests|Errors|Assertions|Ran|JS|Memory|Warnings|Files)\b:?  *[\d<~].*`,
+	`(?:Time|Finished at|Finished in|Total time|Start at|Duration|Elapsed|Peak memory|Wall time)\b.*`,
+	`Ran all test suites.*`, `Ran \d+ tests?\b.*`, `Tests run:.*`, `Results?:`, `Found \S+ (?:errors?|warnings?|problems?|issues?|diagnostics?|data race).*`,
+	`FAILED \((?:failures|errors|skipped|unexpected|expected).*`, `test result: .*`, `FAILURES!`, `ERRORS!`, `There (?:was|were) \d+ (?:failure|error|warning|test|notice|deprecation|risky).*`,
+	`running \d+ tests?`, `collected \d+ items?.*`, `collecting .*`, `duration_ms: .*`, `(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|type|location|exitcode):? [\d<'].*`,
+	`coverage: .*`, `(?:real|user|sys) +\d.*`,
+	`(?:error|warning): (?:aborting due to|could not compile|build failed, waiting|.* generated \d+ warning|\d+ targets? failed|test failed, to rerun|doctest failed, to rerun).*`,
+	`For more information about .*`, `For more information:`, `Some errors have detailed.*`, `Failed examples:`, `Randomized with .*`,
+	// How it goes, what is fetched and what is run.
+	`go: (?:downloading|finding|extracting|upgraded|added|found).*`, `fuzz: (?:elapsed|minimizing).*`,
+	`(?:Compiling|Checking|Building|Downloading|Downloaded|Finished|Running|Blocking|Updating|Fresh|Locking|Adding|Doc-tests|Installing|Installed|Fetching|Resolving|Packaging|Documenting|Dirty|Created|Removed|Progress|Receiving|Unpacking|Resolved|Transforming|Using|Collecting|Requirement already|Successfully|Preparing|Determining|Waiting|Bringing|bringing up|scheduling|RUNS|RUN|Picked up|NOTE: Picked)\b.*`,
+	`created: \d.*`, `Download(?:ing|ed) from .*`, `npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`, `make: Target .* not remade.*`,
+	`(?:/\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`, `cc1(?:plus)?: all warnings being.*`,
+	// Where it runs.
+	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|Node\.js v|Python \d|Using seed|Seed|Runtime|Configuration|Run options|Random Seed)\b.*`,
+	`PHPUnit \d.*`, `gw\d+ .*`, `Test order.*`, `(?:gmake|make|ninja)(?:\[\d+\])?: (?:Entering|Leaving|Waiting|\*\*\* Waiting).*`,
+	// What to do next.
+	`note: (?:run with|Some details|this error originates|the following trait).*`, `help: (?:run with|use RUST).*`, `to rerun .*`, `You can (?:reproduce|add).*`, `(?:Hint|hint): (?:re-?run|run|use -v|retry).*`,
+	`Run with .*--.*`, `Rerun .*`, `Use .*--\S+ (?:to|for) .*`, `Docs: https?:.*`, `https://www\.shellcheck\.net/.*`, `see https?:.*`, `No fixes available.*`, `rspec \./\S+.*`, `rspec '.*`,
+	// Headings.
+	`(?:stdout|stderr|failures|failing tests|short test summary info|FAILURES|ERRORS|Failed Tests.*|Failed Suites.*|Summary of all failing tests|warnings summary|slowest.*|Snapshot Summary|stack backtrace|Stack trace|Call log|Error Output|Failures):?`,
+	`Note: (?:Some input|Recompile).*`,
+}
+
+// beginsWith is a pattern for whole lines that begin in a certain way.
+type beginsWith struct {
+	begins string
+	whole  *regexp.Regexp
+}
+
+var (
+	noise     = sync.OnceValue(func() []beginsWith { return sieve(words) })
+	weakNoise = sync.OnceValue(func() []beginsWith { return sieve(weak) })
+)
+
+// sieve takes patterns apart by their beginnings: most lines are asked nothing more.
+func sieve(patterns []string) []beginsWith {
+	var all []beginsWith
+	for _, pattern := range patterns {
+		for _, one := range expand(pattern) {
+			begins, _ := regexp.MustCompile(one).LiteralPrefix()
+			all = append(all, beginsWith{begins, regexp.MustCompile(`^(?:` + one + `)$`)})
+		}
+	}
+	return all
+}
+
+func matches(sieve []beginsWith, line string) bool {
+	for _, s := range sieve {
+		if strings.HasPrefix(line, s.begins) && s.whole.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// expand writes the group that a pattern begins with as so many patterns.
+func expand(pattern string) []string {
+	if !strings.HasPrefix(pattern, "(?:") {
+		return []string{pattern}
+	}
+	var all []string
+	depth, begin := 0, len("(?:")
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			i++
+		case '(':
+			depth++
+		case '|':
+			if depth == 1 {
+				all = append(all, pattern[begin:i])
+				begin = i + 1
+			}
+		case ')':
+			if depth--; depth == 0 {
+				all = append(all, pattern[begin:i])
+				rest := pattern[i+1:]
+				if strings.HasPrefix(rest, "?") { // the group may be missing
+					all, rest = append(all, ""), rest[1:]
+				}
+				var done []string
+				for _, one := range all {
+					done = append(done, expand(one+rest)...)
+				}
+				return done
+			}
+		}
+	}
+	return []string{pattern}
+}
+
+// weak are beginnings of what a program says when another has failed: of use only when the other said nothing.
+var weak = []string{
+	`(?:gmake|make)(?:\[\d+\])?: \*\*\* .*`, `exit status \d+`, `FAIL`, `npm (?:error|ERR!).*`, `error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
+	`collect2: error: .*`, `compilation terminated\.`, `ninja: build stopped.*`, `Error: Process completed.*`,
+}
+
+// isWeak reports whether a line only says that something failed.
+func isWeak(line string) bool { return matches(weakNoise(), line) }

@@ -5,25 +5,100 @@ import (
 	"strings"
 )
 
-// path matches an absolute path, or one that leads up and out, with what stands before it. A space may stand in a directory's name.
-var path = regexp.MustCompile(`(^|[^\w./:~@-])((?:file:/{0,2})?(?:[A-Za-z]:[\\/]|~/|\\\\|(?:\.\./)+|/)[^\s"'<>()\[\]{}|,;:*?=]*(?:[^\s"'<>()\[\]{}|,;:*?=.]+(?: [^\s"'<>()\[\]{}|,;:*?=./\\]+){1,3}[/\\][^\s"'<>()\[\]{}|,;:*?=]*)*)`)
-
-// shortPaths leaves of each path only what does not depend on where the project lies: the last name, which for a file is its own.
+// shortPaths leaves of each path only what does not depend on where the project lies: of an absolute one, and of one that leads up and
+// out, the last name.
 func shortPaths(line string) string {
-	return path.ReplaceAllStringFunc(line, func(found string) string {
-		at := strings.IndexAny(found, `/\~`)
-		if m := path.FindStringSubmatchIndex(found); m != nil {
-			at = m[4]
+	if !strings.ContainsAny(line, `/\`) {
+		return line
+	}
+	var b strings.Builder
+	for i := 0; i < len(line); {
+		n := 0
+		if i == 0 || isBefore(line[i-1]) {
+			n = pathLen(line[i:])
 		}
-		return found[:at] + short(found[at:])
-	})
+		if n == 0 {
+			b.WriteByte(line[i])
+			i++
+			continue
+		}
+		b.WriteString(short(line[i : i+n]))
+		i += n
+	}
+	return b.String()
 }
 
-// short is one path's last name.
+// isBefore reports whether a path may begin after the sign.
+func isBefore(c byte) bool {
+	return c != '_' && c != '.' && c != '/' && c != ':' && c != '~' && c != '@' && c != '-' && c != '\\' && c < 0x80 && !isLetter(c) && !isDigit(c)
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// pathLen is how long the path is that a text begins with; 0: it begins with none.
+func pathLen(text string) int {
+	begin := 0
+	for _, prefix := range []string{"file://", "file:", "./"} {
+		if strings.HasPrefix(text, prefix) {
+			begin = len(prefix)
+			break
+		}
+	}
+	rest := text[begin:]
+	switch {
+	case strings.HasPrefix(rest, "/"), strings.HasPrefix(rest, "../"), strings.HasPrefix(rest, "~/"), strings.HasPrefix(rest, `..\`):
+	case len(rest) > 2 && isLetter(rest[0]) && rest[1] == ':' && (rest[2] == '\\' || rest[2] == '/'):
+		begin += 2
+	case begin == 2: // a relative path
+		return begin
+	default:
+		return 0
+	}
+	end := stepsEnd(text, begin)
+	for end < len(text) && text[end] == ' ' { // a directory's name may hold a space
+		next := spacedStep(text[end:])
+		if next == 0 || strings.IndexByte(text[strings.LastIndexAny(text[:end], `/\`)+1:end], '.') >= 0 {
+			break
+		}
+		end = stepsEnd(text, end+next)
+	}
+	return end
+}
+
+// stepsEnd is where the steps of a path end.
+func stepsEnd(text string, i int) int {
+	for i < len(text) && strings.IndexByte(" \t\"'<>()[]{}|,;:*?=", text[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// spacedStep is the length of up to three words that end with a slash; 0: there are none.
+func spacedStep(text string) int {
+	words := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == ' ':
+			words++
+			if words > 3 || i+1 < len(text) && text[i+1] == ' ' {
+				return 0
+			}
+		case c == '/' && text[i-1] != ' ':
+			return i
+		case c != '_' && c != '-' && c < 0x80 && !isLetter(c) && !isDigit(c):
+			return 0
+		}
+	}
+	return 0
+}
+
+// short is what is left of one path.
 func short(p string) string {
 	whole := p
-	p = strings.TrimPrefix(p, "file:")
-	p = strings.ReplaceAll(p, `\`, "/")
+	if p == "./" {
+		return ""
+	}
+	p = strings.ReplaceAll(strings.TrimPrefix(p, "file:"), `\`, "/")
 	dot := ""
 	for strings.HasSuffix(p, ".") { // the end of a sentence
 		p, dot = p[:len(p)-1], dot+"."
@@ -42,22 +117,20 @@ func short(p string) string {
 		return whole // a route of a URL
 	case temporary && len(steps) < 3 || temporary && random.MatchString(last):
 		return "<tmp>" + extension(last) + dot
-	case isFile(last):
-		return last + dot
-	case isSystem(steps[0]) && !temporary:
+	case isFile(last), isSystem(steps[0]) && !temporary:
 		return last + dot
 	}
 	return "<dir>" + dot
 }
 
 func isTemporary(p string) bool {
-	return strings.HasPrefix(p, "/tmp/") || strings.HasPrefix(p, "/var/tmp/") || strings.HasPrefix(p, "/dev/shm/") ||
-		strings.Contains(p, "/var/folders/") || strings.HasPrefix(p, "/private/tmp/") || strings.Contains(p, "/Temp/")
+	return startsAny(p, "/tmp/", "/var/tmp/", "/dev/shm/", "/private/tmp/") || strings.Contains(p, "/var/folders/") || strings.Contains(p, "/Temp/")
 }
 
+// isTop reports whether a name is known at the root of file systems; another is more likely a route of a URL.
 func isTop(name string) bool {
 	switch name {
-	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project", "w":
+	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project":
 		return true
 	}
 	return isSystem(name)
@@ -76,7 +149,7 @@ var random = regexp.MustCompile(`^(?:tmp|cc|tmp[.-].*)[A-Za-z0-9_]{6,8}(?:\.\w+)
 
 func isFile(name string) bool {
 	switch name {
-	case "Makefile", "Dockerfile", "Gemfile", "Rakefile", "LICENSE", "Jenkinsfile", "GNUmakefile":
+	case "Makefile", "makefile", "Dockerfile", "Gemfile", "Rakefile", "LICENSE", "Jenkinsfile", "GNUmakefile":
 		return true
 	}
 	return extension(name) != ""
@@ -88,12 +161,10 @@ func extension(name string) string {
 	if i < 0 || i == len(name)-1 || len(name)-i > 12 {
 		return ""
 	}
-	letters := false
-	for _, c := range name[i+1:] {
-		letters = letters || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	for j := i + 1; j < len(name); j++ {
+		if isLetter(name[j]) {
+			return name[i:]
+		}
 	}
-	if !letters {
-		return ""
-	}
-	return name[i:]
+	return ""
 }

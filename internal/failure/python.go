@@ -9,6 +9,7 @@ var (
 	pytestHead    = regexp.MustCompile(`^(?:=+|_+|-+|!+) (.*?) (?:=+|_+|-+|!+)$`)
 	pytestPlace   = regexp.MustCompile(`^\S.*\.py:\d+: `)
 	pytestShort   = regexp.MustCompile(`^((?:FAILED|ERROR) \S+?\.py(?:::.*?)?)(?: - (.*))?$`)
+	firstWord     = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:[:\s]|$)`)
 	pytestCounted = regexp.MustCompile(`^\d+ (?:failed|passed|errors?|deselected|skipped).* in [\d.]+`)
 	pytestRound   = regexp.MustCompile(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*|gw\d+ .*|Test order randomi.*)$`)
 )
@@ -33,8 +34,9 @@ func pytest(lines []string) []string {
 			continue
 		}
 		if m := pytestShort.FindStringSubmatch(line); m != nil {
-			if m[2] == "" || told || strings.HasSuffix(m[2], "...") {
-				line = m[1]
+			line = m[1]
+			if word := firstWord.FindString(m[2]); !told && word != "" {
+				line += " - " + word // the rest is cut to the width of the terminal
 			}
 			kept = append(kept, line)
 			continue
@@ -99,7 +101,10 @@ func tracebacks(lines []string) []string {
 	var kept []string
 	foreign := -1 // how far a foreign frame is indented
 	for _, line := range lines {
-		m := pythonFrame.FindStringSubmatch(line)
+		var m []string
+		if strings.Contains(line, `File "`) {
+			m = pythonFrame.FindStringSubmatch(line)
+		}
 		switch {
 		case m != nil && isForeignPython(m[2]):
 			foreign = len(m[1])
@@ -107,7 +112,7 @@ func tracebacks(lines []string) []string {
 			foreign = -1
 			kept = append(kept, line)
 		case foreign >= 0 && len(line)-len(strings.TrimLeft(line, " |")) > foreign:
-		case pythonMarks.MatchString(line) && len(kept) > 0 && strings.Contains(kept[max(0, len(kept)-2)], "File \""):
+		case strings.ContainsAny(line, "^~") && pythonMarks.MatchString(line) && len(kept) > 0 && strings.Contains(kept[max(0, len(kept)-2)], "File \""):
 		default:
 			foreign = -1
 			kept = append(kept, line)

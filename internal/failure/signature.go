@@ -22,7 +22,7 @@ func Explain(_, output string) string {
 	for _, pass := range passes {
 		kept = pass(kept)
 	}
-	told := tell(kept, func(line string) bool { return isNoise(line) || weak.MatchString(line) })
+	told := tell(kept, func(line string) bool { return isNoise(line) || isWeak(line) })
 	if len(told) == 0 {
 		told = tell(kept, isNoise)
 	}
@@ -50,9 +50,12 @@ func tell(lines []string, noise func(string) bool) []string {
 		if noise(line) {
 			continue
 		}
-		if line = settle(line); line != "" && !noise(line) {
-			told = append(told, line)
+		settled := settle(line)
+		if settled == "" || seen[settled] && settled != line || settled != line && noise(settled) {
+			continue
 		}
+		seen[settled] = true
+		told = append(told, settled)
 	}
 	slices.Sort(told)
 	return uncut(slices.Compact(told))

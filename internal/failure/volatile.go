@@ -7,103 +7,100 @@ import (
 
 // change is one thing that differs between two runs of the same failure.
 type change struct {
-	when    string // the line must hold one of these characters; the cheap question before the dear one
+	when    func(s *shape) bool // whether the line can hold it: the cheap question before the dear one
 	pattern *regexp.Regexp
 	with    string
 }
 
 const (
-	digits = "0123456789"
-	month  = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*`
-	clock  = `\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\.?)?`
-	zone   = `(?: ?(?:Z\b|UTC\b|GMT\b|CES?T\b|[ECMP][SD]T\b|[+-]\d\d:?\d\d\b))*`
-	unit   = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
+	month = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*`
+	clock = `\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\.?)?`
+	zone  = `(?: ?(?:Z\b|UTC\b|GMT\b|CES?T\b|[ECMP][SD]T\b|[+-]\d\d:?\d\d\b))*`
+	unit  = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
 )
 
-// changes are made in this order, before paths are shortened.
-var changes = []change{
-	{"-", regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
-	// Times.
-	{digits, regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
-	{"/", regexp.MustCompile(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
-	{"JFMASOND", regexp.MustCompile(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2}[ -]` + month + `(?:[ -]\d{2,4})?|` + month + ` +\d{1,2}(?:,? \d{4}\b)?)(?:,? ` + clock + zone + `)?(?: \d{4})?\b`), "<time>"},
-	{digits, regexp.MustCompile(`\b1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b`), "<time>"},
+func aNumber(s *shape) bool   { return s.digits }
+func aDate(s *shape) bool     { return s.date }
+func anEpoch(s *shape) bool   { return s.epoch }
+func aClock(s *shape) bool    { return s.clock }
+func aPort(s *shape) bool     { return s.port }
+func aDuration(s *shape) bool { return s.duration }
+
+// word asks for a number and for one of the words.
+func word(words string) func(*shape) bool {
+	list := strings.Fields(words)
+	return func(s *shape) bool { return s.digits && s.says(list...) }
 }
 
-// addresses and names that a run makes up; after paths.
-var madeUp = []change{
-	{":[(", regexp.MustCompile(`(\.[A-Za-z]\w{0,9}['"]?|[Mm]akefile|Dockerfile|<\w+>|\[\w+\]|node:[\w/]+)(?::\d+(?:[:.-]\d+)*|:?\[\d+[,:] ?\d+\]|\(\d+(?:[,:] ?\d+)*\))`), "$1"},
-	{":", regexp.MustCompile(`\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp][Mm])?\b`), "<time>"},
-	{":", regexp.MustCompile(`(\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[::[\d.f:]*\]|(?:^|[\s"'(]))(:)\d{4,5}\b`), "$1$2<port>"},
-	{"x", regexp.MustCompile(`(?:\+0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{5,}|\b0[xX]X+)\b`), "<addr>"},
-	{"@", regexp.MustCompile(`(\w)@[0-9a-f]{5,16}\b`), "$1@<addr>"},
-	{"$", regexp.MustCompile(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
-	// Durations and rates.
-	{":", regexp.MustCompile(`\b\d+:\d\d(?:\.\d+)\b`), "<time>"},
-	{digits, regexp.MustCompile(`(?:\b|-)(?:\d+(?:\.\d+)?h)?(?:\d+m)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
-	{"i", regexp.MustCompile(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
-	{digits, regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:[kKMG]i?)?B(?:/s|ps)\b`), "<rate>"},
-	// Numbers that a system hands out.
-	{digits, regexp.MustCompile(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
-	{digits, regexp.MustCompile(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|(?:re)?run id|-test\.shuffle|--seed|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
-	{digits, regexp.MustCompile(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
-	{"(", regexp.MustCompile(`(thread '[^']*') \(\d+\)`), "$1"},
-	{digits, regexp.MustCompile(`(?i)(thread|worker|process|executor|fork|task)(-|#)\d+(?:-(thread|worker)-\d+)?`), "$1"},
-	{"=", regexp.MustCompile(`==\d+==`), ""},
-	{"[", regexp.MustCompile(`\b(\w+)\[\d{2,}\]:`), "$1:"},
-	{"(", regexp.MustCompile(`\((?:node|pid|python|java):\d+\)`), ""},
-	{"[", regexp.MustCompile(`^\[gw\d+\] *`), ""},
+// times are taken out before paths are shortened: they have slashes too.
+var times = []change{
+	{aDate, regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
+	{aDate, regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
+	{aDate, regexp.MustCompile(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
+	{word("jan feb mar apr may jun jul aug sep oct nov dec"), regexp.MustCompile(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2}[ -]` + month + `(?:[ -]\d{2,4})?|` + month + ` +\d{1,2}(?:,? \d{4}\b)?)(?:,? ` + clock + zone + `)?(?: \d{4})?\b`), "<time>"},
+	{anEpoch, regexp.MustCompile(`\b1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b`), "<time>"},
+}
+
+// numbers are what a system or a run makes up, and what says where. They are taken out after paths are shortened.
+var numbers = []change{
+	{aClock, regexp.MustCompile(`\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp][Mm])?\b|\b\d+:\d\d\.\d+\b`), "<time>"},
+	{aPort, regexp.MustCompile(`(\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[::[\d.f:]*\]|(?:^|[\s"'(]))(:)\d{4,5}\b`), "$1$2<port>"},
+	{word("(."), regexp.MustCompile(`:?\(\.(?:text|data|rodata|bss)[^)]*\)`), ""},
+	{func(s *shape) bool { return s.hex }, regexp.MustCompile(`\+0x[0-9a-fA-F]+\b|\b0[xX][0-9a-fA-F]{5,}\b`), "<addr>"},
+	{word("@"), regexp.MustCompile(`(\w)@[0-9a-f]{5,16}\b`), "$1@<addr>"},
+	{word("$"), regexp.MustCompile(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
+	{aDuration, regexp.MustCompile(`(?:\b|-)(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
+	{word("duration elapsed took time"), regexp.MustCompile(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
+	{word("b/s bps"), regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:[kKMG]i?)?B(?:/s|ps)\b`), "<rate>"},
+	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, regexp.MustCompile(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
+	{word("pid tid port seed goroutine attempt retr reproduce"), regexp.MustCompile(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
+	{word("process thread"), regexp.MustCompile(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
+	{word("thread"), regexp.MustCompile(`(thread '[^']*') \(\d+\)`), "$1"},
+	{word("thread worker process executor fork task"), regexp.MustCompile(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
+	{func(s *shape) bool { return strings.HasPrefix(s.lower, "==") }, regexp.MustCompile(`^==\d+==`), ""},
+	{word("]:"), regexp.MustCompile(`\b(\w+)\[\d+\]:`), "$1:"},
+	{word("(node: (pid: (python: (java:"), regexp.MustCompile(`\((?:node|pid|python|java):\d+\)`), ""},
+	{word("[gw"), regexp.MustCompile(`^\[gw\d+\] *`), ""},
 	// Counters, and numbers that say where.
-	{"[(", regexp.MustCompile(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
-	{"(", regexp.MustCompile(`\((?:retry|repeat) x\d+\)`), ""},
-	{":", regexp.MustCompile(`[(\[]\d+:\d+[)\]]`), ""},
-	{")", regexp.MustCompile(`^\d+\) `), ""},
-	{"o", regexp.MustCompile(`^((?:not )?ok) \d+\b`), "$1"},
-	{":", regexp.MustCompile(`^\d+:\d+ +`), ""},
-	{"lcLC", regexp.MustCompile(`(?i)\b(lines?|columns?|col|char|position|offset)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
-	{":", regexp.MustCompile(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
-	{":", regexp.MustCompile(`\b([a-z]*make)\[\d+\]:`), "$1:"},
+	{word("% / of"), regexp.MustCompile(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
+	{word(" x"), regexp.MustCompile(`\((?:retry|repeat) x\d+\)`), ""},
+	{aClock, regexp.MustCompile(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
+	{word(")"), regexp.MustCompile(`^\d+\) `), ""},
+	{word("ok "), regexp.MustCompile(`^((?:not )?ok) \d+\b`), "$1"},
+	{word("line column col char position offset"), regexp.MustCompile(`(?i)\b(lines?|columns?|col|char|position|offset)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
+	{word("sh:"), regexp.MustCompile(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
 }
 
-// A line that speaks of the time, of a process or of a place made for this run is no assertion: its other long numbers are as random.
 var (
+	// ofThisRun matches a line that speaks of the time, of a process or of a place made for this run. It is no assertion: its other
+	// long numbers are as random.
 	ofThisRun  = regexp.MustCompile(`<(?:time|uuid|hash|id|tmp|dir|addr|port|n)>`)
 	longNumber = regexp.MustCompile(`-?\b\d{3,}\b`)
+	// hexes matches what could be a hash, or an id made of several.
+	hexes = regexp.MustCompile(`\b[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*\b`)
+	// ruler matches the rows of signs by which tools set headings off: they are as long as the terminal is wide.
+	ruler = regexp.MustCompile(`(?:^|\s)(?:={3,}|-{3,}|_{3,}|\*{3,}|!{3,}|#{3,}|~{3,}|<{3,}|>{3,})(?:\s|$)|[⎯─━═╌┄]+`)
+	// slow matches a duration that stands beside a name: some tools show it only when it is long.
+	slow = regexp.MustCompile(` *[(\[]<duration>[^)\]]*[)\]]| +<duration>$| *\((?:cached|slow)\)`)
 )
-
-// hexes matches what could be a hash, or an id made of several.
-var hexes = regexp.MustCompile(`\b[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*\b|\b[0-9a-f]{7,}`)
-
-// hideHashes leaves out what is written in letters and digits of a hash.
-func hideHashes(line string) string {
-	if !strings.ContainsAny(line, digits) {
-		return line
-	}
-	return hexes.ReplaceAllStringFunc(line, func(word string) string {
-		if len(word) < 8 || !strings.ContainsAny(word, digits) || !strings.ContainsAny(word, "abcdefABCDEF") {
-			return word
-		}
-		return "<hash>"
-	})
-}
-
-// ruler matches the lines and rows of signs by which tools set headings off.
-var ruler = regexp.MustCompile(`(?:^|\s)(?:={3,}|-{3,}|_{3,}|\*{3,}|!{3,}|#{3,}|~{3,}|[─━═⎯╌┄]+|<{3,}|>{3,})(?:\s|$|[⎯─━═\[])|[⎯─━═]+`)
 
 // settle is a line without what changes from run to run. It may be empty.
 func settle(line string) string {
-	line = vary(changes, line)
-	if strings.ContainsAny(line, `/\`) {
-		line = shortPaths(line)
-		line = strings.ReplaceAll(line, " ./", " ")
-		line = strings.TrimPrefix(line, "./")
+	s := shapeOf(line)
+	line = vary(times, &s, line)
+	line = shortPaths(line)
+	line = noPlaces(line)
+	if s.digits {
+		line = hideHashes(vary(numbers, &s, line))
+		if strings.Contains(line, "<") && ofThisRun.MatchString(line) {
+			line = longNumber.ReplaceAllString(line, "<n>")
+		}
 	}
-	line = vary(madeUp, hideHashes(line))
-	if strings.Contains(line, "<") && ofThisRun.MatchString(line) {
-		line = longNumber.ReplaceAllString(line, "<n>")
-	}
-	if strings.ContainsAny(line, "=-_*!#~─━═⎯╌┄<>") {
+	if hasRuler(line) {
 		line = ruler.ReplaceAllString(line, " ")
+	}
+	if strings.Contains(line, "<duration>") || strings.Contains(line, "(cached)") {
+		line = slow.ReplaceAllString(line, "")
 	}
 	if strings.IndexByte(line, '{') >= 0 {
 		line = sortSets(line)
@@ -113,11 +110,56 @@ func settle(line string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(line), " "), ",")
 }
 
-func vary(list []change, line string) string {
+func vary(list []change, s *shape, line string) string {
 	for _, c := range list {
-		if strings.ContainsAny(line, c.when) {
+		if c.when(s) {
 			line = c.pattern.ReplaceAllString(line, c.with)
 		}
 	}
 	return line
+}
+
+// hideHashes leaves out what is written in the letters and digits of a hash.
+func hideHashes(line string) string {
+	if !isHashed(line) {
+		return line
+	}
+	return hexes.ReplaceAllStringFunc(line, func(word string) string {
+		if len(word) < 8 || !strings.ContainsAny(word, "0123456789") || !strings.ContainsAny(word, "abcdefABCDEF") {
+			return word
+		}
+		return "<hash>"
+	})
+}
+
+// isHashed reports whether eight signs of a hash stand in a row, a digit and a letter next to each other among them.
+func isHashed(line string) bool {
+	run, mixed := 0, false
+	for i := range len(line) {
+		c := line[i]
+		letter := c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+		if !letter && !isDigit(c) && (c != '-' || run == 0) {
+			run, mixed = 0, false
+			continue
+		}
+		if run > 0 && (letter && isDigit(line[i-1]) || isDigit(c) && isLetter(line[i-1]) || c == '-') {
+			mixed = true
+		}
+		if run++; run >= 8 && mixed {
+			return true
+		}
+	}
+	return false
+}
+
+func hasRuler(line string) bool {
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c == 0xe2: // as the lines of boxes begin
+			return true
+		case strings.IndexByte("=-_*!#~<>", c) >= 0 && i+2 < len(line) && line[i+1] == c && line[i+2] == c:
+			return true
+		}
+	}
+	return false
 }

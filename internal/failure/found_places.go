@@ -1,0 +1,116 @@
+package failure
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/reviewdog/errorformat"
+	"github.com/reviewdog/errorformat/fmts"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// anyPlace are the ways in which most compilers and linters name a place.
+var anyPlace = []string{`%f:%l:%c: %m`, `%f:%l:%c - %m`, `%f:%l:%c %m`, `%f(%l\,%c): %m`, `%f:%l: %m`, `%f(%l): %m`, `%-G%.%#`}
+
+// formats are compiled once each.
+var formats sync.Map // by name, "" for anyPlace: *errorformat.Errorformat
+
+// format is the errorformat of the linter that a check's name names, or else anyPlace.
+func format(check string) *errorformat.Errorformat {
+	name, lines := "", anyPlace
+	for _, word := range strings.FieldsFunc(check, func(r rune) bool { return r == ' ' || r == '/' || r == ':' || r == '=' }) {
+		if known := fmts.DefinedFmts()[word]; known != nil && pureFormat(known.Errorformat) {
+			name, lines = word, append(known.Errorformat[:len(known.Errorformat):len(known.Errorformat)], anyPlace...)
+		}
+	}
+	if ready, ok := formats.Load(name); ok {
+		return ready.(*errorformat.Errorformat)
+	}
+	ready, err := errorformat.NewErrorformat(lines)
+	if err != nil {
+		return &errorformat.Errorformat{}
+	}
+	formats.Store(name, ready)
+	return ready
+}
+
+// pureFormat reports whether a format can be read without looking at files, and one line at a time; and does not end by ignoring all.
+func pureFormat(lines []string) bool {
+	for _, line := range lines {
+		if len(line) > 1 && line[0] == '%' && strings.ContainsAny(strings.TrimLeft(line[1:], "+-")[:1], "OPQACZEWIDXG") {
+			return false
+		}
+	}
+	return true
+}
+
+// readPlaces finds "file:line: message" wherever nothing else was found.
+func readPlaces(check string, lines []string, found *findings) {
+	var text strings.Builder
+	for _, line := range lines {
+		if strings.ContainsAny(line, ":(") && strings.ContainsAny(line, "0123456789") {
+			text.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "vet: "), "[ERROR] "))
+			text.WriteByte('\n')
+		}
+	}
+	scan := format(check).NewScanner(strings.NewReader(text.String()))
+	for scan.Scan() && len(found.all) < loop.MaxFindings {
+		e := scan.Entry()
+		file := displayed(e.Filename)
+		if !e.Valid || !isPlace(file) || found.places[place{file, e.Lnum}] && e.Col == 0 {
+			continue
+		}
+		level, message := levelled(e.Text)
+		if strings.HasPrefix(message, "note:") || strings.HasPrefix(message, "in ") || message == "required from here" || message == "" {
+			continue
+		}
+		if level == "" {
+			level = levels[e.Type]
+		}
+		rule := ""
+		if e.Nr <= 0 { // else the format has taken the code apart: the line still has it
+			rule, message = ruled(message)
+		} else if m := leadingRule.FindStringSubmatch(afterPlace.ReplaceAllString(e.Lines[0], "")); m != nil {
+			rule = m[1]
+		}
+		found.add(loop.Finding{File: file, Line: e.Lnum, Column: e.Col, Rule: rule, Level: level, Message: message})
+	}
+}
+
+// levels are what the formats' letters mean; a note is no finding of its own, but says no more than a warning.
+var levels = map[rune]string{'e': "error", 'E': "error", 'w': "warning", 'W': "warning", 'i': "warning", 'n': "warning"}
+
+// isPlace reports whether a name is a file's: not a host, a time or the end of a sentence.
+func isPlace(file string) bool {
+	if file == "" || strings.ContainsAny(file, " \t\"'()<>|=,;{}") || strings.Contains(file, "://") || !isFile(file[strings.LastIndexByte(file, '/')+1:]) {
+		return false
+	}
+	switch extension(file) {
+	case ".com", ".org", ".net", ".io", ".local":
+		return false
+	}
+	return true
+}
+
+var (
+	afterPlace   = regexp.MustCompile(`^\S+?:\d+(?::\d+)?:? *`)
+	leadingRule  = regexp.MustCompile(`^([A-Z]{1,8}\d{2,6})\b:? *`)
+	errorRule    = regexp.MustCompile(`^(?:error|warning) ([A-Z]{1,4}\d{2,6}): *`)
+	trailingRule = regexp.MustCompile(` [\[(]((?:-W|-Werror=)?[a-zA-Z][\w/@.-]*[\w=]|[A-Z]+\d+)[\])]$`)
+	packageRule  = regexp.MustCompile(`^\[(\w[\w-]*)\] +`)
+)
+
+// ruled takes the code of a rule off a message.
+func ruled(message string) (rule, rest string) {
+	for _, pattern := range []*regexp.Regexp{leadingRule, errorRule, packageRule} {
+		if m := pattern.FindStringSubmatch(message); m != nil {
+			return m[1], message[len(m[0]):]
+		}
+	}
+	if m := trailingRule.FindStringSubmatchIndex(message); m != nil {
+		return message[m[2]:m[3]], message[:m[0]]
+	}
+	return "", message
+}

@@ -1,0 +1,188 @@
+package failure
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// number reads a number of a place; what is none, or too long, is 0.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+var (
+	goFailed  = regexp.MustCompile(`^\s*--- FAIL: (\S+)`)
+	goLogged  = regexp.MustCompile(`^\s+([\w./-]+\.go):(\d+): (.*)$`)
+	goPanic   = regexp.MustCompile(`^(panic|fatal error): (.*?)(?: \[recovered.*)?$`)
+	goFrame   = regexp.MustCompile(`^\t(\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	goForeign = regexp.MustCompile(`/(?:src/(?:runtime|testing|internal|sync|reflect|panic)|pkg/mod)/`)
+)
+
+// readGoTest finds the tests that go test says have failed, and what they logged; and where a program panicked.
+func readGoTest(lines []string, found *findings) {
+	logged := map[string][]loop.Finding{} // by test: with -v it comes before the verdict
+	var failed []string
+	owner, panicking := "", ""
+	for i, line := range lines {
+		if m := goSays.FindStringSubmatch(line); m != nil {
+			owner = m[1]
+		} else if m := goEnds.FindStringSubmatch(line); m != nil {
+			owner = m[2]
+			if m[1] == "FAIL" {
+				failed = append(failed, owner)
+			}
+		} else if m := goLogged.FindStringSubmatch(line); m != nil && owner != "" {
+			message := m[3]
+			if message == "" && i+1 < len(lines) {
+				message = lines[i+1]
+			}
+			logged[owner] = append(logged[owner], loop.Finding{File: m[1], Line: number(m[2]), Test: owner, Message: message})
+		} else if m := goPanic.FindStringSubmatch(line); m != nil {
+			panicked := loop.Finding{Test: owner, Message: m[1] + ": " + m[2]}
+			panicked.File, panicked.Line = goPlace(lines[i+1:])
+			found.add(panicked)
+			owner, panicking = "", owner
+		}
+	}
+	for _, test := range failed {
+		for _, f := range logged[test] {
+			found.add(f)
+		}
+		if len(logged[test]) == 0 && test != panicking && !parentOf(test, failed) {
+			found.add(loop.Finding{Test: test})
+		}
+	}
+}
+
+// parentOf reports whether one of the tests is a part of this one.
+func parentOf(test string, tests []string) bool {
+	for _, t := range tests {
+		if strings.HasPrefix(t, test+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// goPlace is the first place of a dump that is not the runtime's.
+func goPlace(lines []string) (file string, line int) {
+	for _, text := range lines[:min(len(lines), 60)] {
+		if m := goFrame.FindStringSubmatch(text); m != nil && !goForeign.MatchString(m[1]) {
+			return m[1], number(m[2])
+		}
+	}
+	return "", 0
+}
+
+var (
+	pytestName = regexp.MustCompile(`^_+ (?:ERROR (?:at \w+ of|collecting) )?(.+?) _+$`)
+	pytestAt   = regexp.MustCompile(`^(\S.*\.py):(\d+): (.*)$`)
+	pytestSum  = regexp.MustCompile(`^(?:FAILED|ERROR) (\S+?\.py)(?:::(.*?))?(?: - (.*))?$`)
+)
+
+// readPytest finds failed tests with their first assertion and the last place of their trace.
+func readPytest(lines []string, found *findings) {
+	if !isPytest(lines) {
+		return
+	}
+	known := map[string]bool{}
+	f := loop.Finding{}
+	flush := func() {
+		if f.Test != "" && f.Message != "" {
+			known[f.Test] = true
+			found.add(f)
+		}
+		f = loop.Finding{}
+	}
+	for _, line := range lines {
+		if strings.HasPrefix(line, "=") {
+			flush()
+		} else if m := pytestName.FindStringSubmatch(line); m != nil {
+			flush()
+			f.Test = m[1]
+		} else if m := pytestAt.FindStringSubmatch(line); m != nil && f.Test != "" {
+			f.File, f.Line = m[1], number(m[2])
+			if f.Message == "" && !strings.HasPrefix(m[3], "in ") {
+				f.Message = m[3]
+			}
+		} else if said, ok := strings.CutPrefix(line, "E  "); ok && f.Test != "" && f.Message == "" {
+			f.Message = said
+		} else if m := pytestSum.FindStringSubmatch(line); m != nil {
+			name := strings.ReplaceAll(m[2], "::", ".")
+			if !known[name] && !known[m[1]] {
+				found.add(loop.Finding{File: m[1], Test: name, Message: m[3]})
+			}
+		}
+	}
+	flush()
+}
+
+var pythonError = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failure)?(?::|$)`)
+
+// readTraceback finds the last own frame of Python's tracebacks, with the exception.
+func readTraceback(lines []string, found *findings) {
+	f, inside := loop.Finding{}, false
+	test := ""
+	for _, line := range lines {
+		if m := unittestName.FindStringSubmatch(line); m != nil {
+			test = m[1]
+			continue
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "Traceback (most recent call last)") {
+			inside, f = true, loop.Finding{}
+			continue
+		}
+		m := pythonFrame.FindStringSubmatch(line)
+		switch {
+		case m != nil && !isForeignPython(m[2]):
+			f.File, f.Line = m[2], pythonLine(line)
+			inside = true
+		case inside && f.File != "" && line != "" && line[0] != ' ' && pythonError.MatchString(line):
+			f.Message, f.Test = line, test
+			found.add(f)
+			inside, f, test = false, loop.Finding{}, ""
+		}
+	}
+}
+
+var (
+	unittestName = regexp.MustCompile(`^(?:FAIL|ERROR): (\w+) \([\w.]+\)`)
+	pythonAtLine = regexp.MustCompile(`, line (\d+)`)
+)
+
+func pythonLine(frame string) int {
+	if m := pythonAtLine.FindStringSubmatch(frame); m != nil {
+		return number(m[1])
+	}
+	return 0
+}
+
+var (
+	cargoPanic    = regexp.MustCompile(`^thread '([^']*)'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
+	cargoOldPanic = regexp.MustCompile(`^thread '([^']*)'(?: \(\d+\))? panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
+)
+
+// readCargo finds the panics of Rust tests.
+func readCargo(lines []string, found *findings) {
+	for i, line := range lines {
+		if m := cargoPanic.FindStringSubmatch(line); m != nil {
+			var said []string
+			for _, next := range lines[i+1 : min(len(lines), i+4)] {
+				if next == "" || strings.HasPrefix(next, "note:") || strings.HasPrefix(next, "stack backtrace") {
+					break
+				}
+				said = append(said, strings.TrimSpace(next))
+			}
+			found.add(loop.Finding{File: m[2], Line: number(m[3]), Column: number(m[4]), Test: m[1], Message: strings.Join(said, ", ")})
+		} else if m := cargoOldPanic.FindStringSubmatch(line); m != nil {
+			found.add(loop.Finding{File: m[3], Line: number(m[4]), Column: number(m[5]), Test: m[1], Message: m[2]})
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package failure
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+const (
+	mostReport = 16 << 20 // bytes of a report that are read
+	mostDepth  = 64       // of its elements
+)
+
+// Report reads the findings of a report that a check wrote: JUnit XML, SARIF or the events of go test -json, told apart by the content.
+// ok is false when it is none of them, or cannot be read; a report in which nothing failed has no findings. Reports of more than 16 MiB
+// are not read.
+func Report(content []byte) (found []loop.Finding, ok bool) {
+	content = bytes.TrimSpace(bytes.TrimPrefix(content, []byte("\ufeff")))
+	switch {
+	case len(content) == 0 || len(content) > mostReport:
+		return nil, false
+	case content[0] == '<':
+		return junit(content)
+	case content[0] != '{':
+		return nil, false
+	}
+	first, _, _ := bytes.Cut(content, []byte("\n"))
+	if _, event := readEvent(string(bytes.TrimSpace(first))); event {
+		return Findings("", string(content)), true
+	}
+	return sarif(content)
+}
+
+// sarif reads the results of a SARIF log.
+func sarif(content []byte) ([]loop.Finding, bool) {
+	var log struct {
+		Version string `json:"version"`
+		Runs    []struct {
+			Results []struct {
+				RuleID  string `json:"ruleId"`
+				Level   string `json:"level"`
+				Kind    string `json:"kind"`
+				Message struct {
+					Text string `json:"text"`
+				} `json:"message"`
+				Locations []struct {
+					Physical struct {
+						Artifact struct {
+							URI string `json:"uri"`
+						} `json:"artifactLocation"`
+						Region struct {
+							StartLine   int `json:"startLine"`
+							StartColumn int `json:"startColumn"`
+						} `json:"region"`
+					} `json:"physicalLocation"`
+				} `json:"locations"`
+				Suppressions []json.RawMessage `json:"suppressions"`
+			} `json:"results"`
+		} `json:"runs"`
+	}
+	if json.Unmarshal(content, &log) != nil || log.Version == "" || log.Runs == nil {
+		return nil, false
+	}
+	found := newFindings()
+	for _, run := range log.Runs {
+		for _, r := range run.Results {
+			if len(r.Suppressions) > 0 || r.Kind != "" && r.Kind != "fail" {
+				continue
+			}
+			f := loop.Finding{Rule: r.RuleID, Message: r.Message.Text, Level: "warning"} // SARIF's own default
+			if r.Level == "error" {
+				f.Level = "error"
+			}
+			if len(r.Locations) > 0 {
+				at := r.Locations[0].Physical
+				f.File, f.Line, f.Column = at.Artifact.URI, at.Region.StartLine, at.Region.StartColumn
+			}
+			found.add(f)
+		}
+	}
+	return found.all, true
+}
+
+// junit reads the failed test cases of a JUnit report, element by element. encoding/xml reads no external entity.
+func junit(content []byte) ([]loop.Finding, bool) {
+	d := xml.NewDecoder(bytes.NewReader(content))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	found := newFindings()
+	test := loop.Finding{}
+	var text strings.Builder
+	depth, failing := 0, false
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return found.all, true
+		}
+		if err != nil {
+			return nil, false
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			depth++
+			name := e.Name.Local
+			if depth > mostDepth || depth == 1 && name != "testsuites" && name != "testsuite" {
+				return nil, false
+			}
+			switch name {
+			case "testcase":
+				test = testCase(e)
+			case "failure", "error":
+				failing = true
+				text.Reset()
+				test.Message = attribute(e, "message")
+			}
+		case xml.CharData:
+			if failing && text.Len() < mostLine {
+				text.Write(e[:min(len(e), mostLine)])
+			}
+		case xml.EndElement:
+			depth--
+			if failing && (e.Name.Local == "failure" || e.Name.Local == "error") {
+				failing = false
+				found.add(located(test, text.String()))
+			}
+		}
+	}
+}
+
+// testCase is the test that an element names.
+func testCase(e xml.StartElement) loop.Finding {
+	name := attribute(e, "name")
+	if class := attribute(e, "classname"); class != "" {
+		name = class + "." + name
+	}
+	return loop.Finding{Test: name, File: attribute(e, "file"), Line: number(attribute(e, "line"))}
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// located takes what a test case lacks from the text of its failure.
+func located(test loop.Finding, text string) loop.Finding {
+	if test.Message == "" {
+		test.Message, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	}
+	if test.File == "" {
+		if in := Findings("", text); len(in) > 0 {
+			test.File, test.Line, test.Column = in[0].File, in[0].Line, in[0].Column
+		}
+	}
+	return test
+}
