@@ -36,6 +36,7 @@ type cli struct {
 	Settings   settingsCommand   `cmd:"" help:"Show the settings, or their schema."`
 	Sweep      sweepCommand      `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
 	Replay     replayCommand     `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
+	Prompt     promptCommand     `cmd:"" help:"Print what the next iteration of a run would be told, and change nothing."`
 	Doctor     doctorCommand     `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks."`
 	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`

@@ -57,6 +57,10 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	if err := shop.settle(t, l.Criteria, l.trusted(t)); err != nil {
 		return work, err
 	}
+	own, err := promptsIn(l.Dir)
+	if err != nil {
+		return work, err
+	}
 	if _, _, err := shop.agents(nil); err != nil {
 		return work, err
 	}
@@ -68,7 +72,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 		work.cleanup = append(work.cleanup, unlock)
 	}
 	l.log("%s: %s", way, why)
-	work.shop, work.words = shop, shop.words(t.Comments)
+	work.shop, work.words = shop, shop.wordsFrom(ctx, own, t.Comments)
 	return work, l.hold(ctx, work, way, dir, t)
 }
 

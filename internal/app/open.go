@@ -84,8 +84,12 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 	if err := shop.settle(wanted, nil, wanted.Issue == 0); err != nil { // an issue may be a stranger's
 		return work, err
 	}
+	own, err := promptsOf(ctx, shop.tree, shop.tree.Base())
+	if err != nil {
+		return work, err
+	}
 	shop.wall = shop.settings.Timeout()
-	work.shop, work.words = shop, shop.words(wanted.Comments)
+	work.shop, work.words = shop, shop.wordsFrom(ctx, own, wanted.Comments)
 	return work, a.take(ctx, work, request, wanted, root)
 }
 

@@ -46,8 +46,16 @@ type output struct {
 	text    string
 	key     string // the failure, by check and hash; empty: nobody knows whether it is the same as another
 	same    int    // the attempt that had the same output; 0: none
+	own     bool   // the harness's own words, or a reviewer's: no program printed them
 	moved   bool   // it stands elsewhere in the prompt
 	lost    bool   // there was no room
+}
+
+func (o output) heading() string {
+	if o.own {
+		return line(o.check) + " says"
+	}
+	return "Output of " + line(o.check) + " (verbatim)"
 }
 
 // outputs are an attempt's texts, those of failed checks first. seen are the failures of newer attempts. In the newest attempt, what goes
@@ -63,7 +71,7 @@ func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 		if !failed(v) || text == "" {
 			continue
 		}
-		o := &output{verdict: i, check: v.Check, text: text, moved: newest && v.Tell != "" && (replaced || v.FailAction == loop.Prepend)}
+		o := &output{verdict: i, check: v.Check, text: text, own: v.FailAction == "" && v.Tell != "", moved: newest && v.Tell != "" && (replaced || v.FailAction == loop.Prepend)}
 		if v.Hash != "" {
 			o.key = v.Check + "\x00" + v.Hash
 			o.same = seen[o.key]
@@ -120,7 +128,7 @@ func told(it loop.Iteration, texts []*output) string {
 		case o.check == "":
 			b.WriteString("\n\nThe agent's last words then:\n\n" + verbatim(o.text))
 		default:
-			fmt.Fprintf(&b, "\n\nOutput of %s (verbatim):\n\n%s", line(o.check), verbatim(o.text))
+			fmt.Fprintf(&b, "\n\n%s:\n\n%s", o.heading(), verbatim(o.text))
 		}
 	}
 	if lost > 0 {
@@ -129,10 +137,14 @@ func told(it loop.Iteration, texts []*output) string {
 	return b.String()
 }
 
-// result is what became of an attempt, in the words of the check that said no.
+// result is what became of an attempt, in the words of the check that said no: before a missing claim, what stands in the way of the work.
 func result(it loop.Iteration) string {
 	text := "passed"
-	if f := it.Failure(); f != nil {
+	f := it.Obstacle()
+	if f == nil {
+		f = it.Failure()
+	}
+	if f != nil {
 		text = fmt.Sprintf("failed at %s: %s", lineOf(f.Check, 80), line(f.Reason))
 	}
 	if it.Turn.Class != loop.OK {

@@ -13,9 +13,9 @@ import (
 // Dir is where a repository keeps prompts of its own, from its top.
 const Dir = ".ralph/prompts"
 
-// Most is how large a template or a prompt made by one may be, in bytes, without the task's own text.
+// How large a template may be, and a prompt that is made by one, in bytes.
 const (
-	maxTemplate = 64 << 10
+	MaxTemplate = 64 << 10
 	maxRendered = 2 << 20
 )
 
@@ -88,8 +88,8 @@ func Load(names []string, content func(name string) ([]byte, error)) (Set, error
 func read(name string, content []byte) (*template.Template, error) {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(content), "\uFEFF"), "\r\n", "\n")
 	switch {
-	case len(content) > maxTemplate:
-		return nil, fmt.Errorf("%s has %d bytes; allowed are at most %d", name, len(content), maxTemplate)
+	case len(content) > MaxTemplate:
+		return nil, fmt.Errorf("%s has %d bytes; allowed are at most %d", name, len(content), MaxTemplate)
 	case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
 		return nil, fmt.Errorf("%s is no text in UTF-8; write it as one", name)
 	case strings.TrimSpace(text) == "":

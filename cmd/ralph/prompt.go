@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+type promptCommand struct {
+	Prompt     string `short:"p" placeholder:"TEXT" help:"Of a run with this prompt."`
+	PromptFile string `short:"f" placeholder:"FILE" help:"Of a run with this file as its prompt."`
+	Issue      string `placeholder:"FILE|NUMBER" help:"Of a run of this issue."`
+	Task       string `placeholder:"FILE|ID" help:"Of a run of this task."`
+	Role       string `placeholder:"ROLE" help:"Who is told: coder, tester, reviewer or qa. Default: whoever takes the next turn."`
+	Resume     bool   `xor:"again" help:"As if the last run were gone on with, even when it has ended."`
+	Fresh      bool   `xor:"again" help:"As if it began again, even when there is a run to go on with."`
+	Template   string `placeholder:"NAME" help:"Print a template of ralph's own instead, to begin one in .ralph/prompts from: implement, tester, review or qa."`
+}
+
+// Run implements ralph prompt.
+func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) error {
+	env, err := config.ReadEnvironment(environment(p.environ))
+	if err == nil {
+		err = c.validate()
+	}
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	if c.Template != "" {
+		text, _ := prompt.Template(c.Template)
+		_, err := io.WriteString(p.out, text)
+		return err
+	}
+	t := &app.Telling{
+		Seat:  app.Seat{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now, Flags: config.Layer{Name: "flags", JSON: []byte("{}")}, Resume: c.Resume, Fresh: c.Fresh},
+		Issue: c.Issue, Task: c.Task, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
+	}
+	if isTerminal(p.out) {
+		t.Live = p.out
+	}
+	err = t.Show(ctx)
+	if app.Invalid(err) {
+		err = &endedError{loop.Invalid.ExitCode(), err}
+	}
+	return err
+}
+
+// validate says what is wrong with the flags, one sentence.
+func (c *promptCommand) validate() error {
+	given := 0
+	for _, text := range []string{c.Prompt, c.PromptFile, c.Issue, c.Task, c.Template} {
+		if text != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return errors.New("say of what with one of --issue FILE|NUMBER, --task FILE|ID, --prompt TEXT and --prompt-file FILE, or print a template with --template NAME; see ralph prompt --help")
+	}
+	if _, ok := prompt.Template(c.Template); c.Template != "" && !ok {
+		return fmt.Errorf("flag --template is %q; allowed are %s", c.Template, strings.ReplaceAll(strings.Join(prompt.Names(), ", "), ".md", ""))
+	}
+	if _, err := roleNamed(c.Role); c.Role != "" && err != nil {
+		return err
+	}
+	return nil
+}
+
+// roleNamed is the role of a name.
+func roleNamed(name string) (task.Role, error) {
+	for _, r := range task.Roles {
+		if string(r) == name {
+			return r, nil
+		}
+	}
+	return "", fmt.Errorf("flag --role is %q; allowed are coder, tester, reviewer and qa", name)
+}

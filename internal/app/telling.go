@@ -1,0 +1,213 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Telling shows what the next iteration of a run would be told. It only reads: it takes no lock, makes no branch and writes no file.
+type Telling struct {
+	Seat
+	Issue      string // a file, or an issue's number
+	Task       string // a task file, or the id of a task of the clone
+	Prompt     string
+	PromptFile string
+	Role       task.Role // who is told; empty: whoever takes the next turn
+}
+
+// Show prints the prompt on Out, and what there is to say about it on Err.
+func (t *Telling) Show(ctx context.Context) error {
+	out := t.Out
+	t.Out = t.Err
+	t.sit()
+	show := t.ofTask
+	if t.Issue == "" && t.Task == "" {
+		show = t.ofPrompt
+	}
+	text, err := show(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Live != nil { // a terminal: outputs of tools may hold what would command it
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			b.WriteString(proc.Inert(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+		text = b.String()
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// ofTask is the prompt of a run of an issue or a task.
+func (t *Telling) ofTask(ctx context.Context) (string, error) {
+	l := &Local{Seat: t.Seat, Issue: t.Issue}
+	from := l.Dir
+	l.Dir = top(ctx, l.Dir, l.Parent)
+	settings, err := l.settings()
+	if err != nil {
+		return "", err
+	}
+	var wanted task.Task
+	if t.Task != "" {
+		wanted, err = taskFile(l.Dir, from, t.Task)
+	} else {
+		wanted, err = l.task(ctx, from)
+	}
+	if err != nil {
+		return "", err
+	}
+	tree, err := git.Look(ctx, l.Dir, l.Parent, "ralph/"+wanted.ID)
+	if err != nil {
+		return "", &invalidError{err}
+	}
+	shop := &workshop{settings: settings, parent: l.Parent, clock: l.Clock, log: l.log, redact: l.redact}
+	shop.ground(tree)
+	if err := shop.guard(ctx, tree.Base()); err != nil {
+		return "", err
+	}
+	if err := shop.settle(wanted, nil, l.trusted(wanted)); err != nil {
+		return "", err
+	}
+	own, err := promptsIn(l.Dir)
+	if err != nil {
+		return "", err
+	}
+	before, dir, err := l.newest(wanted.ID)
+	if err != nil {
+		return "", err
+	}
+	s, err := t.goOn(l.Seat, before, dir != "", before.Start.Spec == wanted.Spec && before.Start.Title == wanted.Title, shop.goal.most,
+		func() *loop.Start { return shop.start(newRun(t.Clock()), wanted) })
+	if err != nil {
+		return "", err
+	}
+	return t.tell(ctx, shop, shop.wordsFrom(ctx, own, wanted.Comments), s)
+}
+
+// tell writes the prompt for whoever is asked for.
+func (t *Telling) tell(ctx context.Context, shop *workshop, words prompt.Writer, s loop.State) (string, error) {
+	if t.Role.ReadOnly() {
+		return t.judging(ctx, shop, words, s)
+	}
+	s, step, err := t.next(s)
+	if err != nil {
+		return "", err
+	}
+	if t.Role != "" {
+		step.Role = t.Role
+	}
+	return words.For(s, step)
+}
+
+// judging is what a role that reads would be told of the run's work as it stands.
+func (t *Telling) judging(ctx context.Context, shop *workshop, words prompt.Writer, s loop.State) (string, error) {
+	tree, err := shop.tree.TreeOf(ctx, s.Head())
+	if err != nil {
+		return "", invalid("%w; the run's work is not in this clone any more", err)
+	}
+	diff, err := shop.tree.Diff(ctx, s.Start.Base, s.Head(), maxDiff)
+	if err != nil {
+		return "", err
+	}
+	promise := ""
+	if of := s.Start.Completion.For(t.Role); of != nil {
+		promise = of.Promise
+	}
+	var noticed []loop.Verdict
+	if last := s.Last(); last != nil {
+		noticed = last.Verdicts
+	}
+	return words.Judge(s, t.Role, tree, diff, promise, noticed)
+}
+
+// ofPrompt is the prompt of a run that has one.
+func (t *Telling) ofPrompt(context.Context) (string, error) {
+	if t.Role != "" && t.Role != task.Coder {
+		return "", invalid("flag --role is %q; of a prompt there is a coder alone, other roles are those of an issue or a task", t.Role)
+	}
+	p := &Prompted{Seat: t.Seat, Prompt: t.Prompt, PromptFile: t.PromptFile}
+	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
+		p.PromptFile = filepath.Join(p.Dir, p.PromptFile)
+	}
+	p.Dir = nearest(p.Dir)
+	settings, err := p.settings()
+	if err != nil {
+		return "", err
+	}
+	base, err := p.base()
+	if err != nil {
+		return "", err
+	}
+	id, title := p.name()
+	before, dir, err := p.newest(id)
+	if err != nil {
+		return "", err
+	}
+	most := settings.Iterations(config.PromptIterations)
+	s, err := t.goOn(p.Seat, before, dir != "", before.Start.Spec == spec(base), most, func() *loop.Start {
+		return &loop.Start{Run: newRun(t.Clock()), Task: id, Title: title, Spec: spec(base), MaxIterations: capped(most)}
+	})
+	if err != nil {
+		return "", err
+	}
+	s, step, err := t.next(s)
+	if err != nil {
+		return "", err
+	}
+	return prompt.Plain{Base: p.base, Writer: (&workshop{settings: settings}).words(nil)}.For(s, step)
+}
+
+// goOn is the state of the run that would be taken up, as it would be then: one that is there, or one that begins.
+func (t *Telling) goOn(seat Seat, before loop.State, known, unchanged bool, most int, begin func() *loop.Start) (loop.State, error) {
+	seat.Ask = nil // who wants a fresh start says --fresh
+	way, why, err := seat.takeUp(before, known, unchanged)
+	switch {
+	case err != nil:
+		return before, err
+	case way == loop.Nothing:
+		return before, invalid("%s", why)
+	case way == loop.Begin:
+		return loop.Fold([]loop.Record{{Type: loop.Started, At: t.Clock(), Start: begin()}}), nil
+	}
+	t.log("%s: %s", way, why)
+	resume := loop.Resume{Retry: way == loop.Again}
+	if way == loop.Again {
+		resume.MaxIterations = most
+	}
+	return before.With(loop.Record{Type: loop.Resumed, At: t.Clock(), Resume: &resume}), nil
+}
+
+// next is the run's next turn, and the state that it would find. What has yet to be judged counts as judged, with nothing said.
+func (t *Telling) next(s loop.State) (loop.State, loop.Step, error) {
+	now := t.Clock()
+	for {
+		step := loop.Next(s, loop.Limits{}, now)
+		switch step.Do {
+		case loop.TakeTurn:
+			return s, step, nil
+		case loop.Wait:
+			now = step.Until.Add(time.Second)
+		case loop.MakeCommit:
+			s = s.With(loop.Record{Type: loop.Committed, At: s.At, Commit: &loop.Commit{SHA: s.Head(), Empty: true}})
+		case loop.Judge:
+			t.log("iteration %d has yet to be judged: what its checks will say is missing here", step.Iteration)
+			s = s.With(loop.Record{Type: loop.Judged, At: s.At})
+		case loop.Stop:
+			return s, step, invalid("nothing would be told: the run ends %s: %s", step.Outcome, step.Reason)
+		default:
+			return s, step, fmt.Errorf("working out the next turn: %q is no step", step.Do)
+		}
+	}
+}
