@@ -40,6 +40,7 @@ type cli struct {
 	Doctor     doctorCommand     `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks."`
 	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`
+	Signature  signatureCommand  `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup."`
 	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run that is at work in this directory."`
