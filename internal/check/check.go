@@ -120,7 +120,7 @@ func (l List) one(ctx context.Context, c Check, at At, blocked string) (loop.Ver
 
 func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	began := l.Clock()
-	v, err := c.Run(ctx, at)
+	v, err := l.once(ctx, c, at)
 	if err != nil {
 		return v, err
 	}
@@ -176,6 +176,8 @@ func (l List) tell(c Check, v loop.Verdict) {
 	}
 	line := fmt.Sprintf("Guardrail exited with code %d (%s)", v.Exit, v.Duration.Round(100*time.Millisecond))
 	switch {
+	case v.Pass && v.Reason != "":
+		line += ": " + v.Reason
 	case v.Pass:
 	case v.Severity == loop.Soft:
 		line += ", which only warns: " + v.Reason
@@ -190,6 +192,8 @@ func describe(v loop.Verdict) string {
 	switch {
 	case v.Skipped != "":
 		return "skipped, " + v.Skipped
+	case v.Pass && v.Reason != "":
+		return fmt.Sprintf("passed in %s: %s", took, v.Reason)
 	case v.Pass:
 		return fmt.Sprintf("passed in %s", took)
 	case v.Severity == loop.Soft:

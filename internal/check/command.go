@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -9,27 +8,37 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Command is a check that runs a shell command: it says no by its exit code (S1-88…S1-98). It runs as the agent's user, with an
-// environment that holds no token and no key.
+// Command is a check that runs a shell command and judges how it ended, what it printed and whether it tested anything (S1-88…S1-98,
+// C26). It runs as the agent's user, with an environment that holds no token and no key.
 type Command struct {
 	Title         string // its name; the command when it has none of its own
 	Line          string // for the shell
 	Hard          bool
 	FailAction    loop.FailAction
 	Hint          string
-	Timeout       time.Duration
-	TruncateChars int    // runes of output that the next prompt gets
-	TruncateFrom  string // which of them: "head" (the default), "tail" or "both" (C9)
+	Timeout       time.Duration // at which it is stopped, which is a failure (S0-25)
+	TruncateChars int           // runes of output that the next prompt gets
+	TruncateFrom  string        // which of them: "head" (the default), "tail" or "both" (C9)
+	Expect        Expect
+	// Report names the report that the command writes, a path or a pattern of path.Match from Dir: JUnit XML or SARIF. It can only add
+	// failures and the number of tests. Empty: there is none.
+	Report string
+	// VacuousOK lets a command pass that says that it ran no test. For runs in which exit codes alone decide, and for commands that ran
+	// none on the base commit either.
+	VacuousOK bool
+	// Soft is after how long OnSoft is told, once, from another goroutine, that the command takes long (S0-22…S0-24); 0: never. The list
+	// puts its log in for an OnSoft that is nil.
+	Soft   time.Duration
+	OnSoft func(warning string)
 
 	Dir     string
 	Env     []string
@@ -39,10 +48,14 @@ type Command struct {
 	LogNth  int                 // of the checks whose log would have the same name: this is the nth; 0 and 1 are the first
 	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
 	Console io.Writer           // what a person sees live; nil: nothing
+
+	rerun bool                                                  // it runs a second time in this iteration, and has a log of its own for that
+	start func(context.Context, proc.Spec) (proc.Result, error) // nil: proc.Run
 }
 
 const (
 	logBytes  = 64 << 20 // of one check's log file
+	keptBytes = 64 << 10 // of an output's beginning, and as many of its end
 	shellExit = 126      // from here on, a shell says that it could not run the command: 126 not executable, 127 not found
 )
 
@@ -68,195 +81,123 @@ func (c *Command) Severity() loop.Severity {
 // Needs a turn that left something to judge.
 func (c *Command) Needs() Need { return SomeWork }
 
-// Run runs the command to its end or its time limit.
+// Run runs the command to its end or its time limit, and judges it.
 func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	name := c.logName(at.Iteration.N)
-	log, err := proc.CreateLog(filepath.Join(c.LogDir, name), logBytes)
+	log, err := c.createLog(name)
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	if c.As != nil { // the next prompt names the file, and the agent is that user
-		if err := os.Chmod(filepath.Join(c.LogDir, name), 0o644); err != nil {
-			return v, fmt.Errorf("letting the agent read the check's output: %w", err)
-		}
-	}
-	most := max(loop.OutputBytes, utf8.UTFMax*c.TruncateChars)
-	kept := proc.NewTail(most, most)
-	to := io.MultiWriter(log, kept)
-	if c.Console != nil {
-		lines := newInert(c.Console)
-		defer lines.flush()
-		to = io.MultiWriter(log, kept, lines)
-	}
-	r, err := proc.Run(ctx, proc.Spec{
-		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Timeout: c.Timeout, Stdout: to, Stderr: to,
-	})
+	before, err := c.reports()
 	if err != nil {
 		return v, err
 	}
-	output := kept.String()
-	if c.Redact != nil {
-		output = c.Redact(output)
+	o, err := c.run(ctx, log)
+	if err != nil {
+		return v, err
 	}
-	v.Exit, v.LogFile, v.FailAction = r.Exit, name, c.FailAction
-	v.Pass = r.Class == proc.Exited && r.Exit == 0
-	if v.Pass {
-		return v, nil
+	if err := c.readReports(&o, before); err != nil {
+		return v, err
 	}
-	v.Reason = c.reason(r)
-	if line := telling(output); line != "" && r.Class == proc.Exited && r.Exit < shellExit {
-		v.Reason += ": " + line
-	}
-	v.Missing = r.Class == proc.NotFound || r.Class == proc.Exited && (r.Exit == shellExit || r.Exit == shellExit+1)
-	v.Output = loop.Excerpt(output)
-	v.Tell = c.tell(r, filepath.Join(cmp.Or(c.LogAs, c.LogDir), name), output)
+	v = c.verdict(o, name)
 	return v, nil
 }
 
-func (c *Command) logName(iteration int) string {
-	if c.LogNth > 1 {
-		return fmt.Sprintf("guardrail_%d_%s_%d.log", iteration, Slug(c.Line), c.LogNth)
+func (c *Command) createLog(name string) (io.WriteCloser, error) {
+	path := filepath.Join(c.LogDir, name)
+	log, err := proc.CreateLog(path, logBytes)
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Sprintf("guardrail_%d_%s.log", iteration, Slug(c.Line))
-}
-
-func (c *Command) reason(r proc.Result) string {
-	switch r.Class {
-	case proc.TimedOut:
-		return fmt.Sprintf("it was stopped after its time limit of %s", c.Timeout)
-	case proc.Signalled:
-		return "it was ended by " + r.Signal
-	case proc.NotFound, proc.NotExecutable:
-		return fmt.Sprintf("there is no shell to run it (%s)", Shell(runtime.GOOS)[0])
-	}
-	switch r.Exit {
-	case shellExit:
-		return "the command cannot be executed (exit code 126)"
-	case shellExit + 1:
-		return "a program of the command was not found (exit code 127); install it before ralph runs, or change the check"
-	}
-	return fmt.Sprintf("it exited with code %d", r.Exit)
-}
-
-var failing = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
-
-// telling is the first line of an output that tells what failed, or else its last line that says anything.
-func telling(output string) string {
-	last := ""
-	for line := range strings.Lines(output) {
-		line = strings.TrimSpace(proc.Inert(line))
-		if failing.MatchString(line) {
-			return shorten(line, 120)
-		}
-		if line != "" {
-			last = line
+	if c.As != nil { // the next prompt names the file, and the agent is that user
+		if err := os.Chmod(path, 0o644); err != nil {
+			return nil, errors.Join(fmt.Errorf("letting the agent read the check's output: %w", err), log.Close())
 		}
 	}
-	return shorten(last, 120)
+	return log, nil
 }
 
-// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can run it.
-func (c *Command) tell(r proc.Result, log, output string) string {
-	var b strings.Builder
-	switch r.Class {
-	case proc.TimedOut:
-		fmt.Fprintf(&b, "Guardrail \"%s\" was stopped after %s.\n", c.Line, c.Timeout)
-	case proc.Exited:
-		fmt.Fprintf(&b, "Guardrail \"%s\" failed with exit code %d.\n", c.Line, r.Exit)
-	default:
-		fmt.Fprintf(&b, "Guardrail \"%s\" failed: %s.\n", c.Line, c.reason(r))
-	}
-	if c.Hint != "" {
-		fmt.Fprintf(&b, "Hint: %s\n", c.Hint)
-	}
-	fmt.Fprintf(&b, "Output file: %s\n", log)
-	b.WriteString("Output (truncated):\n" + truncate(output, c.TruncateChars, c.TruncateFrom))
-	return b.String()
+// ending is how a command ended, and what it left to judge.
+type ending struct {
+	proc.Result
+	output string // its beginning and its end, without secrets
+	seen   *sought
+	report report
+	tests  failure.Tests
 }
 
-const cutMark = "... [truncated]"
+// run runs the process. Everything that reads the whole output reads it as it comes.
+func (c *Command) run(ctx context.Context, log io.Writer) (ending, error) {
+	most := max(keptBytes, utf8.UTFMax*c.TruncateChars)
+	kept, seen, tests := proc.NewTail(most, most), c.Expect.sought(), failure.NewTestCounter()
+	writers := []io.Writer{log, kept, seen, tests}
+	if c.Console != nil {
+		lines := newInert(c.Console)
+		defer lines.flush()
+		writers = append(writers, lines)
+	}
+	to := io.MultiWriter(writers...)
+	start := c.start
+	if start == nil {
+		start = proc.Run
+	}
+	r, err := start(ctx, proc.Spec{
+		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Timeout: c.Timeout, Soft: c.Soft, OnSoft: c.warn,
+		Stdout: to, Stderr: to,
+	})
+	return ending{Result: r, output: c.redacted(kept.String()), seen: seen, tests: tests.Tests()}, err
+}
 
-// truncate keeps so many runes of an output, whole ones, and says so when that is not all of it (S1-92, S1-93, C9).
-func truncate(s string, runes int, from string) string {
-	if len(s) <= runes || utf8.RuneCountInString(s) <= runes {
+func (c *Command) redacted(s string) string {
+	if c.Redact == nil {
 		return s
 	}
-	switch from {
-	case "tail":
-		return cutMark + "\n" + lastRunes(s, runes)
-	case "both":
-		return firstRunes(s, runes-runes/2) + cutMark + "\n" + lastRunes(s, runes/2)
+	return c.Redact(s)
+}
+
+// warn tells that the command takes long.
+func (c *Command) warn() {
+	if c.OnSoft == nil {
+		return
 	}
-	return firstRunes(s, runes) + cutMark
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
+	warning := fmt.Sprintf("%s has taken %s", c.Title, c.Soft)
+	if c.Timeout > 0 {
+		warning += fmt.Sprintf("; it is stopped at %s", c.Timeout)
 	}
-	return s
+	c.OnSoft(warning)
 }
 
-func lastRunes(s string, n int) string {
-	end := len(s)
-	for ; n > 0 && end > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(s[:end])
-		end -= size
+// verdict is what the ending means.
+func (c *Command) verdict(o ending, log string) loop.Verdict {
+	v := loop.Verdict{Exit: o.Exit, LogFile: log, FailAction: c.FailAction}
+	if o.tests.Known {
+		v.Ran = &o.tests.Ran
 	}
-	return s[end:]
-}
-
-var notSlug = regexp.MustCompile(`[^A-Za-z0-9]+`)
-
-// Slug makes a command part of a file name (S1-98).
-func Slug(command string) string {
-	s := strings.Trim(notSlug.ReplaceAllString(command, "_"), "_")
-	if len(s) > 50 {
-		s = strings.TrimRight(s[:50], "_")
+	no := c.unmet(o)
+	if no == "" {
+		v.Pass, v.Reason = true, c.remark(o)
+		return v
 	}
-	return s
-}
-
-// inert writes whole lines to a console, each made harmless.
-type inert struct {
-	to   *bufio.Writer
-	part []byte
-	cut  bool // there is more of the line than part
-}
-
-const maxConsoleLine = 4 << 10
-
-func newInert(to io.Writer) *inert { return &inert{to: bufio.NewWriter(to)} }
-
-func (w *inert) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if b == '\n' {
-			w.line()
-			continue
-		}
-		if w.cut = len(w.part) == maxConsoleLine; !w.cut {
-			w.part = append(w.part, b)
+	v.Findings = findings(c.Title, o)
+	v.Gap = failure.Gap(o.output)
+	v.Hash = failure.Signature(c.Title, c.signed(o, no))
+	v.Reason = no
+	if o.Class == proc.Exited && o.Exit < shellExit && c.exit(o) != "" {
+		if line := tellingOf(v.Findings, o.output); line != "" {
+			v.Reason += ": " + line
 		}
 	}
-	return len(p), nil
+	v.Missing = o.Class == proc.NotFound || o.Class == proc.Exited && (o.Exit == shellExit || o.Exit == shellExit+1) && c.exit(o) != ""
+	v.Output = loop.Excerpt(o.output)
+	v.Tell = c.tell(o, no, filepath.Join(cmp.Or(c.LogAs, c.LogDir), log))
+	return v
 }
 
-func (w *inert) line() {
-	line := proc.Inert(string(w.part))
-	if w.cut { // maybe within a character
-		line = proc.Inert(strings.ToValidUTF8(string(w.part), "")) + " [...]"
+// signed is what the signature of a failure is made of: the output where the command itself failed, or else why it is not good enough.
+func (c *Command) signed(o ending, no string) string {
+	if o.Class == proc.Exited && c.exit(o) != "" && o.output != "" {
+		return o.output
 	}
-	_, _ = fmt.Fprintf(w.to, "  │ %s\n", line)
-	_ = w.to.Flush()
-	w.part, w.cut = w.part[:0], false
-}
-
-func (w *inert) flush() {
-	if len(w.part) > 0 {
-		w.line()
-	}
+	return no + "\n" + o.output
 }

@@ -1,0 +1,161 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+
+	"github.com/ralph-loop/ralph/internal/failure"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Expect is what must be so for a command to pass (C26). The zero value expects the exit code 0, and that tests ran where the output
+// tells of any.
+type Expect struct {
+	Exit        *int     // the one good exit code; nil: 0
+	Contains    []string // what stdout and stderr together must contain, each of them, byte for byte, anywhere in all of it
+	NotContains []string // what they must not contain
+	// MinTests is how many tests must have run; when that cannot be told, the command fails. 0: none need to. nil: at least one, where
+	// the output or the report tells.
+	MinTests *int
+}
+
+func (e Expect) exit() int {
+	if e.Exit == nil {
+		return 0
+	}
+	return *e.Exit
+}
+
+// unmet is the first expectation that does not hold, in the order in which they are looked at; empty: all hold.
+func (c *Command) unmet(o ending) string {
+	for _, look := range []func(ending) string{
+		c.exit,
+		c.contains,
+		c.notContains,
+		c.reported,
+		c.tested,
+	} {
+		if no := look(o); no != "" {
+			return no
+		}
+	}
+	return ""
+}
+
+func (c *Command) exit(o ending) string {
+	if o.Class == proc.Exited && o.Exit == c.Expect.exit() {
+		return ""
+	}
+	return c.reason(o.Result)
+}
+
+func (c *Command) contains(o ending) string {
+	for _, s := range c.Expect.Contains {
+		if !o.seen.has(s) {
+			return fmt.Sprintf("its output does not contain %q, which is expected", shorten(s, 120))
+		}
+	}
+	return ""
+}
+
+func (c *Command) notContains(o ending) string {
+	for _, s := range c.Expect.NotContains {
+		if o.seen.has(s) {
+			return fmt.Sprintf("its output contains %q, which it must not", shorten(s, 120))
+		}
+	}
+	return ""
+}
+
+// reported says no to failures that a report names though the command's exit code does not.
+func (c *Command) reported(o ending) string {
+	switch {
+	case o.report.bad != "":
+		return o.report.bad
+	case o.report.failures == 0:
+		return ""
+	}
+	return fmt.Sprintf("its exit code is as expected, and its report %s names a failure all the same: %s", c.Report, shorten(proc.Inert(place(*o.report.worst)), 120))
+}
+
+// tested says no to a pass that tested nothing.
+func (c *Command) tested(o ending) string {
+	t := o.tests
+	if c.Expect.MinTests == nil {
+		if c.VacuousOK || !vacuous(t) || asksForNone.MatchString(c.Line) {
+			return ""
+		}
+		return "it passed without running a single test (" + t.Said + "), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"
+	}
+	least := *c.Expect.MinTests
+	switch {
+	case least <= 0 || t.Known && t.Ran >= least:
+		return ""
+	case !t.Known:
+		return fmt.Sprintf("how many tests ran cannot be told from the output; at least %d must, so let the command print its runner's summary or name its JUnit report", least)
+	case t.Ran == 0:
+		return fmt.Sprintf("no test ran (%s), and at least %d must", t.Said, least)
+	case t.AtLeast:
+		return fmt.Sprintf("how many tests ran cannot be told from the output, only that at least %d did; at least %d must, so let %s list them (go test: -v) or name its JUnit report", t.Ran, least, t.Runner)
+	}
+	return fmt.Sprintf("only %d tests ran (%s), and at least %d must", t.Ran, t.Runner, least)
+}
+
+func vacuous(t failure.Tests) bool { return t.Known && t.Ran == 0 }
+
+// asksForNone matches a command that says itself that it is to run no test: it builds, or collects.
+var asksForNone = regexp.MustCompile(`\s(?:-DskipTests(?:=true)?|-Dmaven\.test\.skip(?:=true)?|--collect-only|--co|-run[= ](?:\^\$|'\^\$'|"\^\$"))(?:[\s;&|]|$)`)
+
+// remark is what a reader should know of a command that passed.
+func (c *Command) remark(o ending) string {
+	switch {
+	case vacuous(o.tests):
+		return "it passed without running a single test (" + o.tests.Said + ")"
+	case c.Report != "" && o.report.files == 0:
+		return "it passed without writing its report " + c.Report
+	}
+	return ""
+}
+
+// sought looks for texts in a stream, however it is cut into writes. It keeps no more of it than the longest of them.
+type sought struct {
+	missing map[string]bool // what has not been seen
+	longest int
+	end     []byte // of what was written, less than longest
+}
+
+// sought is everything that is expected, or expected not to be there.
+func (e Expect) sought() *sought {
+	f := &sought{missing: map[string]bool{}}
+	for _, list := range [][]string{e.Contains, e.NotContains} {
+		for _, s := range list {
+			if s != "" { // is in everything
+				f.missing[s] = true
+				f.longest = max(f.longest, len(s))
+			}
+		}
+	}
+	return f
+}
+
+// Write implements io.Writer; it never fails.
+func (f *sought) Write(p []byte) (int, error) {
+	if len(f.missing) == 0 {
+		return len(p), nil
+	}
+	border := append(f.end, p[:min(len(p), f.longest-1)]...)
+	for s := range f.missing {
+		if bytes.Contains(border, []byte(s)) || bytes.Contains(p, []byte(s)) {
+			delete(f.missing, s)
+		}
+	}
+	if len(p) < f.longest {
+		f.end = border[max(0, len(border)-f.longest+1):]
+	} else {
+		f.end = append(border[:0], p[len(p)-f.longest+1:]...)
+	}
+	return len(p), nil
+}
+
+func (f *sought) has(s string) bool { return !f.missing[s] }

@@ -1,0 +1,179 @@
+package check
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// command is a hard check of a shell line in an empty directory.
+func command(t *testing.T, line string) *Command {
+	t.Helper()
+	return &Command{
+		Title: "check", Line: line, Hard: true, Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(), Timeout: time.Minute, TruncateChars: 5000,
+	}
+}
+
+func outcomeOf(t *testing.T, c *Command) loop.Verdict {
+	t.Helper()
+	v, err := c.Run(context.Background(), At{Iteration: loop.Iteration{N: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestExpect has a row for each expectation, held and not; the reason of the first that does not hold is told.
+func TestExpect(t *testing.T) {
+	noTests := "echo '?   \tm\t[no test files]'; "
+	tests := []struct {
+		name   string
+		line   string
+		expect Expect
+		want   string // the reason; empty: it passes
+	}{
+		{"nothing expected: exit 0", "echo hello", Expect{}, ""},
+		{"nothing expected: exit 1", "exit 1", Expect{}, "it exited with code 1"},
+		{"another exit", "exit 3", Expect{Exit: new(3)}, ""},
+		{"another exit, and 0", "true", Expect{Exit: new(3)}, "it exited with code 0, and 3 is expected"},
+		{"another exit, and a third", "echo bad luck; exit 4", Expect{Exit: new(3)}, "it exited with code 4, and 3 is expected: bad luck"},
+		{"0 asked for", "exit 1", Expect{Exit: new(0)}, "it exited with code 1"},
+		{"a missing tool is no expected failure", "no-such-tool", Expect{Exit: new(1)}, "a program of the command was not found (exit code 127); install it before ralph runs, or change the check"},
+		{"a missing tool, asked for exactly", "no-such-tool", Expect{Exit: new(127)}, ""},
+		{"a program that is none", ". /; exit 126", Expect{Exit: new(1)}, "the command cannot be executed (exit code 126)"},
+		{"ended by a signal", "kill -TERM $$", Expect{Exit: new(143)}, "it was ended by SIGTERM"},
+
+		{"contains", "echo all good", Expect{Contains: []string{"good", "all"}}, ""},
+		{"contains, on stderr", "echo good >&2", Expect{Contains: []string{"good"}}, ""},
+		{"contains, and lacks it", "echo all", Expect{Contains: []string{"all", "good"}}, `its output does not contain "good", which is expected`},
+		{"contains is exact", "echo GOOD", Expect{Contains: []string{"good"}}, `its output does not contain "good", which is expected`},
+		{"contains not", "echo all", Expect{NotContains: []string{"warning"}}, ""},
+		{"contains not, and does", "echo 1 warning", Expect{NotContains: []string{"error", "warning"}}, `its output contains "warning", which it must not`},
+		{"contained by a failure", "echo good; exit 1", Expect{Contains: []string{"good"}}, "it exited with code 1: good"},
+		{"the exit comes first", "echo warning; exit 2", Expect{NotContains: []string{"warning"}}, "it exited with code 2: warning"},
+		{"what it contains comes before what not", "echo warning", Expect{Contains: []string{"good"}, NotContains: []string{"warning"}}, `its output does not contain "good", which is expected`},
+		{"what it contains comes before the tests", noTests, Expect{Contains: []string{"good"}}, `its output does not contain "good", which is expected`},
+
+		{"no test", noTests, Expect{}, "it passed without running a single test (go test: no test files), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"},
+		{"no test, with another exit", noTests + "exit 5", Expect{Exit: new(5)}, "it passed without running a single test (go test: no test files), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"},
+		{"no test, and none is needed", noTests, Expect{MinTests: new(0)}, ""},
+		{"no test, and some are", noTests, Expect{MinTests: new(1)}, "no test ran (go test: no test files), and at least 1 must"},
+		{"enough tests", "echo 'Tests:       3 passed, 3 total'", Expect{MinTests: new(3)}, ""},
+		{"too few tests", "echo 'Tests:       2 skipped, 3 passed, 5 total'", Expect{MinTests: new(4)}, "only 3 tests ran (jest), and at least 4 must"},
+		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be told from the output; at least 1 must, so let the command print its runner's summary or name its JUnit report"},
+		{"at least one", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(1)}, ""},
+		{"at least one, and two must", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(2)}, "how many tests ran cannot be told from the output, only that at least 1 did; at least 2 must, so let go test list them (go test: -v) or name its JUnit report"},
+		{"none needed, none told", "echo fine", Expect{MinTests: new(0)}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := command(t, tt.line)
+			c.Expect = tt.expect
+			v := outcomeOf(t, c)
+			if tt.want == "" {
+				if !v.Pass || v.Hash != "" || v.Tell != "" {
+					t.Errorf("it should pass: %+v", v)
+				}
+				return
+			}
+			if v.Pass || v.Reason != tt.want {
+				t.Errorf("pass %v, reason: %s\nwant: %s", v.Pass, v.Reason, tt.want)
+			}
+			if len(v.Hash) != 8 || v.Tell == "" {
+				t.Errorf("hash %q, tell %q", v.Hash, v.Tell)
+			}
+		})
+	}
+}
+
+// TestExpectationIsExplained: the agent is told what was expected, not that an exit code of 0 is a failure.
+func TestExpectationIsExplained(t *testing.T) {
+	c := command(t, "echo warning")
+	c.Expect.NotContains, c.Hint = []string{"warning"}, "mend them"
+	v := outcomeOf(t, c)
+	want := `Guardrail "echo warning" failed: its output contains "warning", which it must not.` + "\nHint: mend them\nOutput file: "
+	if !strings.HasPrefix(v.Tell, want) || !strings.HasSuffix(v.Tell, "\nOutput (truncated):\nwarning\n") {
+		t.Errorf("tell:\n%s", v.Tell)
+	}
+}
+
+// TestVacuous: commands that pass and test nothing (B-6 of what other loops get wrong).
+func TestVacuous(t *testing.T) {
+	tests := []struct {
+		name, line string
+		ok         bool
+		pass       bool
+		reason     string // its beginning
+		ran        int    // -1: nobody knows
+	}{
+		{"unknown", "echo built", false, true, "", -1},
+		{"some", "echo '===== 2 passed, 1 skipped in 0.01s ====='", false, true, "", 2},
+		{"none", "echo '===== no tests ran in 0.01s ====='", false, false, "it passed without running a single test (pytest: no tests ran)", 0},
+		{"all skipped", "echo '===== 2 skipped in 0.01s ====='", false, false, "it passed without running a single test (pytest: all 2 skipped)", 0},
+		{"none, where exit codes decide", "echo '===== no tests ran in 0.01s ====='", true, true, "it passed without running a single test (pytest: no tests ran)", 0},
+		{"none of one runner, some of another", "echo 'Tests:       3 skipped, 3 total'; echo 'ok  \tm\t0.1s'", false, true, "", 1},
+		{"none of two", "echo 'Tests:       3 skipped, 3 total'; echo 'ok  \tm\t0.1s [no tests to run]'", false, false, "it passed without running a single test (go test: no tests to run; jest: all 3 skipped)", 0},
+		{"it is asked to run none", "mvn() { echo 'Tests are skipped.'; }; mvn -DskipTests package", false, true, "it passed without running a single test (maven: Tests are skipped)", 0},
+		{"it is asked to run them", "mvn() { echo 'Tests are skipped.'; }; mvn -DskipTests=false package", false, false, "it passed without running a single test", 0},
+		{"a failure is a failure", "echo '===== no tests ran in 0.01s ====='; exit 5", true, false, "it exited with code 5", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := command(t, tt.line)
+			c.VacuousOK = tt.ok
+			v := outcomeOf(t, c)
+			if v.Pass != tt.pass || !strings.HasPrefix(v.Reason, tt.reason) || tt.reason == "" && v.Reason != "" {
+				t.Errorf("pass %v, reason %q", v.Pass, v.Reason)
+			}
+			if tt.ran < 0 && v.Ran != nil || tt.ran >= 0 && (v.Ran == nil || *v.Ran != tt.ran) {
+				t.Errorf("ran %v, want %d", v.Ran, tt.ran)
+			}
+		})
+	}
+}
+
+// TestAllOfTheOutputIsSearched: also what is kept nowhere, since it is in the middle of megabytes.
+func TestAllOfTheOutputIsSearched(t *testing.T) {
+	c := command(t, "yes 'a line of no interest' | head -n 40000; echo needle; echo 'Tests:       3 skipped, 3 total'; yes 'a line of no interest' | head -n 40000")
+	c.Expect.Contains = []string{"needle"}
+	if v := outcomeOf(t, c); v.Pass || !strings.Contains(v.Reason, "jest: all 3 skipped") {
+		t.Errorf("verdict = %+v", v)
+	}
+}
+
+// TestSought: how the output is cut into writes changes nothing, and little of it is kept.
+func TestSought(t *testing.T) {
+	output := strings.Repeat("ab", 5000) + "needle in hay" + strings.Repeat("ab", 5000)
+	for size := 1; size < 40; size++ {
+		f := Expect{Contains: []string{"needle in hay", "aba"}, NotContains: []string{"needle in the hay", "bb"}}.sought()
+		for rest := output; rest != ""; {
+			n := min(size, len(rest))
+			_, _ = io.WriteString(f, rest[:n])
+			rest = rest[n:]
+			if len(f.end) > len("needle in the hay") {
+				t.Fatalf("%d bytes are kept", len(f.end))
+			}
+		}
+		if !f.has("needle in hay") || !f.has("aba") || f.has("needle in the hay") || f.has("bb") {
+			t.Errorf("in pieces of %d: missing %v", size, f.missing)
+		}
+	}
+}
+
+// TestFailureNamesItsPlaces: the reason begins with the first of them.
+func TestFailureNamesItsPlaces(t *testing.T) {
+	c := command(t, `printf -- '--- FAIL: TestF (0.00s)\n    a_test.go:3: want 3, got 4\nFAIL\nFAIL\tm\t0.1s\n'; exit 1`)
+	v := outcomeOf(t, c)
+	if v.Reason != "it exited with code 1: a_test.go:3: want 3, got 4" || len(v.Findings) != 1 || v.Findings[0].Line != 3 {
+		t.Errorf("reason %q, findings %+v", v.Reason, v.Findings)
+	}
+	again := outcomeOf(t, command(t, strings.Replace(c.Line, "0.1s", "0.2s", 1)))
+	if v.Hash != again.Hash {
+		t.Error("the same failure has two signatures")
+	}
+}

@@ -1,0 +1,136 @@
+package check
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/failure"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// What is read of a command's reports.
+const (
+	maxReports     = 500
+	maxReportBytes = 8 << 20  // of one
+	maxReportsRead = 32 << 20 // of all
+)
+
+// report is what the reports of a run say together.
+type report struct {
+	files    int    // written by this run
+	bad      string // why one cannot be read
+	findings []loop.Finding
+	worst    *loop.Finding // the first that is no mere warning
+	failures int
+	tests    failure.Tests
+}
+
+// reports finds the files that Report names as they are now. Only a plain file counts, and only in the worktree: the agent may have
+// put anything there.
+func (c *Command) reports() (map[string]fs.FileInfo, error) {
+	found := map[string]fs.FileInfo{}
+	if c.Report == "" {
+		return found, nil
+	}
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the report %s: %w", c.Report, err)
+	}
+	defer func() { _ = root.Close() }()
+	names, err := fs.Glob(root.FS(), path.Clean(filepath.ToSlash(c.Report)))
+	if err != nil {
+		return nil, fmt.Errorf("looking for the report %q of the check %s: %w; write a path, or a pattern like build/*.xml", c.Report, c.Title, err)
+	}
+	for _, name := range names[:min(len(names), maxReports)] {
+		if info, err := root.Lstat(name); err == nil {
+			found[name] = info
+		}
+	}
+	return found, nil
+}
+
+// readReports reads what the run has written. A report from before says nothing of this run, whoever put it there.
+func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
+	now, err := c.reports()
+	if err != nil || len(now) == 0 {
+		return err
+	}
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return fmt.Errorf("reading the report %s: %w", c.Report, err)
+	}
+	defer func() { _ = root.Close() }()
+	left := int64(maxReportsRead)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		info := now[name]
+		if old := before[name]; old != nil && unchanged(old, info) {
+			continue
+		}
+		o.report.files++
+		if left -= info.Size(); !info.Mode().IsRegular() || info.Size() > maxReportBytes || left < 0 {
+			o.report.bad = fmt.Sprintf("its report %s cannot be read: it is no plain file of at most %d MiB (of all reports, %d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
+			continue
+		}
+		content, err := root.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("reading the report %s: %w", name, err)
+		}
+		o.report.take(name, []byte(c.redacted(string(content))))
+	}
+	o.tests = more(o.tests, o.report.tests)
+	return nil
+}
+
+func unchanged(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
+}
+
+// take adds one report.
+func (r *report) take(name string, content []byte) {
+	found, ok := failure.Report(content)
+	if !ok {
+		r.bad = fmt.Sprintf("its report %s is neither JUnit XML nor SARIF, or is broken off", name)
+		return
+	}
+	for _, f := range found {
+		if f.Level == "" || f.Level == "error" {
+			r.failures++
+			if r.worst == nil {
+				r.worst = &f
+			}
+		}
+	}
+	r.findings = append(r.findings, found[:min(len(found), loop.MaxFindings-len(r.findings))]...)
+	tests := failure.RanReport(content)
+	if r.tests.Known && tests.Known {
+		tests.Ran, tests.Skipped, tests.Failed = tests.Ran+r.tests.Ran, tests.Skipped+r.tests.Skipped, tests.Failed+r.tests.Failed
+	}
+	if tests.Known {
+		r.tests = tests
+	}
+}
+
+// more is what is told by whom knows of more tests: an output and a report speak of the same ones.
+func more(output, report failure.Tests) failure.Tests {
+	switch {
+	case !report.Known:
+		return output
+	case !output.Known, report.Ran > output.Ran, report.Ran == output.Ran && report.Ran > 0:
+		return report
+	}
+	return output
+}
+
+// findings are those of the report, which says them better, or else those of the output.
+func findings(check string, o ending) []loop.Finding {
+	found := o.report.findings
+	if len(found) == 0 {
+		found = failure.Findings(check, o.output)
+	}
+	return found[:min(len(found), loop.MaxFindings)]
+}

@@ -1,0 +1,96 @@
+package check
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// lasting stands for a process that takes so long, under the clock of a test.
+func lasting(takes time.Duration) func(context.Context, proc.Spec) (proc.Result, error) {
+	return func(_ context.Context, s proc.Spec) (proc.Result, error) {
+		began := time.Now()
+		if s.Soft > 0 && takes > s.Soft {
+			time.Sleep(s.Soft)
+			s.OnSoft()
+		}
+		if s.Timeout > 0 && takes > s.Timeout {
+			time.Sleep(s.Timeout - time.Since(began))
+			return proc.Result{Class: proc.TimedOut, Exit: -1}, nil
+		}
+		time.Sleep(takes - time.Since(began))
+		return proc.Result{Class: proc.Exited}, nil
+	}
+}
+
+// TestTimeLimits has a row for each side of the limits of S0-22: a warning at 5 minutes, the end at 10.
+func TestTimeLimits(t *testing.T) {
+	for _, tt := range []struct {
+		takes, ends time.Duration
+		warned      bool
+		pass        bool
+	}{
+		{4 * time.Minute, 4 * time.Minute, false, true},
+		{7 * time.Minute, 7 * time.Minute, true, true},
+		{time.Hour, 10 * time.Minute, true, false},
+	} {
+		t.Run(tt.takes.String(), func(t *testing.T) {
+			c := command(t, "make test")
+			synctest.Test(t, func(t *testing.T) {
+				c.Soft, c.Timeout, c.start = 5*time.Minute, 10*time.Minute, lasting(tt.takes)
+				verdicts, log := judgeOne(t, at(silent, changed), &tree{}, c)
+				v := verdicts[0]
+				if v.Pass != tt.pass || v.Duration != tt.ends {
+					t.Errorf("pass %v after %s (%s)", v.Pass, v.Duration, v.Reason)
+				}
+				if n := strings.Count(log, "check has taken 5m0s; it is stopped at 10m0s"); n != map[bool]int{true: 1}[tt.warned] {
+					t.Errorf("warned %d times:\n%s", n, log)
+				}
+				if !tt.pass && (v.Reason != "it was stopped after its time limit of 10m0s" || !strings.HasPrefix(v.Tell, `Guardrail "make test" was stopped after 10m0s.`)) {
+					t.Errorf("reason %q, tell %q", v.Reason, v.Tell)
+				}
+			})
+		})
+	}
+}
+
+// TestTimeLimitsOfARealProcess: once, in real time. What was printed before the end is judged by nobody.
+func TestTimeLimitsOfARealProcess(t *testing.T) {
+	c := command(t, "echo '5 passed in 0.1s'; sleep 60")
+	c.Soft, c.Timeout = 50*time.Millisecond, 1500*time.Millisecond
+	var mu sync.Mutex
+	var warnings []string
+	c.OnSoft = func(warning string) {
+		mu.Lock()
+		defer mu.Unlock()
+		warnings = append(warnings, warning)
+	}
+	began := time.Now()
+	v := outcomeOf(t, c)
+	if v.Pass || v.Reason != "it was stopped after its time limit of 1.5s" || time.Since(began) > 15*time.Second {
+		t.Errorf("after %s: %+v", time.Since(began), v)
+	}
+	if len(warnings) != 1 || warnings[0] != "check has taken 50ms; it is stopped at 1.5s" {
+		t.Errorf("warnings = %q", warnings)
+	}
+}
+
+// TestTimeoutIsNoExpectation: a command that is stopped has no exit code to expect.
+func TestTimeoutIsNoExpectation(t *testing.T) {
+	c := command(t, "sleep 60")
+	c.start = func(context.Context, proc.Spec) (proc.Result, error) {
+		return proc.Result{Class: proc.TimedOut, Exit: -1}, nil
+	}
+	for _, code := range []int{0, -1, 143} {
+		c.Expect.Exit = new(code)
+		if v := outcomeOf(t, c); v.Pass || v.Severity != loop.Severity("") {
+			t.Errorf("with %d expected: %+v", code, v)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+func (c *Command) logName(iteration int) string {
+	name := fmt.Sprintf("guardrail_%d_%s", iteration, Slug(c.Line))
+	if c.LogNth > 1 {
+		name += fmt.Sprintf("_%d", c.LogNth)
+	}
+	if c.rerun {
+		name += "_rerun"
+	}
+	return name + ".log"
+}
+
+// reason says how a command ended that did not end as it should.
+func (c *Command) reason(r proc.Result) string {
+	switch r.Class {
+	case proc.TimedOut:
+		return fmt.Sprintf("it was stopped after its time limit of %s", c.Timeout)
+	case proc.Signalled:
+		return "it was ended by " + r.Signal
+	case proc.NotFound, proc.NotExecutable:
+		return fmt.Sprintf("there is no shell to run it (%s)", Shell(runtime.GOOS)[0])
+	}
+	switch r.Exit {
+	case shellExit:
+		return "the command cannot be executed (exit code 126)"
+	case shellExit + 1:
+		return "a program of the command was not found (exit code 127); install it before ralph runs, or change the check"
+	}
+	if want := c.Expect.exit(); want != 0 {
+		return fmt.Sprintf("it exited with code %d, and %d is expected", r.Exit, want)
+	}
+	return fmt.Sprintf("it exited with code %d", r.Exit)
+}
+
+var failing = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
+
+// tellingOf is the first place that an output names, or else the line of it that tells.
+func tellingOf(findings []loop.Finding, output string) string {
+	if len(findings) > 0 {
+		return shorten(proc.Inert(place(findings[0])), 120)
+	}
+	return telling(output)
+}
+
+// telling is the first line of an output that tells what failed, or else its last line that says anything.
+func telling(output string) string {
+	last := ""
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(proc.Inert(line))
+		if failing.MatchString(line) {
+			return shorten(line, 120)
+		}
+		if line != "" {
+			last = line
+		}
+	}
+	return shorten(last, 120)
+}
+
+// place is a finding in a line: "pkg/foo_test.go:12: want 3, got 4", "TestFoo: want 3, got 4".
+func place(f loop.Finding) string {
+	switch {
+	case f.File != "" && f.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
+	case f.File != "":
+		return f.File + ": " + f.Message
+	case f.Test != "":
+		return f.Test + ": " + f.Message
+	}
+	return f.Message
+}
+
+// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can run it.
+func (c *Command) tell(o ending, no, log string) string {
+	var b strings.Builder
+	switch {
+	case o.Class == proc.TimedOut:
+		fmt.Fprintf(&b, "Guardrail \"%s\" was stopped after %s.\n", c.Line, c.Timeout)
+	case o.Class == proc.Exited && c.exit(o) != "" && c.Expect.exit() == 0:
+		fmt.Fprintf(&b, "Guardrail \"%s\" failed with exit code %d.\n", c.Line, o.Exit)
+	default:
+		fmt.Fprintf(&b, "Guardrail \"%s\" failed: %s.\n", c.Line, no)
+	}
+	if c.Hint != "" {
+		fmt.Fprintf(&b, "Hint: %s\n", c.Hint)
+	}
+	fmt.Fprintf(&b, "Output file: %s\n", log)
+	b.WriteString("Output (truncated):\n" + truncate(o.output, c.TruncateChars, c.TruncateFrom))
+	return b.String()
+}
+
+const cutMark = "... [truncated]"
+
+// truncate keeps so many runes of an output, whole ones, and says so when that is not all of it (S1-92, S1-93, C9).
+func truncate(s string, runes int, from string) string {
+	if len(s) <= runes || utf8.RuneCountInString(s) <= runes {
+		return s
+	}
+	switch from {
+	case "tail":
+		return cutMark + "\n" + lastRunes(s, runes)
+	case "both":
+		return firstRunes(s, runes-runes/2) + cutMark + "\n" + lastRunes(s, runes/2)
+	}
+	return firstRunes(s, runes) + cutMark
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+func lastRunes(s string, n int) string {
+	end := len(s)
+	for ; n > 0 && end > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:end])
+		end -= size
+	}
+	return s[end:]
+}
+
+var notSlug = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// Slug makes a command part of a file name (S1-98).
+func Slug(command string) string {
+	s := strings.Trim(notSlug.ReplaceAllString(command, "_"), "_")
+	if len(s) > 50 {
+		s = strings.TrimRight(s[:50], "_")
+	}
+	return s
+}
