@@ -102,7 +102,7 @@ func TestExpectationIsExplained(t *testing.T) {
 	}
 }
 
-// TestVacuous: commands that pass and test nothing (B-6 of what other loops get wrong).
+// TestVacuous: commands that pass and test nothing.
 func TestVacuous(t *testing.T) {
 	tests := []struct {
 		name, line string
