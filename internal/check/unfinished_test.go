@@ -161,6 +161,26 @@ func TestHostileChanges(t *testing.T) {
 	}
 }
 
+// TestManyTests: a change that is made to keep us busy does not.
+func TestManyTests(t *testing.T) {
+	before, after := files{}, files{}
+	for i := range 6 {
+		var many, deep strings.Builder
+		for j := range 4500 {
+			fmt.Fprintf(&many, "def test_%d_%d():\n    assert f(%d)\n", i, j, j)
+		}
+		for j := range 500 {
+			fmt.Fprintf(&deep, "%*sdef test_%d_%d():\n", j, "", i, j)
+		}
+		before[fmt.Sprintf("tests/%d.py", i)] = many.String()
+		after[fmt.Sprintf("tests/%d.py", i)] = deep.String() + strings.ReplaceAll(many.String(), "_", "__")
+	}
+	v := run(t, &Weakened{Changes: given("", before, after)}, judged())
+	if v.Pass || len(v.Findings) != loop.MaxFindings || !strings.Contains(v.Reason, "not looked through") {
+		t.Errorf("reason %s, %d findings", v.Reason, len(v.Findings))
+	}
+}
+
 // TestUnfinishedWhateverAttributesSay: a source file that its repository calls binary is read all the same.
 func TestUnfinishedWhateverAttributesSay(t *testing.T) {
 	c := given("diff --git a/a.go b/a.go\nindex 1..2 100644\nBinary files a/a.go and b/a.go differ\n", files{"a.go": "package a\n// TODO: old\n"}, files{"a.go": "// TODO: old\npackage a\n\npanic(\"not implemented\")\n"})

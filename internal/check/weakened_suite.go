@@ -35,6 +35,7 @@ func (l *language) suiteOf(file, text string) suite {
 	dead := l.comments(lines)
 	marked := 0 // lines for which a mark that was read still counts
 	covered := 0
+	budget := 4*len(lines) + 1000 // lines that are read again, as part of a test in a test
 	for i, raw := range lines {
 		text := clip(raw)
 		if l.mark != nil && (!dead[i] || strings.Contains(text, "@test")) && l.mark.MatchString(text) {
@@ -55,9 +56,9 @@ func (l *language) suiteOf(file, text string) suite {
 		} else if name == "" {
 			s.plain = append(s.plain, group(anyFunction, text))
 		}
-		if marked--; name != "" {
+		if marked--; name != "" && len(s.tests) < maxOfFile {
 			marked = 0
-			t := l.testAt(lines, dead, i, row)
+			t := l.testAt(lines, dead, i, row, &budget)
 			t.name, t.file, t.inner = name, file, i < covered
 			covered = max(covered, t.end)
 			s.tests = append(s.tests, t)
@@ -89,7 +90,7 @@ func (l *language) declared(text string, marked bool) (name string, row bool) {
 }
 
 // testAt reads the test that is declared in lines[at]: what stands right above it, and what is indented below it.
-func (l *language) testAt(lines []string, dead []bool, at int, row bool) testCase {
+func (l *language) testAt(lines []string, dead []bool, at int, row bool, budget *int) testCase {
 	t := testCase{line: at + 1, end: at + 1, row: row}
 	depth := indent(lines[at])
 	for i := at - 1; i >= max(0, at-12) && !row; i-- {
@@ -103,7 +104,8 @@ func (l *language) testAt(lines []string, dead []bool, at int, row bool) testCas
 	if row {
 		return t
 	}
-	for i := at + 1; i < len(lines); i++ {
+	for i := at + 1; i < len(lines) && *budget > 0; i++ {
+		*budget--
 		text := strings.TrimSpace(lines[i])
 		if text == "" {
 			continue
