@@ -3,6 +3,8 @@ package prompt
 import (
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -113,5 +115,23 @@ func TestPrependedOutput(t *testing.T) {
 	got, err := Writer{Completion: "DONE"}.For(started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Mind the format.", FailAction: loop.Prepend})...), loop.Step{Iteration: 2})
 	if err != nil || !strings.HasPrefix(got, "Mind the format.\n\n# Task Implementation") || strings.Count(got, "Mind the format.") != 1 {
 		t.Errorf("the prompt is %s, %v", got, err)
+	}
+}
+
+// TestDocumentedFields: docs/prompts.md names every field and every file.
+func TestDocumentedFields(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "prompts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range slices.Concat(writers, judges) {
+		if !strings.Contains(string(page), "`{{."+field+"}}`") {
+			t.Errorf("it does not name the field %s", field)
+		}
+	}
+	for _, name := range Names() {
+		if !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("it does not name the file %s", name)
+		}
 	}
 }
