@@ -5,19 +5,24 @@ import (
 	"strings"
 )
 
-var typeScriptSays = regexp.MustCompile(`^(.*?)(?:\(\d+,\d+\): |:\d+:\d+ - )?(error TS\d+: .*)$`)
+var (
+	typeScriptSays = regexp.MustCompile(`^(.*?)(?:\(\d+,\d+\): |:\d+:\d+ - )?(error TS\d+: .*)$`)
+	typeScriptSums = regexp.MustCompile(`^(?:Errors  Files|\s*\d+  \S+:\d+)$`) // a table at the end
+)
 
 // typeScript keeps the TypeScript compiler's errors with their chains of reasons: with a terminal it shows the code and more beside
 // them, and writes the place in another way.
 func typeScript(lines []string) []string {
 	var kept []string
-	inside, chain := false, false
+	inside, chain, seen := false, false, false
 	for _, line := range lines {
 		var m []string
 		if strings.Contains(line, "error TS") {
 			m = typeScriptSays.FindStringSubmatch(line)
 		}
+		seen = seen || m != nil
 		switch {
+		case seen && typeScriptSums.MatchString(line):
 		case m != nil && m[1] != "" && !strings.ContainsAny(m[1], " \t"):
 			kept = append(kept, m[1]+": "+m[2])
 			inside, chain = true, true

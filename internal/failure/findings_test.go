@@ -40,6 +40,8 @@ func TestFindings(t *testing.T) {
 			{File: "src/lib.rs", Line: 7, Column: 5, Test: "tests::adds", Message: "assertion 'left == right' failed, left: 3, right: 4"}}},
 		{"rustc", "", "error[E0425]: cannot find value `x` in this scope\n --> src/lib.rs:3:5\n", []loop.Finding{
 			{File: "src/lib.rs", Line: 3, Column: 5, Rule: "E0425", Level: "error", Message: "cannot find value 'x' in this scope"}}},
+		{"ruff", "", "F401 [*] `os` imported but unused\n --> src/a.py:1:8\n  |\n1 | import os\n  |        ^^", []loop.Finding{
+			{File: "src/a.py", Line: 1, Column: 8, Rule: "F401", Message: "'os' imported but unused"}}},
 		{"tsc", "", "src/a.ts(3,5): error TS2322: no", []loop.Finding{{File: "src/a.ts", Line: 3, Column: 5, Rule: "TS2322", Message: "no"}}},
 		{"eslint", "", "/home/dev/app/src/a.js\n  3:5  error  'x' is not defined  no-undef\n  4:1  warning  Long  max-len\n", []loop.Finding{
 			{File: "a.js", Line: 3, Column: 5, Rule: "no-undef", Level: "error", Message: "'x' is not defined"}, {File: "a.js", Line: 4, Column: 1, Rule: "max-len", Level: "warning", Message: "Long"}}},

@@ -9,15 +9,18 @@ import (
 
 var (
 	rustcSays  = regexp.MustCompile(`^(error|warning)(?:\[(\w+)\])?: (.*)$`)
+	ruffSays   = regexp.MustCompile(`^([A-Z]{1,5}\d{3,4}|invalid-syntax:?)(?: \[\*\])? (.*)$`)
 	rustcPlace = regexp.MustCompile(`^\s*-->\s+(\S+?):(\d+):(\d+)$`)
 )
 
-// readRustc finds the diagnostics of rustc and of tools that print as it does.
+// readRustc finds the diagnostics of rustc and of tools that print as it does: ruff.
 func readRustc(lines []string, found *findings) {
 	f := loop.Finding{}
 	for _, line := range lines {
 		if m := rustcSays.FindStringSubmatch(line); m != nil {
 			f = loop.Finding{Level: m[1], Rule: m[2], Message: m[3]}
+		} else if m := ruffSays.FindStringSubmatch(line); m != nil {
+			f = loop.Finding{Rule: strings.TrimSuffix(m[1], ":"), Message: m[2]}
 		} else if m := rustcPlace.FindStringSubmatch(line); m != nil && f.Message != "" {
 			f.File, f.Line, f.Column = m[1], number(m[2]), number(m[3])
 			found.add(f)

@@ -10,6 +10,7 @@ var (
 	javaFrame   = regexp.MustCompile(`^\s*at (?:[\w.-]+(?:@[\w.-]+)?/+)*([\w$.<>/]+)\([^)]*\)`)
 	rustFrame   = regexp.MustCompile(`^\s+\d+: (?:0x[0-9a-f]+ - )?\S`)
 	rustPlace   = regexp.MustCompile(`^\s+at \S+:\d+(?::\d+)?$`)
+	rustThread  = regexp.MustCompile(`^thread '[^']*'(?: \(\d+\))? panicked at`) // with one thread only, its name is not the test's
 	nativeFrame = regexp.MustCompile(`^\s*#\d+ +0x[0-9a-f]+ `)
 	foreignJava = regexp.MustCompile(`^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|worker\.org\.gradle|org\.(?:junit|gradle|apache\.maven|opentest4j|testng|mockito|hamcrest|assertj|codehaus|springframework))\.`)
 )
@@ -23,6 +24,9 @@ func frames(lines []string) []string {
 		if trimmed == "stack backtrace:" {
 			rust = true
 			continue
+		}
+		if strings.HasPrefix(line, "thread '") {
+			line = rustThread.ReplaceAllString(line, "panicked at")
 		}
 		rust = rust && (rustFrame.MatchString(line) || rustPlace.MatchString(line))
 		if !rust && !isForeignFrame(line, trimmed) {

@@ -32,7 +32,7 @@ func isDots(line string) bool {
 var rowEnd = regexp.MustCompile(`^ *(?:\[ *\d+%\]|\d* ?/ ?\d+ .*)$`)
 
 // counted matches how many of something there were.
-var counted = regexp.MustCompile(`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable)\b.*$`)
+var counted = regexp.MustCompile(`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable|actionable|Warning\(s\)|Error\(s\)|out of)(?:\b.*)?$`)
 
 // words are beginnings of noise, each up to what may follow.
 var words = []string{
@@ -60,7 +60,10 @@ var words = []string{
 	// Where it runs.
 	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|Node\.js v|Python \d|Using seed|Seed|Runtime|Configuration|Run options|Random Seed)\b.*`,
 	`PHPUnit \d.*`, `gw\d+ .*`, `Test order.*`, `(?:gmake|make|ninja)(?:\[\d+\])?: (?:Entering|Leaving|Waiting|\*\*\* Waiting).*`,
+	`> Task \S+(?: UP-TO-DATE| FROM-CACHE| NO-SOURCE| SKIPPED)?`, `Starting a Gradle.*`, `Daemon will be.*`, `BUILD (?:FAILED|SUCCESSFUL) in\b.*`, `Build FAILED.*`, `Deprecated Gradle.*`, `To honour the JVM.*`,
+	`Restored .*`, `All projects are up-to-date.*`, `Nothing to do.*`,
 	// What to do next.
+	`\* Try:`, `> (?:Run with|Get more help|Review the|Use) .*`,
 	`note: (?:run with|Some details|this error originates|the following trait).*`, `help: (?:run with|use RUST).*`, `to rerun .*`, `You can (?:reproduce|add).*`, `(?:Hint|hint): (?:re-?run|run|use -v|retry).*`,
 	`Run with .*--.*`, `Rerun .*`, `Use .*--\S+ (?:to|for) .*`, `Docs: https?:.*`, `https://www\.shellcheck\.net/.*`, `see https?:.*`, `No fixes available.*`, `rspec \./\S+.*`, `rspec '.*`,
 	// Headings.

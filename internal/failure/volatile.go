@@ -55,7 +55,6 @@ var numbers = []change{
 	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, regexp.MustCompile(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
 	{word("pid tid port seed goroutine attempt retr reproduce"), regexp.MustCompile(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
 	{word("process thread"), regexp.MustCompile(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
-	{word("thread"), regexp.MustCompile(`(thread '[^']*') \(\d+\)`), "$1"},
 	{word("thread worker process executor fork task"), regexp.MustCompile(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
 	{func(s *shape) bool { return strings.HasPrefix(s.lower, "==") }, regexp.MustCompile(`^==\d+==`), ""},
 	{word("]:"), regexp.MustCompile(`\b(\w+)\[\d+\]:`), "$1:"},
