@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -103,7 +104,7 @@ func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 		return invalid("the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with --acceptance TEXT, or under completion in the file",
 			t.ID, strings.Join(lacks, " and "))
 	}
-	all, _ := readTasks(dir+"/"+tasksDir, tasksDir) // a broken one is not in the way
+	all, _ := readTasks(filepath.Join(dir, tasksDir), tasksDir) // a broken one is not in the way
 	for _, k := range all {
 		switch {
 		case !strings.EqualFold(k.ID, t.ID):
@@ -135,7 +136,7 @@ type Shown struct {
 // List prints the tasks, in the order in which they can be done. Files that are no tasks are an error, after those that are.
 func (ts *Tasks) List(ctx context.Context) error {
 	dir := top(ctx, ts.Dir, ts.Parent)
-	all, broken := readTasks(dir+"/"+tasksDir, tasksDir)
+	all, broken := readTasks(filepath.Join(dir, tasksDir), tasksDir)
 	sortKept(all)
 	shown := []Shown{}
 	for _, k := range all {

@@ -105,7 +105,7 @@ func readTasks(dir, shown string) ([]kept, error) {
 		if len(all) == mostTasks {
 			return nil, invalid("%s holds more than %d tasks; move those that are done elsewhere", shown, mostTasks)
 		}
-		file := filepath.Join(shown, e.Name())
+		file := shown + "/" + e.Name()
 		t, err := parseTask(filepath.Join(dir, e.Name()), file)
 		if err != nil {
 			broken = append(broken, err)
@@ -140,7 +140,7 @@ func keepTask(top string, t task.Task) (string, error) {
 			return "", invalid("writing the task %s: %s is a link, which may lead anywhere; make it a directory", t.ID, dir)
 		}
 	}
-	file := filepath.Join(tasksDir, t.ID+".yaml")
+	file := tasksDir + "/" + t.ID + ".yaml"
 	if err := os.MkdirAll(filepath.Join(top, tasksDir), 0o755); err != nil {
 		return "", invalid("writing %s: %w", file, mending(err))
 	}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,16 @@ func FromText(name, markdown string) (c *Completion, rest string, err error) {
 	return source{name: name}.criteria(markdown)
 }
 
+// maxBlock bounds a block in bytes.
+const maxBlock = 16 << 10
+
+// nested is a line that begins with more lists and quotes in each other than anybody writes; parsing them takes the square of it.
+var nested = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])){50}`)
+
 func (s source) criteria(content string) (*Completion, string, error) {
+	if deep := nested.FindStringIndex(content); deep != nil {
+		return nil, "", s.at(lineOf(content, deep[0]), 0, "the line begins with 50 lists or quotes in each other, or more; write it without them")
+	}
 	sec := readSections(content)
 	if len(sec.blocks) > 1 {
 		return nil, "", s.at(lineOf(content, blockSpan(content, sec.blocks[1]).from), 0, "here begins the second ralph block; allowed is one: put both together")
@@ -46,13 +56,17 @@ func (s source) criteria(content string) (*Completion, string, error) {
 // block reads the completion of a fenced block.
 func (s source) block(content string, whole span, b *ast.FencedCodeBlock) (*Completion, error) {
 	var inside strings.Builder
+	written := []byte(content)
 	for i := range b.Lines().Len() {
 		at := b.Lines().At(i)
-		inside.Write(at.Value([]byte(content)))
+		inside.Write(at.Value(written))
 	}
 	above := s.above + lineOf(content, whole.from) // with the fence itself
 	if strings.TrimSpace(inside.String()) == "" {
 		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block is empty; write what must be true, or take it out")
+	}
+	if inside.Len() > maxBlock {
+		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block has %d bytes; allowed are at most %d", inside.Len(), maxBlock)
 	}
 	return source{name: s.name, above: above}.completion(inside.String())
 }

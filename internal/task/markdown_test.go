@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 )
@@ -33,6 +34,7 @@ func TestAcceptanceLists(t *testing.T) {
 		{"two lists", "## Acceptance criteria\n- [ ] a\n\nand\n\n1. [ ] b\n", []string{"a", "b"}},
 		{"twice the same", "## Acceptance criteria\n- [ ] a\n- [ ] a\n", []string{"a"}},
 		{"an empty item", "## Acceptance criteria\n- [ ] \n- [ ] a\n", []string{"a"}},
+		{"below a rule", "## Acceptance criteria\n- [ ] a\n\n" + strings.Repeat("-", 80) + "\n\n" + strings.Repeat("*", 80) + "\n", []string{"a"}},
 		{"windows", "## Acceptance criteria\r\n\r\n- [ ] a\r\n- [ ] b\r\n", []string{"a", "b"}},
 		{"another label ends a label", "Acceptance criteria:\n- [ ] a\n\nNotes:\n- [ ] b\n", []string{"a"}},
 		{"a heading ends a label", "Acceptance criteria:\n- [ ] a\n\n### Notes\n- [ ] b\n", []string{"a"}},
@@ -107,6 +109,8 @@ func TestBrokenBlocks(t *testing.T) {
 		{"a method", block("qa:\n  verification_method: magic"), `issue #7, line 5, column 24: qa.verification_method is "magic", an unknown verification method`},
 		{"no YAML", block("outcome: [x"), `issue #7, line 4, column 10: this is not YAML`},
 		{"empty", block(""), `issue #7, line 3: the ralph block is empty`},
+		{"too big", block("outcome: " + strings.Repeat("x", 17000)), `issue #7, line 3: the ralph block has 17010 bytes; allowed are at most 16384`},
+		{"too deep", "a\n\n" + strings.Repeat("> ", 60) + "x", `issue #7, line 3: the line begins with 50 lists or quotes in each other, or more`},
 		{"two", block("outcome: x") + "\n" + block("outcome: y"), `issue #7, line 9: here begins the second ralph block; allowed is one`},
 		{"no object", block("done"), `issue #7, line 4, column 1: the completion is "done"`},
 		{"below something hidden", "<!-- a\nb\nc -->\n" + block("tester: {promis: y}"), `issue #7, line 7, column 10: tester.promis is an unknown key`},
@@ -193,4 +197,18 @@ func FuzzParseFile(f *testing.F) {
 			t.Errorf("%q is %+v, and written as %s it is %+v, %v", text, got, written, back, err)
 		}
 	})
+}
+
+// TestHostileTextsEndSoon: no text of the size of an issue keeps the reader for long.
+func TestHostileTextsEndSoon(t *testing.T) {
+	for name, part := range map[string]string{
+		"dashes": "- ", "quotes": "> ", "both": "> - ", "boxes": "- [ ] a\n", "headings": "# Done when\n", "labels": "Done when:\n\n", "fences": "```ralph\n", "stars": "**",
+	} {
+		text := "## Done when\n" + strings.Repeat(part, 60000/len(part)) + "x\n"
+		begun := time.Now()
+		_, _, _ = FromText("issue", text)
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("%s: it took %v", name, took)
+		}
+	}
 }

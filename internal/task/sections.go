@@ -22,17 +22,18 @@ type span struct{ from, to int }
 
 // section reads the top level of a text, from its beginning to its end.
 type section struct {
-	source []byte
-	within bool // below a label
-	level  int  // of the heading that is the label; 7: it is a line of text
-	named  span // the label itself, when nothing stands between it and here
-	found  []string
-	lists  []span // what the criteria take of the text, with their labels
-	blocks []*ast.FencedCodeBlock
+	source  []byte
+	content string // the same
+	within  bool   // below a label
+	level   int    // of the heading that is the label; 7: it is a line of text
+	named   span   // the label itself, when nothing stands between it and here
+	found   []string
+	lists   []span // what the criteria take of the text, with their labels
+	blocks  []*ast.FencedCodeBlock
 }
 
 func readSections(content string) *section {
-	sec := &section{source: []byte(content)}
+	sec := &section{source: []byte(content), content: content}
 	doc := markdown.Parser().Parse(text.NewReader(sec.source))
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
@@ -56,7 +57,7 @@ func (s *section) heading(n *ast.Heading) {
 		return
 	}
 	s.within, s.level, s.named = isLabel(s.text(n)), n.Level, s.place(n)
-	content := string(s.source)
+	content := s.content
 	s.named.from = startOfLine(content, s.named.from)
 	s.named.to = endOfLine(content, s.named.to)
 	if next := endOfLine(content, s.named.to); strings.Trim(content[s.named.to:next], "=- \t\n") == "" { // the line below an old heading
@@ -93,7 +94,7 @@ func (s *section) list(n *ast.List) {
 	}
 	s.found = append(s.found, items...)
 	taken := s.place(n)
-	taken.from = startOfLine(string(s.source), taken.from)
+	taken.from = startOfLine(s.content, taken.from)
 	if s.named.to > 0 {
 		s.lists = append(s.lists, s.named)
 		s.named = span{}
@@ -179,7 +180,7 @@ func (s *section) place(n ast.Node) span {
 				out.from, out.to = min(out.from, at.Start), max(out.to, at.Stop)
 			}
 			if b, ok := n.(*ast.FencedCodeBlock); ok {
-				out.to = max(out.to, fenceEnd(string(s.source), b, out.to))
+				out.to = max(out.to, fenceEnd(s.content, b, out.to))
 			}
 		}
 		return ast.WalkContinue, nil
