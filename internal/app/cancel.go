@@ -33,8 +33,8 @@ const (
 	cancelLook  = 50 * time.Millisecond
 )
 
-// askedFile remembers that a process has been asked, since whoever is asked for the third time dies on the spot. It is in .ralph.
-const askedFile = "cancelled"
+// askedFile remembers that a process has been asked, since whoever is asked for the third time dies on the spot. It is in .ralph, where no commit takes it up.
+const askedFile = "runs/cancelled"
 
 // Run cancels the run and says how it ended. An error says why nothing was done, or that the run goes on.
 func (c *Cancellation) Run(ctx context.Context) error {
