@@ -27,7 +27,7 @@ func clean(output string) []string {
 			lines = lines[:len(lines)-min(risen(line), len(lines))]
 			line = printed(line)
 		}
-		line = strings.TrimRight(line, " \t")
+		line = strings.TrimRight(undated(line), " \t")
 		if len(line) > mostLine {
 			line = strings.ToValidUTF8(line[:mostLine], "")
 		}
@@ -38,6 +38,19 @@ func clean(output string) []string {
 		lines = slices.Delete(lines, mostLines/2, len(lines)-mostLines/2)
 	}
 	return lines
+}
+
+// undated is a line without the time that a runner's log puts before each.
+func undated(line string) string {
+	const stamp = "2006-01-02T15:04:05"
+	if len(line) < len(stamp) || line[4] != '-' || line[10] != 'T' || !isDigit(line[0]) {
+		return line
+	}
+	time, rest, _ := strings.Cut(line, " ")
+	if strings.Trim(time, "0123456789-:.,TZ+") != "" {
+		return line
+	}
+	return rest
 }
 
 // ends is the head and the tail of an output that is longer than mostBytes, in whole lines where it has lines.

@@ -62,7 +62,9 @@ var words = []string{
 	`PHPUnit \d.*`, `gw\d+ .*`, `Test order.*`, `(?:gmake|make|ninja)(?:\[\d+\])?: (?:Entering|Leaving|Waiting|\*\*\* Waiting).*`,
 	`> Task \S+(?: UP-TO-DATE| FROM-CACHE| NO-SOURCE| SKIPPED)?`, `Starting a Gradle.*`, `Daemon will be.*`, `BUILD (?:FAILED|SUCCESSFUL) in\b.*`, `Build FAILED.*`, `Deprecated Gradle.*`, `To honour the JVM.*`,
 	`Restored .*`, `All projects are up-to-date.*`, `Nothing to do.*`,
+	`(?:=>)?0x[0-9a-f]+:[\[\] 0-9a-f]+`, `The latest test that might've caused.*`,
 	// What to do next.
+	`\(Use .*`,
 	`\* Try:`, `> (?:Run with|Get more help|Review the|Use) .*`,
 	`note: (?:run with|Some details|this error originates|the following trait).*`, `help: (?:run with|use RUST).*`, `to rerun .*`, `You can (?:reproduce|add).*`, `(?:Hint|hint): (?:re-?run|run|use -v|retry).*`,
 	`Run with .*--.*`, `Rerun .*`, `Use .*--\S+ (?:to|for) .*`, `Docs: https?:.*`, `https://www\.shellcheck\.net/.*`, `see https?:.*`, `No fixes available.*`, `rspec \./\S+.*`, `rspec '.*`,

@@ -46,8 +46,11 @@ func untilBrace(text string, depth int) (sorted, rest string) {
 
 // sortMembers sorts what commas divide, but not commas within other brackets.
 func sortMembers(text string) string {
-	if strings.IndexByte(text, ',') < 0 {
+	switch {
+	case strings.IndexByte(text, ',') < 0:
 		return text
+	case strings.Contains(text, "..."): // cut, and who knows which members were
+		return "..."
 	}
 	var members []string
 	depth, begin := 0, 0

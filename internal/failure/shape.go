@@ -5,7 +5,8 @@ import "strings"
 // shape is what one look at a line tells about it: whether the dear questions are worth asking.
 type shape struct {
 	digits   bool
-	date     bool // a number of four digits or two, then - or /
+	dashed   bool // a number, then -
+	slashed  bool // a number, then /
 	epoch    bool // ten digits or more
 	clock    bool // a number, then : and another
 	port     bool // : and four digits or more
@@ -43,7 +44,8 @@ func (s *shape) number(line string, begin, end int) {
 		return
 	}
 	next := line[end]
-	s.date = s.date || next == '-' || next == '/'
+	s.dashed = s.dashed || next == '-'
+	s.slashed = s.slashed || next == '/'
 	s.clock = s.clock || next == ':' && end+1 < len(line) && isDigit(line[end+1])
 	s.hex = s.hex || (next == 'x' || next == 'X') && line[end-1] == '0'
 	if next == ' ' && end+1 < len(line) {

@@ -19,8 +19,8 @@ const (
 	unit  = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
 )
 
-func aNumber(s *shape) bool   { return s.digits }
-func aDate(s *shape) bool     { return s.date }
+func aDashed(s *shape) bool   { return s.dashed }
+func aSlashed(s *shape) bool  { return s.slashed }
 func anEpoch(s *shape) bool   { return s.epoch }
 func aClock(s *shape) bool    { return s.clock }
 func aPort(s *shape) bool     { return s.port }
@@ -34,9 +34,9 @@ func word(words string) func(*shape) bool {
 
 // times are taken out before paths are shortened: they have slashes too.
 var times = []change{
-	{aDate, regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
-	{aDate, regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
-	{aDate, regexp.MustCompile(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
+	{func(s *shape) bool { return s.digits && strings.Count(s.lower, "-") >= 4 }, regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
+	{aDashed, regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
+	{aSlashed, regexp.MustCompile(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
 	{word("jan feb mar apr may jun jul aug sep oct nov dec"), regexp.MustCompile(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2}[ -]` + month + `(?:[ -]\d{2,4})?|` + month + ` +\d{1,2}(?:,? \d{4}\b)?)(?:,? ` + clock + zone + `)?(?: \d{4})?\b`), "<time>"},
 	{anEpoch, regexp.MustCompile(`\b1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b`), "<time>"},
 }
@@ -45,6 +45,7 @@ var times = []change{
 var numbers = []change{
 	{aClock, regexp.MustCompile(`\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp][Mm])?\b|\b\d+:\d\d\.\d+\b`), "<time>"},
 	{aPort, regexp.MustCompile(`(\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[::[\d.f:]*\]|(?:^|[\s"'(]))(:)\d{4,5}\b`), "$1$2<port>"},
+	{word("', "), regexp.MustCompile(`('\d{1,3}(?:\.\d{1,3}){3}', )\d+`), "$1<port>"},
 	{word("(."), regexp.MustCompile(`:?\(\.(?:text|data|rodata|bss)[^)]*\)`), ""},
 	{func(s *shape) bool { return s.hex }, regexp.MustCompile(`\+0x[0-9a-fA-F]+\b|\b0[xX][0-9a-fA-F]{5,}\b`), "<addr>"},
 	{word("@"), regexp.MustCompile(`(\w)@[0-9a-f]{5,16}\b`), "$1@<addr>"},
@@ -55,13 +56,16 @@ var numbers = []change{
 	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, regexp.MustCompile(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
 	{word("pid tid port seed goroutine attempt retr reproduce"), regexp.MustCompile(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
 	{word("process thread"), regexp.MustCompile(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
+	{word("path:"), regexp.MustCompile(`\b(path: ")[\d:]+"`), `$1"`},
+	{word("after shrunk"), regexp.MustCompile(`(?i)\b(after|shrunk) \d+ (passed tests?|tests?|runs?|iterations?|tries|examples?|successful|successes|times?|shrinks?)\b`), "$1 <n> $2"},
+	{word("input argument"), regexp.MustCompile(`(failed on input|TEST FAILED\. Arguments:) .*`), "$1"}, // drawn by lot, and not made smaller
 	{word("thread worker process executor fork task"), regexp.MustCompile(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
 	{func(s *shape) bool { return strings.HasPrefix(s.lower, "==") }, regexp.MustCompile(`^==\d+==`), ""},
 	{word("]:"), regexp.MustCompile(`\b(\w+)\[\d+\]:`), "$1:"},
 	{word("(node: (pid: (python: (java:"), regexp.MustCompile(`\((?:node|pid|python|java):\d+\)`), ""},
 	{word("[gw"), regexp.MustCompile(`^\[gw\d+\] *`), ""},
 	// Counters, and numbers that say where.
-	{word("% / of"), regexp.MustCompile(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
+	{func(s *shape) bool { return s.digits && s.says("%", "/", " of ") && s.says("[", "(") }, regexp.MustCompile(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
 	{word(" x"), regexp.MustCompile(`\((?:retry|repeat) x\d+\)`), ""},
 	{aClock, regexp.MustCompile(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
 	{word(")"), regexp.MustCompile(`^\d+\) `), ""},
@@ -87,8 +91,9 @@ var (
 func settle(line string) string {
 	s := shapeOf(line)
 	line = vary(times, &s, line)
-	line = shortPaths(line)
-	line = noPlaces(line)
+	if short := noPlaces(shortPaths(line)); short != line {
+		line, s = short, shapeOf(short)
+	}
 	if s.digits {
 		line = hideHashes(vary(numbers, &s, line))
 		if strings.Contains(line, "<") && ofThisRun.MatchString(line) {
@@ -105,7 +110,7 @@ func settle(line string) string {
 		line = sortSets(line)
 	}
 	line = strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘")
-	line = strings.TrimPrefix(line, "<time> ")
+	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
 	return strings.TrimRight(strings.Join(strings.Fields(line), " "), ",")
 }
 
