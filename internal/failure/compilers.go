@@ -1,13 +1,10 @@
 package failure
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 var (
-	typeScriptSays = regexp.MustCompile(`^(.*?)(?:\(\d+,\d+\): |:\d+:\d+ - )?(error TS\d+: .*)$`)
-	typeScriptSums = regexp.MustCompile(`^(?:Errors  Files|\s*\d+  \S+:\d+)$`) // a table at the end
+	typeScriptSays = lazy(`^(.*?)(?:\(\d+,\d+\): |:\d+:\d+ - )?(error TS\d+: .*)$`)
+	typeScriptSums = lazy(`^(?:Errors  Files|\s*\d+  \S+:\d+)$`) // a table at the end
 )
 
 // typeScript keeps the TypeScript compiler's errors with their chains of reasons: with a terminal it shows the code and more beside
@@ -44,8 +41,8 @@ func typeScript(lines []string) []string {
 }
 
 var (
-	anError  = regexp.MustCompile(`^(?:.*: )?(?:fatal )?error(?:\[\w+\])?: `)
-	aWarning = regexp.MustCompile(`^(?:\S+:\d+(?::\d+)?: )?warning(?:\[\w+\])?: `)
+	anError  = lazy(`^(?:.*: )?(?:fatal )?error(?:\[\w+\])?: `)
+	aWarning = lazy(`^(?:\S+:\d+(?::\d+)?: )?warning(?:\[\w+\])?: `)
 )
 
 // warnings drops a compiler's warnings, with the code they show, where there are errors: what is up to date is not compiled again, and

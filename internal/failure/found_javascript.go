@@ -1,18 +1,17 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 var (
-	scriptFile  = regexp.MustCompile(`^\s*FAIL +(?:\|[^|]*\| *)?(\S+\.[cm]?[jt]sx?)(?: > (.*)| \(.*\))?(?: \[.*\])?$`)
-	jestTest    = regexp.MustCompile(`^\s*● (.+)$`)
-	scriptPlace = regexp.MustCompile(`^\s*(?:at .*?\(?|❯ (?:.* )?)((?:file://)?[^\s()]+\.[cm]?[jt]sx?):(\d+):(\d+)\)?$`)
-	ownCode     = regexp.MustCompile(`node_modules|node:|internal/`)
-	mochaTest   = regexp.MustCompile(`^\s*\d+\) (.+)$`)
+	scriptFile  = lazy(`^\s*FAIL +(?:\|[^|]*\| *)?(\S+\.[cm]?[jt]sx?)(?: > (.*)| \(.*\))?(?: \[.*\])?$`)
+	jestTest    = lazy(`^\s*● (.+)$`)
+	scriptPlace = lazy(`^\s*(?:at .*?\(?|❯ (?:.* )?)((?:file://)?[^\s()]+\.[cm]?[jt]sx?):(\d+):(\d+)\)?$`)
+	ownCode     = lazy(`node_modules|node:|internal/`)
+	mochaTest   = lazy(`^\s*\d+\) (.+)$`)
 )
 
 // readJavaScriptTests finds what jest and vitest report: file, test, the first line that says why, and the first place of the project.
@@ -91,4 +90,4 @@ func readMocha(lines []string, found *findings) {
 	}
 }
 
-var mochaCount = regexp.MustCompile(`^\s*\d+ failing$`)
+var mochaCount = lazy(`^\s*\d+ failing$`)

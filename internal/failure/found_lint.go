@@ -1,16 +1,15 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 var (
-	rustcSays  = regexp.MustCompile(`^(error|warning)(?:\[(\w+)\])?: (.*)$`)
-	ruffSays   = regexp.MustCompile(`^([A-Z]{1,5}\d{3,4}|invalid-syntax:?)(?: \[\*\])? (.*)$`)
-	rustcPlace = regexp.MustCompile(`^\s*-->\s+(\S+?):(\d+):(\d+)$`)
+	rustcSays  = lazy(`^(error|warning)(?:\[(\w+)\])?: (.*)$`)
+	ruffSays   = lazy(`^([A-Z]{1,5}\d{3,4}|invalid-syntax:?)(?: \[\*\])? (.*)$`)
+	rustcPlace = lazy(`^\s*-->\s+(\S+?):(\d+):(\d+)$`)
 )
 
 // readRustc finds the diagnostics of rustc and of tools that print as it does: ruff.
@@ -29,7 +28,7 @@ func readRustc(lines []string, found *findings) {
 	}
 }
 
-var eslintSays = regexp.MustCompile(`^\s+(\d+):(\d+)\s+(error|warning|✖|⚠)\s+(.+?)(?:\s{2,}(\S+))?$`)
+var eslintSays = lazy(`^\s+(\d+):(\d+)\s+(error|warning|✖|⚠)\s+(.+?)(?:\s{2,}(\S+))?$`)
 
 // readESLint finds what eslint, stylelint and others list below the name of a file.
 func readESLint(lines []string, found *findings) {
@@ -50,8 +49,8 @@ func readESLint(lines []string, found *findings) {
 }
 
 var (
-	shellPlace = regexp.MustCompile(`^In (\S+) line (\d+):$`)
-	shellSays  = regexp.MustCompile(`^\s*\^-*\^? (SC\d+) \((\w+)\): (.*)$`)
+	shellPlace = lazy(`^In (\S+) line (\d+):$`)
+	shellSays  = lazy(`^\s*\^-*\^? (SC\d+) \((\w+)\): (.*)$`)
 )
 
 // readShellCheck finds what shellcheck says below a line of source.
@@ -72,8 +71,8 @@ func readShellCheck(lines []string, found *findings) {
 }
 
 var (
-	mavenSays = regexp.MustCompile(`^\[(ERROR|WARNING)\] (\S+\.(?:java|kt|scala|groovy)):\[(\d+),(\d+)\] (.*)$`)
-	mavenTest = regexp.MustCompile(`^\[ERROR\] +(?:([\w$]+(?:\.[\w$]+)*?)[.:]([\w$]+)(?:\([^)]*\))?:(\d+))(?:->\S+)* +(.*)$`)
+	mavenSays = lazy(`^\[(ERROR|WARNING)\] (\S+\.(?:java|kt|scala|groovy)):\[(\d+),(\d+)\] (.*)$`)
+	mavenTest = lazy(`^\[ERROR\] +(?:([\w$]+(?:\.[\w$]+)*?)[.:]([\w$]+)(?:\([^)]*\))?:(\d+))(?:->\S+)* +(.*)$`)
 )
 
 // readMaven finds the compiler's errors and the failed tests that Maven lists.
@@ -88,7 +87,7 @@ func readMaven(lines []string, found *findings) {
 	}
 }
 
-var typeScriptPlace = regexp.MustCompile(`^(\S+?)(?:\((\d+),(\d+)\): |:(\d+):(\d+) - )error (TS\d+): (.*)$`)
+var typeScriptPlace = lazy(`^(\S+?)(?:\((\d+),(\d+)\): |:(\d+):(\d+) - )error (TS\d+): (.*)$`)
 
 // readTypeScript finds the TypeScript compiler's errors, with a terminal or without.
 func readTypeScript(lines []string, found *findings) {

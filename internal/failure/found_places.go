@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 
@@ -95,16 +94,16 @@ func isPlace(file string) bool {
 }
 
 var (
-	afterPlace   = regexp.MustCompile(`^\S+?:\d+(?::\d+)?:? *`)
-	leadingRule  = regexp.MustCompile(`^([A-Z]{1,8}\d{2,6})\b:? *`)
-	errorRule    = regexp.MustCompile(`^(?:error|warning) ([A-Z]{1,4}\d{2,6}): *`)
-	trailingRule = regexp.MustCompile(` [\[(]((?:-W|-Werror=)?[a-zA-Z][\w/@.-]*[\w=]|[A-Z]+\d+)[\])]$`)
-	packageRule  = regexp.MustCompile(`^\[(\w[\w-]*)\] +`)
+	afterPlace   = lazy(`^\S+?:\d+(?::\d+)?:? *`)
+	leadingRule  = lazy(`^([A-Z]{1,8}\d{2,6})\b:? *`)
+	errorRule    = lazy(`^(?:error|warning) ([A-Z]{1,4}\d{2,6}): *`)
+	trailingRule = lazy(` [\[(]((?:-W|-Werror=)?[a-zA-Z][\w/@.-]*[\w=]|[A-Z]+\d+)[\])]$`)
+	packageRule  = lazy(`^\[(\w[\w-]*)\] +`)
 )
 
 // ruled takes the code of a rule off a message.
 func ruled(message string) (rule, rest string) {
-	for _, pattern := range []*regexp.Regexp{leadingRule, errorRule, packageRule} {
+	for _, pattern := range []*pattern{leadingRule, errorRule, packageRule} {
 		if m := pattern.FindStringSubmatch(message); m != nil {
 			return m[1], message[len(m[0]):]
 		}

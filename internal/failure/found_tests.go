@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,11 +17,11 @@ func number(text string) int {
 }
 
 var (
-	goFailed  = regexp.MustCompile(`^\s*--- FAIL: (\S+)`)
-	goLogged  = regexp.MustCompile(`^\s+([\w./-]+\.go):(\d+): (.*)$`)
-	goPanic   = regexp.MustCompile(`^(panic|fatal error): (.*?)(?: \[recovered.*)?$`)
-	goFrame   = regexp.MustCompile(`^\t(\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
-	goForeign = regexp.MustCompile(`/(?:src/(?:runtime|testing|internal|sync|reflect|panic)|pkg/mod)/`)
+	goFailed  = lazy(`^\s*--- FAIL: (\S+)`)
+	goLogged  = lazy(`^\s+([\w./-]+\.go):(\d+): (.*)$`)
+	goPanic   = lazy(`^(panic|fatal error): (.*?)(?: \[recovered.*)?$`)
+	goFrame   = lazy(`^\t(\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	goForeign = lazy(`/(?:src/(?:runtime|testing|internal|sync|reflect|panic)|pkg/mod)/`)
 )
 
 // readGoTest finds the tests that go test says have failed, and what they logged; and where a program panicked.
@@ -82,9 +81,9 @@ func goPlace(lines []string) (file string, line int) {
 }
 
 var (
-	pytestName = regexp.MustCompile(`^_+ (?:ERROR (?:at \w+ of|collecting) )?(.+?) _+$`)
-	pytestAt   = regexp.MustCompile(`^(\S.*\.py):(\d+): (.*)$`)
-	pytestSum  = regexp.MustCompile(`^(?:FAILED|ERROR) (\S+?\.py)(?:::(.*?))?(?: - (.*))?$`)
+	pytestName = lazy(`^_+ (?:ERROR (?:at \w+ of|collecting) )?(.+?) _+$`)
+	pytestAt   = lazy(`^(\S.*\.py):(\d+): (.*)$`)
+	pytestSum  = lazy(`^(?:FAILED|ERROR) (\S+?\.py)(?:::(.*?))?(?: - (.*))?$`)
 )
 
 // readPytest finds failed tests with their first assertion and the last place of their trace.
@@ -124,7 +123,7 @@ func readPytest(lines []string, found *findings) {
 	flush()
 }
 
-var pythonError = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failure)?(?::|$)`)
+var pythonError = lazy(`^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failure)?(?::|$)`)
 
 // readTraceback finds the last own frame of Python's tracebacks, with the exception.
 func readTraceback(lines []string, found *findings) {
@@ -153,8 +152,8 @@ func readTraceback(lines []string, found *findings) {
 }
 
 var (
-	unittestName = regexp.MustCompile(`^(?:FAIL|ERROR): (\w+) \([\w.]+\)`)
-	pythonAtLine = regexp.MustCompile(`, line (\d+)`)
+	unittestName = lazy(`^(?:FAIL|ERROR): (\w+) \([\w.]+\)`)
+	pythonAtLine = lazy(`, line (\d+)`)
 )
 
 func pythonLine(frame string) int {
@@ -165,8 +164,8 @@ func pythonLine(frame string) int {
 }
 
 var (
-	cargoPanic    = regexp.MustCompile(`^thread '([^']*)'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
-	cargoOldPanic = regexp.MustCompile(`^thread '([^']*)'(?: \(\d+\))? panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
+	cargoPanic    = lazy(`^thread '([^']*)'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
+	cargoOldPanic = lazy(`^thread '([^']*)'(?: \(\d+\))? panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
 )
 
 // readCargo finds the panics of Rust tests.

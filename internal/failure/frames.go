@@ -1,18 +1,15 @@
 package failure
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 var (
-	nodeFrame   = regexp.MustCompile(`^\s*at (?:async )?.*(?:node:|node_modules/|internal/|<anonymous>\)?$|native\)?$)`)
-	javaFrame   = regexp.MustCompile(`^\s*at (?:[\w.-]+(?:@[\w.-]+)?/+)*([\w$.<>/]+)\([^)]*\)`)
-	rustFrame   = regexp.MustCompile(`^\s+\d+: (?:0x[0-9a-f]+ - )?\S`)
-	rustPlace   = regexp.MustCompile(`^\s+at \S+:\d+(?::\d+)?$`)
-	rustThread  = regexp.MustCompile(`^thread '[^']*'(?: \(\d+\))? panicked at`) // with one thread only, its name is not the test's
-	nativeFrame = regexp.MustCompile(`^\s*#\d+ +0x[0-9a-f]+ `)
-	foreignJava = regexp.MustCompile(`^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|worker\.org\.gradle|org\.(?:junit|gradle|apache\.maven|opentest4j|testng|mockito|hamcrest|assertj|codehaus|springframework))\.`)
+	nodeFrame   = lazy(`^\s*at (?:async )?.*(?:node:|node_modules/|internal/|<anonymous>\)?$|native\)?$)`)
+	javaFrame   = lazy(`^\s*at (?:[\w.-]+(?:@[\w.-]+)?/+)*([\w$.<>/]+)\([^)]*\)`)
+	rustFrame   = lazy(`^\s+\d+: (?:0x[0-9a-f]+ - )?\S`)
+	rustPlace   = lazy(`^\s+at \S+:\d+(?::\d+)?$`)
+	rustThread  = lazy(`^thread '[^']*'(?: \(\d+\))? panicked at`) // with one thread only, its name is not the test's
+	nativeFrame = lazy(`^\s*#\d+ +0x[0-9a-f]+ `)
+	foreignJava = lazy(`^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|worker\.org\.gradle|org\.(?:junit|gradle|apache\.maven|opentest4j|testng|mockito|hamcrest|assertj|codehaus|springframework))\.`)
 )
 
 // frames drops from stack traces what is not the project's own: the frames of runtimes, libraries and test runners.
@@ -48,8 +45,8 @@ func isForeignFrame(line, trimmed string) bool {
 }
 
 var (
-	gutter = regexp.MustCompile(`^\s*(>?)\s*(\d*)\s*[|│┃╎]\s?(.*)$`)
-	carets = regexp.MustCompile(`^[\s^~\-|│_+]*[\^~][\s^~\-|│_+]*`)
+	gutter = lazy(`^\s*(>?)\s*(\d*)\s*[|│┃╎]\s?(.*)$`)
+	carets = lazy(`^[\s^~\-|│_+]*[\^~][\s^~\-|│_+]*`)
 )
 
 // excerpts keeps of shown source code the lines that are marked, by an arrow before them or by carets below, without their numbers:
@@ -109,9 +106,9 @@ func marked(lines []string) []string {
 }
 
 var (
-	marks    = regexp.MustCompile(`[\^~]+`)
-	wordHere = regexp.MustCompile(`^[\w$.]+`)
-	lastWord = regexp.MustCompile(`[\w$.)\]}"']+\s*$`)
+	marks    = lazy(`[\^~]+`)
+	wordHere = lazy(`^[\w$.]+`)
+	lastWord = lazy(`[\w$.)\]}"']+\s*$`)
 )
 
 // underlined is what marks stand under in a line of source. The rest of it depends on the width of the terminal: long lines are cut, on

@@ -4,12 +4,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 const mostGaps = 5
 
 // gaps match what tools say of something that is not there; the last group that matched is its name.
-var gaps = func() []*regexp.Regexp {
+var gaps = sync.OnceValue(func() []*regexp.Regexp {
 	var all []*regexp.Regexp
 	for _, text := range []string{
 		// Python
@@ -42,7 +43,7 @@ var gaps = func() []*regexp.Regexp {
 		all = append(all, regexp.MustCompile(text))
 	}
 	return all
-}()
+})
 
 // gapWords stand in every line that names a gap: the cheap question before the dear ones.
 var gapWords = []string{"not ", "No ", "no ", "ndefined", "annot ", "unresolved", "undeclared", "uninitialized", "symbol", "unknown type", "implicit", "ClassDef", "ClassNot", "ould not", "ailed to resolve", "can't find", "UnboundLocal"}
@@ -55,7 +56,7 @@ func Gap(output string) []string {
 		if !slices.ContainsFunc(gapWords, func(word string) bool { return strings.Contains(line, word) }) {
 			continue
 		}
-		for _, pattern := range gaps {
+		for _, pattern := range gaps() {
 			m := pattern.FindStringSubmatch(line)
 			if m == nil {
 				continue

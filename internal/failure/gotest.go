@@ -2,7 +2,6 @@ package failure
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -48,8 +47,8 @@ func readEvent(line string) (goEvent, bool) {
 }
 
 var (
-	goSays = regexp.MustCompile(`^=== (?:RUN|PAUSE|CONT|NAME|ATTR) +(\S+)`)
-	goEnds = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
+	goSays = lazy(`^=== (?:RUN|PAUSE|CONT|NAME|ATTR) +(\S+)`)
+	goEnds = lazy(`^ *--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
 )
 
 // goTests drops what go test says of tests that passed.
@@ -88,8 +87,8 @@ func goTests(lines []string) []string {
 }
 
 var (
-	accessed = regexp.MustCompile(`^ *(?:Previous |Atomic |Previous atomic )?(?:[Rr]ead|[Ww]rite) (?:at|of size)`)
-	goCall   = regexp.MustCompile(`^\s*([\w./()*\-\[\]…%~]+)\(.*\)$`)
+	accessed = lazy(`^ *(?:Previous |Atomic |Previous atomic )?(?:[Rr]ead|[Ww]rite) (?:at|of size)`)
+	goCall   = lazy(`^\s*([\w./()*\-\[\]…%~]+)\(.*\)$`)
 )
 
 // goRaces leaves of a data race the functions that met. Which came first, and where their goroutines began, is chance.
@@ -134,8 +133,8 @@ func startsAny(text string, prefixes ...string) bool {
 }
 
 var (
-	dump    = regexp.MustCompile(`^goroutine \d+ .*\[.*\]:$`)
-	dumpEnd = regexp.MustCompile(`^(?:FAIL|exit status|ok |--- |=== |panic: |fatal error: )`)
+	dump    = lazy(`^goroutine \d+ .*\[.*\]:$`)
+	dumpEnd = lazy(`^(?:FAIL|exit status|ok |--- |=== |panic: |fatal error: )`)
 )
 
 // goroutines leaves of a Go program's dump the functions of the goroutine that panicked.

@@ -29,10 +29,10 @@ func isDots(line string) bool {
 	return strings.Trim(dots, ".FEsxXPpSRrIW*,") == "" && (percent == "" || len(dots) > 0 && rowEnd.MatchString(percent))
 }
 
-var rowEnd = regexp.MustCompile(`^ *(?:\[ *\d+%\]|\d* ?/ ?\d+ .*)$`)
+var rowEnd = lazy(`^ *(?:\[ *\d+%\]|\d* ?/ ?\d+ .*)$`)
 
 // counted matches how many of something there were.
-var counted = regexp.MustCompile(`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable|actionable|Warning\(s\)|Error\(s\)|out of)(?:\b.*)?$`)
+var counted = lazy(`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable|actionable|Warning\(s\)|Error\(s\)|out of)(?:\b.*)?$`)
 
 // words are beginnings of noise, each up to what may follow.
 var words = []string{

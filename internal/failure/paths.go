@@ -1,9 +1,6 @@
 package failure
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // shortPaths leaves of each path only what does not depend on where the project lies: of an absolute one, and of one that leads up and
 // out, the last name.
@@ -145,7 +142,7 @@ func isSystem(top string) bool {
 }
 
 // random matches names that a program made up.
-var random = regexp.MustCompile(`^(?:tmp|cc|tmp[.-].*)[A-Za-z0-9_]{6,8}(?:\.\w+)?$|\d{6,}|^[0-9a-f]{8,}$`)
+var random = lazy(`^(?:tmp|cc|tmp[.-].*)[A-Za-z0-9_]{6,8}(?:\.\w+)?$|\d{6,}|^[0-9a-f]{8,}$`)
 
 func isFile(name string) bool {
 	switch name {

@@ -1,17 +1,14 @@
 package failure
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 var (
-	pytestHead    = regexp.MustCompile(`^(?:=+|_+|-+|!+) (.*?) (?:=+|_+|-+|!+)$`)
-	pytestPlace   = regexp.MustCompile(`^\S.*\.py:\d+: `)
-	pytestShort   = regexp.MustCompile(`^((?:FAILED|ERROR) \S+?\.py(?:::.*?)?)(?: - (.*))?$`)
-	firstWord     = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:[:\s]|$)`)
-	pytestCounted = regexp.MustCompile(`^\d+ (?:failed|passed|errors?|deselected|skipped).* in [\d.]+`)
-	pytestRound   = regexp.MustCompile(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*|gw\d+ .*|Test order randomi.*)$`)
+	pytestHead    = lazy(`^(?:=+|_+|-+|!+) (.*?) (?:=+|_+|-+|!+)$`)
+	pytestPlace   = lazy(`^\S.*\.py:\d+: `)
+	pytestShort   = lazy(`^((?:FAILED|ERROR) \S+?\.py(?:::.*?)?)(?: - (.*))?$`)
+	firstWord     = lazy(`^[A-Za-z_][\w.]*(?:[:\s]|$)`)
+	pytestCounted = lazy(`^\d+ (?:failed|passed|errors?|deselected|skipped).* in [\d.]+`)
+	pytestRound   = lazy(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*|gw\d+ .*|Test order randomi.*)$`)
 )
 
 // pytest keeps of a report the failing tests, the marked lines and what was captured: not how the run went, not the code around.
@@ -92,8 +89,8 @@ func pytestKeeps(part, line string) bool {
 }
 
 var (
-	pythonFrame = regexp.MustCompile(`^(\s*(?:\| )*)File "([^"]*)", line \d+(?:, in (.*))?$`)
-	pythonMarks = regexp.MustCompile(`^[\s|]*[~^]+[\s~^]*$`)
+	pythonFrame = lazy(`^(\s*(?:\| )*)File "([^"]*)", line \d+(?:, in (.*))?$`)
+	pythonMarks = lazy(`^[\s|]*[~^]+[\s~^]*$`)
 )
 
 // tracebacks drops from Python's tracebacks the frames that are not the project's own.

@@ -18,3 +18,13 @@ func TestSignature(t *testing.T) {
 		t.Errorf("%q is not 8 digits", a)
 	}
 }
+
+// TestPatterns: what is compiled late is well written all the same.
+func TestPatterns(t *testing.T) {
+	for _, p := range patterns {
+		p.get() // which panics when it is not
+	}
+	if len(noise()) == 0 || len(weakNoise()) == 0 || len(gaps()) == 0 {
+		t.Error("a list is empty")
+	}
+}

@@ -1,14 +1,11 @@
 package failure
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // change is one thing that differs between two runs of the same failure.
 type change struct {
 	when    func(s *shape) bool // whether the line can hold it: the cheap question before the dear one
-	pattern *regexp.Regexp
+	pattern *pattern
 	with    string
 }
 
@@ -34,57 +31,57 @@ func word(words string) func(*shape) bool {
 
 // times are taken out before paths are shortened: they have slashes too.
 var times = []change{
-	{func(s *shape) bool { return s.digits && strings.Count(s.lower, "-") >= 4 }, regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
-	{aDashed, regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
-	{aSlashed, regexp.MustCompile(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
-	{word("jan feb mar apr may jun jul aug sep oct nov dec"), regexp.MustCompile(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2}[ -]` + month + `(?:[ -]\d{2,4})?|` + month + ` +\d{1,2}(?:,? \d{4}\b)?)(?:,? ` + clock + zone + `)?(?: \d{4})?\b`), "<time>"},
-	{anEpoch, regexp.MustCompile(`\b1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b`), "<time>"},
+	{func(s *shape) bool { return s.digits && strings.Count(s.lower, "-") >= 4 }, lazy(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
+	{aDashed, lazy(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
+	{aSlashed, lazy(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
+	{word("jan feb mar apr may jun jul aug sep oct nov dec"), lazy(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2}[ -]` + month + `(?:[ -]\d{2,4})?|` + month + ` +\d{1,2}(?:,? \d{4}\b)?)(?:,? ` + clock + zone + `)?(?: \d{4})?\b`), "<time>"},
+	{anEpoch, lazy(`\b1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b`), "<time>"},
 }
 
 // numbers are what a system or a run makes up, and what says where. They are taken out after paths are shortened.
 var numbers = []change{
-	{aClock, regexp.MustCompile(`\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp][Mm])?\b|\b\d+:\d\d\.\d+\b`), "<time>"},
-	{aPort, regexp.MustCompile(`(\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[::[\d.f:]*\]|(?:^|[\s"'(]))(:)\d{4,5}\b`), "$1$2<port>"},
-	{word("', "), regexp.MustCompile(`('\d{1,3}(?:\.\d{1,3}){3}', )\d+`), "$1<port>"},
-	{word("(."), regexp.MustCompile(`:?\(\.(?:text|data|rodata|bss)[^)]*\)`), ""},
-	{func(s *shape) bool { return s.hex }, regexp.MustCompile(`\+0x[0-9a-fA-F]+\b|\b0[xX][0-9a-fA-F]{5,}\b`), "<addr>"},
-	{word("@"), regexp.MustCompile(`(\w)@[0-9a-f]{5,16}\b`), "$1@<addr>"},
-	{word("$"), regexp.MustCompile(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
-	{aDuration, regexp.MustCompile(`(?:\b|-)(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
-	{word("duration elapsed took time"), regexp.MustCompile(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
-	{word("b/s bps"), regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:[kKMG]i?)?B(?:/s|ps)\b`), "<rate>"},
-	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, regexp.MustCompile(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
-	{word("pid tid port seed goroutine attempt retr reproduce"), regexp.MustCompile(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
-	{word("process thread"), regexp.MustCompile(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
-	{word("path:"), regexp.MustCompile(`\b(path: ")[\d:]+"`), `$1"`},
-	{word("after shrunk"), regexp.MustCompile(`(?i)\b(after|shrunk) \d+ (passed tests?|tests?|runs?|iterations?|tries|examples?|successful|successes|times?|shrinks?)\b`), "$1 <n> $2"},
-	{word("input argument"), regexp.MustCompile(`(failed on input|TEST FAILED\. Arguments:) .*`), "$1"}, // drawn by lot, and not made smaller
-	{word("thread worker process executor fork task"), regexp.MustCompile(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
-	{func(s *shape) bool { return strings.HasPrefix(s.lower, "==") }, regexp.MustCompile(`^==\d+==`), ""},
-	{word("]:"), regexp.MustCompile(`\b(\w+)\[\d+\]:`), "$1:"},
-	{word("(node: (pid: (python: (java:"), regexp.MustCompile(`\((?:node|pid|python|java):\d+\)`), ""},
-	{word("[gw"), regexp.MustCompile(`^\[gw\d+\] *`), ""},
+	{aClock, lazy(`\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp][Mm])?\b|\b\d+:\d\d\.\d+\b`), "<time>"},
+	{aPort, lazy(`(\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[::[\d.f:]*\]|(?:^|[\s"'(]))(:)\d{4,5}\b`), "$1$2<port>"},
+	{word("', "), lazy(`('\d{1,3}(?:\.\d{1,3}){3}', )\d+`), "$1<port>"},
+	{word("(."), lazy(`:?\(\.(?:text|data|rodata|bss)[^)]*\)`), ""},
+	{func(s *shape) bool { return s.hex }, lazy(`\+0x[0-9a-fA-F]+\b|\b0[xX][0-9a-fA-F]{5,}\b`), "<addr>"},
+	{word("@"), lazy(`(\w)@[0-9a-f]{5,16}\b`), "$1@<addr>"},
+	{word("$"), lazy(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
+	{aDuration, lazy(`(?:\b|-)(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
+	{word("duration elapsed took time"), lazy(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
+	{word("b/s bps"), lazy(`\b\d+(?:\.\d+)? ?(?:[kKMG]i?)?B(?:/s|ps)\b`), "<rate>"},
+	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, lazy(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
+	{word("pid tid port seed goroutine attempt retr reproduce"), lazy(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
+	{word("process thread"), lazy(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
+	{word("path:"), lazy(`\b(path: ")[\d:]+"`), `$1"`},
+	{word("after shrunk"), lazy(`(?i)\b(after|shrunk) \d+ (passed tests?|tests?|runs?|iterations?|tries|examples?|successful|successes|times?|shrinks?)\b`), "$1 <n> $2"},
+	{word("input argument"), lazy(`(failed on input|TEST FAILED\. Arguments:) .*`), "$1"}, // drawn by lot, and not made smaller
+	{word("thread worker process executor fork task"), lazy(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
+	{func(s *shape) bool { return strings.HasPrefix(s.lower, "==") }, lazy(`^==\d+==`), ""},
+	{word("]:"), lazy(`\b(\w+)\[\d+\]:`), "$1:"},
+	{word("(node: (pid: (python: (java:"), lazy(`\((?:node|pid|python|java):\d+\)`), ""},
+	{word("[gw"), lazy(`^\[gw\d+\] *`), ""},
 	// Counters, and numbers that say where.
-	{func(s *shape) bool { return s.digits && s.says("%", "/", " of ") && s.says("[", "(") }, regexp.MustCompile(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
-	{word(" x"), regexp.MustCompile(`\((?:retry|repeat) x\d+\)`), ""},
-	{aClock, regexp.MustCompile(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
-	{word(")"), regexp.MustCompile(`^\d+\) `), ""},
-	{word("ok "), regexp.MustCompile(`^((?:not )?ok) \d+\b`), "$1"},
-	{word("line column col char position offset"), regexp.MustCompile(`(?i)\b(lines?|columns?|col|char|position|offset)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
-	{word("sh:"), regexp.MustCompile(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
+	{func(s *shape) bool { return s.digits && s.says("%", "/", " of ") && s.says("[", "(") }, lazy(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
+	{word(" x"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
+	{aClock, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
+	{word(")"), lazy(`^\d+\) `), ""},
+	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
+	{word("line column col char position offset"), lazy(`(?i)\b(lines?|columns?|col|char|position|offset)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
+	{word("sh:"), lazy(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
 }
 
 var (
 	// ofThisRun matches a line that speaks of the time, of a process or of a place made for this run. It is no assertion: its other
 	// long numbers are as random.
-	ofThisRun  = regexp.MustCompile(`<(?:time|uuid|hash|id|tmp|dir|addr|port|n)>`)
-	longNumber = regexp.MustCompile(`-?\b\d{3,}\b`)
+	ofThisRun  = lazy(`<(?:time|uuid|hash|id|tmp|dir|addr|port|n)>`)
+	longNumber = lazy(`-?\b\d{3,}\b`)
 	// hexes matches what could be a hash, or an id made of several.
-	hexes = regexp.MustCompile(`\b[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*\b`)
+	hexes = lazy(`\b[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*\b`)
 	// ruler matches the rows of signs by which tools set headings off: they are as long as the terminal is wide.
-	ruler = regexp.MustCompile(`(?:^|\s)(?:={3,}|-{3,}|_{3,}|\*{3,}|!{3,}|#{3,}|~{3,}|<{3,}|>{3,})(?:\s|$)|[⎯─━═╌┄]+`)
+	ruler = lazy(`(?:^|\s)(?:={3,}|-{3,}|_{3,}|\*{3,}|!{3,}|#{3,}|~{3,}|<{3,}|>{3,})(?:\s|$)|[⎯─━═╌┄]+`)
 	// slow matches a duration that stands beside a name: some tools show it only when it is long.
-	slow = regexp.MustCompile(` *[(\[]<duration>[^)\]]*[)\]]| +<duration>$| *\((?:cached|slow)\)`)
+	slow = lazy(` *[(\[]<duration>[^)\]]*[)\]]| +<duration>$| *\((?:cached|slow)\)`)
 )
 
 // settle is a line without what changes from run to run. It may be empty.

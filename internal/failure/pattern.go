@@ -1,0 +1,31 @@
+package failure
+
+import (
+	"regexp"
+	"sync"
+)
+
+// pattern is a regular expression that is compiled when it is first asked: most runs of ralph read no failure, and there are many.
+type pattern struct{ get func() *regexp.Regexp }
+
+// patterns are all of them, for the test that they are well written.
+var patterns []*pattern
+
+// lazy is the pattern of a text, which must be a regular expression.
+func lazy(text string) *pattern {
+	p := &pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	patterns = append(patterns, p)
+	return p
+}
+
+func (p *pattern) MatchString(s string) bool              { return p.get().MatchString(s) }
+func (p *pattern) FindString(s string) string             { return p.get().FindString(s) }
+func (p *pattern) FindStringSubmatch(s string) []string   { return p.get().FindStringSubmatch(s) }
+func (p *pattern) FindStringSubmatchIndex(s string) []int { return p.get().FindStringSubmatchIndex(s) }
+func (p *pattern) FindAllStringIndex(s string, n int) [][]int {
+	return p.get().FindAllStringIndex(s, n)
+}
+func (p *pattern) ReplaceAllString(s, with string) string { return p.get().ReplaceAllString(s, with) }
+func (p *pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
+	return p.get().ReplaceAllStringFunc(s, f)
+}
