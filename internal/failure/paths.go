@@ -100,6 +100,7 @@ func short(p string) string {
 	for strings.HasSuffix(p, ".") { // the end of a sentence
 		p, dot = p[:len(p)-1], dot+"."
 	}
+	up := strings.HasPrefix(p, "../") // as in what a source imports
 	steps := strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 	for len(steps) > 0 && (steps[0] == ".." || steps[0] == "~" || len(steps[0]) == 2 && steps[0][1] == ':') {
 		steps = steps[1:]
@@ -114,7 +115,7 @@ func short(p string) string {
 		return whole // a route of a URL
 	case temporary && len(steps) < 3 || temporary && random.MatchString(last):
 		return "<tmp>" + extension(last) + dot
-	case isFile(last), isSystem(steps[0]) && !temporary:
+	case isFile(last), up, isSystem(steps[0]) && !temporary:
 		return last + dot
 	}
 	return "<dir>" + dot

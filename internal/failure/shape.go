@@ -7,7 +7,7 @@ type shape struct {
 	digits   bool
 	dashed   bool // a number, then -
 	slashed  bool // a number, then /
-	epoch    bool // ten digits or more
+	epoch    bool // eight digits or more
 	clock    bool // a number, then : and another
 	port     bool // : and four digits or more
 	duration bool // a number, then a letter that begins a unit
@@ -38,7 +38,7 @@ func shapeOf(line string) shape {
 // number looks at what stands around the number line[begin:end].
 func (s *shape) number(line string, begin, end int) {
 	s.digits = true
-	s.epoch = s.epoch || end-begin >= 10
+	s.epoch = s.epoch || end-begin >= 8
 	s.port = s.port || end-begin >= 4 && begin > 0 && line[begin-1] == ':'
 	if end == len(line) {
 		return

@@ -22,6 +22,7 @@ func TestVaries(t *testing.T) {
 		{"times as date prints them", "Sat Nov 21 18:49:00 UTC 2026 no", "Sun Jan  3 01:02:03 CET 2027 no"},
 		{"times of America", "11/21/2026, 6:49:00 PM no", "1/2/2027, 11:04:05 AM no"},
 		{"seconds since 1970", "at 1795286940123 no", "at 1795286941999 no"},
+		{"times in names", "build-20261121-184900 failed", "build-20270102-030405 failed"},
 		{"addresses", "<Foo object at 0x7f1160569090> and Foo@1b2c3d4e", "<Foo object at 0x7fa2bb010203> and Foo@6d7e8f90"},
 		{"ids", "request 6f1c1c1e-5b0a-4a39-9d59-0f4a3c6c8a11 failed", "request 0b7f59a2-1b7e-4a58-8f0a-4f2f6dd0a6f2 failed"},
 		{"hashes", "build a1b2c3d4e5f6 failed", "build 0f9e8d7c6b5a failed"},
@@ -106,6 +107,8 @@ func TestDiffers(t *testing.T) {
 		{"one more failure", "--- FAIL: TestAdd (0.00s)", "--- FAIL: TestAdd (0.00s)\n--- FAIL: TestSub (0.00s)"},
 		{"only noise", "make: *** [Makefile:3: a] Error 1", "make: *** [Makefile:3: b] Error 1"},
 		{"only what passed", "ok a", "ok b"},
+		{"missing module", "Cannot find module '../api/client'", "Cannot find module '../api/server'"},
+		{"position", "Unexpected token } in JSON at position 15", "Unexpected token } in JSON at position 20"},
 		{"version", "requires v1.2.3", "requires v1.2.4"},
 	}
 	for _, test := range tests {

@@ -35,6 +35,7 @@ var times = []change{
 	{aDashed, lazy(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
 	{aSlashed, lazy(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
 	{word("jan feb mar apr may jun jul aug sep oct nov dec"), lazy(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2}[ -]` + month + `(?:[ -]\d{2,4})?|` + month + ` +\d{1,2}(?:,? \d{4}\b)?)(?:,? ` + clock + zone + `)?(?: \d{4})?\b`), "<time>"},
+	{anEpoch, lazy(`\b20\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?:[T_-]?\d{6})?Z?\b`), "<time>"},
 	{anEpoch, lazy(`\b1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b`), "<time>"},
 }
 
@@ -67,7 +68,7 @@ var numbers = []change{
 	{aClock, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
 	{word(")"), lazy(`^\d+\) `), ""},
 	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
-	{word("line column col char position offset"), lazy(`(?i)\b(lines?|columns?|col|char|position|offset)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
+	{word("line col char"), lazy(`(?i)\b(lines?|columns?|col|char)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
 	{word("sh:"), lazy(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
 }
 
