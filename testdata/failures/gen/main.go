@@ -23,12 +23,9 @@ func main() {
 	out := flag.String("out", "testdata/failures", "where the recordings go")
 	only := flag.String("only", "", "TOOL, TOOL/PROJECT or TOOL/PROJECT/FAILURE")
 	flag.Parse()
-	lock, err := os.Create("/home/dev/failures.lock") // the directories are the same for every run
-	if err == nil {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
-	}
+	lock, err := lockDirectories()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gen: locking:", err)
+		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 	if err := generate(*projects, *out, *only); err != nil {
@@ -36,6 +33,21 @@ func main() {
 		os.Exit(1)
 	}
 	lock.Close()
+}
+
+// lockDirectories waits until no other run of gen uses the directories, which are the same for every run.
+func lockDirectories() (*os.File, error) {
+	if err := os.MkdirAll("/home/dev", 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := os.Create("/home/dev/failures.lock")
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, fmt.Errorf("locking %s: %w", lock.Name(), err)
+	}
+	return lock, nil
 }
 
 // generate records every failure of every project that only names; it goes on after a failure that could not be recorded.
