@@ -235,6 +235,14 @@ const shownSettings = `{
       "timeout": "10m"
     }
   ],
+  "verification": "string_match", // default
+  "strict": false, // default
+  "protected": [ // default
+    ".ralph/**"
+  ],
+  "editedChecks": "hard", // default
+  "weakenedTests": "soft", // default
+  "unfinished": "soft", // default
   "baseline": "report", // default
   "timeoutMultiplier": 1, // default
   "waitForLimits": true, // default

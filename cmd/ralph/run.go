@@ -23,6 +23,8 @@ type runCommand struct {
 	Prompt     string `short:"p" placeholder:"TEXT" help:"What the agent is told, as it is."`
 	PromptFile string `short:"f" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration."`
 	Issue      string `group:"what" placeholder:"FILE|NUMBER" help:"An issue: a Markdown file whose first line is the title, or the number of an issue of this repository (needs GITHUB_TOKEN)."`
+	Task       string `group:"what" placeholder:"FILE|ID" help:"A task file, or the id of a task under .ralph/tasks; see ralph task --help."`
+	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another. One that fails is set aside on its branch, and the next begins."`
 
 	MaximumIterations  *int    `short:"m" aliases:"max-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 10 for a prompt, 5 for an issue, or the setting maximumIterations. 0 is no limit, and needs --timeout."`
 	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
@@ -42,7 +44,10 @@ type runCommand struct {
 	Resume            bool           `xor:"again" help:"Go on with the last run of the same, even when it has ended."`
 	Fresh             bool           `xor:"again" help:"Begin again, even when there is a run to go on with."`
 	DryRun            bool           `help:"Of a prompt: say what would be run, and run nothing."`
+	Strict            bool           `help:"Refuse a task without acceptance criteria."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
+
+	criteriaFlags `group:"done"`
 }
 
 // Run implements ralph run.
@@ -58,13 +63,22 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	if c.JSON {
 		out = stderr
 	}
+	criteria, err := c.completion()
+	if err != nil {
+		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
+	}
 	seat := c.seat(env, p, out, stderr)
 	defer keepOutput()()
 	var result loop.Result
-	if c.Issue != "" {
-		l := &app.Local{Seat: seat, Issue: c.Issue}
+	switch {
+	case c.Tasks != "":
+		l := &app.List{Local: app.Local{Seat: seat, Criteria: criteria}, Tasks: c.Tasks}
+		list, err := l.Run(ctx, hard)
+		return c.endList(p, list, err)
+	case c.Issue != "" || c.Task != "":
+		l := &app.Local{Seat: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria}
 		result, err = l.Run(ctx, hard)
-	} else {
+	default:
 		l := &app.Prompted{Seat: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
 		result, err = l.Run(ctx, hard)
 	}
@@ -79,6 +93,21 @@ func (c *runCommand) end(p process, result loop.Result, err error) error {
 	}
 	if c.JSON {
 		err = errors.Join(err, printResult(p.out, result, code, err))
+	}
+	if err == nil && code == 0 {
+		return nil
+	}
+	return &endedError{code, err}
+}
+
+// endList is how a list of tasks ended.
+func (c *runCommand) endList(p process, list app.ListResult, err error) error {
+	code := list.Outcome.ExitCode()
+	if err != nil && code == 0 {
+		code = loop.Failed.ExitCode()
+	}
+	if c.JSON {
+		err = errors.Join(err, printList(p.out, list, code, err))
 	}
 	if err == nil && code == 0 {
 		return nil
@@ -109,18 +138,20 @@ func (c *runCommand) seat(env config.Environment, p process, out, stderr io.Writ
 // validate says what is wrong with the flags, one sentence.
 func (c *runCommand) validate() error {
 	given := 0
-	for _, text := range []string{c.Prompt, c.PromptFile, c.Issue} {
+	for _, text := range []string{c.Prompt, c.PromptFile, c.Issue, c.Task, c.Tasks} {
 		if text != "" {
 			given++
 		}
 	}
 	switch {
 	case given == 0:
-		return errors.New("nothing to do: say what with one of --prompt TEXT, --prompt-file FILE and --issue FILE|NUMBER; see ralph run --help")
+		return errors.New("nothing to do: say what with one of --prompt TEXT, --prompt-file FILE, --issue FILE|NUMBER, --task FILE|ID and --tasks DIR; see ralph run --help")
 	case given > 1:
-		return errors.New("--prompt, --prompt-file and --issue exclude each other: say what to do with one of them")
-	case c.Issue != "" && (c.Commit || c.DryRun):
-		return errors.New("--commit and --dry-run are for a prompt: a run of an issue commits every iteration")
+		return errors.New("--prompt, --prompt-file, --issue, --task and --tasks exclude each other: say what to do with one of them")
+	case c.Prompt+c.PromptFile == "" && (c.Commit || c.DryRun):
+		return errors.New("--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration")
+	case c.Prompt+c.PromptFile != "" && c.Strict:
+		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
 	case c.SkipReview && c.Review != nil:
 		return errors.New("--review and --skip-review exclude each other")
 	case c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0):
@@ -157,6 +188,9 @@ func (c *runCommand) layer() config.Layer {
 	if c.SkipReview {
 		object["review"] = false
 	}
+	if c.Strict {
+		object["strict"] = true
+	}
 	text, err := json.Marshal(object)
 	if err != nil { // texts, numbers and booleans
 		panic(err)
@@ -171,28 +205,60 @@ func given[T any](object map[string]any, key string, value *T) {
 	}
 }
 
-// printResult prints how a run ended, for programs (C20).
+// resultJSON is how a run ended, for programs (C20).
+type resultJSON struct {
+	Outcome    loop.Outcome `json:"outcome"`
+	ExitCode   int          `json:"exit_code"`
+	Reason     string       `json:"reason,omitempty"`
+	Until      time.Time    `json:"until,omitzero"` // of waiting: when it may go on by itself
+	Run        string       `json:"run,omitempty"`
+	Task       string       `json:"task,omitempty"`
+	Iterations int          `json:"iterations"`
+	Branch     string       `json:"branch,omitempty"`
+	loop.Usage
+}
+
+// printResult prints how a run ended.
 func printResult(to io.Writer, r loop.Result, code int, failed error) error {
-	out := struct {
-		Outcome    loop.Outcome `json:"outcome"`
-		ExitCode   int          `json:"exit_code"`
-		Reason     string       `json:"reason,omitempty"`
-		Until      time.Time    `json:"until,omitzero"` // of waiting: when it may go on by itself
-		Run        string       `json:"run,omitempty"`
-		Task       string       `json:"task,omitempty"`
-		Iterations int          `json:"iterations"`
-		Branch     string       `json:"branch,omitempty"`
-		loop.Usage
-	}{
+	out := resultJSON{
 		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run, Task: r.State.Start.Task,
 		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, Usage: r.State.Usage,
 	}
 	if failed != nil {
 		out.Reason = failed.Error()
 	}
+	return printJSON(to, out)
+}
+
+// printList prints how a list of tasks ended: the outcome of all, and that of each.
+func printList(to io.Writer, list app.ListResult, code int, failed error) error {
+	type entryJSON struct {
+		resultJSON
+		Skipped string `json:"skipped,omitempty"` // why it did not run
+	}
+	out := struct {
+		Outcome  loop.Outcome `json:"outcome"`
+		ExitCode int          `json:"exit_code"`
+		Reason   string       `json:"reason,omitempty"`
+		Tasks    []entryJSON  `json:"tasks"`
+		Left     int          `json:"left,omitempty"` // tasks that the list did not come to
+	}{Outcome: list.Outcome, ExitCode: code, Tasks: []entryJSON{}, Left: list.Left}
+	if failed != nil {
+		out.Reason = failed.Error()
+	}
+	for _, e := range list.Entries {
+		out.Tasks = append(out.Tasks, entryJSON{resultJSON{
+			Outcome: e.Outcome, ExitCode: e.Outcome.ExitCode(), Reason: e.Reason, Run: e.State.Start.Run, Task: e.Task.ID,
+			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, Usage: e.State.Usage,
+		}, e.Skipped})
+	}
+	return printJSON(to, out)
+}
+
+func printJSON(to io.Writer, value any) error {
 	encoder := json.NewEncoder(to)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return encoder.Encode(value)
 }
 
 // askLine asks one question at a terminal.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -12,38 +11,180 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// checks lists everything that can say no, in the order in which it is asked. A run of a prompt asks its guardrails first, and knows no
-// diff (S1-80, C25).
-func (w *workshop) checks(reviewer *agent.Options, words wording) check.List {
-	claim := check.Claim{Completion: w.settings.CompletionResponse, Last: w.plain}
+// checks lists everything that can say no, in the order in which it is asked.
+func (w *workshop) checks(s loop.State, reviewer *agent.Options, words wording) check.List {
 	list := []check.Check{check.Turn{}}
-	if !w.plain {
-		list = append(list, claim, check.Diff{})
+	if w.plain {
+		list = append(list, w.guardrails(s)...)
+		list = append(list, w.asked(reviewer, words)...)
+	} else {
+		changes := w.changes()
+		list = append(list, w.claim(s), &check.Protected{Globs: w.settings.Protected, Changes: changes})
+		list = append(list, w.edited(changes)...)
+		list = append(list, w.guardrails(s)...)
+		list = append(list, check.Diff{Changes: changes, Kept: w.kept()})
+		list = append(list, w.lookedFor(changes, reviewer)...)
+		list = append(list, w.verified(s, words)...)
+		list = append(list, w.judges(s, reviewer, words)...)
 	}
+	out := check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: w.teller()}
+	if w.tree != nil {
+		out.BaseTree = w.tree.BaseTree()
+	}
+	return out
+}
+
+// asked is what a run of a prompt asks after its guardrails: source control, the claim, and a reviewer if somebody wants one (S1-80, C25).
+func (w *workshop) asked(reviewer *agent.Options, words wording) []check.Check {
+	var list []check.Check
+	if w.scm != nil {
+		list = append(list, w.scm)
+	}
+	list = append(list, check.Claim{Completion: w.settings.CompletionResponse, Last: true})
+	if reviewer != nil {
+		list = append(list, w.review(*reviewer, words, task.Reviewer, nil))
+	}
+	return list
+}
+
+func (w *workshop) claim(s loop.State) check.Claim {
+	return check.Claim{Completion: w.settings.CompletionResponse, Promise: func(r task.Role) string {
+		if of := s.Start.Completion.For(r); of != nil {
+			return of.Promise
+		}
+		return ""
+	}}
+}
+
+// guardrails are the commands of the settings, in their order (C26).
+func (w *workshop) guardrails(s loop.State) []check.Check {
+	var list []check.Check
 	logs := map[string]bool{}
 	for _, g := range w.settings.Guardrails {
 		list = append(list, &check.Command{
 			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
-			Timeout: w.settings.CheckTimeout(g), TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
+			Timeout: w.settings.CheckTimeout(g), Soft: w.settings.CheckWarning(g),
+			TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
+			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.plain || w.detected != "" && ranNothing(s, g.Name),
 			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.redact,
 		})
 	}
-	if w.scm != nil {
-		list = append(list, w.scm)
+	return list
+}
+
+func expect(e *config.Expect) check.Expect {
+	if e == nil {
+		return check.Expect{}
 	}
-	if w.plain {
-		list = append(list, claim)
+	return check.Expect{Exit: &e.Exit, Contains: e.Contains, NotContains: e.NotContains, MinTests: e.MinTests}
+}
+
+// ranNothing reports whether a check ran no test on the base commit either. Where nobody named the check, that is no fault of the change.
+func ranNothing(s loop.State, name string) bool {
+	return slices.ContainsFunc(s.Baseline, func(v loop.Verdict) bool { return v.Check == name && v.Ran != nil && *v.Ran == 0 })
+}
+
+// changes is what the run has changed, for the checks that look at it.
+func (w *workshop) changes() *check.Changes {
+	t := w.tree
+	return &check.Changes{
+		Patch: func(ctx context.Context, from, to string) (string, bool, error) {
+			return t.Patch(ctx, from, to, check.PatchBytes)
+		},
+		Names: t.Changed,
+		File: func(ctx context.Context, commit, path string) ([]byte, bool, error) {
+			return t.Read(ctx, commit, path, check.FileBytes)
+		},
 	}
-	if reviewer != nil {
-		list = append(list, w.review(*reviewer, words))
+}
+
+// edited looks whether the change edits what judges it.
+func (w *workshop) edited(changes *check.Changes) []check.Check {
+	if w.settings.EditedChecks == config.Off {
+		return nil
 	}
-	log := w.log
-	if w.tell != nil {
-		log = w.tell
+	e := &check.Edited{Changes: changes, Soft: w.settings.EditedChecks == config.Soft}
+	for _, g := range w.settings.Guardrails {
+		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
 	}
-	return check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: log}
+	return []check.Check{e}
+}
+
+// lookedFor are the signs of work that only looks done. What they find is for a reviewer to accept; where there is none, the worst of it
+// blocks.
+func (w *workshop) lookedFor(changes *check.Changes, reviewer *agent.Options) []check.Check {
+	var list []check.Check
+	if set := w.settings.WeakenedTests; set != config.Off {
+		list = append(list, &check.Weakened{Changes: changes, Hard: set == config.Hard, Alone: reviewer == nil})
+	}
+	if set := w.settings.Unfinished; set != config.Off {
+		list = append(list, &check.Unfinished{Changes: changes, Hard: set == config.Hard, Alone: reviewer == nil})
+	}
+	return list
+}
+
+// kept are files that are no work: a marker with which the agent claims.
+func (w *workshop) kept() []string {
+	if w.settings.DoneFile == "" {
+		return nil
+	}
+	return []string{w.settings.DoneFile}
+}
+
+// verified are the promises of the roles that write, each verified on every tree that is made after it was given.
+func (w *workshop) verified(s loop.State, words wording) []check.Check {
+	var list []check.Check
+	for _, r := range s.Writers() {
+		if v := w.verify(s, r, words); v != nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// verify is how one role's promise is verified; nil when nothing was said of the role.
+func (w *workshop) verify(s loop.State, r task.Role, words wording) *check.Verify {
+	of := s.Start.Completion.For(r)
+	if of == nil {
+		return nil
+	}
+	return &check.Verify{
+		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: w.log,
+		Runner: check.Runner{
+			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, Redact: w.redact, Console: w.console,
+			Scaled: w.settings.Scaled,
+		},
+		Ask:  w.asker(),
+		Diff: w.change,
+	}
+}
+
+// judges are the roles that read, in their order; they wait until every role that writes has done its part.
+func (w *workshop) judges(s loop.State, reviewer *agent.Options, words wording) []check.Check {
+	if reviewer == nil {
+		return nil
+	}
+	if len(s.Start.Pipeline) == 0 {
+		return []check.Check{w.review(*reviewer, words, task.Reviewer, nil)}
+	}
+	writers := s.Writers()
+	after := check.Awaits(writers[len(writers)-1])
+	var list []check.Check
+	for _, r := range s.Start.Pipeline {
+		if !r.ReadOnly() || r == task.Reviewer && !w.settings.Review { // a review that was switched off, for a run that began with one
+			continue
+		}
+		c := w.review(*reviewer, words, r, s.Start.Completion.For(r))
+		c.Role, c.After, c.Most = r, after, s.Start.Caps[r]
+		if c.Verify = w.verify(s, r, words); c.Verify != nil {
+			c.Promise = c.Verify.Criteria.Promise
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 // nth is the number by which a check's log gets a name that no check before it has: two commands may have one slug, and "make test" twice
@@ -74,27 +215,4 @@ func (w *workshop) environment() []string {
 		extra = append(extra, "HOME="+w.home)
 	}
 	return proc.Environment(w.parent, slices.Concat(proc.Allowed, w.settings.Environment), extra...)
-}
-
-// maxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
-const maxDiff = 200 << 10
-
-func (w *workshop) review(reviewer agent.Options, words wording) *check.Review {
-	return &check.Review{
-		Checkout: w.copies.checkout,
-		Prompt: func(ctx context.Context, s loop.State) (string, error) {
-			c := s.Last().Commit
-			diff, err := w.copies.diff(ctx, s.Start.Base, c.SHA, maxDiff)
-			if err != nil {
-				return "", fmt.Errorf("making the reviewer's diff: %w", err)
-			}
-			return words.Review(s, c.Tree, diff)
-		},
-		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
-			o := reviewer
-			o.Dir, o.Extra = c.Dir(), c.Env()
-			o.LogFile = filepath.Join(w.dir, "reviewer.log")
-			return takeTurn(ctx, o, asked)
-		},
-	}
 }

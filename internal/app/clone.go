@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -14,7 +14,7 @@ import (
 )
 
 // open opens the clone, finds the run or begins one, and holds it.
-func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task) (work *opened, err error) {
+func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened, err error) {
 	work = &opened{}
 	defer func() {
 		if err != nil {
@@ -34,7 +34,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 	}
 	tree, err := git.Open(ctx, l.Dir, git.Options{
 		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID,
-		Fresh: way == loop.Begin && dir != "", Resume: way != loop.Begin, Log: l.log, Secrets: l.secrets(),
+		Fresh: way == loop.Begin && (dir != "" || l.Fresh), Resume: way != loop.Begin, Log: l.log, Secrets: l.secrets(),
 	}, "ralph/"+t.ID, l.after)
 	if err != nil {
 		return work, &invalidError{err}
@@ -45,6 +45,8 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 			l.log("archiving old failure branches: %v", err)
 		}
 	}
+	settings := from.settings
+	settings.Guardrails = slices.Clone(settings.Guardrails) // guard adds to them
 	shop := &workshop{
 		wall: settings.Timeout(), settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
 		format: l.safe(l.Format), live: l.Live, groups: l.Groups, verbose: l.verbose,
@@ -55,10 +57,6 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 		return work, err
 	}
 	if err := shop.settle(t, l.Criteria, l.trusted(t)); err != nil {
-		return work, err
-	}
-	own, err := promptsIn(l.Dir)
-	if err != nil {
 		return work, err
 	}
 	if _, _, err := shop.agents(nil); err != nil {
@@ -72,7 +70,7 @@ func (l *Local) open(ctx context.Context, settings config.Settings, t task.Task)
 		work.cleanup = append(work.cleanup, unlock)
 	}
 	l.log("%s: %s", way, why)
-	work.shop, work.words = shop, shop.wordsFrom(ctx, own, t.Comments)
+	work.shop, work.words = shop, shop.wordsFrom(ctx, from.prompts, t.Comments)
 	return work, l.hold(ctx, work, way, dir, t)
 }
 

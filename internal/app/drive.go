@@ -66,14 +66,14 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	if err != nil {
 		return interrupted, err
 	}
-	checks := w.checks(reviewer, words)
-	checks.Stopping = func() bool { return ctx.Err() != nil }
 	if err := w.setup(hard); err != nil {
 		return interrupted, err
 	}
-	if err := w.baseline(hard, checks, l); err != nil {
+	if err := w.baseline(hard, w.checks(l.State(), reviewer, words), l); err != nil {
 		return interrupted, err
 	}
+	checks := w.checks(l.State(), reviewer, words) // again: the baseline has told of checks that test nothing
+	checks.Stopping = func() bool { return ctx.Err() != nil }
 	return loop.Run(ctx, hard, limits, loop.Ports{
 		Agent: coder, Tree: w.commits, Checks: checks, Journal: l, Prompt: words,
 		Clock: w.clock, Log: w.log, Sleep: w.sleep, Grace: stepGrace,

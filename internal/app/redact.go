@@ -15,11 +15,13 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 		for i := range s.Checks {
 			s.Checks[i] = redact(s.Checks[i])
 		}
+		s.Completion = s.Completion.Map(redact)
 		r.Start = &s
 	}
 	if r.Resume != nil {
 		s := *r.Resume
 		s.Title, s.Spec, s.Hint = redact(s.Title), redact(s.Spec), redact(s.Hint)
+		s.Completion = s.Completion.Map(redact)
 		r.Resume = &s
 	}
 	if r.Turn != nil {
@@ -46,6 +48,7 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 		e.Reason = redact(e.Reason)
 		r.End = &e
 	}
+	r.Warning = redact(r.Warning)
 	r.Verdicts, r.Baseline = redactedVerdicts(r.Verdicts, redact), redactedVerdicts(r.Baseline, redact)
 	return r
 }
@@ -56,6 +59,15 @@ func redactedVerdicts(verdicts []loop.Verdict, redact func(string) string) []loo
 		v := &out[i]
 		v.Check, v.Skipped, v.Reason = redact(v.Check), redact(v.Skipped), redact(v.Reason)
 		v.Output, v.Tell = redact(v.Output), redact(v.Tell)
+		v.Findings = append([]loop.Finding(nil), v.Findings...)
+		for j := range v.Findings {
+			f := &v.Findings[j]
+			f.File, f.Test, f.Message = redact(f.File), redact(f.Test), redact(f.Message)
+		}
+		v.Gap = append([]string(nil), v.Gap...)
+		for j := range v.Gap {
+			v.Gap[j] = redact(v.Gap[j])
+		}
 	}
 	return out
 }

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -22,12 +24,14 @@ import (
 type Local struct {
 	Seat
 	Issue string // a file, or an issue's number
+	Task  string // a task file, or the id of one under .ralph/tasks
 	// Criteria are those of the flags; nil: none.
 	Criteria *task.Completion
 
 	after  string     // the branch or commit that the run begins from; empty: where the clone stands
 	locked bool       // whoever runs a list of tasks holds the lock
 	one    *task.Task // of a list: the task
+	given  *given     // of a list: what was read before its first task
 }
 
 // stateFile is the view of the journal that people and agents read (S0-10, C7).
@@ -40,7 +44,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
-	settings, err := l.settings()
+	given, err := l.read()
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
@@ -48,7 +52,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
-	work, err := l.open(ctx, settings, wanted)
+	work, err := l.open(ctx, given, wanted)
 	if err != nil {
 		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
 	}
@@ -71,6 +75,24 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	return result, errors.Join(err, l.finish(work, result))
 }
 
+// given is what a run takes from the directory's files, once, before the first turn of an agent (C29).
+type given struct {
+	settings config.Settings
+	prompts  prompt.Set
+}
+
+func (l *Local) read() (given, error) {
+	if l.given != nil {
+		return *l.given, nil
+	}
+	settings, err := l.settings()
+	if err != nil {
+		return given{}, err
+	}
+	prompts, err := promptsIn(l.Dir)
+	return given{settings, prompts}, err
+}
+
 // trusted reports whether the task's text is the user's own, not one of GitHub's that a stranger can have written.
 func (l *Local) trusted(t task.Task) bool { return t.Issue == 0 }
 
@@ -79,6 +101,8 @@ func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
 	switch {
 	case l.one != nil:
 		return *l.one, nil
+	case l.Task != "":
+		return taskFile(l.Dir, from, l.Task)
 	}
 	if number, err := strconv.Atoi(strings.TrimPrefix(l.Issue, "#")); err == nil && number > 0 {
 		return l.fromGitHub(ctx, number)
@@ -159,7 +183,7 @@ func (l *Local) finish(work *opened, result loop.Result) error {
 		_ = os.Remove(filepath.Join(l.Dir, stateFile))
 		l.log("SUCCESS: %s completed in %d iterations", result.State.Start.Task, len(result.State.Iterations))
 	} else if result.Outcome.Limited() {
-		l.log("CAP HIT: %s failed after %d attempts (%s)", result.State.Start.Task, len(result.State.Iterations), result.Reason)
+		l.log("%s: %s failed after %d attempts (%s)", stopped(result.Outcome), result.State.Start.Task, len(result.State.Iterations), result.Reason)
 		if end := result.State.End; end != nil {
 			l.log("the work is on %s", end.FailureBranch)
 		}
@@ -168,6 +192,14 @@ func (l *Local) finish(work *opened, result loop.Result) error {
 	}
 	l.log("report: %s", file)
 	return err
+}
+
+// stopped says in capitals what stopped a run (S0-18).
+func stopped(o loop.Outcome) string {
+	if o == loop.Capped {
+		return "CAP HIT"
+	}
+	return strings.ToUpper(string(o))
 }
 
 // writeFile replaces a file in one step, and never writes through a link that somebody left in its place.

@@ -76,7 +76,9 @@ type place interface {
 // wording says what the agent and the reviewer are told.
 type wording interface {
 	loop.Prompt
-	Review(s loop.State, tree, diff string) (string, error)
+	// Judge is what a role that reads is told about a tree: the change, the promise it gives with an approval, and what the checks have
+	// noticed.
+	Judge(s loop.State, r task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error)
 }
 
 // invalidError is a mistake in settings, input or environment: outcome invalid, exit code 2. Its text is for the person who made it.
@@ -173,7 +175,7 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 		options.Console = w.console
 	}
 	c := coder{options: options, dir: w.dir, prompts: w.logs, state: state, byExit: set.ClaimByExit, doneFile: set.DoneFile, verbose: w.verbose}
-	if _, err := agent.New(options); err != nil || !set.Review {
+	if _, err := agent.New(options); err != nil || !w.reviewed(state) {
 		return c, nil, err
 	}
 	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
@@ -182,6 +184,15 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 	options.Soft, options.OnSoft = 0, nil
 	_, err := agent.New(options)
 	return c, &options, err
+}
+
+// reviewed reports whether any role of the run reads the work.
+func (w *workshop) reviewed(state func() loop.State) bool {
+	pipeline := w.goal.pipeline
+	if state != nil {
+		pipeline = state().Start.Pipeline
+	}
+	return w.settings.Review || slices.ContainsFunc(pipeline, func(r task.Role) bool { return r == task.QA })
 }
 
 // grace is how long a process that is stopped may take to end: 2 s where a cancelled job has ten for everything, else 5 (C11).

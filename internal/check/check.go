@@ -56,6 +56,8 @@ type List struct {
 	Tree   Tree
 	Clock  func() time.Time
 	Log    func(format string, args ...any)
+	// BaseTree is the tree of the commit that the run begins from, of which Baseline speaks; empty: it is not known.
+	BaseTree string
 	// Stopping reports whether no further check should begin; the one that runs is let run (C11). nil: never.
 	Stopping func() bool
 }
@@ -97,6 +99,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
 		}
+		v.Tree = l.BaseTree
 		l.Log("baseline %s: %s", v.Check, describe(v))
 		verdicts = append(verdicts, v)
 	}

@@ -60,7 +60,7 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 	}
 	l.Checks = append(l.Checks, &Review{
 		Checkout: func(context.Context, string) (Checkout, error) { return c, nil },
-		Prompt:   func(context.Context, loop.State) (string, error) { return "judge", nil },
+		Prompt:   func(context.Context, At) (string, error) { return "judge", nil },
 		Ask:      func(context.Context, Checkout, string) (loop.Turn, error) { return turn, nil },
 	})
 	return l

@@ -82,6 +82,9 @@ func (c *Command) reported(o ending) string {
 // tested says no to a pass that tested nothing.
 func (c *Command) tested(o ending) string {
 	t := o.tests
+	if t.Known && t.Failed > 0 && o.Exit == 0 && !c.VacuousOK && (c.Expect.MinTests == nil || *c.Expect.MinTests > 0) { // a pipe, a wrapper or a crash ate the exit code
+		return fmt.Sprintf("it exited with code 0, and its output says that %s (%s); let it end with the exit code of its tests", failedTests(t.Failed), t.Runner)
+	}
 	if c.Expect.MinTests == nil {
 		if c.VacuousOK || !vacuous(t) || asksForNone.MatchString(c.Line) {
 			return ""
@@ -100,6 +103,13 @@ func (c *Command) tested(o ending) string {
 		return fmt.Sprintf("how many tests ran cannot be told from the output, only that at least %d did; at least %d must, so let %s list them (go test: -v) or name its JUnit report", t.Ran, least, t.Runner)
 	}
 	return fmt.Sprintf("only %d tests ran (%s), and at least %d must", t.Ran, t.Runner, least)
+}
+
+func failedTests(n int) string {
+	if n == 1 {
+		return "a test failed"
+	}
+	return fmt.Sprintf("%d tests failed", n)
 }
 
 func vacuous(t failure.Tests) bool { return t.Known && t.Ran == 0 }

@@ -65,6 +65,8 @@ func TestExpect(t *testing.T) {
 		{"no test, and some are", noTests, Expect{MinTests: new(1)}, "no test ran (go test: no test files), and at least 1 must"},
 		{"enough tests", "echo 'Tests:       3 passed, 3 total'", Expect{MinTests: new(3)}, ""},
 		{"too few tests", "echo 'Tests:       2 skipped, 3 passed, 5 total'", Expect{MinTests: new(4)}, "only 3 tests ran (jest), and at least 4 must"},
+		{"a pipe eats the exit code", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{}, "it exited with code 0, and its output says that a test failed (jest); let it end with the exit code of its tests"},
+		{"a pipe eats the exit code, and nobody counts tests", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{MinTests: new(0)}, ""},
 		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be told from the output; at least 1 must, so let the command print its runner's summary or name its JUnit report"},
 		{"at least one", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(1)}, ""},
 		{"at least one, and two must", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(2)}, "how many tests ran cannot be told from the output, only that at least 1 did; at least 2 must, so let go test list them (go test: -v) or name its JUnit report"},

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // EditedCheck is the name of the check of edited checks.
 const EditedCheck = "edited checks"
 
-// Edited says no when the run changed what judges it: a script that a check runs, the recipe of a make target, a script of package.json.
+// Edited says no when the run changed what judges it: a script that a check runs, the recipe of a make target, a script of package.json. A
+// script whose path does not say that it is a judge may be the work itself, and only warns.
 // What a check's line names is read as it was in the base commit, and what that names in turn, some steps deep. A check whose line names
 // no file, such as "go test ./...", is judged by Weakened alone. A script that the run itself has added is none of the judge's.
 type Edited struct {
@@ -47,8 +49,7 @@ func (e *Edited) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	if err != nil || d == nil || len(d.names) == 0 {
 		return loop.Verdict{Pass: true}, err
 	}
-	var parts, told []string
-	var findings []loop.Finding
+	var judges, work edits
 	for _, g := range e.Guards {
 		r := reach{ctx: ctx, d: d, seen: map[string]bool{}}
 		r.line(g.Line, []string{"."}, 0)
@@ -56,30 +57,60 @@ func (e *Edited) Run(ctx context.Context, at At) (loop.Verdict, error) {
 			return loop.Verdict{}, fmt.Errorf("finding out what the check %s runs: %w", g.Title, r.err)
 		}
 		for _, found := range r.edited {
-			text := found.what + ", which the check " + quote(g.Title) + " runs"
-			if slices.Contains(parts, text) {
-				continue
+			if found.judge {
+				judges.add(found, g)
+			} else {
+				work.add(found, g)
 			}
-			parts = append(parts, text)
-			told = append(told, found.file)
-			findings = append(findings, loop.Finding{File: found.file, Message: shorten(text, 250)})
 		}
 	}
-	if len(parts) == 0 {
-		return loop.Verdict{Pass: true}, nil
+	switch {
+	case len(judges.parts) > 0:
+		return loop.Verdict{
+			Reason:   "the change edits what judges it: " + judges.list(),
+			Tell:     fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit %.12s, and make the code pass it.", judges.list(), d.from),
+			Output:   loop.Excerpt(strings.Join(judges.files(), "\n") + "\n"),
+			Findings: judges.findings,
+		}, nil
+	case len(work.parts) > 0:
+		return loop.Verdict{
+			Severity: loop.Soft, Reason: "the change edits what a check runs, which seems to be the work itself: " + work.list(),
+			Output: loop.Excerpt(strings.Join(work.files(), "\n") + "\n"), Findings: work.findings,
+		}, nil
 	}
-	slices.Sort(told)
-	told = slices.Compact(told)
-	more := ""
-	if len(parts) > 5 {
-		more = fmt.Sprintf(" and %d more", len(parts)-5)
+	return loop.Verdict{Pass: true}, nil
+}
+
+// edits are the edited files of one kind, in words and as findings.
+type edits struct {
+	parts, names []string
+	findings     []loop.Finding
+}
+
+func (e *edits) add(found editedFile, g Guard) {
+	text := found.what + ", which the check " + quote(g.Title) + " runs"
+	if slices.Contains(e.parts, text) {
+		return
 	}
-	return loop.Verdict{
-		Reason:   "the change edits what judges it: " + strings.Join(parts[:min(len(parts), 5)], "; ") + more,
-		Tell:     fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit %.12s, and make the code pass it.", strings.Join(parts[:min(len(parts), 5)], "; ")+more, d.from),
-		Output:   loop.Excerpt(strings.Join(told, "\n") + "\n"),
-		Findings: findings[:min(len(findings), loop.MaxFindings)],
-	}, nil
+	e.parts = append(e.parts, text)
+	e.names = append(e.names, found.file)
+	if len(e.findings) < loop.MaxFindings {
+		e.findings = append(e.findings, loop.Finding{File: found.file, Message: shorten(text, 250)})
+	}
+}
+
+// list names five at most.
+func (e *edits) list() string {
+	text := strings.Join(e.parts[:min(len(e.parts), 5)], "; ")
+	if more := len(e.parts) - 5; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func (e *edits) files() []string {
+	slices.Sort(e.names)
+	return slices.Compact(e.names)
 }
 
 // How far a check's line is followed.
@@ -98,7 +129,14 @@ type reach struct {
 	err    error
 }
 
-type editedFile struct{ file, what string }
+type editedFile struct {
+	file, what string
+	judge      bool // it is there to judge; else it may be what is judged
+}
+
+// judging matches the path of a script that is there to judge by its own name or that of a directory. A check also runs the program that it
+// checks ("node app.js --selftest"), and that is the work.
+var judging = regexp.MustCompile(`(?i)(?:^|[/_.-])(?:tests?|testing|specs?|checks?|checking|ci|lint|linters?|verify|verification|validate|validation|e2e|smoke|asserts?|gates?|guards?|guardrails?|coverage|cov|build|scripts?|tools?|hack|make|mage|magefile|nox|noxfile|tox|conftest|runtests?|tasks?|taskfile|rakefile|gruntfile|gulpfile|justfile|makefile|pre-?commit|presubmit)(?:[/_.-]|\d|$)`)
 
 // first reports whether something was not looked at before, and remembers it.
 func (r *reach) first(what ...string) bool {
@@ -128,7 +166,12 @@ func (r *reach) head(name string) (text string, ok bool) {
 }
 
 func (r *reach) found(file, format string, args ...any) {
-	r.edited = append(r.edited, editedFile{file, fmt.Sprintf(format, args...)})
+	r.edited = append(r.edited, editedFile{file: file, what: fmt.Sprintf(format, args...), judge: judging.MatchString(file)})
+}
+
+// foundRecipe notes a change of what is nothing but a judge, whatever its file is called.
+func (r *reach) foundRecipe(file, format string, args ...any) {
+	r.edited = append(r.edited, editedFile{file: file, what: fmt.Sprintf(format, args...), judge: true})
 }
 
 // changed reports whether a file that was there before differs in more than its mode.

@@ -83,7 +83,7 @@ func (r *reach) targets(files, targets []string, dir string, just bool, step int
 			if name == "" {
 				name = before.first
 			}
-			r.found(file, "the recipe of %s in %s was changed", quote(name), shownName(file))
+			r.foundRecipe(file, "the recipe of %s in %s was changed", quote(name), shownName(file))
 		}
 		for _, line := range recipe {
 			r.line(line, []string{dir}, step+1)

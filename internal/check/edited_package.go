@@ -92,7 +92,7 @@ func (r *reach) scripts(m manifest, dir, name string, step int) {
 			return
 		}
 		if !bytes.Equal(before[each], after[each]) {
-			r.found(file, "the script %s in %s was changed", quote(each), shownName(file))
+			r.foundRecipe(file, "the script %s in %s was changed", quote(each), shownName(file))
 		}
 		var line string
 		var lines []string
@@ -114,7 +114,7 @@ func (r *reach) scriptShell(file string) {
 	}
 	was, _ := r.base(file)
 	if now, _ := r.head(file); strings.Contains(now, "script-shell") && was != now {
-		r.found(file, "the shell in %s was changed", shownName(file))
+		r.foundRecipe(file, "the shell in %s was changed", shownName(file))
 	}
 }
 

@@ -174,14 +174,21 @@ func (r *reach) interpreted(name string, args, dirs []string, step int) {
 	}
 }
 
+// installed are modules of Python that judge and come from elsewhere. One of the same name in the tree goes before them.
+var installed = regexp.MustCompile(`^(?:pytest|_pytest|unittest|doctest|nose2?|tox|nox|mypy|pyright|ruff|flake8|pylint|pycodestyle|pyflakes|black|isort|bandit|coverage|compileall|py_compile|build|pip|behave|robot|pre_commit)(?:\.|$)`)
+
 // module follows python -m: a module of the tree goes before an installed one, so one that was added is an edit, too.
 func (r *reach) module(name string, dirs []string, step int) {
 	file := strings.ReplaceAll(name, ".", "/")
+	found := r.found
+	if installed.MatchString(name) {
+		found = r.foundRecipe
+	}
 	for _, dir := range dirs {
 		for _, end := range []string{".py", "/__main__.py", "/__init__.py"} {
 			to, ok := inTree(dir, file+end)
 			if ok && r.first("module", to) && r.changed(to) {
-				r.found(to, "%s was changed", shownName(to))
+				found(to, "%s was changed", shownName(to))
 			}
 		}
 		r.script(file+".py", []string{dir}, step)

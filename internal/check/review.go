@@ -25,7 +25,7 @@ type Checkout interface {
 // turn: what lies in a file is nobody's verdict.
 type Review struct {
 	Checkout func(ctx context.Context, commit string) (Checkout, error)
-	Prompt   func(ctx context.Context, s loop.State) (string, error)
+	Prompt   func(ctx context.Context, at At) (string, error)
 	Ask      func(ctx context.Context, c Checkout, prompt string) (loop.Turn, error)
 
 	// Role is who reviews, task.Reviewer or task.QA, when the run names its roles; empty: the reviewer of a run that names none.
@@ -112,7 +112,7 @@ func (r *Review) ask(ctx context.Context, at At, v *loop.Verdict) (turn loop.Tur
 		return turn, err
 	}
 	defer func() { err = errors.Join(err, copied.Close()) }()
-	asked, err := r.Prompt(ctx, at.State)
+	asked, err := r.Prompt(ctx, at)
 	if err != nil {
 		return turn, err
 	}

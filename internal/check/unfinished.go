@@ -13,7 +13,8 @@ import (
 const UnfinishedCheck = "unfinished work"
 
 // Unfinished says no when the run adds marks of work that is not done: TODO comments, stubs, placeholders, the marks of a merge that was
-// not resolved. It reads added lines of source files; prose, tests, fixtures and what others wrote may hold such words. A mark that was
+// not resolved. It reads added lines of source files; prose, tests, fixtures and what others wrote may hold such words, but for the marks
+// of a merge, which only fixtures may. A mark that was
 // only moved or indented is not added.
 type Unfinished struct {
 	Changes *Changes
@@ -123,11 +124,11 @@ func (d *change) unfinished(ctx context.Context) (marks []mark, err error) {
 		}
 	}
 	for _, f := range d.files {
-		if foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) {
+		if foreign.MatchString(f.name) || fixtures.MatchString(f.name) {
 			continue
 		}
 		found := merges(f)
-		if !isTest(f.name) {
+		if !isTest(f.name) && !prose.MatchString(f.name) {
 			found = append(found, remarksOf(f, old)...)
 		}
 		if found, err = d.withoutAbstract(ctx, f, found); err != nil {

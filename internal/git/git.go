@@ -78,6 +78,9 @@ func (t *Tree) Dir() string { return t.work }
 // Base is the commit that the run is measured against, a full hash.
 func (t *Tree) Base() string { return t.base }
 
+// BaseTree is the tree of the base commit.
+func (t *Tree) BaseTree() string { return t.baseTree }
+
 // BaseBranch is the branch that the base is on: "main"; "" when a command line's HEAD was detached.
 func (t *Tree) BaseBranch() string { return t.baseBranch }
 

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// maxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
+const maxDiff = 200 << 10
+
+func (w *workshop) review(reviewer agent.Options, words wording, r task.Role, of *task.Criteria) *check.Review {
+	promise := ""
+	if of != nil {
+		promise = of.Promise
+		reviewer.Schema = check.PromisedSchema
+		reviewer.Promises, reviewer.Completion = []string{promise}, ""
+	}
+	return &check.Review{
+		Checkout: w.copies.checkout,
+		Prompt: func(ctx context.Context, at check.At) (string, error) {
+			c := at.Iteration.Commit
+			diff, err := w.copies.diff(ctx, at.State.Start.Base, c.SHA, maxDiff)
+			if err != nil {
+				return "", fmt.Errorf("making the reviewer's diff: %w", err)
+			}
+			return words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.So))
+		},
+		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
+			o := reviewer
+			o.Dir, o.Extra = c.Dir(), c.Env()
+			o.LogFile = filepath.Join(w.dir, string(r)+".log")
+			return takeTurn(ctx, o, asked)
+		},
+	}
+}
+
+// noticed is what a reviewer should look at with care: what warns.
+func noticed(so []loop.Verdict) []loop.Verdict {
+	return slices.DeleteFunc(slices.Clone(so), func(v loop.Verdict) bool {
+		return v.Skipped != "" || v.Pass && !v.Flaky || v.Severity == loop.Hard && !v.Flaky
+	})
+}
+
+// maxSemanticDiff bounds the diff in the question to a model that is to verify a promise.
+const maxSemanticDiff = 20 << 10
+
+// change is the run's change for the model of a semantic verification, which has no tools to read it with.
+func (w *workshop) change(ctx context.Context, s loop.State) (string, error) {
+	return w.tree.Diff(ctx, s.Start.Base, s.Last().Commit.SHA, maxSemanticDiff)
+}
+
+// asker asks a model through the agent: a fresh context, no tools, the cheapest model there is (S2-19).
+func (w *workshop) asker() check.Asker {
+	return func(ctx context.Context, asked, model string) (loop.Turn, error) {
+		set := w.settings
+		o := agent.Options{
+			Command: set.Agent.Command, Flags: set.Agent.Args(), Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model),
+			Dir: w.place.Dir(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: w.grace(),
+			ReadOnly: true, NoTools: true, Schema: check.SemanticSchema, Keys: w.keys, Extra: w.place.Env(), LogFile: filepath.Join(w.dir, "semantic.log"),
+		}
+		return takeTurn(ctx, o, asked)
+	}
+}
+
+// teller is what checks tell their results through.
+func (w *workshop) teller() func(format string, args ...any) {
+	if w.tell != nil {
+		return w.tell
+	}
+	return w.log
+}
