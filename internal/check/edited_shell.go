@@ -123,7 +123,7 @@ func (r *reach) command(args, dirs []string, step int) {
 		r.script(args[0], dirs, step)
 	}
 	switch {
-	case args[0] == "." || interpreter.MatchString(name) && !(name == "bun" && len(rest) > 0 && rest[0] == "run"):
+	case args[0] == "." || interpreter.MatchString(name) && (name != "bun" || len(rest) == 0 || rest[0] != "run"):
 		r.interpreted(name, rest, dirs, step)
 	case name == "make" || name == "gmake" || name == "mingw32-make" || name == "just":
 		for _, dir := range dirs {

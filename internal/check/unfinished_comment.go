@@ -50,7 +50,7 @@ func splitComment(name, text string) (code, comment string) {
 			quote = c
 		default:
 			for _, m := range marks {
-				if strings.HasPrefix(text[i:], m) && !(m == "#" && i > 0 && text[i-1] != ' ' && text[i-1] != '\t' && text[i-1] != ';') {
+				if strings.HasPrefix(text[i:], m) && (m != "#" || i == 0 || text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == ';') {
 					return text[:i], text[i:]
 				}
 			}

@@ -139,7 +139,7 @@ func (t *testCase) take(l *language, raw string, declares bool) {
 	switch {
 	case l.isTrivial(text):
 		t.trivial++
-	case !(declares && l.marked != nil) && l.assert.MatchString(afterName(l, text, declares)):
+	case (!declares || l.marked == nil) && l.assert.MatchString(afterName(l, text, declares)):
 		t.asserts = append(t.asserts, text)
 	}
 	if declares {

@@ -18,9 +18,8 @@ func TestSearch(t *testing.T) {
 pkg'; printf 'x\nfunc foo() {}\nfooled\n' >pkg/a.go; printf 'foo\0' >pkg/bin; printf 'a.b\naxb\n' >pkg/b.txt; ln -s /etc/passwd pkg/link
 echo hi >.ralph/prompts/implement.md; printf 'foo\n' >'odd
 pkg/a.go'`)
-	c := tree.Base()
 	b.sh(dir, `git add -A -f && git commit -qm more`)
-	c = strings.TrimSpace(b.sh(dir, `git rev-parse HEAD`))
+	c := strings.TrimSpace(b.sh(dir, `git rev-parse HEAD`))
 
 	hits := must[[]Hit](t)(tree.Grep(b.ctx, c, []string{"foo", "a.b", "-none"}))
 	if want := []Hit{{"pkg/a.go", 2, "func foo() {}"}, {"pkg/b.txt", 1, "a.b"}}; !reflect.DeepEqual(hits, want) {

@@ -26,9 +26,9 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 	if last := s.Last(); last != nil {
 		n = last.N
 	}
-	border := fence(s.Start.Run)
+	border := judgeFence(s.Start.Run, tree)
 	p := parts{
-		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s), Task: w.taskText(s, forJudges), Hints: hints(s),
+		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s), Task: w.taskText(s, border, forJudges), Hints: hints(s),
 		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, bordered(border, diff)),
 		Noticed: harnessNoticed(noticed), Completion: completion(s, role, n, want), Answer: answer(tree, want),
 	}
@@ -75,6 +75,6 @@ func harnessNoticed(verdicts []loop.Verdict) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return "## The Harness Noticed\n\nBy itself none of this is a reason to reject. Look at each, and say so when it does harm or hides that the work is not done:\n\n" +
+	return "## The Harness Noticed\n\nLook at each. Tests that were weakened and work that is unfinished are reasons to reject, unless the task asks for them; the rest is one when it does harm:\n\n" +
 		list(items, maxNoticed, "- ", "of the same")
 }

@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +54,13 @@ func (p parts) complete(text string, sections []piece) string {
 // fence names the borders of text that others wrote. The run's name is drawn after that text was written, so the text cannot close it.
 func fence(run string) string { return "ralph-data-" + run }
 
+// judgeFence names the borders in a judge's prompt. Whoever wrote the change knows the run's name from prompts of its own, but not the tree
+// that its change makes, since a file cannot hold the hash of itself.
+func judgeFence(run, tree string) string {
+	sum := sha256.Sum256([]byte(run + " " + tree))
+	return fence(hex.EncodeToString(sum[:8]))
+}
+
 func bordered(border, text string) string {
 	return "--- begin " + border + " ---\n" + text + "\n--- end " + border + " ---"
 }
@@ -65,8 +74,8 @@ const (
 )
 
 // taskText is the task's own text and what was said about it, within borders.
-func (w Writer) taskText(s loop.State, intro string) string {
-	border, of := fence(s.Start.Run), ""
+func (w Writer) taskText(s loop.State, border, intro string) string {
+	of := ""
 	if s.Start.Issue > 0 && intro == forWriters {
 		of = fmt.Sprintf(" (issue #%d)", s.Start.Issue)
 	}
