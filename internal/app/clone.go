@@ -34,7 +34,7 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 	}
 	tree, err := git.Open(ctx, l.Dir, git.Options{
 		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID,
-		Fresh: way == loop.Begin && (dir != "" || l.Fresh), Resume: way != loop.Begin, Log: l.log, Secrets: l.secrets(),
+		Fresh: way == loop.Begin && (dir != "" || l.Fresh), Resume: way != loop.Begin, Settled: before.Settled(), Log: l.log, Secrets: l.secrets(),
 	}, "ralph/"+t.ID, l.after)
 	if err != nil {
 		return work, &invalidError{err}

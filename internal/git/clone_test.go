@@ -78,6 +78,14 @@ func TestCloneIsTakenUpAgain(t *testing.T) {
 	if got := b.sh(dir, `git log --format=%s; git status --porcelain`); got != "left over\nagent\none\nfirst\n?? own.txt\n" {
 		t.Fatal(got)
 	}
+	// Everything of the agent's is committed: what somebody else has put there since is not cleared away.
+	b.sh(dir, `echo mine >mine.txt`)
+	if err := b.open(func(o *Options) { o.Resume, o.Settled = true, true }).Restore(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.sh(dir, `git status --porcelain; rm mine.txt`); got != "?? mine.txt\n?? own.txt\n" {
+		t.Fatal(got)
+	}
 	// A run that begins anew, while the clone still stands on the run's branch.
 	fresh := b.open(func(o *Options) { o.Fresh = true })
 	if got := b.sh(dir, `git log --format=%s; git log --format=%s wip/archive/ralph/issue-42-`+d.SHA[:8]); fresh.Base() != b.base || got != "first\nleft over\nagent\none\nfirst\n" {

@@ -28,12 +28,13 @@ const runtimeFiles = `# ralph
 const manyFiles = 2000
 
 // writeExcludes writes the run's list of files that are not its own: the user's global patterns, ralph's files and what lay in the
-// tree, untracked, when the run began. A resumed run keeps the list of its beginning, since by now the agent's files lie there too.
+// tree, untracked, when the run began. A run that is resumed within a turn keeps the list of its beginning, since by now the agent's files
+// lie there too.
 func (t *Tree) writeExcludes(ctx context.Context) error {
 	if err := excludeRuntimeFiles(t.common()); err != nil {
 		return err
 	}
-	if _, err := os.Stat(t.excludes()); err == nil && t.o.Resume {
+	if _, err := os.Stat(t.excludes()); err == nil && t.o.Resume && !t.o.Settled {
 		return nil
 	}
 	var b strings.Builder

@@ -36,6 +36,8 @@ type Options struct {
 	Fresh bool
 	// Resume takes a killed run up again on a command line: what lies about in the tree is the agent's.
 	Resume bool
+	// Settled says of a run that is resumed that a commit holds all of the agent's: what lies about in the tree is the user's all the same.
+	Settled bool
 	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
 	Secrets []string
 	// DryRun fetches and never pushes.

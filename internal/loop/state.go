@@ -260,6 +260,12 @@ func (s State) Last() *Iteration {
 	return s.Iterations[len(s.Iterations)-1]
 }
 
+// Settled reports whether everything that the agent has changed is in a commit.
+func (s State) Settled() bool {
+	last := s.Last()
+	return s.Turning == nil && (last == nil || last.Commit != nil)
+}
+
 // Of writes an iteration's number with how many there may be: "2/5".
 func (s State) Of(n int) string {
 	if s.MaxIterations == 0 {
