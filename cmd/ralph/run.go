@@ -64,6 +64,9 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		out = stderr
 	}
 	criteria, err := c.completion()
+	if err == nil && criteria != nil && c.Prompt+c.PromptFile != "" {
+		err = errors.New("criteria are for an issue or a task; a run of a prompt is done when the agent says so and its guardrails pass")
+	}
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
 	}

@@ -168,9 +168,7 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Format: w.format, Groups: w.groups,
 		Text: w.plain && !set.StreamAgentOutput,
 	}
-	soft, hard := options.Timeout*3/5, options.Timeout // 12 and 20 minutes (S0-21)
-	options.Soft = soft
-	options.OnSoft = func() { w.log("the turn has taken %s; it is stopped at %s", soft, hard) }
+	options = w.warned(options, "turn") // after 12 of 20 minutes (S0-21)
 	if set.StreamAgentOutput {
 		options.Console = w.console
 	}
@@ -181,9 +179,17 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
 	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(), set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false
-	options.Soft, options.OnSoft = 0, nil
+	options = w.warned(options, "review") // after 3 of 5 minutes (S0-23)
 	_, err := agent.New(options)
 	return c, &options, err
+}
+
+// warned lets the log warn when three fifths of a turn's time are over.
+func (w *workshop) warned(o agent.Options, what string) agent.Options {
+	soft, hard := o.Timeout*3/5, o.Timeout
+	o.Soft = soft
+	o.OnSoft = func() { w.log("warning: the %s has taken %s; it is stopped at %s", what, soft, hard) }
+	return o
 }
 
 // reviewed reports whether any role of the run reads the work.
