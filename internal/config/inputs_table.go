@@ -100,7 +100,7 @@ type Output struct {
 // OutputTable is every output of the action (B-23). Outputs carry only enums, numbers, names and addresses, never an agent's text.
 var OutputTable = []Output{
 	{"conclusion", "success, failure, neutral or cancelled."},
-	{"outcome", "done, capped, timeout, failed, invalid, waiting, refused, interrupted, or empty when the event was not for ralph."},
+	{"outcome", "done, capped, stuck, timeout, failed, invalid, waiting, refused, interrupted, or empty when the event was not for ralph."},
 	{"pr_url", "Address of the pull request."},
 	{"pr_number", "Number of the pull request."},
 	{"branch_name", "Branch with the work."},

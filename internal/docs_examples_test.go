@@ -1,0 +1,122 @@
+package internal_test
+
+import (
+	"encoding/json"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/rhysd/actionlint"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// TestExampleSettingsLoad: every block of JSON in these documents is settings.
+func TestExampleSettingsLoad(t *testing.T) {
+	for _, file := range []string{"../docs/settings.md", "../docs/checks.md", "../docs/tasks.md"} {
+		examples := fenced(document(t, file), "json")
+		if len(examples) == 0 {
+			t.Errorf("%s has no example", file)
+		}
+		for _, example := range examples {
+			settings, err := config.Load(config.Layer{Name: "the example", JSON: []byte(example)})
+			if err == nil && len(settings.Completion) > 0 {
+				_, err = task.ParseCompletion("the example", settings.Completion)
+			}
+			if err != nil {
+				t.Errorf("%s: %v:\n%s", file, err, example)
+			}
+		}
+	}
+}
+
+// TestExamplesParse: what is called JSON or YAML is, and what is said in an issue is understood.
+func TestExamplesParse(t *testing.T) {
+	for _, file := range documents {
+		text := document(t, file)
+		for _, example := range fenced(text, "json") {
+			if !json.Valid([]byte(example)) {
+				t.Errorf("%s: no JSON:\n%s", file, example)
+			}
+		}
+		for _, example := range fenced(text, "yaml") {
+			var value any
+			if err := yaml.Unmarshal([]byte(example), &value); err != nil {
+				t.Errorf("%s: no YAML: %v\n%s", file, err, example)
+			}
+		}
+		for _, example := range issues.FindAllStringSubmatch(text, -1) {
+			if c, _, err := task.FromText(file, example[1]); err != nil || c == nil || len(c.Acceptance) == 0 {
+				t.Errorf("%s: the issue says %+v, %v:\n%s", file, c, err, example[1])
+			}
+		}
+	}
+	if !issues.MatchString(document(t, "../README.md")) {
+		t.Error("README.md shows no issue with criteria")
+	}
+}
+
+// issues matches an example of an issue: a block that begins with its criteria.
+var issues = regexp.MustCompile("(?ms)^````markdown\n(## Acceptance criteria\n.*?)^````$")
+
+// TestReadmeWorkflowsCanBeUsed has actionlint read the workflow, and the steps of the other variant in their place, as if both actions
+// were those of this repository: it knows their inputs then.
+func TestReadmeWorkflowsCanBeUsed(t *testing.T) {
+	blocks := fenced(document(t, "../README.md"), "yaml")
+	if len(blocks) != 2 {
+		t.Fatalf("README.md has %d yaml blocks, want the workflow and the steps of the other variant", len(blocks))
+	}
+	before, _, found := strings.Cut(blocks[0], "    steps:\n")
+	if !found || !strings.Contains(blocks[0], "uses: ralph-loop/ralph@") || !strings.Contains(blocks[1], "uses: ralph-loop/ralph/host@") {
+		t.Fatal("the blocks are not the container variant and the host variant")
+	}
+	host := before + "    steps:\n" + regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(blocks[1], "      $1")
+	local := regexp.MustCompile(`ralph-loop/ralph((?:/host)?)@\S+`)
+	for _, text := range []string{blocks[0], host} {
+		lintWorkflow(t, local.ReplaceAllString(text, ".$1/"))
+		if strings.Count(text, "actions/checkout@") != strings.Count(text, "persist-credentials: false") {
+			t.Error("a checkout leaves its token behind")
+		}
+	}
+	for _, want := range []string{"types: [labeled]", "types: [created]", "schedule:", "workflow_dispatch:", "contents: write", "issues: write", "pull-requests: write"} {
+		if !strings.Contains(blocks[0], want) {
+			t.Errorf("the workflow lacks %q", want)
+		}
+	}
+}
+
+func lintWorkflow(t *testing.T, text string) {
+	t.Helper()
+	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := actionlint.NewProject("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := linter.Lint("README.yml", []byte(text), project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("%v\n%s", problem, text)
+	}
+}
+
+// TestExampleReportsAreGolden: the examples of docs/reports.md are what the tests of internal/report hold the code against.
+func TestExampleReportsAreGolden(t *testing.T) {
+	text := document(t, "../docs/reports.md")
+	examples := regexp.MustCompile("(?ms)^<!-- (internal/report/testdata/golden/\\S+) -->\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(text, -1)
+	if n := strings.Count(text, "\n<!-- internal/"); len(examples) < 6 || len(examples) != n {
+		t.Fatalf("%d examples are read, of %d", len(examples), n)
+	}
+	for _, example := range examples {
+		if want := document(t, "../"+example[1]); strings.TrimRight(example[2], "\n") != strings.TrimRight(want, "\n") {
+			t.Errorf("docs/reports.md does not show %s as it is now: copy it there", example[1])
+		}
+	}
+}
