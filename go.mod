@@ -4,6 +4,7 @@ go 1.26.8
 
 require (
 	charm.land/glamour/v2 v2.0.1
+	github.com/agext/levenshtein v1.2.3
 	github.com/alecthomas/kong v1.17.0
 	github.com/bluekeyes/go-gitdiff v0.9.0
 	github.com/bmatcuk/doublestar/v4 v4.10.4
@@ -31,7 +32,6 @@ require (
 
 require (
 	charm.land/lipgloss/v2 v2.0.4 // indirect
-	github.com/agext/levenshtein v1.2.3 // indirect
 	github.com/alecthomas/chroma/v2 v2.14.0 // indirect
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect

@@ -4,8 +4,9 @@ import (
 	"context"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
+
+	"github.com/agext/levenshtein"
 
 	"github.com/ralph-loop/ralph/internal/git"
 )
@@ -120,30 +121,13 @@ func (l *lookout) nearestFile(name string) string {
 	return found
 }
 
+// near bounds the look for names that are much alike.
+var near = levenshtein.NewParams().MaxCost(2)
+
 // distance is how many letters must be added, removed or replaced to make one name of the other, whatever their case; 3 stands for more.
 func distance(a, b string) int {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	if len(x)-len(y) > 2 || len(y)-len(x) > 2 || len(x) > 100 {
+	if len(a) > 400 || len(b) > 400 {
 		return 3
 	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, q := range y {
-			cost := diagonal
-			if r != q {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-		if slices.Min(row) > 2 {
-			return 3
-		}
-	}
-	return min(row[len(y)], 3)
+	return min(levenshtein.Distance(strings.ToLower(a), strings.ToLower(b), near), 3)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/agext/levenshtein"
 )
 
 // source is a text that somebody wrote: what it is called, and how many lines stand above it where he sees it.
@@ -60,13 +62,16 @@ func listed[T ~string](words []T) string {
 	return b.String()
 }
 
+// near bounds the look for what was meant: with more than two letters put in, taken out or changed it is another word.
+var near = levenshtein.NewParams().MaxCost(2)
+
 // meant is "; did you mean X?" when one of the allowed words is what somebody may have meant to write.
 func meant[T ~string](found string, allowed []T) string {
 	word := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(found))
 	best, least := "", 3
 	for _, a := range allowed {
 		candidate := strings.ToLower(string(a))
-		d := distance(word, candidate)
+		d := levenshtein.Distance(word, candidate, near)
 		if len(word) > 3 && (strings.HasPrefix(candidate, word) || strings.HasPrefix(word, candidate)) {
 			d = min(d, 2)
 		}
@@ -78,28 +83,4 @@ func meant[T ~string](found string, allowed []T) string {
 		return ""
 	}
 	return "; did you mean " + best + "?"
-}
-
-// distance is how many letters must be put in, taken out or changed to make b of a; 3 stands for more.
-func distance(a, b string) int {
-	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
-		return 3
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
