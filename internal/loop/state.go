@@ -48,46 +48,6 @@ type Turning struct {
 	At        time.Time
 }
 
-// Iteration is one step of a run: turn, commit, verdicts.
-type Iteration struct {
-	N        int
-	Mode     Mode
-	Role     task.Role // who took the turn
-	Tier     Tier      // how far the run had been escalated for it
-	At       time.Time // when the turn began
-	Turn     Turn
-	Commit   *Commit
-	Judged   bool
-	Verdicts []Verdict
-	Took     time.Duration // from the turn's beginning to the last verdict
-}
-
-// Window is how many iterations keep their outputs.
-const Window = 3
-
-// Commit is what an iteration changed.
-type Commit struct {
-	SHA   string `json:"sha"`
-	Tree  string `json:"tree"`
-	Empty bool   `json:"empty,omitempty"` // the iteration changed nothing; SHA is the commit before
-	// Files changed by this iteration, at most 50; MoreFiles counts the rest.
-	Files     []FileChange `json:"files,omitempty"`
-	MoreFiles int          `json:"more_files,omitempty"`
-	// NoDiff says that the tree is the base commit's tree: the whole run has changed nothing.
-	NoDiff bool `json:"no_diff,omitempty"`
-	// Unseen says that nobody looked whether anything changed: the run has no tree and commits nothing.
-	Unseen bool `json:"unseen,omitempty"`
-	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
-	Note string `json:"note,omitempty"`
-}
-
-// FileChange is one changed file with its line counts; both are -1 for a binary file.
-type FileChange struct {
-	Path    string `json:"path"`
-	Added   int    `json:"added"`
-	Deleted int    `json:"deleted"`
-}
-
 // Fold makes the state of a journal.
 func Fold(records []Record) State {
 	var s State
@@ -300,62 +260,4 @@ func (s State) Failure() *Verdict {
 		}
 	}
 	return nil
-}
-
-// Failure is the first verdict that blocked, nil when none did.
-func (it Iteration) Failure() *Verdict {
-	for i := range it.Verdicts {
-		if it.Verdicts[i].Skipped == "" && it.Verdicts[i].Blocks() {
-			return &it.Verdicts[i]
-		}
-	}
-	return nil
-}
-
-// Obstacle is the first verdict that blocked other than a missing claim: what stands in the way of the work itself.
-func (it Iteration) Obstacle() *Verdict {
-	for i := range it.Verdicts {
-		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && v.Check != ClaimCheck {
-			return v
-		}
-	}
-	return nil
-}
-
-// Passed reports whether the role that took the turn has done its part: the agent claims it, and every hard check passed on the committed
-// tree but those that another role has to work for first.
-func (it Iteration) Passed() bool {
-	if !it.Judged || it.Commit == nil || !it.Turn.Claim.Done || len(it.Verdicts) == 0 {
-		return false
-	}
-	for _, v := range it.Verdicts {
-		if v.Severity == Soft || v.Skipped != "" && v.Later {
-			continue
-		}
-		if v.Skipped != "" || !v.Pass || v.Tree != it.Commit.Tree {
-			return false
-		}
-	}
-	return true
-}
-
-// Done reports whether the iteration ends the run well: the agent claims it, something changed, every hard check passed, none was
-// skipped, and all of them spoke of the committed tree (C1).
-func (it Iteration) Done() bool {
-	for _, v := range it.Verdicts {
-		if v.Skipped != "" && v.Severity == Hard {
-			return false
-		}
-	}
-	return it.Passed()
-}
-
-func (it Iteration) withoutOutputs() *Iteration {
-	verdicts := append([]Verdict(nil), it.Verdicts...)
-	for i := range verdicts {
-		verdicts[i].Output, verdicts[i].Tell, verdicts[i].Findings = "", "", nil
-	}
-	it.Verdicts = verdicts
-	it.Turn.Text = ""
-	return &it
 }
