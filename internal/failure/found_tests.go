@@ -17,7 +17,6 @@ func number(text string) int {
 }
 
 var (
-	goFailed  = lazy(`^\s*--- FAIL: (\S+)`)
 	goLogged  = lazy(`^\s+([\w./-]+\.go):(\d+): (.*)$`)
 	goPanic   = lazy(`^(panic|fatal error): (.*?)(?: \[recovered.*)?$`)
 	goFrame   = lazy(`^\t(\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)

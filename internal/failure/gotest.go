@@ -53,17 +53,22 @@ var (
 
 // goTests drops what go test says of tests that passed.
 func goTests(lines []string) []string {
+	lines = unglueGo(lines)
 	var owners []string // of each line; "" is nobody
 	owner, passed, failed := "", map[string]bool{}, map[string]bool{}
+	over := false // the owner has ended: only what is indented is its own
 	for _, line := range lines {
+		if over && line != "" && line[0] != ' ' || startsAny(line, "panic: ", "fatal error: ", "runtime: ", "SIG") {
+			owner, over = "", false
+		}
 		if !strings.Contains(line, "--- ") && !startsAny(line, "=== ", "FAIL", "ok ", "PASS") {
 			owners = append(owners, owner)
 			continue
 		}
 		if m := goSays.FindStringSubmatch(line); m != nil {
-			owner = m[1]
+			owner, over = m[1], false
 		} else if m := goEnds.FindStringSubmatch(line); m != nil {
-			owner = m[2]
+			owner, over = m[2], true
 			if m[1] == "FAIL" {
 				failed[owner] = true
 			} else {
@@ -84,6 +89,32 @@ func goTests(lines []string) []string {
 		}
 	}
 	return kept
+}
+
+var goGlued = lazy(`^(.*\S.*?)(--- (?:PASS|FAIL|SKIP): Test\S* \(\d+\.\d+s\)|(?:FAIL|ok  )\t\S+\t[\d.]+s)$`)
+
+// unglueGo puts the result of a test on a line of its own where the test left a line unfinished.
+func unglueGo(lines []string) []string {
+	var apart []string
+	for i, line := range lines {
+		glued := strings.Index(line, "--- ") > 0 || strings.Contains(line, "FAIL\t") || strings.Contains(line, "ok  \t")
+		if glued {
+			if m := goGlued.FindStringSubmatch(line); m != nil {
+				if apart == nil {
+					apart = slices.Clone(lines[:i])
+				}
+				apart = append(apart, m[1], m[2])
+				continue
+			}
+		}
+		if apart != nil {
+			apart = append(apart, line)
+		}
+	}
+	if apart == nil {
+		return lines
+	}
+	return apart
 }
 
 var (
@@ -133,32 +164,30 @@ func startsAny(text string, prefixes ...string) bool {
 }
 
 var (
-	dump    = lazy(`^goroutine \d+ .*\[.*\]:$`)
+	dump    = lazy(`^(?:goroutine \d+ .*\[.*\]|runtime stack):$`)
 	dumpEnd = lazy(`^(?:FAIL|exit status|ok |--- |=== |panic: |fatal error: )`)
 )
 
 // goroutines leaves of a Go program's dump the functions of the goroutine that panicked.
 func goroutines(lines []string) []string {
 	var kept []string
-	inside, first := false, true
+	inside, own, met := false, false, false // within a dump; within the stack of the one that panicked; which has been met
 	for _, line := range lines {
 		switch {
-		case strings.HasPrefix(line, "goroutine ") && dump.MatchString(line):
-			if inside {
-				first = false
-			}
-			inside = true
+		case startsAny(line, "goroutine ", "runtime stack:") && dump.MatchString(line):
+			first := line[0] == 'g' && !met
+			inside, own, met = true, first, met || first
 		case !inside:
 			kept = append(kept, line)
 		case dumpEnd.MatchString(line):
-			inside, first = false, true
+			inside, own, met = false, false, false
 			kept = append(kept, line)
-		case first && line != "" && line[0] != '\t':
+		case own && line != "" && line[0] != '\t':
 			if m := goCall.FindStringSubmatch(line); m != nil && !isRuntime(m[1]) {
 				kept = append(kept, "in "+m[1])
 			}
 		case line == "":
-			first = false
+			own = false
 		}
 	}
 	return kept

@@ -143,7 +143,7 @@ func expand(pattern string) []string {
 
 // weak are beginnings of what a program says when another has failed: of use only when the other said nothing.
 var weak = []string{
-	`(?:gmake|make)(?:\[\d+\])?: \*\*\* .*`, `exit status \d+`, `FAIL`, `npm (?:error|ERR!).*`, `error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
+	`(?:gmake|make)(?:\[\d+\])?: (?:\*\*\* .*|\[.*\] Error .*)`, `exit status \d+`, `FAIL`, `npm (?:error|ERR!).*`, `error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
 	`collect2: error: .*`, `compilation terminated\.`, `ninja: build stopped.*`, `Error: Process completed.*`,
 }
 

@@ -3,15 +3,15 @@ package failure
 import "strings"
 
 // shortPaths leaves of each path only what does not depend on where the project lies: of an absolute one, and of one that leads up and
-// out, the last name.
-func shortPaths(line string) string {
+// out, the last name. tops are names that are known as directories at the root.
+func shortPaths(line string, tops map[string]bool) string {
 	if !strings.ContainsAny(line, `/\`) {
 		return line
 	}
 	var b strings.Builder
 	for i := 0; i < len(line); {
 		n := 0
-		if i == 0 || isBefore(line[i-1]) {
+		if i == 0 || isBefore(line[i-1]) || afterColon(line, i) || afterOption(line, i) {
 			n = pathLen(line[i:])
 		}
 		if n == 0 {
@@ -19,7 +19,7 @@ func shortPaths(line string) string {
 			i++
 			continue
 		}
-		b.WriteString(short(line[i : i+n]))
+		b.WriteString(short(line[i:i+n], tops))
 		i += n
 	}
 	return b.String()
@@ -28,6 +28,16 @@ func shortPaths(line string) string {
 // isBefore reports whether a path may begin after the sign.
 func isBefore(c byte) bool {
 	return c != '_' && c != '.' && c != '/' && c != ':' && c != '~' && c != '@' && c != '-' && c != '\\' && c < 0x80 && !isLetter(c) && !isDigit(c)
+}
+
+// afterColon reports whether a path begins behind a colon: "cwd:/srv/app", but not the double slash of a URL, nor the path of its server.
+func afterColon(line string, i int) bool {
+	return line[i-1] == ':' && i > 1 && isLetter(line[i-2]) && line[i] == '/' && i+1 < len(line) && line[i+1] != '/'
+}
+
+// afterOption reports whether a path begins behind an option of one letter, as in "-I/srv/app".
+func afterOption(line string, i int) bool {
+	return i >= 2 && line[i] == '/' && isLetter(line[i-1]) && line[i-2] == '-' && (i == 2 || line[i-3] == ' ')
 }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
@@ -90,7 +100,7 @@ func spacedStep(text string) int {
 }
 
 // short is what is left of one path.
-func short(p string) string {
+func short(p string, tops map[string]bool) string {
 	whole := p
 	if p == "./" {
 		return ""
@@ -100,50 +110,105 @@ func short(p string) string {
 	for strings.HasSuffix(p, ".") { // the end of a sentence
 		p, dot = p[:len(p)-1], dot+"."
 	}
-	up := strings.HasPrefix(p, "../") // as in what a source imports
-	steps := strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
-	for len(steps) > 0 && (steps[0] == ".." || steps[0] == "~" || len(steps[0]) == 2 && steps[0][1] == ':') {
-		steps = steps[1:]
-	}
+	steps := rooted(p)
 	if len(steps) == 0 {
 		return whole
 	}
 	last := steps[len(steps)-1]
-	temporary := isTemporary(p)
+	within := temporary(steps)
 	switch {
-	case len(steps) == 1 && !temporary && !isTop(last) && !isFile(last):
+	case len(steps) == 1 && within < 0 && !isTop(last) && !isFile(last) && !tops[last]:
 		return whole // a route of a URL
-	case temporary && len(steps) < 3 || temporary && random.MatchString(last):
-		return "<tmp>" + extension(last) + dot
-	case isFile(last), up, isSystem(steps[0]) && !temporary:
+	case within >= 0 && (within < 2 || random.MatchString(last)):
+		if ext := plainExtension(last); ext != "" {
+			return "<tmp>" + ext + dot
+		}
+	case isFile(last), strings.HasPrefix(p, "../"), isSystem(steps): // ".." as in what a source imports
 		return last + dot
 	}
 	return "<dir>" + dot
 }
 
-func isTemporary(p string) bool {
-	return startsAny(p, "/tmp/", "/var/tmp/", "/dev/shm/", "/private/tmp/") || strings.Contains(p, "/var/folders/") || strings.Contains(p, "/Temp/")
+// rooted are the names of a path, from the root on, or from where it turns up.
+func rooted(p string) []string {
+	steps := strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
+	for len(steps) > 0 && (steps[0] == ".." || steps[0] == "~" || len(steps[0]) == 2 && steps[0][1] == ':') {
+		steps = steps[1:]
+	}
+	return steps
+}
+
+// temporary is how many names follow the directory for temporary files; -1: there is none.
+func temporary(steps []string) int {
+	if steps[0] == "proc" || len(steps) > 1 && steps[0] == "dev" && (steps[1] == "fd" || steps[1] == "shm") {
+		return min(len(steps)-1, 1)
+	}
+	for i, step := range steps {
+		switch step {
+		case "tmp", "temp", "Temp", ".tmp":
+			return len(steps) - 1 - i
+		case "folders": // /var/folders/xx/yyyy/T
+			if i > 0 && steps[i-1] == "var" {
+				return max(0, len(steps)-5)
+			}
+		}
+	}
+	return -1
 }
 
 // isTop reports whether a name is known at the root of file systems; another is more likely a route of a URL.
 func isTop(name string) bool {
 	switch name {
-	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project":
-		return true
-	}
-	return isSystem(name)
-}
-
-func isSystem(top string) bool {
-	switch top {
-	case "usr", "bin", "sbin", "lib", "lib64", "etc", "dev", "proc", "opt":
+	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project", "opt", "srv", "mnt", "var",
+		"usr", "bin", "sbin", "lib", "lib64", "etc", "dev", "proc":
 		return true
 	}
 	return false
 }
 
+// isSystem reports whether a path leads to what a system has, not a project.
+func isSystem(steps []string) bool {
+	switch steps[0] {
+	case "bin", "sbin", "lib", "lib64", "etc", "dev":
+		return true
+	case "usr":
+		return len(steps) > 2 && steps[1] != "src"
+	}
+	return false
+}
+
+// topsOf are the directories at the root that absolute paths to files in an output begin with.
+func topsOf(lines []string) map[string]bool {
+	tops := map[string]bool{}
+	for _, line := range lines {
+		for i := strings.IndexByte(line, '/'); i >= 0 && i < len(line); {
+			if i == 0 || isBefore(line[i-1]) {
+				if top, rest, ok := strings.Cut(line[i+1:stepsEnd(line, i)], "/"); ok && isFile(rest[strings.LastIndexByte(rest, '/')+1:]) {
+					tops[top] = true
+				}
+			}
+			i = stepsEnd(line, i)
+			next := strings.IndexByte(line[i:], '/')
+			if next < 0 {
+				break
+			}
+			i += next
+		}
+	}
+	return tops
+}
+
 // random matches names that a program made up.
-var random = lazy(`^(?:tmp|cc|tmp[.-].*)[A-Za-z0-9_]{6,8}(?:\.\w+)?$|\d{6,}|^[0-9a-f]{8,}$`)
+var random = lazy(`^(?:tmp|cc|tmp[._-].*)[A-Za-z0-9_]{6,8}(?:\.\w+)?$|^tmp[._-]\w{6,}$|\d{6,}|^[0-9a-f]{8,}$`)
+
+// plainExtension is the extension of a file that a program named, unless that is made up too: "x.o", but not "tmp.Xy12Ab".
+func plainExtension(name string) string {
+	ext := extension(name)
+	if len(ext) > len(".json5") || strings.ToLower(ext) != ext {
+		return ""
+	}
+	return ext
+}
 
 func isFile(name string) bool {
 	switch name {

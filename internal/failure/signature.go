@@ -22,27 +22,34 @@ func Explain(_, output string) string {
 	for _, pass := range passes {
 		kept = pass(kept)
 	}
-	told := tell(kept, func(line string) bool { return isNoise(line) || isWeak(line) })
+	tops := topsOf(kept)
+	said := settleAll(kept, tops, isNoise)
+	told := without(said, func(line string) bool { return isWeak(line) || isChatter(line) })
+	for _, less := range []func(string) bool{isChatter, isWeak} {
+		if len(told) == 0 {
+			told = without(said, less)
+		}
+	}
 	if len(told) == 0 {
-		told = tell(kept, isNoise)
+		told = said
 	}
 	if len(told) == 0 { // nothing but what usually says nothing: then it is all there is
-		told = tell(lines, func(string) bool { return false })
+		told = settleAll(lines, tops, func(string) bool { return false })
 	}
-	return strings.Join(told, "\n")
+	return strings.Join(uncut(told), "\n")
 }
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	goEvents, goTests, goRaces, goroutines, pytest, vitest, tracebacks, typeScript, warnings, boxes, excerpts, frames,
+	goEvents, goTests, goRaces, goroutines, libtest, pytest, threads, vitest, tracebacks, typeScript, warnings, boxes, excerpts, frames,
 }
 
-// tell normalises lines, each different one once, and sorts them.
-func tell(lines []string, noise func(string) bool) []string {
+// settleAll normalises lines that are no noise, before or after, each different one once, and sorts them.
+func settleAll(lines []string, tops map[string]bool, noise func(string) bool) []string {
 	seen := make(map[string]bool, len(lines))
 	var told []string
 	for _, line := range lines {
-		line = strings.TrimSpace(line)
+		line = unglued(strings.TrimSpace(line))
 		if seen[line] {
 			continue
 		}
@@ -50,7 +57,7 @@ func tell(lines []string, noise func(string) bool) []string {
 		if noise(line) {
 			continue
 		}
-		settled := settle(line)
+		settled := settle(line, tops)
 		if settled == "" || seen[settled] && settled != line || settled != line && noise(settled) {
 			continue
 		}
@@ -58,7 +65,18 @@ func tell(lines []string, noise func(string) bool) []string {
 		told = append(told, settled)
 	}
 	slices.Sort(told)
-	return uncut(slices.Compact(told))
+	return slices.Compact(told)
+}
+
+// without are the lines but those that are of a kind.
+func without(lines []string, kind func(string) bool) []string {
+	var left []string
+	for _, line := range lines {
+		if !kind(line) {
+			left = append(left, line)
+		}
+	}
+	return left
 }
 
 // uncut drops a line that was cut to the width of a terminal where the whole of it is there too.

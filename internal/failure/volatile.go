@@ -9,17 +9,10 @@ type change struct {
 	with    string
 }
 
-const (
-	month = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*`
-	clock = `\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\.?)?`
-	zone  = `(?: ?(?:Z\b|UTC\b|GMT\b|CES?T\b|[ECMP][SD]T\b|[+-]\d\d:?\d\d\b))*`
-	unit  = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
-)
+const unit = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
 
-func aDashed(s *shape) bool   { return s.dashed }
-func aSlashed(s *shape) bool  { return s.slashed }
-func anEpoch(s *shape) bool   { return s.epoch }
-func aClock(s *shape) bool    { return s.clock }
+const apart = `(?:\s*[:=#(]\s*|\s+)` // what stands between a name and its number
+
 func aPort(s *shape) bool     { return s.port }
 func aDuration(s *shape) bool { return s.duration }
 
@@ -29,19 +22,9 @@ func word(words string) func(*shape) bool {
 	return func(s *shape) bool { return s.digits && s.says(list...) }
 }
 
-// times are taken out before paths are shortened: they have slashes too.
-var times = []change{
-	{func(s *shape) bool { return s.digits && strings.Count(s.lower, "-") >= 4 }, lazy(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
-	{aDashed, lazy(`\d{4}-\d\d-\d\d(?:[T _]\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?)?` + zone), "<time>"},
-	{aSlashed, lazy(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/\d{4})\b(?:,? ` + clock + `)?` + zone), "<time>"},
-	{word("jan feb mar apr may jun jul aug sep oct nov dec"), lazy(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2}[ -]` + month + `(?:[ -]\d{2,4})?|` + month + ` +\d{1,2}(?:,? \d{4}\b)?)(?:,? ` + clock + zone + `)?(?: \d{4})?\b`), "<time>"},
-	{anEpoch, lazy(`\b20\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?:[T_-]?\d{6})?Z?\b`), "<time>"},
-	{anEpoch, lazy(`\b1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b`), "<time>"},
-}
-
-// numbers are what a system or a run makes up, and what says where. They are taken out after paths are shortened.
+// numbers are what a system or a run makes up, and what says where.
 var numbers = []change{
-	{aClock, lazy(`\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp][Mm])?\b|\b\d+:\d\d\.\d+\b`), "<time>"},
+	{anEpoch, lazy(`(^|[^.\w])(?:1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?|\d{12,})\b`), "$1<n>"},
 	{aPort, lazy(`(\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|\[::[\d.f:]*\]|(?:^|[\s"'(]))(:)\d{4,5}\b`), "$1$2<port>"},
 	{word("', "), lazy(`('\d{1,3}(?:\.\d{1,3}){3}', )\d+`), "$1<port>"},
 	{word("(."), lazy(`:?\(\.(?:text|data|rodata|bss)[^)]*\)`), ""},
@@ -50,20 +33,32 @@ var numbers = []change{
 	{word("$"), lazy(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
 	{aDuration, lazy(`(?:\b|-)(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
 	{word("duration elapsed took time"), lazy(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
-	{word("b/s bps"), lazy(`\b\d+(?:\.\d+)? ?(?:[kKMG]i?)?B(?:/s|ps)\b`), "<rate>"},
-	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, lazy(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
-	{word("pid tid port seed goroutine attempt retr reproduce"), lazy(`(?i)\b((?:p|pp|t)id|port|(?:random[ _-]?|shuffle[ _-]?)?seed|goroutine|attempt|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)-?\d+(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
-	{word("process thread"), lazy(`(?i)\b(process|thread)((?:[ _]id)?['"]?(?:\s*[:=#(]\s*|\s+)['"]?)\d{3,}`), "$1$2<n>"},
+	{word("duration elapsed took time"), lazy(`(?i)\b(duration|elapsed|took|time)(\s*[:=]?\s*)\d+:\d\d\b`), "$1$2<duration>"},
+	{word("/s /m bps"), lazy(`\b\d[\d.,]* ?(?:(?:[kKMG]i?)?[Bb](?:ytes?|its?)?(?:/s|ps)|\w+/(?:s|sec|second|ms|min|minute))\b`), "<rate>"},
+	{word("mem heap rss alloc load"), lazy(`(?i)\b((?:memory|mem|heap|rss|allocated|load average)\b[^:=\d]{0,20}[:= ]\s*)\d[\d.,]*(?: ?[kmgt]?i?b(?:ytes)?\b)?(?:, [\d., ]+)?`), "$1<size>"},
+	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, lazy(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build|container|instance|client|thread)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
+	{func(s *shape) bool { return s.says("hostname", "host name") }, lazy(`(?i)\b(host ?name['"]?\s*[:=]\s*['"]?)[\w.-]+`), "$1<host>"},
+	{word("pid tid port seed goroutine attempt retr reproduce try tries"), lazy(`(?i)\b((?:p|pp|t)id|port|(?:\w+[ _-])?seed|goroutine|attempt|try|tries|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is|set to|to|used|value))?['"]?` + apart + `['"]?)(?:0x[0-9a-f]+|-?\d+)(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
+	{word("process thread"), lazy(`(?i)\b(process|thread)((?:[ _]id)?['"]?` + apart + `['"]?)\d{3,}`), "$1$2<n>"},
+	{word("threadid( #pid< #reference< <0. hash object object("), lazy(`(ThreadId\(|\b[Hh]ash(?:Code)?[:=] ?|\bObject #|\bobject\([\w\\]+\)#)-?\d+|#?(?:PID|Reference|Port)?<0(?:\.\d+){2,3}>`), "$1<id>"},
+	{word("commit revision head sha"), lazy(`(?i)\b((?:commit|revision|rev|head|sha)(?: is now at| at)?[:= ]+\(?)[0-9a-f]{7,40}\b`), "$1<hash>"},
+	{anEpoch, lazy(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`), "<id>"}, // a ULID
 	{word("path:"), lazy(`\b(path: ")[\d:]+"`), `$1"`},
 	{word("after shrunk"), lazy(`(?i)\b(after|shrunk) \d+ (passed tests?|tests?|runs?|iterations?|tries|examples?|successful|successes|times?|shrinks?)\b`), "$1 <n> $2"},
 	{word("input argument"), lazy(`(failed on input|TEST FAILED\. Arguments:) .*`), "$1"}, // drawn by lot, and not made smaller
-	{word("thread worker process executor fork task"), lazy(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
+	{word("thread worker process executor fork task exec"), lazy(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|exec|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
+	{word("tmp"), lazy(`\b(?:tmp[._-][A-Za-z0-9_]{6,12}|tmp[a-z_]{0,7}\d[a-z0-9_]{4,7})\b`), "<tmp>"},
+	{word("]"), lazy(`^\[\d{3,}\] `), ""},
 	{func(s *shape) bool { return strings.HasPrefix(s.lower, "==") }, lazy(`^==\d+==`), ""},
 	{word("]:"), lazy(`\b(\w+)\[\d+\]:`), "$1:"},
 	{word("(node: (pid: (python: (java:"), lazy(`\((?:node|pid|python|java):\d+\)`), ""},
 	{word("[gw"), lazy(`^\[gw\d+\] *`), ""},
 	// Counters, and numbers that say where.
 	{func(s *shape) bool { return s.digits && s.says("%", "/", " of ") && s.says("[", "(") }, lazy(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
+	{aSlashed, lazy(`^\s*\d+/\d+ +`), ""},
+	{word("previous"), lazy(`(?i) ?\(previous[^)]*\)`), ""},
+	{word("more other"), lazy(`\band \d+ (more|others?)\b`), "and $1"},
+	{word("#"), lazy(`(?i)\b(test) #\d+:`), "$1:"},
 	{word(" x"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
 	{aClock, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
 	{word(")"), lazy(`^\d+\) `), ""},
@@ -85,18 +80,14 @@ var (
 	slow = lazy(` *[(\[]<duration>[^)\]]*[)\]]| +<duration>$| *\((?:cached|slow)\)`)
 )
 
-// settle is a line without what changes from run to run. It may be empty.
-func settle(line string) string {
-	s := shapeOf(line)
-	line = vary(times, &s, line)
-	if short := noPlaces(shortPaths(line)); short != line {
-		line, s = short, shapeOf(short)
+// settle is a line without what changes from run to run. It may be empty. tops are names that are known as directories at the root.
+func settle(line string, tops map[string]bool) string {
+	line = shortPaths(line, tops) // before dates, which stand in the names of directories
+	if s := shapeOf(line); s.digits {
+		line = hideHashes(vary(numbers, &s, noPlaces(vary(times, &s, line))))
 	}
-	if s.digits {
-		line = hideHashes(vary(numbers, &s, line))
-		if strings.Contains(line, "<") && ofThisRun.MatchString(line) {
-			line = longNumber.ReplaceAllString(line, "<n>")
-		}
+	if strings.IndexByte(line, '<') >= 0 && ofThisRun.MatchString(line) {
+		line = longNumber.ReplaceAllString(line, "<n>")
 	}
 	if hasRuler(line) {
 		line = ruler.ReplaceAllString(line, " ")
