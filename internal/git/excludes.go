@@ -18,6 +18,7 @@ const runtimeFiles = `# ralph
 **/.ralph/supervise/
 **/.ralph/children/
 **/.ralph/bus.jsonl
+**/.ralph/summary.md
 .ralph_state.md
 .ralph.lock
 .ralph-active
