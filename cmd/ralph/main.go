@@ -32,7 +32,7 @@ type process struct {
 type cli struct {
 	Action     actionCommand     `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
 	Init       initCommand       `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json."`
-	Run        runCommand        `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue in this clone. The default command."`
+	Run        runCommand        `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
 	Settings   settingsCommand   `cmd:"" help:"Show the settings, or their schema."`
 	Sweep      sweepCommand      `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
 	Replay     replayCommand     `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
@@ -41,7 +41,7 @@ type cli struct {
 	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`
 	Signature  signatureCommand  `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`
-	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup."`
+	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
 	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run that is at work in this directory."`
 	Completion completionCommand `cmd:"" help:"Print what completes the commands and flags of ralph in a shell."`
