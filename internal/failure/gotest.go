@@ -91,30 +91,30 @@ func goTests(lines []string) []string {
 	return kept
 }
 
-var goGlued = lazy(`^(.*\S.*?)(--- (?:PASS|FAIL|SKIP): Test\S* \(\d+\.\d+s\)|(?:FAIL|ok  )\t\S+\t[\d.]+s)$`)
-
 // unglueGo puts the result of a test on a line of its own where the test left a line unfinished.
 func unglueGo(lines []string) []string {
-	var apart []string
-	for i, line := range lines {
-		glued := strings.Index(line, "--- ") > 0 || strings.Contains(line, "FAIL\t") || strings.Contains(line, "ok  \t")
-		if glued {
-			if m := goGlued.FindStringSubmatch(line); m != nil {
-				if apart == nil {
-					apart = slices.Clone(lines[:i])
-				}
-				apart = append(apart, m[1], m[2])
-				continue
-			}
-		}
-		if apart != nil {
-			apart = append(apart, line)
-		}
-	}
-	if apart == nil {
+	if !slices.ContainsFunc(lines, func(line string) bool { return gluedAt(line) > 0 }) {
 		return lines
 	}
+	var apart []string
+	for _, line := range lines {
+		if at := gluedAt(line); at > 0 {
+			apart = append(apart, line[:at])
+			line = line[at:]
+		}
+		apart = append(apart, line)
+	}
 	return apart
+}
+
+// gluedAt is where a result begins behind other text on a line; 0: nowhere.
+func gluedAt(line string) int {
+	for _, result := range []string{"--- FAIL: Test", "--- PASS: Test", "FAIL\t", "ok  \t"} {
+		if i := strings.Index(line, result); i > 0 && strings.HasSuffix(strings.TrimRight(line, ")"), "s") && strings.TrimSpace(line[:i]) != "" {
+			return i
+		}
+	}
+	return 0
 }
 
 var (

@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 )
@@ -76,29 +75,58 @@ var words = []string{
 // beginsWith is a pattern for whole lines that begin in a certain way.
 type beginsWith struct {
 	begins string
-	whole  *regexp.Regexp
+	whole  *pattern
 }
 
+// sieve are patterns by the byte that they begin with: most lines are asked nothing more.
+type sieve [256][]beginsWith
+
 var (
-	noise     = sync.OnceValue(func() []beginsWith { return sieve(words) })
-	weakNoise = sync.OnceValue(func() []beginsWith { return sieve(weak) })
+	noise     = sync.OnceValue(func() *sieve { return newSieve(words) })
+	weakNoise = sync.OnceValue(func() *sieve { return newSieve(weak) })
 )
 
-// sieve takes patterns apart by their beginnings: most lines are asked nothing more.
-func sieve(patterns []string) []beginsWith {
-	var all []beginsWith
+func newSieve(patterns []string) *sieve {
+	all := &sieve{}
 	for _, pattern := range patterns {
 		for _, one := range expand(pattern) {
-			begins, _ := regexp.MustCompile(one).LiteralPrefix()
-			all = append(all, beginsWith{begins, regexp.MustCompile(`^(?:` + one + `)$`)})
+			begins := literal(one)
+			b := beginsWith{begins, lazily(`^(?:` + one + `)$`)}
+			for first := range all {
+				if begins == "" || begins[0] == byte(first) {
+					all[first] = append(all[first], b)
+				}
+			}
 		}
 	}
 	return all
 }
 
-func matches(sieve []beginsWith, line string) bool {
-	for _, s := range sieve {
-		if strings.HasPrefix(line, s.begins) && s.whole.MatchString(line) {
+// literal is what a pattern's matches begin with, as far as no sign in it means something.
+func literal(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		if c == '\\' && i+1 < len(pattern) && !isLetter(pattern[i+1]) && !isDigit(pattern[i+1]) {
+			i++
+			c = pattern[i]
+		} else if strings.IndexByte(`\.+*?()[]{}|^$`, c) >= 0 {
+			break
+		}
+		if i+1 < len(pattern) && strings.IndexByte("*?{", pattern[i+1]) >= 0 {
+			break
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func matches(s *sieve, line string) bool {
+	if line == "" {
+		return false
+	}
+	for _, b := range s[line[0]] {
+		if strings.HasPrefix(line, b.begins) && b.whole.MatchString(line) {
 			return true
 		}
 	}

@@ -11,11 +11,16 @@ type pattern struct{ get func() *regexp.Regexp }
 // patterns are all of them, for the test that they are well written.
 var patterns []*pattern
 
-// lazy is the pattern of a text, which must be a regular expression.
+// lazy is the pattern of a text, which must be a regular expression. It is for variables of the package.
 func lazy(text string) *pattern {
-	p := &pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	p := lazily(text)
 	patterns = append(patterns, p)
 	return p
+}
+
+// lazily is lazy for a pattern that is made while the program runs.
+func lazily(text string) *pattern {
+	return &pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 }
 
 func (p *pattern) MatchString(s string) bool              { return p.get().MatchString(s) }

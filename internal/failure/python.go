@@ -23,14 +23,14 @@ func pytest(lines []string) []string {
 	var kept []string
 	part := ""
 	for _, line := range lines {
-		if m := pytestHead.FindStringSubmatch(line); m != nil {
+		if m := matchAfter(pytestHead, line, "=_-!"); m != nil {
 			part = pytestPart(part, m[1], line[0])
 			if part == "test" {
 				kept = append(kept, m[1])
 			}
 			continue
 		}
-		if m := pytestShort.FindStringSubmatch(line); m != nil {
+		if m := matchAfter(pytestShort, line, "FE"); m != nil {
 			line = m[1]
 			if word := firstWord.FindString(m[2]); !told && word != "" {
 				line += " - " + word // the rest is cut to the width of the terminal
@@ -43,6 +43,14 @@ func pytest(lines []string) []string {
 		}
 	}
 	return kept
+}
+
+// matchAfter asks a pattern only about lines that begin with one of the signs.
+func matchAfter(p *pattern, line, signs string) []string {
+	if line == "" || strings.IndexByte(signs, line[0]) < 0 {
+		return nil
+	}
+	return p.FindStringSubmatch(line)
 }
 
 func isPytest(lines []string) bool {
@@ -81,7 +89,7 @@ func pytestKeeps(part, line string) bool {
 	case "":
 		return !pytestRound.MatchString(line)
 	case "test":
-		return strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") || pytestPlace.MatchString(line)
+		return strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") || strings.Contains(line, ".py:") && pytestPlace.MatchString(line)
 	case "other":
 		return strings.HasPrefix(line, "INTERNALERROR") || strings.HasPrefix(line, "E ")
 	}

@@ -5,10 +5,11 @@ import "strings"
 // shape is what one look at a line tells about it: whether the dear questions are worth asking.
 type shape struct {
 	digits   bool
-	dashed   bool // a number, then -
-	slashed  bool // a number, then /
+	dashed   bool // four digits, then - and more
+	slashed  bool // a number, then / and more
 	epoch    bool // eight digits or more
-	clock    bool // a number, then : and another
+	clock    bool // a number, then : and two digits
+	begun    bool // a number begins the line, or what brackets hold
 	port     bool // : and four digits or more
 	duration bool // a number, then a letter that begins a unit
 	hex      bool // 0x
@@ -38,18 +39,23 @@ func shapeOf(line string) shape {
 // number looks at what stands around the number line[begin:end].
 func (s *shape) number(line string, begin, end int) {
 	s.digits = true
+	before := strings.TrimRight(line[:begin], " ")
+	s.begun = s.begun || before == "" || before[len(before)-1] == '(' || before[len(before)-1] == '['
 	s.epoch = s.epoch || end-begin >= 8
 	s.port = s.port || end-begin >= 4 && begin > 0 && line[begin-1] == ':'
 	if end == len(line) {
 		return
 	}
-	next := line[end]
-	s.dashed = s.dashed || next == '-'
-	s.slashed = s.slashed || next == '/'
-	s.clock = s.clock || next == ':' && end+1 < len(line) && isDigit(line[end+1])
+	next, then := line[end], byte(0)
+	if end+1 < len(line) {
+		then = line[end+1]
+	}
+	s.dashed = s.dashed || next == '-' && end-begin >= 4 && (isDigit(then) || then == 'W')
+	s.slashed = s.slashed || next == '/' && isDigit(then)
+	s.clock = s.clock || next == ':' && end-begin <= 2 && (begin == 0 || line[begin-1] != ':') && end+2 < len(line) && isDigit(then) && isDigit(line[end+2])
 	s.hex = s.hex || (next == 'x' || next == 'X') && line[end-1] == '0'
-	if next == ' ' && end+1 < len(line) {
-		next = line[end+1]
+	if next == ' ' && then != 0 {
+		next = then
 	}
 	s.duration = s.duration || strings.IndexByte("nmshe", next) >= 0 || next >= 0x80 || next == 'u'
 }

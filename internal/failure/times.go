@@ -16,7 +16,29 @@ const (
 func aDashed(s *shape) bool  { return s.dashed }
 func aSlashed(s *shape) bool { return s.slashed }
 func anEpoch(s *shape) bool  { return s.epoch }
-func aClock(s *shape) bool   { return s.clock }
+
+// namesMonth reports whether one of the months stands in the line with a sign or a number behind its name.
+func namesMonth(s *shape) bool {
+	for i := 0; i+4 < len(s.lower); i++ {
+		c := s.lower[i]
+		if c < 'a' || c > 's' || i > 0 && isLetter(s.lower[i-1]) || !isMonth(s.lower[i:i+3]) {
+			continue
+		}
+		rest := strings.TrimLeft(s.lower[i+3:], "abceghilmnorstuvy")
+		if rest != "" && !isLetter(rest[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isMonth(abbreviated string) bool {
+	switch abbreviated {
+	case "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec":
+		return true
+	}
+	return false
+}
 
 // times are what a clock or a calendar says, in the ways that languages and tools write it.
 var times = []change{
@@ -29,8 +51,8 @@ var times = []change{
 	{aDashed, lazy(`\d{4}-\d\d-\d\d(?:(?:T|[ _]| at )\d\d[:_.-]?\d\d(?:[:_.-]?\d\d(?:[.,_]\d+)?)?(?: ?[AaPp][Mm]\b)?)?` + zone), "<time>"},
 	{aDashed, lazy(`\b20\d\d-W[0-5]\d(?:-[1-7])?\b`), "<time>"},
 	{aSlashed, lazy(`\b(?:\d{4}/\d\d/\d\d|\d{1,2}/\d{1,2}/20\d\d|\d{1,2}/\d{1,2}/\d\d,? ` + clock + `)\b(?:,? ` + clock + `)?` + zone), "<time>"},
-	{func(s *shape) bool { return s.clock }, lazy(`\b(?:\d{4}\.\d\d\.\d\d|\d\d\.\d\d\.\d{4}),? ` + clock + zone), "<time>"},
-	{word("jan feb mar apr may jun jul aug sep oct nov dec"), lazy(`\b(?:` + day + `\b,? +)?(?:\d{4} )?(?:\d{1,2}(?:st|nd|rd|th)?[ /-]` + month + `\b(?:[ /,-]+\d{2,4}\b)?|` + month + `\b +\d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?)(?:(?:,| at|:)? ?` + clock + zone + `)?(?: \d{4}\b)?`), "<time>"},
+	{func(s *shape) bool { return s.clock && strings.Count(s.lower, ".") >= 2 }, lazy(`\b(?:\d{4}\.\d\d\.\d\d|\d\d\.\d\d\.\d{4}),? ` + clock + zone), "<time>"},
+	{namesMonth, lazy(`\b(?:` + day + `\b,? +)?(?:\d{4} )?(?:\d{1,2}(?:st|nd|rd|th)?[ /-]` + month + `\b(?:[ /,-]+\d{2,4}\b)?|` + month + `\b +\d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?)(?:(?:,| at|:)? ?` + clock + zone + `)?(?: \d{4}\b)?`), "<time>"},
 	{anEpoch, lazy(`\b20\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?:[T_-]?\d{6})?Z?\b`), "<time>"},
-	{aClock, lazy(`(?:\b` + day + `,? )?(?:\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp]\.?[Mm]\b\.?)?` + zone + `|\b\d{1,2}:\d\d ?[AaPp][Mm]\b|\b\d+:\d\d\.\d+\b)`), "<time>"},
+	{func(s *shape) bool { return s.clock && (strings.Count(s.lower, ":") >= 2 || s.says("am", "pm", ".")) }, lazy(`(?:\b` + day + `,? )?(?:\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp]\.?[Mm]\b\.?)?` + zone + `|\b\d{1,2}:\d\d ?[AaPp][Mm]\b|\b\d+:\d\d\.\d+\b)`), "<time>"},
 }

@@ -16,6 +16,21 @@ const apart = `(?:\s*[:=#(]\s*|\s+)` // what stands between a name and its numbe
 func aPort(s *shape) bool     { return s.port }
 func aDuration(s *shape) bool { return s.duration }
 
+// hasULID reports whether there may be a sortable id: 26 digits and capital letters.
+func hasULID(s *shape) bool {
+	run := 0
+	for i := range len(s.lower) {
+		if c := s.lower[i]; c != ' ' && (isLetter(c) || isDigit(c)) {
+			if run++; run == 26 {
+				return true
+			}
+		} else {
+			run = 0
+		}
+	}
+	return false
+}
+
 // word asks for a number and for one of the words.
 func word(words string) func(*shape) bool {
 	list := strings.Fields(words)
@@ -29,12 +44,14 @@ var numbers = []change{
 	{word("', "), lazy(`('\d{1,3}(?:\.\d{1,3}){3}', )\d+`), "$1<port>"},
 	{word("(."), lazy(`:?\(\.(?:text|data|rodata|bss)[^)]*\)`), ""},
 	{func(s *shape) bool { return s.hex }, lazy(`\+0x[0-9a-fA-F]+\b|\b0[xX][0-9a-fA-F]{5,}\b`), "<addr>"},
-	{word("@"), lazy(`(\w)@[0-9a-f]{5,16}\b`), "$1@<addr>"},
+	{word("@"), lazy(`@[0-9a-f]{5,16}\b`), "@<addr>"},
 	{word("$"), lazy(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
 	{aDuration, lazy(`(?:\b|-)(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
 	{word("duration elapsed took time"), lazy(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
 	{word("duration elapsed took time"), lazy(`(?i)\b(duration|elapsed|took|time)(\s*[:=]?\s*)\d+:\d\d\b`), "$1$2<duration>"},
-	{word("/s /m bps"), lazy(`\b\d[\d.,]* ?(?:(?:[kKMG]i?)?[Bb](?:ytes?|its?)?(?:/s|ps)|\w+/(?:s|sec|second|ms|min|minute))\b`), "<rate>"},
+	{func(s *shape) bool {
+		return s.says("bps", "/sec", "/s ", "/s,", "/s)", "/ms", "/min") || strings.HasSuffix(s.lower, "/s")
+	}, lazy(`\b\d[\d.,]* ?(?:(?:[kKMG]i?)?[Bb](?:ytes?|its?)?(?:/s|ps)|\w+/(?:s|sec|second|ms|min|minute))\b`), "<rate>"},
 	{word("mem heap rss alloc load"), lazy(`(?i)\b((?:memory|mem|heap|rss|allocated|load average)\b[^:=\d]{0,20}[:= ]\s*)\d[\d.,]*(?: ?[kmgt]?i?b(?:ytes)?\b)?(?:, [\d., ]+)?`), "$1<size>"},
 	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, lazy(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build|container|instance|client|thread)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
 	{func(s *shape) bool { return s.says("hostname", "host name") }, lazy(`(?i)\b(host ?name['"]?\s*[:=]\s*['"]?)[\w.-]+`), "$1<host>"},
@@ -42,7 +59,7 @@ var numbers = []change{
 	{word("process thread"), lazy(`(?i)\b(process|thread)((?:[ _]id)?['"]?` + apart + `['"]?)\d{3,}`), "$1$2<n>"},
 	{word("threadid( #pid< #reference< <0. hash object object("), lazy(`(ThreadId\(|\b[Hh]ash(?:Code)?[:=] ?|\bObject #|\bobject\([\w\\]+\)#)-?\d+|#?(?:PID|Reference|Port)?<0(?:\.\d+){2,3}>`), "$1<id>"},
 	{word("commit revision head sha"), lazy(`(?i)\b((?:commit|revision|rev|head|sha)(?: is now at| at)?[:= ]+\(?)[0-9a-f]{7,40}\b`), "$1<hash>"},
-	{anEpoch, lazy(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`), "<id>"}, // a ULID
+	{hasULID, lazy(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`), "<id>"},
 	{word("path:"), lazy(`\b(path: ")[\d:]+"`), `$1"`},
 	{word("after shrunk"), lazy(`(?i)\b(after|shrunk) \d+ (passed tests?|tests?|runs?|iterations?|tries|examples?|successful|successes|times?|shrinks?)\b`), "$1 <n> $2"},
 	{word("input argument"), lazy(`(failed on input|TEST FAILED\. Arguments:) .*`), "$1"}, // drawn by lot, and not made smaller
@@ -54,14 +71,14 @@ var numbers = []change{
 	{word("(node: (pid: (python: (java:"), lazy(`\((?:node|pid|python|java):\d+\)`), ""},
 	{word("[gw"), lazy(`^\[gw\d+\] *`), ""},
 	// Counters, and numbers that say where.
-	{func(s *shape) bool { return s.digits && s.says("%", "/", " of ") && s.says("[", "(") }, lazy(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
-	{aSlashed, lazy(`^\s*\d+/\d+ +`), ""},
+	{func(s *shape) bool { return s.begun && s.says("%", "/", " of ") }, lazy(`[\[(] *\d+(?:\.\d+)?(?:%| ?/ ?\d+| of \d+) *[\])]`), ""},
+	{func(s *shape) bool { return s.begun && s.slashed }, lazy(`^\s*\d+/\d+ +`), ""},
 	{word("previous"), lazy(`(?i) ?\(previous[^)]*\)`), ""},
 	{word("more other"), lazy(`\band \d+ (more|others?)\b`), "and $1"},
 	{word("#"), lazy(`(?i)\b(test) #\d+:`), "$1:"},
 	{word(" x"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
-	{aClock, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
-	{word(")"), lazy(`^\d+\) `), ""},
+	{func(s *shape) bool { return s.begun && s.says(":") }, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
+	{func(s *shape) bool { return isDigit(s.lower[0]) && s.says(")") }, lazy(`^\d+\) `), ""},
 	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
 	{word("line col char"), lazy(`(?i)\b(lines?|columns?|col|char)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
 	{word("sh:"), lazy(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
