@@ -4,7 +4,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
@@ -21,15 +20,46 @@ type outline struct {
 	code  []span
 	infos map[int]int // where an info string begins → where it ends
 	refs  map[string]bool
+	// overdone says that there is more in each other than anybody writes, and that the parser has left off.
+	overdone bool
+	effort   int // that it took
 }
 
-var reader = goldmark.New(goldmark.WithExtensions(extension.GFM))
+// blocks are read with a bound to how deep they lie; links and tables with one to their number. Emphasis is not read: it hides nothing,
+// and ends no code.
+var blocks = parser.NewParser(
+	parser.WithBlockParsers(bounded(parser.DefaultBlockParsers())...),
+	parser.WithInlineParsers(
+		util.Prioritized(parser.NewCodeSpanParser(), 100),
+		util.Prioritized(near{parser.NewLinkParser(), parser.NewLinkParser().(parser.CloseBlocker)}, 200),
+		util.Prioritized(parser.NewAutoLinkParser(), 300),
+		util.Prioritized(parser.NewRawHTMLParser(), 400),
+	),
+	parser.WithParagraphTransformers(
+		util.Prioritized(few{parser.LinkReferenceParagraphTransformer, manyDefinitions}, 100),
+		util.Prioritized(few{extension.NewTableParagraphTransformer(), manyCells}, 200),
+	),
+	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+)
+
+func bounded(parsers []util.PrioritizedValue) []util.PrioritizedValue {
+	for i, p := range parsers {
+		if b := p.Value.(parser.BlockParser); b.Trigger() != nil {
+			parsers[i].Value = shallow{b}
+		}
+	}
+	return parsers
+}
 
 func outlineOf(s string) outline {
 	o := outline{refs: map[string]bool{}, infos: map[int]int{}}
 	source := []byte(s)
 	pc := parser.NewContext()
-	doc := reader.Parser().Parse(text.NewReader(source), parser.WithContext(pc))
+	doc := blocks.Parse(text.NewReader(source), parser.WithContext(pc))
+	e := effortOf(pc)
+	if o.overdone, o.effort = e.over, e.spent; o.overdone {
+		return o
+	}
 	for _, r := range pc.References() {
 		o.refs[refName(string(r.Label()))] = true
 	}

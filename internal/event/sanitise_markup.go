@@ -7,19 +7,27 @@ import (
 
 // dropMarkup goes once over a text and takes out what its markup hides. It errs on the side of dropping: what it takes for a
 // comment or a tag and GitHub does not is lost to the agent, never the other way round.
-func dropMarkup(s string) string {
-	m := markup{in: s, outline: outlineOf(s)}
-	m.close = brackets(s, &m.outline)
-	for m.at < len(s) {
+func (r *reading) dropMarkup(s string) string {
+	m := markup{in: s, outline: r.outline(s), left: maxInVain}
+	if r.overdone {
+		return ""
+	}
+	m.close = brackets(s, m.outline)
+	for m.at < len(s) && m.left >= 0 {
 		m.step()
 	}
+	r.overdone = m.left < 0
 	return m.out.String()
 }
 
+// maxInVain is how many bytes may be looked at for the ends of tags that have none, and for what stands beside comments.
+const maxInVain = 4 << 20
+
 type markup struct {
-	outline
+	*outline
 	in    string
 	at    int
+	left  int         // of maxInVain
 	close map[int]int // the closing bracket of each opening one
 	out   strings.Builder
 }
@@ -86,13 +94,16 @@ func (m *markup) angle(rest string) {
 		m.take(n, out)
 		return
 	}
+	if name := tagName.FindStringSubmatch(rest); name != nil && elements[strings.ToLower(name[1])] {
+		m.left -= min(len(rest), maxTag)
+	}
 	m.keep(1)
 }
 
 func (m *markup) aloneOnLine(n int) bool {
-	before, after := m.out.String(), m.in[m.at+n:]
-	before = strings.TrimRight(before, " \t")
-	after = strings.TrimLeft(after, " \t")
+	before := strings.TrimRight(m.out.String(), " \t")
+	m.left -= m.out.Len() - len(before)
+	after := strings.TrimLeft(m.in[m.at+n:], " \t")
 	return (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || strings.HasPrefix(after, "\n"))
 }
 
@@ -100,13 +111,8 @@ func (m *markup) aloneOnLine(n int) bool {
 func hiddenLength(s string) int {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
-		end := len(s)
-		for _, closer := range []string{"-->", "--!>"} {
-			if i := strings.Index(s[2:], closer); i >= 0 {
-				end = min(end, 2+i+len(closer))
-			}
-		}
-		return end
+		end := until(s[2:], "-->") // "<!-->" is a whole one
+		return 2 + until(s[2:2+end], "--!>")
 	case strings.HasPrefix(s, "<![CDATA["):
 		return until(s, "]]>")
 	case strings.HasPrefix(s, "<?"):
@@ -187,7 +193,8 @@ func (m *markup) hiddenName() {
 // linkTail reads "(destination "title")" and gives it back without the title; n is its length. A destination with white space in it
 // is a text in disguise and goes too.
 func linkTail(s string) (dest string, n int, ok bool) {
-	if found := tail.FindStringSubmatch(s[:min(len(s), maxTail)]); found != nil {
+	s = s[:min(len(s), maxTail)]
+	if found := tail.FindStringSubmatch(s[:strings.LastIndexByte(s, ')')+1]); found != nil {
 		dest = found[1]
 		if strings.ContainsAny(dest, " \t") {
 			dest = ""

@@ -16,14 +16,13 @@ var footnote = regexp.MustCompile(`^` + container + `\[\^([^\]\s]+)\]:`)
 // reference is a footnote's mark in the text.
 var reference = regexp.MustCompile(`\[\^([^\]\s]+)\](?:[^:]|$)`)
 
-// dropDefinitions takes titles out of link definitions, and drops definitions and footnotes that nothing in the text refers to:
+// dropDefinitions takes titles out of link definitions, and drops those that nothing in the text refers to:
 // "[//]: # (like this)" is a comment by another name.
-func dropDefinitions(s string) string {
+func (r *reading) dropDefinitions(s string) string {
 	if !strings.Contains(s, "]:") {
 		return s
 	}
-	s = dropFootnotes(s)
-	o := outlineOf(s)
+	o := r.outline(s)
 	found := definition.FindAllStringSubmatchIndex(s, -1)
 	var body strings.Builder // the text without its definitions
 	at := 0
@@ -32,7 +31,7 @@ func dropDefinitions(s string) string {
 		at = f[1]
 	}
 	body.WriteString(s[at:])
-	seen := strings.ToLower(strings.Join(strings.Fields(body.String()), " "))
+	used := labels(body.String())
 
 	var out strings.Builder
 	at = 0
@@ -44,7 +43,7 @@ func dropDefinitions(s string) string {
 		out.WriteString(s[at:f[0]])
 		at = f[1]
 		out.WriteString(s[f[2]:f[3]]) // the quote or list it stands in
-		if address := s[f[6]:f[7]]; !strings.Contains(address, " ") && strings.Contains(seen, "["+strings.ToLower(strings.Join(strings.Fields(label), " "))+"]") {
+		if address := s[f[6]:f[7]]; !strings.Contains(address, " ") && used[foldLabel(label)] {
 			out.WriteString("[" + label + "]: " + address)
 		}
 	}
@@ -52,12 +51,34 @@ func dropDefinitions(s string) string {
 	return out.String()
 }
 
+// labels are the texts in square brackets that have none in them.
+func labels(s string) map[string]bool {
+	found := map[string]bool{}
+	open := -1
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '[':
+			open = i + 1
+		case ']':
+			if open >= 0 {
+				found[foldLabel(s[open:i])] = true
+			}
+			open = -1
+		}
+	}
+	return found
+}
+
+func foldLabel(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
 // dropFootnotes drops notes without a reference, each to the end of its paragraph and the indented ones behind it.
-func dropFootnotes(s string) string {
-	if !strings.Contains(s, "[^") {
+func (r *reading) dropFootnotes(s string) string {
+	if !strings.Contains(s, "[^") || !strings.Contains(s, "]:") {
 		return s
 	}
-	o := outlineOf(s)
+	o := r.outline(s)
 	referred := map[string]bool{}
 	for _, m := range reference.FindAllStringSubmatch(s, -1) {
 		referred[m[1]] = true
