@@ -1,24 +1,47 @@
 package failure
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // isChatter reports whether a settled line is what a program says while it works: it speaks of the clock, of a place or of a thing made
 // for this run, or of how far it is, and not of anything that went wrong. What else it says is mostly as new as that.
 func isChatter(line string) bool {
-	return (ofWork.MatchString(line) || strings.IndexByte(line, '<') >= 0 && ofRun.MatchString(line)) && !saysWrong(line)
+	return (isWork(line) || strings.IndexByte(line, '<') >= 0 && ofRun.MatchString(line)) && !saysWrong(line)
 }
 
-var (
-	ofRun  = lazy(`<(?:time|uuid|hash|id|tmp|dir|port|duration|rate|size|host)>`)
-	ofWork = lazy(`^(?:-- |#\d+ |(?i:\[?(?:info|debug|trace|verbose|log|notice)\]?[: ])|(?:Test(?:ing|s)? )?(?:` + doing + `) )|\blevel=(?:info|debug|trace)\b`)
-)
+var ofRun = lazy(`<(?:time|uuid|hash|id|tmp|dir|port|duration|rate|size|host)>`)
+
+// isWork reports whether a line tells what a tool does, or has done, or is a record of a log that is no warning.
+func isWork(line string) bool {
+	first, rest, _ := strings.Cut(line, " ")
+	if rest == "" || first == "" {
+		return false
+	}
+	if first == "--" || first[0] == '#' && len(first) > 1 && isDigit(first[1]) || doing()[strings.TrimRight(first, ":")] {
+		return true
+	}
+	switch strings.ToLower(strings.Trim(first, "[]:")) {
+	case "info", "debug", "trace", "verbose", "log", "notice":
+		return true
+	}
+	return strings.Contains(line, "level=") && (strings.Contains(line, "level=info") || strings.Contains(line, "level=debug") || strings.Contains(line, "level=trace"))
+}
 
 // doing are the words by which tools begin to tell what they do.
-const doing = `Analy[sz]ing|Archiving|Bundling|Caching|Cleaning|Cloning|Collecting|Compressing|Configuring|Connecting|Copying|Counting|Creating|Deleting|` +
-	`Detecting|Discovering|Entering|Enumerating|Evaluating|Executing|Extracting|Formatting|Generating|Indexing|Initiali[sz]ing|Leaving|Linking|` +
-	`Linting|Loading|Optimi[sz]ing|Packing|Parsing|Precompiling|Processing|Pulling|Pushing|Reading|Rebuilding|Registering|Removing|Rendering|` +
-	`Resolving|Restoring|Retrieving|Scanning|Setting up|Starting|Stopping|Switching|Synchroni[sz]ing|Testing|Typechecking|Uploading|Validating|` +
-	`Verifying|Watching|Writing|Transpiling|Instrumenting|Fetching|Built target|Scanned|Loaded|Started|Checked|Analy[sz]ed|Generated|Compiled|Created|Wrote|Copied|Cleaned|Linked`
+var doing = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	for word := range strings.FieldsSeq(`Analysing Analyzing Archiving Bundling Caching Cleaning Cloning Collecting Compressing Configuring Connecting
+		Copying Counting Creating Deleting Detecting Discovering Entering Enumerating Evaluating Executing Extracting Fetching Formatting Generating
+		Indexing Initialising Initializing Instrumenting Leaving Linking Linting Loading Optimising Optimizing Packing Parsing Precompiling
+		Processing Pulling Pushing Reading Rebuilding Registering Removing Rendering Resolving Restoring Retrieving Scanning Setting Starting
+		Stopping Switching Synchronising Synchronizing Testing Transpiling Typechecking Uploading Validating Verifying Watching Writing
+		Analysed Analyzed Built Checked Cleaned Compiled Copied Created Generated Linked Loaded Scanned Started Took Wrote`) {
+		words[word] = true
+	}
+	return words
+})
 
 // wrongs are words, and signs, of lines that tell why something failed.
 var wrongs = strings.Fields(`error fail exception panic fatal expect got want assert unexpect undefined undeclared cannot can't couldn't can&#39;t could·not

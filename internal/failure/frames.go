@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 var (
 	nodeFrame   = lazy(`^\s*at (?:async )?.*(?:node:|node_modules/|internal/|<anonymous>\)?$|native\)?$)`)
@@ -139,4 +142,49 @@ func beginning(source string) string {
 		return string(r[:most])
 	}
 	return strings.TrimRight(source, ".…")
+}
+
+var numberedLine = lazy(`^\s*(>?)\s*(\d+)(?::|  )\s?(.*)$`)
+
+// numbered keeps of shown source code whose lines only have numbers, "3: code", those that an arrow marks, or the beginnings of all.
+func numbered(lines []string) []string {
+	var kept []string
+	for i := 0; i < len(lines); {
+		n, arrows := 0, 0
+		var texts []string
+		for last := 0; i+n < len(lines); n++ {
+			m := numberedParts(lines[i+n])
+			if m == nil {
+				break
+			}
+			number, _ := strconv.Atoi(m[2])
+			if n > 0 && number != last+1 {
+				break
+			}
+			last = number
+			switch {
+			case m[1] != "" && arrows == 0:
+				texts, arrows = []string{beginning(m[3])}, 1
+			case (m[1] != "") == (arrows > 0):
+				texts = append(texts, beginning(m[3]))
+			}
+		}
+		if n < 2 {
+			kept = append(kept, lines[i])
+			i++
+			continue
+		}
+		kept = append(kept, texts...)
+		i += n
+	}
+	return kept
+}
+
+// numberedParts are the arrow, the number and the text of a line of source; nil: it is none.
+func numberedParts(line string) []string {
+	start := strings.TrimLeft(line, " >")
+	if start == "" || !isDigit(start[0]) {
+		return nil
+	}
+	return numberedLine.FindStringSubmatch(line)
 }

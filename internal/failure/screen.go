@@ -79,9 +79,20 @@ func moved(sequence string, shown []byte, over bool) ([]byte, bool) {
 	return shown, over
 }
 
+// ascii are the first characters, so that none of them needs memory of its own.
+var ascii = func() string {
+	var b [utf8.RuneSelf]byte
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return string(b[:])
+}()
+
 // visible is what is kept of a character: one kind of quotes and of spaces, nothing of what is not shown, nor of a spinner.
 func visible(r rune) string {
 	switch {
+	case r > ' ' && r < utf8.RuneSelf && r != '`' && r != 0x7f:
+		return ascii[r : r+1]
 	case r == utf8.RuneError, r >= 0x2800 && r <= 0x28ff, r != '\t' && unicode.Is(unicode.C, r):
 		return ""
 	case strings.ContainsRune("‘’‛`´′", r):

@@ -9,11 +9,13 @@ type shape struct {
 	slashed  bool // a number, then / and more
 	epoch    bool // eight digits or more
 	clock    bool // a number, then : and two digits
+	placed   bool // a space, a number, : and another
 	begun    bool // a number begins the line, or what brackets hold
 	port     bool // : and four digits or more
 	duration bool // a number, then a letter that begins a unit
 	hex      bool // 0x
 	lower    string
+	pairs    [8]uint64 // which two letters stand next to each other, roughly
 }
 
 // shapeOf looks at a line.
@@ -32,6 +34,10 @@ func shapeOf(line string) shape {
 	}
 	if s.digits {
 		s.lower = strings.ToLower(line)
+		for i := 1; i < len(s.lower); i++ {
+			p := pair(s.lower[i-1], s.lower[i])
+			s.pairs[p>>6] |= 1 << (p & 63)
+		}
 	}
 	return s
 }
@@ -53,6 +59,7 @@ func (s *shape) number(line string, begin, end int) {
 	s.dashed = s.dashed || next == '-' && end-begin >= 4 && (isDigit(then) || then == 'W')
 	s.slashed = s.slashed || next == '/' && isDigit(then)
 	s.clock = s.clock || next == ':' && end-begin <= 2 && (begin == 0 || line[begin-1] != ':') && end+2 < len(line) && isDigit(then) && isDigit(line[end+2])
+	s.placed = s.placed || next == ':' && isDigit(then) && begin > 0 && line[begin-1] == ' '
 	s.hex = s.hex || (next == 'x' || next == 'X') && line[end-1] == '0'
 	if next == ' ' && then != 0 {
 		next = then
@@ -63,11 +70,23 @@ func (s *shape) number(line string, begin, end int) {
 // says reports whether one of the words stands in the line, in whatever case.
 func (s *shape) says(words ...string) bool {
 	for _, word := range words {
+		if len(word) > 1 && (!s.has(word[0], word[1]) || !s.has(word[len(word)-2], word[len(word)-1])) {
+			continue
+		}
 		if strings.Contains(s.lower, word) {
 			return true
 		}
 	}
 	return false
 }
+
+// has reports whether two letters may stand next to each other in the line.
+func (s *shape) has(a, b byte) bool {
+	p := pair(a, b)
+	return s.pairs[p>>6]&(1<<(p&63)) != 0
+}
+
+// pair is a number below 512 for two letters.
+func pair(a, b byte) int { return (int(a)*37 + int(b)) & 511 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -6,8 +6,8 @@ const (
 	day   = `(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?`
 	month = `(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)`
 	clock = `\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\b\.?)?`
-	// abbreviated are the names of zones; other short words in capitals, such as WARN, may stand behind a time too.
-	abbreviated = `(?:UTC|GMT|Z|WES?T|CES?T|EES?T|MSK|TRT|[ECMP][SDW]?T|AK[SD]T|H[SD]T|[AN][SD]T|BRS?T|ARS?T|CLS?T|UYS?T|PYS?T|COT|PET|VET|BOT|EC[T]|GFT|AMS?T|BST|IST|IDT|JST|KST|HKT|SGT|PHT|MYT|WIB|WITA|WIT|ICT|MMT|NPT|BDT|PKT|UZT|GST|AZT|GET|IRS?T|IRDT|SAST|WAS?T|EAT|CAT|ACS?T|ACDT|AES?T|AEDT|AWST|NZ[SD]T|CHST|YEKT|OMST|NOVT|KRAT|IRKT|YAKT|VLAT|MAGT|PETT|SAMT)`
+	// abbreviated are the names of zones, not every short word in capitals: WARN may stand behind a time too.
+	abbreviated = `(?:UTC|Z|MSK|WIB|WITA|[A-Z]{2,4}T)`
 	// zone is what may follow a time: "Z", " JST", " +0900", "-03:00 -03", " GMT+0900 (Japan Standard Time)", "[Europe/Berlin]", and the
 	// reading of Go's monotonic clock.
 	zone = `(?: ?` + abbreviated + `\b| ?(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?\b| ?\((?:[\w.+-]+ ){1,5}[Tt]ime\)| ?\(` + abbreviated + `\)| ?\[?\b(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc|US)(?:/[A-Z][\w+-]+){1,2}\b\]?| m=[+-]\d+(?:\.\d+)?)*`

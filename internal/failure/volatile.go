@@ -14,13 +14,14 @@ const unit = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minute
 const apart = `(?:\s*[:=#(]\s*|\s+)` // what stands between a name and its number
 
 func aPort(s *shape) bool     { return s.port }
+func aPlace(s *shape) bool    { return s.placed }
 func aDuration(s *shape) bool { return s.duration }
 
 // hasULID reports whether there may be a sortable id: 26 digits and capital letters.
 func hasULID(s *shape) bool {
 	run := 0
 	for i := range len(s.lower) {
-		if c := s.lower[i]; c != ' ' && (isLetter(c) || isDigit(c)) {
+		if c := s.lower[i]; run > 0 && isLetter(c) || isDigit(c) && (run > 0 || c < '8') {
 			if run++; run == 26 {
 				return true
 			}
@@ -48,16 +49,16 @@ var numbers = []change{
 	{word("$"), lazy(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
 	{aDuration, lazy(`(?:\b|-)(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
 	{word("duration elapsed took time"), lazy(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
-	{word("duration elapsed took time"), lazy(`(?i)\b(duration|elapsed|took|time)(\s*[:=]?\s*)\d+:\d\d\b`), "$1$2<duration>"},
+	{func(s *shape) bool { return s.clock && s.says("duration", "elapsed", "took", "time") }, lazy(`(?i)\b(duration|elapsed|took|time)(\s*[:=]?\s*)\d+:\d\d\b`), "$1$2<duration>"},
 	{func(s *shape) bool {
 		return s.says("bps", "/sec", "/s ", "/s,", "/s)", "/ms", "/min") || strings.HasSuffix(s.lower, "/s")
 	}, lazy(`\b\d[\d.,]* ?(?:(?:[kKMG]i?)?[Bb](?:ytes?|its?)?(?:/s|ps)|\w+/(?:s|sec|second|ms|min|minute))\b`), "<rate>"},
-	{word("mem heap rss alloc load"), lazy(`(?i)\b((?:memory|mem|heap|rss|allocated|load average)\b[^:=\d]{0,20}[:= ]\s*)\d[\d.,]*(?: ?[kmgt]?i?b(?:ytes)?\b)?(?:, [\d., ]+)?`), "$1<size>"},
+	{word("mem heap rss alloc load"), lazy(`(?i)\b((?:memory|mem|heap|rss|allocated|load average)\b[^:=\d]{0,20}[:= ]\s*)\d+(?:[.,]\d+)*(?: ?[kmgt]?i?b(?:ytes)?\b|(?:, [\d.]+)+)?`), "$1<size>"},
 	{func(s *shape) bool { return s.digits && s.says(" id", "_id", "-id", "id=", "id:", `id"`) }, lazy(`(?i)\b((?:request|session|trace|span|correlation|transaction|job|worker|task|message|event|run|build|container|instance|client|thread)[ _-]?id['"]?(?:\s*[:=#]\s*|\s+)['"]?)[\w-]*\d[\w-]*`), "$1<id>"},
 	{func(s *shape) bool { return s.says("hostname", "host name") }, lazy(`(?i)\b(host ?name['"]?\s*[:=]\s*['"]?)[\w.-]+`), "$1<host>"},
 	{word("pid tid port seed goroutine attempt retr reproduce try tries"), lazy(`(?i)\b((?:p|pp|t)id|port|(?:\w+[ _-])?seed|goroutine|attempt|try|tries|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|was|is|set to|to|used|value))?['"]?` + apart + `['"]?)(?:0x[0-9a-f]+|-?\d+)(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
 	{word("process thread"), lazy(`(?i)\b(process|thread)((?:[ _]id)?['"]?` + apart + `['"]?)\d{3,}`), "$1$2<n>"},
-	{word("threadid( #pid< #reference< <0. hash object object("), lazy(`(ThreadId\(|\b[Hh]ash(?:Code)?[:=] ?|\bObject #|\bobject\([\w\\]+\)#)-?\d+|#?(?:PID|Reference|Port)?<0(?:\.\d+){2,3}>`), "$1<id>"},
+	{func(s *shape) bool { return s.says("threadid(", "hashcode", "hash:", "hash=", "<0.", "object #", ")#") }, lazy(`(ThreadId\(|\b[Hh]ash(?:Code)?[:=] ?|\bObject #|\bobject\([\w\\]+\)#)-?\d+|#?(?:PID|Reference|Port)?<0(?:\.\d+){2,3}>`), "$1<id>"},
 	{word("commit revision head sha"), lazy(`(?i)\b((?:commit|revision|rev|head|sha)(?: is now at| at)?[:= ]+\(?)[0-9a-f]{7,40}\b`), "$1<hash>"},
 	{hasULID, lazy(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`), "<id>"},
 	{word("path:"), lazy(`\b(path: ")[\d:]+"`), `$1"`},
@@ -75,11 +76,13 @@ var numbers = []change{
 	{func(s *shape) bool { return s.begun && s.slashed }, lazy(`^\s*\d+/\d+ +`), ""},
 	{word("previous"), lazy(`(?i) ?\(previous[^)]*\)`), ""},
 	{word("more other"), lazy(`\band \d+ (more|others?)\b`), "and $1"},
-	{word("#"), lazy(`(?i)\b(test) #\d+:`), "$1:"},
+	{func(s *shape) bool { return s.says("test #") }, lazy(`(?i)\b(test) #\d+:`), "$1:"},
 	{word(" x"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
 	{func(s *shape) bool { return s.begun && s.says(":") }, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
 	{func(s *shape) bool { return isDigit(s.lower[0]) && s.says(")") }, lazy(`^\d+\) `), ""},
 	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
+	{aPlace, lazy(`(\bat |\bposition |\S: )\d+:\d+\b(?:: ?)?`), "$1"},
+	{word("@@"), lazy(`^@@ -\d[\d,]* \+\d[\d,]* @@`), "@@"},
 	{word("line col char"), lazy(`(?i)\b(lines?|columns?|col|char)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
 	{word("sh:"), lazy(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
 }
@@ -99,6 +102,7 @@ var (
 
 // settle is a line without what changes from run to run. It may be empty. tops are names that are known as directories at the root.
 func settle(line string, tops map[string]bool) string {
+	line = strings.ReplaceAll(line, "file://", "")
 	line = shortPaths(line, tops) // before dates, which stand in the names of directories
 	if s := shapeOf(line); s.digits {
 		line = hideHashes(vary(numbers, &s, noPlaces(vary(times, &s, line))))
