@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -61,6 +62,8 @@ func FuzzExcerpt(f *testing.F) {
 	f.Add("€\n", 200)
 	f.Add("x€𝄞", 10_000)
 	f.Add("\n", 100_000)
+	f.Add(strings.Repeat("€", 30)+"\n", 300)
+	f.Add(strings.Repeat("\xff", 99)+"\n", 170)
 	f.Fuzz(func(t *testing.T, part string, times int) {
 		if times < 0 || len(part) > 100 || times > 100_000 {
 			return
@@ -76,6 +79,20 @@ func FuzzExcerpt(f *testing.F) {
 		}
 		if utf8.ValidString(output) && !utf8.ValidString(got) {
 			t.Error("a character is cut in two")
+		}
+		if !strings.Contains(part, "[... ") { // each thing that is missing is said once, and stays said
+			said := func(kind string) int {
+				return len(regexp.MustCompile(`(?m)^\[\.\.\. [0-9]+ `+kind+` truncated \.\.\.\]$`).FindAllString(got, -1))
+			}
+			if n := said("lines"); n != 0 && lines <= OutputLines || n != 1 && lines > OutputLines {
+				t.Errorf("the missing lines are said %d times", n)
+			}
+			if n := said("bytes"); n > 1 || n == 0 && said("lines") == 0 && got != output {
+				t.Errorf("the missing bytes are said %d times", n)
+			}
+			if Excerpt(got) != got {
+				t.Error("an excerpt's excerpt is another")
+			}
 		}
 		if marks := 100; len(got) > OutputBytes+marks || strings.Count(got, "\n") > OutputLines+4 {
 			t.Errorf("%d bytes and %d lines are kept", len(got), strings.Count(got, "\n"))

@@ -2,8 +2,10 @@ package loop
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -86,22 +88,81 @@ const (
 	OutputBytes = 16 << 10
 )
 
-// Excerpt keeps an output within OutputLines and OutputBytes: its beginning and its end, verbatim, with a line between that says how
-// much is missing.
+// Excerpt keeps an output within OutputLines and OutputBytes: its beginning and its end, verbatim, in whole characters. Where something
+// is missing stands a line that says how much: "[... N lines truncated ...]" when there were too many lines, and
+// "[... N bytes truncated ...]" behind it, or alone, when there were too many bytes. Neither counts as a line or a byte that is kept, so an excerpt's excerpt is the same.
 func Excerpt(output string) string {
 	lines := strings.SplitAfter(output, "\n")
 	if n := len(lines); n > 0 && lines[n-1] == "" {
 		lines = lines[:n-1]
 	}
-	if len(lines) > OutputLines {
-		half := OutputLines / 2
-		cut := fmt.Sprintf("[... %d lines truncated ...]\n", len(lines)-2*half)
-		output = strings.Join(lines[:half], "") + cut + strings.Join(lines[len(lines)-half:], "")
+	if fits(lines, len(output)) {
+		return output
 	}
-	if len(output) > OutputBytes {
+	if len(lines) <= OutputLines {
 		half := OutputBytes / 2
-		head, tail := output[:half], output[len(output)-half:]
-		output = strings.ToValidUTF8(head, "") + fmt.Sprintf("\n[... %d bytes truncated ...]\n", len(output)-2*half) + strings.ToValidUTF8(tail, "")
+		return joined(wholeEnd(output[:half]), wholeStart(output[len(output)-half:]), len(output), "")
 	}
-	return output
+	half := OutputLines / 2
+	head, tail := strings.Join(lines[:half], ""), strings.Join(lines[len(lines)-half:], "")
+	mark := fmt.Sprintf("[... %d lines truncated ...]\n", len(lines)-2*half)
+	kept := len(head) + len(tail)
+	if kept <= OutputBytes {
+		return head + mark + tail
+	}
+	most := max(OutputBytes/2, OutputBytes-len(tail)) // the end leaves the beginning what it does not need, and the other way round
+	head = wholeEnd(head[:min(len(head), most)])
+	tail = wholeStart(tail[max(0, len(tail)-(OutputBytes-len(head))):])
+	return joined(head, tail, kept, mark)
+}
+
+// fits reports whether an output is within the bounds, beside the lines of one that was cut before.
+func fits(lines []string, size int) bool {
+	n := len(lines)
+	var cut [2]bool
+	for _, line := range lines[:min(len(lines), OutputLines+3)] {
+		m := truncated.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if kind := strings.Index("lb", m[1][:1]); !cut[kind] {
+			cut[kind] = true
+			n, size = n-1-kind, size-len(line)-kind // bytes may be cut within a line, which makes two of it
+		}
+	}
+	return n <= OutputLines && size <= OutputBytes
+}
+
+var truncated = regexp.MustCompile(`^\[\.\.\. [0-9]+ (lines|bytes) truncated \.\.\.\]\n?$`)
+
+// joined puts the line that says how many bytes of all are missing between a beginning and an end, behind another such line.
+func joined(head, tail string, all int, mark string) string {
+	if head != "" && !strings.HasSuffix(head, "\n") {
+		head += "\n"
+		all++
+	}
+	return head + mark + fmt.Sprintf("[... %d bytes truncated ...]\n", all-len(head)-len(tail)) + tail
+}
+
+// wholeEnd is a text without the part of a character that it ends with; one that is no character anyhow stays.
+func wholeEnd(s string) string {
+	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+		if utf8.RuneStart(s[len(s)-i]) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+// wholeStart is a text without the rest of a character that it begins with.
+func wholeStart(s string) string {
+	for i := 0; i < utf8.UTFMax && i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
+	}
+	return s
 }
