@@ -77,15 +77,14 @@ func Import(dir string, raw []byte) (*Journal, error) {
 func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+		line, err := readLine(lines)
+		switch {
+		case errors.Is(err, io.EOF):
 			return records, whole, nil
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(line) > maxLine {
+		case errors.Is(err, errLong):
 			return nil, 0, fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
+		case err != nil:
+			return nil, 0, err
 		}
 		var rec loop.Record
 		if err := json.Unmarshal(line, &rec); err != nil {
@@ -96,6 +95,28 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 		}
 		records = append(records, rec)
 		whole += int64(len(line))
+	}
+}
+
+var errLong = errors.New("the line is too long")
+
+// readLine reads a line with its end. Of one that is longer than maxLine it keeps no more than that, and looks only whether it ends: then
+// the error is errLong, and io.EOF otherwise, as of any line that nobody finished.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for long := false; ; {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return nil, err
+		case long:
+			return nil, errLong
+		default:
+			return line, nil
+		}
 	}
 }
 

@@ -3,8 +3,10 @@ package journal
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,6 +76,52 @@ func TestForeignLinesAreNamed(t *testing.T) {
 	} {
 		if _, _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Read(%.30q): %v, want %q", text, err, want)
+		}
+	}
+}
+
+// ends gives n bytes of one line, and then maybe its end.
+type ends struct {
+	n   int
+	end string
+}
+
+func (r *ends) Read(p []byte) (int, error) {
+	if r.n == 0 {
+		n := copy(p, r.end)
+		if r.end = r.end[n:]; n == 0 {
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+	n := min(len(p), r.n)
+	for i := range p[:n] {
+		p[i] = 'x'
+	}
+	r.n -= n
+	return n, nil
+}
+
+// TestLongLine: no more of a line is held than a record may have, whether it ends or not.
+func TestLongLine(t *testing.T) {
+	for _, tt := range []struct {
+		size      int
+		end, want string
+	}{
+		{maxLine - 1, "\n", "line 1 is not a record"},
+		{maxLine, "\n", "line 1 is longer than 4194304 bytes"},
+		{64 * maxLine, "\n", "line 1 is longer than 4194304 bytes"},
+		{64 * maxLine, "", ""}, // nobody finished it
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		records, whole, err := Read(&ends{tt.size, tt.end})
+		runtime.ReadMemStats(&after)
+		if records != nil || whole != 0 || err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%d bytes and %q: %d records, %v, want %q", tt.size, tt.end, len(records), err, tt.want)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 12*maxLine {
+			t.Errorf("%d bytes: %d were allocated", tt.size, used)
 		}
 	}
 }
