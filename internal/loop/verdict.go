@@ -90,7 +90,8 @@ const (
 
 // Excerpt keeps an output within OutputLines and OutputBytes: its beginning and its end, verbatim, in whole characters. Where something
 // is missing stands a line that says how much: "[... N lines truncated ...]" when there were too many lines, and
-// "[... N bytes truncated ...]" behind it, or alone, when there were too many bytes. Neither counts as a line or a byte that is kept, so an excerpt's excerpt is the same.
+// "[... N bytes truncated ...]" behind it, or alone, when there were too many bytes. Neither counts as a line or a byte that is kept, so
+// an excerpt of an excerpt is the same.
 func Excerpt(output string) string {
 	lines := strings.SplitAfter(output, "\n")
 	if n := len(lines); n > 0 && lines[n-1] == "" {
