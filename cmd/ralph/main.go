@@ -79,6 +79,7 @@ func run(ctx, hard context.Context, args []string, p process, stderr io.Writer) 
 	parser, err := kong.New(&c,
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(hard, (*hardContext)(nil)), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
+		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"}, {Key: "done", Title: "When an issue or a task is done:"}}),
 	)
 	if err != nil {
 		panic(err) // the grammar above is wrong

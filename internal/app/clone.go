@@ -25,7 +25,7 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 	if err != nil {
 		return work, err
 	}
-	way, why, err := l.takeUp(before, dir != "", before.Start.Spec == t.Spec && before.Start.Title == t.Title)
+	way, why, err := l.takeUp(before, dir != "", sameWish(before, from.settings, t, l.Criteria))
 	if err != nil {
 		return work, err
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -14,7 +15,8 @@ type goal struct {
 	completion *task.Completion // resolved: of each role that has criteria, everything is set; nil: nobody said anything
 	pipeline   []task.Role      // nil: the coder, and the reviewer if there is a review
 	caps       map[task.Role]int
-	most       int // iterations of the run
+	most       int    // iterations of the run
+	asking     string // names what was asked for, before it was resolved
 }
 
 // settle works out a run's goal: the task's criteria over those of the settings, the flags' over both (C29). trusted says that the task's
@@ -31,7 +33,7 @@ func (w *workshop) settle(t task.Task, flags *task.Completion, trusted bool) err
 		if err := w.refuseCommands(t, common); err != nil {
 			return err
 		}
-		t.Completion = tamed(t.Completion, common)
+		t.Completion = tamed(t.Completion, common, task.Method(w.settings.Verification))
 	}
 	said := task.Merge(task.Merge(common, t.Completion), flags)
 	if err := said.Validate("the completion criteria of " + t.ID); err != nil {
@@ -44,7 +46,25 @@ func (w *workshop) settle(t task.Task, flags *task.Completion, trusted bool) err
 		w.log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
 	}
 	w.goal = w.plan(t, said)
+	w.goal.asking = asking(w.settings, t, flags)
 	return w.judged()
+}
+
+// asking names what is asked for besides a task's text: empty when nothing is.
+func asking(set config.Settings, t task.Task, flags *task.Completion) string {
+	if len(set.Completion) == 0 && t.Completion == nil && flags == nil && set.Pipeline == nil {
+		return ""
+	}
+	text, err := json.Marshal([]any{set.Completion, t.Completion, flags, set.Pipeline, set.Verification})
+	if err != nil { // texts and numbers
+		panic(err)
+	}
+	return short(string(text))
+}
+
+// sameWish reports whether a run was asked for as it is now.
+func sameWish(before loop.State, set config.Settings, t task.Task, flags *task.Completion) bool {
+	return before.Start.Spec == t.Spec && before.Start.Title == t.Title && before.Start.Asking == asking(set, t, flags)
 }
 
 // whoDecides says what a run without criteria is judged by (S2-77).
@@ -138,7 +158,7 @@ func (g goal) judges() bool {
 
 // tamed is what a stranger's text may say: what done means, and more to verify; not less than the settings ask for, and no more turns than
 // a role has anyhow.
-func tamed(theirs, common *task.Completion) *task.Completion {
+func tamed(theirs, common *task.Completion, least task.Method) *task.Completion {
 	if theirs == nil {
 		return nil
 	}
@@ -149,9 +169,12 @@ func tamed(theirs, common *task.Completion) *task.Completion {
 		case of == nil:
 		case common.For(r) != nil:
 			out.Set(r, nil)
-		case of.MaxIterations > r.Cap():
+		default:
 			less := *of
-			less.MaxIterations = r.Cap()
+			less.MaxIterations = min(of.MaxIterations, r.Cap())
+			if less.Method == task.StringMatch && least != task.StringMatch { // less than is asked of everybody
+				less.Method = ""
+			}
 			out.Set(r, &less)
 		}
 	}
@@ -160,7 +183,7 @@ func tamed(theirs, common *task.Completion) *task.Completion {
 
 // into puts what was settled into a run's first record.
 func (g goal) into(s *loop.Start) {
-	s.Completion, s.Pipeline, s.Caps, s.MaxIterations = g.completion, g.pipeline, g.caps, g.most
+	s.Completion, s.Pipeline, s.Caps, s.MaxIterations, s.Asking = g.completion, g.pipeline, g.caps, g.most, g.asking
 }
 
 func shorten(s string, most int) string {

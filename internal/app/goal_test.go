@@ -63,12 +63,15 @@ func TestTamed(t *testing.T) {
 		Outcome: "theirs", Coder: &task.Criteria{Promise: "THEIRS", Method: task.StringMatch, MaxIterations: 9000},
 		Tester: &task.Criteria{Promise: "TESTED", MaxIterations: 9000}, QA: &task.Criteria{Promise: "CHECKED", MaxIterations: 2},
 	}
-	got := task.Merge(common, tamed(theirs, common))
+	got := task.Merge(common, tamed(theirs, common, task.StringMatch))
 	if got.Outcome != "theirs" || got.Coder.Promise != "OURS" || got.Coder.Method != task.External {
 		t.Errorf("the settings' criteria were weakened: %+v", got.Coder)
 	}
 	if got.Tester.MaxIterations != task.Tester.Cap() || got.QA.MaxIterations != 2 {
 		t.Errorf("turns of the tester %d, of QA %d", got.Tester.MaxIterations, got.QA.MaxIterations)
+	}
+	if weak := tamed(&task.Completion{Coder: &task.Criteria{Promise: "P", Method: task.StringMatch}}, nil, task.Semantic); weak.Coder.Method != "" {
+		t.Errorf("the method that everybody has to meet was lowered to %s", weak.Coder.Method)
 	}
 	if theirs.Tester.MaxIterations != 9000 {
 		t.Error("the text itself was changed")
@@ -111,5 +114,31 @@ func TestPlan(t *testing.T) {
 				t.Errorf("the coder's criteria are not resolved: %+v", g.completion.Coder)
 			}
 		})
+	}
+}
+
+// TestSameWish: a run goes on, and a task stays done, only while the same is asked for: the text, and what done means.
+func TestSameWish(t *testing.T) {
+	wanted := task.Task{ID: "t", Title: "T", Spec: "text", Completion: &task.Completion{Acceptance: []string{"a"}}}
+	set := config.Settings{Verification: "string_match"}
+	before := loop.State{Start: loop.Start{Title: "T", Spec: "text", Asking: asking(set, wanted, nil)}}
+	if !sameWish(before, set, wanted, nil) {
+		t.Error("nothing has changed, and it is another wish")
+	}
+	other := wanted
+	other.Completion = &task.Completion{Acceptance: []string{"a", "b"}}
+	for name, same := range map[string]bool{
+		"criteria":       sameWish(before, set, other, nil),
+		"flags":          sameWish(before, set, wanted, &task.Completion{Outcome: "o"}),
+		"the settings'":  sameWish(before, config.Settings{Verification: "string_match", Completion: []byte(`{"outcome": "o"}`)}, wanted, nil),
+		"the pipeline":   sameWish(before, config.Settings{Verification: "string_match", Pipeline: []string{"coder"}}, wanted, nil),
+		"how to verify":  sameWish(before, config.Settings{Verification: "semantic"}, wanted, nil),
+		"another text":   sameWish(loop.State{Start: loop.Start{Title: "T", Spec: "x", Asking: before.Start.Asking}}, set, wanted, nil),
+		"no criteria":    sameWish(before, set, task.Task{ID: "t", Title: "T", Spec: "text"}, nil),
+		"criteria, none": sameWish(loop.State{Start: loop.Start{Title: "T", Spec: "text"}}, set, wanted, nil),
+	} {
+		if same {
+			t.Errorf("%s changed, and it is the same wish", name)
+		}
 	}
 }

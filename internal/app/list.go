@@ -116,6 +116,9 @@ func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Ent
 		e.Reason = err.Error()
 		l.log("%s: %v", t.ID, err)
 	}
+	if e.State.End == nil { // it could not even begin
+		e.State.End = &loop.End{Outcome: e.Outcome, Reason: e.Reason}
+	}
 	if e.Outcome == loop.Done {
 		l.after = result.State.Start.Branch
 	}
@@ -128,7 +131,7 @@ func (l *List) doneBefore(t task.Task) (loop.State, bool) {
 	if err != nil || dir == "" || state.End == nil || state.End.Outcome != loop.Done {
 		return state, false
 	}
-	return state, state.Start.Spec == t.Spec && state.Start.Title == t.Title && state.Start.Branch == "ralph/"+t.ID
+	return state, state.Start.Branch == "ralph/"+t.ID && sameWish(state, l.given.settings, t, l.Criteria)
 }
 
 // report writes the summary of all tasks, and says where it is.

@@ -134,7 +134,7 @@ func (f *sight) stand() (report.Standing, error) {
 	if st.RunDir, err = filepath.Rel(f.dir, f.run); err != nil {
 		st.RunDir = f.run
 	}
-	if _, err := os.Lstat(filepath.Join(f.dir, stateFile)); err == nil && st.State != "done" {
+	if _, err := os.Lstat(filepath.Join(f.dir, stateFile)); err == nil && st.State != "done" && st.Branch != "" { // a run of a prompt has none
 		st.StateFile = stateFile
 	}
 	return st, nil

@@ -125,7 +125,7 @@ func (a *Action) resume(work *opened, way loop.Way, request event.Request, t tas
 	}
 	if way == loop.Again && request.Event.On == 0 { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.shop.goal.completion
-		r.Pipeline, r.Caps = work.shop.goal.pipeline, work.shop.goal.caps
+		r.Pipeline, r.Caps, r.Asking = work.shop.goal.pipeline, work.shop.goal.caps, work.shop.goal.asking
 	}
 	if request.MaxIterations > 0 {
 		r.MaxIterations = request.MaxIterations

@@ -88,7 +88,7 @@ func (t *Telling) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := t.goOn(l.Seat, before, dir != "", before.Start.Spec == wanted.Spec && before.Start.Title == wanted.Title, shop.goal.most,
+	s, err := t.goOn(l.Seat, before, dir != "", sameWish(before, settings, wanted, nil), shop.goal.most,
 		func() *loop.Start { return shop.start(newRun(t.Clock()), wanted) })
 	if err != nil {
 		return "", err

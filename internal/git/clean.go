@@ -39,7 +39,7 @@ func (t *Tree) Restore(ctx context.Context) error {
 	if _, err := t.git.out(ctx, "reset", "-q", "--hard", t.head); err != nil {
 		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
 	}
-	if _, err := t.git.out(ctx, "clean", "-ffdq"); err != nil {
+	if err := t.clean(ctx); err != nil {
 		t.log("git: not everything could be removed: %v", err)
 	}
 	if err := t.ownSome(dirty); err != nil {

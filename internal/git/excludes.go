@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -57,10 +58,53 @@ func (t *Tree) writeExcludes(ctx context.Context) error {
 	return nil
 }
 
-// untracked lists files that are neither tracked nor ignored. A repository in the tree is one entry that ends with a slash.
+// keptFile names what keep has found, in the run's state.
+const keptFile = "kept"
+
+// maxKept bounds, in bytes, the names that a command line takes.
+const maxKept = 64 << 10
+
+// keep finds the user's untracked files that the list does not hide, since a .gitignore of the tree takes them back in ("!settings.json").
+// They are left out of every command by name. A run that is resumed within a turn keeps what was found at its beginning.
+func (t *Tree) keep(ctx context.Context) error {
+	name := filepath.Join(t.state, keptFile)
+	if text, err := os.ReadFile(name); err == nil && t.o.Resume && !t.o.Settled {
+		t.kept = records(string(text))
+		return nil
+	}
+	names, err := t.untracked(ctx)
+	if err != nil {
+		return fmt.Errorf("listing untracked files: %w", err)
+	}
+	t.kept = names
+	if err := os.WriteFile(name, []byte(strings.Join(names, "\x00")), 0o644); err != nil {
+		return fmt.Errorf("writing the run's list of kept files: %w", err)
+	}
+	return nil
+}
+
+// clean removes what is neither tracked nor ignored nor the user's.
+func (t *Tree) clean(ctx context.Context) error {
+	args, size := []string{"clean", "-ffdq"}, 0
+	for _, name := range t.kept {
+		args = append(args, "-e", pattern(name))
+		size += len(name)
+	}
+	if size > maxKept {
+		return fmt.Errorf("%d untracked files are the user's; nothing is removed", len(t.kept))
+	}
+	_, err := t.git.out(ctx, args...)
+	return err
+}
+
+// untracked lists files that are neither tracked nor ignored nor kept. A repository in the tree is one entry that ends with a slash.
 func (t *Tree) untracked(ctx context.Context, options ...string) ([]string, error) {
 	out, err := t.git.out(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, options...)...)
-	return records(out), err
+	names := records(out)
+	if len(t.kept) > 0 {
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(t.kept, name) })
+	}
+	return names, err
 }
 
 // userExcludes are the user's own patterns for all repositories; ours take that file's place.

@@ -58,9 +58,10 @@ type Tree struct {
 	base, baseTree, baseBranch string
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
 	branch                     string
-	head, headTree             string // newest commit of the run
-	indexed                    string // the commit that our own index is known to be at
-	came                       place  // where a clone stood when it was opened
+	head, headTree             string   // newest commit of the run
+	indexed                    string   // the commit that our own index is known to be at
+	came                       place    // where a clone stood when it was opened
+	kept                       []string // the user's untracked files that no list of excluded files hides
 	links                      map[string]bool
 	record                     string // newest commit of the run record, "" before the first
 	by                         string // who commits: "Name <email>"

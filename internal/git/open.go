@@ -111,7 +111,7 @@ func (t *Tree) prepare(ctx context.Context) error {
 		return err
 	}
 	t.git.pair = append(t.git.pair[:len(safe):len(safe)], pair{"core.excludesFile", t.excludes()})
-	return nil
+	return t.keep(ctx)
 }
 
 // beginHere settles base and head, and that the branch is ours to work on.

@@ -44,6 +44,11 @@ func (t *Tree) add(ctx context.Context, tree string, only []string, options ...s
 			specs = append(specs, ":(top,literal,exclude)"+name)
 		}
 	}
+	if only == nil {
+		for _, name := range t.kept {
+			specs = append(specs, ":(top,literal,exclude)"+name)
+		}
+	}
 	c := call{in: joined(specs), args: append([]string{"add"}, append(options, "--pathspec-from-file=-", "--pathspec-file-nul")...)}
 	if tree != "" {
 		c.env = []string{"GIT_WORK_TREE=" + tree}

@@ -70,6 +70,9 @@ type Start struct {
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
 	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
 	Completion *task.Completion `json:"completion,omitempty"`
+	// Asking names what was asked for besides the text: criteria, roles and how promises are verified, before they were resolved. Another
+	// name is another wish; empty: there was none.
+	Asking string `json:"asking,omitempty"`
 	// Pipeline is who acts, in order; empty: the coder alone.
 	Pipeline []task.Role `json:"pipeline,omitempty"`
 	// Caps is how many turns each role may take; a role without one may take as many as the run.
@@ -86,10 +89,11 @@ type Resume struct {
 	// Title and Spec replace the task's text when it was asked for again with another one.
 	Title string `json:"title,omitempty"`
 	Spec  string `json:"spec,omitempty"`
-	// Completion, Pipeline and Caps replace those of the start together with the text.
+	// Completion, Pipeline, Caps and Asking replace those of the start together with the text.
 	Completion *task.Completion  `json:"completion,omitempty"`
 	Pipeline   []task.Role       `json:"pipeline,omitempty"`
 	Caps       map[task.Role]int `json:"caps,omitempty"`
+	Asking     string            `json:"asking,omitempty"`
 }
 
 // Post is where something was published. Fields that are not set leave what was known.

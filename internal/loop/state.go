@@ -116,7 +116,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	}
 	if r.Title != "" || r.Spec != "" {
 		s.Start.Title, s.Start.Spec = r.Title, r.Spec
-		s.Start.Completion, s.Start.Pipeline, s.Start.Caps = r.Completion, r.Pipeline, r.Caps
+		s.Start.Completion, s.Start.Pipeline, s.Start.Caps, s.Start.Asking = r.Completion, r.Pipeline, r.Caps, r.Asking
 	}
 	if r.MaxIterations > 0 {
 		s.MaxIterations = len(s.Iterations) + r.MaxIterations
