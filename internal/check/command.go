@@ -84,24 +84,28 @@ func (c *Command) Needs() Need { return SomeWork }
 // Run runs the command to its end or its time limit, and judges it.
 func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	name := c.logName(at.Iteration.N)
-	log, err := c.createLog(name)
-	if err != nil {
-		return v, err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
 	before, err := c.reports()
 	if err != nil {
 		return v, err
 	}
-	o, err := c.run(ctx, log)
+	o, err := c.logged(ctx, name)
 	if err != nil {
 		return v, err
 	}
 	if err := c.readReports(&o, before); err != nil {
 		return v, err
 	}
-	v = c.verdict(o, name)
-	return v, nil
+	return c.verdict(o, name), nil
+}
+
+// logged runs the process, and keeps what it prints in a log of that name.
+func (c *Command) logged(ctx context.Context, name string) (o ending, err error) {
+	log, err := c.createLog(name)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	return c.run(ctx, log)
 }
 
 func (c *Command) createLog(name string) (io.WriteCloser, error) {

@@ -33,42 +33,39 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 	if err != nil {
 		return cannot(err)
 	}
-	order := order{
-		line: strings.TrimSpace(config.Command), dir: dir, log: c.logName(at.Iteration.N, stage), limit: c.Runner.limit(config.Timeout),
-		wanted: newNeedle(config.OutputContains), unwanted: newNeedle(config.OutputNotContains),
-	}
-	r, output, err := c.Runner.run(ctx, order, &c.mu)
+	command, log := c.Runner.command(config, dir, &c.mu), c.logName(at.Iteration.N, stage)
+	o, err := command.logged(ctx, log)
 	switch {
 	case err != nil:
 		return cannot(err)
-	case r.Class == proc.NotFound, r.Class == proc.NotExecutable:
+	case o.Class == proc.NotFound, o.Class == proc.NotExecutable:
 		return cannot("there is no shell to run it")
 	}
-	out := result{output: output, log: order.log, exit: r.Exit}
-	if out.reason = order.reason(r, config); out.reason == "" {
+	out := result{output: o.output, log: log, exit: o.Exit}
+	if out.reason = unverified(o, command.Timeout, config); out.reason == "" {
 		out.pass, out.reason = true, "External verification passed"
 	}
-	if r.Exit == shellExit || r.Exit == shellExit+1 {
+	if o.Exit == shellExit || o.Exit == shellExit+1 {
 		out.missing = !out.pass
-		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, r.Exit)
+		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, o.Exit)
 	}
 	return out
 }
 
-// reason is why a command that has run does not verify anything; empty when it does.
-func (o order) reason(r proc.Result, config *task.Verification) string {
+// unverified is why a command that has run does not verify anything, in the words of S2; empty when it does.
+func unverified(o ending, limit time.Duration, config *task.Verification) string {
 	switch {
-	case r.Class == proc.TimedOut:
-		return fmt.Sprintf("Command timed out after %gs", o.limit.Seconds())
-	case r.Class == proc.Signalled:
-		return "Command failed: it was ended by " + r.Signal
-	case r.Class != proc.Exited:
-		return fmt.Sprintf("Command failed: it was stopped (%s)", r.Class)
-	case r.Exit != config.SuccessExitCode:
-		return fmt.Sprintf("Command exited with %d, expected %d", r.Exit, config.SuccessExitCode)
-	case !o.wanted.found():
+	case o.Class == proc.TimedOut:
+		return fmt.Sprintf("Command timed out after %gs", limit.Seconds())
+	case o.Class == proc.Signalled:
+		return "Command failed: it was ended by " + o.Signal
+	case o.Class != proc.Exited:
+		return fmt.Sprintf("Command failed: it was stopped (%s)", o.Class)
+	case o.Exit != config.SuccessExitCode:
+		return fmt.Sprintf("Command exited with %d, expected %d", o.Exit, config.SuccessExitCode)
+	case !o.seen.has(config.OutputContains):
 		return "Output doesn't contain: " + config.OutputContains
-	case config.OutputNotContains != "" && o.unwanted.found():
+	case config.OutputNotContains != "" && o.seen.has(config.OutputNotContains):
 		return "Output contains forbidden: " + config.OutputNotContains
 	}
 	return ""

@@ -27,17 +27,18 @@ func FuzzReadAnswer(f *testing.F) {
 	})
 }
 
-// FuzzNeedle: a text is found in a stream however the stream is cut.
-func FuzzNeedle(f *testing.F) {
+// FuzzSought: a text is found in a stream however the stream is cut.
+func FuzzSought(f *testing.F) {
 	f.Add("aab", "aaab", uint8(2))
 	f.Add("needle", "a needle in hay", uint8(4))
+	f.Add("", "", uint8(0))
 	f.Fuzz(func(t *testing.T, text, stream string, size uint8) {
-		n := newNeedle(text)
+		look := Expect{Contains: []string{text}, NotContains: []string{"aaaa"}}.sought()
 		for chunk := range slices.Chunk([]byte(stream), int(size)+1) {
-			_, _ = n.Write(chunk)
+			_, _ = look.Write(chunk)
 		}
-		if n.found() != strings.Contains(stream, text) {
-			t.Errorf("%q in %q by %d: found %v", text, stream, size, n.found())
+		if look.has(text) != strings.Contains(stream, text) || look.has("aaaa") != strings.Contains(stream, "aaaa") {
+			t.Errorf("%q in %q by %d: missing %v", text, stream, size, look.missing)
 		}
 	})
 }
