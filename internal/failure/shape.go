@@ -10,6 +10,8 @@ type shape struct {
 	epoch    bool // eight digits or more
 	clock    bool // a number, then : and two digits
 	placed   bool // a space, a number, : and another
+	timed    bool // two digits behind a number and :, and another sign or number behind them
+	tagged   bool // a letter, - or #, and a number
 	begun    bool // a number begins the line, or what brackets hold
 	port     bool // : and four digits or more
 	duration bool // a number, then a letter that begins a unit
@@ -49,6 +51,7 @@ func (s *shape) number(line string, begin, end int) {
 	s.begun = s.begun || before == "" || before[len(before)-1] == '(' || before[len(before)-1] == '['
 	s.epoch = s.epoch || end-begin >= 8
 	s.port = s.port || end-begin >= 4 && begin > 0 && line[begin-1] == ':'
+	s.tagged = s.tagged || begin > 1 && (line[begin-1] == '-' || line[begin-1] == '#') && isLetter(line[begin-2])
 	if end == len(line) {
 		return
 	}
@@ -59,6 +62,9 @@ func (s *shape) number(line string, begin, end int) {
 	s.dashed = s.dashed || next == '-' && end-begin >= 4 && (isDigit(then) || then == 'W')
 	s.slashed = s.slashed || next == '/' && isDigit(then)
 	s.clock = s.clock || next == ':' && end-begin <= 2 && (begin == 0 || line[begin-1] != ':') && end+2 < len(line) && isDigit(then) && isDigit(line[end+2])
+	if end-begin == 2 && begin > 1 && line[begin-1] == ':' && isDigit(line[begin-2]) {
+		s.timed = s.timed || isDigit(then) || strings.IndexByte("aApP", next) >= 0 || next == ' ' && strings.IndexByte("aApP", then) >= 0
+	}
 	s.placed = s.placed || next == ':' && isDigit(then) && begin > 0 && line[begin-1] == ' '
 	s.hex = s.hex || (next == 'x' || next == 'X') && line[end-1] == '0'
 	if next == ' ' && then != 0 {

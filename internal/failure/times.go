@@ -54,5 +54,5 @@ var times = []change{
 	{func(s *shape) bool { return s.clock && strings.Count(s.lower, ".") >= 2 }, lazy(`\b(?:\d{4}\.\d\d\.\d\d|\d\d\.\d\d\.\d{4}),? ` + clock + zone), "<time>"},
 	{namesMonth, lazy(`\b(?:` + day + `\b,? +)?(?:\d{4} )?(?:\d{1,2}(?:st|nd|rd|th)?[ /-]` + month + `\b(?:[ /,-]+\d{2,4}\b)?|` + month + `\b +\d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?)(?:(?:,| at|:)? ?` + clock + zone + `)?(?: \d{4}\b)?`), "<time>"},
 	{anEpoch, lazy(`\b20\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?:[T_-]?\d{6})?Z?\b`), "<time>"},
-	{func(s *shape) bool { return s.clock && (strings.Count(s.lower, ":") >= 2 || s.says("am", "pm", ".")) }, lazy(`(?:\b` + day + `,? )?(?:\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp]\.?[Mm]\b\.?)?` + zone + `|\b\d{1,2}:\d\d ?[AaPp][Mm]\b|\b\d+:\d\d\.\d+\b)`), "<time>"},
+	{func(s *shape) bool { return s.timed }, lazy(`(?:\b` + day + `,? )?(?:\b\d{1,2}:\d\d:\d\d(?:[.,:]\d+)?(?: ?[AaPp]\.?[Mm]\b\.?)?` + zone + `|\b\d{1,2}:\d\d ?[AaPp][Mm]\b|\b\d+:\d\d\.\d+\b)`), "<time>"},
 }

@@ -47,7 +47,7 @@ var numbers = []change{
 	{func(s *shape) bool { return s.hex }, lazy(`\+0x[0-9a-fA-F]+\b|\b0[xX][0-9a-fA-F]{5,}\b`), "<addr>"},
 	{word("@"), lazy(`@[0-9a-f]{5,16}\b`), "@<addr>"},
 	{word("$"), lazy(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
-	{aDuration, lazy(`(?:\b|-)(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
+	{aDuration, lazy(`-?\b(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
 	{word("duration elapsed took time"), lazy(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
 	{func(s *shape) bool { return s.clock && s.says("duration", "elapsed", "took", "time") }, lazy(`(?i)\b(duration|elapsed|took|time)(\s*[:=]?\s*)\d+:\d\d\b`), "$1$2<duration>"},
 	{func(s *shape) bool {
@@ -77,7 +77,7 @@ var numbers = []change{
 	{word("previous"), lazy(`(?i) ?\(previous[^)]*\)`), ""},
 	{word("more other"), lazy(`\band \d+ (more|others?)\b`), "and $1"},
 	{func(s *shape) bool { return s.says("test #") }, lazy(`(?i)\b(test) #\d+:`), "$1:"},
-	{word(" x"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
+	{word("(retry (repeat"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
 	{func(s *shape) bool { return s.begun && s.says(":") }, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
 	{func(s *shape) bool { return isDigit(s.lower[0]) && s.says(")") }, lazy(`^\d+\) `), ""},
 	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
