@@ -48,7 +48,12 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 	if ev.Issue == nil {
 		return FromPrompt(req.Prompt, ev.Sender.Login)
 	}
-	said, spec, err := criteriaOf(fmt.Sprintf("issue #%d", ev.Issue.Number), ev.Issue.Body, event.Sanitise(ev.Issue.Body))
+	name := fmt.Sprintf("issue #%d", ev.Issue.Number)
+	body, err := readable(name, ev.Issue.Body)
+	if err != nil {
+		return Task{}, err
+	}
+	said, spec, err := criteriaOf(name, ev.Issue.Body, body)
 	if err != nil {
 		return Task{}, err
 	}
@@ -80,8 +85,11 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 
 // FromPrompt makes a task of a bare prompt.
 func FromPrompt(prompt, asked string) (Task, error) {
-	text := strings.TrimSpace(event.Sanitise(prompt))
-	if text == "" {
+	text, err := readable("the prompt", prompt)
+	if err != nil {
+		return Task{}, err
+	}
+	if text = strings.TrimSpace(text); text == "" {
 		return Task{}, fmt.Errorf("the prompt is empty; write what is wanted")
 	}
 	title, _, _ := strings.Cut(text, "\n")
@@ -90,8 +98,11 @@ func FromPrompt(prompt, asked string) (Task, error) {
 
 // FromFile makes a task of an issue file: a Markdown text whose first heading or first line is the title. name gives the id.
 func FromFile(name, content string) (Task, error) {
-	text := strings.TrimSpace(event.Sanitise(content))
-	if text == "" {
+	text, err := readable(name, content)
+	if err != nil {
+		return Task{}, err
+	}
+	if text = strings.TrimSpace(text); text == "" {
 		return Task{}, fmt.Errorf("the issue file %s is empty; its first line is the title, the rest says what is wanted", name)
 	}
 	first, rest, _ := strings.Cut(text, "\n")
@@ -102,6 +113,15 @@ func FromFile(name, content string) (Task, error) {
 	}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	return Task{ID: slug(base, 40), Title: clip(oneLine(title), 200), Spec: clip(strings.TrimSpace(spec), maxSpec), Completion: said}, nil
+}
+
+// readable is what can be seen of a text. One that is made to be unreadable is an error.
+func readable(name, text string) (string, error) {
+	clean := event.Sanitise(text)
+	if clean == event.TooDeep {
+		return "", fmt.Errorf("%s has more lists, quotes, links, tables or comments in each other than anybody reads; write it without them", name)
+	}
+	return clean, nil
 }
 
 // criteriaOf parts a text into its criteria and the rest. clean is a part of what was written, without what hides in it.

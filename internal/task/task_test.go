@@ -79,3 +79,17 @@ func TestFromPrompt(t *testing.T) {
 		t.Errorf("FromPrompt = %+v, %v", got, err)
 	}
 }
+
+// TestUnreadable: a text that is made so that nobody can read it is no task, and the error says what to do.
+func TestUnreadable(t *testing.T) {
+	text := strings.Repeat("- > ", 300) + "x"
+	_, fromIssue := From(event.Request{Event: event.Event{Issue: &event.Issue{Number: 7, Title: "t", Body: text}}}, event.Facts{})
+	_, fromFile := FromFile("a.md", "# t\n\n"+text)
+	_, fromPrompt := FromPrompt(text, "")
+	for name, err := range map[string]error{"issue #7": fromIssue, "a.md": fromFile, "the prompt": fromPrompt} {
+		want := name + " has more lists, quotes, links, tables or comments in each other than anybody reads; write it without them"
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
