@@ -55,7 +55,7 @@ func TestTimeLimits(t *testing.T) {
 		{"a turn at its limit is a failed attempt, and the loop goes on", 20 * time.Minute, 0, 0, 2, Capped, 40 * time.Minute, 2, false},
 		{"three quarters of the time are over when the last turn runs: nobody is told", 12 * time.Minute, 5 * time.Minute, time.Hour, 3, Capped, 51 * time.Minute, 3, false},
 		{"three quarters are over and there is a turn to come: the run is told, once", 12 * time.Minute, 5 * time.Minute, time.Hour, 4, Timeout, time.Hour, 3, true},
-		{"the whole run ends at its limit, whatever runs", 20 * time.Minute, 10 * time.Minute, time.Hour, 9, Timeout, time.Hour, 2, false},
+		{"the whole run ends at its limit, whatever runs", 20 * time.Minute, 11 * time.Minute, time.Hour, 9, Timeout, time.Hour, 1, false},
 		{"without a limit nothing ends it but its cap", 20 * time.Minute, 10 * time.Minute, 0, 5, Capped, 150 * time.Minute, 5, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
