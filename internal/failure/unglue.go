@@ -1,6 +1,32 @@
 package failure
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// running are runners that tell what failed at the end: by what the progress of their tests begins and ends. What the tests print comes
+// between, now before and now behind the letter of another test.
+var running = []struct{ begins, ends string }{
+	{"# Running:", "Finished in "}, // minitest
+	{"JUnit version ", "Time: "},
+	{"PHPUnit ", "Time: "},
+}
+
+// progress drops what comes while tests run, of runners that tell what failed when they have.
+func progress(lines []string) []string {
+	for _, r := range running {
+		begin := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, r.begins) })
+		if begin < 0 {
+			continue
+		}
+		end := slices.IndexFunc(lines[begin:], func(line string) bool { return strings.HasPrefix(line, r.ends) })
+		if end > 0 {
+			lines = slices.Concat(lines[:begin], lines[begin+end:])
+		}
+	}
+	return lines
+}
 
 var libtestSays = lazy(`^test (\S.*?) \.\.\. *(.*)$`)
 
@@ -28,8 +54,15 @@ func libtest(lines []string) []string {
 	return kept
 }
 
-// unglued is a line without the dots and letters of progress that a runner printed before it: "..E.no such user".
+var fileDots = lazy(`^\S+[./]\S* \.{2,}(?: +(?:\d+/[\d?]+ *)*(.*))?$`)
+
+// unglued is a line without the progress that a runner printed before it: dots and letters, "..E.no such user", or a file, "t/a.t .. 1/? ".
 func unglued(line string) string {
+	if strings.Contains(line, " ..") {
+		if m := fileDots.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
 	end, dots := 0, 0
 	for i := 0; i < len(line) && strings.IndexByte(".EFSIWRxsu", line[i]) >= 0; i++ {
 		if line[i] == '.' {

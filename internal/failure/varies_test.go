@@ -26,6 +26,9 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 		{"spinners drawn over", "⠙ working\x1b[2K\x1b[1Gcheck 3: no\n", "check 3: no"},
 		{"what comes after the last line drawn over", "10%\r50%\rno such user\r\x1b[?25h", "no such user"},
 		{"letters of progress", ".E..no such user", "...no such user"},
+		{"what tests print while they run", "# Running:\n\n.FFsaved a.txt\n.\n\nFinished in 0.01s\n\n  1) Failure:\nTestA#test_b: no", "# Running:\n\nFsaved a.txt\nF..\n\nFinished in 0.02s\n\n  1) Failure:\nTestA#test_b: no"},
+		{"the progress of prove", "t/add.t .... 1/? no such thing at lib/A.pm line 3.", "t/add.t ....\nno such thing at lib/A.pm line 9."},
+		{"what perl needed", "no\nFiles=2, Tests=4,  0 wallclock secs ( 0.02 usr  0.00 sys +  0.15 cusr  0.01 csys =  0.18 CPU)", "no\nFiles=2, Tests=5,  1 wallclock secs ( 0.03 usr  0.01 sys +  0.15 cusr  0.04 csys =  0.23 CPU)"},
 		{"the progress of libtest", "test adds ... Error: no\nFAILED\n\nfailures:\n    adds", "test adds ... FAILED\nError: no\n\nfailures:\n    adds"},
 		{"results behind a line without an end", "got 3--- FAIL: TestAdd (0.00s)\n    a_test.go:3: no", "got 3\n--- FAIL: TestAdd (0.01s)\n    a_test.go:4: no"},
 		{"a crash beside what passed", "=== CONT  TestB\n--- PASS: TestA (0.00s)\nfatal error: stack overflow\n\nruntime stack:\nruntime.throw(0x1)\n\t/r/p.go:1\n\ngoroutine 7 gp=0x1 [running]:\na.F()\n\t/x/a.go:3\n", "--- PASS: TestA (0.00s)\n=== CONT  TestB\nfatal error: stack overflow\n\ngoroutine 9 gp=0x2 [running]:\na.F()\n\t/y/a.go:3\n"},
@@ -44,6 +47,8 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 		{"rates and sizes", "too slow: 12.3 req/s, 4.5MB/s, memory: 12.5 MB", "too slow: 9 req/s, 10 kB/s, memory: 7 MB"},
 		{"attempts", "no answer, attempt 2/3, try 1 of 5", "no answer, attempt 3/3, try 4 of 5"},
 		{"loads", "too busy, load average: 0.53, 4.39, 10.95", "too busy, load average: 7.71, 6.71, 7.16"},
+		{"loads of another form", "no start on load 9.34 8.72 7.88", "no start on load 10.12 8.84 7.91"},
+		{"processor time", "too slow: 0.02 usr, 0.15 cusr, 0.18 CPU", "too slow: 0.03 usr, 0.23 cusr, 0.2 CPU"},
 		{"seeds that are set", "no (random seed set to 12)", "no (random seed set to 0x4711)"},
 	}
 	for _, test := range tests {

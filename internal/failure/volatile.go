@@ -48,6 +48,8 @@ var numbers = []change{
 	{word("@"), lazy(`@[0-9a-f]{5,16}\b`), "@<addr>"},
 	{word("$"), lazy(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
 	{aDuration, lazy(`-?\b(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
+	{word("usr sys wallclock cpu user real"), lazy(`\b\d+(?:\.\d+)?( (?:wallclock|c?usr|c?sys|user|system|real|CPU|cpu)\b)`), "<duration>$1"},
+	{word("load"), lazy(`(?i)\b(load(?:avg)?(?: averages?)?[:=]? +)\d+\.\d\d,? \d+\.\d\d,? \d+\.\d\d\b`), "$1<size>"},
 	{word("duration elapsed took time"), lazy(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
 	{func(s *shape) bool { return s.clock && s.says("duration", "elapsed", "took", "time") }, lazy(`(?i)\b(duration|elapsed|took|time)(\s*[:=]?\s*)\d+:\d\d\b`), "$1$2<duration>"},
 	{func(s *shape) bool {
