@@ -75,7 +75,7 @@ func (t *Tree) Grep(ctx context.Context, commit string, words []string) ([]Hit, 
 	out := bounded{most: mostHits}
 	_, _, err := t.git.run(ctx, call{out: &out, args: append(args, commit, "--")})
 	var e *commandError
-	if err != nil && !(errors.As(err, &e) && e.Exit == 1) { // 1: there is none
+	if err != nil && (!errors.As(err, &e) || e.Exit != 1) { // 1: there is none
 		return nil, fmt.Errorf("searching commit %.12s: %w", commit, err)
 	}
 	var hits []Hit
