@@ -49,8 +49,8 @@ func TestExamplesParse(t *testing.T) {
 			}
 		}
 		for _, example := range issues.FindAllStringSubmatch(text, -1) {
-			if c, _, err := task.FromText(file, example[1]); err != nil || c == nil || len(c.Acceptance) == 0 {
-				t.Errorf("%s: the issue says %+v, %v:\n%s", file, c, err, example[1])
+			if read, err := task.FromFile(file, "# T\n\n"+example[1]); err != nil || read.Completion == nil || len(read.Completion.Acceptance) == 0 {
+				t.Errorf("%s: the issue says %+v, %v:\n%s", file, read.Completion, err, example[1])
 			}
 		}
 	}

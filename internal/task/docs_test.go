@@ -32,7 +32,7 @@ func TestDocumentedExamples(t *testing.T) {
 	if issue == nil {
 		t.Fatal("docs/tasks.md has no example of an issue")
 	}
-	if c, _, err := FromText("issue", issue[1]); err != nil || c == nil || len(c.Acceptance) != 2 || c.Outcome == "" || c.Reviewer == nil {
+	if c, _, err := (source{name: "issue"}).criteria(issue[1]); err != nil || c == nil || len(c.Acceptance) != 2 || c.Outcome == "" || c.Reviewer == nil {
 		t.Errorf("the example of an issue: %+v, %v", c, err)
 	}
 }

@@ -53,7 +53,7 @@ func TestAcceptanceLists(t *testing.T) {
 		{"code in an item", "## Acceptance criteria\n- [ ] a\n  ```\n  - [ ] b\n  ```\n", []string{"a"}},
 		{"nothing", "", nil},
 	} {
-		got, rest, err := FromText("issue", c.text)
+		got, rest, err := source{name: "issue"}.criteria(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -80,7 +80,7 @@ func TestRalphBlock(t *testing.T) {
 		"with a list":     "Do.\n\n````Ralph yaml\noutcome: it adds\ncoder: {promise: ADDED}\n````\n\nPlease.\n\n## Done when\n- [ ] a\n",
 		"indented fences": "Do.\n\n  ```ralph\n  outcome: it adds\n  acceptance_criteria: [a]\n  coder:\n    promise: ADDED\n  ```\n\nPlease.\n",
 	} {
-		got, rest, err := FromText("issue", text)
+		got, rest, err := source{name: "issue"}.criteria(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -95,7 +95,7 @@ func TestRalphBlock(t *testing.T) {
 		"in an item":       "- a\n\n  ```ralph\n  outcome: x\n  ```\n",
 		"a longer word":    "```ralphs\noutcome: x\n```\n",
 	} {
-		if got, _, err := FromText("issue", text); got != nil || err != nil {
+		if got, _, err := source{name: "issue"}.criteria(text); got != nil || err != nil {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -159,14 +159,14 @@ func TestIssuesBringCriteria(t *testing.T) {
 	}
 }
 
-// FuzzFromText: no text makes the reader panic, and what it finds is valid.
-func FuzzFromText(f *testing.F) {
+// FuzzCriteria: no text makes the reader panic, and what it finds is valid.
+func FuzzCriteria(f *testing.F) {
 	f.Add("## Acceptance criteria\n- [ ] a\n  - [x] b\n\n```ralph\noutcome: x\n```\n")
 	f.Add("Done when:\n- a\n```ralph")
 	f.Add("~~~ralph\ncompletion:\n  qa: {promise: x}\n~~~\n> - [ ] x")
 	f.Add("\t- [ ] x\n\n1) [ ] y\n```ralph\n- a\n- b\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, rest, err := FromText("issue", event.Sanitise(text))
+		c, rest, err := source{name: "issue"}.criteria(event.Sanitise(text))
 		if err == nil && c.Validate("") != nil {
 			t.Errorf("%q gives %v", text, c.Validate(""))
 		}
@@ -206,7 +206,7 @@ func TestHostileTextsEndSoon(t *testing.T) {
 	} {
 		text := "## Done when\n" + strings.Repeat(part, 60000/len(part)) + "x\n"
 		begun := time.Now()
-		_, _, _ = FromText("issue", text)
+		_, _, _ = source{name: "issue"}.criteria(text)
 		if took := time.Since(begun); took > 2*time.Second {
 			t.Errorf("%s: it took %v", name, took)
 		}
