@@ -11,7 +11,7 @@ func isChatter(line string) bool {
 	return (isWork(line) || strings.IndexByte(line, '<') >= 0 && ofRun.MatchString(line)) && !saysWrong(line)
 }
 
-var ofRun = lazy(`<(?:time|uuid|hash|id|tmp|dir|port|duration|rate|size|host)>`)
+var ofRun = lazy(`<(?:time|uuid|hash|id|tmp|dir|port|duration|rate|size|host|n)>`)
 
 // isWork reports whether a line tells what a tool does, or has done, or is a record of a log that is no warning.
 func isWork(line string) bool {

@@ -18,6 +18,7 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 		{"files of a process", "--- /dev/fd/63\n+++ /dev/fd/62\n-a\n+b", "--- /dev/fd/12\n+++ /dev/fd/11\n-a\n+b"},
 		{"configuring", failed, "-- The C compiler identification is GNU 12.2.0\n-- Detecting C compile features - done\n-- Build files have been written to: /x/build\n" + failed},
 		{"building", "[  7%] Building C object a.c.o\n[100%] Linking C executable a\n" + failed, "[1/3] Linking CXX executable ring\n" + failed},
+		{"seeds that are told", failed + "Note: Randomizing tests' orders with a seed of 58789 .", failed + "ninja: no work to do."},
 		{"fetching", "Collecting pytest\n  Downloading pytest-8.0.tar.gz (1.4 MB)\ngo: downloading example.com/x v1.2.3\n" + failed, "make[1]: Entering directory '/x'\nmake[1]: Nothing to be done for 'all'.\n" + failed},
 		{"logging", failed + "2026-11-21 12:00:00,123 INFO [4711] loaded 3 of 4", failed + "[2026-11-21 12:00:00] connected to 127.0.0.1:54321"},
 		{"serving", failed + `127.0.0.1 - - [21/Nov/2026 19:41:08] "GET /a HTTP/1.1" 200 -`, failed + `127.0.0.1 - - [22/Nov/2026 04:41:08] "GET /b HTTP/1.1" 200 -`},
