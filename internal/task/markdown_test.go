@@ -95,7 +95,7 @@ func TestRalphBlock(t *testing.T) {
 		"in an item":       "- a\n\n  ```ralph\n  outcome: x\n  ```\n",
 		"a longer word":    "```ralphs\noutcome: x\n```\n",
 	} {
-		if got, _, err := source{name: "issue"}.criteria(text); got != nil || err != nil {
+		if got, _, err := (source{name: "issue"}).criteria(text); got != nil || err != nil {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
