@@ -27,6 +27,7 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 		{"spinners drawn over", "⠙ working\x1b[2K\x1b[1Gcheck 3: no\n", "check 3: no"},
 		{"what comes after the last line drawn over", "10%\r50%\rno such user\r\x1b[?25h", "no such user"},
 		{"letters of progress", ".E..no such user", "...no such user"},
+		{"what GoogleTest ran", "[ RUN      ] A.B\na.cpp:3: Failure\n[  FAILED  ] A.B (0 ms)", "[ RUN      ] A.C\n[       OK ] A.C (0 ms)\n[ RUN      ] A.B\na.cpp:9: Failure\n[  FAILED  ] A.B (1 ms)"},
 		{"what tests print while they run", "# Running:\n\n.FFsaved a.txt\n.\n\nFinished in 0.01s\n\n  1) Failure:\nTestA#test_b: no", "# Running:\n\nFsaved a.txt\nF..\n\nFinished in 0.02s\n\n  1) Failure:\nTestA#test_b: no"},
 		{"the progress of prove", "t/add.t .... 1/? no such thing at lib/A.pm line 3.", "t/add.t ....\nno such thing at lib/A.pm line 9."},
 		{"what perl needed", "no\nFiles=2, Tests=4,  0 wallclock secs ( 0.02 usr  0.00 sys +  0.15 cusr  0.01 csys =  0.18 CPU)", "no\nFiles=2, Tests=5,  1 wallclock secs ( 0.03 usr  0.01 sys +  0.15 cusr  0.04 csys =  0.23 CPU)"},
