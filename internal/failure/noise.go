@@ -36,7 +36,7 @@ var counted = lazy(`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped
 // words are beginnings of noise, each up to what may follow.
 var words = []string{
 	// What passed, and what was left out.
-	`(?:✓|✔|√|ℹ|\[✓\]).*`, `\[?\.\.\. ?\[?\d+ (?:lines|bytes|chars|characters|more|hidden|common).*`, `\[truncated\].*`, `\.\.\.Full output truncated.*`, `\.\.\. \(.*\)`,
+	`(?:✓|✔|√|ℹ|\[✓\]).*`, `(?:\[\.\.\.|\.\.\.) ?\[?\d+ (?:lines|bytes|chars|characters|more|hidden|common).*`, `\[truncated\].*`, `\.\.\.Full output truncated.*`, `\.\.\. \(.*\)`,
 	`1\.\.\d+`, `# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|Subtest)\b.*`, `-test\.shuffle .*`,
 	`\[(?:INFO|WARN|WARNING|DEBUG)\].*`, `\[\*\] \d+ fixable.*`, `\[Previous line repeated.*`, `\[ERROR\]`,
 	`\[ERROR\] *(?:-> \[Help|To see the full|Re-run Maven|For more information|Please refer|See .* for|\[Help \d|After correcting|mvn <|Tests run:|Failures: *$|Errors: *$|See dump|There was a timeout|ExecutionException|Command was|\[ERROR\]).*`,
@@ -56,7 +56,7 @@ var words = []string{
 	`(?:Compiling|Checking|Building|Downloading|Downloaded|Finished|Running|Blocking|Updating|Fresh|Locking|Adding|Doc-tests|Installing|Installed|Fetching|Resolving|Packaging|Documenting|Dirty|Created|Removed|Progress|Receiving|Unpacking|Resolved|Transforming|Using|Collecting|Requirement already|Successfully|Preparing|Determining|Waiting|Bringing|bringing up|scheduling|RUNS|RUN|Picked up|NOTE: Picked)\b.*`,
 	`created: \d.*`, `Download(?:ing|ed) from .*`, `npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`, `make: Target .* not remade.*`,
 	`(?:/\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`, `cc1(?:plus)?: all warnings being.*`,
-	`Files=\d+, Tests=.*`, `ninja: (?:no work to do|Entering directory).*`, `perl: warning: .*`, `(?:LANG|LANGUAGE|LC_\w+) = .*`, `are supported and installed on your system\.`, `.*: warning: setlocale: .*`,
+	`Files=\d+, Tests=.*`, `ninja: (?:no work to do|Entering directory).*`, `perl: warning: .*`, `(?:LANG|LANGUAGE|LC_\w+) = .*`, `are supported and installed on your system\.`, `(?:ba|da|z)?sh: warning: setlocale: .*`,
 	`Your code has been rated at .*`, `TAP version \d+`, `@@`,
 	// Where it runs.
 	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|Node\.js v|Python \d|Using seed|Seed|Runtime|Configuration|Run options|Random Seed)\b.*`,
