@@ -121,13 +121,10 @@ func (l *lookout) nearestFile(name string) string {
 	return found
 }
 
-// near bounds the look for names that are much alike.
-var near = levenshtein.NewParams().MaxCost(2)
-
 // distance is how many letters must be added, removed or replaced to make one name of the other, whatever their case; 3 stands for more.
 func distance(a, b string) int {
-	if len(a) > 400 || len(b) > 400 {
+	if more := len(a) - len(b); more > 8 || more < -8 || len(a) > 400 { // bytes: a letter has four at most
 		return 3
 	}
-	return min(levenshtein.Distance(strings.ToLower(a), strings.ToLower(b), near), 3)
+	return min(levenshtein.Distance(strings.ToLower(a), strings.ToLower(b), nil), 3)
 }

@@ -222,7 +222,7 @@ echo "<response>DONE</response>"`))
 func TestJudgeIsTheBasesOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.commit(".ralph/settings.json", `{"guardrails": [{"command": "make test"}], "maximumIterations": 2}`)
+	w.commit(".ralph/settings.json", `{"guardrails": [{"command": "make test"}], "maximumIterations": 2, "protected": []}`) // or that alone would stop it
 	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .ralph; echo '{"guardrails": [{"command": "true"}], "review": false}' > .ralph/settings.json; date +%N > x; echo "<response>DONE</response>"`))
 	result := w.must(loop.Capped)(w.label("alice"))
 	for _, it := range result.State.Iterations {

@@ -6,16 +6,13 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// near bounds the look for what was meant: with more than two letters put in, taken out or changed it is another word.
-var near = levenshtein.NewParams().MaxCost(2)
-
 // nearest are the allowed keys that somebody may have meant: at most two letters away, whatever their case.
 func nearest(keys, allowed []string) []string {
 	var meant []string
 	for _, key := range keys {
 		best, least := "", 3
 		for _, candidate := range allowed {
-			if d := levenshtein.Distance(strings.ToLower(key), strings.ToLower(candidate), near); d < least && d < len(candidate)-1 {
+			if d := levenshtein.Distance(strings.ToLower(key), strings.ToLower(candidate), nil); d < least && d < len(candidate)-1 {
 				best, least = candidate, d
 			}
 		}

@@ -62,16 +62,13 @@ func listed[T ~string](words []T) string {
 	return b.String()
 }
 
-// near bounds the look for what was meant: with more than two letters put in, taken out or changed it is another word.
-var near = levenshtein.NewParams().MaxCost(2)
-
 // meant is "; did you mean X?" when one of the allowed words is what somebody may have meant to write.
 func meant[T ~string](found string, allowed []T) string {
 	word := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(found))
 	best, least := "", 3
 	for _, a := range allowed {
 		candidate := strings.ToLower(string(a))
-		d := levenshtein.Distance(word, candidate, near)
+		d := levenshtein.Distance(word, candidate, nil)
 		if len(word) > 3 && (strings.HasPrefix(candidate, word) || strings.HasPrefix(word, candidate)) {
 			d = min(d, 2)
 		}
