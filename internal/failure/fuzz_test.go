@@ -14,6 +14,7 @@ func FuzzSignature(f *testing.F) {
 		"", "--- FAIL: TestAdd (0.02s)\n  /tmp/x1/add.go:3: 3 != 4 at 0xc000012\nFAIL", "\x1b[1A\x1b]8;;\x07\r\b", "=== RUN a\n--- PASS: a", "{\"Action\":\"output\",\"Output\":\"x\"}",
 		"==== FAILURES ====\n__ a __\nE   x\n> y", "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    ~~^~~", "goroutine 1 [running]:\nmain.f()\n", "WARNING: DATA RACE\nRead at\n  f()",
 		"{a, {b, c}} }{", "  3 | a\n    | ^\n> 4 | b", "│ a │\n│ b │", "a.ts(3,5): error TS1: x\n  y", " RUN  v1\n⎯⎯", "C:\\a b\\c.go:3:5: /a /b/ c/d ../..", "error: a\nwarning: b\n 3 | c", "abc...\nabcdefgh…",
+		nodeInPipe, nodeOnTerminal, batsInPipe, batsOnTerminal, pytestTop + pytestHas + pytestStr + pytestEnd,
 	} {
 		f.Add("make test", seed)
 	}

@@ -59,7 +59,7 @@ var words = []string{
 	`Files=\d+, Tests=.*`, `ninja: (?:no work to do|Entering directory).*`, `perl: warning: .*`, `(?:LANG|LANGUAGE|LC_\w+) = .*`, `are supported and installed on your system\.`, `(?:ba|da|z)?sh: warning: setlocale: .*`,
 	`Your code has been rated at .*`, `TAP version \d+`, `@@`,
 	// Where it runs.
-	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|Node\.js v|Python \d|Using seed|Seed|Runtime|Configuration|Run options|Random Seed)\b.*`,
+	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|Node\.js v\d+|Python \d|Using seed|Seed|Runtime|Configuration|Run options|Random Seed)\b.*`,
 	`PHPUnit \d.*`, `gw\d+ .*`, `Test order.*`, `(?:gmake|make|ninja)(?:\[\d+\])?: (?:Entering|Leaving|Waiting|Nothing to be done|'.*' is up to date|\*\*\* Waiting).*`,
 	`> Task \S+(?: UP-TO-DATE| FROM-CACHE| NO-SOURCE| SKIPPED)?`, `Starting a Gradle.*`, `Daemon will be.*`, `BUILD (?:FAILED|SUCCESSFUL) in\b.*`, `Build FAILED.*`, `Deprecated Gradle.*`, `To honour the JVM.*`,
 	`Restored .*`, `All projects are up-to-date.*`, `Nothing to do.*`,

@@ -42,7 +42,7 @@ func pytest(lines []string) []string {
 			kept = append(kept, line)
 		}
 	}
-	return kept
+	return explained(kept)
 }
 
 // matchAfter asks a pattern only about lines that begin with one of the signs.
@@ -89,7 +89,7 @@ func pytestKeeps(part, line string) bool {
 	case "":
 		return !pytestRound.MatchString(line)
 	case "test":
-		return strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") || strings.Contains(line, ".py:") && pytestPlace.MatchString(line)
+		return line == "E" || strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") || strings.Contains(line, ".py:") && pytestPlace.MatchString(line)
 	case "other":
 		return strings.HasPrefix(line, "INTERNALERROR") || strings.HasPrefix(line, "E ")
 	}

@@ -41,7 +41,7 @@ func Explain(_, output string) string {
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	progress, goEvents, goTests, goRaces, goroutines, libtest, gtest, pytest, threads, vitest, tracebacks, typeScript, warnings, boxes, excerpts, numbered, frames,
+	progress, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks, typeScript, warnings, boxes, excerpts, numbered, frames,
 }
 
 // settleAll normalises lines that are no noise, before or after, each different one once, and sorts them.

@@ -1,0 +1,181 @@
+package failure
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	nodeInPipe = `TAP version 13
+# loading
+# Subtest: spans
+    # Subtest: adds up
+    not ok 1 - adds up
+      ---
+      duration_ms: 2.77
+      location: '/home/dev/app/test/span.test.js:6:3'
+      failureType: 'testCodeFailure'
+      error: |-
+        Expected values to be strictly equal:
+
+        111600 !== 5400
+
+      code: 'ERR_ASSERTION'
+      name: 'AssertionError'
+      expected: 5400
+      actual: 111600
+      operator: 'strictEqual'
+      stack: |-
+        TestContext.<anonymous> (file:///home/dev/app/test/span.test.js:7:12)
+        Test.run (node:internal/test_runner/test:796:25)
+        Array.map (<anonymous>)
+      ...
+    # Subtest: waits
+    ok 2 - waits
+      ---
+      duration_ms: 14.01
+      ...
+    1..2
+not ok 1 - spans
+  ---
+  duration_ms: 21.55
+  type: 'suite'
+  location: '/home/dev/app/test/span.test.js:5:1'
+  failureType: 'subtestsFailed'
+  error: '1 subtest failed'
+  code: 'ERR_TEST_FAILURE'
+  ...
+# Subtest: keys
+not ok 2 - keys
+  ---
+  duration_ms: 1.2
+  location: '/home/dev/app/test/keys.test.js:3:1'
+  failureType: 'testCodeFailure'
+  error: 'the keys differ'
+  code: 'ERR_ASSERTION'
+  name: 'AssertionError'
+  expected:
+    0: 'id'
+    1: 'sku'
+  actual:
+    0: 'id'
+  operator: 'deepStrictEqual'
+  stack: |-
+    TestContext.<anonymous> (file:///home/dev/app/test/keys.test.js:4:10)
+  ...
+1..2
+# tests 3
+# pass 1
+# fail 2
+# duration_ms 109.06
+`
+	nodeOnTerminal = `loading
+▶ spans
+  ✖ adds up (3.08ms)
+    AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
+
+    111600 !== 5400
+
+        at TestContext.<anonymous> (file:///srv/x/test/span.test.js:18:12)
+      code: 'ERR_ASSERTION'
+    }
+
+  ✔ waits (10.5ms)
+✖ spans (18.84ms)
+✖ keys (1.9ms)
+ℹ tests 3
+ℹ duration_ms 111.88
+
+✖ failing tests:
+
+test at test/span.test.js:17:3
+✖ adds up (3.08ms)
+  AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
+
+  111600 !== 5400
+
+      at TestContext.<anonymous> (file:///srv/x/test/span.test.js:18:12)
+      at Test.run (node:internal/test_runner/test:796:25)
+      at Array.map (<anonymous>) {
+    generatedMessage: true,
+    code: 'ERR_ASSERTION',
+    actual: 111600,
+    expected: 5400,
+    operator: 'strictEqual'
+  }
+
+test at test/keys.test.js:3:1
+✖ keys (1.9ms)
+  AssertionError [ERR_ASSERTION]: the keys differ
+      at TestContext.<anonymous> (file:///srv/x/test/keys.test.js:4:10) {
+    generatedMessage: false,
+    code: 'ERR_ASSERTION',
+    actual: [ 'id' ],
+    expected: [ 'id', 'sku' ],
+    operator: 'deepStrictEqual'
+  }
+`
+	batsInPipe     = "1..3\nok 1 greets\nnot ok 2 writes\n# (in test file test/greet.bats, line 7)\n#   `bash greet.sh' failed\n# Hello\n# cat: pid: No such file or directory\nok 3 ends\n"
+	batsOnTerminal = "greet.bats\n ✓ greets\n ✗ writes\n   (in test file test/greet.bats, line 17)\n     `bash greet.sh' failed\n   Hello\n   cat: pid: No such file or directory\n ✓ ends\n\n3 tests, 1 failure\n"
+
+	pytestTop = "=== FAILURES ===\n___ test_a ___\n>       assert f() == {\nE       AssertionError: assert {'a': 2, ...} == {'a': 3, ...}\n"
+	pytestEnd = "\ntest_a.py:3: AssertionError\n=== short test summary info ===\nFAILED test_a.py::test_a\n"
+	pytestHas = "E         Omitting 3 identical items, use -vv to show\nE         Differing items:\nE         {'a': 2} != {'a': 3}\n"
+	pytestStr = "E           head\nE           ----\nE         - ann  7.50\nE         ?         -\nE         + ann  7.5\nE         ?        +\n"
+)
+
+// TestReports has a row for each tool that reports the same failure in another form in another place.
+func TestReports(t *testing.T) {
+	tests := []struct{ name, a, b string }{
+		{"node --test", nodeInPipe, nodeOnTerminal},
+		{"bats", batsInPipe, batsOnTerminal},
+		{"how pytest ends a short explanation", pytestTop + pytestHas + "E         Use -v to get more diff" + pytestEnd, pytestTop + pytestHas + "E         Full diff:\nE         - {'a': 3, 'b': 1}\nE         ?       ^\nE         + {'a': 2, 'b': 1}\nE         ?       ^" + pytestEnd},
+		{"what pytest cuts", pytestTop + pytestStr + "E         - bob  8.00...\nE         \nE         ...Full output truncated (4 lines hidden), use '-vv' to show" + pytestEnd, pytestTop + pytestStr + "E           tail\nE         - bob  8.00\nE         ?         -\nE         + bob  8.0\nE         ?        +" + pytestEnd},
+		{"what is the same on both sides", pytestTop + "E         Common items:\nE         {'c': {'x', 'y'},\nE          'd': 1}\nE         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd, pytestTop + "E         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd},
+		{"sets within a diff", pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE         +  'b': 2,\nE         -  'c': {'x', 'y'},\nE         ?         -----\nE         +  'c': {'y', 'x'},\nE         ?        +++++\nE           }" + pytestEnd, pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE         +  'b': 2,\nE            'c': {'x', 'y'},\nE           }" + pytestEnd},
+		{"closures of Go", "panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func1()\na.(*B).run.func1.2()\n", "panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func2()\na.(*B).run.func3.1()\n"},
+		{"closures of Rust, PHP and Java", "no: a::f::{closure#0} at a.B.lambda$run$0 and a.B$1.call", "no: a::f::{closure#3} at a.B.lambda$run$2 and a.B$4.call"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if Signature("", test.a) != Signature("", test.b) {
+				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Explain("", test.a), Explain("", test.b))
+			}
+		})
+	}
+}
+
+// TestReportsDiffer: what those reports say of a failure still tells it from another.
+func TestReportsDiffer(t *testing.T) {
+	cut := pytestTop + pytestStr + "E         ...Full output truncated (4 lines hidden), use '-vv' to show" + pytestEnd
+	tests := []struct{ name, a, old, new string }{
+		{"the name of a test of node", nodeInPipe, "adds up", "adds"},
+		{"the name of a test of node on a terminal", nodeOnTerminal, "adds up", "adds"},
+		{"the message", nodeInPipe, "111600 !==", "111601 !=="},
+		{"the message on a terminal", nodeOnTerminal, "111600 !==", "111601 !=="},
+		{"a value that the message does not hold", nodeInPipe, "1: 'sku'", "1: 'name'"},
+		{"a value on a terminal", nodeOnTerminal, "'sku'", "'name'"},
+		{"the file", nodeInPipe, "keys.test.js", "key.test.js"},
+		{"what a test of node printed", nodeOnTerminal, "loading\n", "loading: no such file\n"},
+		{"the name of a test of bats", batsInPipe, "not ok 2 writes", "not ok 2 reads"},
+		{"the command of bats", batsOnTerminal, "greet.sh' failed", "greet.sh -v' failed"},
+		{"the output of bats", batsOnTerminal, "cat: pid", "cat: lock"},
+		{"an item of pytest", pytestTop + pytestHas + pytestEnd, "{'a': 2} !=", "{'a': 4} !="},
+		{"a line of a diff", cut, "+ ann  7.5", "+ ann  7.6"},
+		{"where a value is from", pytestTop + pytestStr + "E         +  where 1 = f(1)" + pytestEnd, "f(1)", "g(1)"},
+		{"a difference behind much that is the same", pytestTop + strings.Repeat("E           same\n", 9) + "E         - x\nE         + y" + pytestEnd, "+ y", "+ z"},
+		{"closures of two functions", "in a.TestTouch.func1", "TestTouch", "TestRead"},
+		{"variables of a shell", "a.sh: $1: unbound variable", "$1", "$2"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			other := strings.ReplaceAll(test.a, test.old, test.new)
+			if other == test.a {
+				t.Fatal("the row changes nothing")
+			}
+			if Signature("", test.a) == Signature("", other) {
+				t.Errorf("one signature of two failures:\n%s", Explain("", test.a))
+			}
+		})
+	}
+}
