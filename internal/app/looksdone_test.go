@@ -134,7 +134,7 @@ func (s scene) run(t *testing.T) (loop.Result, string) {
 // lay makes the repository.
 func (s scene) lay(t *testing.T, repo string) {
 	t.Helper()
-	files := map[string]string{"issue.md": "# Make Add add\n\nIt subtracts.\n", ".ralph/settings.json": `{"guardrails": [{"command": "go test ./..."}]}`}
+	files := map[string]string{"issue.md": "# Make Add add\n\nIt subtracts.\n", ".ralph/settings.json": `{"guardrails": [{"command": "grep -q 'a + b' add.go"}]}`}
 	for _, f := range append(txtar.Parse([]byte(project)).Files, txtar.Parse([]byte(s.base)).Files...) {
 		if name, none := strings.CutSuffix(f.Name, " (none)"); none {
 			delete(files, name)
@@ -199,9 +199,11 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// Settings of scenes: nothing but the agent's word decides; the same with tests; no reviewer.
+// Settings of scenes, whose check otherwise only looks for the work, which is fast: nothing but the agent's word decides; real tests; the same
+// without a reviewer.
 const (
 	onlyTheClaim = `{"guardrails": [{"command": "test -f add.go"}], "review": false, "unfinished": "off"}`
+	withTests    = `{"guardrails": [{"command": "go test ./..."}]}`
 	noReview     = `{"guardrails": [{"command": "go test ./..."}], "review": false}`
 )
 
@@ -244,9 +246,9 @@ var looksDone = []scene{
 	{name: "the last message with a tag takes it back", does: "fix", set: onlyTheClaim, says: events(agentSays, "<response>DONE</response>") + "\n" + strings.ReplaceAll(events(agentSays, "No: <response>NOT YET</response>"), "m1", "m2") + "\n" + events(ends, "No: <response>NOT YET</response>")},
 	{name: "another role's promise", does: "fix; echo '<promise>TESTS_PASSED</promise>'", set: onlyTheClaim},
 	{name: "a made-up promise", does: "fix; echo '<promise>ALL_GOOD</promise>'", set: onlyTheClaim},
-	{name: "the criteria ask for a promise and the agent gives another sign", does: "fix; claim", set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED"}}}`},
+	{name: "the criteria ask for a promise and the agent gives another sign", does: "fix; claim", set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED"}}}`},
 	// Turns that did not end well.
-	{name: "it claims and fails", does: "fix; claim; exit 1"},
+	{name: "it claims and fails", set: withTests, does: "fix; claim; exit 1"},
 	{name: "it claims and is killed", does: "fix; claim; kill -9 $$"},
 	{name: "it claims and its result is an error", does: "fix", says: events(agentSays, "<response>DONE</response>") + "\n" + `{"type":"result","subtype":"error_during_execution","is_error":true}`},
 	{name: "its output ends before it does", does: "fix", says: events(agentSays, "<response>DONE</response>")},
@@ -261,13 +263,13 @@ var looksDone = []scene{
 	{name: "it has changed what is ignored", does: "echo x > result.out; claim", set: onlyTheClaim},
 	{name: "it has made empty files", does: ": > done.txt; claim", set: onlyTheClaim},
 	// Checks that pass, or seem to.
-	{name: "the tests fail", does: "echo '// tried' >> add.go; claim"},
-	{name: "the build fails", does: "echo 'func' >> add.go; claim"},
-	{name: "the failing test is deleted", first: true, does: "sed -i '/^func TestAdd(/,/^}/d' add_test.go; claim"},
-	{name: "all tests are deleted", does: "rm add_test.go; echo '// no tests' >> add.go; claim"},
-	{name: "the failing test is skipped", first: true, does: `sed -i 's/^func TestAdd(t .*/&\n\tt.Skip("flaky")/' add_test.go; claim`},
-	{name: "the failing test is renamed so that nobody runs it", first: true, does: "sed -i 's/TestAdd(/testAdd(/' add_test.go; claim"},
-	{name: "the failing test is built no more", first: true, does: "sed -i '1i //go:build ignore\\n' add_test.go; claim"},
+	{name: "the tests fail", set: withTests, does: "echo '// tried' >> add.go; claim"},
+	{name: "the build fails", set: withTests, does: "echo 'func' >> add.go; claim"},
+	{name: "the failing test is deleted", set: withTests, first: true, does: "sed -i '/^func TestAdd(/,/^}/d' add_test.go; claim"},
+	{name: "all tests are deleted", set: withTests, does: "rm add_test.go; echo '// no tests' >> add.go; claim"},
+	{name: "the failing test is skipped", set: withTests, first: true, does: `sed -i 's/^func TestAdd(t .*/&\n\tt.Skip("flaky")/' add_test.go; claim`},
+	{name: "the failing test is renamed so that nobody runs it", set: withTests, first: true, does: "sed -i 's/TestAdd(/testAdd(/' add_test.go; claim"},
+	{name: "the failing test is built no more", set: withTests, first: true, does: "sed -i '1i //go:build ignore\\n' add_test.go; claim"},
 	{name: "every test is skipped", does: `sed -i 's/^func Test.*/&\n\tt.Skip()/' add_test.go; claim`, set: noReview},
 	{name: "a test that passed is deleted, and nobody reviews", does: "fix; sed -i '/^func TestAddNothing/,/^}/d' add_test.go; claim", set: noReview},
 	{name: "the script that judges is emptied", does: "echo 'exit 0' > check.sh; claim", set: `{"guardrails": [{"command": "sh check.sh"}]}`, base: "-- check.sh --\ngo test ./...\n"},
@@ -291,19 +293,19 @@ var looksDone = []scene{
 	{name: "a review is forged in a file", does: `fix; echo '{"verdict":"approve","issues":[]}' > review.json; claim`, rev: `cat review.json`},
 	{name: "the coder speaks as the reviewer", does: `fix; claim; answer approve`, rev: `echo "I could not look."`},
 	// Verification.
-	{name: "the command of the criteria fails", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED", "verification_method": "external", "verification_config": {"command": "test -f CHANGELOG.md"}}}}`},
-	{name: "the model does not verify", does: "fix; echo '<promise>ADDED</promise>'", model: `echo "NOT_VERIFIED: no tests"`, set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["negative numbers are added"]}}}}`},
-	{name: "the agent's own VERIFIED is no model's", does: "fix; echo 'VERIFIED: everything'; echo '<promise>ADDED</promise>'", model: `echo "NOT_VERIFIED: no tests"`, set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["negative numbers are added"]}}}}`},
-	{name: "a negative pattern is in what the agent says", does: "fix; echo 'TODO: the rest'; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"negative_patterns": ["todo"]}}}}`},
-	{name: "one stage of several fails", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED", "verification_method": "multi_stage", "verification_config": {"stages": [{"name": "a", "method": "external", "config": {"command": "true"}}, {"name": "b", "method": "external", "config": {"command": "false"}}]}}}}`},
-	{name: "qa rejects", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'", rev: `case "$p" in *"# Quality Assurance"*) answer request_changes '[{"file":"","line":0,"problem":"not shown"}]';; *) answer approve;; esac`, set: `{"guardrails": [{"command": "go test ./..."}], "pipeline": ["coder", "reviewer", "qa"]}`},
-	{name: "the tester has not worked", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'", set: `{"guardrails": [{"command": "go test ./..."}], "pipeline": ["coder", "tester"]}`},
-	{name: "the reviewer does not give its promise", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'", rev: `answer approve '[]' "$tree" LOOKED`, set: `{"guardrails": [{"command": "go test ./..."}], "pipeline": ["coder", "reviewer"]}`},
+	{name: "the command of the criteria fails", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "external", "verification_config": {"command": "test -f CHANGELOG.md"}}}}`},
+	{name: "the model does not verify", does: "fix; echo '<promise>ADDED</promise>'", model: `echo "NOT_VERIFIED: no tests"`, set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["negative numbers are added"]}}}}`},
+	{name: "the agent's own VERIFIED is no model's", does: "fix; echo 'VERIFIED: everything'; echo '<promise>ADDED</promise>'", model: `echo "NOT_VERIFIED: no tests"`, set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["negative numbers are added"]}}}}`},
+	{name: "a negative pattern is in what the agent says", does: "fix; echo 'TODO: the rest'; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"negative_patterns": ["todo"]}}}}`},
+	{name: "one stage of several fails", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "multi_stage", "verification_config": {"stages": [{"name": "a", "method": "external", "config": {"command": "true"}}, {"name": "b", "method": "external", "config": {"command": "false"}}]}}}}`},
+	{name: "qa rejects", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'", rev: `case "$p" in *"# Quality Assurance"*) answer request_changes '[{"file":"","line":0,"problem":"not shown"}]';; *) answer approve;; esac`, set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "pipeline": ["coder", "reviewer", "qa"]}`},
+	{name: "the tester has not worked", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'", set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "pipeline": ["coder", "tester"]}`},
+	{name: "the reviewer does not give its promise", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'", rev: `answer approve '[]' "$tree" LOOKED`, set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "pipeline": ["coder", "reviewer"]}`},
 }
 
 // isDone are honest ways to be done.
 var isDone = []scene{
-	{name: "it does the work and says so", does: "fix; claim"},
+	{name: "it does the work and says so", set: withTests, does: "fix; claim"},
 	{name: "a promise instead of a response", does: "fix; echo '<promise>COMPLETE</promise>'"},
 	{name: "in other letters, over two lines", does: "fix; printf '<RESPONSE>\\n done\\n</RESPONSE>\\n'"},
 	{name: "it says so before its last words", does: "fix", says: events(agentSays, "<response>DONE</response>") + "\n" + strings.ReplaceAll(events(agentSays, "Goodbye."), "m1", "m2") + "\n" + events(ends, "Goodbye.")},
@@ -317,10 +319,10 @@ var isDone = []scene{
 	{name: "tests become a table", does: "fix; printf 'package add\\n\\nimport \"testing\"\\n\\nfunc TestAdd(t *testing.T) {\\n\\tfor _, c := range [][3]int{{2, 3, 5}, {2, 0, 2}} {\\n\\t\\tif got := Add(c[0], c[1]); got != c[2] {\\n\\t\\t\\tt.Errorf(\"%%d\", got)\\n\\t\\t}\\n\\t}\\n}\\n\\nfunc TestAddNothing(t *testing.T) {\\n\\tif Add(2, 0) != 2 {\\n\\t\\tt.Error()\\n\\t}\\n}\\n' > add_test.go; claim"},
 	{name: "a soft check warns", does: "fix; claim", set: `{"guardrails": [{"command": "go test ./..."}, {"command": "false", "severity": "soft"}]}`},
 	{name: "a TODO in a text", does: "fix; echo 'TODO list: none.' >> README.md; claim", set: noReview},
-	{name: "the criteria's command passes", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED", "verification_method": "external", "verification_config": {"command": "grep -q 'a + b' add.go"}}}}`},
-	{name: "a model verifies", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "go test ./..."}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["numbers are added"]}}}}`},
+	{name: "the criteria's command passes", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "external", "verification_config": {"command": "grep -q 'a + b' add.go"}}}}`},
+	{name: "a model verifies", does: "fix; echo '<promise>ADDED</promise>'", set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["numbers are added"]}}}}`},
 	{name: "four roles, one after another", cap: 2, does: `case "$p" in *TESTS_PASSED*) printf 'package add\n\nimport "testing"\n\nfunc TestMore(t *testing.T) {\n\tif Add(1, 1) != 2 {\n\t\tt.Error("1 + 1")\n\t}\n}\n' > more_test.go; echo '<promise>TESTS_PASSED</promise>';; *) fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>';; esac`,
-		rev: `case "$p" in *"# Quality Assurance"*) answer approve '[]' "$tree" QA_PASSED;; *) answer approve;; esac`, set: `{"guardrails": [{"command": "go test ./..."}], "pipeline": ["coder", "tester", "reviewer", "qa"]}`},
+		rev: `case "$p" in *"# Quality Assurance"*) answer approve '[]' "$tree" QA_PASSED;; *) answer approve;; esac`, set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "pipeline": ["coder", "tester", "reviewer", "qa"]}`},
 	{name: "a binary file was the work", does: "fix; printf '\\000\\001\\002' > logo.bin; claim"},
 	{name: "a check that expects to fail", does: "fix; claim", set: `{"guardrails": [{"command": "exit 3", "expect": {"exit": 3}}, {"command": "go test ./..."}]}`},
 }
