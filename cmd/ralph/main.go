@@ -41,6 +41,8 @@ type cli struct {
 	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`
 	Signature  signatureCommand  `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`
+	Plan       planCommand       `cmd:"" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
+	Hook       hookCommand       `cmd:"" help:"What an agent's hooks call, and how to put them into its settings."`
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
 	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run that is at work in this directory."`

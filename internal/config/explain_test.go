@@ -64,6 +64,28 @@ const explainedJSONC = `{
   "editedChecks": "hard", // default
   "weakenedTests": "soft", // default
   "unfinished": "soft", // default
+  "reviewCap": 5, // default
+  "plans": [], // default
+  "sandbox": "auto", // default
+  "sandboxWritable": [], // default
+  "sandboxNetwork": [ // default
+    "proxy.golang.org",
+    "sum.golang.org",
+    "registry.npmjs.org",
+    "registry.yarnpkg.com",
+    "pypi.org",
+    "files.pythonhosted.org",
+    "index.crates.io",
+    "static.crates.io",
+    "repo.maven.apache.org",
+    "repo1.maven.org",
+    "plugins.gradle.org",
+    "services.gradle.org",
+    "rubygems.org",
+    "index.rubygems.org",
+    "api.nuget.org",
+    "repo.packagist.org"
+  ],
   "baseline": "report", // default
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default
@@ -127,7 +149,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 32 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 37 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -59,6 +59,16 @@ type Settings struct {
 	EditedChecks  string `json:"editedChecks"`
 	WeakenedTests string `json:"weakenedTests"`
 	Unfinished    string `json:"unfinished"`
+	// ReviewCap is how many reviews a story of a plan may take before it is approved all the same (S4-43).
+	ReviewCap int `json:"reviewCap"`
+	// Plans are the plan files of the repository that a sweep runs (B-05).
+	Plans []string `json:"plans"`
+	// Sandbox is what agents and checks are kept in (C22): "auto", "bwrap", "landlock", "container", "docker-sandbox", "off", "require".
+	Sandbox string `json:"sandbox"`
+	// SandboxWritable are paths that may be written to besides the worktree and a home of the run's own.
+	SandboxWritable []string `json:"sandboxWritable"`
+	// SandboxNetwork are the hosts that may be spoken to besides the agent's model: "proxy.golang.org", "*.npmjs.org", or "*" for all (S4-45).
+	SandboxNetwork []string `json:"sandboxNetwork"`
 	// Baseline says what checks that fail before the first turn mean (B-24).
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run (S0-20).
@@ -161,11 +171,25 @@ func Defaults() Settings {
 		EditedChecks:        Hard,
 		WeakenedTests:       Soft,
 		Unfinished:          Soft,
+		ReviewCap:           5,
+		Plans:               []string{},
+		Sandbox:             "auto",
+		SandboxWritable:     []string{},
+		SandboxNetwork:      registries(),
 		Baseline:            BaselineReport,
 		TimeoutMinutes:      60,
 		TimeoutMultiplier:   1,
 		WaitForLimits:       true,
 		Environment:         []string{},
+	}
+}
+
+// registries are where builds get their packages from.
+func registries() []string {
+	return []string{
+		"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "registry.yarnpkg.com", "pypi.org", "files.pythonhosted.org",
+		"index.crates.io", "static.crates.io", "repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org",
+		"rubygems.org", "index.rubygems.org", "api.nuget.org", "repo.packagist.org",
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 )
 
 // Mode is what an iteration is for.
-type Mode string
+type Mode = task.Mode
 
 // The modes of an iteration.
 const (
-	Implement Mode = "implement"
-	Review    Mode = "review"
-	ReviewFix Mode = "review-fix"
+	Implement = task.Implement
+	Review    = task.Review
+	ReviewFix = task.ReviewFix
 )
 
 // Agent runs one fresh agent process: a prompt in, a turn out. An error means that the harness could not do its part; everything the

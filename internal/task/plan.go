@@ -1,0 +1,90 @@
+package task
+
+import (
+	"encoding/json"
+)
+
+// Mode is what an iteration is for.
+type Mode string
+
+// The modes of an iteration.
+const (
+	Implement Mode = "implement"
+	Review    Mode = "review"
+	ReviewFix Mode = "review-fix"
+)
+
+// ReviewStatus is how far a story has come in its reviews (S4-98).
+type ReviewStatus string
+
+// The review states of a story; null in JSON is Unreviewed.
+const (
+	Unreviewed       ReviewStatus = ""
+	NeedsReview      ReviewStatus = "needs_review"
+	ChangesRequested ReviewStatus = "changes_requested"
+	Approved         ReviewStatus = "approved"
+)
+
+// AtCap begins the feedback of a story that was approved because its reviews were used up (S4-90, C14).
+const AtCap = "[AUTO-APPROVED AT CAP]"
+
+// The limits of S4-11 and S4-43.
+const DefaultReviewCap = 5
+
+// Story is one piece of a plan: what one iteration can do (S4-60).
+type Story struct {
+	ID                 string
+	Title              string
+	Description        string
+	AcceptanceCriteria []string
+	Priority           float64 // the lower, the sooner
+	Passes             bool
+	ReviewStatus       ReviewStatus
+	ReviewCount        int
+	ReviewFeedback     string
+	Notes              string
+	DependsOn          []string
+	// Extra holds the fields that ralph does not know, by their names; they are kept as they are.
+	Extra map[string]json.RawMessage
+}
+
+// Plan is an ordered set of stories: what a tasks.json holds (S4-59, S4-100). A plan is a value: whoever changes one makes another, and
+// the stories of two plans may share what they point to.
+type Plan struct {
+	Project        string
+	BranchName     string
+	Description    string
+	VerifyCommands []string
+	Stories        []Story
+	Extra          map[string]json.RawMessage
+}
+
+// PlanRules are what a run of a plan is asked for with.
+type PlanRules struct {
+	SkipReview bool // S4-42: an implement iteration sets passes itself
+	ReviewCap  int  // S4-43
+}
+
+// Story finds a story by its id; nil when the plan has none of it.
+func (p Plan) Story(id string) *Story {
+	for i := range p.Stories {
+		if p.Stories[i].ID == id {
+			return &p.Stories[i]
+		}
+	}
+	return nil
+}
+
+// With is the plan with a story in the place of the one of its id, or at the end.
+func (p Plan) With(stories ...Story) Plan {
+	out := p
+	out.Stories = append(make([]Story, 0, len(p.Stories)+len(stories)), p.Stories...)
+	for _, s := range stories {
+		if at := out.Story(s.ID); at != nil {
+			*at = s
+		} else {
+			out.Stories = append(out.Stories, s)
+		}
+	}
+	return out
+}
