@@ -11,6 +11,7 @@ type Iteration struct {
 	N        int
 	Mode     Mode
 	Role     task.Role // who took the turn
+	Story    string    // of a plan: the story that it was for
 	Tier     Tier      // how far the run had been escalated for it
 	At       time.Time // when the turn began
 	Turn     Turn
@@ -35,8 +36,25 @@ type Commit struct {
 	NoDiff bool `json:"no_diff,omitempty"`
 	// Unseen says that nobody looked whether anything changed: the run has no tree and commits nothing.
 	Unseen bool `json:"unseen,omitempty"`
+	// Plan is what became of the plan in the iteration; nil for a run without one.
+	Plan *Advance `json:"plan,omitempty"`
 	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
 	Note string `json:"note,omitempty"`
+}
+
+// Advance is what one iteration made of its plan, as the harness accepted it.
+type Advance struct {
+	Stories []task.Story `json:"stories,omitempty"` // those that are new or changed, each whole
+	// Handed says that the story went one step on: handed in for review, reviewed, or handed in again.
+	Handed bool `json:"handed,omitempty"`
+	// Opinion is the verdict of a review iteration; nil: it gave none that counts.
+	Opinion *task.Opinion `json:"opinion,omitempty"`
+	// Violations are the rules that the agent's edits broke. Any of them fails the iteration.
+	Violations []task.Violation `json:"violations,omitempty"`
+	// Reverted are the files that the harness put back.
+	Reverted []string `json:"reverted,omitempty"`
+	// Agents is the commit of what the agent left, when the harness has made one of its own on top of it.
+	Agents string `json:"agents,omitempty"`
 }
 
 // FileChange is one changed file with its line counts; both are -1 for a binary file.

@@ -25,6 +25,7 @@ type Step struct {
 	Iteration int
 	Mode      Mode
 	Role      task.Role // of a turn: who takes it
+	Story     string    // of a turn for a plan: the story that it is for
 	Tier      Tier      // of a turn: how far the run is escalated
 	Outcome   Outcome   // of Stop
 	Reason    string    // of Stop and Wait: one sentence

@@ -20,6 +20,7 @@ const (
 	Paused    RecordType = "paused"    // the run waits before it takes the same turn again
 	Committed RecordType = "committed" // whatever it changed is a commit
 	Judged    RecordType = "judged"    // the checks have spoken about that commit
+	Corrected RecordType = "corrected" // of a plan: its file says again what the harness knows
 	Warned    RecordType = "warned"    // the run's soft time limit is over
 	Posted    RecordType = "posted"    // something was published: comment, pull request
 	Ended     RecordType = "ended"     // the run has an outcome
@@ -36,8 +37,9 @@ type Record struct {
 	Resume   *Resume    `json:"resume,omitempty"`
 	Baseline []Verdict  `json:"baseline,omitempty"`
 	Mode     Mode       `json:"mode,omitempty"`
-	Role     task.Role  `json:"role,omitempty"` // who takes the turn; empty: the coder
-	Tier     Tier       `json:"tier,omitempty"` // of a turn that the run was stuck before
+	Story    string     `json:"story,omitempty"` // of a plan: the story that the turn is for
+	Role     task.Role  `json:"role,omitempty"`  // who takes the turn; empty: the coder
+	Tier     Tier       `json:"tier,omitempty"`  // of a turn that the run was stuck before
 	Warning  string     `json:"warning,omitempty"`
 	Turn     *Turn      `json:"turn,omitempty"`
 	Pause    *Pause     `json:"pause,omitempty"`
@@ -77,6 +79,25 @@ type Start struct {
 	Pipeline []task.Role `json:"pipeline,omitempty"`
 	// Caps is how many turns each role may take; a role without one may take as many as the run.
 	Caps map[task.Role]int `json:"caps,omitempty"`
+	// Plan is what a run of a plan begins with; nil: the run has none.
+	Plan *Planned `json:"plan,omitempty"`
+}
+
+// Planned is a plan as it stood when its run began, or when somebody had edited it before the run went on.
+type Planned struct {
+	Dir        string    `json:"dir"`  // "ralph": where its files are, from the top of the worktree
+	File       string    `json:"file"` // "ralph/tasks.json"
+	Plan       task.Plan `json:"tasks"`
+	SkipReview bool      `json:"skip_review,omitempty"`
+	ReviewCap  int       `json:"review_cap"`
+}
+
+// Rules are those that the run is held to; nil has those of a run without a plan.
+func (p *Planned) Rules() task.PlanRules {
+	if p == nil {
+		return task.PlanRules{ReviewCap: task.DefaultReviewCap}
+	}
+	return task.PlanRules{SkipReview: p.SkipReview, ReviewCap: p.ReviewCap}
 }
 
 // Resume says that another process took the run up, and what changed with that.
@@ -94,6 +115,8 @@ type Resume struct {
 	Pipeline   []task.Role       `json:"pipeline,omitempty"`
 	Caps       map[task.Role]int `json:"caps,omitempty"`
 	Asking     string            `json:"asking,omitempty"`
+	// Plan replaces the plan, when somebody had edited it since.
+	Plan *Planned `json:"plan,omitempty"`
 }
 
 // Post is where something was published. Fields that are not set leave what was known.
@@ -126,7 +149,7 @@ func (r Record) Valid() error {
 	missing := map[RecordType]bool{
 		Started: r.Start == nil, Resumed: r.Resume == nil, Turned: r.Turn == nil,
 		Committed: r.Commit == nil, Paused: r.Pause == nil, Posted: r.Post == nil, Ended: r.End == nil,
-		Baselined: false, TurnBegun: false, Judged: false, Warned: r.Warning == "",
+		Baselined: false, TurnBegun: false, Corrected: r.Commit == nil, Judged: false, Warned: r.Warning == "",
 	}
 	empty, known := missing[r.Type]
 	if !known {

@@ -18,6 +18,8 @@ type State struct {
 	MaxIterations int
 	Baseline      []Verdict
 	Baselined     bool
+	// Plan is the plan as far as it counts, which is not always what its file says; nil for a run without one.
+	Plan *task.Plan
 	// Turning is set while a turn runs, and stays set when its process died.
 	Turning *Turning
 	// Iterations counted so far, by number. Outputs are kept for the last Window of them only (S0-45). An iteration in it is never
@@ -44,6 +46,7 @@ type Turning struct {
 	Iteration int
 	Mode      Mode
 	Role      task.Role
+	Story     string
 	Tier      Tier
 	At        time.Time
 }

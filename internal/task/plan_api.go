@@ -16,7 +16,9 @@ func ParsePlan(name string, content []byte) (Plan, error) { panic("not written y
 
 // ReadPlan reads a plan that a person wrote: as ParsePlan, or with foreign set a prd.json of the common layout, whose missing review
 // fields are filled in. Its order has been checked.
-func ReadPlan(name string, content []byte) (p Plan, foreign bool, err error) { panic("not written yet") }
+func ReadPlan(name string, content []byte) (p Plan, foreign bool, err error) {
+	panic("not written yet")
+}
 
 // Marshal is the plan as a tasks.json: indented by two spaces, the fields in the order of the template, a newline at the end.
 func (p Plan) Marshal() []byte { panic("not written yet") }
