@@ -119,7 +119,7 @@ func (a *Action) List(ctx context.Context) ([]byte, error) {
 	if a.hub, err = a.connect(ctx, ev); err != nil {
 		return nil, err
 	}
-	ev, facts, err := a.hub.Gather(ctx, ev, a.rules)
+	ev, facts, err := a.hub.Gather(ctx, ev)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, 
 }
 
 func (a *Action) gathered(ctx context.Context, request event.Request) (event.Request, event.Facts, bool) {
-	ev, facts, err := a.hub.Gather(ctx, request.Event, a.rules)
+	ev, facts, err := a.hub.Gather(ctx, request.Event)
 	if err != nil {
 		a.log("%s is passed over: %v", request.Event, err)
 	}

@@ -13,11 +13,15 @@ type Rules struct {
 	AllowedBots   []string // exact logins (B-11)
 }
 
+// PlanLabel is the label that asks for a plan: "ralph:plan".
+func (r Rules) PlanLabel() string { return r.TriggerLabel + ":plan" }
+
 // Request is what an event asks for, once it is known to be ours.
 type Request struct {
 	Command
-	Event  Event
-	Prompt string // a dispatch without an issue
+	Event    Event
+	Prompt   string // a dispatch without an issue
+	PlanFile string // of a plan in the repository, from its top; Verb is Run
 }
 
 // Skip says why an event is not ours. It is a value, not an error: the job ends quietly with exit 0.
@@ -28,13 +32,17 @@ func Read(ev Event, rules Rules) (Request, *Skip, error) {
 	req := Request{Event: ev}
 	switch ev.Kind {
 	case Labeled:
-		if !strings.EqualFold(ev.Label, rules.TriggerLabel) {
-			return req, &Skip{fmt.Sprintf("the label is %s, not %s", quote(ev.Label), quote(rules.TriggerLabel))}, nil
+		plan := strings.EqualFold(ev.Label, rules.PlanLabel())
+		if !plan && !strings.EqualFold(ev.Label, rules.TriggerLabel) {
+			return req, &Skip{fmt.Sprintf("the label is %s, not %s or %s", quote(ev.Label), quote(rules.TriggerLabel), quote(rules.PlanLabel()))}, nil
 		}
 		if ev.Issue.Closed {
 			return req, &Skip{fmt.Sprintf("issue #%d is closed", ev.Issue.Number)}, nil
 		}
 		req.Command = Command{Verb: Run}
+		if plan {
+			req.Verb = Plan
+		}
 	case Commented:
 		if ev.Comment.UpdatedAt.After(ev.Comment.CreatedAt) {
 			return req, &Skip{"the comment was edited; write a new one"}, nil
@@ -49,7 +57,7 @@ func Read(ev Event, rules Rules) (Request, *Skip, error) {
 		req.Command = cmd
 	case Dispatched:
 		req.Command = Command{Verb: Run}
-		req.Prompt = ev.Ask.Prompt
+		req.Prompt, req.PlanFile = ev.Ask.Prompt, ev.Ask.Plan
 	case Scheduled:
 		req.Command = Command{Verb: Sweep}
 	default:

@@ -81,12 +81,18 @@ func TestRead(t *testing.T) {
 		skip string
 	}{
 		{"our label", Event{Kind: Labeled, Label: "Ralph", Issue: &Issue{}}, Run, ""},
+		{"the label that asks for a plan", Event{Kind: Labeled, Label: "Ralph:Plan", Issue: &Issue{}}, Plan, ""},
+		{"that label on a closed issue", Event{Kind: Labeled, Label: "ralph:plan", Issue: &Issue{Number: 3, Closed: true}}, "", "#3 is closed"},
+		{"a label of ours that asks for nothing", Event{Kind: Labeled, Label: "ralph:failed", Issue: &Issue{}}, "", "not “ralph” or “ralph:plan”"},
+		{"approve", comment("/ralph approve", 0), Approve, ""},
+		{"an edited approval", comment("/ralph approve", time.Second), "", "edited"},
 		{"another label", Event{Kind: Labeled, Label: "bug", Issue: &Issue{}}, "", "the label is “bug”"},
 		{"a closed issue", Event{Kind: Labeled, Label: "ralph", Issue: &Issue{Number: 3, Closed: true}}, "", "#3 is closed"},
 		{"a command", comment("/ralph retry", 0), Retry, ""},
 		{"an edited command", comment("/ralph retry", time.Minute), "", "edited"},
 		{"a plain comment", comment("nice", 0), "", "does not begin with /ralph"},
 		{"a dispatch", Event{Kind: Dispatched}, Run, ""},
+		{"a dispatch of a plan", Event{Kind: Dispatched, Ask: Ask{Plan: "ralph/tasks.json"}}, Run, ""},
 		{"a schedule", Event{Kind: Scheduled}, Sweep, ""},
 		{"anything else", Event{Kind: Other, Name: "star.created"}, "", "nothing on star.created"},
 	}
@@ -101,6 +107,9 @@ func TestRead(t *testing.T) {
 					t.Errorf("skip = %v, want %q", skip, tt.skip)
 				}
 				return
+			}
+			if req.PlanFile != tt.ev.Ask.Plan {
+				t.Errorf("plan file = %q, want %q", req.PlanFile, tt.ev.Ask.Plan)
 			}
 			if skip != nil || req.Verb != tt.verb {
 				t.Errorf("verb = %q, skip = %v, want %q", req.Verb, skip, tt.verb)

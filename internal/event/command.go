@@ -12,11 +12,13 @@ type Verb string
 
 // The verbs of the comment command, and the sweep that a schedule asks for.
 const (
-	Run    Verb = "run"
-	Retry  Verb = "retry"
-	Status Verb = "status"
-	Help   Verb = "help"
-	Sweep  Verb = "sweep"
+	Run     Verb = "run"
+	Retry   Verb = "retry"
+	Plan    Verb = "plan"    // derive a plan from the issue and post it (B-04)
+	Approve Verb = "approve" // run the plan that was posted, as it is written now
+	Status  Verb = "status"
+	Help    Verb = "help"
+	Sweep   Verb = "sweep"
 )
 
 // Command is one /ralph line, taken apart.
@@ -36,6 +38,8 @@ var verbs = []struct {
 }{
 	{Run, "[hint]", "start working on this issue; the hint goes to the agent", false},
 	{Retry, "[--fresh] [--max-iterations N] [hint]", "resume a failed run with what was tried; --fresh starts from the base again", true},
+	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the agent", false},
+	{Approve, "", "run the newest plan on this issue as it is written now", false},
 	{Status, "", "say where the run stands", false},
 	{Help, "", "show this", false},
 }

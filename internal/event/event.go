@@ -43,10 +43,11 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s on %s#%d", e.Name, e.Repo, e.Issue.Number)
 }
 
-// Ask is what a workflow_dispatch asks for by its inputs: an issue by number, or a prompt. Exactly one is set.
+// Ask is what a workflow_dispatch asks for by its inputs: an issue by number, a prompt, or a plan by its path. Exactly one is set.
 type Ask struct {
 	Issue  int
 	Prompt string
+	Plan   string
 }
 
 // Repo is the repository the event belongs to.

@@ -22,7 +22,7 @@ const (
 // Gather reads everything that the decision and the task need, once, and completes the event with what its payload could not say: the
 // issue of a dispatch. A permission that cannot be read is a fact too: Authorise refuses on it. The error is for reads without which
 // nothing can be decided.
-func (c *Client) Gather(ctx context.Context, ev event.Event, rules event.Rules) (event.Event, event.Facts, error) {
+func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event.Facts, error) {
 	facts := event.Facts{Permissions: map[string]event.Permission{}}
 	var err error
 	if facts.Self, err = c.whoami(ctx); err != nil {
@@ -48,7 +48,7 @@ func (c *Client) Gather(ctx context.Context, ev event.Event, rules event.Rules) 
 	}
 	if ev.Kind == event.Labeled {
 		// Unreadable leaves the labeller empty, on which Authorise refuses.
-		facts.Labeller, _, _ = c.Labeller(ctx, ev.Issue.Number, rules.TriggerLabel)
+		facts.Labeller, _, _ = c.Labeller(ctx, ev.Issue.Number, ev.Label)
 	}
 	for _, login := range event.Identities(ev, facts.Labeller) {
 		c.permission(ctx, facts.Permissions, login)
