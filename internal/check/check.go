@@ -176,7 +176,7 @@ func missing(n Need, at At, blocked string) string {
 	switch {
 	case n&SomeWork != 0 && it.Turn.Class != loop.OK && it.Commit.Empty:
 		return "the turn failed and left nothing to judge"
-	case n&AClaim != 0 && !it.Turn.Claim.Done:
+	case n&AClaim != 0 && !it.Claimed():
 		return "the agent does not claim to be done"
 	case n&Green != 0 && blocked != "":
 		return blocked + " failed"

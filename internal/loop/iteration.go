@@ -19,6 +19,7 @@ type Iteration struct {
 	Judged   bool
 	Verdicts []Verdict
 	Took     time.Duration // from the turn's beginning to the last verdict
+	before   *task.Story   // of a plan: the iteration's story as it stood before
 }
 
 // Window is how many iterations keep their outputs.
@@ -84,10 +85,18 @@ func (it Iteration) Obstacle() *Verdict {
 	return nil
 }
 
+// Claimed reports whether the agent says that it has done its part: by a sign in its text, or in a plan by handing its story on.
+func (it Iteration) Claimed() bool {
+	if it.Commit != nil && it.Commit.Plan != nil {
+		return it.Commit.Plan.Handed
+	}
+	return it.Turn.Claim.Done
+}
+
 // Passed reports whether the role that took the turn has done its part: the agent claims it, and every hard check passed on the committed
 // tree but those that another role has to work for first.
 func (it Iteration) Passed() bool {
-	if !it.Judged || it.Commit == nil || !it.Turn.Claim.Done || len(it.Verdicts) == 0 {
+	if !it.Judged || it.Commit == nil || !it.Claimed() || len(it.Verdicts) == 0 {
 		return false
 	}
 	for _, v := range it.Verdicts {

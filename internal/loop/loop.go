@@ -48,6 +48,12 @@ type Prompt interface {
 	For(s State, step Step) (string, error)
 }
 
+// PlanFile is where a plan's file is put right.
+type PlanFile interface {
+	// Correct commits the file as s.Plan has it; Empty when it says so already.
+	Correct(ctx context.Context, s State) (Commit, error)
+}
+
 // Ports are what a run works through.
 type Ports struct {
 	Agent   Agent
@@ -55,6 +61,7 @@ type Ports struct {
 	Checks  Checks
 	Journal Journal
 	Prompt  Prompt
+	Plan    PlanFile // nil for a run without a plan
 	Clock   func() time.Time
 	// Sleep waits until a time or until ctx is done, and tells whoever looks on why.
 	Sleep func(ctx context.Context, pause Pause)
@@ -97,6 +104,8 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 			err = commit(hard, s, step, p)
 		case Judge:
 			err = judge(ctx, hard, s, step, p)
+		case Correct:
+			err = correct(hard, s, step, p)
 		case Stop:
 			return Result{step.Outcome, step.Reason, step.Until, s}, nil
 		}
@@ -131,6 +140,9 @@ func warn(ctx context.Context, s State, limits Limits, p Ports) (State, error) {
 
 // what an iteration is for, and who takes its turn when that is not the coder.
 func (step Step) what() string {
+	if step.Story != "" {
+		return string(step.Mode) + " " + step.Story
+	}
 	if step.Role == task.Coder || step.Role == "" {
 		return string(step.Mode)
 	}
@@ -146,7 +158,7 @@ func turn(ctx context.Context, s State, step Step, p Ports) error {
 	if step.Tier > Moving {
 		p.Log("STUCK: Escalating to strategy shift")
 	}
-	begun := Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode, Tier: step.Tier}
+	begun := Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode, Story: step.Story, Tier: step.Tier}
 	if step.Role != task.Coder {
 		begun.Role = step.Role
 	}
@@ -175,6 +187,19 @@ func commit(ctx context.Context, s State, step Step, p Ports) error {
 		p.Log("commit: %.12s, %s", c.SHA, files(len(c.Files)+c.MoreFiles))
 	}
 	_, err = p.Journal.Append(ctx, Record{Type: Committed, At: p.Clock(), Iteration: step.Iteration, Commit: &c})
+	return err
+}
+
+// correct makes a plan's file say what counts.
+func correct(ctx context.Context, s State, step Step, p Ports) error {
+	c, err := p.Plan.Correct(ctx, s)
+	if err != nil {
+		return fmt.Errorf("correcting the plan after iteration %d: %w", step.Iteration, err)
+	}
+	if !c.Empty {
+		p.Log("plan: %s is taken back: %s", step.Story, s.Plan.Standing(step.Story))
+	}
+	_, err = p.Journal.Append(ctx, Record{Type: Corrected, At: p.Clock(), Iteration: step.Iteration, Commit: &c})
 	return err
 }
 

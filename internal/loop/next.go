@@ -16,6 +16,7 @@ const (
 	Wait       Do = "wait" // until a time, then ask again
 	MakeCommit Do = "commit"
 	Judge      Do = "judge"
+	Correct    Do = "correct" // of a plan: its file is made to say what counts
 	Stop       Do = "stop"
 )
 
@@ -55,6 +56,8 @@ func Next(s State, limits Limits, now time.Time) Step {
 		switch {
 		case last.Commit == nil:
 			return Step{Do: MakeCommit, Iteration: last.N, Mode: last.Mode}
+		case s.PlanDue:
+			return Step{Do: Correct, Iteration: last.N, Mode: last.Mode, Story: last.Story}
 		case last.Turn.Class.Fatal() && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Turn.Reason}
 		case s.Waits:
@@ -65,8 +68,8 @@ func Next(s State, limits Limits, now time.Time) Step {
 			}
 		case !last.Judged && s.counts(*last):
 			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
-		case last.Done() && last.N > s.Reopened:
-			return Step{Do: Stop, Outcome: Done, Reason: fmt.Sprintf("all checks passed on iteration %d", last.N)}
+		case s.finished(*last) && last.N > s.Reopened:
+			return Step{Do: Stop, Outcome: Done, Reason: s.doneReason(last.N)}
 		}
 	}
 	return s.nextTurn(limits, now)
@@ -76,6 +79,7 @@ func Next(s State, limits Limits, now time.Time) Step {
 // attempt (C28).
 func (s State) nextTurn(limits Limits, now time.Time) Step {
 	n, role := s.nextNumber(), s.nextRole()
+	mode, story, spent := s.nextStory()
 	tier, why := Moving, ""
 	if s.Turning != nil {
 		role, tier = orCoder(s.Turning.Role), s.Turning.Tier
@@ -86,6 +90,8 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 	switch {
 	case tier == HardStop:
 		return Step{Do: Stop, Outcome: Stuck, Reason: why}
+	case spent != "":
+		return Step{Do: Stop, Outcome: Stuck, Reason: spent}
 	case !limits.Deadline.IsZero() && !now.Before(limits.Deadline):
 		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", limits.Wall)}
 	case s.MaxIterations > 0 && n > s.MaxIterations:
@@ -93,12 +99,15 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 	case most > 0 && s.turnsOf(role) >= most:
 		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("the %s has taken all of its %d turns", role, most)}
 	}
-	return Step{Do: TakeTurn, Iteration: n, Mode: s.nextMode(), Role: role, Tier: tier}
+	return Step{Do: TakeTurn, Iteration: n, Mode: mode, Story: story, Role: role, Tier: tier}
 }
 
 // capReason says that the cap is reached, and what was missing in the end (S2-61, S2-64).
 func (s State) capReason(used int) string {
 	why := fmt.Sprintf("%d of %d iterations are used up", used, s.MaxIterations)
+	if s.Plan != nil {
+		return why + fmt.Sprintf("; %d of %d stories are approved", s.Plan.Passed(), len(s.Plan.Stories))
+	}
 	last := s.lastJudged()
 	if last == nil || s.Start.Completion == nil {
 		return why
@@ -160,5 +169,6 @@ const (
 	AgentCheck  = "agent"  // the turn ended by itself
 	ClaimCheck  = "claim"  // the agent says that it is done
 	DiffCheck   = "diff"   // something changed at all
+	PlanCheck   = "plan"   // of a plan: its rules were kept
 	ReviewCheck = "review" // a fresh context approves
 )

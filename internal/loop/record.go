@@ -88,6 +88,7 @@ type Planned struct {
 	Dir        string    `json:"dir"`  // "ralph": where its files are, from the top of the worktree
 	File       string    `json:"file"` // "ralph/tasks.json"
 	Plan       task.Plan `json:"tasks"`
+	Tree       string    `json:"tree"` // of the commit that holds the plan's file
 	SkipReview bool      `json:"skip_review,omitempty"`
 	ReviewCap  int       `json:"review_cap"`
 }

@@ -20,6 +20,8 @@ type State struct {
 	Baselined     bool
 	// Plan is the plan as far as it counts, which is not always what its file says; nil for a run without one.
 	Plan *task.Plan
+	// PlanDue says that the plan's file in the newest commit says something else than Plan.
+	PlanDue bool
 	// Turning is set while a turn runs, and stays set when its process died.
 	Turning *Turning
 	// Iterations counted so far, by number. Outputs are kept for the last Window of them only (S0-45). An iteration in it is never
@@ -31,6 +33,7 @@ type State struct {
 	Pause      *Pause // what is waited for before the same turn is taken again; nil: nothing
 	Warning    string // that the soft time limit is over, with how much is left; empty: it is not
 	Tip        string // newest commit of the run; empty before the first
+	tree       string // of Tip
 	Usage      Usage  // of every turn and review
 	Post       Post
 	End        *End
@@ -75,7 +78,7 @@ func (s State) With(r Record) State {
 	case Baselined:
 		s.Baseline, s.Baselined = r.Baseline, true
 	case TurnBegun:
-		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: orCoder(r.Role), Tier: r.Tier, At: r.At}
+		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: orCoder(r.Role), Story: r.Story, Tier: r.Tier, At: r.At}
 		s.Pause = nil
 	case Warned:
 		s.Warning = r.Warning
@@ -87,6 +90,8 @@ func (s State) With(r Record) State {
 		s.committed(*r.Commit)
 	case Judged:
 		s.judged(r)
+	case Corrected:
+		s.corrected(*r.Commit)
 	case Posted:
 		s.Post = s.Post.with(*r.Post)
 	case Ended:
@@ -100,6 +105,7 @@ func (s *State) start(start Start, at time.Time) {
 	s.Start, s.StartedAt = start, at
 	s.MaxIterations = start.MaxIterations
 	s.Owner, s.RunURL = start.Owner, start.RunURL
+	s.plan(start.Plan)
 	if start.Hint != "" {
 		s.Hints = []string{start.Hint}
 	}
@@ -121,6 +127,10 @@ func (s *State) resume(r Resume, at time.Time) {
 		s.Start.Title, s.Start.Spec = r.Title, r.Spec
 		s.Start.Completion, s.Start.Pipeline, s.Start.Caps, s.Start.Asking = r.Completion, r.Pipeline, r.Caps, r.Asking
 	}
+	if r.Plan != nil {
+		s.Start.Plan = r.Plan
+		s.plan(r.Plan)
+	}
 	if r.MaxIterations > 0 {
 		s.MaxIterations = len(s.Iterations) + r.MaxIterations
 	}
@@ -130,7 +140,7 @@ func (s *State) resume(r Resume, at time.Time) {
 func (s *State) turned(r Record) {
 	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration)}
 	if t := s.Turning; t != nil {
-		it.Mode, it.Role, it.Tier = t.Mode, t.Role, t.Tier
+		it.Mode, it.Role, it.Story, it.Tier = t.Mode, t.Role, t.Story, t.Tier
 	}
 	s.Turning = nil
 	s.Usage = s.Usage.Plus(r.Turn.Usage)
@@ -158,11 +168,13 @@ func (s *State) committed(c Commit) {
 		return
 	}
 	last.Commit = &c
+	s.tree = c.Tree
 	if last.Turn.Class == Empty && (c.Empty || c.Unseen) {
 		s.EmptyInRow++
 	} else {
 		s.EmptyInRow = 0
 	}
+	s.advance(last)
 }
 
 func (s *State) judged(r Record) {
@@ -172,6 +184,7 @@ func (s *State) judged(r Record) {
 	}
 	last.Judged, last.Verdicts = true, r.Verdicts
 	last.Took = r.At.Sub(last.At)
+	s.hold(*last)
 	for _, v := range r.Verdicts {
 		if v.Usage != nil {
 			s.Usage = s.Usage.Plus(*v.Usage)

@@ -88,7 +88,7 @@ func sameTree(its []*Iteration) Spin {
 
 // idle reports whether an iteration changed nothing and is no mere pause in the work: it claims to be done, or a check failed.
 func (it Iteration) idle() bool {
-	return it.Commit != nil && it.Commit.Empty && (it.Turn.Claim.Done || it.Obstacle() != nil)
+	return it.Commit != nil && it.Commit.Empty && (it.Claimed() || it.Obstacle() != nil)
 }
 
 // twoFailures counts how often two failures have taken turns: three times each is as bad as one three times, and every further one is

@@ -1,0 +1,132 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// plan takes a plan up as it stands.
+func (s *State) plan(p *Planned) {
+	if p != nil {
+		plan := p.Plan
+		s.Plan, s.PlanDue, s.tree = &plan, false, p.Tree
+	}
+}
+
+// HeadTree is the tree of Head; empty when no record has told it.
+func (s State) HeadTree() string { return s.tree }
+
+// Rules are what a run of a plan is held to.
+func (s State) Rules() task.PlanRules { return s.Start.Plan.Rules() }
+
+// advance takes up what an iteration made of the plan. A turn that does not count hands nothing on.
+func (s *State) advance(it *Iteration) {
+	a := it.Commit.Plan
+	if s.Plan == nil || a == nil {
+		return
+	}
+	if before := s.Plan.Story(it.Story); before != nil {
+		copied := *before
+		it.before = &copied
+	}
+	s.replan(a.Stories...)
+	if a.Handed && !s.counts(*it) {
+		s.takeBack(*it)
+	}
+}
+
+func (s *State) replan(stories ...task.Story) {
+	if len(stories) > 0 {
+		plan := s.Plan.With(stories...)
+		s.Plan = &plan
+	}
+}
+
+// hold keeps a story where it was when the checks have said no to what handed it on. An approval of a tree that fails is none: what failed
+// is what the next iteration has to fix.
+func (s *State) hold(it Iteration) {
+	failure := it.Failure()
+	if s.Plan == nil || failure == nil || it.Commit == nil || it.Commit.Plan == nil || !it.Commit.Plan.Handed {
+		return
+	}
+	story := s.Plan.Story(it.Story)
+	switch {
+	case story == nil:
+	case it.Mode != Review:
+		s.takeBack(it)
+	case story.ReviewStatus == task.Approved:
+		held := *story
+		held.Passes, held.ReviewStatus = false, task.ChangesRequested
+		held.ReviewFeedback = fmt.Sprintf("The check %q failed after the review: %s", failure.Check, failure.Reason)
+		s.replan(held)
+		s.PlanDue = true
+	}
+}
+
+// takeBack undoes what an iteration did to its story's standing.
+func (s *State) takeBack(it Iteration) {
+	story := s.Plan.Story(it.Story)
+	if story == nil || it.before == nil {
+		return
+	}
+	held, before := *story, it.before
+	held.Passes, held.ReviewStatus, held.ReviewCount, held.ReviewFeedback = before.Passes, before.ReviewStatus, before.ReviewCount, before.ReviewFeedback
+	s.replan(held)
+	s.PlanDue = true
+}
+
+func (s *State) corrected(c Commit) {
+	s.Tip, s.tree, s.PlanDue = c.SHA, c.Tree, false
+}
+
+// finished reports whether the run is done: an iteration that passed, and of a plan every story approved (S4-20, S4-21).
+func (s State) finished(it Iteration) bool {
+	return it.Done() && (s.Plan == nil || s.Plan.Complete(s.Rules()))
+}
+
+// doneReason says why a run is done, and what of a plan nobody has approved (C14).
+func (s State) doneReason(n int) string {
+	if s.Plan == nil {
+		return fmt.Sprintf("all checks passed on iteration %d", n)
+	}
+	why := fmt.Sprintf("all %d stories are approved, and all checks passed on iteration %d", len(s.Plan.Stories), n)
+	if s.Rules().SkipReview {
+		why = fmt.Sprintf("all %d stories are done without a review, and all checks passed on iteration %d", len(s.Plan.Stories), n)
+	}
+	if capped := s.AtCap(); len(capped) > 0 {
+		why += fmt.Sprintf("; %s %s", task.AtCap, strings.Join(capped, ", "))
+	}
+	return why
+}
+
+// AtCap lists the stories that nobody approved but the cap of reviews (S4-90).
+func (s State) AtCap() []string {
+	var ids []string
+	if s.Plan != nil {
+		for _, story := range s.Plan.Stories {
+			if story.AtCap() {
+				ids = append(ids, story.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// nextStory is what the next turn is for. Of a plan, the story with it; spent says why there can be no turn.
+func (s State) nextStory() (mode Mode, id, spent string) {
+	if s.Plan == nil {
+		return s.nextMode(), "", ""
+	}
+	rules := s.Rules()
+	mode = s.Plan.Mode(rules)
+	story, ok := s.Plan.Next(mode, rules)
+	switch {
+	case !ok:
+		return mode, "", fmt.Sprintf("no story is left that can be done, and %d of %d are not approved", len(s.Plan.Stories)-s.Plan.Passed(), len(s.Plan.Stories))
+	case mode == Review && story.ReviewCount > rules.ReviewCap: // it was approved at the cap, and its checks failed, twice
+		return mode, "", fmt.Sprintf("%s has been reviewed %d times, and its checks still fail", story.ID, story.ReviewCount)
+	}
+	return mode, story.ID, ""
+}
