@@ -22,6 +22,7 @@ type Inputs struct {
 	Prompt     string `env:"INPUT_PROMPT"`
 	PromptFile string `env:"INPUT_PROMPT_FILE"`
 	Issue      int    `env:"INPUT_ISSUE"` // 0: none given
+	Plan       string `env:"INPUT_PLAN"`  // path of a plan from the top of the repository
 
 	Agent                string   `env:"INPUT_AGENT"`
 	AgentArgs            []string // split as a shell does
@@ -36,6 +37,8 @@ type Inputs struct {
 	MaxIterations  int      `env:"INPUT_MAX_ITERATIONS"`  // 0: not given
 	TimeoutMinutes int      `env:"INPUT_TIMEOUT_MINUTES"` // 0: not given
 	Review         *bool    `env:"INPUT_REVIEW"`          // nil: not given
+	ReviewCap      int      `env:"INPUT_REVIEW_CAP"`      // of a story; 0: not given
+	Sandbox        string   `env:"INPUT_SANDBOX"`
 
 	BaseBranch         string `env:"INPUT_BASE_BRANCH"` // empty: the default branch
 	BranchPrefix       string `env:"INPUT_BRANCH_PREFIX"`
@@ -95,6 +98,12 @@ func (in Inputs) contradictions() []string {
 	if in.Issue != 0 && (in.Prompt != "" || in.PromptFile != "") {
 		problems = append(problems, "inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.")
 	}
+	if in.Plan != "" && (in.Issue != 0 || in.Prompt != "" || in.PromptFile != "") {
+		problems = append(problems, "inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed.")
+	}
+	if in.Plan != "" && isInside(in.Plan) != nil {
+		problems = append(problems, fmt.Sprintf("input plan is %s; allowed is the path of a file in the repository, such as \"ralph/tasks.json\".", show(in.Plan)))
+	}
 	if (in.AppID != 0) != (in.AppPrivateKey != "") {
 		problems = append(problems, "inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.")
 	}
@@ -124,6 +133,8 @@ func (in Inputs) Layer() Layer {
 	put("maximumIterations", in.MaxIterations, in.MaxIterations > 0)
 	put("timeoutMinutes", in.TimeoutMinutes, in.TimeoutMinutes > 0)
 	put("review", in.Review, in.Review != nil)
+	put("reviewCap", in.ReviewCap, in.ReviewCap > 0)
+	put("sandbox", in.Sandbox, in.Sandbox != "")
 	text, err := json.Marshal(object)
 	if err != nil { // there are only texts, numbers and booleans in it
 		panic(err)

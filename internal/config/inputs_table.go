@@ -31,6 +31,7 @@ const (
 	mostIterations = 10_000
 	mostMinutes    = 7200
 	mostTasks      = 100
+	mostReviews    = 100
 	mostIssue      = 1<<31 - 1
 	mostAppID      = 1 << 53
 )
@@ -48,6 +49,7 @@ var InputTable = []Input{
 	{Name: "prompt", Description: "What to do, for workflow_dispatch. Not together with prompt_file or issue."},
 	{Name: "prompt_file", Description: "File in the repository that says what to do. Not together with prompt or issue."},
 	{Name: "issue", kind: number, min: 1, max: mostIssue, Description: "Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."},
+	{Name: "plan", Description: "Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the only one that is looked at."},
 	{Name: "agent", Description: "Coding agent: claude, codex, amp, gemini, opencode, or the path of a program that takes a prompt on standard input. Default: claude."},
 	{Name: "agent_args", Description: "Arguments added to the agent's own, quoted as in a shell."},
 	{Name: "model", Description: "Model of the agent. Default: the agent's own."},
@@ -62,9 +64,12 @@ var InputTable = []Input{
 	{Name: "timeout_minutes", kind: number, min: 1, max: mostMinutes,
 		Description: "How many minutes a run may take; keep it below the job's timeout-minutes. Default: 60."},
 	{Name: "review", kind: boolean, Description: "Whether a fresh reviewer must approve before a run is done. Default: true."},
+	{Name: "review_cap", kind: number, min: 1, max: mostReviews,
+		Description: "How many reviews a story of a plan may take before it is approved all the same, and marked so. Default: 5."},
 	{Name: "base_branch", Description: "Branch to start from and to open the pull request against. Default: the default branch."},
 	{Name: "branch_prefix", Default: "ralph/", Description: "What the name of a run's branch begins with."},
 	{Name: "branch_name_template", Description: "Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."},
+	{Name: "sandbox", Description: "What the agent and the checks are kept in: auto, bwrap, landlock, container, docker-sandbox, off or require. Default: auto."},
 	{Name: "dry_run", kind: boolean, Default: "false", Description: "Do everything but write to GitHub; reports go to the job summary."},
 	{Name: "max_tasks", kind: number, min: 1, max: mostTasks, Default: "1", Description: "How many tasks one scheduled sweep works on."},
 	{Name: "settings", Description: "Settings as JSON, laid over .ralph/settings.json of the base commit."},

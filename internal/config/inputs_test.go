@@ -27,6 +27,7 @@ func TestInputsBecomeSettings(t *testing.T) {
 		"INPUT_AGENT": "codex", "INPUT_AGENT_ARGS": `-c 'a b' --x="c d" e\ f ""`, "INPUT_REVIEWER_MODEL": "o",
 		"INPUT_CHECKS": "make lint\n\n# slow\n  make test \n", "INPUT_MAX_ITERATIONS": "3", "INPUT_ALLOWED_BOTS": "a[bot], b",
 		"INPUT_SETTINGS": `{"maximumIterations": 8, "baseline": "off"}`, "INPUT_SETUP": "npm ci",
+		"INPUT_REVIEW_CAP": "2", "INPUT_SANDBOX": "landlock",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +42,7 @@ func TestInputsBecomeSettings(t *testing.T) {
 	if want := []string{"-c", "a b", "--x=c d", "e f", ""}; !reflect.DeepEqual(in.AgentArgs, want) {
 		t.Errorf("arguments %q, want %q", in.AgentArgs, want)
 	}
-	if s.Iterations(TaskIterations) != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" || s.Agent.Command != "codex" ||
+	if s.Iterations(TaskIterations) != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" || s.ReviewCap != 2 || s.Sandbox != "landlock" || s.Agent.Command != "codex" ||
 		s.Reviewer.Model != "o" || len(s.Guardrails) != 2 || s.Guardrails[1].Command != "make test" || s.GuardrailsFrom != "inputs" {
 		t.Errorf("%+v", s)
 	}
@@ -58,6 +59,10 @@ func TestInputProblems(t *testing.T) {
 		{map[string]string{"INPUT_REVIEW": "maybe"}, `input review is "maybe"; allowed is true or false.`},
 		{map[string]string{"INPUT_PROMPT": "a", "INPUT_PROMPT_FILE": "b"}, `inputs prompt and prompt_file are both given; only one of them is allowed.`},
 		{map[string]string{"INPUT_PROMPT": "a", "INPUT_ISSUE": "1"}, `inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.`},
+		{map[string]string{"INPUT_PLAN": "ralph/tasks.json", "INPUT_ISSUE": "1"}, `inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed.`},
+		{map[string]string{"INPUT_PLAN": "../tasks.json"}, `input plan is "../tasks.json"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
+		{map[string]string{"INPUT_PLAN": "/etc/passwd"}, `input plan is "/etc/passwd"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
+		{map[string]string{"INPUT_REVIEW_CAP": "101"}, `input review_cap is "101"; allowed is a whole number from 1 to 100.`},
 		{map[string]string{"INPUT_APP_PRIVATE_KEY": key}, `inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.`},
 		{map[string]string{"INPUT_TRIGGER_PHRASE": "hey ralph"}, `input trigger_phrase is "hey ralph"; allowed is one word, such as "/ralph".`},
 		{map[string]string{"INPUT_ALLOWED_BOTS": "*"}, `input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
@@ -73,6 +78,16 @@ func TestInputProblems(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), key) {
 			t.Errorf("a secret is quoted: %v", err)
 		}
+	}
+}
+
+func TestSandboxIsCheckedAsASetting(t *testing.T) {
+	in, err := ReadInputs(map[string]string{"INPUT_SANDBOX": "jail"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(in.Layers()...); err == nil || !strings.Contains(err.Error(), `inputs: sandbox is "jail"; allowed`) {
+		t.Error(err)
 	}
 }
 
