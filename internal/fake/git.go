@@ -116,7 +116,13 @@ func initBare(dir, branch string) error {
 	return nil
 }
 
+// runGit is what git prints, without the white space around it.
 func runGit(dir, stdin string, args ...string) (string, error) {
+	out, err := runGitRaw(dir, stdin, args...)
+	return strings.TrimSpace(out), err
+}
+
+func runGitRaw(dir, stdin string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, gitEnv(), strings.NewReader(stdin)
 	var problems strings.Builder
@@ -125,7 +131,7 @@ func runGit(dir, stdin string, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(problems.String()))
 	}
-	return strings.TrimSpace(string(out)), nil
+	return string(out), nil
 }
 
 // read asks a repository something; empty when git says no.

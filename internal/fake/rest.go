@@ -33,6 +33,7 @@ func routes() []route {
 		{"GET", repo + "/collaborators/{login}/permission", nil, (*GitHub).getPermission},
 		{"GET", repo + "/branches/{branch...}", nil, (*GitHub).getBranch},
 		{"GET", repo + "/git/ref/{ref...}", nil, (*GitHub).getRef},
+		{"GET", repo + "/contents/{path...}", []string{"ref"}, (*GitHub).getContents},
 		{"GET", repo + "/issues", append([]string{"milestone", "state", "assignee", "creator", "mentioned", "labels", "sort", "direction", "since"}, paging...), (*GitHub).listIssues},
 		{"GET", repo + "/issues/comments/{id}", nil, (*GitHub).getComment},
 		{"PATCH", repo + "/issues/comments/{id}", nil, (*GitHub).editComment},

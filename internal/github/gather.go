@@ -76,6 +76,28 @@ func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 	return issue(i), nil
 }
 
+// File reads a file as a branch or a commit has it; ok is false when there is none. Only what GitHub sends in one piece is read: at most
+// 1 MiB.
+func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok bool, err error) {
+	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path, &github.RepositoryContentGetOptions{Ref: ref})
+	doing := fmt.Sprintf("reading %s of %s", path, ref)
+	switch {
+	case ErrGone(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, explain(doing, err)
+	case file == nil || file.GetType() != "file":
+		return nil, false, fmt.Errorf("%s: it is no file", doing)
+	case file.GetEncoding() == "none":
+		return nil, false, fmt.Errorf("%s: it has %d bytes, and GitHub sends at most 1048576", doing, file.GetSize())
+	}
+	text, err := file.GetContent()
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", doing, err)
+	}
+	return []byte(text), true, nil
+}
+
 // fork reports whether a pull request's head is another repository; also true when that one is gone.
 func (c *Client) fork(ctx context.Context, number int) (bool, error) {
 	p, _, err := c.api.PullRequests.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
