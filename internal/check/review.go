@@ -204,8 +204,19 @@ func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 		v.Pass, v.Reason = true, summary
 		return v
 	}
+	v.Reason = who + " asks for changes"
+	if summary != "" {
+		v.Reason += ": " + shorten(summary, 200)
+	}
+	v.Output = loop.Excerpt(a.Feedback())
+	v.Tell = strings.Replace(who, "the", "A", 1) + " who read only the task and your change asks for this:\n\n" + v.Output
+	return v
+}
+
+// Feedback is what the reviewer wants changed: the summary, and an issue a line.
+func (a Answer) Feedback() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", summary)
+	fmt.Fprintf(&b, "%s\n", strings.Join(strings.Fields(a.Summary), " "))
 	for _, i := range a.Issues {
 		where := ""
 		if i.File != "" {
@@ -216,13 +227,7 @@ func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 		}
 		fmt.Fprintf(&b, "- %s%s\n", where, strings.TrimSpace(i.Problem))
 	}
-	v.Reason = who + " asks for changes"
-	if summary != "" {
-		v.Reason += ": " + shorten(summary, 200)
-	}
-	v.Output = loop.Excerpt(b.String())
-	v.Tell = strings.Replace(who, "the", "A", 1) + " who read only the task and your change asks for this:\n\n" + v.Output
-	return v
+	return b.String()
 }
 
 func shorten(s string, most int) string {

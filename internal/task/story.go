@@ -29,3 +29,28 @@ func (p Plan) Standing(id string) string {
 	}
 	return "not handed in"
 }
+
+// Restored is the plan with every review field as another has it: what the stories say may stay, how they stand goes back. Stories that the
+// other has not keep theirs.
+func (p Plan) Restored(before Plan) Plan {
+	out := p.With()
+	for i := range out.Stories {
+		if old := before.Story(out.Stories[i].ID); old != nil {
+			s := &out.Stories[i]
+			s.Passes, s.ReviewStatus, s.ReviewCount, s.ReviewFeedback = old.Passes, old.ReviewStatus, old.ReviewCount, old.ReviewFeedback
+		}
+	}
+	return out
+}
+
+// Map is a copy of the plan with f applied to every text in it that is no name: to take secrets out before it is stored.
+func (p Plan) Map(f func(string) string) Plan {
+	out := p.With()
+	out.Project, out.Description, out.VerifyCommands = f(p.Project), f(p.Description), mapped(p.VerifyCommands, f)
+	for i := range out.Stories {
+		s := &out.Stories[i]
+		s.Title, s.Description, s.ReviewFeedback, s.Notes = f(s.Title), f(s.Description), f(s.ReviewFeedback), f(s.Notes)
+		s.AcceptanceCriteria = mapped(s.AcceptanceCriteria, f)
+	}
+	return out
+}
