@@ -1,0 +1,238 @@
+package task
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Compare is every rule that the harness holds an iteration to: Invariants, Transitions, and what nobody may do to a plan while it is run
+// (C8): delete or rename a story, rewrite its title, description or criteria (a criterion may move to a new story, never vanish), change
+// project, branch, description or verify commands, add a story that has passed, bring in a cycle. story is the one that the iteration was
+// given; any other's review fields are out of bounds, and with SkipReview any other's passes.
+func Compare(before, after Plan, story string, m Mode, r PlanRules) []Violation {
+	c := comparison{before: before, after: after, story: story, mode: m, rules: r}
+	c.snapshot = before.Snapshot()
+	if r.SkipReview {
+		c.mode = Implement
+		c.withoutReviews()
+	} else {
+		c.invariants()
+		t := transition{before: c.snapshot, after: after, rules: r, given: &story}
+		c.found = append(c.found, t.violations(m)...)
+	}
+	c.plan()
+	c.stories()
+	return c.found
+}
+
+// comparison is a plan before and after an iteration.
+type comparison struct {
+	before, after Plan
+	story         string
+	mode          Mode
+	rules         PlanRules
+	snapshot      Snapshot
+	found         violations
+}
+
+// invariants are Check 2, and S4-62. A count that was beyond the cap before, since somebody has lowered the cap, is nobody's fault.
+func (c *comparison) invariants() {
+	for _, v := range c.after.Invariants(c.rules) {
+		if v.Field != "reviewCount" || c.snapshot[v.Story].ReviewCount <= c.rules.cap() {
+			c.found = append(c.found, v)
+		}
+	}
+}
+
+// withoutReviews holds S4-96: nothing but the story that the iteration was given may be passed, and no review field changes.
+func (c *comparison) withoutReviews() {
+	t := transition{before: c.snapshot, after: c.after}
+	t.gone()
+	t.newStories()
+	c.found = append(c.found, t.found...)
+	for _, s := range c.after.Stories {
+		was, known := c.snapshot[s.ID]
+		if !known {
+			continue
+		}
+		for _, step := range was.stepsTo(s.standing()) {
+			if step.field == "passes" && s.Passes && s.ID == c.story {
+				continue
+			}
+			c.found.add(transitionCheck, s.ID, step.field, "Story %s had illegal transition: %s. Without reviews an iteration may set passes=true "+
+				"for the story that it was given, %s, and nothing else.", s.ID, step, c.story)
+		}
+	}
+}
+
+// plan holds what is the plan's own, and the order of its stories.
+func (c *comparison) plan() {
+	b, a := c.before, c.after
+	for _, f := range []struct {
+		field string
+		same  bool
+	}{
+		{"project", b.Project == a.Project},
+		{"branchName", b.BranchName == a.BranchName},
+		{"description", b.Description == a.Description},
+		{"verifyCommands", slices.Equal(b.VerifyCommands, a.VerifyCommands)},
+	} {
+		if !f.same {
+			c.fixed("", f.field, "The plan's "+f.field)
+		}
+	}
+	for _, key := range differing(b.Extra, a.Extra) {
+		c.fixed("", key, "The plan's "+shortPath(key))
+	}
+	if _, err := a.Order(); err != nil {
+		c.found.add(contentCheck, "", "dependsOn", "The plan cannot be done in any order: %v.", err)
+	}
+	if c.mode == Review && !slices.Equal(ids(c.common(b)), ids(c.common(a))) {
+		c.fixed("", "userStories", "The order of the stories")
+	}
+}
+
+func (c *comparison) fixed(story, field, what string) {
+	c.found.add(contentCheck, story, field, "%s changed; put it back as it was.", what)
+}
+
+// common are the stories of one of the plans that were there before.
+func (c *comparison) common(p Plan) []Story {
+	there := c.after.Snapshot()
+	return slices.DeleteFunc(slices.Clone(p.Stories), func(s Story) bool {
+		_, was := c.snapshot[s.ID]
+		_, is := there[s.ID]
+		return !was || !is
+	})
+}
+
+func ids(stories []Story) []string {
+	out := make([]string, len(stories))
+	for i, s := range stories {
+		out[i] = s.ID
+	}
+	return out
+}
+
+// stories holds what may change in a story besides its standing.
+func (c *comparison) stories() {
+	was := make(map[string]*Story, len(c.before.Stories))
+	for i := range c.before.Stories {
+		was[c.before.Stories[i].ID] = &c.before.Stories[i]
+	}
+	moved := map[string]bool{} // the criteria of new stories
+	for _, s := range c.after.Stories {
+		if was[s.ID] == nil {
+			for _, text := range s.AcceptanceCriteria {
+				moved[oneLine(text)] = true
+			}
+		}
+	}
+	for _, s := range c.after.Stories {
+		if s.Passes && strings.TrimSpace(s.Notes) == "" { // S4-62
+			c.found.add(schemaCheck, s.ID, "notes", "Story %s has passes=true and empty notes; say in notes what was done.", s.ID)
+		}
+		if w := was[s.ID]; w != nil {
+			c.text(*w, s, moved)
+			c.feedback(*w, s)
+			c.untouched(*w, s)
+		} else if s.ReviewFeedback != "" {
+			c.found.add(contentCheck, s.ID, "reviewFeedback", "New story %s must start with empty reviewFeedback.", s.ID)
+		}
+	}
+}
+
+// text holds what a story asks for.
+func (c *comparison) text(was, is Story, moved map[string]bool) {
+	if was.Title != is.Title {
+		c.fixed(is.ID, "title", "The title of story "+is.ID)
+	}
+	if was.Description != is.Description {
+		c.fixed(is.ID, "description", "The description of story "+is.ID)
+	}
+	if slices.Equal(was.AcceptanceCriteria, is.AcceptanceCriteria) {
+		return
+	}
+	if was.Passes { // what it was approved for
+		c.fixed(is.ID, "acceptanceCriteria", "The acceptance criteria of story "+is.ID+", which has passed,")
+		return
+	}
+	stays := map[string]bool{}
+	for _, text := range is.AcceptanceCriteria {
+		stays[oneLine(text)] = true
+	}
+	kept := 0
+	for _, text := range was.AcceptanceCriteria {
+		switch key := oneLine(text); {
+		case stays[key]:
+			kept++
+		case !moved[key]:
+			c.found.add(contentCheck, is.ID, "acceptanceCriteria", "Story %s lost the acceptance criterion %s; put it back word for word, "+
+				"or move it into a new story.", is.ID, short(text))
+		}
+	}
+	if kept == 0 && len(was.AcceptanceCriteria) > 0 {
+		c.found.add(contentCheck, is.ID, "acceptanceCriteria", "Story %s lost all of its acceptance criteria; keep at least one of them.", is.ID)
+	}
+}
+
+// feedback holds who may write a review's words: the review, and whoever has addressed them.
+func (c *comparison) feedback(was, is Story) {
+	reviewed := c.mode == Review && is.ID == c.story
+	again := c.mode == ReviewFix && is.ID == c.story && was.ReviewStatus == ChangesRequested && is.ReviewStatus == NeedsReview
+	if was.ReviewFeedback != is.ReviewFeedback && (c.rules.SkipReview || !reviewed && !again) {
+		c.fixed(is.ID, "reviewFeedback", "The reviewFeedback of story "+is.ID)
+	}
+}
+
+// untouched holds that a review changes nothing but what it says of its story.
+func (c *comparison) untouched(was, is Story) {
+	if c.mode != Review {
+		return
+	}
+	for _, f := range []struct {
+		field string
+		same  bool
+	}{
+		{"notes", was.Notes == is.Notes || is.ID == c.story},
+		{"acceptanceCriteria", slices.Equal(was.AcceptanceCriteria, is.AcceptanceCriteria)},
+		{"priority", was.Priority == is.Priority},
+		{"dependsOn", slices.Equal(was.DependsOn, is.DependsOn)},
+	} {
+		if !f.same {
+			c.found.add(contentCheck, is.ID, f.field, "The review changed %s of story %s; a review changes nothing but the review fields and notes of its story.", f.field, is.ID)
+		}
+	}
+	for _, key := range differing(was.Extra, is.Extra) {
+		c.fixed(is.ID, key, shortPath(key)+" of story "+is.ID)
+	}
+}
+
+// differing are the keys whose values are not the same JSON in both, sorted.
+func differing(a, b map[string]json.RawMessage) []string {
+	var out []string
+	for key, value := range a {
+		if other, ok := b[key]; !ok || !sameJSON(value, other) {
+			out = append(out, key)
+		}
+	}
+	for key := range maps.Keys(b) {
+		if _, ok := a[key]; !ok {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sameJSON compares what two texts say: whoever rewrites a file may write é for \u00e9.
+func sameJSON(a, b json.RawMessage) bool {
+	if string(a) == string(b) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}

@@ -1,0 +1,123 @@
+package task
+
+// Mode says what the next iteration is for (S4-18): review-fix, else review, else implement; with SkipReview always implement.
+func (p Plan) Mode(r PlanRules) Mode {
+	mode := Implement
+	for _, s := range p.Stories {
+		switch {
+		case r.SkipReview:
+		case s.ReviewStatus == ChangesRequested:
+			return ReviewFix
+		case s.ReviewStatus == NeedsReview:
+			mode = Review
+		}
+	}
+	return mode
+}
+
+// Next is the story of the next iteration: of those the mode is for the one of the best priority, of several the first in the file. A story
+// is implemented only when all that it depends on has passed (S4-87); what is once implemented is reviewed and mended in any case, else a
+// dependency that was added later could hold it up for ever. ok is false when nothing is left to do in this mode.
+func (p Plan) Next(m Mode, r PlanRules) (s Story, ok bool) {
+	passed := make(map[string]bool, len(p.Stories))
+	for _, s := range p.Stories {
+		passed[s.ID] = s.done(r)
+	}
+	best := -1
+	for i, s := range p.Stories {
+		if s.waitsFor(m, r) && (m != Implement || s.ready(passed)) && (best < 0 || s.Priority < p.Stories[best].Priority) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return Story{}, false
+	}
+	return p.Stories[best], true
+}
+
+// waitsFor reports whether a story is at the point where an iteration of a mode takes it up.
+func (s Story) waitsFor(m Mode, r PlanRules) bool {
+	switch m {
+	case Implement:
+		return !s.Passes && (r.SkipReview || s.ReviewStatus == Unreviewed)
+	case Review:
+		return !r.SkipReview && s.ReviewStatus == NeedsReview
+	case ReviewFix:
+		return !r.SkipReview && s.ReviewStatus == ChangesRequested
+	}
+	return false
+}
+
+func (s Story) ready(passed map[string]bool) bool {
+	for _, id := range s.DependsOn {
+		if !passed[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// done reports whether nothing is left to do for a story.
+func (s Story) done(r PlanRules) bool {
+	return s.Passes && (r.SkipReview || s.ReviewStatus == Approved)
+}
+
+// Complete reports whether every story passes, and unless SkipReview is approved (S4-20). A plan without stories is not complete.
+func (p Plan) Complete(r PlanRules) bool {
+	for _, s := range p.Stories {
+		if !s.done(r) {
+			return false
+		}
+	}
+	return len(p.Stories) > 0
+}
+
+// Passed counts the stories whose passes is true.
+func (p Plan) Passed() int {
+	n := 0
+	for _, s := range p.Stories {
+		if s.Passes {
+			n++
+		}
+	}
+	return n
+}
+
+// cap is after how many reviews a story is approved whatever they say (S4-43). Rules that name none have the default, never none: with a
+// cap of 0 the first review would pass every story.
+func (r PlanRules) cap() int {
+	if r.ReviewCap < 1 {
+		return DefaultReviewCap
+	}
+	return r.ReviewCap
+}
+
+// Estimate is how many iterations the stories that are left will take (S4-133). likely is three for a story that is not begun (implemented,
+// reviewed, and every other one mended or reviewed again), two for one that waits for its review or for its fix. most is what the cap
+// allows: a story that is not begun is implemented, reviewed as often as the cap says and mended between, 2×cap in all, 10 at a cap of 5; of
+// one that is begun the reviews that it has had are taken off. With SkipReview both are one a story. likely is never more than most.
+func (p Plan) Estimate(r PlanRules) (likely, most int) {
+	for _, s := range p.Stories {
+		if s.done(r) {
+			continue
+		}
+		l, m := s.estimate(r)
+		likely += min(l, m)
+		most += m
+	}
+	return likely, most
+}
+
+func (s Story) estimate(r PlanRules) (likely, most int) {
+	if r.SkipReview {
+		return 1, 1
+	}
+	reviews := max(1, r.cap()-s.ReviewCount)
+	switch s.ReviewStatus {
+	case NeedsReview:
+		return 2, 2*reviews - 1
+	case ChangesRequested:
+		return 2, 2 * reviews
+	}
+	return 3, 2 * reviews
+}

@@ -1,0 +1,221 @@
+package task
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Transitions are Check 2.5 (S4-69…S4-82): whether what changed against the snapshot is legal in the mode; nothing with SkipReview, and
+// nothing without a snapshot (S4-68), which nil is. A snapshot does not hold feedback, nor which story the iteration was given: see Compare.
+func Transitions(before Snapshot, after Plan, m Mode, r PlanRules) []Violation {
+	if r.SkipReview || before == nil {
+		return nil
+	}
+	return (&transition{before: before, after: after, rules: r}).violations(m)
+}
+
+// transition is a change of a plan that is held against the table of S4 §5b.
+type transition struct {
+	before Snapshot
+	after  Plan
+	rules  PlanRules
+	given  *string // the only story that may make a step; nil: nobody knows which
+	found  violations
+}
+
+// step is a review field of a story that changed.
+type step struct{ field, from, to string }
+
+func (s step) String() string { return s.field + " " + s.from + " → " + s.to }
+
+func (s Standing) stepsTo(t Standing) []step {
+	var out []step
+	if s.Passes != t.Passes {
+		out = append(out, step{"passes", fmt.Sprint(s.Passes), fmt.Sprint(t.Passes)})
+	}
+	if s.ReviewStatus != t.ReviewStatus {
+		out = append(out, step{"reviewStatus", s.ReviewStatus.shown(), t.ReviewStatus.shown()})
+	}
+	if s.ReviewCount != t.ReviewCount {
+		out = append(out, step{"reviewCount", fmt.Sprint(s.ReviewCount), fmt.Sprint(t.ReviewCount)})
+	}
+	return out
+}
+
+func (t *transition) violations(m Mode) []Violation {
+	t.gone()
+	switch m {
+	case Implement:
+		t.handedIn(Unreviewed, "Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. "+
+			"Story %s had illegal transition: %s.")
+		t.newStories()
+	case ReviewFix:
+		t.handedIn(ChangesRequested, "Review-fix iterations cannot approve stories. Story %s must go back to needs_review for re-review. "+
+			"Illegal transition: %s.")
+		t.newStories()
+	case Review:
+		t.review()
+	default:
+		t.found.add(transitionCheck, "", "", "The mode %s is none; allowed are %s.", short(string(m)), listed([]Mode{Implement, Review, ReviewFix}))
+	}
+	return t.found
+}
+
+// gone holds that no story is deleted (S4-74: review fields that are not there any more have changed).
+func (t *transition) gone() {
+	there := t.after.Snapshot()
+	for _, id := range slices.Sorted(maps.Keys(t.before)) {
+		if _, ok := there[id]; !ok {
+			t.found.add(transitionCheck, id, "id", "Story %s was deleted; put it back as it was, stories of a plan stay in it.", id)
+		}
+	}
+}
+
+// newStories holds that stories which were not there begin at the beginning (S4-70).
+func (t *transition) newStories() {
+	for _, s := range t.after.Stories {
+		if _, known := t.before[s.ID]; known {
+			continue
+		}
+		for _, c := range (Standing{}).stepsTo(s.standing()) {
+			t.found.add(transitionCheck, s.ID, c.field, "New story %s must start with passes false, reviewStatus null and reviewCount 0; its %s is %s.",
+				s.ID, c.field, c.to)
+		}
+	}
+}
+
+// handedIn holds that one story at most was handed in for review, from a status, and that nothing else changed (S4-69…S4-74,
+// S4-79…S4-82). illegal is what is said of a change: the story and the step.
+func (t *transition) handedIn(from ReviewStatus, illegal string) {
+	var handed []string
+	for _, s := range t.after.Stories {
+		was, known := t.before[s.ID]
+		if !known {
+			continue
+		}
+		for _, c := range was.stepsTo(s.standing()) {
+			if c.field == "reviewStatus" && was.ReviewStatus == from && s.ReviewStatus == NeedsReview {
+				handed = append(handed, s.ID)
+				t.cleared(s, from)
+				continue
+			}
+			t.found.add(transitionCheck, s.ID, c.field, illegal, s.ID, c)
+		}
+	}
+	if t.given != nil {
+		for _, id := range handed {
+			if id != *t.given {
+				t.found.add(transitionCheck, id, "reviewStatus", "Story %s was handed in for review, and the iteration was for story %s; "+
+					"set its reviewStatus back to %s. One story an iteration.", id, *t.given, from.shown())
+			}
+		}
+		return
+	}
+	for _, id := range handed[min(1, len(handed)):] {
+		t.found.add(transitionCheck, id, "reviewStatus", "Stories %s were handed in for review in one iteration; allowed is one. "+
+			"Set the reviewStatus of %s back to %s.", listed(handed), id, from.shown())
+	}
+}
+
+// cleared holds that a story which is handed in again has no feedback any more (S4-79).
+func (t *transition) cleared(s Story, from ReviewStatus) {
+	if from == ChangesRequested && s.ReviewFeedback != "" {
+		t.found.add(transitionCheck, s.ID, "reviewFeedback", "Story %s was handed in again and still has its reviewFeedback; "+
+			"clear it when all of it is addressed.", s.ID)
+	}
+}
+
+// review holds that one story was reviewed and nothing else changed (S4-75…S4-78).
+func (t *transition) review() {
+	var changed []string
+	for _, s := range t.after.Stories {
+		was, known := t.before[s.ID]
+		switch {
+		case !known:
+			t.illegalReview(s.ID, "", "a review adds no story")
+		case was != s.standing():
+			changed = append(changed, s.ID)
+		}
+	}
+	if t.given != nil {
+		t.reviewOf(*t.given, changed)
+		return
+	}
+	switch len(changed) {
+	case 0:
+		t.unreviewed()
+	case 1:
+		t.verdict(changed[0])
+	default:
+		for _, id := range changed {
+			t.illegalReview(id, "", fmt.Sprintf("the review fields of %s changed, and a review may change those of one story", listed(changed)))
+		}
+	}
+}
+
+// reviewOf is review of a story that is known.
+func (t *transition) reviewOf(given string, changed []string) {
+	for _, id := range changed {
+		if id != given {
+			steps := t.before[id].stepsTo(t.after.Story(id).standing())
+			t.illegalReview(id, steps[0].field, fmt.Sprintf("%s, and the story to review was %s", steps[0], given))
+		}
+	}
+	if t.after.Story(given) == nil {
+		return // gone says so
+	}
+	t.verdict(given)
+}
+
+// unreviewed tells of a review that changed nothing; it names the story that waits for one.
+func (t *transition) unreviewed() {
+	for _, s := range t.after.Stories {
+		if t.before[s.ID].ReviewStatus == NeedsReview {
+			t.verdict(s.ID)
+			return
+		}
+	}
+	t.found.add(transitionCheck, "", "reviewCount", "Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.")
+}
+
+// verdict holds what a review made of a story.
+func (t *transition) verdict(id string) {
+	was, s := t.before[id], t.after.Story(id)
+	if was.ReviewStatus != NeedsReview {
+		t.illegalReview(id, "reviewStatus", fmt.Sprintf("its reviewStatus was %s, and only a story with needs_review can be reviewed", was.ReviewStatus.shown()))
+	}
+	switch s.ReviewCount {
+	case was.ReviewCount + 1:
+	case was.ReviewCount:
+		t.illegalReview(id, "reviewCount", fmt.Sprintf("reviewCount unchanged, a review must increment it from %d to %d", was.ReviewCount, was.ReviewCount+1))
+	default:
+		t.illegalReview(id, "reviewCount", fmt.Sprintf("reviewCount %d → %d, a review must increment it by 1", was.ReviewCount, s.ReviewCount))
+	}
+	t.outcome(was, *s)
+}
+
+// outcome holds that a reviewed story is approved or has changes requested, and at the cap approved (S4-76, S4-77, S4-90).
+func (t *transition) outcome(was Standing, s Story) {
+	atCap := s.ReviewCount >= t.rules.cap()
+	switch {
+	case s.ReviewStatus == Approved && !s.Passes:
+		t.illegalReview(s.ID, "passes", "reviewStatus is approved and passes is false, an approval sets both")
+	case s.ReviewStatus == Approved && !atCap && strings.HasPrefix(s.ReviewFeedback, AtCap):
+		t.illegalReview(s.ID, "reviewFeedback", fmt.Sprintf("reviewFeedback says %s at review %d of %d", AtCap, s.ReviewCount, t.rules.cap()))
+	case s.ReviewStatus == Approved:
+	case s.ReviewStatus != ChangesRequested:
+		t.illegalReview(s.ID, "reviewStatus", fmt.Sprintf("reviewStatus is %s, a review sets approved with passes=true, or changes_requested with reviewFeedback", s.ReviewStatus.shown()))
+	case s.Passes:
+		t.illegalReview(s.ID, "passes", "reviewStatus is changes_requested and passes is true")
+	case strings.TrimSpace(s.ReviewFeedback) == "":
+		t.illegalReview(s.ID, "reviewFeedback", "reviewStatus is changes_requested and reviewFeedback is empty")
+	case atCap:
+		t.illegalReview(s.ID, "reviewStatus", fmt.Sprintf("the review cap of %d is reached, so it must be approved, with what remains in reviewFeedback after %s", t.rules.cap(), AtCap))
+	}
+}
+
+func (t *transition) illegalReview(id, field, details string) {
+	t.found.add(transitionCheck, id, field, "Review iteration made illegal transition on story %s: %s.", id, details)
+}
