@@ -83,8 +83,8 @@ func (t *Tree) keep(ctx context.Context) error {
 	return nil
 }
 
-// clean removes what is neither tracked nor ignored nor the user's.
-func (t *Tree) clean(ctx context.Context) error {
+// clean removes what is neither tracked nor ignored nor the user's: everywhere, or in a path.
+func (t *Tree) clean(ctx context.Context, in ...string) error {
 	args, size := []string{"clean", "-ffdq"}, 0
 	for _, name := range t.kept {
 		args = append(args, "-e", pattern(name))
@@ -92,6 +92,10 @@ func (t *Tree) clean(ctx context.Context) error {
 	}
 	if size > maxKept {
 		return fmt.Errorf("%d untracked files are the user's; nothing is removed", len(t.kept))
+	}
+	args = append(args, "--")
+	for _, name := range in {
+		args = append(args, ":(top,literal)"+name)
 	}
 	_, err := t.git.out(ctx, args...)
 	return err
