@@ -41,6 +41,8 @@ type Spec struct {
 	Spare func() []int
 	// As is whom it runs as, without privileges to gain from there; nil is ourselves. Env should set its HOME.
 	As *User
+	// Box keeps it from what is none of its business; nil: nothing does.
+	Box Box
 }
 
 // DefaultGrace is the time between TERM and KILL (C11).
@@ -78,10 +80,18 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Class: Cancelled, Exit: -1}, nil
 	}
+	asked := s
+	box, err := boxed(s)
+	if err != nil {
+		return notStarted(s, err)
+	}
+	defer box.Leave()
+	s = box.Spec
 	r, err := start(s)
 	if r == nil {
 		return notStarted(s, err)
 	}
+	r.tree.keep(box.Keepers)
 	class := r.watch(ctx)
 	spared := false
 	if class != Exited {
@@ -94,6 +104,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	err = r.pipes.finish(spared)
 	r.warning.Wait()
 	result, undead := r.result(class)
+	result = box.told(asked, result)
 	result.Duration = time.Since(r.began)
 	switch {
 	case undead != nil:

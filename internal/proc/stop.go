@@ -9,7 +9,7 @@ const killing = 3 * time.Second
 // waited for, or does not even die of KILL for a time (killing).
 func (r *running) stop() {
 	if r.spec.Interrupt > 0 {
-		interrupt(r.process)
+		interrupt(r.innermost())
 		r.within(r.spec.Interrupt, func() bool { return true })
 	}
 	r.tree.terminate()

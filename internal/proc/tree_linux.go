@@ -33,6 +33,7 @@ type tree struct {
 	named map[int]bool  // of what rests: the processes that were to be spared, not what came of them
 	taken bool          // it has no root: it is of what was spared, to be ended, or of what was never ours
 	some  bool          // the last look at what was taken found something alive
+	kept  int           // how many processes, from the root down, only keep its box
 	// other is what is not ours to end; struck is what was killed.
 	other, struck map[int]ticks
 }
@@ -138,10 +139,17 @@ func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found 
 	return found
 }
 
-// terminate asks every process of the tree to end, also those that are stopped.
+// keep notes how many processes, from the root down, only keep the box of the rest.
+func (t *tree) keep(keepers int) { t.kept = keepers }
+
+// terminate asks every process of the tree to end, also those that are stopped. Those that keep a box end with what they keep.
 func (t *tree) terminate() {
 	all, _ := t.members()
+	keep, _ := t.keepers()
 	for _, s := range all {
+		if slices.Contains(keep, s.pid) {
+			continue
+		}
 		_ = syscall.Kill(s.pid, syscall.SIGTERM)
 		_ = syscall.Kill(s.pid, syscall.SIGCONT)
 	}

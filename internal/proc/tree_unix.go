@@ -23,8 +23,9 @@ func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
 	return err
 }
 
-func (t *tree) waited() {}
-func (t *tree) close()  {}
+func (t *tree) waited()  {}
+func (t *tree) close()   {}
+func (t *tree) keep(int) {}
 
 func (t *tree) signal(s syscall.Signal) {
 	for _, group := range t.groups {

@@ -20,8 +20,9 @@ func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
 	return err
 }
 
-func (t *tree) waited() {}
-func (t *tree) close()  {}
+func (t *tree) waited()  {}
+func (t *tree) close()   {}
+func (t *tree) keep(int) {}
 
 func (t *tree) terminate() { t.cut() }
 func (t *tree) kill()      { t.cut() }
@@ -60,6 +61,8 @@ func renouncePrivileges() error {
 }
 
 func signalName(*os.ProcessState) string { return "" }
+
+func signalOf(int) string { return "" }
 
 // HideSelf does nothing here.
 func HideSelf() error { return nil }

@@ -21,3 +21,5 @@ func signalName(state *os.ProcessState) string {
 	}
 	return unix.SignalName(status.Signal())
 }
+
+func signalOf(number int) string { return unix.SignalName(syscall.Signal(number)) }
