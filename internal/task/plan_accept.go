@@ -4,7 +4,7 @@ import "strings"
 
 // Accept is what the harness takes of an iteration's edit: after, when there are no violations; else before with the new stories that begin
 // as new stories do, and with the notes, priorities and dependencies of after as far as they are legal. No review field of before changes,
-// and no story of it is lost.
+// and no story of it is lost. In a review that a harness has the verdict of, what is taken is what Reviewed makes of it: Agrees.
 func Accept(before, after Plan, story string, m Mode, r PlanRules) (Plan, []Violation) {
 	found := violations(Compare(before, after, story, m, r))
 	if len(found) == 0 && !after.fits() {

@@ -68,7 +68,7 @@ func (c *comparison) withoutReviews() {
 	}
 }
 
-// plan holds what is the plan's own, and the order of its stories.
+// plan holds what is the plan's own, and that its stories can be done in some order. How the file orders them is free.
 func (c *comparison) plan() {
 	b, a := c.before, c.after
 	for _, f := range []struct {
@@ -90,31 +90,10 @@ func (c *comparison) plan() {
 	if _, err := a.Order(); err != nil {
 		c.found.add(contentCheck, "", "dependsOn", "The plan cannot be done in any order: %v.", err)
 	}
-	if c.mode == Review && !slices.Equal(ids(c.common(b)), ids(c.common(a))) {
-		c.fixed("", "userStories", "The order of the stories")
-	}
 }
 
 func (c *comparison) fixed(story, field, what string) {
 	c.found.add(contentCheck, story, field, "%s changed; put it back as it was.", what)
-}
-
-// common are the stories of one of the plans that were there before.
-func (c *comparison) common(p Plan) []Story {
-	there := c.after.Snapshot()
-	return slices.DeleteFunc(slices.Clone(p.Stories), func(s Story) bool {
-		_, was := c.snapshot[s.ID]
-		_, is := there[s.ID]
-		return !was || !is
-	})
-}
-
-func ids(stories []Story) []string {
-	out := make([]string, len(stories))
-	for i, s := range stories {
-		out[i] = s.ID
-	}
-	return out
 }
 
 // stories holds what may change in a story besides its standing.
