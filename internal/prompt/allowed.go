@@ -14,6 +14,8 @@ var (
 	common  = []string{"Role", "Iteration", "MaxIterations", "Title", "Task", "Hints", "Completion"}
 	writers = append(slices.Clone(common), "Criteria", "Attempts", "Shift", "Context", "Notes", "Exit")
 	judges  = append(slices.Clone(common), "Tree", "Change", "Noticed", "Answer")
+	plans   = append(slices.Clone(writers), "Tree", "Noticed", "Answer", "Mode", "Dir", "StoryID", "ReviewNumber", "ReviewCap", "SkipReview",
+		"Story", "Stories", "TakenBack", "Range", "Earlier")
 )
 
 // functions may be called in a condition. None of them makes text, and nothing loops: what a template makes is no longer than it and the
@@ -21,7 +23,10 @@ var (
 var functions = []string{"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge"}
 
 func fieldsOf(name string) []string {
-	if name == "review.md" || name == "qa.md" {
+	switch {
+	case strings.HasPrefix(name, "plan-"):
+		return plans
+	case name == "review.md" || name == "qa.md":
 		return judges
 	}
 	return writers

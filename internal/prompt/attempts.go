@@ -116,7 +116,7 @@ func fit(texts []*output, room int) (used int) {
 // told is one attempt: what it changed, what each check said, and its texts.
 func told(it loop.Iteration, texts []*output) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Attempt %d: %s\n\n%s", it.N, result(it), list(facts(it), maxHeads/loop.Window-maxLine, "- ", "facts"))
+	fmt.Fprintf(&b, "### Attempt %d%s: %s\n\n%s", it.N, purpose(it), result(it), list(facts(it), maxHeads/loop.Window-maxLine, "- ", "facts"))
 	lost := 0
 	for _, o := range texts {
 		switch {
@@ -137,9 +137,20 @@ func told(it loop.Iteration, texts []*output) string {
 	return b.String()
 }
 
+// purpose is what an iteration of a plan was for.
+func purpose(it loop.Iteration) string {
+	if it.Story == "" {
+		return ""
+	}
+	return " (" + lineOf(string(it.Mode), 20) + ")"
+}
+
 // result is what became of an attempt, in the words of the check that said no: before a missing claim, what stands in the way of the work.
 func result(it loop.Iteration) string {
 	text := "passed"
+	if it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Opinion != nil && !it.Commit.Plan.Opinion.Approve {
+		text = "it asked for changes"
+	}
 	f := it.Obstacle()
 	if f == nil {
 		f = it.Failure()

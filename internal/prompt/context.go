@@ -20,8 +20,8 @@ type Excerpt struct {
 	Text string
 }
 
-// section shows what was found, each line with its number, within borders: it is the repository's text.
-func (f Found) section(border string) string {
+// section shows what was found, each line with its number, within borders and a room: it is the repository's text.
+func (f Found) section(border string, room int) string {
 	if len(f.Looked) == 0 && len(f.Excerpts) == 0 {
 		return ""
 	}
@@ -39,7 +39,7 @@ func (f Found) section(border string) string {
 		var inside strings.Builder
 		for _, e := range f.Excerpts {
 			one := e.numbered()
-			if inside.Len()+len(one) > maxContext {
+			if inside.Len()+len(one) > room {
 				break
 			}
 			inside.WriteString(one)

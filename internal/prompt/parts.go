@@ -23,6 +23,13 @@ type parts struct {
 	Shift, Context, Notes         string
 	Exit                          string
 	Tree, Change, Noticed, Answer string // of those who judge
+
+	// Of a plan, where an iteration is for a story.
+	Mode, Dir, StoryID        string // "implement", "review", "review-fix"; "ralph"; "US-001"
+	ReviewNumber, ReviewCap   int    // of the story's next or present review, 1-based
+	SkipReview                bool
+	Story, Stories, TakenBack string
+	Range, Earlier            string // of a review
 }
 
 // piece is a section that a prompt must not lack, with the heading it gets where the template left it out.

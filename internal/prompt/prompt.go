@@ -17,6 +17,7 @@ type Writer struct {
 	Templates      Set // those of the repository; the zero Set is ralph's own
 	// Look finds what a failure says is missing, for a run that is stuck on it (S0-51); nil where there is no repository to look in.
 	Look func(s loop.State, v loop.Verdict) Found
+	Plan PlanFiles // of a run of a plan
 }
 
 // Comment is a remark by somebody with write access.
@@ -24,6 +25,9 @@ type Comment struct{ Author, Text string }
 
 // For writes the prompt of the next iteration (S0-78…S0-83).
 func (w Writer) For(s loop.State, step loop.Step) (string, error) {
+	if s.Plan != nil {
+		return w.forStory(s, step)
+	}
 	role := step.Role
 	if role == "" {
 		role = task.Coder
@@ -33,14 +37,7 @@ func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: hints(s), Criteria: criteria(s), Notes: notes(s, step),
 		Completion: completion(s, role, step.Iteration, w.section(s, role)), Exit: w.exit(s, role),
 	}
-	if step.Tier == loop.Shift || step.Tier == loop.Expand {
-		p.Shift = shift(s)
-	}
-	if step.Tier == loop.Expand && w.Look != nil {
-		if f := s.Spins().Failure; f != nil {
-			p.Context = w.Look(s, *f).section(fence(s.Start.Run))
-		}
-	}
+	p.Shift, p.Context = w.escalated(s, step.Tier, fence(s.Start.Run), maxContext)
 	room := maxAdded - maxFrame - len(p.Hints) - len(p.Criteria) - len(p.Notes) - len(p.Shift) - len(p.Context)
 	attempts, elsewhere := attempts(s, room)
 	p.Attempts = attempts
@@ -50,6 +47,19 @@ func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 	}
 	text = combine(text, elsewhere)
 	return w.counted(p.complete(text, writerSections(p)), s, step), nil
+}
+
+// escalated is what a run is told that is stuck, empty when it is not: the strategy shift, and excerpts of files within a room.
+func (w Writer) escalated(s loop.State, tier loop.Tier, border string, room int) (shifted, context string) {
+	if tier == loop.Shift || tier == loop.Expand {
+		shifted = shift(s)
+	}
+	if tier == loop.Expand && w.Look != nil {
+		if f := s.Spins().Failure; f != nil {
+			context = w.Look(s, *f).section(border, room)
+		}
+	}
+	return shifted, context
 }
 
 func writerTemplate(r task.Role) string {

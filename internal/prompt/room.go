@@ -21,6 +21,15 @@ const (
 	maxNoticed  = 3 << 10
 	maxLine     = 200 // of one line that somebody else wrote
 	minOutput   = 256 // a smaller part of an output tells nothing
+
+	// Of a plan. The story itself is the task's own text and not reckoned among what is added.
+	maxStory        = 16 << 10
+	maxStoryFrame   = 7 << 10 // the template's own words, how to end, and what the heads of many attempts take too much
+	maxStories      = 2 << 10 // of the list of the others
+	maxDepends      = 512
+	maxEarlier      = 2 << 10
+	maxTaken        = 768
+	maxStoryContext = 3 << 10
 )
 
 // fair gives each wish at most an equal share of the room; what one does not need is for the others.

@@ -24,7 +24,7 @@ func load(files map[string]string) (Set, error) {
 // TestLoadMistakes: a mistake in a repository's template is one sentence with its place, what is wrong and what is allowed.
 func TestLoadMistakes(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
-		{"an unknown file", "implment.md", "x", ".ralph/prompts/implment.md is no prompt that ralph knows; allowed are implement.md, qa.md, review.md and tester.md"},
+		{"an unknown file", "implment.md", "x", ".ralph/prompts/implment.md is no prompt that ralph knows; allowed are implement.md, plan-implement.md, plan-review-fix.md, plan-review.md, qa.md, review.md and tester.md"},
 		{"no Markdown", "implement.txt", "x", ".ralph/prompts/implement.txt is no prompt that ralph knows"},
 		{"a file that cannot be read", "qa.md", "unreadable", "reading .ralph/prompts/qa.md: no"},
 		{"nothing in it", "qa.md", " \n", ".ralph/prompts/qa.md is empty"},
