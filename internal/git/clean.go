@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -20,6 +21,9 @@ func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
 // Restore makes the tree what the newest commit has: tracked files are put back, files that are neither tracked nor ignored removed.
 // A commit has taken up everything of the agent's, so what is removed was made by a check. The user's own untracked files stay.
 func (t *Tree) Restore(ctx context.Context) error {
+	if t.owes {
+		return errors.New("putting the tree back: what is the run's own has not been committed yet")
+	}
 	dirty, err := t.Clean(ctx)
 	if err != nil {
 		return err

@@ -44,13 +44,18 @@ func (t *Tree) writeExcludes(ctx context.Context) error {
 	b.WriteString("\n" + runtimeFiles)
 	names, err := t.untracked(ctx)
 	if err == nil && len(names) > manyFiles {
-		names, err = t.untracked(ctx, "--directory")
+		var short []string
+		if short, err = t.untracked(ctx, "--directory"); !slices.ContainsFunc(short, t.holdsOwn) {
+			names = short
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("listing untracked files: %w", err)
 	}
 	for _, name := range names {
-		b.WriteString(pattern(name) + "\n")
+		if !t.owns(name) {
+			b.WriteString(pattern(name) + "\n")
+		}
 	}
 	if err := os.WriteFile(t.excludes(), []byte(b.String()), 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of excluded files: %w", err)
@@ -76,10 +81,14 @@ func (t *Tree) keep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing untracked files: %w", err)
 	}
-	t.kept = names
-	if err := os.WriteFile(name, []byte(strings.Join(names, "\x00")), 0o644); err != nil {
+	return t.writeKept(names)
+}
+
+func (t *Tree) writeKept(names []string) error {
+	if err := os.WriteFile(filepath.Join(t.state, keptFile), []byte(strings.Join(names, "\x00")), 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of kept files: %w", err)
 	}
+	t.kept = names
 	return nil
 }
 

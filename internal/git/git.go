@@ -38,6 +38,12 @@ type Options struct {
 	Resume bool
 	// Settled says of a run that is resumed that a commit holds all of the agent's: what lies about in the tree is the user's all the same.
 	Settled bool
+	// Own are paths of a clone, files or directories from its top, that belong to the run although nobody has committed them: a plan's. They
+	// do not make the tree modified, and Adopt commits them.
+	Own []string
+	// Join lets the run go on on a branch that ralph has not made, when the clone stands on it: its user has made it for the run. Such a
+	// branch is never set back; a fresh run begins where it stands.
+	Join bool
 	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
 	Secrets []string
 	// DryRun fetches and never pushes.
@@ -63,6 +69,10 @@ type Tree struct {
 	came                       place    // where a clone stood when it was opened
 	kept                       []string // the user's untracked files that no list of excluded files hides
 	links                      map[string]bool
+	adopted                    adoption
+	theirs                     bool   // the run's branch was made by the user
+	marked                     bool   // it has not been ralph's before
+	owes                       bool   // Adopt is still to be called
 	record                     string // newest commit of the run record, "" before the first
 	by                         string // who commits: "Name <email>"
 	pushed                     pushed

@@ -40,7 +40,12 @@ func (t *Tree) open(ctx context.Context, base string) error {
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
+	if err := t.join(ctx, head); err != nil {
+		return err
+	}
 	switch t.baseBranch = base; {
+	case base == "" && head.ref == t.ref() && t.theirs && (t.o.Fresh || !t.ours()):
+		base, t.baseBranch = head.commit, ""
 	case base == "" && head.ref == t.ref() && t.ours():
 		base = t.earlierBase()
 	case base == "":
@@ -78,7 +83,9 @@ func (t *Tree) refuseDirty(ctx context.Context) error {
 	}
 	var names []string
 	for _, entry := range records(out) {
-		names = append(names, entry[3:])
+		if name := entry[3:]; !t.owns(name) {
+			names = append(names, name)
+		}
 	}
 	if len(names) == 0 {
 		return nil
@@ -124,11 +131,14 @@ func (t *Tree) beginHere(ctx context.Context, base string, head place) error {
 		return fmt.Errorf("%s is not a commit or branch of this clone: name another base", base)
 	}
 	work, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.ref()+"^{commit}") // no such branch: ""
-	if work = strings.TrimSpace(work); work != "" && !t.ours() {
+	if work = strings.TrimSpace(work); work != "" && !t.ours() && !t.theirs {
 		return fmt.Errorf("the branch %s exists and was not made by ralph: rename or delete it, or choose another name", t.branch)
 	}
 	out, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.recordRef()+"^{commit}")
 	t.record = strings.TrimSpace(out)
+	if t.o.Fresh && t.theirs && strings.TrimSpace(tip) != work {
+		return fmt.Errorf("the branch %s is yours, and a fresh run from %s would set it back: check it out and begin where it stands, or choose another name", t.branch, base)
+	}
 	if t.o.Fresh {
 		return t.begin(ctx, strings.TrimSpace(tip), "")
 	}
@@ -149,7 +159,8 @@ func (t *Tree) ours() bool {
 // earlierBase is what the run was begun from: its commit, or for a fresh run the branch that it was on.
 func (t *Tree) earlierBase() string {
 	text, _ := os.ReadFile(t.mark()) // it is there
-	commit, branch, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	line, _, _ := strings.Cut(string(text), "\n")
+	commit, branch, _ := strings.Cut(strings.TrimSpace(line), " ")
 	t.baseBranch = branch
 	if t.o.Fresh && branch != "" {
 		return branch

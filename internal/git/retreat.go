@@ -7,9 +7,19 @@ import (
 )
 
 // Retreat puts a clone back where it stood when it was opened and takes the run's branch away, when the run has made no commit on it:
-// a run that could not even begin leaves nothing behind. Otherwise it does nothing.
+// a run that could not even begin leaves nothing behind. What Adopt has committed lies there uncommitted as before. Otherwise it does
+// nothing.
 func (t *Tree) Retreat(ctx context.Context) error {
-	if t.bot || t.head != t.base || t.came.ref == t.ref() {
+	if t.bot {
+		return nil
+	}
+	if err := t.release(ctx); err != nil {
+		return err
+	}
+	if t.marked && t.came.ref == t.ref() && t.head == t.came.commit {
+		return os.Remove(t.mark())
+	}
+	if t.head != t.base || t.came.ref == t.ref() {
 		return nil
 	}
 	if err := t.Return(ctx); err != nil {

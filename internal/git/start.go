@@ -3,13 +3,16 @@ package git
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 )
 
 // Start puts the working tree on the run's branch: at the base, or where earlier work of the run stands. On a command line the branch
 // is made, and the clone stands on it from then on.
 func (t *Tree) Start(ctx context.Context) error {
+	own, err := t.ownToCarry(ctx)
+	if err != nil {
+		return err
+	}
 	if t.o.Fresh {
 		if err := t.setAside(ctx); err != nil {
 			return err
@@ -18,12 +21,15 @@ func (t *Tree) Start(ctx context.Context) error {
 	if err := t.checkOut(ctx); err != nil {
 		return err
 	}
+	if err := t.carry(ctx, own); err != nil {
+		return err
+	}
 	if err := t.findLinks(ctx); err != nil {
 		return err
 	}
 	if !t.bot {
-		if err := os.WriteFile(t.mark(), []byte(t.base+" "+t.baseBranch+"\n"), 0o644); err != nil {
-			return fmt.Errorf("noting that the branch %s is ralph's: %w", t.branch, err)
+		if err := t.writeMark(); err != nil {
+			return err
 		}
 		return t.noteConfig()
 	}
@@ -60,6 +66,10 @@ func (t *Tree) checkOut(ctx context.Context) error {
 		}
 	}
 	if _, err := t.git.out(ctx, "checkout", "-q", "--no-track", "-B", t.branch, t.head); err != nil {
+		if lying, _ := t.uncommitted(ctx, t.o.Own); len(t.o.Own) > 0 && len(lying) > 0 && exit(err) > 0 { // what git says is told below
+			return fmt.Errorf("%s is not committed here, and the branch %s has it otherwise: check that branch out to go on from it, or move the files away (%w)",
+				lying[0], t.branch, err)
+		}
 		return fmt.Errorf("checking out %s: %w", t.branch, err)
 	}
 	return nil

@@ -1,0 +1,202 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// A run can have files that are its own although nobody has committed them: a plan that its user has just written. They do not make a
+// clone modified, and the run's first commit takes them up. Until then they are kept as the user's other files are.
+
+// adoption is what Adopt has done, to be undone when the run comes to nothing.
+type adoption struct {
+	commit string // "" is none
+	before []entry
+	names  []string
+}
+
+// owns reports whether a path belongs to the run.
+func (t *Tree) owns(name string) bool {
+	return len(t.o.Own) > 0 && newPaths(t.o.Own).cover(strings.TrimSuffix(name, "/"))
+}
+
+// holdsOwn reports whether something of the run's is below a directory.
+func (t *Tree) holdsOwn(name string) bool {
+	return len(t.o.Own) > 0 && newPaths(t.o.Own).below(strings.TrimSuffix(name, "/"))
+}
+
+// Adopt commits what lies uncommitted under Options.Own in a clone, changed, new and removed, and nothing else: files that are ignored, and
+// repositories in there, stay what they are. It belongs after Start and before anything is run in the tree. Within a turn that was killed it
+// does nothing, since what lies there is the agent's. The result is Empty, with the SHA that was, when there is nothing.
+func (t *Tree) Adopt(ctx context.Context, message string) (loop.Commit, error) {
+	t.owes = false
+	nothing := loop.Commit{SHA: t.head, Tree: t.headTree, Empty: true, NoDiff: t.headTree == t.baseTree}
+	if t.bot || len(t.o.Own) == 0 || t.o.Resume && !t.o.Settled {
+		return nothing, nil
+	}
+	if err := t.settle(); err != nil {
+		return loop.Commit{}, err
+	}
+	names, err := t.uncommitted(ctx, t.o.Own)
+	if err != nil || len(names) == 0 {
+		return nothing, err
+	}
+	commit, err := t.adopt(ctx, names, message)
+	if err != nil {
+		return loop.Commit{}, fmt.Errorf("committing what is under %s: %w", strings.Join(t.o.Own, ", "), err)
+	}
+	if commit == t.head { // what differed was how it is written, not what it says
+		return nothing, nil
+	}
+	made, err := t.between(ctx, t.head, commit)
+	if err != nil {
+		return loop.Commit{}, err
+	}
+	t.head, t.headTree, t.indexed = made.SHA, made.Tree, ""
+	return made, nil
+}
+
+// uncommitted are the files under some paths that are not as HEAD has them.
+func (t *Tree) uncommitted(ctx context.Context, under []string) ([]string, error) {
+	args := []string{"status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all", "--"}
+	for _, name := range under {
+		args = append(args, ":(top,literal)"+name)
+	}
+	out, err := t.git.out(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is not committed: %w", err)
+	}
+	var names []string
+	for _, e := range records(out) {
+		if name := e[3:]; !strings.HasSuffix(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+func (t *Tree) adopt(ctx context.Context, names []string, message string) (commit string, err error) {
+	before, err := t.staged(ctx, names)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(t.state, "adopt-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	own := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	if commit, err = t.commitFiles(ctx, own, t.head, names, message); err != nil {
+		return "", err
+	}
+	if err := t.refuseSecrets(ctx, commit); err != nil {
+		return "", err
+	}
+	if err := t.update(ctx, nil, names); err != nil {
+		return "", err
+	}
+	kept := slices.DeleteFunc(slices.Clone(t.kept), func(name string) bool { return slices.Contains(names, name) })
+	if err := t.writeKept(kept); err != nil {
+		return "", err
+	}
+	t.adopted = adoption{commit, before, names}
+	return commit, t.stand(ctx, commit)
+}
+
+// commitFiles makes a commit of files as they lie in the working tree, on top of another one, by an index of its own. The
+// result is that one when they are in it like this.
+func (t *Tree) commitFiles(ctx context.Context, own []string, parent string, names []string, message string) (commit string, err error) {
+	before, err := t.TreeOf(ctx, parent)
+	if err != nil {
+		return "", err
+	}
+	if _, _, err := t.git.run(ctx, call{env: own, args: []string{"read-tree", parent}}); err != nil {
+		return "", err
+	}
+	if err := t.update(ctx, own, names); err != nil {
+		return "", err
+	}
+	tree, _, err := t.git.run(ctx, call{env: own, args: []string{"write-tree"}})
+	if tree = strings.TrimSpace(tree); err != nil || tree == before {
+		return parent, err
+	}
+	commit, _, err = t.git.run(ctx, call{in: strings.NewReader(message), args: []string{"commit-tree", tree, "-p", parent, "-F", "-"}})
+	return strings.TrimSpace(commit), err
+}
+
+// update makes an index hold files as they lie in the working tree.
+func (t *Tree) update(ctx context.Context, own, names []string) error {
+	_, _, err := t.git.run(ctx, call{env: own, in: joined(names), args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}})
+	return err
+}
+
+// staged is what the index has under some names.
+func (t *Tree) staged(ctx context.Context, names []string) ([]entry, error) {
+	want := newPaths(names)
+	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
+	if err != nil {
+		return nil, err
+	}
+	var found []entry
+	for _, record := range records(out) {
+		about, name, _ := strings.Cut(record, "\t")
+		if f := fields(about); len(f) == 3 && want.cover(name) {
+			found = append(found, entry{f[0], f[1], name})
+		}
+	}
+	return found, nil
+}
+
+// refuseSecrets fails when a commit of the user's files holds a secret of ours: it would be pushed one day.
+func (t *Tree) refuseSecrets(ctx context.Context, commit string) error {
+	seek := newFinder(t.o.Secrets)
+	if len(seek.secrets) == 0 {
+		return nil
+	}
+	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
+		"diff", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", t.head, commit, "--"}})
+	if err == nil && seek.found {
+		err = fmt.Errorf("one of its files holds a credential of the environment that ralph runs in; take it out")
+	}
+	return err
+}
+
+// release takes back what Adopt has done, while nothing else has been committed: the user's files lie there uncommitted as before.
+func (t *Tree) release(ctx context.Context) error {
+	a := t.adopted
+	if a.commit == "" || t.head != a.commit {
+		return nil
+	}
+	now, err := t.where(ctx)
+	if err != nil || now.ref != t.ref() || now.commit != a.commit {
+		return err
+	}
+	out, err := t.git.out(ctx, "rev-parse", a.commit+"^", a.commit+"^^{tree}")
+	ids := fields(out)
+	if err != nil || len(ids) != 2 {
+		return fmt.Errorf("taking back the first commit of the run: %w", err)
+	}
+	if err := t.unstage(ctx, a); err != nil {
+		return fmt.Errorf("taking back the first commit of the run: %w", err)
+	}
+	if err := t.stand(ctx, ids[0]); err != nil {
+		return err
+	}
+	t.head, t.headTree, t.indexed, t.adopted = ids[0], ids[1], "", adoption{}
+	return nil
+}
+
+// unstage makes the index what it was before Adopt, of what that took up.
+func (t *Tree) unstage(ctx context.Context, a adoption) error {
+	var gone []entry
+	for _, name := range a.names {
+		gone = append(gone, entry{name: name})
+	}
+	return t.inIndex(ctx, nil, a.before, gone)
+}
