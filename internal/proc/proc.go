@@ -43,6 +43,8 @@ type Spec struct {
 	As *User
 	// Box keeps it from what is none of its business; nil: nothing does.
 	Box Box
+	// Own is a directory that was made for it alone, and that a Box lets it write; "" is none.
+	Own string
 }
 
 // DefaultGrace is the time between TERM and KILL (C11).

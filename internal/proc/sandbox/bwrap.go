@@ -1,0 +1,326 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Where a box has what is ralph's.
+const (
+	boxDir    = "/run/ralph"
+	boxSelf   = boxDir + "/ralph"
+	boxSocket = boxDir + "/egress"
+)
+
+// bwrap makes boxes with bubblewrap: namespaces of their own for files, processes, users and the network.
+type bwrap struct {
+	s       *Sandbox
+	program string
+	home    string // of what runs, in the box
+	first   []string
+}
+
+func (s *Sandbox) openBwrap(ctx context.Context) error {
+	program, err := proc.LookPath("bwrap", s.o.Parent)
+	if err != nil {
+		return &UnavailableError{"bubblewrap is not installed"}
+	}
+	if err := s.furnish(); err != nil {
+		return err
+	}
+	b := &bwrap{s: s, program: program, home: s.o.Home}
+	if b.home == "" || b.home == "/" || !isDir(b.home) {
+		b.home = boxDir + "/home"
+	}
+	b.first = b.base()
+	s.maker, s.Whole = b, true
+	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys are not there to be read, and the network is reached only by a proxy that knows which hosts are allowed"
+	return s.try(ctx)
+}
+
+// tryLimit is how long a box may take to show that it works.
+const tryLimit = 30 * time.Second
+
+// try runs something in a box, and finds out with it whether the agents could begin there. What is wrong with an agent is a mistake; what
+// is wrong with the box is a reason to take another.
+func (s *Sandbox) try(ctx context.Context) error {
+	said := proc.NewTail(0, 4<<10)
+	end, err := proc.Run(ctx, proc.Spec{
+		Argv: []string{"sh", "-c", "exit 42"}, Dir: s.o.Dir, Env: proc.Environment(s.o.Parent, proc.Allowed), As: s.o.As, Box: s.Box(Checks),
+		Stdout: said, Stderr: said, Timeout: tryLimit, Grace: time.Second,
+	})
+	if err != nil {
+		return &UnavailableError{err.Error()}
+	}
+	if end.Class == proc.Exited && end.Exit == 42 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	why := strings.Join(strings.Fields(strings.TrimSpace(said.String())), " ")
+	if why == "" {
+		why = fmt.Sprintf("%s, exit code %d", end.Class, end.Exit)
+	}
+	return &UnavailableError{"it is here and does not work: " + why}
+}
+
+// base are the arguments that every box has.
+func (b *bwrap) base() []string {
+	v := b.s.view
+	args := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--die-with-parent", "--new-session"}
+	if asRoot(b.s.o.As) {
+		args = append(args, "--cap-drop", "ALL")
+	} else {
+		args = append(args, "--unshare-user")
+	}
+	args = append(args, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+	for _, dir := range v.hidden {
+		args = append(args, "--tmpfs", dir)
+	}
+	for _, file := range v.blank {
+		args = append(args, "--ro-bind", b.s.nothing(), file)
+	}
+	return args
+}
+
+// enter implements maker.
+func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
+	if err != nil {
+		return proc.Boxed{}, err
+	}
+	g, err := b.s.open(u)
+	if err != nil {
+		return proc.Boxed{}, err
+	}
+	v := view{hidden: b.s.view.hidden, blank: b.s.view.blank, shown: slices.Clone(b.s.view.shown), links: slices.Clone(b.s.view.links)}
+	v.showProgram(b.s.o.Home, program)
+	if resolved, err := real(program); err == nil {
+		v.show(b.s.o.Home, resolved)
+	}
+	at := b.s.rooms(u)
+	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
+	args := slices.Concat(b.first,
+		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache},
+		shown(v), b.agentFiles(u), b.worktree(u, s.Dir), b.writable(), own(s.Own),
+		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", s.Dir, "--", boxSelf},
+		Inside{Socket: boxSocket + "/sock", Carry: b.s.carried(u)}.arguments(program, s.Argv))
+	s.Argv = append([]string{b.program}, args...)
+	s.Env = b.s.environ(s.Env, in)
+	s.Dir = "/"
+	return proc.Boxed{Spec: s, Keepers: 2, Wraps: true, Leave: g.close}, nil
+}
+
+// relativeTo is a program's name as seen from a directory; one without a slash is looked for on PATH.
+func relativeTo(dir, name string) string {
+	if filepath.Base(name) != name && !filepath.IsAbs(name) {
+		return filepath.Join(dir, name)
+	}
+	return name
+}
+
+func shown(v view) (args []string) {
+	for _, path := range v.shown {
+		args = append(args, "--ro-bind", path, path)
+	}
+	for _, link := range v.links {
+		if !slices.ContainsFunc(v.shown, func(dir string) bool { return over(dir, link[1]) }) {
+			args = append(args, "--symlink", link[0], link[1])
+		}
+	}
+	return args
+}
+
+// agentFiles are what an agent has of the user's home. A check has nothing of it.
+func (b *bwrap) agentFiles(u Use) (args []string) {
+	if u == Checks {
+		return nil
+	}
+	for _, f := range b.s.files() {
+		at := filepath.Join(b.home, f.At)
+		switch {
+		case !exists(f.Path):
+		case f.How == Shared:
+			args = append(args, "--bind", f.Path, at)
+		case f.How == Shown:
+			args = append(args, "--ro-bind", f.Path, at)
+		}
+	}
+	return args
+}
+
+func (b *bwrap) writable() (args []string) {
+	for _, path := range b.s.o.Writable {
+		args = append(args, "--bind", path, path)
+	}
+	return args
+}
+
+func own(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	return []string{"--bind", dir, dir}
+}
+
+// worktree shows where the process works: the run's own tree to write, but what decides over the next process there, or a checkout to
+// read.
+func (b *bwrap) worktree(u Use, dir string) []string {
+	if at, err := real(dir); err == nil {
+		dir = at
+	}
+	top := clone(dir, b.s.o.Home)
+	if u == Reads || !over(clone(b.s.o.Dir, b.s.o.Home), dir) {
+		args := []string{"--ro-bind", top, top}
+		for _, from := range borrowed(top) {
+			args = append(args, "--ro-bind", from, from)
+		}
+		return args
+	}
+	args := []string{"--bind", top, top}
+	for _, from := range borrowed(top) {
+		args = append(args, "--ro-bind", from, from)
+	}
+	args = append(args, b.repository(top)...)
+	for _, d := range slices.Compact([]string{top, dir}) {
+		for _, name := range []string{".ralph", ".ralph-active", ".ralph.lock"} {
+			if path := filepath.Join(d, name); exists(path) && !isLink(path) {
+				args = append(args, "--ro-bind", path, path)
+			}
+		}
+		if tasks := filepath.Join(d, ".ralph", "tasks"); isDir(tasks) && !isLink(tasks) {
+			args = append(args, "--bind", tasks, tasks)
+		}
+	}
+	return args
+}
+
+// repository protects hooks and configuration, which git runs later without any box. The directory they are in is mounted on itself, so
+// that it cannot be moved out of the way.
+func (b *bwrap) repository(top string) (args []string) {
+	git := filepath.Join(top, ".git")
+	info, err := os.Lstat(git)
+	if err != nil {
+		return nil
+	}
+	common := git
+	if info.Mode().IsRegular() { // a worktree of a clone elsewhere
+		args = append(args, "--ro-bind", git, git)
+		dir, shared := linked(git)
+		if shared == "" {
+			return args
+		}
+		args = append(args, "--bind", shared, shared)
+		if !over(shared, dir) {
+			args = append(args, "--bind", dir, dir)
+		}
+		if exists(filepath.Join(dir, "config.worktree")) {
+			args = append(args, "--ro-bind", filepath.Join(dir, "config.worktree"), filepath.Join(dir, "config.worktree"))
+		}
+		common = shared
+	} else if !info.IsDir() {
+		return nil
+	} else {
+		args = append(args, "--bind", git, git)
+	}
+	if hooks := filepath.Join(common, "hooks"); b.s.o.Hooks && !exists(hooks) {
+		_ = os.Mkdir(hooks, 0o755) // where it fails, nobody can make one either
+	}
+	if objects := filepath.Join(common, "objects"); isDir(objects) && !isLink(objects) {
+		args = append(args, "--bind", objects, objects)
+	}
+	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} { // the last: where else objects come from
+		if path := filepath.Join(common, name); exists(path) && !isLink(path) {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	_ = filepath.WalkDir(filepath.Join(common, "modules"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipAll
+		}
+		switch {
+		case d.IsDir() && (d.Name() == "objects" || d.Name() == "refs" || d.Name() == "logs"):
+			return fs.SkipDir
+		case d.IsDir() && d.Name() == "hooks":
+			args = append(args, "--ro-bind", path, path)
+			return fs.SkipDir
+		case d.Type().IsRegular() && d.Name() == "config":
+			args = append(args, "--ro-bind", path, path)
+		}
+		return nil
+	})
+	return args
+}
+
+// clone is the top of the clone that a directory is in, or the directory itself outside of one. A home is no clone.
+func clone(dir, home string) string {
+	for at := dir; at != "/" && at != "." && !over(at, home); at = filepath.Dir(at) {
+		if exists(filepath.Join(at, ".git")) {
+			return at
+		}
+	}
+	return dir
+}
+
+// linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The repository must know
+// of the worktree: anybody can write a file that points to somebody's home.
+func linked(file string) (dir, common string) {
+	text, err := os.ReadFile(file)
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return "", ""
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(filepath.Dir(file), dir)
+	}
+	back, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	if at, err2 := real(strings.TrimSpace(string(back))); err != nil || err2 != nil || at != file {
+		return "", ""
+	}
+	if text, err = os.ReadFile(filepath.Join(dir, "commondir")); err != nil {
+		return dir, dir
+	}
+	if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
+		common = filepath.Join(dir, common)
+	}
+	return dir, common
+}
+
+// borrowed are the directories of objects that a repository borrows from.
+func borrowed(top string) (dirs []string) {
+	git := filepath.Join(top, ".git")
+	if dir, common := linked(git); dir != "" {
+		git = common
+		dirs = append(dirs, common)
+	}
+	next := []string{filepath.Join(git, "objects")}
+	for len(next) > 0 && len(dirs) < 10 {
+		text, err := os.ReadFile(filepath.Join(next[0], "info", "alternates"))
+		next = next[1:]
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); filepath.IsAbs(line) && filepath.Base(line) == "objects" && isDir(line) && !slices.Contains(dirs, line) {
+				dirs = append(dirs, line)
+				next = append(next, line)
+			}
+		}
+	}
+	return dirs
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}

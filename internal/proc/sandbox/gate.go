@@ -1,0 +1,114 @@
+package sandbox
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// gate is where one box hands its listeners over.
+type gate struct {
+	dir    string // holds the socket "sock"
+	socket net.Listener
+	mu     sync.Mutex
+	done   bool
+	open   []net.Listener
+}
+
+// open makes the gate of a new box.
+func (s *Sandbox) open(u Use) (*gate, error) {
+	g := &gate{dir: filepath.Join(s.scratch, "gate"+strconv.FormatInt(s.counter.Add(1), 10))}
+	err := os.Mkdir(g.dir, 0o700)
+	if err == nil {
+		g.socket, err = net.Listen("unix", filepath.Join(g.dir, "sock"))
+	}
+	if err == nil {
+		err = s.give(g.dir)
+	}
+	if err != nil {
+		g.close()
+		return nil, err
+	}
+	go g.take(s.gate(u), s.carried(u))
+	return g, nil
+}
+
+// gate is what lets a use out.
+func (s *Sandbox) gate(u Use) *egress {
+	if u == Reads {
+		u = Works
+	}
+	return s.gates[u]
+}
+
+// carried are the addresses of this machine that a use reaches, and clients never ask a proxy for.
+func (s *Sandbox) carried(u Use) (list []string) {
+	if u == Checks {
+		return nil
+	}
+	for _, host := range s.o.hosts() {
+		name, port, err := net.SplitHostPort(host)
+		if err == nil && (name == "localhost" || name == "127.0.0.1") && !slices.Contains(list, "127.0.0.1:"+port) {
+			list = append(list, "127.0.0.1:"+port)
+		}
+	}
+	return list
+}
+
+// take takes the listeners of the box, once: the first is for the proxy, the others for the addresses that are carried.
+func (g *gate) take(e *egress, carried []string) {
+	c, err := g.socket.Accept()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_ = g.socket.Close() // what comes later is none of ours
+	files, err := received(c.(*net.UnixConn), 1+len(carried))
+	if err != nil {
+		return // the box says that nobody has answered
+	}
+	for i, f := range files {
+		l, err := net.FileListener(f)
+		_ = f.Close()
+		if err != nil || !g.keep(l) {
+			return
+		}
+		if i == 0 {
+			go e.serve(l)
+		} else {
+			go carry(l, carried[i-1])
+		}
+	}
+	_, _ = c.Write([]byte{1})
+}
+
+func (g *gate) keep(l net.Listener) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.done {
+		_ = l.Close()
+		return false
+	}
+	g.open = append(g.open, l)
+	return true
+}
+
+// close ends what the box has used.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.done = true
+	if g.socket != nil {
+		_ = g.socket.Close()
+	}
+	for _, l := range g.open {
+		_ = l.Close()
+	}
+	_ = os.RemoveAll(g.dir)
+}
+
+var errHandover = errors.New("the box has not handed over what it should")

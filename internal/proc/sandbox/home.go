@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// rooms are where a use's files lie on this machine. Uses share none of them: what an agent leaves in a home or in a cache of builds is
+// not to decide how a check goes, nor what a reviewer is told.
+type rooms struct{ home, cache, temp string }
+
+func (s *Sandbox) rooms(u Use) rooms {
+	name := map[Use]string{Checks: "checks", Works: "agent", Reads: "reader"}[u]
+	r := rooms{home: filepath.Join(s.scratch, name, "home"), cache: filepath.Join(s.scratch, name, "cache"), temp: filepath.Join(s.scratch, name, "tmp")}
+	if s.o.Cache != "" {
+		r.cache = filepath.Join(s.o.Cache, name)
+	}
+	return r
+}
+
+// makeHome makes the home of a use: who commits, and what an agent takes a copy of.
+func (s *Sandbox) makeHome(u Use) error {
+	r := s.rooms(u)
+	for _, dir := range []string{r.home, r.cache, r.temp} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(r.home, ".gitconfig"), s.gitConfig(), 0o644); err != nil {
+		return err
+	}
+	if u != Checks {
+		for _, f := range s.files() {
+			if f.How != Copied {
+				continue
+			}
+			content, err := os.ReadFile(f.Path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err == nil {
+				err = os.MkdirAll(filepath.Dir(filepath.Join(r.home, f.At)), 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(r.home, f.At), content, 0o600)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if s.o.As == nil {
+		return nil
+	}
+	err := os.Chmod(filepath.Dir(r.home), 0o711)
+	for _, dir := range []string{r.home, r.cache, r.temp} {
+		err = errors.Join(err, s.give(dir))
+	}
+	return err
+}
+
+// give makes everything in a directory of ours the user's whom the boxes run as. No link is followed.
+func (s *Sandbox) give(dir string) error {
+	if s.o.As == nil {
+		return nil
+	}
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(s.o.As.UID), int(s.o.As.GID))
+	})
+}
+
+// files are those that the agents use, absolute, and where they are looked for, from a home.
+func (s *Sandbox) files() (files []File) {
+	for _, a := range s.o.Agents {
+		for _, f := range a.Files {
+			if f.At == "" {
+				f.At = f.Path
+			}
+			if !filepath.IsAbs(f.Path) {
+				f.Path = filepath.Join(s.o.Home, f.Path)
+			}
+			if !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// kept is what a box takes over of the user's git configuration: who commits, and how lines end. All else may hold keys.
+var kept = []string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.eol"}
+
+func (s *Sandbox) gitConfig() []byte {
+	out := proc.NewTail(64<<10, 0)
+	env := proc.Environment(s.o.Parent, proc.Allowed, "HOME="+s.o.Home)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := proc.Run(ctx, proc.Spec{Argv: []string{"git", "config", "--global", "--list", "-z"}, Dir: "/", Env: env, Stdout: out}); err != nil {
+		return nil // there is no git, and nobody who misses its configuration
+	}
+	var b strings.Builder
+	for entry := range strings.SplitSeq(out.String(), "\x00") {
+		name, value, _ := strings.Cut(entry, "\n")
+		section, key, _ := strings.Cut(name, ".")
+		if slices.Contains(kept, name) {
+			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, key, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(value))
+		}
+	}
+	return []byte(b.String())
+}
+
+// moduleCache is where this machine keeps the Go modules that it has fetched; empty: nowhere.
+func moduleCache(o Options) string {
+	dir := proc.Value(o.Parent, "GOMODCACHE")
+	if dir == "" {
+		path, _, _ := strings.Cut(proc.Value(o.Parent, "GOPATH"), string(filepath.ListSeparator))
+		if path == "" {
+			path = filepath.Join(o.Home, "go")
+		}
+		dir = filepath.Join(path, "pkg", "mod")
+	}
+	if dir = filepath.Join(dir, "cache", "download"); filepath.IsAbs(dir) && isDir(dir) {
+		return dir
+	}
+	return ""
+}
+
+// theirs are variables that say where on this machine a user keeps something: in a box they would lead to nothing.
+var theirs = []string{
+	"XDG_*", "GOCACHE", "GOMODCACHE", "GOPATH", "GOBIN", "CARGO_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR", "GRADLE_USER_HOME", "DENO_DIR", "BUNDLE_PATH",
+	"TMPDIR", "TMP", "TEMP", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "RALPH_SANDBOX",
+}
+
+// environ is the environment in a box with that home, cache and directory for temporary files.
+func (s *Sandbox) environ(env []string, in rooms) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(theirs, func(pattern string) bool {
+			prefix, star := strings.CutSuffix(pattern, "*")
+			return name == pattern || star && strings.HasPrefix(name, prefix)
+		})
+	})
+	set := []string{
+		"HOME=" + in.home, "TMPDIR=" + in.temp,
+		"GOCACHE=" + in.cache + "/go-build", "GOPATH=" + in.cache + "/go", "CARGO_HOME=" + in.cache + "/cargo", "npm_config_cache=" + in.cache + "/npm",
+		"YARN_CACHE_FOLDER=" + in.cache + "/yarn", "PIP_CACHE_DIR=" + in.cache + "/pip", "UV_CACHE_DIR=" + in.cache + "/uv", "GRADLE_USER_HOME=" + in.cache + "/gradle",
+	}
+	if from := moduleCache(s.o); from != "" { // what this machine has fetched already; go.sum is held against it all the same
+		next := proc.Value(env, "GOPROXY")
+		if next == "" {
+			next = "https://proxy.golang.org,direct"
+		}
+		set = append(set, "GOPROXY=file://"+filepath.ToSlash(from)+","+next)
+	}
+	for _, entry := range set {
+		name, _, _ := strings.Cut(entry, "=")
+		out = slices.DeleteFunc(out, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		out = append(out, entry)
+	}
+	return out
+}
+
+// proxied are the variables that lead everything to a proxy.
+func proxied(address string) []string {
+	host, port, _ := strings.Cut(address, ":")
+	url, java := "http://"+address, fmt.Sprintf("-Dhttp.proxyHost=%s -Dhttp.proxyPort=%s -Dhttps.proxyHost=%s -Dhttps.proxyPort=%s", host, port, host, port)
+	none := "localhost,127.0.0.1,::1"
+	return []string{
+		"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "ALL_PROXY=" + url, "NO_PROXY=" + none,
+		"http_proxy=" + url, "https_proxy=" + url, "all_proxy=" + url, "no_proxy=" + none,
+		"NODE_USE_ENV_PROXY=1", "MAVEN_OPTS=" + java, "GRADLE_OPTS=" + java,
+	}
+}
+
+// with sets variables in an environment; those that the program's user set for Java stay before ours.
+func with(env, more []string) []string {
+	for _, entry := range more {
+		name, _, _ := strings.Cut(entry, "=")
+		var kept []string
+		for _, old := range env {
+			if value, ok := strings.CutPrefix(old, name+"="); !ok {
+				kept = append(kept, old)
+			} else if strings.HasSuffix(name, "_OPTS") && value != "" {
+				entry = old + " " + strings.TrimPrefix(entry, name+"=")
+			}
+		}
+		env = append(kept, entry)
+	}
+	return env
+}

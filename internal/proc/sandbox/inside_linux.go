@@ -1,0 +1,84 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Enter makes this process what args, those behind Entry, say it is to become, within a box. It returns only when that fails, with an exit
+// code; the reason is on standard error.
+func Enter(args []string) int {
+	err := enter(args)
+	fmt.Fprintln(os.Stderr, "ralph: entering the sandbox:", err)
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return 127
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOEXEC):
+		return 126
+	}
+	return 125
+}
+
+func enter(args []string) error {
+	var in Inside
+	if len(args) < 3 {
+		return errors.New("this is no command for people")
+	}
+	if err := json.Unmarshal([]byte(args[0]), &in); err != nil {
+		return fmt.Errorf("reading what to do: %w", err)
+	}
+	env := os.Environ()
+	if in.Socket != "" {
+		address, err := handOver(in.Socket, in.Carry)
+		if err != nil {
+			return err
+		}
+		env = with(env, proxied(address))
+	}
+	if len(in.Read) > 0 {
+		if err := restrict(in); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("running %s: %w", args[1], syscall.Exec(args[1], args[2:], env))
+}
+
+// handOver listens in the network of the box, and gives the listeners to somebody outside. It returns the address of the proxy.
+func handOver(socket string, carry []string) (address string, err error) {
+	var files []int
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false)
+	for _, at := range append([]string{"127.0.0.1:0"}, carry...) {
+		l, err := plain.Listen(context.Background(), "tcp4", at)
+		if err != nil {
+			return "", fmt.Errorf("listening in the box: %w", err)
+		}
+		if address == "" {
+			address = l.Addr().String()
+		}
+		f, err := l.(*net.TCPListener).File()
+		if err != nil {
+			return "", fmt.Errorf("listening in the box: %w", err)
+		}
+		files = append(files, int(f.Fd()))
+	}
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return "", fmt.Errorf("reaching ralph: %w", err)
+	}
+	defer c.Close()
+	if _, _, err := c.WriteMsgUnix([]byte{1}, unix.UnixRights(files...), nil); err != nil {
+		return "", fmt.Errorf("reaching ralph: %w", err)
+	}
+	if _, err := c.Read(make([]byte, 1)); err != nil {
+		return "", fmt.Errorf("hearing from ralph: %w", err)
+	}
+	return address, nil
+}

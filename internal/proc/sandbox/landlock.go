@@ -1,0 +1,192 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Versions of Landlock, by what they bring.
+const (
+	llTruncate = 3
+	llNet      = 4
+	llScope    = 6
+	llUnix     = 9
+	llUDP      = 10
+)
+
+// landlocked makes boxes of what the kernel lets any process give up: files by path, TCP by port. Nothing can be taken out of a directory
+// that may be written, there is no network of its own, and other processes are seen.
+type landlocked struct {
+	s    *Sandbox
+	abi  int
+	port map[Use]uint16 // where the gates are
+}
+
+func (s *Sandbox) openLandlock(ctx context.Context) error {
+	abi, err := syscall.LandlockGetABIVersion()
+	switch {
+	case err != nil:
+		return &UnavailableError{"the kernel has no Landlock, or it is not switched on"}
+	case abi < llTruncate:
+		return &UnavailableError{fmt.Sprintf("the kernel has version %d of Landlock, which lets files be truncated everywhere; from 3 on it is of use (Linux 6.2)", abi)}
+	}
+	if err := s.furnish(); err != nil {
+		return err
+	}
+	l := &landlocked{s: s, abi: abi, port: map[Use]uint16{}}
+	for _, u := range []Use{Checks, Works} {
+		at, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("opening the sandbox's proxy: %w", err)
+		}
+		s.cleanup = append(s.cleanup, func() { _ = at.Close() })
+		go s.gates[u].serve(at)
+		l.port[u] = uint16(at.Addr().(*net.TCPAddr).Port)
+	}
+	l.port[Reads] = l.port[Works]
+	for _, u := range []Use{Works, Reads} {
+		if err := s.linkFiles(u); err != nil {
+			return fmt.Errorf("making a home for the sandbox: %w", err)
+		}
+	}
+	s.maker = l
+	s.Line = "sandbox: landlock (partial): files outside of the worktree and a home of the run's own cannot be written, and your home cannot be read; " + l.open()
+	return s.try(ctx)
+}
+
+// open says what does not hold.
+func (l *landlocked) open() string {
+	open := []string{"hooks and configuration in .git can be written", fmt.Sprintf("TCP is open to ports from %d on", l.above())}
+	if l.abi < llNet {
+		open[1] = "TCP is open"
+	}
+	if l.abi < llUDP {
+		open = append(open, "UDP is open")
+	}
+	if l.abi < llUnix {
+		open = append(open, "unix sockets are open")
+	}
+	if l.abi < llScope {
+		open = append(open, "processes of the same user can be sent signals")
+	}
+	return strings.Join(open, ", ")
+}
+
+// above is the first of the ports that the system gives to whoever listens at any: servers of tests are there.
+func (l *landlocked) above() int {
+	text, _ := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	first, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\t")
+	if n, err := strconv.Atoi(first); err == nil && n >= 1024 {
+		return n
+	}
+	return 32768
+}
+
+// linkFiles puts what an agent has of the user's home into its own.
+func (s *Sandbox) linkFiles(u Use) error {
+	home := s.rooms(u).home
+	for _, f := range s.files() {
+		at := filepath.Join(home, f.At)
+		if f.How == Copied || !exists(f.Path) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return err
+		}
+		if err := os.Symlink(f.Path, at); err != nil {
+			return err
+		}
+	}
+	return s.give(home)
+}
+
+// enter implements maker.
+func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
+	if err != nil {
+		return proc.Boxed{}, err
+	}
+	o, r := l.s.o, l.s.rooms(u)
+	v := l.s.view
+	v.shown, v.links = slices.Clone(v.shown), slices.Clone(v.links)
+	v.showProgram(o.Home, program)
+	if resolved, err := real(program); err == nil {
+		v.show(o.Home, resolved)
+	}
+	top, in := clone(s.Dir, o.Home), Inside{}
+	in.Read = append(v.granted("/", 0), v.shown...)
+	for _, link := range v.links {
+		in.Read = append(in.Read, link[1])
+	}
+	in.Read = append(append(in.Read, o.self), borrowed(top)...)
+	in.Write = append([]string{r.home, r.cache, r.temp}, o.Writable...)
+	if s.Own != "" {
+		in.Write = append(in.Write, s.Own)
+	}
+	if u == Reads || !over(clone(o.Dir, o.Home), s.Dir) {
+		in.Read = append(in.Read, top)
+	} else {
+		in.Write = append(in.Write, top)
+		if dir, common := linked(filepath.Join(top, ".git")); common != "" {
+			in.Write = append(in.Write, dir, common)
+		}
+	}
+	if u != Checks {
+		for _, f := range l.s.files() {
+			switch {
+			case !exists(f.Path):
+			case f.How == Shared:
+				in.Write = append(in.Write, f.Path)
+			case f.How == Shown:
+				in.Read = append(in.Read, f.Path)
+			}
+		}
+	}
+	in.Devices = devices
+	if l.abi >= llNet {
+		in.Connect, in.Above = []uint16{l.port[u]}, uint16(l.above())
+		for _, at := range l.s.carried(u) {
+			_, port, _ := net.SplitHostPort(at)
+			if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+				in.Connect = append(in.Connect, uint16(n))
+			}
+		}
+	}
+	s.Env = with(l.s.environ(s.Env, rooms{home: r.home, cache: r.cache, temp: r.temp}), proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
+	s.Argv = append([]string{o.self}, in.arguments(program, s.Argv)...)
+	return proc.Boxed{Spec: s}, nil
+}
+
+// devices are those that anything may use. A disk is none of them.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
+
+// granted are the directories and files that may be read: everything, but what is hidden. A directory that holds something hidden is
+// granted entry by entry.
+func (v *view) granted(dir string, deep int) (list []string) {
+	if slices.Contains(v.hidden, dir) || slices.Contains(v.blank, dir) || dir == "/dev" {
+		return nil
+	}
+	if !slices.ContainsFunc(append(v.hidden[:len(v.hidden):len(v.hidden)], v.blank...), func(path string) bool { return over(dir, path) }) {
+		return []string{dir}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || deep > 8 {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 { // its target is granted where it lies
+			list = append(list, v.granted(filepath.Join(dir, e.Name()), deep+1)...)
+		}
+	}
+	return list
+}

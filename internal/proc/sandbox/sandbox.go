@@ -1,0 +1,319 @@
+// Package sandbox makes boxes (proc.Box) that agents and checks run in, and says what holds in them.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// The modes of the setting sandbox (C22).
+const (
+	Auto          = "auto"    // the best that works here, and off when none does
+	Require       = "require" // one in which everything holds, or none at all
+	Bwrap         = "bwrap"
+	Landlock      = "landlock"
+	Container     = "container"
+	DockerSandbox = "docker-sandbox"
+	Off           = "off"
+)
+
+// Options are what is kept in boxes, and what it may do there.
+type Options struct {
+	Mode string
+	Dir  string // the worktree; when it is a part of a clone, the whole of that may be written
+	// Scratch is where files of the run are made: homes, sockets. It is passed through by As. Empty: the system's directory for
+	// temporary files.
+	Scratch string
+	// Cache is where the caches of builds outlive the run; empty: they do not.
+	Cache    string
+	Home     string     // HOME of what runs; nothing of it is seen but what is listed here and what PATH leads to
+	As       *proc.User // whom it runs as; nil: ourselves
+	Parent   []string   // our environment, NAME=value: where tools are, and the proxy that leads out of here
+	Writable []string   // absolute paths that may be written, too
+	Readable []string   // absolute paths that must be seen, though they lie where nothing is
+	Network  []string   // hosts that everything in a box may speak to
+	Agents   []Agent    // those that take turns
+	Image    string     // of mode container
+	Resumed  bool       // somebody may have changed the worktree since the sandbox last saw it (S4-33)
+	Hooks    bool       // make .git/hooks where it is missing, so that nothing can be put there
+	// Log tells a person: a line that says what was chosen, and one for each host that is denied.
+	Log func(format string, args ...any)
+
+	self     string // our own program
+	settling func() // lets a worktree settle that is kept in step with a machine (S4-23); nil: a pause
+}
+
+// Agent is what an agent needs of this machine, beyond what a check gets.
+type Agent struct {
+	Name  string   // as ralph knows it: "claude"; "" is any program
+	Hosts []string // of its model: "api.anthropic.com", "localhost:8080"
+	Files []File   // in Home
+}
+
+// File is something in Home that an agent uses.
+type File struct {
+	Path string // from Home, or absolute
+	How  How
+	// At is where the agent looks for it; empty: at Path.
+	At string
+}
+
+// How a file is given.
+type How int
+
+// Its own file to change, as logins are renewed; to read; a copy that is thrown away.
+const (
+	Shared How = iota
+	Shown
+	Copied
+)
+
+// Use is what a box is for.
+type Use int
+
+// What runs: a check or the setup, an agent that works, an agent that only reads.
+const (
+	Checks Use = iota
+	Works
+	Reads
+)
+
+// UnavailableError says why what was asked for cannot be had here. It is a sentence, for the person who asked.
+type UnavailableError struct{ Why string }
+
+func (e *UnavailableError) Error() string { return e.Why }
+
+// Sandbox is what a run's processes are kept in.
+type Sandbox struct {
+	Mode  string // Bwrap, Landlock, Container, DockerSandbox or Off
+	Whole bool   // everything holds: files, processes, network
+	Line  string // what was chosen, what holds and what does not
+
+	o       Options
+	view    view
+	scratch string
+	gates   map[Use]*egress
+	maker   maker
+	counter atomic.Int64
+	cleanup []func()
+}
+
+// maker makes boxes of one mode.
+type maker interface {
+	// enter turns what is to be run into what is run.
+	enter(u Use, s proc.Spec) (proc.Boxed, error)
+}
+
+// Open chooses a mode, and finds out whether it works by running something in it. When nothing better was asked for than what there
+// is, its Log has one line that says so; else the error is an *UnavailableError.
+func Open(ctx context.Context, o Options) (*Sandbox, error) {
+	if o.Mode == Off {
+		return &Sandbox{Mode: Off, Line: "sandbox: off: agents and checks can read and write what their user can, and speak to every host", o: o}, nil
+	}
+	if err := o.ready(); err != nil {
+		return nil, err
+	}
+	var not []string // why the better ones are not taken
+	for _, mode := range candidates(o.Mode) {
+		s, err := openMode(ctx, o, mode)
+		var missing *UnavailableError
+		switch {
+		case err == nil:
+			s.say(not)
+			return s, nil
+		case !errors.As(err, &missing):
+			return nil, fmt.Errorf("making the sandbox %s: %w", mode, err)
+		}
+		not = append(not, fmt.Sprintf("%s: %s", mode, missing.Why))
+	}
+	switch o.Mode {
+	case Auto:
+		s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write what their user can, and speak to every host"}
+		s.say(not)
+		return s, nil
+	case Require:
+		return nil, &UnavailableError{"the setting sandbox is require, and no sandbox in which everything holds works here (" + strings.Join(not, "; ") + "); " + remedy}
+	}
+	return nil, &UnavailableError{fmt.Sprintf("the setting sandbox is %s, which does not work here (%s); %s, or take another sandbox", o.Mode, not[0], remedies[o.Mode])}
+}
+
+const remedy = "install bubblewrap, on runners of GitHub: sudo apt-get install bubblewrap && sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+
+var remedies = map[string]string{
+	Bwrap:         remedy,
+	Landlock:      "take a kernel from 6.2 on that has it switched on (CONFIG_LSM, lsm=)",
+	Container:     "see that docker info or podman info works, and name an image with RALPH_SANDBOX_IMAGE",
+	DockerSandbox: "install Docker Desktop from 4.58 on and see that docker sandbox ls works",
+}
+
+// candidates are the modes to try, the best first.
+func candidates(mode string) []string {
+	switch mode {
+	case Auto:
+		return []string{Bwrap, Landlock, DockerSandbox}
+	case Require:
+		return []string{Bwrap, Container, DockerSandbox}
+	}
+	return []string{mode}
+}
+
+// ready completes and checks the options.
+func (o *Options) ready() (err error) {
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	if o.self == "" {
+		if o.self, err = os.Executable(); err != nil {
+			return fmt.Errorf("finding our own program: %w", err)
+		}
+	}
+	if o.Dir, err = real(o.Dir); err != nil {
+		return fmt.Errorf("finding the worktree: %w", err)
+	}
+	if o.Home == "" {
+		o.Home = proc.Value(o.Parent, "HOME")
+	}
+	if home, err := real(o.Home); err == nil {
+		o.Home = home
+	}
+	for i, path := range o.Writable {
+		at, err := real(path)
+		if err != nil {
+			return &UnavailableError{fmt.Sprintf("the setting sandboxWritable names %s, which is not there: make it, or take it out", path)}
+		}
+		if over(at, o.Home) {
+			return &UnavailableError{fmt.Sprintf("the setting sandboxWritable names %s, which holds your home, and with it every key in it: name what is to be written", path)}
+		}
+		o.Writable[i] = at
+	}
+	return nil
+}
+
+// openMode makes a sandbox of one mode, and runs something in it.
+func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err error) {
+	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	switch mode {
+	case Bwrap:
+		err = s.openBwrap(ctx)
+	case Landlock:
+		err = s.openLandlock(ctx)
+	case Container:
+		err = s.openContainer(ctx)
+	case DockerSandbox:
+		err = s.openDockerSandbox(ctx)
+	default:
+		err = &UnavailableError{"there is no such sandbox"}
+	}
+	return s, err
+}
+
+// furnish makes what boxes of this machine need: homes, gates, and the look at what there is to see.
+func (s *Sandbox) furnish() (err error) {
+	o := &s.o
+	if over(o.Dir, o.Home) {
+		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", o.Dir)}
+	}
+	if s.scratch, err = os.MkdirTemp(o.Scratch, "ralph-box-"); err != nil {
+		return fmt.Errorf("making a directory for the sandbox: %w", err)
+	}
+	s.cleanup = append(s.cleanup, func() { _ = os.RemoveAll(s.scratch) })
+	if o.As != nil { // who may pass, but not look around
+		if err := os.Chmod(s.scratch, 0o711); err != nil {
+			return fmt.Errorf("making a directory for the sandbox: %w", err)
+		}
+	}
+	if err := os.WriteFile(s.nothing(), nil, 0o444); err != nil {
+		return fmt.Errorf("making a directory for the sandbox: %w", err)
+	}
+	s.view = look(*o)
+	for _, u := range []Use{Checks, Works} {
+		if err := s.makeHome(u); err != nil {
+			return fmt.Errorf("making a home for the sandbox: %w", err)
+		}
+		hosts := o.Network
+		if u != Checks {
+			hosts = append(hosts[:len(hosts):len(hosts)], o.hosts()...)
+		}
+		s.gates[u] = newEgress(hosts, func(name string) string { return proc.Value(o.Parent, name) }, o.Log)
+		s.cleanup = append(s.cleanup, s.gates[u].close)
+	}
+	return nil
+}
+
+// nothing is an empty file to put over others.
+func (s *Sandbox) nothing() string { return filepath.Join(s.scratch, "nothing") }
+
+// hosts are those of the agents' models.
+func (o *Options) hosts() (hosts []string) {
+	for _, a := range o.Agents {
+		hosts = append(hosts, a.Hosts...)
+	}
+	return hosts
+}
+
+// Box is what something is run in; nil when the sandbox is off.
+func (s *Sandbox) Box(u Use) proc.Box {
+	if s == nil || s.maker == nil {
+		return nil
+	}
+	return box{s, u}
+}
+
+// Close throws away what the run's boxes have used.
+func (s *Sandbox) Close() {
+	if s == nil {
+		return
+	}
+	for i := len(s.cleanup) - 1; i >= 0; i-- {
+		s.cleanup[i]()
+	}
+	s.cleanup = nil
+}
+
+type box struct {
+	s *Sandbox
+	u Use
+}
+
+// Enter implements proc.Box.
+func (b box) Enter(s proc.Spec) (proc.Boxed, error) { return b.s.maker.enter(b.u, s) }
+
+// say tells what was chosen, what holds and what does not, and why it is not a better one.
+func (s *Sandbox) say(not []string) {
+	if len(not) > 0 {
+		s.Line += " (not taken: " + strings.Join(not, "; ") + ")"
+	}
+	if s.o.Log != nil {
+		s.o.Log("%s", s.Line)
+	}
+}
+
+// real is a path without links.
+func real(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// over reports whether a path is another or lies above it.
+func over(path, other string) bool {
+	if path == "" || other == "" {
+		return false
+	}
+	rel, err := filepath.Rel(path, other)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
