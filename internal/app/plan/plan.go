@@ -64,6 +64,15 @@ func Untouched(content []byte) bool {
 	return s.Title == "" && s.Description == "" && string(bytes.Join(bytes.Fields(s.AcceptanceCriteria), nil)) == "[]"
 }
 
+// Named is what a plan's file says of the plan itself; nothing of what cannot be read.
+func Named(content []byte) (project, branch, description string) {
+	var of struct{ Project, BranchName, Description string }
+	if json.Unmarshal(content, &of) != nil {
+		return "", "", ""
+	}
+	return of.Project, of.BranchName, of.Description
+}
+
 var (
 	comment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
 	heading = regexp.MustCompile(`(?m)^ {0,3}#{1,6}( .*)?$`)

@@ -1,0 +1,255 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// archiveDir is where plans are put away, beside the plan's own directory (C7).
+const archiveDir = "ralph-archive"
+
+// filed is a file of a plan that is put away.
+type filed struct {
+	name    string
+	content []byte
+}
+
+// Archive puts the plan away: its files move to a directory of the archive, with a summary, fresh ones take their place, and that alone is
+// committed (S4-103). label names the directory; empty: the plan's branch does.
+func (p *Plans) Archive(ctx context.Context, label string) error {
+	if label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }) {
+		return invalid("flag --label is %q; allowed is a text with letters or digits, as in todo-list", label)
+	}
+	root, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	unlock, err := journal.Lock(p.Dir) // no run may be at work
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	files, err := p.toArchive(root)
+	if err != nil {
+		return err
+	}
+	clone, inClone, err := p.committable(ctx)
+	if err != nil {
+		return err
+	}
+	name, summary := p.summarise(ctx, clone, inClone, files, label)
+	to, err := newDirectory(root, path.Join(path.Dir(p.dir), archiveDir), name)
+	if err != nil {
+		return err
+	}
+	if err := p.move(root, files, to); err != nil {
+		return err
+	}
+	if _, err := createIn(root, path.Join(to, "summary.md"), summary); err != nil {
+		return err
+	}
+	p.say("archived %s as %s", p.dir, to)
+	if err := p.scaffold(root, filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.dir)))), "", ""); err != nil {
+		return err
+	}
+	if !inClone {
+		p.say("%s is in no git repository, so nothing is committed", p.Dir)
+		return nil
+	}
+	return p.commitArchive(ctx, root, clone, files, to)
+}
+
+// toArchive are the files of the plan, if anybody has written anything into them.
+func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
+	var files []filed
+	written := false
+	for _, f := range []struct {
+		name  string
+		blank func(content string) bool
+	}{
+		{prdFile, plan.Unwritten},
+		{planFile, func(s string) bool { return plan.Untouched([]byte(s)) }},
+		{foreignPlan, func(string) bool { return false }},
+		{progressFile, noProgress},
+	} {
+		content, ok, err := readIfThere(root, p.file(f.name))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if err := p.secretFree(p.file(f.name), string(content)); err != nil {
+			return nil, err
+		}
+		written = written || !f.blank(string(content))
+		files = append(files, filed{f.name, content})
+	}
+	if !written {
+		return nil, invalid("there is nothing to archive in %s: no plan has been written there", p.dir)
+	}
+	return files, nil
+}
+
+var progressBlank = regexp.MustCompile(`(?m)^(# Ralph Progress Log|Started: .*|PRD: .*|## Codebase Patterns|- \(Reusable patterns .*\)|---)?\r?$`)
+
+// noProgress reports whether a log of iterations is the template.
+func noProgress(content string) bool {
+	return strings.TrimSpace(progressBlank.ReplaceAllString(content, "")) == ""
+}
+
+// committable is the clone, if there is one, in a state in which a part of it can be committed.
+func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
+	clone, ok := git.Beside(ctx, p.Dir, proc.Environment(p.Parent, slices.Concat(proc.Allowed, scmKnows)), p.secrets())
+	if !ok {
+		return nil, false, nil
+	}
+	if _, merging, err := clone.Run(ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}); err != nil || merging {
+		return nil, true, errors.Join(err, invalid("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir))
+	}
+	if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
+		return nil, true, errors.Join(err, invalid("git does not know who commits: run git config user.name NAME and git config user.email ADDRESS"))
+	}
+	return clone, true, nil
+}
+
+var started = regexp.MustCompile(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
+
+// summarise is the directory's name and its summary.
+func (p *Plans) summarise(ctx context.Context, clone *git.Clone, inClone bool, files []filed, label string) (name, summary string) {
+	today := p.Clock().Local().Format("2006-01-02")
+	v, title, why, from := report.PlanView{Rules: p.rules(), Redact: p.redact}, "", "", ""
+	for _, f := range files {
+		switch f.name {
+		case progressFile:
+			if match := started.FindSubmatch(f.content); match != nil {
+				from = string(match[1])
+			}
+		case planFile, foreignPlan:
+			of, _, err := readPlan(p.file(f.name), f.content)
+			if err != nil && v.Plan.Stories == nil {
+				why = err.Error()
+			} else if err == nil && v.Plan.Stories == nil {
+				v.Plan, why, title = of, "", of.Project
+			}
+		}
+	}
+	if label == "" {
+		label = v.Plan.BranchName
+	}
+	if label == "" {
+		label = filepath.Base(p.Dir)
+	}
+	to := today
+	if inClone {
+		first, last := p.commitDates(ctx, clone)
+		if from == "" {
+			from = first
+		}
+		if last != "" {
+			to = last
+		}
+	}
+	if from > to { // an archive of plans before is all that there is of commits
+		to = today
+	}
+	if title == "" {
+		title = label
+	}
+	return today + "-" + slugOf(label), report.PlanSummary(v, title, from, to, why)
+}
+
+// commitDates are those of the first and the last commit of the plan's files.
+func (p *Plans) commitDates(ctx context.Context, clone *git.Clone) (first, last string) {
+	out, ok, err := clone.Run(ctx, []string{"--literal-pathspecs", "log", "--format=%cs", "--", p.file(planFile), p.file(foreignPlan), p.file(progressFile)})
+	dates := strings.Fields(out)
+	if err != nil || !ok || len(dates) == 0 {
+		return "", ""
+	}
+	return dates[len(dates)-1], dates[0]
+}
+
+// newDirectory makes a directory that was not there: name, or name-2 and so on.
+func newDirectory(root *os.Root, in, name string) (string, error) {
+	if err := root.MkdirAll(in, 0o755); err != nil {
+		return "", invalid("making %s: %w", in, mending(err))
+	}
+	for n := 1; n <= 1000; n++ {
+		dir := path.Join(in, name)
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", dir, n)
+		}
+		err := root.Mkdir(dir, 0o755)
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", invalid("making %s: %w", dir, mending(err))
+		}
+	}
+	return "", invalid("%s holds a thousand directories %s; say another name with --label", in, name)
+}
+
+// move moves the files, all or none of them.
+func (p *Plans) move(root *os.Root, files []filed, to string) error {
+	for i, f := range files {
+		err := root.Rename(p.file(f.name), path.Join(to, f.name))
+		if err == nil {
+			continue
+		}
+		err = invalid("moving %s to %s: %w", p.file(f.name), to, mending(err))
+		for _, moved := range files[:i] {
+			err = errors.Join(err, root.Rename(path.Join(to, moved.name), p.file(moved.name)))
+		}
+		return err
+	}
+	return nil
+}
+
+// commitArchive commits the archive and what took the plan's place, and nothing else that is staged or changed.
+func (p *Plans) commitArchive(ctx context.Context, root *os.Root, clone *git.Clone, files []filed, to string) error {
+	paths := []string{to}
+	names := []string{prdFile, planFile, progressFile, promptMD}
+	for _, f := range files {
+		if !slices.Contains(names, f.name) {
+			names = append(names, f.name)
+		}
+	}
+	for _, name := range names {
+		file := p.file(name)
+		if _, err := root.Lstat(file); err != nil { // what is gone, and was never committed, git knows nothing of
+			if _, tracked, err := clone.Run(ctx, []string{"--literal-pathspecs", "ls-files", "--error-unmatch", "--", file}); err != nil || !tracked {
+				continue
+			}
+		}
+		paths = append(paths, file)
+	}
+	message := "ralph: archive the plan " + path.Base(to)
+	for _, args := range [][]string{
+		append([]string{"--literal-pathspecs", "add", "--all", "--"}, paths...),
+		append([]string{"--literal-pathspecs", "commit", "--quiet", "--message", message, "--only", "--"}, paths...),
+	} {
+		out, ok, err := clone.Run(ctx, args)
+		if err != nil || !ok {
+			return errors.Join(err, fmt.Errorf("the plan is archived as %s and not committed, since git says: %s", to, strings.TrimSpace(out)))
+		}
+	}
+	p.say("committed: %s", message)
+	return nil
+}

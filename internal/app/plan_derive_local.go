@@ -1,0 +1,350 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Where what would be lost goes: out of the plan's directory, so that no run commits it.
+const (
+	rejectedPlan = ".ralph/plan-rejected.txt" // the last answer that was no plan
+	planBefore   = ".ralph/tasks-before-%s.json"
+	planLog      = "plan-derive.log" // what the agent printed
+	planPrompt   = "plan-derive.txt" // what it was told (C18)
+)
+
+// Derivation is a plan to derive (S4-104).
+type Derivation struct {
+	From string    // an issue: a file, or a number; empty: the PRD that is there, or what the person at the terminal says
+	In   io.Reader // that terminal; nil: nobody is there
+}
+
+// Derived is what came of it, for programs.
+type Derived struct {
+	PRD     string   `json:"prd"`   // the file that was written; empty: it was there already
+	Tasks   string   `json:"tasks"` // the file that was written
+	Before  string   `json:"before"`
+	Stories int      `json:"stories"`
+	Likely  int      `json:"likely_iterations"`
+	Most    int      `json:"most_iterations"`
+	Tries   int      `json:"tries"`
+	Dropped []string `json:"dropped_commands"` // that an issue may not bring
+}
+
+// Derive lets the agent write the plan, and stores it when it is one.
+func (p *Plans) Derive(ctx context.Context, d Derivation) (Derived, error) {
+	from := p.Dir
+	root, err := p.open(ctx)
+	if err != nil {
+		return Derived{}, err
+	}
+	defer root.Close()
+	wish, err := p.wish(ctx, root, from, d)
+	if err != nil {
+		return Derived{}, err
+	}
+	unlock, err := journal.Lock(p.Dir) // a run must not lose its plan
+	if err != nil {
+		return Derived{}, err
+	}
+	defer unlock()
+	deriver, done, err := p.deriver(ctx, root)
+	defer done()
+	if err != nil {
+		return Derived{}, err
+	}
+	if d.In != nil {
+		talk := newDialogue(d.In, p.Out)
+		deriver.answer = p.conversation(talk)
+		if wish.text == "" && wish.prd == "" {
+			if wish.text = talk.ask(ctx, "What should be built? In a line; the agent asks for more: "); wish.text == "" {
+				return Derived{}, errors.Join(talk.err, invalid("nothing was said; say what should be built"))
+			}
+		}
+	}
+	out, err := derivePlan(ctx, deriver, wish)
+	if failed := new(underivedError); errors.As(err, &failed) {
+		return Derived{}, p.reject(root, failed)
+	}
+	if err != nil {
+		return Derived{}, err
+	}
+	return p.store(root, out)
+}
+
+// wish is what is asked for. It refuses what would lose somebody's work before anything is spent.
+func (p *Plans) wish(ctx context.Context, root *os.Root, from string, d Derivation) (planWish, error) {
+	var w planWish
+	if info, err := root.Stat(p.dir); err != nil || !info.IsDir() {
+		return w, invalid("there is no directory %s: run ralph plan init first", p.dir)
+	}
+	kept, err := p.underWay(root)
+	if err != nil {
+		return w, err
+	}
+	content, _, err := readIfThere(root, p.file(prdFile))
+	if err != nil {
+		return w, err
+	}
+	prd := string(content)
+	written := !plan.Unwritten(prd)
+	switch {
+	case d.From != "" && !p.isPRD(from, d.From):
+		if written {
+			return w, invalid("%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run ralph plan archive first", p.file(prdFile))
+		}
+		w, err = p.issue(ctx, from, d.From)
+	case written:
+		w = planWish{name: p.file(prdFile), prd: prd}
+	case d.In == nil:
+		err = invalid("%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph plan derive at a terminal", p.file(prdFile))
+	default:
+		w = planWish{name: "what the user says"}
+	}
+	w.kept = kept
+	return w, err
+}
+
+// isPRD reports whether a file is the plan's own PRD.
+func (p *Plans) isPRD(from, name string) bool {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(from, name)
+	}
+	a, err := os.Stat(name)
+	b, other := os.Stat(filepath.Join(p.Dir, filepath.FromSlash(p.file(prdFile))))
+	return err == nil && other == nil && os.SameFile(a, b)
+}
+
+// issue reads what is wanted from an issue's file, or from GitHub.
+func (p *Plans) issue(ctx context.Context, from, ref string) (planWish, error) {
+	if number, err := strconv.Atoi(strings.TrimPrefix(ref, "#")); err == nil && number > 0 {
+		l := &Local{Seat: p.Seat}
+		t, err := l.fromGitHub(ctx, number)
+		return wishOf(fmt.Sprintf("issue #%d", number), t), err
+	}
+	name := ref
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(from, name)
+	}
+	content, err := readSome(name)
+	if err != nil {
+		return planWish{}, invalid("flag --from is %q: %w; allowed are a file that says what is wanted, and an issue's number", ref, err)
+	}
+	t, err := task.FromFile(ref, string(content))
+	if err != nil {
+		return planWish{}, &invalidError{err}
+	}
+	return wishOf("the issue "+ref, t), nil
+}
+
+// wishOf is an issue as a wish. Its text has been sanitised where the task was made.
+func wishOf(name string, t task.Task) planWish {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n", t.Title, strings.TrimSpace(t.Spec))
+	if c := t.Completion; c != nil {
+		if c.Outcome != "" {
+			fmt.Fprintf(&b, "\n## Outcome\n\n%s\n", c.Outcome)
+		}
+		if len(c.Acceptance) > 0 {
+			fmt.Fprintf(&b, "\n## Acceptance criteria\n\n- %s\n", strings.Join(c.Acceptance, "\n- "))
+		}
+	}
+	for _, c := range t.Comments {
+		fmt.Fprintf(&b, "\n## Comment by %s\n\n%s\n", c.Author, c.Text)
+	}
+	if t.Hint != "" {
+		fmt.Fprintf(&b, "\n## Said by whoever asks for the plan\n\n%s\n", t.Hint)
+	}
+	return planWish{name: name, text: b.String(), foreign: true}
+}
+
+// underWay is what is set already; a plan that has come anywhere is not overwritten.
+func (p *Plans) underWay(root *os.Root) (kept task.Plan, err error) {
+	for _, name := range []string{planFile, foreignPlan} {
+		file := p.file(name)
+		content, ok, err := readIfThere(root, file)
+		switch {
+		case err != nil:
+			return kept, err
+		case !ok:
+			continue
+		case name == foreignPlan:
+			return kept, invalid("%s is a plan already: ralph plan run works on it, ralph plan archive puts it away", file)
+		}
+		if plan.Untouched(content) {
+			kept.Project, kept.BranchName, kept.Description = plan.Named(content)
+			continue
+		}
+		of, _, err := task.ReadPlan(file, content)
+		if err != nil {
+			return kept, invalid("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
+		}
+		for _, s := range of.Stories {
+			if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != task.Unreviewed {
+				return kept, invalid("%s is under way: %s; run ralph plan archive first, which keeps it", file, s.ID+" "+of.Standing(s.ID))
+			}
+		}
+		kept = task.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}
+	}
+	return kept, nil
+}
+
+// deriver readies the agent: it reads a copy of the project, which is thrown away, and writes nothing. done clears up; it is never nil.
+func (p *Plans) deriver(ctx context.Context, root *os.Root) (d planDeriver, done func(), err error) {
+	done = func() {}
+	settings, err := p.settings()
+	if err != nil {
+		return d, done, err
+	}
+	shop := &workshop{
+		place: directory(p.Dir), settings: settings, parent: p.Parent, console: p.Out, format: p.safe(p.Format), clock: p.Clock, log: p.log, verbose: p.verbose,
+		redact: p.redact, dir: filepath.Join(p.Dir, ".ralph"), logs: filepath.Join(p.Dir, ".ralph"), logsAs: ".ralph", keys: p.keys(), commits: unseen{},
+	}
+	shop.settings.Review = false // nobody looks at a plan but its user
+	if err := root.MkdirAll(".ralph", 0o755); err != nil {
+		return d, done, invalid("making .ralph: %w", mending(err))
+	}
+	dir, env := p.Dir, []string(nil)
+	if clone, ok := git.Beside(ctx, p.Dir, p.Parent, p.secrets()); ok {
+		if err := clone.KeepOut(ctx); err != nil {
+			p.log("keeping ralph's own files out of commits: %v", err)
+		}
+		shots, err := clone.Snapshots(ctx)
+		if err != nil {
+			return d, done, err
+		}
+		copied, err := shots.Review(ctx, shots.Base())
+		if err != nil {
+			return d, done, err
+		}
+		done = func() { _ = copied.Close() }
+		dir, env = copied.Dir(), copied.Env()
+	}
+	d, err = shop.planDeriver(dir, env)
+	d.known = append(d.known, detectedCommands(root)...)
+	return d, done, err
+}
+
+// planDeriver asks the run's agent for plans: read-only, in a directory that nobody needs afterwards.
+func (w *workshop) planDeriver(dir string, env []string) (planDeriver, error) {
+	d := planDeriver{known: commandLines(w.settings.Guardrails), redact: w.redact, log: w.log}
+	c, _, err := w.agents(nil)
+	if err != nil {
+		return d, err
+	}
+	o := c.options
+	o.Dir, o.Extra, o.ReadOnly, o.Schema, o.AgentSettings, o.Console, o.Text = dir, env, true, planSchema, false, nil, false
+	o.LogFile, o.PromptFile = filepath.Join(w.dir, planLog), filepath.Join(w.logs, planPrompt)
+	d.ask = func(ctx context.Context, asked string) (loop.Turn, error) {
+		if err := c.write(o.PromptFile, asked); err != nil {
+			return loop.Turn{}, err
+		}
+		w.log("asking %s; its output is in %s", filepath.Base(o.Command), planLog)
+		return takeTurn(ctx, o, asked)
+	}
+	_, err = agent.New(o)
+	return d, err
+}
+
+// detectedCommands are those by which the project is checked, as far as its files show.
+func detectedCommands(root *os.Root) []string {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		files[e.Name()] = nil
+	}
+	for _, name := range config.DetectFiles {
+		if _, ok := files[name]; ok {
+			files[name], _ = readPlanFile(root, name) // of one that cannot be read, the name is left
+		}
+	}
+	var out []string
+	for _, d := range config.DetectChecks(files) {
+		out = append(out, d.Command)
+	}
+	return out
+}
+
+// conversation asks the person what the agent wants to know. An empty line ends it.
+func (p *Plans) conversation(talk *dialogue) func(context.Context, []string) ([]exchange, bool, error) {
+	return func(ctx context.Context, questions []string) (said []exchange, more bool, err error) {
+		p.say("The agent asks; an empty line ends its questions.")
+		for i, q := range questions {
+			p.say("%d. %s", i+1, q)
+			answer := talk.ask(ctx, "> ")
+			if talk.err != nil {
+				return said, false, talk.err
+			}
+			if answer == "" {
+				for _, open := range questions[i:] {
+					said = append(said, exchange{question: open})
+				}
+				return said, false, nil
+			}
+			said = append(said, exchange{q, answer})
+		}
+		return said, true, nil
+	}
+}
+
+// reject keeps what the agent said last, and tells why it is no plan.
+func (p *Plans) reject(root *os.Root, failed *underivedError) error {
+	if err := replaceIn(root, rejectedPlan, failed.last); err != nil {
+		return errors.Join(failed, err)
+	}
+	return fmt.Errorf("%w\nNothing in %s has changed. The agent's last answer is in %s", failed, p.dir, rejectedPlan)
+}
+
+// store writes the plan. What was there and is not the template is kept.
+func (p *Plans) store(root *os.Root, out derivedPlan) (Derived, error) {
+	report := Derived{Tasks: p.file(planFile), Stories: len(out.plan.Stories), Tries: out.tries, Dropped: append([]string{}, out.dropped...)}
+	report.Likely, report.Most = out.plan.Estimate(p.rules())
+	tasks := string(out.plan.Marshal())
+	for _, text := range []string{tasks, out.prd} {
+		if err := p.secretFree("the plan", text); err != nil {
+			return report, err
+		}
+	}
+	content, ok, err := readIfThere(root, p.file(planFile))
+	if err != nil {
+		return report, err
+	}
+	if ok && !plan.Untouched(content) {
+		report.Before = fmt.Sprintf(planBefore, p.Clock().UTC().Format("20060102-150405"))
+		if err := replaceIn(root, report.Before, string(content)); err != nil {
+			return report, err
+		}
+		p.say("the plan before is in %s", report.Before)
+	}
+	if out.prd != "" {
+		report.PRD = p.file(prdFile)
+		if err := replaceIn(root, report.PRD, out.prd); err != nil {
+			return report, err
+		}
+		p.say("wrote %s", report.PRD)
+	}
+	if err := replaceIn(root, report.Tasks, tasks); err != nil {
+		return report, err
+	}
+	p.say("wrote %s: %s on %s, about %d iterations (at most %d)", report.Tasks, counted(report.Stories, "story", "stories"), out.plan.BranchName, report.Likely, report.Most)
+	p.say("Look at what it says before you run it: ralph plan status, ralph plan run")
+	return report, nil
+}

@@ -1,0 +1,143 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Init makes the files of a plan where there are none (S4-102). name is the feature, of which the branch gets its name; empty leaves that
+// to whoever writes the plan.
+func (p *Plans) Init(ctx context.Context, name string) error {
+	root, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	branch, err := planBranch(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := p.nothingThere(root); err != nil {
+		return err
+	}
+	project := filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.dir))))
+	if err := p.scaffold(root, project, name, branch); err != nil {
+		return err
+	}
+	if err := p.ignore(root); err != nil {
+		return err
+	}
+	p.say("")
+	p.say("Next:")
+	p.say("  1. Write what you want into %s, or let an agent ask you: ralph plan derive", p.file(prdFile))
+	p.say("  2. Let an agent derive the stories from it: ralph plan derive, or /ralph-plan in")
+	p.say("     Claude Code after ralph plan skill; or write %s yourself", p.file(planFile))
+	p.say("  3. Look at them: ralph plan validate, ralph plan status")
+	p.say("  4. Commit %s, and run the plan: ralph plan run", p.dir)
+	return nil
+}
+
+// planBranch is the branch of a feature; empty when it has no name.
+func planBranch(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	branch := "ralph/" + strings.TrimPrefix(name, "ralph/")
+	if err := git.CheckBranchName(ctx, branch); err != nil {
+		return "", invalid("flag --name is %q: %w; allowed are letters, digits, dots, dashes, underscores and slashes, as in todo-list", name, err)
+	}
+	return branch, nil
+}
+
+// nothingThere refuses to begin a plan where there is one: whoever wrote it wants to keep it.
+func (p *Plans) nothingThere(root *os.Root) error {
+	const instead = "; ralph plan status shows it, ralph plan archive puts it away"
+	for _, name := range []string{planFile, foreignPlan} {
+		file := p.file(name)
+		content, ok, err := readIfThere(root, file)
+		switch {
+		case err != nil:
+			return err
+		case !ok || plan.Untouched(content):
+			continue
+		}
+		of, _, err := task.ReadPlan(file, content)
+		if err != nil {
+			return invalid("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
+		}
+		return invalid("%s is there already: a plan of %s, of which %d are done"+instead, file, counted(len(of.Stories), "story", "stories"), of.Passed())
+	}
+	return nil
+}
+
+// scaffold writes the files that are not there yet.
+func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
+	title := name
+	if title == "" {
+		title = project
+	}
+	for _, f := range []struct{ name, content string }{
+		{prdFile, plan.PRD(title)},
+		{planFile, plan.Tasks(project, branch)},
+		{progressFile, plan.Progress(p.Clock().Local().Format("2006-01-02"), title)},
+		{promptMD, plan.Prompt()},
+	} {
+		made, err := createIn(root, p.file(f.name), f.content)
+		switch {
+		case err != nil:
+			return err
+		case made:
+			p.say("created %s", p.file(f.name))
+		default:
+			p.say("%s is there already, and stays as it is", p.file(f.name))
+		}
+	}
+	return nil
+}
+
+// ignore keeps the marker of a run out of commits, for whoever has no ralph yet: ralph itself does so by the clone's own exclude file.
+func (p *Plans) ignore(root *os.Root) error {
+	const name = ".gitignore"
+	content, ok, err := readIfThere(root, name)
+	if err != nil {
+		return err
+	}
+	changed, added := plan.Ignoring(content, activeFile)
+	if !added {
+		return nil
+	}
+	if !ok {
+		_, err = createIn(root, name, string(changed))
+	} else {
+		err = appendIn(root, name, changed[len(content):])
+	}
+	if err == nil {
+		p.say("added %s to %s", activeFile, name)
+	}
+	return err
+}
+
+// appendIn adds to the end of a file, which keeps its mode and its owner.
+func appendIn(root *os.Root, name string, more []byte) error {
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return invalid("writing %s: %w", name, mending(err))
+	}
+	_, err = file.Write(more)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return invalid("writing %s: %w", name, mending(err))
+	}
+	return nil
+}
+
+// say prints a line for people.
+func (p *Plans) say(format string, args ...any) { p.log("%s", fmt.Sprintf(format, args...)) }

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/ralph-loop/ralph/internal/app/plan"
+)
+
+// Skill writes the skill ralph-plan and its slash command for Claude Code into the project (S4-104…S4-106). A file of another text is
+// replaced only with force.
+func (p *Plans) Skill(ctx context.Context, force bool) error {
+	root, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return p.put(root, map[string]string{".claude/skills/ralph-plan/SKILL.md": plan.Skill(), ".claude/commands/ralph-plan.md": plan.Command()}, force)
+}
+
+// Plugin writes a plugin for Claude Code, with its marketplace, into a directory of its own (S4-08, S4-09).
+func (p *Plans) Plugin(dir string, force bool) error {
+	p.sit()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return invalid("flag --plugin: %w", mending(err))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return invalid("flag --plugin: %w", mending(err))
+	}
+	defer root.Close()
+	if err := p.put(root, plan.Plugin(), force); err != nil {
+		return err
+	}
+	p.say("In Claude Code: /plugin marketplace add %s, then /plugin install ralph@ralph", dir)
+	return nil
+}
+
+// put writes files. What somebody has changed stays unless force says otherwise, and then nothing is written at all.
+func (p *Plans) put(root *os.Root, files map[string]string, force bool) error {
+	missing := map[string]bool{}
+	var errs []error
+	for _, name := range plan.Names(files) {
+		content, ok, err := readIfThere(root, name)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case ok && string(content) != files[name] && !force:
+			errs = append(errs, invalid("%s is there already, with another text; say --force to replace it", name))
+		default:
+			missing[name] = !ok
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &invalidError{err}
+	}
+	for _, name := range plan.Names(files) {
+		write := func() error { return replaceIn(root, name, files[name]) }
+		if missing[name] {
+			write = func() error { _, err := createIn(root, name, files[name]); return err }
+		}
+		if err := write(); err != nil {
+			return err
+		}
+		p.say("%s", name)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Look says where the plan stands, and the newest run of it. It writes nothing.
+func (p *Plans) Look(ctx context.Context) (report.PlanStanding, error) {
+	root, err := p.open(ctx)
+	if err != nil {
+		return report.PlanStanding{}, err
+	}
+	defer root.Close()
+	src, err := readPlanIn(p.Dir, p.dir)
+	if err != nil {
+		return report.PlanStanding{}, err
+	}
+	of, _, err := readPlan(src.File, src.Content)
+	if err != nil {
+		return report.PlanStanding{}, err
+	}
+	v := report.PlanView{Plan: of, Rules: p.rules(), File: src.File, Redact: p.redact}
+	if err := p.ran(&v); err != nil {
+		return report.PlanStanding{}, err
+	}
+	return report.StandPlan(v), nil
+}
+
+// rules are those of the settings; where these cannot be read, which a run says, the defaults.
+func (p *Plans) rules() task.PlanRules {
+	settings, err := p.settings()
+	if err != nil {
+		return task.PlanRules{ReviewCap: task.DefaultReviewCap}
+	}
+	return task.PlanRules{SkipReview: !settings.Review, ReviewCap: settings.ReviewCap}
+}
+
+// ran adds what the newest run of the plan's file tells: its state, its rules, the story that it works on.
+func (p *Plans) ran(v *report.PlanView) error {
+	found, state, err := p.newestRun(v.File)
+	if found == nil || err != nil {
+		return err
+	}
+	st, err := found.stand()
+	if err != nil {
+		return err
+	}
+	v.Run, v.Rules = st.Line(), state.Rules()
+	if st.State == "running" && state.Turning != nil {
+		v.Working, v.Mode = state.Turning.Story, state.Turning.Mode
+	}
+	if state.Plan != nil && state.Plan.Passed() > v.Plan.Passed() {
+		v.Note = fmt.Sprintf("the run has come to %d of %d stories on the branch %s; this is %s as it is checked out here",
+			state.Plan.Passed(), len(state.Plan.Stories), state.Start.Branch, v.File)
+	}
+	return nil
+}
+
+// newestRun is the newest run of a plan's file in this clone; nil when there is none.
+func (p *Plans) newestRun(file string) (*sight, loop.State, error) {
+	runs := filepath.Join(p.Dir, ".ralph", "runs")
+	entries, err := os.ReadDir(runs) // in the order of their names, which begin with the time
+	if err != nil && !os.IsNotExist(err) {
+		return nil, loop.State{}, fmt.Errorf("looking for runs of the plan: %w", err)
+	}
+	for _, e := range slices.Backward(entries) {
+		dir := filepath.Join(runs, e.Name())
+		state, _, err := journal.Follow(dir).Next()
+		if err == nil && state.Start.Plan != nil && state.Start.Plan.File == file {
+			return &sight{seat: &p.Seat, dir: p.Dir, run: dir, book: journal.Follow(dir)}, state, nil
+		}
+	}
+	return nil, loop.State{}, nil
+}
