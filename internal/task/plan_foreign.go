@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // ReadPlan reads a plan that a person wrote: as ParsePlan, or with foreign set a prd.json of the common layout, whose missing review
@@ -74,7 +75,7 @@ func (v *jsonValue) fillStory(place int) {
 		return
 	}
 	v.missing("reviewStatus", jsonText(string(Approved)))
-	if notes := v.get("notes"); notes.kind == aText && notes.text == "" {
+	if notes := v.get("notes"); notes.kind == aText && strings.TrimSpace(notes.text) == "" {
 		*notes = jsonText("Passed before reviews.")
 	}
 }
