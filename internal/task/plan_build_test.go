@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -54,4 +55,13 @@ func told(v []Violation) []string {
 		out = append(out, one.Check+" "+one.Text)
 	}
 	return out
+}
+
+// manyKeys are members of an object, each key other than the others.
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"k%d":0,`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
 }

@@ -13,7 +13,7 @@ import (
 const (
 	maxPlan        = 4 << 20 // bytes
 	maxPlanNesting = 64      // values in values
-	maxPlanValues  = 200_000
+	maxPlanValues  = 100_000
 	maxStories     = 1000
 )
 

@@ -162,7 +162,7 @@ func TestParsePlanFile(t *testing.T) {
 		"deep":            {strings.Replace(fileOfStories(""), `"P"`, strings.Repeat("[", 5000)+strings.Repeat("]", 5000), 1), "line 1, column 76: values are nested more than 64 deep; a plan has four levels"},
 		"a bomb":          {strings.Repeat(`{"a":`, 100_000), "line 1, column 50001: this is not JSON: invalid character '{' exceeded max depth; allowed is one object, without comments and without a comma after the last item"},
 		"10 MB":           {strings.Repeat(" ", 10<<20) + fileOfStories(""), "the file has 10485833 bytes; allowed are at most 4194304"},
-		"many values":     {`[` + strings.Repeat("0,", 1<<20) + `0]`, "the file holds more than 200000 values; allowed are at most that many"},
+		"many values":     {`[` + strings.Repeat("0,", 1<<20) + `0]`, "the file holds more than 100000 values; allowed are at most that many"},
 		"1001 stories":    {fileOfStories(strings.Repeat("{},", 1000) + "{}"), "userStories has 1001 stories; allowed are at most 1000"},
 	} {
 		_, err := ParsePlan("tasks.json", []byte(row.content))

@@ -1,0 +1,53 @@
+package task
+
+import (
+	"testing"
+)
+
+// BenchmarkPlan is what the harness does with a plan of 200 stories before and after an iteration. The bar for choosing the next story is
+// 20 ms.
+func BenchmarkPlan(b *testing.B) {
+	p := Plan{Project: "P", BranchName: "ralph/p", Stories: manyStories(200)}
+	content := p.Marshal()
+	b.SetBytes(int64(len(content)))
+	b.ReportAllocs()
+	for b.Loop() {
+		after, err := ParsePlan("tasks.json", content)
+		if err != nil {
+			b.Fatal(err)
+		}
+		mode := after.Mode(PlanRules{})
+		given, ok := after.Next(mode, PlanRules{})
+		if !ok {
+			b.Fatal("no story")
+		}
+		if _, err := after.Order(); err != nil {
+			b.Fatal(err)
+		}
+		after.Story(given.ID).ReviewStatus = NeedsReview
+		if broken := Compare(p, after, given.ID, mode, PlanRules{}); len(broken) > 0 {
+			b.Fatal(told(broken))
+		}
+	}
+}
+
+// BenchmarkPlanMarshal writes a plan of 200 stories.
+func BenchmarkPlanMarshal(b *testing.B) {
+	p := Plan{Project: "P", BranchName: "ralph/p", Stories: manyStories(200)}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(p.Marshal())))
+	}
+}
+
+// BenchmarkPlanHostile reads the worst that fits into a file: as many values and keys as are read.
+func BenchmarkPlanHostile(b *testing.B) {
+	content := []byte(fileOfStories(`{` + manyKeys(95_000) + `}`))
+	b.SetBytes(int64(len(content)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParsePlan("tasks.json", content); err == nil {
+			b.Fatal("it was read")
+		}
+	}
+}
