@@ -1,8 +1,93 @@
 package main
 
-import "errors"
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
 
-type planRun struct{}
+	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+type planRun struct {
+	MaximumIterations *int   `short:"n" aliases:"max-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 15, or the setting maximumIterations. A story takes two at least: one that implements it and one that reviews it."`
+	M                 *int   `short:"m" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
+	RalphDir          string `default:"ralph" placeholder:"PATH" help:"The plan's directory. Default: ralph."`
+	ProjectDir        string `short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
+
+	Agent        *string        `placeholder:"NAME" help:"The coding agent: claude, codex, amp, gemini, opencode, or a program that takes a prompt on standard input."`
+	Model        *string        `placeholder:"NAME" help:"The agent's model: opus, sonnet. Default: the agent's own."`
+	Sandbox      bool           `xor:"sandbox" help:"Refuse to run without a sandbox that holds."`
+	NoSandbox    bool           `xor:"sandbox" help:"Run without a sandbox."`
+	SkipReview   bool           `xor:"review" help:"No reviews: an iteration that implements a story sets it to passed itself."`
+	ReviewCap    *int           `xor:"review" placeholder:"N" help:"How many reviews a story may take before it is approved all the same, and marked so. Default: 5."`
+	Timeout      *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: 60m."`
+	AgentTimeout *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
+	Resume       bool           `xor:"again" help:"Go on with the last run, even when it has ended."`
+	Fresh        bool           `xor:"again" help:"Begin again at the base. What was done is kept under wip/archive."`
+	Verbose      bool           `short:"V" help:"Tell on standard error what is done and why."`
+	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
+}
+
+// Help implements kong.HelpProvider (S4-132).
+func (c *planRun) Help() string {
+	return "Each iteration is a fresh context that works on one story: it implements it, reviews what another one did, or fixes what a review asked for. " +
+		"Nothing passes that no review has approved.\n\n" +
+		"One plan runs in a directory at a time. For several at once, give each a worktree of its own: git worktree add ../other. " +
+		"Every run needs the memory of one agent, and of a virtual machine where the sandbox is one of Docker's."
+}
 
 // Run implements ralph plan run.
-func (c *planRun) Run() error { return errors.New("not written yet") }
+func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
+	run := c.command()
+	env, err := config.ReadEnvironment(environment(p.environ))
+	if err == nil {
+		err = run.limits()
+	}
+	if err != nil {
+		return run.end(p, loop.Result{Outcome: loop.Invalid}, err)
+	}
+	out := p.out
+	if c.JSON {
+		out = stderr
+	}
+	seat := run.seat(env, p, out, stderr)
+	if seat.Dir = p.dir; c.ProjectDir != "" {
+		if seat.Dir = c.ProjectDir; !filepath.IsAbs(seat.Dir) {
+			seat.Dir = filepath.Join(p.dir, c.ProjectDir)
+		}
+	}
+	defer keepOutput()()
+	l := &app.Local{Seat: seat, Plan: c.RalphDir}
+	result, err := l.Run(ctx, hard)
+	return run.end(p, result, err)
+}
+
+// command is the run as ralph run would be told of it.
+func (c *planRun) command() *runCommand {
+	run := &runCommand{
+		MaximumIterations: c.MaximumIterations, N: c.M, Agent: c.Agent, Model: c.Model, Timeout: c.Timeout, AgentTimeout: c.AgentTimeout,
+		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, JSON: c.JSON, ReviewCap: c.ReviewCap,
+	}
+	switch {
+	case c.Sandbox:
+		run.Sandbox = "require"
+	case c.NoSandbox:
+		run.Sandbox = "off"
+	}
+	return run
+}
+
+// limits says what is wrong with the flags of a run, one sentence, and settles which of two names of one was given.
+func (c *runCommand) limits() error {
+	if c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0) {
+		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", *c.Timeout)
+	}
+	if c.MaximumIterations == nil {
+		c.MaximumIterations = c.N
+	}
+	return nil
+}

@@ -44,10 +44,13 @@ type runCommand struct {
 	Resume            bool           `xor:"again" help:"Go on with the last run of the same, even when it has ended."`
 	Fresh             bool           `xor:"again" help:"Begin again, even when there is a run to go on with."`
 	DryRun            bool           `help:"Of a prompt: say what would be run, and run nothing."`
+	Sandbox           string         `placeholder:"MODE" help:"What the agent and the checks are kept in: auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	Strict            bool           `help:"Refuse a task without acceptance criteria."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 
 	criteriaFlags `group:"done"`
+
+	ReviewCap *int `kong:"-"` // of a plan
 }
 
 // Run implements ralph run.
@@ -157,15 +160,10 @@ func (c *runCommand) validate() error {
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
 	case c.SkipReview && c.Review != nil:
 		return errors.New("--review and --skip-review exclude each other")
-	case c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0):
-		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", *c.Timeout)
 	case c.TimeoutMultiplier != nil && (math.IsNaN(*c.TimeoutMultiplier) || math.IsInf(*c.TimeoutMultiplier, 0)): // which no JSON holds
 		return fmt.Errorf("flag --timeout-multiplier is %g; allowed is a number from 0.1 to 100", *c.TimeoutMultiplier)
 	}
-	if c.MaximumIterations == nil {
-		c.MaximumIterations = c.N
-	}
-	return nil
+	return c.limits()
 }
 
 // layer is the settings that the flags make; they are held against the schema like every other layer.
@@ -194,6 +192,10 @@ func (c *runCommand) layer() config.Layer {
 	if c.Strict {
 		object["strict"] = true
 	}
+	if c.Sandbox != "" {
+		object["sandbox"] = c.Sandbox
+	}
+	given(object, "reviewCap", c.ReviewCap)
 	text, err := json.Marshal(object)
 	if err != nil { // texts, numbers and booleans
 		panic(err)

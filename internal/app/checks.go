@@ -20,6 +20,12 @@ func (w *workshop) checks(s loop.State, reviewer *agent.Options, words wording) 
 	if w.plain {
 		list = append(list, w.guardrails(s)...)
 		list = append(list, w.asked(reviewer, words)...)
+	} else if w.plan != nil {
+		changes := w.changes()
+		list = append(list, check.Plan{}, check.Handed{File: w.plan.File}, &check.Protected{Globs: w.settings.Protected, Changes: changes})
+		list = append(list, w.edited(changes)...)
+		list = append(list, w.guardrails(s)...)
+		list = append(list, w.lookedFor(changes, reviewer)...)
 	} else {
 		changes := w.changes()
 		list = append(list, w.claim(s), &check.Protected{Globs: w.settings.Protected, Changes: changes})

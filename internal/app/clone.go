@@ -25,22 +25,29 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 	if err != nil {
 		return work, err
 	}
-	way, why, err := l.takeUp(before, dir != "", sameWish(before, from.settings, t, l.Criteria))
+	if err := l.complete(before, dir != "", from.settings.Review); err != nil {
+		return work, err
+	}
+	way, why, err := l.takeUp(before, dir != "", l.Plan != "" || sameWish(before, from.settings, t, l.Criteria))
 	if err != nil {
 		return work, err
 	}
 	if way == loop.Nothing {
 		return work, invalid("%s", why)
 	}
+	branch, fresh := "ralph/"+t.ID, way == loop.Begin && (dir != "" || l.Fresh)
+	if l.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
+		branch, fresh = l.source.plan.BranchName, way == loop.Begin && l.Fresh
+	}
 	tree, err := git.Open(ctx, l.Dir, git.Options{
-		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID,
-		Fresh: way == loop.Begin && (dir != "" || l.Fresh), Resume: way != loop.Begin, Settled: before.Settled(), Log: l.log, Secrets: l.secrets(),
-	}, "ralph/"+t.ID, l.after)
+		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID, Own: l.source.own(way != loop.Begin && !before.Settled()),
+		Fresh: fresh, Resume: way != loop.Begin, Settled: before.Settled(), Log: l.log, Secrets: l.secrets(),
+	}, branch, l.after)
 	if err != nil {
 		return work, &invalidError{err}
 	}
 	work.cleanup = append(work.cleanup, func() { _ = tree.Close() })
-	if way == loop.Begin && dir != "" {
+	if way == loop.Begin && dir != "" && (fresh || l.Plan == "") {
 		if err := tree.Archive(ctx); err != nil {
 			l.log("archiving old failure branches: %v", err)
 		}
@@ -53,10 +60,16 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
 	}
 	shop.ground(tree)
+	shop.brings = l.source.plan.VerifyCommands
 	if err := shop.guard(ctx, tree.Base()); err != nil {
 		return work, err
 	}
-	if err := shop.settle(t, l.Criteria, l.trusted(t)); err != nil {
+	if l.Plan != "" {
+		err = shop.usePlan(l.source)
+	} else {
+		err = shop.settle(t, l.Criteria, l.trusted(t))
+	}
+	if err != nil {
 		return work, err
 	}
 	if _, _, err := shop.agents(nil); err != nil {
@@ -71,6 +84,9 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 	}
 	l.log("%s: %s", way, why)
 	work.shop, work.words = shop, shop.wordsFrom(ctx, from.prompts, t.Comments)
+	if shop.plan != nil {
+		work.cleanup = append(work.cleanup, shop.plan.active.remove)
+	}
 	return work, l.hold(ctx, work, way, dir, t)
 }
 
@@ -109,6 +125,9 @@ func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string
 	}
 	if err := shop.tree.Start(ctx); err != nil {
 		return &invalidError{err}
+	}
+	if shop.plan != nil {
+		return shop.plan.begin(ctx, work.ledger, record)
 	}
 	_, err = work.ledger.Append(ctx, record)
 	return err

@@ -74,8 +74,12 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	}
 	checks := w.checks(l.State(), reviewer, words) // again: the baseline has told of checks that test nothing
 	checks.Stopping = func() bool { return ctx.Err() != nil }
+	var agent loop.Agent = coder
+	if w.plan != nil {
+		agent = w.planned(coder, reviewer)
+	}
 	return loop.Run(ctx, hard, limits, loop.Ports{
-		Agent: coder, Tree: w.commits, Checks: checks, Journal: l, Prompt: words,
+		Agent: agent, Plan: w.planFile(), Tree: w.commits, Checks: checks, Journal: l, Prompt: words,
 		Clock: w.clock, Log: w.log, Sleep: w.sleep, Grace: stepGrace,
 	})
 }

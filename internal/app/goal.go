@@ -45,7 +45,7 @@ func (w *workshop) settle(t task.Task, flags *task.Completion, trusted bool) err
 		}
 		w.log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
 	}
-	w.goal = w.plan(t, said)
+	w.goal = w.resolve(t, said)
 	w.goal.asking = asking(w.settings, t, flags)
 	return w.judged()
 }
@@ -75,8 +75,8 @@ func (w *workshop) whoDecides() string {
 	return "the checks alone decide when it is done"
 }
 
-// plan says who acts, with what criteria and how often (S2-59, S2-71, S2-76, C3).
-func (w *workshop) plan(t task.Task, said *task.Completion) goal {
+// resolve says who acts, with what criteria and how often (S2-59, S2-71, S2-76, C3).
+func (w *workshop) resolve(t task.Task, said *task.Completion) goal {
 	set := w.settings
 	g := goal{completion: said, most: set.Iterations(config.TaskIterations)}
 	named := func(r task.Role) bool {

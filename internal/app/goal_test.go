@@ -102,7 +102,7 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &workshop{settings: tt.set}
-			g := w.plan(task.Task{Title: "T"}, tt.said)
+			g := w.resolve(task.Task{Title: "T"}, tt.said)
 			var roles []string
 			for _, r := range g.pipeline {
 				roles = append(roles, string(r))

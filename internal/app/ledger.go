@@ -47,7 +47,7 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 	}
 	r = redacted(r, l.redact)
 	var failed error
-	if l.remote && (r.Type == loop.Committed || r.Type == loop.Ended) {
+	if l.remote && (r.Commit != nil || r.Type == loop.Ended) {
 		r, failed = l.push(ctx, r)
 		if failed != nil && r.Type == loop.Ended {
 			return l.State(), failed
@@ -99,7 +99,7 @@ func (l *ledger) push(ctx context.Context, r loop.Record) (loop.Record, error) {
 		if moved == nil {
 			return r, nil
 		}
-		if r.Type != loop.Committed {
+		if r.Commit == nil {
 			continue // what was judged is not what would be pushed: the caller's error
 		}
 		commit := moved.Commit

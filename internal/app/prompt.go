@@ -19,6 +19,9 @@ import (
 func (w *workshop) wordsFrom(ctx context.Context, own prompt.Set, comments []task.Comment) prompt.Writer {
 	out := w.words(comments)
 	out.Templates, out.Look = own, w.look(ctx)
+	if w.plan != nil {
+		out.Plan = prompt.PlanFiles{Dir: w.plan.Dir, Prompt: w.plan.Prompt}
+	}
 	return out
 }
 

@@ -1,6 +1,9 @@
 package app
 
-import "github.com/ralph-loop/ralph/internal/loop"
+import (
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
 
 // redacted is a record without the secrets that an agent or a check may have printed into it: the journal is pushed, and everybody who
 // can read the repository can read it.
@@ -18,10 +21,14 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 		s.Completion = s.Completion.Map(redact)
 		r.Start = &s
 	}
+	if r.Start != nil && r.Start.Plan != nil {
+		r.Start.Plan = redactedPlan(r.Start.Plan, redact)
+	}
 	if r.Resume != nil {
 		s := *r.Resume
 		s.Title, s.Spec, s.Hint = redact(s.Title), redact(s.Spec), redact(s.Hint)
 		s.Completion = s.Completion.Map(redact)
+		s.Plan = redactedPlan(s.Plan, redact)
 		r.Resume = &s
 	}
 	if r.Turn != nil {
@@ -36,6 +43,7 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 		for i := range c.Files {
 			c.Files[i].Path = redact(c.Files[i].Path)
 		}
+		c.Plan = redactedAdvance(c.Plan, redact)
 		r.Commit = &c
 	}
 	if r.Pause != nil {
@@ -51,6 +59,37 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 	r.Warning = redact(r.Warning)
 	r.Verdicts, r.Baseline = redactedVerdicts(r.Verdicts, redact), redactedVerdicts(r.Baseline, redact)
 	return r
+}
+
+// redactedPlan is a plan without secrets. One that holds some does not begin (see usePlan), so that what counts is what the file says.
+func redactedPlan(p *loop.Planned, redact func(string) string) *loop.Planned {
+	if p == nil {
+		return nil
+	}
+	out := *p
+	out.Plan = p.Plan.Map(redact)
+	return &out
+}
+
+func redactedAdvance(a *loop.Advance, redact func(string) string) *loop.Advance {
+	if a == nil {
+		return nil
+	}
+	out := *a
+	out.Stories = task.Plan{Stories: a.Stories}.Map(redact).Stories
+	if a.Opinion != nil {
+		out.Opinion = &task.Opinion{Approve: a.Opinion.Approve, Feedback: redact(a.Opinion.Feedback)}
+	}
+	out.Violations = append([]task.Violation(nil), a.Violations...)
+	for i := range out.Violations {
+		v := &out.Violations[i]
+		v.Story, v.Field, v.Text = redact(v.Story), redact(v.Field), redact(v.Text)
+	}
+	out.Reverted = append([]string(nil), a.Reverted...)
+	for i := range out.Reverted {
+		out.Reverted[i] = redact(out.Reverted[i])
+	}
+	return &out
 }
 
 func redactedVerdicts(verdicts []loop.Verdict, redact func(string) string) []loop.Verdict {

@@ -25,6 +25,7 @@ type Local struct {
 	Seat
 	Issue string // a file, or an issue's number
 	Task  string // a task file, or the id of one under .ralph/tasks
+	Plan  string // the directory of a plan
 	// Criteria are those of the flags; nil: none.
 	Criteria *task.Completion
 
@@ -32,6 +33,7 @@ type Local struct {
 	locked bool       // whoever runs a list of tasks holds the lock
 	one    *task.Task // of a list: the task
 	given  *given     // of a list: what was read before its first task
+	source planSource // of a plan: as it lies in the clone
 }
 
 // stateFile is the view of the journal that people and agents read (S0-10, C7).
@@ -53,6 +55,10 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
 	work, err := l.open(ctx, given, wanted)
+	if all := new(completeError); errors.As(err, &all) {
+		l.log("%s", all.reason)
+		return loop.Result{Outcome: loop.Done, Reason: all.reason}, nil
+	}
 	if err != nil {
 		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
 	}
@@ -103,6 +109,8 @@ func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
 		return *l.one, nil
 	case l.Task != "":
 		return taskFile(l.Dir, from, l.Task)
+	case l.Plan != "":
+		return l.planTask(from)
 	}
 	if number, err := strconv.Atoi(strings.TrimPrefix(l.Issue, "#")); err == nil && number > 0 {
 		return l.fromGitHub(ctx, number)
@@ -182,6 +190,9 @@ func (l *Local) finish(work *opened, result loop.Result) error {
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(l.Dir, stateFile))
 		l.log("SUCCESS: %s completed in %d iterations", result.State.Start.Task, len(result.State.Iterations))
+		if result.State.Plan != nil {
+			l.log("%s", result.Reason)
+		}
 	} else if result.Outcome.Limited() {
 		l.log("%s: %s failed after %d attempts (%s)", stopped(result.Outcome), result.State.Start.Task, len(result.State.Iterations), result.Reason)
 		if end := result.State.End; end != nil {

@@ -201,6 +201,8 @@ func (t *Telling) next(s loop.State) (loop.State, loop.Step, error) {
 			now = step.Until.Add(time.Second)
 		case loop.MakeCommit:
 			s = s.With(loop.Record{Type: loop.Committed, At: s.At, Commit: &loop.Commit{SHA: s.Head(), Empty: true}})
+		case loop.Correct:
+			s = s.With(loop.Record{Type: loop.Corrected, At: s.At, Commit: &loop.Commit{SHA: s.Head(), Empty: true}})
 		case loop.Judge:
 			t.log("iteration %d has yet to be judged: what its checks will say is missing here", step.Iteration)
 			s = s.With(loop.Record{Type: loop.Judged, At: s.At})

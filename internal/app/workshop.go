@@ -49,9 +49,11 @@ type workshop struct {
 	logs     string     // outputs that the agent may read
 	logsAs   string     // the same as prompts name it, from the place; empty: logs
 	keys     map[string]string
-	goal     goal   // of a run with a task
-	detected string // why these checks, when no setting names them
-	host     string // of commit addresses: "github.com"
+	goal     goal     // of a run with a task
+	plan     *planned // of a run of a plan; else nil
+	brings   []string // commands that judge besides those of the settings: a plan's
+	detected string   // why these checks, when no setting names them
+	host     string   // of commit addresses: "github.com"
 	console  io.Writer
 	live     io.Writer // a terminal on which a countdown may be written over; nil: none
 	format   stream.FormatOptions
@@ -130,7 +132,7 @@ func (w *workshop) guard(ctx context.Context, base string) error {
 		w.settings.Guardrails = append(w.settings.Guardrails, d.Guardrail())
 		why = append(why, d.Why)
 	}
-	if len(why) == 0 {
+	if len(why) == 0 && len(w.brings) == 0 {
 		return invalid("no checks: %s names no guardrails and nothing in the repository shows how it is tested; name a command under guardrails there, or in the input checks", config.SettingsFile)
 	}
 	w.detected = strings.Join(why, "; ")

@@ -1,0 +1,358 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// The files of a plan, in its directory (S4-10).
+const (
+	planFile     = "tasks.json"
+	foreignPlan  = "prd.json"
+	prdFile      = "prd.md"
+	progressFile = "progress.txt"
+	promptMD     = "prompt.md"
+)
+
+// maxPlanFile bounds what is read of a plan's files: a plan has at most a thousand stories.
+const maxPlanFile = 4 << 20
+
+// planSource is a plan as somebody gave it.
+type planSource struct {
+	Dir     string // "ralph": its directory, from the top of the repository
+	File    string // "ralph/tasks.json"
+	Content []byte // of File
+	PRD     string // of prd.md; empty: there is none
+	Prompt  string // of prompt.md; empty: there is none
+	// Commands says that the plan may say what is run: it is the user's own, or of the base commit.
+	Commands bool
+	plan     task.Plan // as Content says
+	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there already.
+	Write map[string][]byte
+}
+
+// planned is the plan that a run works on.
+type planned struct {
+	planSource
+	begun   task.Plan // the plan as the run begins with it
+	foreign bool      // of the common layout: its stories get the fields of a review
+	active  *active
+	file    *keeper
+	log     func(format string, args ...any)
+	rules   task.PlanRules
+}
+
+// readPlanIn reads the plan in a directory of the user's, given from the top of the clone. No link leads out of it.
+func readPlanIn(top, dir string) (planSource, error) {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return planSource{}, fmt.Errorf("reading the plan: %w", err)
+	}
+	defer root.Close()
+	src := planSource{Dir: dir, Commands: true}
+	for _, name := range []string{planFile, foreignPlan} {
+		src.File = path.Join(dir, name)
+		src.Content, err = readPlanFile(root, src.File)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return src, invalid("there is no plan in %s: neither %s nor %s is there; make one with: ralph plan init", dir, planFile, foreignPlan)
+	case err != nil:
+		return src, invalid("reading %s: %w", src.File, err)
+	}
+	for name, to := range map[string]*string{prdFile: &src.PRD, promptMD: &src.Prompt} {
+		text, err := readPlanFile(root, path.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return src, invalid("reading %s: %w", path.Join(dir, name), err)
+		}
+		*to = string(text)
+	}
+	return src, nil
+}
+
+func readPlanFile(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no plain file; make it one")
+	case info.Size() > maxPlanFile:
+		return nil, fmt.Errorf("it has %d bytes; allowed are %d", info.Size(), maxPlanFile)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxPlanFile+1))
+}
+
+// readPlanAt reads the plan that a commit holds, by the path of its file.
+func readPlanAt(ctx context.Context, tree *git.Tree, commit, file string) (planSource, error) {
+	src := planSource{Dir: path.Dir(file), File: file, Commands: true}
+	content, ok, err := tree.Read(ctx, commit, file, maxPlanFile+1)
+	if err != nil {
+		return src, fmt.Errorf("reading the plan: %w", err)
+	}
+	if !ok {
+		return src, invalid("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", file, tree.BaseBranch())
+	}
+	src.Content = content
+	for name, to := range map[string]*string{prdFile: &src.PRD, promptMD: &src.Prompt} {
+		text, _, err := tree.Read(ctx, commit, path.Join(src.Dir, name), maxPlanFile+1)
+		if err != nil {
+			return src, fmt.Errorf("reading the plan: %w", err)
+		}
+		*to = string(text)
+	}
+	return src, nil
+}
+
+// task is the plan as what somebody wants done: one task whose parts are its stories.
+func (src planSource) task() (task.Task, task.Plan, error) {
+	plan, _, err := readPlan(src.File, src.Content)
+	if err != nil {
+		return task.Task{}, plan, &invalidError{err}
+	}
+	name := strings.TrimPrefix(plan.BranchName, "ralph/")
+	t := task.Task{ID: "plan-" + task.Slug(name), Title: planTitle(plan), Spec: clipped(src.PRD, maxPlanSpec)}
+	if t.Spec == "" {
+		t.Spec = plan.Description
+	}
+	return t, plan, nil
+}
+
+// maxPlanSpec bounds the PRD in a run's record; the agent reads the file itself.
+const maxPlanSpec = 64 << 10
+
+func clipped(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}
+
+func planTitle(p task.Plan) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(p.Description), "\n")
+	title := strings.Join(strings.Fields(p.Project+": "+first), " ")
+	return shorten(strings.Trim(title, ": "), 200)
+}
+
+// usePlan makes the run one of a plan: its verify commands are checks, its rules those of the settings. It says what is wrong with it
+// before anything is spent. The settings and their guardrails are there by then.
+func (w *workshop) usePlan(src planSource) error {
+	plan, foreign, err := readPlan(src.File, src.Content)
+	if err != nil {
+		return &invalidError{err}
+	}
+	w.plan = &planned{planSource: src, begun: plan, foreign: foreign, log: w.log,
+		rules: task.PlanRules{SkipReview: !w.settings.Review, ReviewCap: w.settings.ReviewCap}}
+	if broken := plan.Invariants(w.plan.rules); len(broken) > 0 {
+		return invalid("%s: %s", src.File, violationLines(broken))
+	}
+	if w.redact != nil && w.redact(string(src.Content)) != string(src.Content) {
+		return invalid("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
+	}
+	if src.Commands {
+		w.verifyWith(plan.VerifyCommands)
+	}
+	if len(w.settings.Completion) > 0 || w.settings.Pipeline != nil {
+		w.log("the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan who acts")
+	}
+	w.plan.active = &active{dir: w.place.Dir(), clock: w.clock}
+	w.plan.file = &keeper{committer: committer{w.tree, w.host}, plan: w.plan, active: w.plan.active, log: w.log, redact: w.redact}
+	w.commits = w.plan.file
+	w.goal = goal{most: w.settings.Iterations(config.PlanIterations)}
+	return w.judged()
+}
+
+// planFile is where the plan is put right; nil for a run without one.
+func (w *workshop) planFile() loop.PlanFile {
+	if w.plan == nil {
+		return nil
+	}
+	return w.plan.file
+}
+
+// verifyWith adds the plan's commands to the checks, those that are none yet.
+func (w *workshop) verifyWith(commands []string) {
+	for _, line := range commands {
+		if line = strings.TrimSpace(line); line == "" || slices.Contains(commandLines(w.settings.Guardrails), line) {
+			continue
+		}
+		w.settings.Guardrails = append(w.settings.Guardrails, config.Guardrail{
+			Name: line, Command: line, Severity: config.Hard, FailAction: config.Append,
+		})
+	}
+}
+
+// budget says how many iterations the plan will take (S4-133).
+func (p *planned) budget(most int) string {
+	likely, worst := p.begun.Estimate(p.rules)
+	left := len(p.begun.Stories) - p.begun.Passed()
+	line := fmt.Sprintf("plan: %s left of %d, about %d iterations (at most %d)", counted(left, "story", "stories"), len(p.begun.Stories), likely, worst)
+	if most > 0 {
+		line += fmt.Sprintf("; the run may take %d", most)
+		if most < likely {
+			line += ", which will not be enough: raise it with --max-iterations, or run the plan again afterwards"
+		}
+	}
+	return line
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func violationLines(all []task.Violation) string {
+	lines := make([]string, len(all))
+	for i, v := range all {
+		lines[i] = v.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// record is the plan as a run's first record tells of it. tree is that of the commit which holds its file.
+func (p *planned) record(tree string) *loop.Planned {
+	if p == nil {
+		return nil
+	}
+	return &loop.Planned{Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview, ReviewCap: p.rules.ReviewCap}
+}
+
+// own is what belongs to the run although nobody has committed it yet (C16). Of a run whose turn was cut off nothing does: what is not
+// committed is the agent's.
+func (src planSource) own(cut bool) []string {
+	if src.Dir == "" || cut {
+		return nil
+	}
+	return []string{src.Dir}
+}
+
+// planTask reads the plan in the clone.
+func (l *Local) planTask(from string) (t task.Task, err error) {
+	dir, err := inClone(l.Dir, from, l.Plan)
+	if err != nil {
+		return t, err
+	}
+	if l.source, err = readPlanIn(l.Dir, dir); err != nil {
+		return t, err
+	}
+	t, l.source.plan, err = l.source.task()
+	return t, err
+}
+
+// inClone is a directory as git names it, from the top of the clone.
+func inClone(top, from, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(from, dir)
+	}
+	for _, p := range []*string{&top, &dir} { // a home may be a link
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return "", invalid("the plan's directory %s is not below %s: give one of the clone, such as ralph", dir, top)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the tree: they are
+// judged as an iteration is, so nothing of theirs is taken up here.
+func (p *planned) begin(ctx context.Context, l *ledger, r loop.Record) error {
+	s := l.State()
+	if r.Resume != nil && !s.Settled() {
+		_, err := l.Append(ctx, r)
+		return err
+	}
+	laid, err := p.lay(ctx, l.tree)
+	if err != nil {
+		return err
+	}
+	switch now := p.record(laid.Tree); {
+	case r.Start != nil:
+		r.Start.Plan = now
+	case s.PlanDue: // what the file says was taken back, and the process died before it could write so
+		if laid, err = p.file.Correct(ctx, s); err != nil {
+			return err
+		}
+	case s.Plan == nil || s.Rules() != p.rules || !bytes.Equal(s.Plan.Marshal(), p.begun.Marshal()): // edited since, by the user
+		r.Resume.Plan = now
+	}
+	if _, err := l.Append(ctx, r); err != nil {
+		return err
+	}
+	s, err = l.Append(ctx, loop.Record{Type: loop.Corrected, At: l.clock(), Commit: &laid})
+	if err == nil {
+		p.log("%s", p.budget(s.MaxIterations))
+	}
+	return err
+}
+
+// completeError says that a plan has nothing left to do.
+type completeError struct{ reason string }
+
+func (e *completeError) Error() string { return e.reason }
+
+// complete says so when the plan in the clone has nothing left to do, and no run of it is unfinished: what is in the file of one that died
+// has yet to be judged.
+func (l *Local) complete(before loop.State, known bool, reviewed bool) error {
+	if l.Plan == "" || l.Fresh || known && before.End == nil || !l.source.plan.Complete(task.PlanRules{SkipReview: !reviewed}) {
+		return nil
+	}
+	return &completeError{fmt.Sprintf("nothing to do: all %d stories of %s are approved", len(l.source.plan.Stories), l.source.File)}
+}
+
+// lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user has not committed,
+// what the bot brings, and the review fields that a foreign plan has not. The plan counts as that commit has it.
+func (p *planned) lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
+	c, err := tree.Adopt(ctx, "ralph: the plan as it is run\n")
+	if err != nil {
+		return c, fmt.Errorf("committing the plan: %w", err)
+	}
+	if len(p.Write) > 0 {
+		if c, err = tree.Correct(ctx, git.Correction{Since: c.SHA, Write: p.Write, Message: "ralph: the plan as it was approved\n"}); err != nil {
+			return c, fmt.Errorf("committing the plan: %w", err)
+		}
+	}
+	src, err := readPlanAt(ctx, tree, c.SHA, p.File)
+	if err != nil {
+		return c, err
+	}
+	if p.begun, p.foreign, err = readPlan(src.File, src.Content); err != nil {
+		return c, &invalidError{err}
+	}
+	if p.PRD, p.Prompt = src.PRD, src.Prompt; !p.foreign || bytes.Equal(src.Content, p.begun.Marshal()) {
+		return c, nil
+	}
+	c, err = tree.Correct(ctx, git.Correction{
+		Since: c.SHA, Write: map[string][]byte{p.File: p.begun.Marshal()}, Message: "ralph: give the stories of " + path.Base(p.File) + " the fields of a review\n",
+	})
+	if err != nil {
+		return c, fmt.Errorf("committing the plan: %w", err)
+	}
+	return c, nil
+}
