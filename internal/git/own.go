@@ -130,10 +130,34 @@ func (t *Tree) commitFiles(ctx context.Context, own []string, parent string, nam
 	return strings.TrimSpace(commit), err
 }
 
-// update makes an index hold files as they lie in the working tree.
+// update makes an index hold files as they lie in the working tree, and not those that are not there.
 func (t *Tree) update(ctx context.Context, own, names []string) error {
-	_, _, err := t.git.run(ctx, call{env: own, in: joined(names), args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}})
-	return err
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var there, gone []string
+	for _, name := range names {
+		if info, err := root.Lstat(name); err == nil && !info.IsDir() && behindDirectories(root, name) {
+			there = append(there, name)
+		} else {
+			gone = append(gone, name)
+		}
+	}
+	for _, c := range []struct {
+		names   []string
+		options []string
+	}{{gone, []string{"--force-remove"}}, {there, []string{"--add", "--replace"}}} {
+		if len(c.names) == 0 {
+			continue
+		}
+		args := append(append([]string{"update-index"}, c.options...), "-z", "--stdin")
+		if _, _, err := t.git.run(ctx, call{env: own, in: joined(c.names), args: args}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // staged is what the index has under some names.

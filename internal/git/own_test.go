@@ -108,6 +108,7 @@ func TestRetreatGivesBack(t *testing.T) {
 		"nothing to adopt":        {do: tracked},
 		"nothing, on its branch":  {do: tracked + `git checkout -qb ralph/issue-42`},
 		"a link, and odd names":   {do: `mkdir ralph; ln -s /etc/passwd ralph/tasks.json; echo 1 >'ralph/a` + "\n" + `b'; echo 1 >'ralph/*'; echo 1 >'ralph/:(top)x'`},
+		"a link for what was one": {do: tracked + `rm -r ralph; ln -s sub ralph`},
 		"a link for a directory":  {do: `ln -s sub ralph`},
 		"a repository of its own": {do: `git init -q ralph/lib; echo 1 >ralph/lib/f; echo 1 >ralph/tasks.json`},
 	} {
