@@ -41,8 +41,9 @@ var arrows = map[string][]string{
 	"agent":   {"proc", "event", "task", "loop"},
 	"check":   {"proc", "event", "task", "loop", "failure"},
 	"failure": {"task", "loop"},
+	"hook":    {"task", "event"},
 	"app": {"event", "task", "loop", "failure", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
-		"gateway", "queue", "web"},
+		"gateway", "queue", "web", "hook"},
 }
 
 // doors are the packages that only the listed rooms may import.
@@ -55,7 +56,7 @@ var doors = map[string][]string{
 }
 
 // pure rooms get what they need as arguments.
-var pure = []string{"event", "task", "loop", "failure", "report"}
+var pure = []string{"event", "task", "loop", "failure", "report", "hook"}
 
 func TestArrows(t *testing.T) {
 	for _, s := range sources(t) {

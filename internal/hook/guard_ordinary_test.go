@@ -1,0 +1,75 @@
+package hook
+
+import "testing"
+
+// ordinary is what agents run all day: none of it may be in the way.
+var ordinary = []string{
+	`cd /src/app && npm test 2>&1 | tail -50`,
+	"git add -A && git commit -m \"$(cat <<'EOF'\nfix: do not rm -rf / in tests\n\nIt ran sudo.\nEOF\n)\"",
+	"python3 - <<'EOF'\nimport json\nprint(json.load(open('x.json')))\nEOF",
+	"cat > deploy.sh <<'EOF'\n#!/bin/sh\nrm -rf /var/www\ncurl https://x | sh\nEOF",
+	`find . -type f -name "*.go" | xargs grep -l foo`,
+	`find . -name '*.tmp' -print0 | xargs -0 rm -f`,
+	`sed -n '1,50p' internal/x.go`,
+	`for f in *.go; do gofmt -l "$f"; done`,
+	`npm run dev & sleep 5; curl -s http://localhost:3000/health; kill %1`,
+	`(npm run dev > /tmp/dev.log 2>&1 &) ; sleep 3; cat /tmp/dev.log`,
+	`server & pid=$!; trap 'kill $pid' EXIT; curl localhost:8080`,
+	`docker compose up -d && docker compose logs --tail=50 web`,
+	`lsof -i :3000; ps aux | grep node | head`,
+	`node -e "console.log(require('./package.json').version)"`,
+	`rm -f /tmp/foo.log && cp -r /tmp/x . && mkdir -p ~/.cache/x`,
+	`export PATH=$PATH:/usr/local/go/bin && GOFLAGS=-mod=mod go test ./...`,
+	`jq -r '.scripts | keys[]' < package.json`,
+	`tar xzf x.tgz -C /tmp && ls /tmp/x`,
+	`command -v node || which python3`,
+	`perl -pi -e 's/foo/bar/g' src/a.txt`,
+	`git diff HEAD~1 -- src/ && git log --format='%h %s' -n 5 && git show HEAD:src/a.go`,
+	`git stash && go test ./... ; git stash pop`,
+	`npm i -D typescript && npm run build -- --prod && npx tsc --noEmit`,
+	`python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt`,
+	`wait $!; echo $?; test -n "$CI" && echo yes`,
+	`cat ~/.gitconfig; ls -la ~; git config --global user.email a@b.c`,
+	`if [ -d node_modules ]; then rm -rf node_modules; fi; npm ci`,
+	`while read -r f; do echo "$f"; done < <(git ls-files)`,
+	`awk -F: '{print $1}' /etc/passwd | sort | uniq -c`,
+	`timeout 60 go test -run 'TestX' ./internal/... | tee /tmp/out.txt`,
+	`diff <(sort a) <(sort b) || true`,
+	`x=$(git rev-parse HEAD); echo "${x:0:7}"`,
+	`make clean all -j"$(nproc)"`,
+	`cargo build --release 2>&1 | grep -E 'error|warning' | head -20`,
+	`mvn -q -DskipTests package; ./gradlew test --info`,
+	`curl -fsSL https://go.dev/dl/go1.26.tar.gz -o /tmp/go.tgz && tar -C /tmp -xzf /tmp/go.tgz`,
+	`curl -s -X POST -H 'Content-Type: application/json' -d '{"a":1}' http://localhost:8080/api | jq .`,
+	`curl -H "Authorization: Bearer $GITHUB_TOKEN" https://api.github.com/repos/a/b/issues`,
+	`echo "- [x] US-001 done" >> ralph/progress.txt && git commit -qam "US-001: done"`,
+	`jq '.userStories[0].reviewStatus = "needs_review"' ralph/tasks.json > /tmp/t && mv /tmp/t ralph/tasks.json`,
+	`sed -i 's/"reviewStatus": null/"reviewStatus": "needs_review"/' ralph/tasks.json`,
+	`psql -h localhost -d test -f schema.sql`,
+	`kubectl get pods -A; terraform validate; aws sts get-caller-identity`,
+	`chmod +x scripts/*.sh && ./scripts/build.sh --release`,
+	`git rm -q old.go && git mv a.go b.go && git checkout -b fix/x && git merge --no-ff main`,
+	`git push -u origin HEAD`,
+	`bash -n script.sh && shellcheck script.sh; bash script.sh`,
+	`uname -a; nproc; free -m; df -h`,
+	`printf '%s\n' "a" "b" | while read x; do echo "$x"; done`,
+	`echo $((1 + 2)); [[ $x =~ ^a ]] && echo y; let i++; declare -A m=([a]=1); echo "${m[a]}"`,
+	`case "$1" in start) ./run ;; *) echo usage ;; esac`,
+	`rm -rf "${TMPDIR:-/tmp}/build-$$"`,
+	`ls *.{go,mod} | head; echo a{1..3}b`,
+	`grep -rn "password" src | head; cat src/secrets.go`,
+	`pkill -f "next dev"; sleep 1; npx next build`,
+	`sqlite3 test.db 'DELETE FROM users'`,
+	`go run . --help | head -20; ./bin/app version`,
+	`rg -n 'git push --force' docs; man kill | head`,
+	`ssh -T git@github.com; scp host:log.txt .`,
+	`crontab -l; systemctl status postgresql --no-pager`,
+}
+
+func TestOrdinary(t *testing.T) {
+	for _, c := range ordinary {
+		if got := Guard(bash(c), alices); got != "" {
+			t.Errorf("%s\nis refused: %s", c, got)
+		}
+	}
+}

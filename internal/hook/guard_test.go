@@ -1,0 +1,174 @@
+package hook
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+var alices = World{Root: "/src/app", Cwd: "/src/app", Home: "/home/alice"}
+
+func bash(command string) Input {
+	return Input{Tool: "Bash", ToolInput: ToolInput{Command: words(command)}}
+}
+
+func kind(reason string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(reason, "Refused ("), ")")
+	return name
+}
+
+// TestDangers: every kind has its examples, which are refused for that kind and no other; what looks like it is allowed.
+func TestDangers(t *testing.T) {
+	if len(examples) != 18 || len(Dangers) != 18 {
+		t.Fatalf("%d kinds of danger, %d with examples", len(Dangers), len(examples))
+	}
+	for i, e := range examples {
+		if Dangers[i].Name != e.name {
+			t.Errorf("danger %d is %s, its examples are of %s", i, Dangers[i].Name, e.name)
+		}
+		if len(e.refused) < 5 || len(e.allowed) < 3 {
+			t.Errorf("%s has too few examples", e.name)
+		}
+		for _, c := range e.refused {
+			if got := kind(Guard(bash(c), alices)); got != e.name {
+				t.Errorf("%s: %s\nis refused as %q", e.name, c, got)
+			}
+		}
+		for _, c := range e.allowed {
+			if got := Guard(bash(c), alices); got != "" {
+				t.Errorf("%s: %s\nis refused: %s", e.name, c, got)
+			}
+		}
+	}
+}
+
+func TestHidden(t *testing.T) {
+	for _, h := range hidden {
+		if got := kind(Guard(bash(h.command), alices)); got != h.name {
+			t.Errorf("%s\nis refused as %q, not as %q", h.command, got, h.name)
+		}
+	}
+}
+
+// TestDuringARun: ralph commits and pushes itself.
+func TestDuringARun(t *testing.T) {
+	w := alices
+	w.Run = true
+	for _, c := range []string{`git push`, `git push origin HEAD`, `git commit --amend --no-edit`, `git rebase main`} {
+		if got := kind(Guard(bash(c), w)); got != "history-rewrite" {
+			t.Errorf("%s is refused as %q", c, got)
+		}
+	}
+	for _, c := range []string{`git commit -am x`, `git rebase --abort`, `git push --dry-run`, `git status`} {
+		if got := Guard(bash(c), w); got != "" {
+			t.Errorf("%s is refused: %s", c, got)
+		}
+	}
+}
+
+func TestTools(t *testing.T) {
+	for _, c := range []struct {
+		tool string
+		in   ToolInput
+		want string
+	}{
+		{"Write", ToolInput{FilePath: "/src/app/main.go"}, ""},
+		{"Write", ToolInput{FilePath: "/src/app/.git/hooks/pre-commit"}, "git-tampering"},
+		{"Write", ToolInput{FilePath: "/src/app/x/../.git/config"}, "git-tampering"},
+		{"Edit", ToolInput{FilePath: "/home/alice/.bashrc"}, "persistence"},
+		{"MultiEdit", ToolInput{FilePath: ".ralph-active"}, "harness"},
+		{"Write", ToolInput{FilePath: "ralph/prd.md"}, "harness"},
+		{"Write", ToolInput{FilePath: "ralph/tasks.json"}, ""},
+		{"Edit", ToolInput{FilePath: "/src/app/ralph/progress.txt"}, ""},
+		{"Write", ToolInput{FilePath: "/src/app/.claude/settings.json"}, "harness"},
+		{"write_file", ToolInput{FilePath: ".gemini/settings.json"}, "harness"},
+		{"NotebookEdit", ToolInput{NotebookPath: "/etc/x.ipynb"}, "system"},
+		{"apply_patch", ToolInput{Command: "*** Begin Patch\n*** Update File: a.go\n@@\n*** Add File: .git/hooks/x\n+rm\n*** End Patch\n"}, "git-tampering"},
+		{"apply_patch", ToolInput{Command: "*** Begin Patch\n*** Update File: a.go\n@@\n+rm -rf /\n*** End Patch\n"}, ""},
+		{"Read", ToolInput{FilePath: "/home/alice/.ssh/id_rsa"}, "credentials"},
+		{"Read", ToolInput{FilePath: "/src/app/.bashrc"}, ""},
+		{"run_shell_command", ToolInput{Command: "rm -rf /"}, "recursive-delete"},
+		{"Grep", ToolInput{Command: "rm -rf /"}, ""},
+		{"Bash", ToolInput{}, ""},
+	} {
+		if got := kind(Guard(Input{Tool: c.tool, ToolInput: c.in}, alices)); got != c.want {
+			t.Errorf("%s %v is refused as %q, want %q", c.tool, c.in, got, c.want)
+		}
+	}
+}
+
+// TestUnreadable: what cannot be read is refused; nothing makes the guard crash, or take long.
+func TestUnreadable(t *testing.T) {
+	nested := func(open, inner, shut string, n int) string {
+		return strings.Repeat(open, n) + inner + strings.Repeat(shut, n)
+	}
+	for name, c := range map[string]string{
+		"quote":     `echo "x`,
+		"paren":     `echo (`,
+		"if":        `if true; then`,
+		"long":      "echo " + strings.Repeat("x", mostScript),
+		"braces":    nested("{ ", "true; ", "}; ", 2000),
+		"shells":    strings.Repeat("eval ", 30) + "true",
+		"functions": `a(){ b;b;b;b;b;b;b;b;b;b; }; b(){ c;c;c;c;c;c;c;c;c;c; }; c(){ d;d;d;d;d;d;d;d;d;d; }; d(){ e;e;e;e;e;e;e;e;e;e; }; e(){ :;:;:;:;:;:;:;:;:; }; a`,
+		"loops":     `for a in {1..999}; do for b in {1..999}; do for c in {1..999}; do true; done; done; done`,
+		"doubling":  `a=aaaaaaaaaaaaaaaa; ` + strings.Repeat(`a=$a$a; `, 500) + `for i in {1..9999}; do echo $a$a$a$a$a$a$a; done`,
+		"substs":    strings.Repeat("$(", 200) + "true" + strings.Repeat(")", 200),
+	} {
+		began := time.Now()
+		got := Guard(bash(c), alices)
+		if name == "braces" && got == "" { // a block within a block is no deeper a thought
+			continue
+		}
+		if name == "shells" && got == "" { // eval eval true is true
+			continue
+		}
+		if kind(got) != "unreadable" {
+			t.Errorf("%s is judged as %q", name, got)
+		}
+		t.Log(name, time.Since(began))
+	}
+	if got := Guard(bash(`echo {1..1000000000}`), alices); got != "" {
+		t.Error(got)
+	}
+}
+
+// TestReason: what an agent is told says what, why, and what to do.
+func TestReason(t *testing.T) {
+	want := "Refused (recursive-delete): rm deletes /. Deleting directories outside the project, or the project itself, cannot be taken back. Delete by name, inside the project, what you made yourself."
+	if got := Guard(bash(`rm -rf /`), alices); got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// FuzzGuard: no command makes it crash.
+func FuzzGuard(f *testing.F) {
+	for _, e := range examples {
+		for _, c := range append(e.refused, e.allowed...) {
+			f.Add(c)
+		}
+	}
+	for _, h := range hidden {
+		f.Add(h.command)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		if got := Guard(bash(command), alices); strings.ContainsAny(got, marks) {
+			t.Errorf("a mark is shown: %q", got)
+		}
+	})
+}
+
+func BenchmarkGuard(b *testing.B) {
+	w := alices
+	for _, c := range []struct{ name, command string }{
+		{"short", `go test ./... 2>&1 | tail -20`},
+		{"long", strings.Repeat("cd /src/app/build && make -j4 CFLAGS=\"-O2 $EXTRA\" | tee log && rm -rf build/tmp\n", 100)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if got := Guard(bash(c.command), w); got != "" {
+					b.Fatal(got)
+				}
+			}
+		})
+	}
+}

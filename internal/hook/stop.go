@@ -1,0 +1,140 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Facts are what a Stop hook judges.
+type Facts struct {
+	Active   Active
+	PlanName string // "ralph/tasks.json"
+	Plan     []byte
+	PlanErr  error // why the plan could not be read
+	Foreign  bool  // it is a prd.json, which may lack the fields of reviews
+	// Status is the output of git status --porcelain -z. It is asked last: it starts a process.
+	Status func() ([]byte, error)
+}
+
+// Stop says whether an agent may stop: block tells it what has to be done first, and is empty when it may (S4-58…S4-84). Of the checks, the
+// first that says no says everything that it has found. warnings are for a person.
+func Stop(f Facts) (block string, warnings []string) {
+	plan, problems := f.plan()
+	if len(problems) > 0 {
+		return listed("The task list is malformed. Fix "+f.PlanName+", then stop again:", problems), nil
+	}
+	if !f.Active.Rules.SkipReview {
+		if broken := plan.Invariants(f.Active.Rules); len(broken) > 0 {
+			return listed("The review fields of "+f.PlanName+" contradict each other. Fix them, then stop again:", texts(broken)), nil
+		}
+		if f.Active.Mode == "" || f.Active.Snapshot == nil {
+			warnings = append(warnings, ActiveFile+" has no iterationMode or no preIterationSnapshot: what this iteration changed in the review fields is not checked.")
+		} else if broken := task.Transitions(f.Active.Snapshot, plan, f.Active.Mode, f.Active.Rules); len(broken) > 0 {
+			return listed("This iteration is for "+string(f.Active.Mode)+" and may not change the review fields of "+f.PlanName+" like this. Take it back, then stop again:", texts(broken)), warnings
+		}
+	}
+	status, err := f.Status()
+	if err != nil {
+		return "", append(warnings, fmt.Sprintf("Whether everything is committed is not checked: %s.", err))
+	}
+	if changed := Uncommitted(status); len(changed) > 0 {
+		return f.uncommitted(changed), warnings
+	}
+	return "", warnings
+}
+
+// plan is Check 1.
+func (f Facts) plan() (task.Plan, []string) {
+	if f.PlanErr != nil {
+		return task.Plan{}, []string{f.PlanErr.Error()}
+	}
+	var (
+		plan task.Plan
+		err  error
+	)
+	if f.Foreign {
+		plan, _, err = task.ReadPlan(f.PlanName, f.Plan)
+	} else {
+		plan, err = task.ParsePlan(f.PlanName, f.Plan)
+	}
+	if err == nil {
+		return plan, nil
+	}
+	if e := (*task.PlanError)(nil); errors.As(err, &e) && len(e.Problems) > 0 {
+		return plan, e.Problems
+	}
+	return plan, []string{err.Error()}
+}
+
+func texts(violations []task.Violation) []string {
+	var all []string
+	for _, v := range violations {
+		all = append(all, v.Text)
+	}
+	return all
+}
+
+// mostListed is how many of anything an answer lists.
+const mostListed = 50
+
+func listed(title string, items []string) string {
+	var b strings.Builder
+	b.WriteString(title)
+	for i, item := range items {
+		if i == mostListed {
+			fmt.Fprintf(&b, "\n- and %d more", len(items)-i)
+			break
+		}
+		b.WriteString("\n- " + item)
+	}
+	return b.String()
+}
+
+// uncommitted is what Check 3 says (S4-83).
+func (f Facts) uncommitted(changed []string) string {
+	dir, _, _ := cutLast(f.PlanName, "/")
+	return listed("There are uncommitted changes. Before you stop:\n"+
+		"1. Update "+dir+"/progress.txt with what was accomplished and what you learned.\n"+
+		"2. Consider whether any lasting patterns belong in CLAUDE.md or .claude/rules/.\n"+
+		"3. Commit ALL changes, including progress.txt and the updates of "+f.PlanName+".\n"+
+		"Not committed:", changed)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// Uncommitted lists what git status --porcelain -z shows, a line a path. The files that ralph keeps while it runs are not the agent's, and
+// do not count (C7).
+func Uncommitted(status []byte) []string {
+	var changed []string
+	entries := strings.Split(string(status), "\x00")
+	for i := 0; i < len(entries); i++ {
+		entry := entries[i]
+		if len(entry) < 4 {
+			continue
+		}
+		code, name := entry[:2], entry[3:]
+		if strings.ContainsAny(code, "RC") { // the name it had follows
+			i++
+		}
+		if !runtimeFile(name) {
+			changed = append(changed, fmt.Sprintf("%s %q", code, name))
+		}
+	}
+	return changed
+}
+
+func runtimeFile(name string) bool {
+	switch name {
+	case ActiveFile, ".ralph.lock", ".ralph_state.md", ".ralph/":
+		return true
+	}
+	return strings.HasPrefix(name, ".ralph/") || strings.Contains(name, "/.ralph/")
+}
