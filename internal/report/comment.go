@@ -23,8 +23,10 @@ func Comment(v View) string {
 		var p page
 		p.line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
+		p.part(v.atCap(r))
 		p.part(v.lead())
 		p.part(v.silent())
+		p.part(v.stories(r))
 		p.part(v.iterations(r.rows, false))
 		p.part(titled("What to look at first", v.warned(r)))
 		p.part(v.lastFailure(r.lines))
@@ -44,7 +46,11 @@ func IssueLine(v View) string {
 	if where == "" {
 		where = "the pull request"
 	}
-	return fmt.Sprintf("%s\n%s ralph: **%s** — work and report are in %s.\n", Marker(v.State.Start.Run), v.sign(), v.stateWord(), where)
+	tally := v.tally()
+	if tally != "" {
+		tally = ", " + tally
+	}
+	return fmt.Sprintf("%s\n%s ralph: **%s**%s — work and report are in %s.\n", Marker(v.State.Start.Run), v.sign(), v.stateWord(), tally, where)
 }
 
 // lead is the sentence under the headline: what happens now, or why it ended and where the work is.
@@ -112,7 +118,10 @@ func (v View) checkList(most int) string {
 		}
 		names = append(names, v.code(c, 100))
 	}
-	if s.Review {
+	switch {
+	case v.State.Plan != nil && !v.State.Rules().SkipReview:
+		names = append(names, "for each story a review by a fresh agent")
+	case v.State.Plan == nil && s.Review:
 		names = append(names, "a review by a fresh agent")
 	}
 	if len(names) == 0 {
@@ -178,7 +187,15 @@ func (v View) whatNowLocally() string {
 	case loop.Refused:
 		return ""
 	}
-	return "**What now:** `ralph run … --resume` goes on from here, `--fresh` starts over."
+	return fmt.Sprintf("**What now:** `%s … --resume` goes on from here, `--fresh` starts over.", v.runs())
+}
+
+// runs is the command that began the run.
+func (v View) runs() string {
+	if v.State.Plan != nil {
+		return "ralph plan run"
+	}
+	return "ralph run"
 }
 
 func (v View) runLink() string {

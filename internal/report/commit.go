@@ -11,22 +11,41 @@ import (
 const maxSubject = 72
 
 // CommitMessage is the message of an iteration's commit (B-17): a readable subject of at most 72 characters made of the task's
-// title, and trailers. Nothing in a title can add a trailer, mention anybody or close anything. repoHost is "github.com".
+// title, and trailers. Nothing in a title can add a trailer, mention anybody or close anything. repoHost is "github.com". In a plan the
+// subject is that of the story's mode (S4-94).
 func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 	end := fmt.Sprintf(" (iteration %d)", it.N)
 	title := or(plain(View{}.clean(s.Start.Title)), trailerValue(s.Start.Task))
 	subject := shorten("ralph: "+title, maxSubject-len(end)) + end
+	if it.Story != "" {
+		subject = storySubject(s, it)
+	}
+	trailers := trailersOf(s, it)
+	if login.MatchString(s.Start.Asked) && host.MatchString(repoHost) {
+		trailers = append(trailers, [2]string{"Co-authored-by", fmt.Sprintf("%s <%s@users.noreply.%s>", s.Start.Asked, s.Start.Asked, repoHost)})
+	}
+	return messageOf(subject, "", trailers)
+}
+
+// trailersOf say what a commit belongs to.
+func trailersOf(s loop.State, it loop.Iteration) [][2]string {
 	trailers := [][2]string{
 		{"Ralph-Task", trailerValue(s.Start.Task)},
 		{"Ralph-Run", trailerValue(s.Start.Run)},
 		{"Ralph-Iteration", fmt.Sprint(it.N)},
-		{"Ralph-Mode", trailerValue(string(it.Mode))},
 	}
-	if login.MatchString(s.Start.Asked) && host.MatchString(repoHost) {
-		trailers = append(trailers, [2]string{"Co-authored-by", fmt.Sprintf("%s <%s@users.noreply.%s>", s.Start.Asked, s.Start.Asked, repoHost)})
+	if it.Mode != "" {
+		trailers = append(trailers, [2]string{"Ralph-Mode", trailerValue(string(it.Mode))})
 	}
+	if it.Story != "" {
+		trailers = append(trailers, [2]string{"Ralph-Story", trailerValue(it.Story)})
+	}
+	return trailers
+}
+
+func messageOf(subject, body string, trailers [][2]string) string {
 	var b strings.Builder
-	b.WriteString(subject + "\n\n")
+	b.WriteString(subject + "\n\n" + body)
 	for _, t := range trailers {
 		b.WriteString(t[0] + ": " + t[1] + "\n")
 	}

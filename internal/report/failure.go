@@ -14,9 +14,12 @@ func Failure(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.line("# Ralph Loop Execution Summary")
+		p.part(v.atCap(r))
 		p.part("## Completed: 0/1 tasks")
 		p.part("## Failed Tasks (require human attention):")
 		p.part(v.failedTask(1, v.State.Start.Title))
+		p.part(v.storySection(r))
+		p.part(titled("Stories that are not done", v.unapproved(r)))
 		p.part(titled("What was tried", v.tried(r)))
 		p.part(v.verbatimFailure(r.lines))
 		p.part(v.findings(r))
@@ -40,6 +43,9 @@ func (v View) failedTask(n int, title string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Task %d: %s\n", n, or(v.text(title, 200), v.text(s.Start.Task, 60)))
 	fmt.Fprintf(&b, "- Attempts: %s\n", attempts(s))
+	if tally := v.tally(); tally != "" {
+		fmt.Fprintf(&b, "- Stories: %s\n", tally)
+	}
 	fmt.Fprintf(&b, "- Last gate: %s\n", or(v.name(lastGate(s), 80), "none"))
 	fmt.Fprintf(&b, "- Branch: %s\n", or(branch, "none"))
 	fmt.Fprintf(&b, "- Error: %s\n", or(v.lastError(), "none"))
@@ -210,7 +216,7 @@ func grouped(c string) string {
 
 func (v View) tryAgain() string {
 	if v.local() {
-		return "- `ralph run … --resume` goes on from this failure, knowing what was tried\n- `ralph run … --fresh` starts over from the base\n"
+		return fmt.Sprintf("- `%s … --resume` goes on from this failure, knowing what was tried\n- `%s … --fresh` starts over from the base\n", v.runs(), v.runs())
 	}
 	return "| comment | what it does |\n|---|---|\n" +
 		row(v.command("retry"), "goes on from this failure, knowing what was tried") +

@@ -7,15 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 var (
 	acts     = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
 	ourRefs  = regexp.MustCompile(`#(42|57)\b`)
-	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>Iteration by iteration, in words</summary>|</details>|</?sub>|<br>)$`)
+	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan:[A-Za-z0-9._…-]* -->|<details><summary>Iteration by iteration, in words</summary>|</details>|</?sub>|<br>)$`)
 	ourLinks = regexp.MustCompile(`^https://github\.com/alice/demo/(issues|pull|tree|actions)/[A-Za-z0-9._~%/?=&#+-]*$`)
 )
 
@@ -119,28 +121,43 @@ func views(v View) map[string]string {
 	return map[string]string{
 		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v),
 		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v}, {N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}}), "summary": Summary(v), "status": Status(v),
-		"line": IssueLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
+		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
 	}
 }
 
-func TestEverythingHostileIsInert(t *testing.T) {
-	for name, md := range views(hostile()) {
-		for _, p := range inertness(md) {
-			t.Errorf("%s: %s", name, p)
-		}
-		if strings.Contains(md, "sk-ant-") {
-			t.Errorf("%s tells a secret", name)
-		}
+// planned is the plan of a view, or one made of what else it holds.
+func planned(v View) task.Plan {
+	s := v.State
+	if s.Plan != nil {
+		return *s.Plan
 	}
-	for _, p := range broken(Comment(hostile()), hostile().State.Start.Run) {
-		t.Errorf("comment: %s", p)
+	return task.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks, Stories: []task.Story{
+		{ID: s.Start.Task, Title: s.Start.Title, Description: s.Start.Spec, AcceptanceCriteria: append([]string{s.Start.Spec}, s.Hints...), DependsOn: []string{s.Start.Branch, s.Start.Task}},
+		{ID: s.Start.Branch, Title: s.Start.Branch, DependsOn: []string{s.Start.Task}},
+	}}
+}
+
+func TestEverythingHostileIsInert(t *testing.T) {
+	for _, v := range []View{hostile(), planHostile(), planLarge(200, nasty)} {
+		v.Redact = Redactor(nil)
+		for name, md := range views(v) {
+			for _, p := range inertness(md) {
+				t.Errorf("%s: %s", name, p)
+			}
+			if strings.Contains(md, "sk-ant-") {
+				t.Errorf("%s tells a secret", name)
+			}
+		}
+		for _, p := range broken(Comment(v), v.State.Start.Run) {
+			t.Errorf("comment: %s", p)
+		}
 	}
 }
 
 // However long a run is, its views stay within what GitHub takes.
 func TestLimits(t *testing.T) {
-	for _, n := range []int{1, 15, 200} {
-		v := long(n)
+	for _, v := range []View{long(1), long(15), long(200), planLarge(200, strings.Repeat("`<@🙂", 500)), planLarge(2000, "x")} {
+		n := len(v.State.Iterations)
 		for _, p := range slices.Concat(broken(Comment(v), v.State.Start.Run), inertness(Comment(v)), inertness(Failure(v))) {
 			t.Errorf("%d iterations: %s", n, p)
 		}

@@ -20,14 +20,16 @@ func PullBody(v View) string {
 	return fit(pullLimit, func(r room) string {
 		s := v.State
 		var p page
+		p.part(v.atCap(r))
 		if s.Start.Issue > 0 {
 			p.part(fmt.Sprintf("Closes #%d", s.Start.Issue))
 		}
 		p.part("**" + v.headline() + "**")
 		p.part(v.lead())
+		p.part(v.storySection(r))
 		p.part(v.asked(r))
 		p.part(v.lookFirst(r))
-		p.part(titled("How it went", v.iterations(r.rows, false)))
+		p.part(titled("How it went", v.byStory(r.rows)))
 		p.part(v.inWords(r))
 		p.part(titled("Checks", v.checks(r.checks)))
 		p.part(titled("Verification", v.verification(r.rows)))

@@ -35,12 +35,14 @@ type room struct {
 	spec    int // bytes of what was asked
 	remarks int // maintainers' hints, and notes on what was tried
 	history int // rows of the error history
+	stories int // stories of a plan
+	folded  int // stories in the folded list of all
 }
 
 var rooms = []room{
-	{rows: 15, lines: 60, files: 20, checks: 20, spec: 8 << 10, remarks: 10, history: 50},
-	{rows: 8, lines: 30, files: 10, checks: 10, spec: 4 << 10, remarks: 5, history: 20},
-	{rows: 3, lines: 10, files: 5, checks: 5, spec: 1 << 10, remarks: 2, history: 5},
+	{rows: 15, lines: 60, files: 20, checks: 20, spec: 8 << 10, remarks: 10, history: 50, stories: 20, folded: 200},
+	{rows: 8, lines: 30, files: 10, checks: 10, spec: 4 << 10, remarks: 5, history: 20, stories: 10, folded: 50},
+	{rows: 3, lines: 10, files: 5, checks: 5, spec: 1 << 10, remarks: 2, history: 5, stories: 5},
 	{rows: 1},
 }
 

@@ -55,7 +55,22 @@ type Standing struct {
 	Roles         []StandingRole  `json:"roles"`
 	Verifications []Verified      `json:"verifications"`
 
-	cost string
+	Story     string          `json:"story"` // of a plan: the story that the iteration is for
+	Stories   []StandingStory `json:"stories"`
+	ReviewCap int             `json:"review_cap"` // of a plan: how many reviews a story may have; 0 when it has none
+
+	cost, stories string
+}
+
+// StandingStory is how far a story of a plan has come.
+type StandingStory struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	State    string `json:"state"` // open, waits for review, changes requested, approved, auto-approved at the cap, done
+	Done     bool   `json:"done"`
+	AtCap    bool   `json:"at_cap"` // nobody approved it but the cap of reviews
+	Reviews  int    `json:"reviews"`
+	Feedback string `json:"feedback"` // what its review asked for
 }
 
 // StandingCheck is what one check said.
@@ -86,7 +101,7 @@ type Lock struct {
 // NoRun is the standing where nothing has run; why says where that is, in a sentence.
 func NoRun(directory, why string, lock Lock) Standing {
 	return Standing{State: "none", Reason: why, Directory: directory, LockPID: lock.PID, LockAlive: lock.Alive, Checks: []StandingCheck{},
-		Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []Verified{}}
+		Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []Verified{}, Stories: []StandingStory{}}
 }
 
 // Stand says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to add.
@@ -99,6 +114,10 @@ func Stand(v View, lock Lock) Standing {
 		StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.redact(s.Warning), MaxIterations: s.MaxIterations,
 		CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite, OutputTokens: s.Usage.Output,
 		cost: spent(s.Usage), Checks: v.standingChecks(), Acceptance: []string{}, Roles: v.standingRoles(), Verifications: []Verified{},
+		Stories: v.standingStories(), stories: v.tally(),
+	}
+	if rules := s.Rules(); s.Plan != nil && !rules.SkipReview {
+		out.ReviewCap = rules.ReviewCap
 	}
 	if spin := s.Spins(); spin.Count >= stuckAt {
 		out.Repeats = v.redact(spin.What)
@@ -117,6 +136,7 @@ func Stand(v View, lock Lock) Standing {
 		out.Verifications = append(out.Verifications, result)
 	}
 	out.turn(s)
+	out.Story = v.redact(out.Story)
 	out.how(v)
 	return out
 }
@@ -124,16 +144,16 @@ func Stand(v View, lock Lock) Standing {
 // turn says which iteration the run is at, and whose turn it is or was (S2-84, S2-85).
 func (st *Standing) turn(s loop.State) {
 	if last := s.Last(); last != nil {
-		st.Iteration, st.Role, st.Mode = last.N, string(last.Role), string(last.Mode)
+		st.Iteration, st.Role, st.Mode, st.Story = last.N, string(last.Role), string(last.Mode), last.Story
 	}
 	if t := s.Turning; t != nil {
-		st.Iteration, st.Role, st.Mode = t.Iteration, string(t.Role), string(t.Mode)
+		st.Iteration, st.Role, st.Mode, st.Story = t.Iteration, string(t.Role), string(t.Mode), t.Story
 	}
 }
 
 // how says in which state the run is, what it does there, and what to do about it.
 func (st *Standing) how(v View) {
-	const again = "ralph run … --resume goes on from here, --fresh starts over"
+	again := v.runs() + " … --resume goes on from here, --fresh starts over"
 	s := v.State
 	switch {
 	case s.End != nil:
@@ -167,7 +187,7 @@ func (v View) doing() string {
 	last := s.Last()
 	switch {
 	case s.Turning != nil:
-		return fmt.Sprintf("the %s %s since %s", s.Turning.Role, doing(s.Turning.Mode), clock(s.Turning.At))
+		return fmt.Sprintf("the %s %s since %s", s.Turning.Role, doing(s.Turning.Mode, brief(v.redact(s.Turning.Story), 40)), clock(s.Turning.At))
 	case last == nil:
 		return "gets ready for the first iteration"
 	case last.Commit == nil:
@@ -176,6 +196,18 @@ func (v View) doing() string {
 		return "runs the checks on what the agent changed"
 	}
 	return "writes down what the checks said"
+}
+
+func (v View) standingStories() []StandingStory {
+	list := []StandingStory{}
+	if v.State.Plan == nil {
+		return list
+	}
+	for _, st := range v.State.Plan.Stories {
+		list = append(list, StandingStory{ID: v.redact(st.ID), Title: v.redact(st.Title), State: storyState(st), Done: v.storyDone(st), AtCap: st.AtCap(),
+			Reviews: st.ReviewCount, Feedback: v.redact(st.ReviewFeedback)})
+	}
+	return list
 }
 
 func (v View) standingChecks() []StandingCheck {

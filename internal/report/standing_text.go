@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Text is the standing for people at a terminal. What others wrote is on one line each, and not yet made harmless for a terminal.
@@ -21,7 +23,7 @@ func (st Standing) Text() string {
 	line("warning", "%s", brief(st.Warning, 200))
 	line("branch", "%s", brief(st.Branch, 120))
 	line("kept on", "%s", brief(st.FailureBranch, 120))
-	b.WriteString(st.checksText() + st.criteriaText() + st.verificationText())
+	b.WriteString(st.storiesText() + st.checksText() + st.criteriaText() + st.verificationText())
 	if st.Repeats != "" || st.Shifts > 0 {
 		line("stuck", "%s %dx, %s", or(brief(st.Repeats, 100), "the same failure"), st.StuckCount, count(st.Shifts, "strategy shift"))
 	}
@@ -94,6 +96,41 @@ func (st Standing) criteriaText() string {
 	return b.String()
 }
 
+// mostStories is how many stories a terminal shows; the JSON has all.
+const mostStories = 12
+
+// storiesText shows the stories that are not done and those at the cap, and counts the others.
+func (st Standing) storiesText() string {
+	if st.stories == "" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-11s %s\n", "stories", st.stories)
+	shown, more := 0, 0
+	for _, one := range st.Stories {
+		switch {
+		case one.Done && !one.AtCap:
+		case shown == mostStories:
+			more++
+		default:
+			shown++
+			id := brief(one.ID, 40)
+			if one.AtCap {
+				id = task.AtCap + " " + id
+			}
+			reviews := ""
+			if one.Reviews > 0 {
+				reviews = fmt.Sprintf("review %d/%d", one.Reviews, st.ReviewCap)
+			}
+			fmt.Fprintf(&b, "%-11s - %s\n", "", joined(joinedBy(" ", id, brief(one.Title, 80)), joinedBy(", ", one.State, reviews), brief(strings.TrimPrefix(one.Feedback, task.AtCap), 160)))
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "%-11s - %d more\n", "", more)
+	}
+	return b.String()
+}
+
 // mostVerifications is how many results a terminal shows; the JSON has all.
 const mostVerifications = 10
 
@@ -124,12 +161,14 @@ func (st Standing) verificationText() string {
 func brief(s string, most int) string { return shorten(oneLine(s), most) }
 
 // joined parts what is there by dashes.
-func joined(parts ...string) string {
+func joined(parts ...string) string { return joinedBy(" — ", parts...) }
+
+func joinedBy(sep string, parts ...string) string {
 	var there []string
 	for _, p := range parts {
 		if p != "" {
 			there = append(there, p)
 		}
 	}
-	return strings.Join(there, " — ")
+	return strings.Join(there, sep)
 }

@@ -22,13 +22,32 @@ type front struct {
 	StuckCount     int       `yaml:"stuck_count"`
 	StrategyShifts int       `yaml:"strategy_shifts"`
 	FilesModified  []string  `yaml:"files_modified"`
+	// Stories are those of a plan.
+	Stories []frontStory `yaml:"stories,omitempty"`
 }
+
+type frontStory struct {
+	ID           string `yaml:"id"`
+	Title        string `yaml:"title"`
+	Passes       bool   `yaml:"passes"`
+	ReviewStatus string `yaml:"review_status"`
+	ReviewCount  int    `yaml:"review_count"`
+	AtCap        bool   `yaml:"at_cap,omitempty"`
+}
+
+// mostInState is how many stories of a plan the state file's check list has; its front matter has all.
+const mostInState = 200
 
 // StateFile is .ralph_state.md (S0-28…S0-46): what the next attempt, and a person, must know of the last ones. Outputs are verbatim
 // but for secrets; only the harness writes it.
 func StateFile(v View) string {
 	var p page
 	p.WriteString("---\n" + v.frontMatter() + "---\n")
+	whole := room{stories: mostInState, remarks: 10}
+	p.part(v.atCap(whole))
+	if v.State.Plan != nil {
+		p.part("## Stories\n" + strings.TrimPrefix(v.stories(whole), storyLead))
+	}
 	p.part("## Spec Reviewer Output (verbatim)\n" + v.verbatim(isReview))
 	p.part("## Test Output (verbatim)\n" + v.verbatim(isTest))
 	p.part("## Attempt History\n" + v.history())
@@ -52,6 +71,11 @@ func (v View) frontMatter() string {
 		f.FilesModified = append(f.FilesModified, v.redact(file.Path))
 	}
 	f.LastGate = v.redact(f.LastGate)
+	if s.Plan != nil {
+		for _, st := range s.Plan.Stories {
+			f.Stories = append(f.Stories, frontStory{v.redact(st.ID), v.redact(st.Title), st.Passes, string(st.ReviewStatus), st.ReviewCount, st.AtCap()})
+		}
+	}
 	out, err := yaml.MarshalWithOptions(f, yaml.IndentSequence(true))
 	if err != nil { // a struct of strings and numbers always has a YAML form
 		panic(err)

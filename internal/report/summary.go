@@ -13,8 +13,10 @@ func Summary(v View) string {
 		s := v.State
 		var p page
 		p.line("## %s", v.headline())
+		p.part(v.atCap(r))
 		p.part(v.lead())
 		p.part(v.subject())
+		p.part(v.stories(r))
 		p.part(titled("Timeline", v.iterations(r.rows*2, true)))
 		p.part(titled("What to look at first", v.warned(r)))
 		p.part(titled("Checks", v.checks(r.checks)))
@@ -47,8 +49,10 @@ func Status(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.part("**" + v.headline() + "**")
+		p.part(v.atCap(r))
 		p.part(v.lead())
 		p.part(v.silent())
+		p.part(v.stories(r))
 		p.part(v.iterations(min(r.rows, 5), false))
 		p.part(v.lastFailure(min(r.lines, 20)))
 		p.part(v.whatNow())

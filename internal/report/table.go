@@ -12,11 +12,29 @@ import (
 
 // iterations is the table of the newest iterations (B-16); older ones fold into one row that counts them.
 func (v View) iterations(most int, timeline bool) string {
-	its := v.State.Iterations
+	return v.table(v.State.Iterations, most, v.columns(timeline))
+}
+
+// byStory is the same table with the iterations of each story together, in the plan's order.
+func (v View) byStory(most int) string {
+	p := v.State.Plan
+	if p == nil {
+		return v.iterations(most, false)
+	}
+	place := func(it *loop.Iteration) int {
+		return slices.IndexFunc(p.Stories, func(st task.Story) bool { return st.ID == it.Story })
+	}
+	its := slices.Clone(v.State.Iterations)
+	newest := its[max(0, len(its)-most):] // those that are shown
+	slices.SortStableFunc(newest, func(a, b *loop.Iteration) int { return place(a) - place(b) })
+	cols := v.columns(false)
+	return v.table(its, most, append([]column{cols[1], cols[0]}, cols[2:]...)) // the story first
+}
+
+func (v View) table(its []*loop.Iteration, most int, cols []column) string {
 	if len(its) == 0 && v.State.Turning == nil {
 		return ""
 	}
-	cols := v.columns(timeline)
 	var b strings.Builder
 	var names []string
 	rule := "|"
@@ -48,6 +66,9 @@ type column struct {
 // columns are those that have anything to show: tokens and cost are left out where no agent tells them.
 func (v View) columns(timeline bool) []column {
 	cols := []column{{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }}}
+	if v.State.Plan != nil {
+		cols = append(cols, column{"story", "---|", func(it *loop.Iteration) string { return v.name(it.Story, 40) }})
+	}
 	if v.roles() {
 		cols = append(cols, column{"role", "---|", func(it *loop.Iteration) string { return v.role(it.Role) }})
 	}
@@ -111,7 +132,7 @@ func (v View) turningRow(cols []column) string {
 	if t == nil || v.State.End != nil {
 		return ""
 	}
-	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "role": v.role(t.Role), "mode": v.mode(t.Mode), "checks": "⏳ agent works"}
+	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "story": v.name(t.Story, 40), "role": v.role(t.Role), "mode": v.mode(t.Mode), "checks": "⏳ agent works"}
 	if !v.Now.IsZero() && v.Now.After(t.At) {
 		now["time"] = duration(v.Now.Sub(t.At))
 	}
@@ -134,10 +155,14 @@ func (v View) roles() bool {
 
 // who took an iteration's turn and for what.
 func (v View) who(it *loop.Iteration) string {
+	text := v.mode(it.Mode)
 	if v.roles() {
-		return v.role(it.Role) + ", " + v.mode(it.Mode)
+		text = v.role(it.Role) + ", " + text
 	}
-	return v.mode(it.Mode)
+	if it.Story != "" {
+		text = v.name(it.Story, 40) + ", " + text
+	}
+	return text
 }
 
 // result is what the checks said of an iteration, in a sign and words.
@@ -160,6 +185,9 @@ func (v View) result(it *loop.Iteration) string {
 		}
 	}
 	text := fmt.Sprintf("✅ pass: %d", passed)
+	if word := handed(it); word != "" {
+		text = fmt.Sprintf("%s; pass: %d", word, passed)
+	}
 	if skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", skipped)
 	}

@@ -63,6 +63,9 @@ func (v View) headline() string {
 	default:
 		words = "Failed: ralph could not do its own part"
 	}
+	if tally := v.tally(); tally != "" {
+		words += "; " + tally
+	}
 	return v.sign() + " " + words
 }
 
@@ -72,11 +75,11 @@ func (v View) runningLine() string {
 	case s.Pause != nil:
 		return fmt.Sprintf("Waiting until %s before iteration %d of %d", clock(s.Pause.Until), last.N, s.MaxIterations)
 	case s.Turning != nil:
-		return fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations)
+		return joinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations), v.step())
 	case last == nil:
 		return "Starting"
 	default:
-		return fmt.Sprintf("Working: iteration %d of %d", last.N, s.MaxIterations)
+		return joinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", last.N, s.MaxIterations), v.step())
 	}
 }
 
@@ -88,7 +91,7 @@ func (v View) now() string {
 	case s.Pause != nil:
 		return v.text(s.Pause.Reason, 300)
 	case s.Turning != nil:
-		return fmt.Sprintf("The agent %s since %s.", doing(s.Turning.Mode), clock(s.Turning.At))
+		return fmt.Sprintf("The agent %s since %s.", doing(s.Turning.Mode, v.name(s.Turning.Story, 40)), clock(s.Turning.At))
 	case last == nil && !s.Baselined:
 		return "The checks run on the base commit first, to know what already fails."
 	case last == nil:
@@ -99,6 +102,10 @@ func (v View) now() string {
 		return "The checks run on what the agent changed."
 	case last.Failure() != nil && last.N < s.MaxIterations:
 		return "The next iteration begins with what failed."
+	case s.PlanDue:
+		return "The plan's file is put right again."
+	case s.Plan != nil && v.open() && last.N < s.MaxIterations:
+		return "The next iteration is about to begin."
 	}
 	return "The result is being written down."
 }
@@ -113,12 +120,19 @@ func (v View) silent() string {
 		clock(s.At), v.command("retry"))
 }
 
-func doing(m loop.Mode) string {
-	switch m {
-	case loop.Review:
+// doing is what a turn is for, with the story of a plan.
+func doing(m loop.Mode, story string) string {
+	switch {
+	case m == loop.Review && story != "":
+		return "reviews " + story
+	case m == loop.ReviewFix && story != "":
+		return "works on what the review of " + story + " asked for"
+	case m == loop.Review:
 		return "reviews the change"
-	case loop.ReviewFix:
+	case m == loop.ReviewFix:
 		return "works on what the reviewer asked for"
+	case story != "":
+		return "implements " + story
 	}
 	return "writes the change"
 }

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// storySubject is the subject of a plan's iteration (S4-94). What a review came to is told when the iteration's commit says it.
+func storySubject(s loop.State, it loop.Iteration) string {
+	id := bracketed(it.Story)
+	switch it.Mode {
+	case loop.Review:
+		return joinedBy(" - ", "review: "+id, reviewedAs(it))
+	case loop.ReviewFix:
+		return "fix: " + id + " - address review feedback"
+	}
+	title := ""
+	if s.Plan != nil {
+		if st := s.Plan.Story(it.Story); st != nil {
+			title = plain(View{}.clean(st.Title))
+		}
+	}
+	return shorten(joinedBy(" - ", "feat: "+id, title), maxSubject)
+}
+
+// reviewedAs is what a review came to: the harness's word when it has one. Nobody may take an approval at the cap for another (C14).
+func reviewedAs(it loop.Iteration) string {
+	if it.Commit == nil || it.Commit.Plan == nil {
+		return ""
+	}
+	a := it.Commit.Plan
+	at := slices.IndexFunc(a.Stories, func(st task.Story) bool { return st.ID == it.Story })
+	switch {
+	case at >= 0 && a.Stories[at].AtCap():
+		return "approved " + task.AtCap
+	case a.Opinion != nil && a.Opinion.Approve, at >= 0 && a.Stories[at].ReviewStatus == task.Approved:
+		return "approved"
+	case a.Opinion != nil, at >= 0 && a.Stories[at].ReviewStatus == task.ChangesRequested:
+		return "changes requested"
+	}
+	return ""
+}
+
+// CorrectionMessage is the message of the commit in which the harness makes a plan's files say again what counts (C8): because the last
+// iteration broke the plan's rules, or handed in what failed its checks, or because a review gave its verdict and did not write it down.
+func CorrectionMessage(s loop.State) string {
+	it := loop.Iteration{}
+	if last := s.Last(); last != nil {
+		it = *last
+	}
+	var a loop.Advance
+	if it.Commit != nil && it.Commit.Plan != nil {
+		a = *it.Commit.Plan
+	}
+	what, id := "what the plan's rules do not allow", bracketed(it.Story)
+	f := it.Failure()
+	subject := "ralph: take back " + id + " - "
+	switch {
+	case len(a.Violations) > 0:
+	case it.Judged && f != nil:
+		what = "it failed " + or(plain(View{}.clean(f.Check)), "a check")
+	case a.Opinion != nil:
+		subject, what = "ralph: write down "+id+" - ", or(reviewedAs(it), "its review")
+	}
+	body := ""
+	for i, v := range a.Violations {
+		if i == 10 {
+			body += fmt.Sprintf("- %d more\n", len(a.Violations)-i)
+			break
+		}
+		body += "- " + shorten(plain(View{}.clean(v.Text)), 200) + "\n"
+	}
+	if body != "" {
+		body += "\n"
+	}
+	return messageOf(shorten(subject+what, maxSubject), body, trailersOf(s, it))
+}
+
+// skips is what CI systems obey in brackets: "[skip ci]", "[ci-skip]", "[no ci]".
+var skips = regexp.MustCompile(`(?i)skip|no.?ci`)
+
+// bracketed is a story's id as a subject has it: "[US-001]".
+func bracketed(id string) string {
+	id = or(shorten(trailerValue(id), 32), "-")
+	if skips.MatchString(id) {
+		return "(" + id + ")"
+	}
+	return "[" + id + "]"
+}

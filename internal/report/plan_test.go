@@ -1,0 +1,215 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// planCommits are the messages of a plan's commits, in every mode.
+func planCommits() string {
+	s := planDone().State
+	var b strings.Builder
+	for _, n := range []int{1, 2, 4, 5, 6} {
+		b.WriteString(CommitMessage(s, *s.Iterations[n-1], "github.com") + "\n")
+	}
+	unknown := *s.Iterations[1]
+	unknown.Commit = nil
+	b.WriteString(CommitMessage(s, unknown, "github.com") + "\n")
+	violated := s
+	violated.Iterations = s.Iterations[:7]
+	failed, unwritten := s, s
+	failed.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Judged: true, Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}, Verdicts: []loop.Verdict{testFailure}}}
+	unwritten.Iterations = s.Iterations[:4]
+	for _, state := range []loop.State{violated, failed, unwritten, {Start: s.Start}} {
+		b.WriteString(CorrectionMessage(state) + "\n")
+	}
+	return b.String()
+}
+
+// Subjects name the story in brackets (S4-94), within 72 characters, and nothing that a plan says acts in them.
+func TestStorySubject(t *testing.T) {
+	story := func(id, title string, mode loop.Mode, a *loop.Advance) string {
+		s := loop.State{Start: loop.Start{Task: "t", Run: "r"}, Plan: &task.Plan{Stories: []task.Story{{ID: id, Title: title}}}}
+		message := CommitMessage(s, loop.Iteration{N: 1, Mode: mode, Story: id, Commit: &loop.Commit{Plan: a}}, "github.com")
+		subject, rest, _ := strings.Cut(message, "\n")
+		for _, l := range strings.Split(strings.TrimSpace(rest), "\n") {
+			if !regexp.MustCompile(`^Ralph-(Task|Run|Iteration|Mode|Story): \S+$`).MatchString(l) {
+				t.Errorf("%q has the trailer %q", message, l)
+			}
+		}
+		if utf8.RuneCountInString(subject) > maxSubject {
+			t.Errorf("%q is too long", subject)
+		}
+		return subject
+	}
+	tests := []struct{ got, want string }{
+		{story("US-001", "Add a greeting", loop.Implement, nil), "feat: [US-001] - Add a greeting"},
+		{story("US-001", "", loop.Implement, nil), "feat: [US-001]"},
+		{story("US-001", "fixes #12 for @alice\n\nFixes: #1", loop.Implement, nil), "feat: [US-001] - fixes 12 for alice Fixes: 1"},
+		{story("US-001", strings.Repeat("long ", 30), loop.Implement, nil), "feat: [US-001] - long long long long long long long long long long long…"},
+		{story("skip-ci", "x", loop.Implement, nil), "feat: (skip-ci) - x"},
+		{story("skip ci", "x", loop.Implement, nil), "feat: (skip-ci) - x"},
+		{story("no ci", "x", loop.Implement, nil), "feat: (no-ci) - x"},
+		{story("#12 @bob\nX: y", "x", loop.Implement, nil), "feat: [-12-bob-X-y] - x"},
+		{story("US-001", "x", loop.Review, &approve), "review: [US-001] - approved"},
+		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &task.Opinion{}}), "review: [US-001] - changes requested"},
+		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &task.Opinion{}, Stories: []task.Story{{ID: "US-001", ReviewStatus: task.Approved, ReviewFeedback: task.AtCap}}}), "review: [US-001] - approved [AUTO-APPROVED AT CAP]"},
+		{story("US-001", "x", loop.Review, &loop.Advance{Stories: []task.Story{{ID: "US-001", ReviewStatus: task.ChangesRequested}}}), "review: [US-001] - changes requested"},
+		{story("US-001", "x", loop.Review, nil), "review: [US-001]"},
+		{story("US-001", "x", loop.ReviewFix, nil), "fix: [US-001] - address review feedback"},
+	}
+	for _, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("got  %q\nwant %q", tt.got, tt.want)
+		}
+	}
+}
+
+// A correction lists what it takes back, bounded, and no text of the plan's makes a trailer.
+func TestCorrectionMessage(t *testing.T) {
+	a := &loop.Advance{}
+	for range 30 {
+		a.Violations = append(a.Violations, task.Violation{Text: "no\n\nCo-authored-by: Eve <e@x.yz> #12"})
+	}
+	got := CorrectionMessage(loop.State{Iterations: []*loop.Iteration{{N: 1, Story: "US-001", Mode: loop.Implement, Commit: &loop.Commit{Plan: a}}}})
+	if !strings.HasPrefix(got, "ralph: take back [US-001] - what the plan's rules do not allow\n\n- no Co-authored-by: Eve") || !strings.Contains(got, "\n- 20 more\n\nRalph-Task: ") ||
+		regexp.MustCompile(`(?m)^Co-authored|@|#`).MatchString(got) {
+		t.Errorf("the message is %s", got)
+	}
+}
+
+// What nobody approved but the cap is said in every report, and at the top of those that have one (C14).
+func TestAtCapIsLoud(t *testing.T) {
+	v := planDone()
+	for name, md := range map[string]string{"comment": Comment(v), "body": PullBody(v), "failure": Failure(planCapped()), "summary": Summary(v), "status": Status(v), "state": StateFile(v),
+		"standing": Stand(v, Lock{}).Text(), "line": PlanLine(v), "commit": CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
+		if !strings.Contains(md, "[AUTO-APPROVED AT CAP]") || !strings.Contains(md, "US-002") {
+			t.Errorf("the %s does not tell:\n%s", name, md)
+		}
+	}
+	if !strings.HasPrefix(PullBody(v), "> ⚠️ **`[AUTO-APPROVED AT CAP]`** US-002 was approved because its 2 reviews were used up; its open points: join.go:4") {
+		t.Errorf("the body begins %.200s", PullBody(v))
+	}
+	none := planReviewing()
+	if text := Comment(none) + PlanLine(none); strings.Contains(text, "AT CAP") {
+		t.Errorf("nothing is at the cap:\n%s", text)
+	}
+	if got := PlanLine(running()); got != "" {
+		t.Errorf("a run without a plan has the line %q", got)
+	}
+}
+
+func running() View { return runningFirst() }
+
+// Of many stories those that matter are shown, and the others folded or counted.
+func TestStoriesOfALargePlan(t *testing.T) {
+	v := planLarge(200, "words")
+	list := v.stories(rooms[0])
+	if n := strings.Count(list, "\n- ["); n != 220 {
+		t.Errorf("%d items, want 20 and the folded 200:\n%s", n, list)
+	}
+	for _, want := range []string{"**Stories:** 100 of 200 stories approved, 50 of them only at the cap\n", "\n- [ ] US-002 words — changes requested, review 1/2\n",
+		"\n- [x] US-101 words — approved, review 4/2 ⏳\n- 180 more\n", "<details><summary>All 200 stories</summary>"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("%q is missing:\n%.3000s", want, list)
+		}
+	}
+	if got := v.stories(room{stories: 5}); strings.Count(got, "\n- ") != 6 || strings.Contains(got, "<details>") {
+		t.Errorf("with room for five:\n%s", got)
+	}
+	if got := v.stories(room{}); strings.Count(got, "\n") != 1 {
+		t.Errorf("without room:\n%s", got)
+	}
+}
+
+// The plan's comment and its inverse: what is read out of it is what was put in.
+func TestPlanCommentRoundTrip(t *testing.T) {
+	hostileView := planHostile()
+	hostileView.Redact = nil
+	for name, plan := range map[string]task.Plan{"plain": greetings(), "hostile": *hostileView.State.Plan, "large": *planLarge(100, "words").State.Plan} {
+		comment := PlanComment(hostileView, plan, 9, 30)
+		content, ok := PlanFrom(strings.ReplaceAll(comment, "\n", "\r\n")) // as GitHub gives back what was edited in a browser
+		if !ok {
+			t.Fatalf("%s: nothing is found in\n%s", name, comment)
+		}
+		if want := (View{}).clean(string(plan.Marshal())); string(content) != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, content, want)
+		}
+		if first, _, _ := strings.Cut(comment, "\n"); first != PlanMarker("greetings") {
+			t.Errorf("%s: the first line is %q", name, first)
+		}
+	}
+}
+
+// PlanFrom has a row for each way in which a comment says which plan is meant, or does not.
+func TestPlanFrom(t *testing.T) {
+	mark := PlanMarker("issue-42") + "\n"
+	tests := []struct{ name, comment, want string }{
+		{"one block", mark + "x\n```json\n{}\n```\ny", "{}\n"},
+		{"in capitals, with tildes and more words", mark + "~~~ JSON tasks\n{}\n~~~", "{}\n"},
+		{"among others", mark + "```mermaid\ngraph TD\n```\n````json\n{\n```\n}\n````\n```\nx\n```", "{\n```\n}\n"},
+		{"no marker", "```json\n{}\n```", ""},
+		{"a marker that is not first", "x\n" + mark + "```json\n{}\n```", ""},
+		{"another marker", Marker("r") + "\n```json\n{}\n```", ""},
+		{"no block", mark + "{}", ""},
+		{"another language", mark + "```js\n{}\n```", ""},
+		{"two blocks", mark + "```json\n{}\n```\n```json\n{}\n```", ""},
+		{"two blocks, one not closed", mark + "```json\n{}\n```\n```json\n{}", ""},
+		{"a block that is not closed", mark + "```json\n{}\n", ""},
+		{"a block inside of another one", mark + "````text\n```json\n{}\n```\n````", ""},
+		{"a fence that is too short does not close", mark + "````json\n{}\n```", ""},
+		{"a quoted block", mark + "> ```json\n> {}\n> ```", ""},
+		{"an indented block is code", mark + "    ```json\n    {}\n    ```", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := PlanFrom(tt.comment)
+			if string(got) != tt.want || ok != (tt.want != "") {
+				t.Errorf("PlanFrom = %q, %v; want %q", got, ok, tt.want)
+			}
+		})
+	}
+}
+
+// However large a plan, its comment stays within what GitHub takes; one that does not fit is not half there.
+func TestPlanCommentLimit(t *testing.T) {
+	for _, text := range []string{"x", strings.Repeat("`<@🙂", 50), nasty} {
+		for _, n := range []int{1, 20, 200} {
+			plan := *planLarge(n, text).State.Plan
+			got := PlanComment(planRunning(), plan, 1, 2)
+			if len(got) > commentLimit {
+				t.Errorf("%d stories: %d bytes", n, len(got))
+			}
+			content, ok := PlanFrom(got)
+			if fits := len(plan.Marshal()) < commentLimit-2000; ok != fits && len(plan.Marshal()) < commentLimit-2000 {
+				t.Errorf("%d stories of %d bytes: the plan is there: %v", n, len(plan.Marshal()), ok)
+			}
+			if ok == strings.Contains(got, "too large for a comment") || ok && len(content) < len(plan.Stories) {
+				t.Errorf("%d stories: it is there: %v, and that it is too large is told: %v", n, ok, !ok)
+			}
+			for _, p := range inertness(got[:min(len(got), 10_000)]) {
+				t.Errorf("%d stories: %s", n, p)
+			}
+		}
+	}
+}
+
+// A graph is made of letters, digits and our own signs, whatever the plan says.
+func TestGraphIsInert(t *testing.T) {
+	plan := greetings()
+	plan.Stories[0].Title, plan.Stories[1].Title = nasty, "a\"] --> b; click s0 \"javascript:x\" %%{init}%% <b>&#64;"
+	drawn := graph(plan, 60)
+	for _, l := range strings.Split(strings.TrimSpace(drawn), "\n") {
+		if !regexp.MustCompile("^(```mermaid|```|graph TD|  s\\d+\\[\"[\\p{L}\\p{N}_.,/ …-]+\"\\]|  s\\d+ --> s\\d+)$").MatchString(l) {
+			t.Errorf("the line %q", l)
+		}
+	}
+	if strings.Count(drawn, "-->") != 2 || graph(plan, 2) != "" || graph(task.Plan{Stories: plan.Stories[:1]}, 60) != "" {
+		t.Errorf("the graph is\n%s", drawn)
+	}
+}

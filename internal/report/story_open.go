@@ -1,0 +1,80 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// atCap says loudly which stories nobody approved but the cap of reviews, and what is open in them (S4-90, C14).
+func (v View) atCap(r room) string {
+	var capped []task.Story
+	if v.State.Plan != nil {
+		for _, st := range v.State.Plan.Stories {
+			if st.AtCap() {
+				capped = append(capped, st)
+			}
+		}
+	}
+	if len(capped) == 0 {
+		return ""
+	}
+	most := max(r.remarks, 1)
+	var b strings.Builder
+	for i, st := range capped {
+		if i == most {
+			fmt.Fprintf(&b, ">\n> ⚠️ **`%s`** %d more stories, too.\n", task.AtCap, len(capped)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(">\n")
+		}
+		fmt.Fprintf(&b, "> ⚠️ **`%s`** %s was approved because its %s used up", task.AtCap, v.storyID(st), were(st.ReviewCount))
+		if open := v.text(openPoints(st), 120*most); open != "" {
+			b.WriteString("; its open points: " + sentence(open) + "\n")
+		} else {
+			b.WriteString(".\n")
+		}
+	}
+	return b.String()
+}
+
+func were(reviews int) string {
+	if reviews == 1 {
+		return "1 review was"
+	}
+	return fmt.Sprintf("%d reviews were", reviews)
+}
+
+// openPoints is what a story that was approved at the cap lacks.
+func openPoints(st task.Story) string {
+	return strings.TrimSpace(strings.TrimPrefix(st.ReviewFeedback, task.AtCap))
+}
+
+// unapproved lists the stories that are not done, each with what its review asked for.
+func (v View) unapproved(r room) string {
+	if v.State.Plan == nil || r.remarks == 0 {
+		return ""
+	}
+	var b strings.Builder
+	listed, more := 0, 0
+	for _, st := range v.State.Plan.Stories {
+		switch {
+		case v.storyDone(st):
+		case listed == 2*r.remarks:
+			more++
+		default:
+			listed++
+			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.text(st.Title, 100), storyState(st), v.reviews(st))
+			if said := v.text(st.ReviewFeedback, 600); said != "" {
+				item += ": " + said
+			}
+			b.WriteString(item + "\n")
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "- %d more\n", more)
+	}
+	return b.String()
+}
