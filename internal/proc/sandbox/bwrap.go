@@ -84,6 +84,11 @@ func (b *bwrap) base() []string {
 		args = append(args, "--unshare-user")
 	}
 	args = append(args, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+	for _, name := range []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/acpi", "/proc/scsi", "/proc/fs"} { // which root may write without any capability
+		if exists(name) {
+			args = append(args, "--ro-bind", name, name)
+		}
+	}
 	for _, dir := range v.hidden {
 		args = append(args, "--tmpfs", dir)
 	}
@@ -103,7 +108,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err != nil {
 		return proc.Boxed{}, err
 	}
-	v := view{hidden: b.s.view.hidden, blank: b.s.view.blank, shown: slices.Clone(b.s.view.shown), links: slices.Clone(b.s.view.links)}
+	v := b.s.view.clone()
 	v.showProgram(b.s.o.Home, program)
 	if resolved, err := real(program); err == nil {
 		v.show(b.s.o.Home, resolved)

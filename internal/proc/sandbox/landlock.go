@@ -117,8 +117,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		return proc.Boxed{}, err
 	}
 	o, r := l.s.o, l.s.rooms(u)
-	v := l.s.view
-	v.shown, v.links = slices.Clone(v.shown), slices.Clone(v.links)
+	v := l.s.view.clone()
 	v.showProgram(o.Home, program)
 	if resolved, err := real(program); err == nil {
 		v.show(o.Home, resolved)

@@ -16,6 +16,7 @@ type view struct {
 	blank  []string // files that are
 	shown  []string // what is seen though it lies in what is hidden
 	links  [][2]string
+	as     *proc.User // who looks; nil: we
 }
 
 // places where homes, keys, sockets and other people's files are. Those that do not exist are left out.
@@ -38,7 +39,7 @@ var pointers = []string{
 
 // look looks at the machine.
 func look(o Options) view {
-	var v view
+	v := view{as: o.As}
 	for _, place := range append(slices.Clone(places), o.Home) {
 		at, err := real(place)
 		if err != nil || at == "/" || !isDir(at) || over(o.Dir, at) {
@@ -69,6 +70,12 @@ func look(o Options) view {
 	return v
 }
 
+// clone is a view that can be changed alone.
+func (v view) clone() view {
+	v.shown, v.links = slices.Clone(v.shown), slices.Clone(v.links)
+	return v
+}
+
 // hides reports whether a path is one that a box does not show by itself.
 func (v *view) hides(path string) bool {
 	return slices.ContainsFunc(v.hidden, func(dir string) bool { return over(dir, path) }) || slices.Contains(v.blank, path)
@@ -77,7 +84,7 @@ func (v *view) hides(path string) bool {
 // show lets a path be seen, unless a home or more than one would be seen with it.
 func (v *view) show(home, path string) {
 	at, err := real(path)
-	if path == "" || err != nil || over(at, home) || !v.hides(at) || slices.Contains(v.hidden, at) {
+	if path == "" || err != nil || !v.reach(at) || over(at, home) || !v.hides(at) || slices.Contains(v.hidden, at) {
 		return
 	}
 	if clean := filepath.Clean(path); clean != at && v.hides(clean) && !slices.ContainsFunc(v.links, func(l [2]string) bool { return l[1] == clean }) {
@@ -87,6 +94,21 @@ func (v *view) show(home, path string) {
 	}
 	if !slices.ContainsFunc(v.shown, func(dir string) bool { return over(dir, at) }) {
 		v.shown = append(v.shown, at)
+	}
+}
+
+// reach reports whether whoever looks may pass through the directories that lead to a path.
+func (v *view) reach(path string) bool {
+	if v.as == nil || v.as.UID == 0 {
+		return true
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if !passable(dir, v.as) {
+			return false
+		}
+		if dir == "/" {
+			return true
+		}
 	}
 }
 
@@ -188,7 +210,7 @@ func (v *view) sockets(worktree string) {
 			continue
 		}
 		path, err := real(fields[7])
-		if err != nil || v.hides(path) || over(worktree, path) {
+		if err != nil || v.hides(path) || over(worktree, path) || !v.reach(path) {
 			continue
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket != 0 {

@@ -1,0 +1,396 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// nobody is a user without rights.
+var nobody = proc.User{Name: "65534:65534", Home: "/", UID: 65534, GID: 65534}
+
+// ground is a machine to be attacked: a home with a key, a clone, servers, another process.
+type ground struct {
+	targets
+	dir, self string
+	log       bytes.Buffer
+}
+
+func newGround(t *testing.T) *ground {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ralph-sandbox-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	g := &ground{dir: dir, self: filepath.Join(dir, "ralph")}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	g.Worktree, g.Home, g.Outside, g.Writable = in("home/src/clone"), in("home"), in("home/src/outside.txt"), in("writable")
+	g.Key, g.Login, g.Shown = in("home/.ssh/id_ed25519"), in("home/.agent/login.json"), in("home/.nvm/tool")
+	for name, text := range map[string]string{
+		g.Key: "a key", g.Login: "a login", g.Shown: "a tool", g.Worktree + "/file.txt": "text", g.Worktree + "/.git/config": "[core]\n",
+		g.Worktree + "/.git/hooks/sample": "", g.Worktree + "/.git/HEAD": "ref: refs/heads/main\n", g.Worktree + "/.git/objects/info/packs": "",
+		g.Worktree + "/.ralph/settings.json": "{}", g.Writable + "/file": "",
+	} {
+		put(t, name, text)
+	}
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(g.self, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	everybody(t, dir)
+	g.serve(t)
+	g.victim(t)
+	return g
+}
+
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everybody lets every user do everything there, so that only the box keeps one from it.
+func everybody(t *testing.T, dir string) {
+	t.Helper()
+	if out, err := exec.Command("chmod", "-R", "a+rwX", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// serve listens wherever a program could knock. TCP is on a port that no test would be given.
+func (g *ground) serve(t *testing.T) {
+	t.Helper()
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	for _, address := range []*string{&g.Allowed, &g.Denied, &g.Carried} {
+		s := httptest.NewUnstartedServer(ok)
+		s.Listener = lowPort(t)
+		s.Start()
+		t.Cleanup(s.Close)
+		*address = s.Listener.Addr().String()
+	}
+	l := lowPort(t)
+	t.Cleanup(func() { l.Close() })
+	g.TCP = l.Addr().String()
+	u, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { u.Close() })
+	g.UDP = u.LocalAddr().String()
+	go func() {
+		for b := make([]byte, 16); ; {
+			n, from, err := u.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			_, _ = u.WriteTo(b[:n], from)
+		}
+	}()
+	places := []string{g.dir + "/some.sock"}
+	if os.Geteuid() == 0 { // as that of an engine of containers, in a directory that is seen
+		places = append(places, fmt.Sprintf("/srv/ralph-sandbox-test-%d.sock", os.Getpid()))
+	}
+	for _, place := range places {
+		s, err := net.Listen("unix", place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		if err := os.Chmod(place, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		g.Sockets = append(g.Sockets, place)
+	}
+}
+
+func lowPort(t *testing.T) net.Listener {
+	t.Helper()
+	for port := 20000 + os.Getpid()%5000; port < 32000; port++ {
+		if l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return l
+		}
+	}
+	t.Fatal("no port is free")
+	return nil
+}
+
+// victim starts a process with a secret in its environment.
+func (g *ground) victim(t *testing.T) {
+	t.Helper()
+	c := exec.Command(g.self, "wait", "x")
+	c.Env = []string{"PROBE_SECRET=1"}
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = c.Wait() })
+	if _, err := out.Read(make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	g.Victim = c.Process.Pid
+}
+
+func (g *ground) options(mode string, as *proc.User) Options {
+	return Options{
+		Mode: mode, Dir: g.Worktree, Scratch: g.dir, Home: g.Home, As: as, Writable: []string{g.Writable}, Network: []string{g.Allowed},
+		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, self: g.self,
+		Agents: []Agent{{Hosts: []string{"localhost:" + port(g.Carried)}, Files: []File{{Path: ".agent/login.json"}}}},
+		Log:    func(format string, args ...any) { fmt.Fprintf(&g.log, format+"\n", args...) },
+	}
+}
+
+func port(address string) string {
+	_, p, _ := net.SplitHostPort(address)
+	return p
+}
+
+func (g *ground) open(t *testing.T, o Options) *Sandbox {
+	t.Helper()
+	s, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatalf("%v\nIs bubblewrap installed (apt-get install bubblewrap), and may this user make namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)?", err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// attack runs the hostile program, and returns what was open and what was shut.
+func (g *ground) attack(t *testing.T, b proc.Box, as *proc.User) map[string]string {
+	t.Helper()
+	told, _ := json.Marshal(g.targets)
+	var out, errs bytes.Buffer
+	r, err := proc.Run(context.Background(), proc.Spec{
+		Argv: []string{g.self, "probe", string(told)}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, As: as, Box: b,
+		Stdout: &out, Stderr: &errs, Timeout: time.Minute,
+	})
+	if err != nil || r.Exit != 0 {
+		t.Fatalf("%v %+v\n%s%s", err, r, out.String(), errs.String())
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(out.String()) {
+		what, how, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		found[what] = how
+	}
+	return found
+}
+
+// What must be so in every box.
+var (
+	always = []string{
+		"write the worktree", "write a file of the worktree", "write home", "write tmp", "write a cache", "write what is named", "read a tool in home",
+		"write git objects", "loopback", "allowed host", "allowed host by CONNECT",
+	}
+	never = []string{
+		"write outside", "write a tool in home", "read a key", "read another's environment", "signal another", "trace another", "mount", "write a sysctl",
+		"make a device", "direct TCP", "denied host", "denied host by CONNECT",
+	}
+	// partly is what Landlock leaves open, with the version from which it does not.
+	partly = map[string]int{
+		"write git hooks": 99, "write git config": 99, "write where objects come from": 99, "move git away": 99, "write settings": 99,
+		"UDP": llUDP, "unix socket 0": llUnix, "unix socket 1": llUnix,
+	}
+)
+
+// TestBoxesHold attacks the machine from within each box.
+func TestBoxesHold(t *testing.T) {
+	for _, as := range []*proc.User{nil, &nobody} {
+		if as != nil && os.Geteuid() != 0 {
+			continue // only root is anybody else
+		}
+		for _, mode := range []string{Bwrap, Landlock} {
+			for _, u := range []Use{Checks, Works} {
+				t.Run(fmt.Sprintf("%s/%s/%d", mode, userName(as), u), func(t *testing.T) {
+					g := newGround(t)
+					s := g.open(t, g.options(mode, as))
+					g.hold(t, g.attack(t, s.Box(u), as), mode, u)
+					if n := strings.Count(g.log.String(), "the sandbox does not let anything speak to "+g.Denied); n != 1 {
+						t.Errorf("the log tells %d times of %s:\n%s", n, g.Denied, g.log.String())
+					}
+				})
+			}
+		}
+	}
+}
+
+func userName(as *proc.User) string {
+	switch {
+	case as != nil:
+		return "as another user"
+	case os.Geteuid() == 0:
+		return "root"
+	}
+	return "user"
+}
+
+func (g *ground) hold(t *testing.T, found map[string]string, mode string, u Use) {
+	t.Helper()
+	must := map[string]bool{"the agent's model": u == Works, "read a login": u == Works}
+	for _, what := range always {
+		must[what] = true
+	}
+	for _, what := range never {
+		must[what] = false
+	}
+	abi, _ := llsys.LandlockGetABIVersion()
+	for what, from := range partly {
+		must[what] = mode == Landlock && abi < from
+	}
+	if found["write outside"] == "open" { // into a home that is thrown away
+		if _, err := os.Stat(g.Outside); err != nil {
+			found["write outside"] = "shut: nothing is there"
+		}
+	}
+	for what, open := range must {
+		how, tried := found[what]
+		if !tried && strings.HasPrefix(what, "unix socket 1") && os.Geteuid() != 0 {
+			continue
+		}
+		if strings.HasPrefix(how, "open") != open || !tried {
+			t.Errorf("%s: %q, want open %t", what, how, open)
+		}
+	}
+	for what := range found {
+		if _, known := must[what]; !known {
+			t.Errorf("%s: nothing is known of this probe", what)
+		}
+	}
+}
+
+// TestBoxesHoldForAnybody runs the same as a user without rights who runs ralph.
+func TestBoxesHoldForAnybody(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // TestBoxesHold was it
+	}
+	g := newGround(t)
+	c := exec.Command(g.self, "-test.run", "^(TestBoxesHold|TestSignalsReachWhatIsKept)$", "-test.v")
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home, "TMPDIR=" + g.dir}
+	c.Dir = g.dir
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody.UID, Gid: nobody.GID}}
+	out, err := c.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestBoxesHold/bwrap/user/0")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestWithoutABox shows that the probes find what is open when nothing keeps them from it.
+func TestWithoutABox(t *testing.T) {
+	g := newGround(t)
+	found := g.attack(t, nil, nil)
+	for _, what := range []string{"write outside", "read a key", "read a login", "write git hooks", "write git config", "write settings", "read another's environment",
+		"signal another", "trace another", "direct TCP", "UDP", "unix socket 0", "move git away", "the agent's model", "write where objects come from"} {
+		if found[what] != "open" {
+			t.Errorf("%s: %s", what, found[what])
+		}
+	}
+}
+
+// TestSignalsReachWhatIsKept: what is in a box is asked to end, and has its time; its keepers end with it.
+func TestSignalsReachWhatIsKept(t *testing.T) {
+	for _, mode := range []string{Bwrap, Landlock} {
+		for _, signal := range []string{"INT", "TERM"} {
+			t.Run(mode+" "+signal, func(t *testing.T) {
+				g := newGround(t)
+				s := g.open(t, g.options(mode, nil))
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				var out bytes.Buffer
+				spec := proc.Spec{
+					Argv: []string{"sh", "-c", `trap 'echo asked; exit 7' ` + signal + `; setsid sleep 1000 & echo ready; while :; do sleep 0.05; done`},
+					Dir:  g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Grace: 20 * time.Second,
+					Stdout: io.MultiWriter(&out, when("ready", cancel)),
+				}
+				if signal == "INT" {
+					spec.Interrupt = 20 * time.Second
+				}
+				r, err := proc.Run(ctx, spec)
+				if err != nil || r.Class != proc.Cancelled || r.Exit != 7 || out.String() != "ready\nasked\n" {
+					t.Errorf("%+v %v %q", r, err, out.String())
+				}
+			})
+		}
+	}
+}
+
+// when does something once a text is written.
+func when(text string, do func()) io.Writer { return &trigger{text, do, ""} }
+
+type trigger struct {
+	text string
+	do   func()
+	seen string
+}
+
+func (w *trigger) Write(p []byte) (int, error) {
+	if w.seen += string(p); strings.Contains(w.seen, w.text) {
+		w.do()
+	}
+	return len(p), nil
+}
+
+// TestHowItEnded: exit codes, signals and programs that are not there are told as without a box.
+func TestHowItEnded(t *testing.T) {
+	for _, mode := range []string{Bwrap, Landlock} {
+		t.Run(mode, func(t *testing.T) { howItEnded(t, mode) })
+	}
+}
+
+func howItEnded(t *testing.T, mode string) {
+	g := newGround(t)
+	put(t, g.Worktree+"/bad", "#!/no/such/interpreter\n")
+	everybody(t, g.Worktree)
+	if err := os.Chmod(g.Worktree+"/file.txt", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(g.Worktree+"/bad", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := g.open(t, g.options(mode, nil))
+	for _, c := range []struct {
+		argv []string
+		want proc.Result
+	}{
+		{[]string{"sh", "-c", "exit 5"}, proc.Result{Class: proc.Exited, Exit: 5}},
+		{[]string{"sh", "-c", "exit 137"}, proc.Result{Class: proc.Exited, Exit: 137}},
+		{[]string{"no-such-program"}, proc.Result{Class: proc.NotFound, Exit: -1}},
+		{[]string{"./file.txt"}, proc.Result{Class: proc.NotExecutable, Exit: -1}},
+		{[]string{"perl", "-e", "kill 9, $$; sleep 9"}, proc.Result{Class: proc.Signalled, Exit: -1, Signal: "SIGKILL"}},
+		{[]string{"./bad"}, proc.Result{Class: proc.Exited, Exit: 127}},
+	} {
+		r, err := proc.Run(context.Background(), proc.Spec{Argv: c.argv, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Timeout: time.Minute})
+		if r.Duration = 0; err != nil || r != c.want {
+			t.Errorf("%v: %+v %v, want %+v", c.argv, r, err, c.want)
+		}
+	}
+}

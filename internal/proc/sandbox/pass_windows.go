@@ -1,0 +1,5 @@
+package sandbox
+
+import "github.com/ralph-loop/ralph/internal/proc"
+
+func passable(string, *proc.User) bool { return false }
