@@ -1,0 +1,223 @@
+package hook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// MostSettings is how long a settings file may be, in bytes.
+const MostSettings = 1 << 20
+
+// Install puts the hooks into an agent's settings: text is the file as it is, nil when there is none. Everything else stays as it is, with
+// its order, comments and indentation. A hook of ours that is there already is left, or brought up to date; it is never there twice. done
+// says what was done, one line a hook; when nothing was, out is text.
+func Install(agent, program string, text []byte) (out []byte, done []string, err error) {
+	w, ok := wirings[agent]
+	if !ok {
+		_, err := File(agent, false)
+		return nil, nil, err
+	}
+	f, err := parseSettings(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	hooks, err := f.object("hooks")
+	if err != nil {
+		return nil, nil, err
+	}
+	changed := false
+	for _, kind := range Kinds {
+		what, err := f.put(hooks, w, program, kind)
+		if err != nil {
+			return nil, nil, err
+		}
+		changed = changed || what != "is there"
+		done = append(done, fmt.Sprintf("%s: %s %s", w.events[kind], Command(program, kind, false), what))
+	}
+	if !changed {
+		return text, done, nil
+	}
+	return f.tree.Pack(), done, nil
+}
+
+// settings are an agent's settings file, as a tree that keeps what no program reads.
+type settings struct {
+	tree   hujson.Value
+	indent string
+}
+
+var firstIndent = pattern{expression: `\{\r?\n([ \t]+)["/]`}
+
+func parseSettings(text []byte) (*settings, error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	if len(text) > MostSettings || bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 10_000 {
+		return nil, errors.New("it is too long for a settings file; nothing is changed")
+	}
+	tree, err := hujson.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is not JSON (%w); mend it, then run ralph hook install again", err)
+	}
+	if _, ok := tree.Value.(*hujson.Object); !ok {
+		return nil, errors.New("it holds no JSON object; allowed is one in braces. Mend it, then run ralph hook install again")
+	}
+	f := &settings{tree: tree, indent: "  "}
+	if found := firstIndent.re().FindSubmatch(text); found != nil {
+		f.indent = string(found[1])
+	}
+	return f, nil
+}
+
+// member finds a member of an object; one that is there twice is an error, since programs differ in which they take.
+func member(o *hujson.Object, name string) (*hujson.Value, error) {
+	var found *hujson.Value
+	for i := range o.Members {
+		if key, ok := o.Members[i].Name.Value.(hujson.Literal); ok && key.String() == name {
+			if found != nil {
+				return nil, fmt.Errorf("it has %q twice; remove one of them, then run ralph hook install again", name)
+			}
+			found = &o.Members[i].Value
+		}
+	}
+	return found, nil
+}
+
+// object is a member of the file's object, which is made when it is not there.
+func (f *settings) object(name string) (*hujson.Object, error) {
+	root := f.tree.Value.(*hujson.Object)
+	value, err := member(root, name)
+	if err != nil {
+		return nil, err
+	}
+	if value == nil {
+		added := f.add(root, name, &hujson.Object{}, 1)
+		return added.Value.(*hujson.Object), nil
+	}
+	o, ok := value.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("its %q is no object; mend it, then run ralph hook install again", name)
+	}
+	return o, nil
+}
+
+// add appends a member to an object at a depth of indentation.
+func (f *settings) add(o *hujson.Object, name string, value hujson.ValueTrimmed, depth int) *hujson.Value {
+	var before hujson.Extra
+	before, o.AfterExtra = f.place(o.AfterExtra, depth)
+	o.Members = append(o.Members, hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(name)},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
+	})
+	return &o.Members[len(o.Members)-1].Value
+}
+
+// place says what comes before something that is put at an end, and what comes after it: comments that were there stay before it.
+func (f *settings) place(end hujson.Extra, depth int) (before, after hujson.Extra) {
+	comments := bytes.TrimRight(end, " \t\r\n")
+	return append(bytes.Clone(comments), f.line(depth)...), f.line(depth - 1)
+}
+
+func (f *settings) line(depth int) hujson.Extra {
+	return hujson.Extra("\n" + strings.Repeat(f.indent, depth))
+}
+
+// put brings one hook in, and says what it did.
+func (f *settings) put(hooks *hujson.Object, w wiring, program, kind string) (string, error) {
+	event, want := w.events[kind], Command(program, kind, false)
+	value, err := member(hooks, event)
+	if err != nil {
+		return "", err
+	}
+	if value == nil {
+		value = f.add(hooks, event, &hujson.Array{}, 2)
+	}
+	list, ok := value.Value.(*hujson.Array)
+	if !ok {
+		return "", fmt.Errorf("its hooks.%s is no list; mend it, then run ralph hook install again", event)
+	}
+	what := ""
+	for _, command := range commands(list) {
+		at, is := command.Value.(hujson.Literal)
+		switch {
+		case !is || at.Kind() != '"' || !calls(at.String(), kind):
+		case what != "": // twice already: whose hand that was is not ours to say
+		case at.String() == want:
+			what = "is there"
+		default:
+			command.Value = hujson.String(want)
+			what = "is brought up to date"
+		}
+	}
+	if what != "" {
+		return what, nil
+	}
+	text, err := encoded(w.matcher(program, kind, false), strings.Repeat(f.indent, 3), f.indent)
+	if err != nil {
+		return "", err
+	}
+	added, err := hujson.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	added.BeforeExtra, list.AfterExtra = f.place(list.AfterExtra, 3)
+	list.Elements = append(list.Elements, added)
+	return "is added", nil
+}
+
+// commands are the commands of an event's list.
+func commands(list *hujson.Array) []*hujson.Value {
+	var all []*hujson.Value
+	for i := range list.Elements {
+		group, ok := list.Elements[i].Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		hooks, err := member(group, "hooks")
+		if err != nil || hooks == nil {
+			continue
+		}
+		entries, ok := hooks.Value.(*hujson.Array)
+		if !ok {
+			continue
+		}
+		for j := range entries.Elements {
+			if e, ok := entries.Elements[j].Value.(*hujson.Object); ok {
+				if command, err := member(e, "command"); err == nil && command != nil {
+					all = append(all, command)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// calls reports whether a line calls ralph for a hook, wherever that ralph is.
+func calls(line, kind string) bool {
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil || len(line) > mostValue {
+		return false
+	}
+	found := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || len(call.Args) < 3 {
+			return true
+		}
+		c := variables{&script{world: &World{}, handed: mostValue, steps: 10}, &scope{}}
+		args := c.s.words(call.Args, c.c)
+		if i := slices.Index(args, "hook"); i > 0 && i+1 < len(args) && args[i+1] == kind && programName(path.Base(args[i-1])) == "ralph" {
+			found = true
+		}
+		return true
+	})
+	return found
+}

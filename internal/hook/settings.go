@@ -1,0 +1,124 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The hooks, by the words of the command line.
+const (
+	ContextMonitor = "context-monitor"
+	StopReminder   = "stop"
+	Guarding       = "guard"
+	SessionStart   = "session-start"
+)
+
+// Kinds are all of them, in the order in which settings list them.
+var Kinds = []string{SessionStart, Guarding, ContextMonitor, StopReminder}
+
+// wiring is how one agent is told of hooks.
+type wiring struct {
+	file   string            // of a project, from its top
+	local  string            // of a project and one person; "" when there is none
+	events map[string]string // kind → the agent's name of the event
+	tools  map[string]string // kind → the tools that it is called for
+	second int               // what a second is in its timeouts
+}
+
+var wirings = map[string]wiring{
+	"claude": {
+		file: ".claude/settings.json", local: ".claude/settings.local.json", second: 1,
+		events: map[string]string{SessionStart: "SessionStart", Guarding: "PreToolUse", ContextMonitor: "PostToolUse", StopReminder: "Stop"},
+		tools:  map[string]string{Guarding: "Bash|Write|Edit|MultiEdit|NotebookEdit|Read", ContextMonitor: ".*"},
+	},
+	"codex": {
+		file: ".codex/hooks.json", second: 1,
+		events: map[string]string{SessionStart: "SessionStart", Guarding: "PreToolUse", ContextMonitor: "PostToolUse", StopReminder: "Stop"},
+		tools:  map[string]string{Guarding: "Bash|apply_patch|Edit|Write", ContextMonitor: ".*"},
+	},
+	"gemini": {
+		file: ".gemini/settings.json", second: 1000,
+		events: map[string]string{SessionStart: "SessionStart", Guarding: "BeforeTool", ContextMonitor: "AfterTool", StopReminder: "AfterAgent"},
+		tools:  map[string]string{Guarding: "run_shell_command|write_file|replace|read_file", ContextMonitor: ".*"},
+	},
+}
+
+// Agents are those whose hooks can be set.
+var Agents = []string{"claude", "gemini", "codex"}
+
+// File is where an agent's settings of a project are, from its top; local are those that are not shared, which only claude has.
+func File(agent string, local bool) (string, error) {
+	w, ok := wirings[agent]
+	switch {
+	case !ok:
+		return "", fmt.Errorf("the agent is %q; hooks can be set for %s", agent, strings.Join(Agents, ", "))
+	case local && w.local == "":
+		return "", fmt.Errorf("%s has one settings file for a project, %s; --local is for claude alone", agent, w.file)
+	case local:
+		return w.local, nil
+	}
+	return w.file, nil
+}
+
+// seconds are how long a hook may take before the agent goes on without it.
+var seconds = map[string]int{SessionStart: 10, Guarding: 10, ContextMonitor: 10, StopReminder: 60}
+
+type matcher struct {
+	Matcher string  `json:"matcher,omitempty"`
+	Hooks   []entry `json:"hooks"`
+}
+
+type entry struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"`
+}
+
+// Command is the line that an agent runs for a hook. With run, the guard knows that ralph is at work, whatever is in the directory.
+func Command(program, kind string, run bool) string {
+	line := Quote(program) + " hook " + kind
+	if run && kind == Guarding {
+		line += " --run"
+	}
+	return line
+}
+
+func (w wiring) matcher(program, kind string, run bool) matcher {
+	return matcher{w.tools[kind], []entry{{"command", Command(program, kind, run), seconds[kind] * w.second}}}
+}
+
+// Settings is the JSON object that makes an agent call program for the hooks of some kinds, all when none is named: what claude takes with
+// --settings, what gemini reads in settings.json, what codex reads in hooks.json. run says that it is for a run of ralph's own.
+func Settings(agent, program string, run bool, kinds ...string) ([]byte, error) {
+	w, ok := wirings[agent]
+	if !ok {
+		_, err := File(agent, false)
+		return nil, err
+	}
+	if len(kinds) == 0 {
+		kinds = Kinds
+	}
+	hooks := map[string][]matcher{}
+	for _, kind := range kinds {
+		if !slices.Contains(Kinds, kind) {
+			return nil, fmt.Errorf("no hook is called %q; there are %s", kind, strings.Join(Kinds, ", "))
+		}
+		hooks[w.events[kind]] = append(hooks[w.events[kind]], w.matcher(program, kind, run))
+	}
+	return encoded(map[string]any{"hooks": hooks}, "", "")
+}
+
+// encoded is a value as JSON whose < and > stay as they are.
+func encoded(value any, prefix, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
