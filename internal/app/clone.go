@@ -108,7 +108,7 @@ func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string
 		return err
 	}
 	work.cleanup = append(work.cleanup, leave)
-	work.ledger = &ledger{journal: book, tree: shop.tree, clock: l.Clock, watch: l.watch, redact: l.redact}
+	work.ledger = &ledger{journal: book, tree: shop.tree, clock: l.Clock, watch: l.watch, redact: l.redact, stored: l.stored}
 	record := loop.Record{Type: loop.Started, At: l.Clock(), Start: shop.start(run, t)}
 	if way == loop.Begin {
 		record.Start.Owner = fmt.Sprintf("process %d", os.Getpid())

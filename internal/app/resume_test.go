@@ -31,19 +31,25 @@ func TestMain(m *testing.M) {
 		k, v, _ := strings.Cut(pair, "=")
 		environ[k] = v
 	}
-	a, err := newAction(environ, os.Stdout)
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(3)
-	}
 	seen := map[loop.RecordType]int{}
-	a.stored = func(r loop.Record) {
+	die := func(r loop.Record) {
 		seen[r.Type]++
 		if at == fmt.Sprintf("%s %d", r.Type, seen[r.Type]) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
 	}
+	if clone := environ[dieIn]; clone != "" {
+		result, err := planRun(clone, environ["AGENT"], os.Stdout, die)
+		fmt.Println("not killed:", result.Outcome, err)
+		os.Exit(4)
+	}
+	a, err := newAction(environ, os.Stdout)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	a.stored = die
 	result, err := a.Run(context.Background())
 	fmt.Println("not killed:", result.Outcome, err)
 	os.Exit(4)

@@ -29,11 +29,12 @@ type Local struct {
 	// Criteria are those of the flags; nil: none.
 	Criteria *task.Completion
 
-	after  string     // the branch or commit that the run begins from; empty: where the clone stands
-	locked bool       // whoever runs a list of tasks holds the lock
-	one    *task.Task // of a list: the task
-	given  *given     // of a list: what was read before its first task
-	source planSource // of a plan: as it lies in the clone
+	after  string            // the branch or commit that the run begins from; empty: where the clone stands
+	locked bool              // whoever runs a list of tasks holds the lock
+	one    *task.Task        // of a list: the task
+	given  *given            // of a list: what was read before its first task
+	source planSource        // of a plan: as it lies in the clone
+	stored func(loop.Record) // see ledger
 }
 
 // stateFile is the view of the journal that people and agents read (S0-10, C7).
