@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,8 +59,13 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 	if usage != nil {
 		return loop.Result{}, a.answer(ctx, ev, report.Rejected(usage, a.rules.TriggerPhrase))
 	}
-	if request, err = a.ofPull(ctx, request); err != nil {
+	request, of, err := a.ofPull(ctx, request)
+	switch {
+	case err != nil:
 		return a.reject(ctx, ev, err)
+	case of != nil:
+		a.warn("reacting", a.hub.React(ctx, ev, "eyes"))
+		return a.workOn(ctx, request, *of)
 	}
 	switch request.Verb {
 	case event.Help:
@@ -68,6 +74,8 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 		return loop.Result{}, a.status(ctx, ev)
 	case event.Sweep:
 		return a.sweep(ctx, ev, facts)
+	case event.Plan:
+		return a.plan(ctx, request, facts)
 	}
 	return a.work(ctx, request, facts)
 }
@@ -75,17 +83,23 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 // work takes an authorised request to a pull request or a failure report.
 func (a *Action) work(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
 	a.warn("reacting", a.hub.React(ctx, request.Event, "eyes")) // the one call that says: seen
-	wanted, err := a.task(ctx, request, facts)
+	wanted, err := a.wanted(ctx, request, facts)
 	if err != nil {
 		return a.reject(ctx, request.Event, err) // says what is wrong, and what is allowed
 	}
-	work, err := a.open(ctx, request, wanted) // lease, checkout, journal: fresh or resumed
+	return a.workOn(ctx, request, wanted)
+}
+
+// workOn takes what is wanted to its outcome.
+func (a *Action) workOn(ctx context.Context, request event.Request, wanted wish) (loop.Result, error) {
+	work, err := a.open(ctx, request, &wanted) // lease, checkout, journal: fresh or resumed
 	if err != nil {
 		return a.notOpened(ctx, request.Event, err)
 	}
 	defer work.close()
 
 	a.record(ctx, work, work.publisher.begin)
+	a.tellDropped(ctx, request.Event, wanted.dropped)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
 	result := drive(ctx, ctx, work.shop, work.ledger, work.words)
 	obey()
@@ -134,9 +148,9 @@ func (a *Action) event() (event.Event, error) {
 	if err != nil {
 		return ev, &invalidError{err}
 	}
-	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt}
-	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt == "" && a.Inputs.PromptFile == "" {
-		return ev, invalid("workflow_dispatch asks for nothing: give one of the inputs issue, prompt and prompt_file")
+	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
+	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt+a.Inputs.PromptFile+a.Inputs.Plan == "" {
+		return ev, invalid("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and prompt_file")
 	}
 	return ev, nil
 }
@@ -172,9 +186,12 @@ const actionsSelf = "github-actions[bot]"
 // reject tells the person who asked what is wrong with the request; nothing else has happened.
 func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
 	a.Runner.Error(a.redact(err.Error()))
-	a.Runner.Summary(a.redact(report.Rejected(err, a.rules.TriggerPhrase)))
+	text := a.rejected(err)
+	a.Runner.Summary(a.redact(text))
+	if ev.Issue != nil || ev.On != 0 {
+		a.warn("answering", a.answer(ctx, ev, text))
+	}
 	if ev.Issue != nil {
-		a.warn("answering", a.answer(ctx, ev, report.Rejected(err, a.rules.TriggerPhrase)))
 		a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, a.rules.TriggerLabel))
 	}
 	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}
@@ -183,40 +200,48 @@ func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Re
 
 // answer posts one comment.
 func (a *Action) answer(ctx context.Context, ev event.Event, text string) error {
-	if ev.Issue == nil {
+	number := ev.On
+	if number == 0 && ev.Issue != nil {
+		number = ev.Issue.Number
+	}
+	if number == 0 {
 		a.log("%s", text)
 		return nil
-	}
-	number := ev.Issue.Number
-	if ev.On != 0 {
-		number = ev.On
 	}
 	_, err := a.hub.Comment(ctx, number, a.redact(text))
 	return err
 }
 
-// ofPull makes a command on one of ralph's pull requests one about the issue that it was made for (B-02).
-func (a *Action) ofPull(ctx context.Context, request event.Request) (event.Request, error) {
+// ofPull makes a command on one of ralph's pull requests one about the issue that it was made for (B-02), or about the plan in the
+// repository, whose run it then is.
+func (a *Action) ofPull(ctx context.Context, request event.Request) (event.Request, *wish, error) {
 	ev := request.Event
-	if ev.Issue == nil || !ev.Issue.Pull || request.Verb != event.Run && request.Verb != event.Retry {
-		return request, nil
+	if ev.Issue == nil || !ev.Issue.Pull || !slices.Contains([]event.Verb{event.Run, event.Retry, event.Plan, event.Approve}, request.Verb) {
+		return request, nil, nil
 	}
 	runs, err := a.runs(ctx)
 	if err != nil {
-		return request, err
+		return request, nil, err
 	}
-	for _, s := range runs {
-		if s.Post.Pull != ev.Issue.Number || s.Start.Issue == 0 {
-			continue
-		}
-		issue, err := a.hub.Issue(ctx, s.Start.Issue)
+	on := slices.IndexFunc(runs, func(s loop.State) bool { return s.Post.Pull == ev.Issue.Number })
+	switch {
+	case on >= 0 && runs[on].Start.Issue != 0:
+		issue, err := a.hub.Issue(ctx, runs[on].Start.Issue)
 		if err != nil {
-			return request, err
+			return request, nil, err
 		}
 		request.Event.On, request.Event.Issue = ev.Issue.Number, issue
-		return request, nil
+		return request, nil, nil
+	case on >= 0 && runs[on].Start.Plan != nil && (request.Verb == event.Run || request.Verb == event.Retry && !request.Fresh):
+		of := goingOn(runs[on])
+		of.Hint = clipped(event.Sanitise(request.Hint), maxHint)
+		request.Event.On, request.Event.Issue, request.PlanFile = ev.Issue.Number, nil, runs[on].Start.Plan.File
+		return request, of, nil
+	case on >= 0 && runs[on].Start.Plan != nil:
+		return request, nil, invalid("pull request #%d is of the plan %s; here it can be resumed with %s retry, and it begins afresh with a dispatch of the workflow",
+			ev.Issue.Number, runs[on].Start.Plan.File, a.rules.TriggerPhrase)
 	}
-	return request, invalid("pull request #%d is not one that ralph opened for an issue; ask on an issue", ev.Issue.Number)
+	return request, nil, invalid("pull request #%d is not one that ralph opened for an issue; ask on an issue", ev.Issue.Number)
 }
 
 func (a *Action) task(ctx context.Context, request event.Request, facts event.Facts) (task.Task, error) {

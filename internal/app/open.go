@@ -42,16 +42,62 @@ func (e *heldError) Error() string { return e.reason }
 
 // open makes the checkout, finds the run or begins one, and takes its lease. Until the lease is taken nothing has been written
 // anywhere, so a mistake in the settings costs nothing.
-func (a *Action) open(ctx context.Context, request event.Request, wanted task.Task) (work *opened, err error) {
+func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) (work *opened, err error) {
 	work = &opened{}
 	defer func() {
 		if err != nil {
 			work.close()
 		}
 	}()
-	root, err := a.root(work)
+	branch, err := a.branch(ctx, *wanted)
 	if err != nil {
 		return work, err
+	}
+	root, err := a.bench(ctx, work, request, wanted.ID, branch)
+	if err != nil {
+		return work, err
+	}
+	shop := work.shop
+	if wanted.ID == promptFileTask {
+		if wanted.Task, err = a.promptFile(ctx, shop.tree, request); err != nil {
+			return work, err
+		}
+	}
+	before, err := a.before(ctx, shop.tree)
+	if err != nil {
+		return work, err
+	}
+	if shop.brings, err = a.brings(ctx, shop.tree, wanted, before); err != nil {
+		return work, err
+	}
+	if err := a.settings(ctx, shop); err != nil {
+		return work, err
+	}
+	way, err := a.way(ctx, shop, request, wanted, before)
+	if err != nil {
+		return work, err
+	}
+	if plan := a.planOf(request, *wanted, before, way); plan != nil {
+		err = shop.usePlan(*plan)
+	} else {
+		err = shop.settle(wanted.Task, nil, wanted.Issue == 0) // an issue may be a stranger's
+	}
+	if err != nil {
+		return work, err
+	}
+	own, err := promptsOf(ctx, shop.tree, shop.tree.Base())
+	if err != nil {
+		return work, err
+	}
+	shop.wall = shop.settings.Timeout()
+	work.words = shop.wordsFrom(ctx, own, wanted.Comments)
+	return work, a.take(ctx, work, request, wanted.Task, before, way, root)
+}
+
+// bench makes the checkout and who works in it.
+func (a *Action) bench(ctx context.Context, work *opened, request event.Request, id, branch string) (root string, err error) {
+	if root, err = a.root(work); err != nil {
+		return root, err
 	}
 	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
 	format.Redact = a.redact // before a line is cut: half a secret is one too
@@ -61,36 +107,16 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted task.Ta
 		logs: filepath.Join(root, "logs"), keys: a.keys(),
 	}
 	if err := a.user(shop, root); err != nil {
-		return work, err
+		return root, err
 	}
-	branch, err := a.branch(ctx, wanted)
+	tree, err := a.checkout(ctx, request, id, shop, root, branch)
 	if err != nil {
-		return work, err
-	}
-	tree, err := a.checkout(ctx, request, wanted, shop, root, branch)
-	if err != nil {
-		return work, err
+		return root, err
 	}
 	shop.ground(tree)
-	work.cleanup = append(work.cleanup, func() { a.warn("closing the checkout", shop.tree.Close()) })
-	if wanted.ID == promptFileTask {
-		if wanted, err = a.promptFile(ctx, shop.tree, request); err != nil {
-			return work, err
-		}
-	}
-	if err := a.settings(ctx, shop); err != nil {
-		return work, err
-	}
-	if err := shop.settle(wanted, nil, wanted.Issue == 0); err != nil { // an issue may be a stranger's
-		return work, err
-	}
-	own, err := promptsOf(ctx, shop.tree, shop.tree.Base())
-	if err != nil {
-		return work, err
-	}
-	shop.wall = shop.settings.Timeout()
-	work.shop, work.words = shop, shop.wordsFrom(ctx, own, wanted.Comments)
-	return work, a.take(ctx, work, request, wanted, root)
+	work.shop = shop
+	work.cleanup = append(work.cleanup, func() { a.warn("closing the checkout", tree.Close()) })
+	return root, nil
 }
 
 // root is the directory that everything of this job lies in.
@@ -152,7 +178,10 @@ func (a *Action) keys() map[string]string {
 }
 
 // branch is the name of the run's branch (B-17).
-func (a *Action) branch(ctx context.Context, t task.Task) (string, error) {
+func (a *Action) branch(ctx context.Context, t wish) (string, error) {
+	if t.branch != "" {
+		return t.branch, nil
+	}
 	name := t.ID
 	if a.Inputs.BranchNameTemplate != "" {
 		var b strings.Builder
@@ -172,8 +201,8 @@ func (a *Action) branch(ctx context.Context, t task.Task) (string, error) {
 	return name, nil
 }
 
-func (a *Action) checkout(ctx context.Context, request event.Request, t task.Task, shop *workshop, root, branch string) (*git.Tree, error) {
-	o, err := a.gitOptions(ctx, t.ID)
+func (a *Action) checkout(ctx context.Context, request event.Request, id string, shop *workshop, root, branch string) (*git.Tree, error) {
+	o, err := a.gitOptions(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,23 @@ import (
 type pending struct {
 	request event.Request
 	facts   event.Facts
+	plan    *wish // of a plan in the repository; else nil
 	why     string
+}
+
+// row is the request as a matrix tells of it.
+func (p pending) row() Listed {
+	if p.plan != nil {
+		return Listed{Plan: p.request.PlanFile, Why: p.why}
+	}
+	return Listed{Issue: p.request.Event.Issue.Number, Why: p.why}
+}
+
+func (l Listed) String() string {
+	if l.Plan != "" {
+		return fmt.Sprintf("%s: %s", l.Plan, l.Why)
+	}
+	return fmt.Sprintf("issue #%d: %s", l.Issue, l.Why)
 }
 
 // sweep takes up what nobody works on (B-05), at most max_tasks. The result is that of the last run, or of the first that did not end
@@ -30,8 +46,8 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 		if err != nil {
 			return worst, err
 		}
-		a.log("issue #%d: %s", p.request.Event.Issue.Number, p.why)
-		result, err := a.work(ctx, p.request, p.facts)
+		a.log("%s", p.row())
+		result, err := a.workPending(ctx, p)
 		if worst.Outcome == "" || worst.Outcome == loop.Done {
 			worst = result
 		}
@@ -43,13 +59,21 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 		}
 	}
 	if left == a.Inputs.MaxTasks {
-		a.log("nothing to do: no run was left behind, and no issue waits with the label %s", a.rules.TriggerLabel)
+		a.log("nothing to do: no run was left behind, no issue waits with the label %s, and no plan of the settings is left to do", a.rules.TriggerLabel)
 	}
 	return worst, nil
 }
 
-// pending yields what nobody works on: runs whose process died, then issues whose label no run has picked up, each oldest first. What
-// is passed over is logged with its reason. With the input issue, only that one counts: a job of the matrix that List made.
+func (a *Action) workPending(ctx context.Context, p pending) (loop.Result, error) {
+	if p.plan != nil {
+		return a.workOn(ctx, p.request, *p.plan)
+	}
+	return a.work(ctx, p.request, p.facts)
+}
+
+// pending yields what nobody works on: runs whose process died, then issues whose label no run has picked up, then the plans of the
+// settings, each oldest first. What is passed over is logged with its reason. With the input issue or plan, only that one counts: a job of
+// the matrix that List made.
 func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		runs, err := a.runs(ctx)
@@ -57,25 +81,63 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			yield(pending{}, err)
 			return
 		}
-		held := map[int]bool{} // issues that somebody works on, or that were yielded
+		held := map[string]bool{} // tasks that somebody works on, or that were yielded
 		for _, s := range runs {
-			held[s.Start.Issue] = held[s.Start.Issue] || a.alive(s)
+			held[s.Start.Task] = held[s.Start.Task] || a.alive(s)
 		}
-		for _, s := range runs {
-			if s.End != nil && !a.due(s) || a.alive(s) || s.Start.Issue == 0 || !a.wants(s.Start.Issue) {
-				continue
-			}
-			a.hub.Recount()
-			if request, known, ok := a.orphan(ctx, ev, s); ok {
-				held[s.Start.Issue] = true
-				why := "its run " + s.Start.Run + " was left behind"
-				if a.due(s) {
-					why = "the limit that its run " + s.Start.Run + " waited for is over"
-				}
-				if !yield(pending{request, known, why}, nil) {
+		for _, list := range []iter.Seq2[pending, error]{
+			a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, held), a.plans(ctx, ev, facts, runs, held),
+		} {
+			for p, err := range list {
+				if !yield(p, err) || err != nil {
 					return
 				}
 			}
+		}
+	}
+}
+
+// orphans are the runs whose process died, and those whose wait is over.
+func (a *Action) orphans(ctx context.Context, ev event.Event, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
+	return func(yield func(pending, error) bool) {
+		for _, s := range runs {
+			if s.End != nil && !a.due(s) || a.alive(s) {
+				continue
+			}
+			a.hub.Recount()
+			p, ok := a.leftBehind(ctx, ev, s)
+			if !ok {
+				continue
+			}
+			held[s.Start.Task] = true
+			p.why = "its run " + s.Start.Run + " was left behind"
+			if a.due(s) {
+				p.why = "the limit that its run " + s.Start.Run + " waited for is over"
+			}
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// leftBehind is the request to go on with a run, if this sweep is for it.
+func (a *Action) leftBehind(ctx context.Context, ev event.Event, s loop.State) (pending, bool) {
+	switch {
+	case s.Start.Issue != 0 && a.wants(s.Start.Issue):
+		request, known, ok := a.orphan(ctx, ev, s)
+		return pending{request: request, facts: known}, ok
+	case s.Start.Issue == 0 && s.Start.Plan != nil && a.wantsPlan(s.Start.Plan.File):
+		return a.orphanPlan(ev, s), true
+	}
+	return pending{}, false
+}
+
+// waiting are the issues whose label no run has picked up.
+func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, held map[string]bool) iter.Seq2[pending, error] {
+	return func(yield func(pending, error) bool) {
+		if a.Inputs.Plan != "" {
+			return
 		}
 		queued, err := a.hub.Queued(ctx, a.rules.TriggerLabel)
 		if err != nil {
@@ -84,12 +146,12 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 		}
 		for i := range queued {
 			a.hub.Recount()
-			if held[queued[i].Number] {
+			if held[fmt.Sprintf("issue-%d", queued[i].Number)] {
 				a.log("issue #%d is passed over: its run is alive", queued[i].Number)
 			} else if !a.wants(queued[i].Number) || ctx.Err() != nil {
 				continue
 			} else if request, known, ok := a.queued(ctx, ev, facts, queued[i]); ok {
-				if !yield(pending{request, known, "it waits with the label " + a.rules.TriggerLabel}, nil) {
+				if !yield(pending{request: request, facts: known, why: "it waits with the label " + a.rules.TriggerLabel}, nil) {
 					return
 				}
 			}
@@ -98,11 +160,14 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 }
 
 // wants reports whether an issue is one that this sweep is for.
-func (a *Action) wants(issue int) bool { return a.Inputs.Issue == 0 || a.Inputs.Issue == issue }
+func (a *Action) wants(issue int) bool {
+	return a.Inputs.Plan == "" && (a.Inputs.Issue == 0 || a.Inputs.Issue == issue)
+}
 
-// Listed is one row of the matrix that a workflow fans out over.
+// Listed is one row of the matrix that a workflow fans out over: an issue, or a plan by its path.
 type Listed struct {
-	Issue int    `json:"issue"`
+	Issue int    `json:"issue,omitempty"`
+	Plan  string `json:"plan,omitempty"`
 	Why   string `json:"why"`
 }
 
@@ -128,7 +193,7 @@ func (a *Action) List(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, Listed{p.request.Event.Issue.Number, p.why})
+		rows = append(rows, p.row())
 		if len(rows) == a.Inputs.MaxTasks {
 			break
 		}

@@ -17,45 +17,75 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// take decides between a new run and the one that is there, and holds it.
-func (a *Action) take(ctx context.Context, work *opened, request event.Request, t task.Task, root string) error {
-	shop, now := work.shop, a.Clock()
-	saved, known, err := shop.tree.LoadRecord(ctx)
+// past is what there is of a task's last run.
+type past struct {
+	state loop.State
+	known bool
+	raw   []byte // its journal
+}
+
+// before reads the task's last run from its record on the remote.
+func (a *Action) before(ctx context.Context, tree *git.Tree) (past, error) {
+	saved, known, err := tree.LoadRecord(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the run record of %s: %w", t.ID, err)
+		return past{}, fmt.Errorf("reading the run record: %w", err)
+	}
+	if !known {
+		return past{}, nil
 	}
 	raw := saved.Files[journal.File]
-	var before loop.State
-	if known {
-		records, _, err := journal.Read(bytes.NewReader(raw))
-		if err != nil {
-			return fmt.Errorf("reading the run record of %s: %w; begin again with %s retry --fresh", t.ID, err, a.rules.TriggerPhrase)
-		}
-		before = loop.Fold(records)
+	records, _, err := journal.Read(bytes.NewReader(raw))
+	if err != nil {
+		return past{}, fmt.Errorf("reading the run record: %w; begin again with %s retry --fresh", err, a.rules.TriggerPhrase)
 	}
-	retry := request.Verb == event.Retry || request.Event.Kind == event.Labeled && !endedDone(before)
-	way, why := loop.TakeUp(before, known, loop.Asked{Retry: retry, Fresh: request.Fresh, Hint: request.Hint != "", Owner: a.owner()}, now)
+	return past{loop.Fold(records), true, raw}, nil
+}
+
+// way decides between a new run and the one that is there.
+func (a *Action) way(ctx context.Context, shop *workshop, request event.Request, wanted *wish, before past) (loop.Way, error) {
+	asked := loop.Asked{Fresh: request.Fresh, Hint: request.Hint != "", Owner: a.owner()}
+	asked.Retry = request.Verb == event.Retry || request.Event.Kind == event.Labeled && !endedDone(before.state)
+	if wanted.plan != nil {
+		if err := a.prepared(ctx, shop, wanted); err != nil {
+			return "", err
+		}
+		same := samePlan(before.state, wanted.plan.Content)
+		asked.Retry, asked.Fresh = same && !endedDone(before.state), !same
+	}
+	way, why := loop.TakeUp(before.state, before.known, asked, a.Clock())
 	a.log("%s: %s", way, why)
 	switch way {
 	case loop.Held:
-		return &heldError{why + ". This request was dropped; ask again when it has ended"}
+		return way, &heldError{why + ". This request was dropped; ask again when it has ended"}
 	case loop.Nothing:
-		return &heldError{why}
+		return way, &heldError{why}
+	case loop.Begin:
+		if wanted.plan == nil && wanted.branch != "" { // the run of a plan that was to go on
+			return way, &heldError{why + ", so there is nothing to go on with"}
+		}
+		if wanted.plan != nil && !before.known && shop.tree.Resumed() {
+			return way, invalid("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", shop.tree.Branch())
+		}
+		if before.known {
+			shop.tree.BeginFresh()
+			a.warn("archiving old failure branches", shop.tree.Archive(ctx))
+		}
 	}
-	run := newRun(now)
-	if way != loop.Begin {
-		run = before.Start.Run
-	}
-	if way == loop.Begin && known {
-		shop.tree.BeginFresh()
-		a.warn("archiving old failure branches", shop.tree.Archive(ctx))
+	return way, nil
+}
+
+// take opens the run's journal and takes its lease.
+func (a *Action) take(ctx context.Context, work *opened, request event.Request, t task.Task, before past, way loop.Way, root string) error {
+	shop, run := work.shop, before.state.Start.Run
+	if way == loop.Begin {
+		run = newRun(a.Clock())
 	}
 	shop.dir = filepath.Join(root, "runs", run)
 	if a.wall > 0 {
 		shop.wall = a.wall
 	}
 	shop.reports = a.reportDir(run)
-	book, err := a.book(shop, way, raw)
+	book, err := a.book(shop, way, before.raw)
 	if err != nil {
 		return err
 	}
@@ -115,7 +145,23 @@ func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run strin
 		}
 		return err
 	}
-	return shop.tree.Start(ctx)
+	if err := shop.tree.Start(ctx); err != nil {
+		return err
+	}
+	return shop.lay(ctx, work.ledger)
+}
+
+// lay puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
+func (w *workshop) lay(ctx context.Context, l *ledger) error {
+	if w.plan == nil || l.State().Tip != "" {
+		return nil
+	}
+	laid, err := w.plan.lay(ctx, w.tree)
+	if err != nil {
+		return err
+	}
+	_, err = l.Append(ctx, loop.Record{Type: loop.Corrected, At: l.clock(), Commit: &laid})
+	return err
 }
 
 func (a *Action) resume(work *opened, way loop.Way, request event.Request, t task.Task) *loop.Resume {
@@ -123,7 +169,7 @@ func (a *Action) resume(work *opened, way loop.Way, request event.Request, t tas
 	if way == loop.Again {
 		r.MaxIterations = work.shop.goal.most
 	}
-	if way == loop.Again && request.Event.On == 0 { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
+	if way == loop.Again && request.Event.On == 0 && work.shop.plan == nil { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.shop.goal.completion
 		r.Pipeline, r.Caps, r.Asking = work.shop.goal.pipeline, work.shop.goal.caps, work.shop.goal.asking
 	}
@@ -139,6 +185,9 @@ func (w *workshop) start(run string, t task.Task) *loop.Start {
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
 		Base: w.tree.Base(), Onto: w.tree.BaseBranch(), Branch: w.tree.Branch(), Agent: w.settings.Agent.Command,
 		Checks: commandLines(w.settings.Guardrails), Review: w.settings.Review, Detected: w.detected,
+	}
+	if w.plan != nil {
+		s.Plan = w.plan.record(w.tree.BaseTree())
 	}
 	w.goal.into(s)
 	return s

@@ -255,6 +255,14 @@ func (w *world) shared(file string) string {
 	return path
 }
 
+// write makes a file that everybody may read.
+func (w *world) write(file, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, file), []byte(text), 0o644); err != nil { // said above
+		w.t.Fatal(err)
+	}
+}
+
 // file is a file's content in the world's directory; empty when it is not there.
 func (w *world) file(name string) string {
 	text, err := os.ReadFile(filepath.Join(w.dir, name))

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// approvedName is what problems of an approved plan call it.
+const approvedName = "the plan"
+
+// approved is the plan that stands on an issue, as it was written when it was approved (B-04).
+func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planSource, error) {
+	comments := facts.Comments
+	if ev.On != 0 { // they are the pull request's
+		var err error
+		if comments, err = a.hub.Comments(ctx, ev.Issue.Number); err != nil {
+			return nil, err
+		}
+	}
+	found, err := approvedComment(comments, facts.Self, planMarker(ev.Issue.Number), a.rules.TriggerPhrase, ev)
+	if err != nil {
+		return nil, err
+	}
+	content, ok := report.PlanFrom(found.Body)
+	if !ok {
+		return nil, planWrong("its comment must hold one block of JSON that begins with ```json and ends with ```, and no other one; edit it, or ask for a new plan")
+	}
+	p, _, err := task.ReadPlan(approvedName, content)
+	if err != nil {
+		return nil, &invalidError{err}
+	}
+	if problems := begun(p); problems != nil {
+		return nil, planWrong(problems...)
+	}
+	return &planSource{Content: content}, nil
+}
+
+func planWrong(problems ...string) error {
+	return &invalidError{&task.PlanError{Name: approvedName, Problems: problems}}
+}
+
+// begun says what of a plan's stories is not as a story begins: nothing in a comment has been reviewed.
+func begun(p task.Plan) []string {
+	var problems []string
+	for _, s := range p.Stories {
+		if s.Passes || s.ReviewStatus != task.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
+			problems = append(problems, fmt.Sprintf(
+				"story %s has begun already; allowed are passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"", s.ID))
+		}
+	}
+	return problems
+}
+
+// prdText is an issue's text as a run of its plan reads it: what strangers wrote, without what hides in it (B-14).
+func prdText(issue *event.Issue) string { return clipped(event.Sanitise(issue.Body), maxPlanSpec) }
+
+// rejected tells what is wrong with a request: of a plan everything, so that it is mended at once.
+func (a *Action) rejected(err error) string {
+	var wrong *task.PlanError
+	if !errors.As(err, &wrong) {
+		return report.Rejected(err, a.rules.TriggerPhrase)
+	}
+	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" + fenced(strings.Split(wrong.Error(), "\n")) +
+		fmt.Sprintf("\nMend it where it is written, then ask again: `%s approve`.\n", a.rules.TriggerPhrase)
+}
+
+// fenced shows lines as they are: nobody is mentioned by them, and nothing in them is Markdown.
+func fenced(lines []string) string {
+	text := strings.Join(lines, "\n")
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + text + "\n" + fence + "\n"
+}

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// wish is what a request wants to be worked on: a task, and of a plan more.
+type wish struct {
+	task.Task
+	plan   *planSource // nil: none is given; the run that is there may have one all the same
+	branch string      // of a plan in the repository; empty: named after the task
+	// dropped are the commands that an approved plan brought and that are not run.
+	dropped []string
+}
+
+// maxHint bounds what a maintainer says with a command.
+const maxHint = 4 << 10
+
+// wanted is what a request wants to be worked on.
+func (a *Action) wanted(ctx context.Context, request event.Request, facts event.Facts) (wish, error) {
+	if request.PlanFile != "" {
+		return a.planFileWish(ctx, request)
+	}
+	t, err := a.task(ctx, request, facts)
+	if err != nil || request.Verb != event.Approve {
+		return wish{Task: t}, err
+	}
+	t.Completion, t.Spec = nil, prdText(request.Event.Issue) // the stories say when it is done
+	source, err := a.approved(ctx, request.Event, facts)
+	return wish{Task: t, plan: source}, err
+}
+
+// planFileWish is a plan in the repository. What it is called is read without a clone; open reads the rest at the base commit.
+func (a *Action) planFileWish(ctx context.Context, request event.Request) (wish, error) {
+	source, err := a.planFileAt(ctx, a.onto(request.Event), request.PlanFile)
+	if err != nil {
+		return wish{}, err
+	}
+	t, p, err := source.task()
+	if err != nil {
+		return wish{}, err
+	}
+	t.Asked = request.Event.Sender.Login
+	branch, err := a.planBranch(ctx, p.BranchName)
+	return wish{Task: t, plan: &source, branch: branch}, err
+}
+
+// onto is the branch that a run begins from.
+func (a *Action) onto(ev event.Event) string {
+	if a.Inputs.BaseBranch != "" {
+		return a.Inputs.BaseBranch
+	}
+	return ev.Repo.DefaultBranch
+}
+
+func (a *Action) planFileAt(ctx context.Context, branch, file string) (planSource, error) {
+	source := planSource{Dir: path.Dir(file), File: path.Clean(file)}
+	content, ok, err := a.hub.File(ctx, branch, source.File)
+	if err != nil {
+		return source, err
+	}
+	if !ok {
+		return source, invalid("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", source.File, branch)
+	}
+	source.Content = content
+	return source, nil
+}
+
+// planBranch is the branch that a plan names, with the prefix that every run's branch has.
+func (a *Action) planBranch(ctx context.Context, name string) (string, error) {
+	if !strings.HasPrefix(name, a.Inputs.BranchPrefix) || name == a.Inputs.BranchPrefix {
+		name = a.Inputs.BranchPrefix + task.Slug(name)
+	}
+	if err := git.CheckBranchName(ctx, name); err != nil {
+		return "", invalid("the plan's branchName: %w", err)
+	}
+	return name, nil
+}
+
+// brings are the commands that a plan of the repository says to verify with. It is read here as the base commit has it; of a run that goes
+// on, as that began.
+func (a *Action) brings(ctx context.Context, tree *git.Tree, wanted *wish, before past) ([]string, error) {
+	if wanted.plan == nil || wanted.branch == "" {
+		if p := before.state.Plan; p != nil && before.state.Start.Issue == 0 {
+			return p.VerifyCommands, nil
+		}
+		return nil, nil
+	}
+	source, err := readPlanAt(ctx, tree, tree.Base(), wanted.plan.File)
+	if err != nil {
+		return nil, err
+	}
+	t, p, err := source.task()
+	if err != nil {
+		return nil, err
+	}
+	if t.ID != wanted.ID {
+		return nil, invalid("%s has changed its branchName while it was read; ask again", source.File)
+	}
+	wanted.plan = &source
+	return p.VerifyCommands, nil
+}
+
+// planOf is the plan that the run works on: the one that was asked for, or of a run that goes on its own; nil: none.
+func (a *Action) planOf(request event.Request, wanted wish, before past, way loop.Way) *planSource {
+	s := before.state
+	switch {
+	case way != loop.Begin && s.Plan != nil:
+		source := sourceOf(s, *s.Plan, a.Clock().Format("2006-01-02"))
+		return &source
+	case way != loop.Begin:
+		return nil
+	case wanted.plan != nil:
+		if wanted.Issue != 0 {
+			wanted.plan.Write = planFiles(*wanted.plan, wanted.Title, wanted.Spec, a.Clock().Format("2006-01-02"))
+		}
+		return wanted.plan
+	case request.Verb == event.Retry && s.Start.Plan != nil: // --fresh: the same plan from its beginning
+		source := sourceOf(s, s.Start.Plan.Plan, a.Clock().Format("2006-01-02"))
+		return &source
+	}
+	return nil
+}
+
+// sourceOf is the plan of a run that there was. One of the repository lies there already; one of an issue is laid if it is not yet.
+func sourceOf(s loop.State, p task.Plan, date string) planSource {
+	source := planSource{Dir: s.Start.Plan.Dir, File: s.Start.Plan.File, Content: p.Marshal(), Commands: s.Start.Issue == 0}
+	if s.Start.Issue != 0 {
+		source.Write = planFiles(source, s.Start.Title, s.Start.Spec, date)
+	}
+	return source
+}
+
+// planFiles are the files that a run of an approved plan begins with, in its first commit.
+func planFiles(source planSource, title, spec, date string) map[string][]byte {
+	project := title
+	if p, err := task.ParsePlan(source.File, source.Content); err == nil && p.Project != "" {
+		project = p.Project
+	}
+	return map[string][]byte{
+		source.File:                         source.Content,
+		path.Join(source.Dir, prdFile):      []byte(fmt.Sprintf("# %s\n\n%s\n", title, strings.TrimSpace(spec))),
+		path.Join(source.Dir, progressFile): []byte(plan.Progress(date, project)),
+	}
+}
+
+// samePlan reports whether a run began with this plan.
+func samePlan(s loop.State, content []byte) bool {
+	if s.Start.Plan == nil {
+		return false
+	}
+	p, _, err := task.ReadPlan("", content)
+	return err == nil && bytes.Equal(p.Marshal(), s.Start.Plan.Plan.Marshal())
+}
+
+// prepared makes an approved plan one of this run: its files lie where nothing else does, its branch is the run's, and it brings no commands
+// that are not among the checks, since an issue may not.
+func (a *Action) prepared(ctx context.Context, shop *workshop, wanted *wish) error {
+	if wanted.Issue == 0 {
+		return nil
+	}
+	p, _, err := task.ReadPlan(approvedName, wanted.plan.Content)
+	if err != nil {
+		return &invalidError{err}
+	}
+	known := commandLines(shop.settings.Guardrails)
+	p.VerifyCommands = slices.DeleteFunc(slices.Clone(p.VerifyCommands), func(line string) bool {
+		if slices.Contains(known, strings.TrimSpace(line)) {
+			return false
+		}
+		wanted.dropped = append(wanted.dropped, shorten(line, 200))
+		return true
+	})
+	p.BranchName = shop.tree.Branch()
+	names, err := shop.tree.List(ctx, shop.tree.Base())
+	if err != nil {
+		return err
+	}
+	dir := planDir
+	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, planDir) }) {
+		dir = path.Join(planDir, wanted.ID)
+	}
+	wanted.plan.Dir, wanted.plan.File, wanted.plan.Content = dir, path.Join(dir, planFile), p.Marshal()
+	return nil
+}
+
+// planDir is where the files of a plan lie (S4-10).
+const planDir = "ralph"
+
+// tellDropped names the commands that an approved plan brought and that are not run.
+func (a *Action) tellDropped(ctx context.Context, ev event.Event, dropped []string) {
+	if len(dropped) == 0 {
+		return
+	}
+	a.warn("answering", a.answer(ctx, ev, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+fenced(dropped)+
+		"\nTo have them run, put them under `guardrails` in `.ralph/settings.json`, or into the input `checks`.\n"))
+}
