@@ -46,7 +46,7 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 		Stories: otherStories(*s.Plan, *story, border), TakenBack: takenBack(s),
 	}
 	p.Story = storyText(*story, p.Dir+"/tasks.json", border)
-	if strings.TrimSpace(s.Start.Spec) != "" {
+	if strings.TrimSpace(s.Start.Spec) != "" || len(w.Comments) > 0 {
 		p.Task = w.taskText(s, border, forWriters)
 	}
 	if s.Start.Completion != nil {

@@ -14,7 +14,7 @@ func storySubject(s loop.State, it loop.Iteration) string {
 	id := bracketed(it.Story)
 	switch it.Mode {
 	case loop.Review:
-		return joinedBy(" - ", "review: "+id, reviewedAs(it))
+		return joinedBy(" - ", "review: "+id, reviewedAs(s, it))
 	case loop.ReviewFix:
 		return "fix: " + id + " - address review feedback"
 	}
@@ -27,15 +27,16 @@ func storySubject(s loop.State, it loop.Iteration) string {
 	return shorten(joinedBy(" - ", "feat: "+id, title), maxSubject)
 }
 
-// reviewedAs is what a review came to: the harness's word when it has one. Nobody may take an approval at the cap for another (C14).
-func reviewedAs(it loop.Iteration) string {
+// reviewedAs is what a review came to: the harness's word when it has one, else what the verdict makes of the story. Nobody may take an
+// approval at the cap for another (C14).
+func reviewedAs(s loop.State, it loop.Iteration) string {
 	if it.Commit == nil || it.Commit.Plan == nil {
 		return ""
 	}
 	a := it.Commit.Plan
 	at := slices.IndexFunc(a.Stories, func(st task.Story) bool { return st.ID == it.Story })
 	switch {
-	case at >= 0 && a.Stories[at].AtCap():
+	case at >= 0 && a.Stories[at].AtCap(), at < 0 && a.Opinion != nil && !a.Opinion.Approve && lastReview(s, it.Story):
 		return "approved " + task.AtCap
 	case a.Opinion != nil && a.Opinion.Approve, at >= 0 && a.Stories[at].ReviewStatus == task.Approved:
 		return "approved"
@@ -43,6 +44,15 @@ func reviewedAs(it loop.Iteration) string {
 		return "changes requested"
 	}
 	return ""
+}
+
+// lastReview reports whether a story waits for the last review that it may have.
+func lastReview(s loop.State, id string) bool {
+	if s.Plan == nil {
+		return false
+	}
+	st := s.Plan.Story(id)
+	return st != nil && st.ReviewStatus == task.NeedsReview && st.ReviewCount+1 >= s.Rules().ReviewCap
 }
 
 // CorrectionMessage is the message of the commit in which the harness makes a plan's files say again what counts (C8): because the last
@@ -63,8 +73,10 @@ func CorrectionMessage(s loop.State) string {
 	case len(a.Violations) > 0:
 	case it.Judged && f != nil:
 		what = "it failed " + or(plain(View{}.clean(f.Check)), "a check")
+	case !it.Judged && it.Turn.Class != loop.OK && it.Turn.Class != "":
+		what = "its turn did not end by itself"
 	case a.Opinion != nil:
-		subject, what = "ralph: write down "+id+" - ", or(reviewedAs(it), "its review")
+		subject, what = "ralph: write down "+id+" - ", or(reviewedAs(s, it), "its review")
 	}
 	body := ""
 	for i, v := range a.Violations {

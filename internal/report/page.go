@@ -8,8 +8,12 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tasklist "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
 )
 
 // Section is one part of a page. Markdown may hold foreign text; whatever it renders to is sanitised.
@@ -24,9 +28,28 @@ var frame string
 var (
 	pageFrame = template.Must(template.New("page").Parse(frame))
 	gfm       = []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))}
-	markdown  = goldmark.New(goldmark.WithExtensions(gfm...), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe()))
+	markdown  = goldmark.New(goldmark.WithExtensions(gfm...), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(boxes{}, 1))))
 	allowed   = pagePolicy()
 )
+
+// boxes shows the boxes of task lists as signs: a page has no form.
+type boxes struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (boxes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(tasklist.KindTaskCheckBox, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		box, ok := n.(*tasklist.TaskCheckBox)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		sign := "☐ "
+		if box.IsChecked {
+			sign = "☑ "
+		}
+		_, err := w.WriteString(sign)
+		return ast.WalkContinue, err
+	})
+}
 
 // pagePolicy lets through what the reports use. There are no images: a page must not reach out to anywhere.
 func pagePolicy() *bluemonday.Policy {

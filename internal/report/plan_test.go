@@ -22,10 +22,11 @@ func planCommits() string {
 	b.WriteString(CommitMessage(s, unknown, "github.com") + "\n")
 	violated := s
 	violated.Iterations = s.Iterations[:7]
-	failed, unwritten := s, s
+	failed, unwritten, stopped := s, s, s
+	stopped.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Turn: loop.Turn{Class: loop.Stopped}, Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}}}
 	failed.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Judged: true, Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}, Verdicts: []loop.Verdict{testFailure}}}
 	unwritten.Iterations = s.Iterations[:4]
-	for _, state := range []loop.State{violated, failed, unwritten, {Start: s.Start}} {
+	for _, state := range []loop.State{violated, failed, unwritten, stopped, {Start: s.Start}} {
 		b.WriteString(CorrectionMessage(state) + "\n")
 	}
 	return b.String()
@@ -66,6 +67,17 @@ func TestStorySubject(t *testing.T) {
 	for _, tt := range tests {
 		if tt.got != tt.want {
 			t.Errorf("got  %q\nwant %q", tt.got, tt.want)
+		}
+	}
+}
+
+// A rejection in the last review is an approval at the cap, before the harness has written it down, too.
+func TestRejectionAtTheCap(t *testing.T) {
+	for count, want := range map[int]string{0: "review: [US-001] - changes requested", 3: "review: [US-001] - changes requested", 4: "review: [US-001] - approved [AUTO-APPROVED AT CAP]"} {
+		plan := task.Plan{Stories: []task.Story{{ID: "US-001", ReviewStatus: task.NeedsReview, ReviewCount: count}}}
+		it := loop.Iteration{N: 1, Mode: loop.Review, Story: "US-001", Commit: &loop.Commit{Plan: &loop.Advance{Opinion: &task.Opinion{Feedback: "no"}}}}
+		if got, _, _ := strings.Cut(CommitMessage(loop.State{Plan: &plan}, it, "github.com"), "\n"); got != want {
+			t.Errorf("after %d reviews: %q, want %q", count, got, want)
 		}
 	}
 }
