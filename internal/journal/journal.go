@@ -31,18 +31,24 @@ type Journal struct {
 	// raw is the whole text, which the run record carries: what stands in the file, an agent of our own user could have changed.
 	raw    []byte
 	forget bool
+	seal   seal
 }
 
 // Open opens the journal in dir, creating both when absent. A last line that a killed process did not finish is cut off.
 func Open(dir string) (*Journal, error) {
+	raw, err := read(filepath.Join(dir, File))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the journal: %w", err)
+	}
+	return take(dir, raw)
+}
+
+// take opens the journal in dir, which holds a text.
+func take(dir string, raw []byte) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the run's directory: %w", err)
 	}
 	name := filepath.Join(dir, File)
-	raw, err := read(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the journal: %w", err)
-	}
 	records, whole, err := Read(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal %s: %w", name, err)
@@ -156,6 +162,11 @@ func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 	if err := j.settle(); err != nil {
 		return j.state, fmt.Errorf("keeping the journal: %w", err)
 	}
+	after := j.state.With(rec)
+	done, err := j.seal.announce(line, after.Start.Branch)
+	if err != nil {
+		return j.state, err
+	}
 	if _, err := j.file.WriteAt(line, j.size); err != nil {
 		return j.state, errors.Join(fmt.Errorf("writing a %s record: %w", rec.Type, err), j.file.Truncate(j.size))
 	}
@@ -163,8 +174,8 @@ func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 	if !j.forget {
 		j.raw = append(j.raw, line...)
 	}
-	j.state = j.state.With(rec)
-	return j.state, nil
+	j.state = after
+	return j.state, done()
 }
 
 // State is what the records add up to.
@@ -191,4 +202,4 @@ func encode(rec loop.Record) ([]byte, error) {
 }
 
 // Close closes the file.
-func (j *Journal) Close() error { return j.file.Close() }
+func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.seal.close()) }

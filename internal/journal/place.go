@@ -20,7 +20,7 @@ func (j *Journal) settle() error {
 		return err
 	}
 	if there, err := os.Lstat(j.name); err == nil && os.SameFile(mine, there) {
-		return nil
+		return j.mend(mine.Size())
 	}
 	if err := j.leadsAway(); err != nil {
 		return err
@@ -42,6 +42,15 @@ func (j *Journal) settle() error {
 	old := j.file
 	j.file = file
 	return old.Close()
+}
+
+// mend writes the text again over one that has been cut or gone on with: what is appended would else not be read as it was written.
+func (j *Journal) mend(size int64) error {
+	if size == j.size || j.forget {
+		return nil
+	}
+	_, err := j.file.WriteAt(j.raw, 0)
+	return errors.Join(err, j.file.Truncate(j.size))
 }
 
 // leadsAway tells of a link in the way to the journal that was not there when it was opened.
