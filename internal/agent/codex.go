@@ -53,6 +53,8 @@ func codexArguments(t *talk) []string {
 		args = append(args, "--json")
 	}
 	switch {
+	case t.Box != nil: // one sandbox in another often cannot be made, and then it refuses every command
+		args = append(args, "--dangerously-bypass-approvals-and-sandbox")
 	case t.reads(): // it has no way to be without its shell
 		args = append(args, "--sandbox", "read-only")
 	case !slices.ContainsFunc(t.Flags, func(flag string) bool { return codexSandbox(flag) != 0 }):
@@ -99,9 +101,10 @@ func codexSandbox(flag string) int {
 	return 0
 }
 
-// codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would heed them rather than ours.
+// codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would heed them rather than ours. In
+// our sandbox it has none of its own.
 func codexFlags(o Options) []string {
-	if !o.reads() {
+	if !o.reads() && o.Box == nil {
 		return o.Flags
 	}
 	var flags []string
@@ -110,6 +113,8 @@ func codexFlags(o Options) []string {
 		switch n := codexSandbox(flag); {
 		case n > 0:
 			i += n - 1
+		case !o.reads():
+			flags = append(flags, flag)
 		case flag == "--add-dir":
 			i++
 		case flag == "--dangerously-bypass-hook-trust", flag == "--trust", strings.HasPrefix(flag, "--add-dir="):

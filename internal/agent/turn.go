@@ -122,7 +122,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
-		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As,
+		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box, Own: t.dir,
 		Interrupt: t.interrupt(), Grace: t.grace() - t.interrupt(),
 	})
 	if err != nil {

@@ -43,6 +43,7 @@ type Command struct {
 	Dir     string
 	Env     []string
 	As      *proc.User
+	Box     proc.Box            // what it is kept in; nil: nothing
 	LogDir  string              // where guardrail_<iteration>_<slug>.log goes
 	LogAs   string              // the same as the prompt names it, from Dir; empty: LogDir
 	LogNth  int                 // of the checks whose log would have the same name: this is the nth; 0 and 1 are the first
@@ -147,7 +148,7 @@ func (c *Command) run(ctx context.Context, log io.Writer) (ending, error) {
 		start = proc.Run
 	}
 	r, err := start(ctx, proc.Spec{
-		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Timeout: c.Timeout, Soft: c.Soft, OnSoft: c.warn,
+		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Timeout: c.Timeout, Soft: c.Soft, OnSoft: c.warn,
 		Stdout: to, Stderr: to,
 	})
 	return ending{Result: r, output: c.redacted(kept.String()), seen: seen, tests: tests.Tests()}, err

@@ -17,6 +17,7 @@ type Runner struct {
 	Dir     string
 	Env     []string
 	As      *proc.User
+	Box     proc.Box            // what it is kept in; nil: nothing
 	LogDir  string              // where verify_<iteration>_<role>[_<stage>].log goes
 	LogAs   string              // the same as the prompt names it, from Dir; empty: LogDir
 	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
@@ -30,7 +31,7 @@ func (r Runner) command(config *task.Verification, dir string, console *sync.Mut
 	c := &Command{
 		Line: strings.TrimSpace(config.Command), Timeout: r.limit(config.Timeout),
 		Expect: Expect{Exit: &config.SuccessExitCode, Contains: []string{config.OutputContains}, NotContains: []string{config.OutputNotContains}},
-		Dir:    dir, Env: r.Env, As: r.As, LogDir: r.LogDir, LogAs: r.LogAs, Redact: r.Redact,
+		Dir:    dir, Env: r.Env, As: r.As, Box: r.Box, LogDir: r.LogDir, LogAs: r.LogAs, Redact: r.Redact,
 	}
 	if r.Console != nil {
 		c.Console = locked{console, r.Console}

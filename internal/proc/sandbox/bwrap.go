@@ -104,6 +104,9 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err != nil {
 		return proc.Boxed{}, err
 	}
+	if err := b.s.settle(u); err != nil {
+		return proc.Boxed{}, err
+	}
 	g, err := b.s.open(u)
 	if err != nil {
 		return proc.Boxed{}, err
@@ -116,12 +119,12 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	at := b.s.rooms(u)
 	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
 	args := slices.Concat(b.first,
-		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache},
+		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache),
 		shown(v), b.agentFiles(u), b.worktree(u, s.Dir), b.writable(), own(s.Own),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", s.Dir, "--", boxSelf},
 		Inside{Socket: boxSocket + "/sock", Carry: b.s.carried(u)}.arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
-	s.Env = b.s.environ(s.Env, in)
+	s.Env = b.s.environ(s, in)
 	s.Dir = "/"
 	return proc.Boxed{Spec: s, Keepers: 2, Wraps: true, Leave: g.close}, nil
 }
@@ -160,6 +163,13 @@ func (b *bwrap) agentFiles(u Use) (args []string) {
 		case f.How == Shown:
 			args = append(args, "--ro-bind", f.Path, at)
 		}
+	}
+	return args
+}
+
+func (b *bwrap) lent(u Use, cache string) (args []string) {
+	for _, name := range b.s.lent(u) {
+		args = append(args, "--ro-bind", filepath.Join(b.s.rooms(Checks).cache, name), filepath.Join(cache, name))
 	}
 	return args
 }

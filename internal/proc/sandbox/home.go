@@ -27,7 +27,68 @@ func (s *Sandbox) rooms(u Use) rooms {
 	return r
 }
 
-// makeHome makes the home of a use: who commits, and what an agent takes a copy of.
+// settle makes the home of a use, once. That of an agent begins as what the setup has left in that of the checks.
+func (s *Sandbox) settle(u Use) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.homes[u] {
+		return nil
+	}
+	if u != Checks {
+		if err := s.inherit(u); err != nil {
+			return fmt.Errorf("taking over what the setup has left: %w", err)
+		}
+	}
+	if err := s.makeHome(u); err != nil {
+		return fmt.Errorf("making a home for the sandbox: %w", err)
+	}
+	s.homes[u] = true
+	return nil
+}
+
+// mostInherited is how much an agent's home takes over.
+const mostInherited = 512 << 20
+
+func (s *Sandbox) inherit(u Use) error {
+	from, to := s.rooms(Checks).home, s.rooms(u).home
+	var size int64
+	_ = filepath.WalkDir(from, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	if size == 0 {
+		return nil
+	}
+	if size > mostInherited {
+		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much for the agent to take over", size>>20)
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.CopyFS(to, os.DirFS(from))
+}
+
+// lent are the directories of the checks' cache that no tool writes anew, and that an agent may read: browsers, models, compilers that
+// the setup has fetched. Each is named from the cache.
+func (s *Sandbox) lent(u Use) (names []string) {
+	if u == Checks {
+		return nil
+	}
+	entries, _ := os.ReadDir(s.rooms(Checks).cache)
+	for _, e := range entries {
+		if !slices.Contains([]string{"go-build", "go", "cargo", "npm", "yarn", "pip", "uv", "gradle"}, e.Name()) && e.IsDir() && !exists(filepath.Join(s.rooms(u).cache, e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// makeHome makes a home: who commits, and what an agent takes a copy of.
 func (s *Sandbox) makeHome(u Use) error {
 	r := s.rooms(u)
 	for _, dir := range []string{r.home, r.cache, r.temp} {
@@ -44,7 +105,7 @@ func (s *Sandbox) makeHome(u Use) error {
 				continue
 			}
 			content, err := os.ReadFile(f.Path)
-			if errors.Is(err, fs.ErrNotExist) {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 				continue
 			}
 			if err == nil {
@@ -90,6 +151,11 @@ func (s *Sandbox) files() (files []File) {
 			}
 			if !filepath.IsAbs(f.Path) {
 				f.Path = filepath.Join(s.o.Home, f.Path)
+			}
+			if filepath.IsAbs(f.At) {
+				if f.At, _ = filepath.Rel(s.o.Home, f.At); f.At == "" || strings.HasPrefix(f.At, "..") {
+					continue // it is no file of a home, and seen as it is or not at all
+				}
 			}
 			if !slices.Contains(files, f) {
 				files = append(files, f)
@@ -143,8 +209,13 @@ var theirs = []string{
 	"TMPDIR", "TMP", "TEMP", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "RALPH_SANDBOX",
 }
 
-// environ is the environment in a box with that home, cache and directory for temporary files.
-func (s *Sandbox) environ(env []string, in rooms) []string {
+// environ is the environment in a box with that home, cache and directory for temporary files. A process that has a directory of its own
+// may have that in it.
+func (s *Sandbox) environ(of proc.Spec, in rooms) []string {
+	env := of.Env
+	if temp := proc.Value(env, "TMPDIR"); of.Own != "" && over(of.Own, temp) {
+		in.temp = temp
+	}
 	out := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.ContainsFunc(theirs, func(pattern string) bool {

@@ -7,6 +7,7 @@ const Entry = "__box"
 
 // Inside is what there is to do in a box before the program begins.
 type Inside struct {
+	Look   bool   `json:"look,omitempty"`   // whether the program could begin is all that is asked
 	Socket string `json:"socket,omitempty"` // where somebody outside takes the listeners of this box
 	// Carry are addresses of the machine that are reached at the same address in the box: "127.0.0.1:8080".
 	Carry []string `json:"carry,omitempty"`

@@ -7,15 +7,22 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // Enter makes this process what args, those behind Entry, say it is to become, within a box. It returns only when that fails, with an exit
 // code; the reason is on standard error.
 func Enter(args []string) int {
 	err := enter(args)
+	if err == nil {
+		return 0
+	}
 	fmt.Fprintln(os.Stderr, "ralph: entering the sandbox:", err)
 	switch {
 	case errors.Is(err, syscall.ENOENT):
@@ -47,7 +54,38 @@ func enter(args []string) error {
 			return err
 		}
 	}
+	if in.Look {
+		return begins(args[1])
+	}
 	return fmt.Errorf("running %s: %w", args[1], syscall.Exec(args[1], args[2:], env))
+}
+
+// begins reports whether a program and the interpreter that its first line names are there to be run.
+func begins(program string) error {
+	if err := unix.Access(program, unix.X_OK); err != nil {
+		return fmt.Errorf("%s: %w", program, err)
+	}
+	f, err := os.Open(program)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	first := make([]byte, 256)
+	n, _ := f.Read(first)
+	line, _, _ := strings.Cut(string(first[:n]), "\n")
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return nil
+	}
+	if err := unix.Access(words[0], unix.X_OK); err != nil {
+		return fmt.Errorf("%s, which %s names: %w", words[0], program, err)
+	}
+	if filepath.Base(words[0]) == "env" && len(words) > 1 && !strings.ContainsAny(words[1], "-=") {
+		if _, err := proc.LookPath(words[1], os.Environ()); err != nil {
+			return fmt.Errorf("which %s names: %w", program, err)
+		}
+	}
+	return nil
 }
 
 // handOver listens in the network of the box, and gives the listeners to somebody outside. It returns the address of the proxy.

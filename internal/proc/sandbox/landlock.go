@@ -54,11 +54,6 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 		l.port[u] = uint16(at.Addr().(*net.TCPAddr).Port)
 	}
 	l.port[Reads] = l.port[Works]
-	for _, u := range []Use{Works, Reads} {
-		if err := s.linkFiles(u); err != nil {
-			return fmt.Errorf("making a home for the sandbox: %w", err)
-		}
-	}
 	s.maker = l
 	s.Line = "sandbox: landlock (partial): files outside of the worktree and a home of the run's own cannot be written, and your home cannot be read; " + l.open()
 	return s.try(ctx)
@@ -92,11 +87,22 @@ func (l *landlocked) above() int {
 	return 32768
 }
 
-// linkFiles puts what an agent has of the user's home into its own.
-func (s *Sandbox) linkFiles(u Use) error {
-	home := s.rooms(u).home
+// linkFiles puts what an agent has of the user's home into its own, and what it has of the checks' cache.
+func (l *landlocked) linkFiles(u Use) error {
+	s, r := l.s, l.s.rooms(u)
+	if u == Checks || exists(filepath.Join(r.home, ".linked")) {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(r.home, ".linked"), nil, 0o600); err != nil {
+		return err
+	}
+	for _, name := range s.lent(u) {
+		if err := os.Symlink(filepath.Join(s.rooms(Checks).cache, name), filepath.Join(r.cache, name)); err != nil {
+			return err
+		}
+	}
 	for _, f := range s.files() {
-		at := filepath.Join(home, f.At)
+		at := filepath.Join(r.home, f.At)
 		if f.How == Copied || !exists(f.Path) {
 			continue
 		}
@@ -107,7 +113,7 @@ func (s *Sandbox) linkFiles(u Use) error {
 			return err
 		}
 	}
-	return s.give(home)
+	return s.give(r.home)
 }
 
 // enter implements maker.
@@ -115,6 +121,12 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
 	if err != nil {
 		return proc.Boxed{}, err
+	}
+	if err := l.s.settle(u); err != nil {
+		return proc.Boxed{}, err
+	}
+	if err := l.linkFiles(u); err != nil {
+		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	o, r := l.s.o, l.s.rooms(u)
 	v := l.s.view.clone()
@@ -161,9 +173,25 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 			}
 		}
 	}
-	s.Env = with(l.s.environ(s.Env, rooms{home: r.home, cache: r.cache, temp: r.temp}), proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
+	for _, name := range l.s.lent(u) {
+		in.Read = append(in.Read, filepath.Join(l.s.rooms(Checks).cache, name))
+	}
+	s.Env = with(moved(l.s.environ(s, r), o.Home, r.home, v), proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
 	s.Argv = append([]string{o.self}, in.arguments(program, s.Argv)...)
 	return proc.Boxed{Spec: s}, nil
+}
+
+// moved leads variables that name a place in the user's home, which is not there to be read, to the same place in the box's own.
+func moved(env []string, from, to string, v view) []string {
+	for i, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if rest, ok := strings.CutPrefix(value, from+"/"); ok && name != "PATH" && v.hides(value) && !slices.ContainsFunc(v.shown, func(dir string) bool { return over(dir, value) }) {
+			if at := filepath.Join(to, rest); exists(at) {
+				env[i] = name + "=" + at
+			}
+		}
+	}
+	return env
 }
 
 // devices are those that anything may use. A disk is none of them.

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -102,6 +104,8 @@ type Sandbox struct {
 	gates   map[Use]*egress
 	maker   maker
 	counter atomic.Int64
+	mu      sync.Mutex
+	homes   map[Use]bool // that have been made
 	cleanup []func()
 }
 
@@ -198,7 +202,7 @@ func (o *Options) ready() (err error) {
 
 // openMode makes a sandbox of one mode, and runs something in it.
 func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err error) {
-	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}}
+	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}, homes: map[Use]bool{}}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -228,7 +232,7 @@ func (s *Sandbox) furnish() (err error) {
 	if s.scratch, err = os.MkdirTemp(o.Scratch, "ralph-box-"); err != nil {
 		return fmt.Errorf("making a directory for the sandbox: %w", err)
 	}
-	s.cleanup = append(s.cleanup, func() { _ = os.RemoveAll(s.scratch) })
+	s.cleanup = append(s.cleanup, func() { remove(s.scratch) })
 	if o.As != nil { // who may pass, but not look around
 		if err := os.Chmod(s.scratch, 0o711); err != nil {
 			return fmt.Errorf("making a directory for the sandbox: %w", err)
@@ -239,9 +243,6 @@ func (s *Sandbox) furnish() (err error) {
 	}
 	s.view = look(*o)
 	for _, u := range []Use{Checks, Works} {
-		if err := s.makeHome(u); err != nil {
-			return fmt.Errorf("making a home for the sandbox: %w", err)
-		}
 		hosts := o.Network
 		if u != Checks {
 			hosts = append(hosts[:len(hosts):len(hosts)], o.hosts()...)
@@ -250,6 +251,17 @@ func (s *Sandbox) furnish() (err error) {
 		s.cleanup = append(s.cleanup, s.gates[u].close)
 	}
 	return nil
+}
+
+// remove throws a directory away, also where a build has left directories that may not be written.
+func remove(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
 }
 
 // nothing is an empty file to put over others.
