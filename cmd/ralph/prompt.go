@@ -19,10 +19,11 @@ type promptCommand struct {
 	PromptFile string `short:"f" placeholder:"FILE" help:"Of a run with this file as its prompt."`
 	Issue      string `placeholder:"FILE|NUMBER" help:"Of a run of this issue."`
 	Task       string `placeholder:"FILE|ID" help:"Of a run of this task."`
+	Plan       string `placeholder:"DIR" help:"Of a run of the plan in this directory: ralph."`
 	Role       string `placeholder:"ROLE" help:"Who is told: coder, tester, reviewer or qa. Default: whoever takes the next turn."`
 	Resume     bool   `xor:"again" help:"As if the last run were gone on with, even when it has ended."`
 	Fresh      bool   `xor:"again" help:"As if it began again, even when there is a run to go on with."`
-	Template   string `placeholder:"NAME" help:"Print a template of ralph's own instead, to begin one in .ralph/prompts from: implement, tester, review or qa."`
+	Template   string `placeholder:"NAME" help:"Print a template of ralph's own instead, to begin one in .ralph/prompts from: implement, tester, review, qa, plan-implement, plan-review or plan-review-fix."`
 }
 
 // Run implements ralph prompt.
@@ -41,7 +42,7 @@ func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) er
 	}
 	t := &app.Telling{
 		Seat:  app.Seat{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now, Flags: config.Layer{Name: "flags", JSON: []byte("{}")}, Resume: c.Resume, Fresh: c.Fresh},
-		Issue: c.Issue, Task: c.Task, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
+		Issue: c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
 	}
 	if isTerminal(p.out) {
 		t.Live = p.out
@@ -56,13 +57,13 @@ func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) er
 // validate says what is wrong with the flags, one sentence.
 func (c *promptCommand) validate() error {
 	given := 0
-	for _, text := range []string{c.Prompt, c.PromptFile, c.Issue, c.Task, c.Template} {
+	for _, text := range []string{c.Prompt, c.PromptFile, c.Issue, c.Task, c.Plan, c.Template} {
 		if text != "" {
 			given++
 		}
 	}
 	if given != 1 {
-		return errors.New("say of what with one of --issue FILE|NUMBER, --task FILE|ID, --prompt TEXT and --prompt-file FILE, or print a template with --template NAME; see ralph prompt --help")
+		return errors.New("say of what with one of --issue FILE|NUMBER, --task FILE|ID, --plan DIR, --prompt TEXT and --prompt-file FILE, or print a template with --template NAME; see ralph prompt --help")
 	}
 	if _, ok := prompt.Template(c.Template); c.Template != "" && !ok {
 		return fmt.Errorf("flag --template is %q; allowed are %s", c.Template, strings.ReplaceAll(strings.Join(prompt.Names(), ", "), ".md", ""))

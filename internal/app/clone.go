@@ -60,16 +60,7 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
 	}
 	shop.ground(tree)
-	shop.brings = l.source.plan.VerifyCommands
-	if err := shop.guard(ctx, tree.Base()); err != nil {
-		return work, err
-	}
-	if l.Plan != "" {
-		err = shop.usePlan(l.source)
-	} else {
-		err = shop.settle(t, l.Criteria, l.trusted(t))
-	}
-	if err != nil {
+	if err := l.aim(ctx, shop, t); err != nil {
 		return work, err
 	}
 	if _, _, err := shop.agents(nil); err != nil {
@@ -88,6 +79,18 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 		work.cleanup = append(work.cleanup, shop.plan.active.remove)
 	}
 	return work, l.hold(ctx, work, way, dir, t)
+}
+
+// aim settles what judges the run, and what "done" means for it.
+func (l *Local) aim(ctx context.Context, shop *workshop, t task.Task) error {
+	shop.brings = l.source.plan.VerifyCommands
+	if err := shop.guard(ctx, shop.tree.Base()); err != nil {
+		return err
+	}
+	if l.Plan != "" {
+		return shop.usePlan(l.source)
+	}
+	return shop.settle(t, l.Criteria, l.trusted(t))
 }
 
 // hold records the beginning and puts the worktree where the run stands.

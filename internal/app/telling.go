@@ -21,6 +21,7 @@ type Telling struct {
 	Seat
 	Issue      string // a file, or an issue's number
 	Task       string // a task file, or the id of a task of the clone
+	Plan       string // the directory of a plan
 	Prompt     string
 	PromptFile string
 	Role       task.Role // who is told; empty: whoever takes the next turn
@@ -32,7 +33,7 @@ func (t *Telling) Show(ctx context.Context) error {
 	t.Out = t.Err
 	t.sit()
 	show := t.ofTask
-	if t.Issue == "" && t.Task == "" {
+	if t.Issue == "" && t.Task == "" && t.Plan == "" {
 		show = t.ofPrompt
 	}
 	text, err := show(ctx)
@@ -52,7 +53,7 @@ func (t *Telling) Show(ctx context.Context) error {
 
 // ofTask is the prompt of a run of an issue or a task.
 func (t *Telling) ofTask(ctx context.Context) (string, error) {
-	l := &Local{Seat: t.Seat, Issue: t.Issue}
+	l := &Local{Seat: t.Seat, Issue: t.Issue, Plan: t.Plan}
 	from := l.Dir
 	l.Dir = top(ctx, l.Dir, l.Parent)
 	settings, err := l.settings()
@@ -68,16 +69,17 @@ func (t *Telling) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := git.Look(ctx, l.Dir, l.Parent, "ralph/"+wanted.ID)
+	branch := "ralph/" + wanted.ID
+	if t.Plan != "" {
+		branch = l.source.plan.BranchName
+	}
+	tree, err := git.Look(ctx, l.Dir, l.Parent, branch)
 	if err != nil {
 		return "", &invalidError{err}
 	}
 	shop := &workshop{settings: settings, parent: l.Parent, clock: l.Clock, log: l.log, redact: l.redact}
 	shop.ground(tree)
-	if err := shop.guard(ctx, tree.Base()); err != nil {
-		return "", err
-	}
-	if err := shop.settle(wanted, nil, l.trusted(wanted)); err != nil {
+	if err := l.aim(ctx, shop, wanted); err != nil {
 		return "", err
 	}
 	own, err := promptsIn(l.Dir)
@@ -88,8 +90,12 @@ func (t *Telling) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := t.goOn(l.Seat, before, dir != "", sameWish(before, settings, wanted, nil), shop.goal.most,
-		func() *loop.Start { return shop.start(newRun(t.Clock()), wanted) })
+	s, err := t.goOn(l.Seat, before, dir != "", t.Plan != "" || sameWish(before, settings, wanted, nil), shop.goal.most,
+		func() *loop.Start {
+			start := shop.start(newRun(t.Clock()), wanted)
+			start.Plan = shop.plan.record(tree.BaseTree())
+			return start
+		})
 	if err != nil {
 		return "", err
 	}
