@@ -48,6 +48,9 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 	if a.hub, err = a.connect(ctx, ev); err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
+	if request.Verb == event.Approve {
+		a.hub.Reserve(1) // see tellDropped
+	}
 	ev, facts, err := a.hub.Gather(ctx, ev) // every read, once
 	if err != nil {
 		return loop.Result{Outcome: loop.Failed}, fmt.Errorf("gathering facts for %s: %w", ev, err)

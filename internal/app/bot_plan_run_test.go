@@ -230,6 +230,60 @@ func TestApprovedAgain(t *testing.T) {
 	}
 }
 
+// thirdStory is another one for twoStories.
+const thirdStory = `,
+    {
+      "id": "US-003",
+      "title": "Say it again",
+      "description": "",
+      "acceptanceCriteria": ["README says it twice"],
+      "priority": 3,
+      "passes": false,
+      "reviewStatus": null,
+      "reviewCount": 0,
+      "reviewFeedback": "",
+      "notes": "",
+      "dependsOn": []
+    }
+  ]
+}
+`
+
+// TestPlanCallBudget is TestCallBudget for a plan of three stories, one of which is sent back; also where a comment has to name a command
+// that is not run.
+func TestPlanCallBudget(t *testing.T) {
+	t.Parallel()
+	for _, crowd := range []bool{false, true} {
+		t.Run(fmt.Sprintf("crowd %v", crowd), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			clock, judged := w.shared("clock"), w.shared("judged")
+			sent := w.shared("sent")
+			w.inputs["agent"] = w.script("agent", "date +%s%N >> "+clock+"\n"+strings.Replace(storyAgent, `*" review")`,
+				`"US-002 review") if [ -s `+sent+` ]; then verdict approve '[]'; else echo x >> `+sent+`; verdict request_changes '[{"file":"README","line":1,"problem":"say more"}]'; fi;;
+*" review")`, 1))
+			w.inputs["checks"] = "date +%s%N >> " + judged + "; make test"
+			author := "github-actions[bot]"
+			if crowd {
+				w.crowd()
+				author = "ralphy[bot]"
+				w.gh.Label(owner, name, w.issue, "ralph", "alice")
+			}
+			w.gh.Label(owner, name, w.issue, "ralph:failed", "alice")
+			plan := strings.TrimSuffix(twoStories, "\n  ]\n}\n") + thirdStory
+			w.gh.AddComment(owner, name, w.issue, fake.Comment{
+				Author: author, CreatedAt: time.Now().UTC().Add(-time.Hour), Body: "<!-- ralph:plan:issue-1 -->\n```json\n" + plan + "```\n",
+			})
+			result := w.must(loop.Done)(w.comment("alice", "/ralph approve"))
+			if n := len(result.State.Iterations); n != 8 {
+				t.Errorf("%d iterations, want 8", n)
+			}
+			last := times(t, judged)
+			w.withinBudget(times(t, clock), last[len(last)-1])
+		})
+	}
+}
+
 // TestNoPlan: an agent that gives none is asked three times, and the issue says so. What it cost is in the outputs.
 func TestNoPlan(t *testing.T) {
 	t.Parallel()

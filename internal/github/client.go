@@ -37,6 +37,8 @@ type Client struct {
 	token func(context.Context) (string, error)
 	self  string
 	app   bool
+	// reserved is how many calls before the first turn are for something of the caller's.
+	reserved int
 }
 
 // requestTimeout bounds one call, retries apart.
@@ -115,6 +117,9 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 
 // Recount begins the count of calls anew: the next run of a sweep has a budget of its own.
 func (c *Client) Recount() { c.wire.sent.Store(0) }
+
+// Reserve keeps calls of the budget before the first turn for the caller: fewer authors of comments are looked up.
+func (c *Client) Reserve(calls int) { c.reserved = calls }
 
 // Self is the login that the token writes as; known after Gather.
 func (c *Client) Self() string { return c.self }

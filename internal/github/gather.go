@@ -151,7 +151,7 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 	if err != nil {
 		return err
 	}
-	left := min(maxAuthors, callsBefore-callsToShow-int(c.wire.sent.Load()))
+	left := min(maxAuthors, callsBefore-callsToShow-c.reserved-int(c.wire.sent.Load()))
 	for i := len(all) - 1; i >= 0; i-- { // newest first, so that the budget goes to them
 		login := all[i].Author.Login
 		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot && !strings.EqualFold(login, facts.Self) {
