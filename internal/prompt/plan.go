@@ -149,7 +149,7 @@ func storyCriteria(s loop.State) string {
 // variables of the project's own prompt (S4-16, S4-111).
 var variable = regexp.MustCompile(`\$(?:\{(RALPH_[A-Z_]+)\}|(RALPH_[A-Z_]+))`)
 
-// own is the project's own prompt with its variables put in, empty when it has none. It is plain substitution: nothing is run, an unknown
+// own is the project's own prompt with its variables put in and a line between it and the harness's sections, empty when it has none. It is plain substitution: nothing is run, an unknown
 // variable stays as it is, and what is put in is not looked at again.
 func (f PlanFiles) own(p parts) string {
 	values := map[string]string{
@@ -163,10 +163,11 @@ func (f PlanFiles) own(p parts) string {
 		return ""
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(f.Prompt, "\uFEFF"), "\r\n", "\n")
-	return variable.ReplaceAllStringFunc(text, func(found string) string {
+	text = variable.ReplaceAllStringFunc(text, func(found string) string {
 		if value, ok := values[strings.Trim(found, "${}")]; ok {
 			return value
 		}
 		return found
 	})
+	return strings.TrimRight(text, "\n") + "\n\n" + p.header() + ". Where what follows differs from the text above, what follows counts.\n"
 }
