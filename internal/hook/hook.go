@@ -119,3 +119,15 @@ func (a Answer) JSON() []byte {
 	}
 	return b.Bytes()
 }
+
+// Deny is the answer that keeps a tool from being used, in the words of the agent that asks.
+func Deny(in Input, reason string) Answer {
+	if in.Event == "BeforeTool" { // Gemini CLI
+		return Answer{Decision: "deny", Reason: reason}
+	}
+	event := in.Event
+	if event == "" {
+		event = "PreToolUse"
+	}
+	return Answer{Specific: &specific{Event: event, PermissionDecision: "deny", PermissionDecisionReason: reason}}
+}
