@@ -113,7 +113,7 @@ func readPlanAt(ctx context.Context, tree *git.Tree, commit, file string) (planS
 		return src, fmt.Errorf("reading the plan: %w", err)
 	}
 	if !ok {
-		return src, invalid("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", file, tree.BaseBranch())
+		return src, &invalidError{&noPlanError{file, tree.BaseBranch()}}
 	}
 	src.Content = content
 	for name, to := range map[string]*string{prdFile: &src.PRD, promptMD: &src.Prompt} {
@@ -124,6 +124,13 @@ func readPlanAt(ctx context.Context, tree *git.Tree, commit, file string) (planS
 		*to = string(text)
 	}
 	return src, nil
+}
+
+// noPlanError says that a commit has no plan where one is named.
+type noPlanError struct{ file, branch string }
+
+func (e *noPlanError) Error() string {
+	return fmt.Sprintf("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", e.file, e.branch)
 }
 
 // task is the plan as what somebody wants done: one task whose parts are its stories.
@@ -339,6 +346,9 @@ func (p *planned) lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) 
 		}
 	}
 	src, err := readPlanAt(ctx, tree, c.SHA, p.File)
+	if missing := new(noPlanError); errors.As(err, &missing) {
+		return c, invalid("%s cannot be committed, since git ignores it: take it out of .gitignore", p.File)
+	}
 	if err != nil {
 		return c, err
 	}
