@@ -32,7 +32,8 @@ func (f planFlags) plans(p process, out, stderr io.Writer) (*app.Plans, error) {
 	if err != nil {
 		return nil, &endedError{loop.Invalid.ExitCode(), err}
 	}
-	seat := app.Seat{Env: env, Parent: p.environ, Dir: below(p.dir, f.ProjectDir), Out: out, Err: stderr, Clock: now}
+	none := config.Layer{Name: "flags", JSON: []byte("{}")}
+	seat := app.Seat{Env: env, Parent: p.environ, Dir: below(p.dir, f.ProjectDir), Out: out, Err: stderr, Clock: now, Flags: none}
 	return &app.Plans{Seat: seat, RalphDir: f.RalphDir}, nil
 }
 

@@ -52,6 +52,7 @@ func mermaid(s string, most int) string {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" .,-", r):
 			b.WriteRune(r)
+		case unicode.Is(unicode.C, r): // nobody sees it
 		default:
 			fmt.Fprintf(&b, "#%d;", r)
 		}
