@@ -194,7 +194,7 @@ func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Re
 	if ev.Issue != nil || ev.On != 0 {
 		a.warn("answering", a.answer(ctx, ev, text))
 	}
-	if ev.Issue != nil {
+	if ev.Kind == event.Labeled && strings.EqualFold(ev.Label, a.rules.TriggerLabel) { // put on again, it asks again
 		a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, a.rules.TriggerLabel))
 	}
 	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}

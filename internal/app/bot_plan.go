@@ -132,7 +132,7 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 func (w *workshop) planner(copied check.Checkout, logs string, spent *loop.Usage) func(context.Context, string) (loop.Turn, error) {
 	return func(ctx context.Context, asked string) (loop.Turn, error) {
 		c, _, err := w.agents(nil)
-		if err != nil {
+		if err != nil && !inTree(w.settings.Agent.Command) && !inTree(w.settings.Reviewer.Command) { // those are in the copy alone
 			return loop.Turn{}, err
 		}
 		o := c.options

@@ -113,7 +113,7 @@ func (a *Action) brings(ctx context.Context, tree *git.Tree, wanted *wish, befor
 }
 
 // planOf is the plan that the run works on: the one that was asked for, or of a run that goes on its own; nil: none.
-func (a *Action) planOf(request event.Request, wanted wish, before past, way loop.Way) *planSource {
+func (a *Action) planOf(request event.Request, wanted *wish, before past, way loop.Way) *planSource {
 	s := before.state
 	switch {
 	case way != loop.Begin && s.Plan != nil:
@@ -126,7 +126,8 @@ func (a *Action) planOf(request event.Request, wanted wish, before past, way loo
 			wanted.plan.Write = planFiles(*wanted.plan, wanted.Title, wanted.Spec, a.Clock().Format("2006-01-02"))
 		}
 		return wanted.plan
-	case request.Verb == event.Retry && s.Start.Plan != nil: // --fresh: the same plan from its beginning
+	case request.Verb == event.Retry && s.Start.Plan != nil: // --fresh: the same plan from its beginning, and the text that it is of
+		wanted.Title, wanted.Spec = s.Start.Title, s.Start.Spec
 		source := sourceOf(s, s.Start.Plan.Plan, a.Clock().Format("2006-01-02"))
 		return &source
 	}
@@ -174,6 +175,7 @@ func (a *Action) prepared(ctx context.Context, shop *workshop, wanted *wish) err
 	if err != nil {
 		return &invalidError{err}
 	}
+	p = visiblePlan(p) // what was approved is what can be read
 	known := commandLines(shop.settings.Guardrails)
 	p.VerifyCommands = slices.DeleteFunc(slices.Clone(p.VerifyCommands), func(line string) bool {
 		if slices.Contains(known, strings.TrimSpace(line)) {

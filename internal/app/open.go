@@ -30,6 +30,7 @@ type opened struct {
 }
 
 func (o *opened) close() {
+	o.shop.unbox()
 	for i := len(o.cleanup) - 1; i >= 0; i-- {
 		o.cleanup[i]()
 	}
@@ -77,7 +78,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) 
 	if err != nil {
 		return work, err
 	}
-	if plan := a.planOf(request, *wanted, before, way); plan != nil {
+	if plan := a.planOf(request, wanted, before, way); plan != nil {
 		err = shop.usePlan(*plan)
 	} else {
 		err = shop.settle(wanted.Task, nil, wanted.Issue == 0) // an issue may be a stranger's

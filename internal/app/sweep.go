@@ -65,8 +65,11 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 }
 
 func (a *Action) workPending(ctx context.Context, p pending) (loop.Result, error) {
-	if p.plan != nil {
+	switch {
+	case p.plan != nil:
 		return a.workOn(ctx, p.request, *p.plan)
+	case p.request.Verb == event.Plan:
+		return a.plan(ctx, p.request, p.facts)
 	}
 	return a.work(ctx, p.request, p.facts)
 }
@@ -133,26 +136,28 @@ func (a *Action) leftBehind(ctx context.Context, ev event.Event, s loop.State) (
 	return pending{}, false
 }
 
-// waiting are the issues whose label no run has picked up.
+// waiting are the issues whose label no run has picked up: the one that asks for work, then the one that asks for a plan.
 func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		if a.Inputs.Plan != "" {
 			return
 		}
-		queued, err := a.hub.Queued(ctx, a.rules.TriggerLabel)
-		if err != nil {
-			yield(pending{}, err)
-			return
-		}
-		for i := range queued {
-			a.hub.Recount()
-			if held[fmt.Sprintf("issue-%d", queued[i].Number)] {
-				a.log("issue #%d is passed over: its run is alive", queued[i].Number)
-			} else if !a.wants(queued[i].Number) || ctx.Err() != nil {
-				continue
-			} else if request, known, ok := a.queued(ctx, ev, facts, queued[i]); ok {
-				if !yield(pending{request: request, facts: known, why: "it waits with the label " + a.rules.TriggerLabel}, nil) {
-					return
+		for _, label := range []string{a.rules.TriggerLabel, a.rules.PlanLabel()} {
+			queued, err := a.hub.Queued(ctx, label)
+			if err != nil {
+				yield(pending{}, err)
+				return
+			}
+			for i := range queued {
+				a.hub.Recount()
+				if label == a.rules.TriggerLabel && held[fmt.Sprintf("issue-%d", queued[i].Number)] {
+					a.log("issue #%d is passed over: its run is alive", queued[i].Number)
+				} else if !a.wants(queued[i].Number) || ctx.Err() != nil {
+					continue
+				} else if request, known, ok := a.queued(ctx, ev, facts, queued[i], label); ok {
+					if !yield(pending{request: request, facts: known, why: "it waits with the label " + label}, nil) {
+						return
+					}
 				}
 			}
 		}
@@ -253,12 +258,12 @@ func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (even
 
 // queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was labelled is passed
 // over: the text that was asked for is not to be had any more (B-13).
-func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, issue event.Issue) (event.Request, event.Facts, bool) {
+func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, issue event.Issue, label string) (event.Request, event.Facts, bool) {
 	none := func(format string, args ...any) (event.Request, event.Facts, bool) {
 		a.log("issue #%d is passed over: %s", issue.Number, fmt.Sprintf(format, args...))
 		return event.Request{}, event.Facts{}, false
 	}
-	labeller, at, err := a.hub.Labeller(ctx, issue.Number, a.rules.TriggerLabel)
+	labeller, at, err := a.hub.Labeller(ctx, issue.Number, label)
 	if err != nil {
 		return none("%v", err)
 	}
@@ -271,7 +276,7 @@ func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, 
 	}
 	asked := event.Event{
 		Kind: event.Labeled, Name: "issues.labeled (swept)", Repo: ev.Repo, Sender: event.Actor{Login: labeller},
-		At: at, Label: a.rules.TriggerLabel, Issue: &issue,
+		At: at, Label: label, Issue: &issue,
 	}
 	request, skip, err := event.Read(asked, a.rules)
 	if skip != nil || err != nil {
