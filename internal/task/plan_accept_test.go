@@ -184,6 +184,23 @@ func TestGivenStory(t *testing.T) {
 	}
 }
 
+// TestReviewOfNothing: a review of a story that there is not is none.
+func TestReviewOfNothing(t *testing.T) {
+	p := agreed(Review)
+	for _, given := range []string{"", "Z"} {
+		want := "2.5 Review iteration made illegal transition on story " + given + ": there was no such story to review."
+		if got := told(Compare(p, p, given, Review, PlanRules{})); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q", got)
+		}
+	}
+	none := edited(t, p, func(p *Plan, _, _, _ *Story) { p.Stories = p.Stories[:1] })
+	none.Stories = append(none.Stories, p.Stories[2])
+	const want = "2.5 Story B was deleted; put it back as it was, stories of a plan stay in it."
+	if got := told(Compare(p, none, "B", Review, PlanRules{})); len(got) != 2 || got[0] != want { // and C waits for it
+		t.Errorf("%q", got)
+	}
+}
+
 // TestCompareWithoutReviews: S4-96 and S4-42.
 func TestCompareWithoutReviews(t *testing.T) {
 	rules := PlanRules{SkipReview: true, ReviewCap: 5}

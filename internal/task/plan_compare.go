@@ -85,7 +85,7 @@ func (c *comparison) plan() {
 		}
 	}
 	for _, key := range differing(b.Extra, a.Extra) {
-		c.fixed("", key, "The plan's "+shortPath(key))
+		c.fixed("", shortPath(key), "The plan's "+shortPath(key))
 	}
 	if _, err := a.Order(); err != nil {
 		c.found.add(contentCheck, "", "dependsOn", "The plan cannot be done in any order: %v.", err)
@@ -186,7 +186,7 @@ func (c *comparison) untouched(was, is Story) {
 		}
 	}
 	for _, key := range differing(was.Extra, is.Extra) {
-		c.fixed(is.ID, key, shortPath(key)+" of story "+is.ID)
+		c.fixed(is.ID, shortPath(key), shortPath(key)+" of story "+is.ID)
 	}
 }
 

@@ -131,6 +131,7 @@ func (f fields) id() string {
 		return ""
 	case !storyIDForm.MatchString(v.text):
 		f.wrong("id is %s; %s", short(v.text), storyIDRule)
+		return ""
 	}
 	return v.text
 }

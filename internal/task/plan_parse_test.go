@@ -138,6 +138,7 @@ func TestParsePlanFile(t *testing.T) {
 		want    string
 	}{
 		"no stories":      {fileOfStories(""), ""},
+		"no id twice":     {fileOfStories(story(`\u001b[2J`) + "," + story(`\u001b[2J`)), `story number 1: id is "\x1b[2J"; ` + storyIDRule + "\nstory number 2: id is \"\\x1b[2J\"; " + storyIDRule},
 		"two stories":     {fileOfStories(story("A") + "," + story("B")), ""},
 		"one id twice":    {fileOfStories(story("A") + "," + story("B") + "," + story("A")), "story A: id is also that of story number 1, A; each story must have its own, also when case is ignored"},
 		"one id by case":  {fileOfStories(story("us-1") + "," + story("US-1")), "story US-1: id is also that of story number 1, us-1; each story must have its own, also when case is ignored"},
@@ -188,7 +189,7 @@ func TestParsePlanTellsAll(t *testing.T) {
 // FuzzParsePlan: nothing makes the parser panic, what it reads it reads again from what Marshal writes, and a reader of JSON that is less
 // strict does not find another standing in the file.
 func FuzzParsePlan(f *testing.F) {
-	f.Add([]byte(fileOf(f, "tasks.json")))
+	f.Add(fileOf(f, "tasks.json"))
 	for _, key := range []string{"id", "passes", "Passes", "reviewStatus", "paſſes", "estimate"} {
 		for _, value := range []string{`"approved"`, `true`, `null`, `1e0`, `{"a":{"a":[]}}`, `"\ud800"`} {
 			f.Add([]byte(fileWith(key, value)))

@@ -33,10 +33,8 @@ func TestReviewIntegrity(t *testing.T) {
 	} {
 		var got []string
 		p, err := ParsePlan("tasks.json", []byte(withStory(row.story)))
-		if err != nil {
-			for _, said := range err.(*PlanError).Problems {
-				got = append(got, "1 "+said)
-			}
+		for _, said := range problemsOf(t, err) {
+			got = append(got, "1 "+said)
 		}
 		got = append(got, told(p.Invariants(PlanRules{SkipReview: row.skip, ReviewCap: 5}))...)
 		if strings.Join(got, "\n") != row.want {

@@ -16,7 +16,7 @@ import (
 func TestRandomRuns(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	total := map[string]int{}
-	for i := range uint64(200) {
+	for i := range uint64(120) {
 		r := &run{T: t, rand: rand.New(rand.NewPCG(seed, i)), approved: map[string]bool{}, happened: total}
 		if r.play(); t.Failed() {
 			t.Fatalf("rand.NewPCG(%d, %d): %s", seed, i, strings.Join(r.log, "\n"))

@@ -163,10 +163,13 @@ func (t *transition) reviewOf(given string, changed []string) {
 			t.illegalReview(id, steps[0].field, fmt.Sprintf("%s, and the story to review was %s", steps[0], given))
 		}
 	}
-	if t.after.Story(given) == nil {
-		return // gone says so
-	}
-	t.verdict(given)
+	_, was := t.before[given]
+	switch is := t.after.Story(given) != nil; {
+	case was && is:
+		t.verdict(given)
+	case !was:
+		t.illegalReview(given, "", "there was no such story to review")
+	} // else gone says so
 }
 
 // unreviewed tells of a review that changed nothing; it names the story that waits for one.

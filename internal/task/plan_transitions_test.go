@@ -121,7 +121,7 @@ func legal(m Mode, was, is Standing, feedback string) bool {
 
 // inOrder is S4-64…S4-67 for one story, written down again.
 func inOrder(s Standing, feedback string, most int) bool {
-	return s.Passes == (s.ReviewStatus == Approved) && !(s.ReviewStatus == ChangesRequested && feedback == "") && s.ReviewCount >= 0 && s.ReviewCount <= most+1
+	return s.Passes == (s.ReviewStatus == Approved) && (s.ReviewStatus != ChangesRequested || feedback != "") && s.ReviewCount >= 0 && s.ReviewCount <= most+1
 }
 
 // ownFeedback reports whether an iteration of a mode may change the feedback of its story as it did.
