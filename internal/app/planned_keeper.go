@@ -50,7 +50,7 @@ func (k *keeper) Commit(ctx context.Context, since string, s loop.State) (loop.C
 	c.Plan = e.advance(final)
 	fix := git.Correction{Since: since, Restore: e.restore, Message: message}
 	if len(e.broken) > 0 {
-		fix.Message = report.CorrectionMessage(s)
+		fix.Message = report.CorrectionMessage(advanced(s, c))
 	}
 	if !e.read || !bytes.Equal(final.Marshal(), e.after.Marshal()) {
 		fix.Write = map[string][]byte{k.plan.File: final.Marshal()}
@@ -62,6 +62,15 @@ func (k *keeper) Commit(ctx context.Context, since string, s loop.State) (loop.C
 	}
 	k.tell(it, *c.Plan, final)
 	return c, nil
+}
+
+// advanced is the state with what is known of the newest iteration's commit, to be told in the message of the one on top of it.
+func advanced(s loop.State, c loop.Commit) loop.State {
+	s.Iterations = slices.Clone(s.Iterations)
+	last := *s.Last()
+	last.Commit = &c
+	s.Iterations[len(s.Iterations)-1] = &last
+	return s
 }
 
 // Correct implements loop.PlanFile.
