@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			e.Setenv("RALPH_SANDBOX", "off") // the scripts of the sandbox switch it on
 			e.Setenv("PATH", filepath.Join(e.WorkDir, "bin")+string(os.PathListSeparator)+e.Getenv("PATH"))
 			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"), []byte("[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n"), 0o600)
 		},
@@ -80,7 +81,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var environ []string
 	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS", "INPUT_PROMPT", "INPUT_PROMPT_FILE",
-		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY"} {
+		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY", "RALPH_SANDBOX", "RALPH_SANDBOX_IMAGE"} {
 		if v := ts.Getenv(name); v != "" {
 			environ = append(environ, name+"="+v)
 		}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -113,4 +114,13 @@ func hostOf(said string) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// Starts finds out whether the agent could begin in a sandbox: of one that ralph knows by asking for its version, of another by looking at
+// its file. The error is a sentence.
+func (a *Agent) Starts(ctx context.Context, s *sandbox.Sandbox) error {
+	if err := s.Starts(ctx, sandbox.Works, a.program, a.env); err != nil || a.dialect.name == command.name {
+		return err
+	}
+	return s.Starts(ctx, sandbox.Works, a.program, a.env, "--version")
 }

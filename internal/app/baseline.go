@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // setup runs the setting's setup command, once a process, before the checks run on the base commit.
@@ -19,7 +20,7 @@ func (w *workshop) setup(ctx context.Context) error {
 	w.log("setup: %s", w.settings.Setup)
 	kept := proc.NewTail(0, 2<<10)
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: append(check.Shell(runtime.GOOS), w.settings.Setup), Dir: w.place.Dir(), Env: w.environment(), As: w.as, Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
+		Argv: append(check.Shell(runtime.GOOS), w.settings.Setup), Dir: w.place.Dir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -75,7 +76,7 @@ func (w *workshop) guardrails(s loop.State) []check.Check {
 			Timeout: w.settings.CheckTimeout(g), Soft: w.settings.CheckWarning(g),
 			TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
 			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.plain || w.detected != "" && ranNothing(s, g.Name),
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.redact,
+			Dir: w.place.Dir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsAs, LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.redact,
 		})
 	}
 	return list
@@ -160,7 +161,7 @@ func (w *workshop) verify(s loop.State, r task.Role, words wording) *check.Verif
 	return &check.Verify{
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: w.log,
 		Runner: check.Runner{
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, LogDir: w.logs, LogAs: w.logsAs, Redact: w.redact, Console: w.console,
+			Dir: w.place.Dir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsAs, Redact: w.redact, Console: w.console,
 			Scaled: w.settings.Scaled,
 		},
 		Ask:  w.asker(),

@@ -66,7 +66,13 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	if err != nil {
 		return interrupted, err
 	}
+	if _, err := w.enclose(hard); err != nil {
+		return interrupted, err
+	}
 	if err := w.setup(hard); err != nil {
+		return interrupted, err
+	}
+	if err := w.starts(hard, coder.options, reviewer); err != nil { // only now: the setup may have installed it
 		return interrupted, err
 	}
 	if err := w.baseline(hard, w.checks(l.State(), reviewer, words), l); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -64,7 +65,7 @@ func (w *workshop) asker() check.Asker {
 		o := agent.Options{
 			Command: set.Agent.Command, Flags: set.Agent.Args(), Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model),
 			Dir: w.place.Dir(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: w.grace(),
-			ReadOnly: true, NoTools: true, Schema: check.SemanticSchema, Keys: w.keys, Extra: w.place.Env(), LogFile: filepath.Join(w.dir, "semantic.log"),
+			ReadOnly: true, NoTools: true, Schema: check.SemanticSchema, Keys: w.keys, Extra: w.place.Env(), Box: w.box(sandbox.Reads), LogFile: filepath.Join(w.dir, "semantic.log"),
 		}
 		return takeTurn(ctx, o, asked)
 	}

@@ -33,7 +33,7 @@ func TestRunOfAnIssueByNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &Local{Issue: "#1", Seat: Seat{
-		Env: env, Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GITHUB_TOKEN=" + token}, Dir: clone, Out: &w.out,
+		Env: env, Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GITHUB_TOKEN=" + token, "RALPH_SANDBOX=off"}, Dir: clone, Out: &w.out,
 		Clock: time.Now, Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}}`)},
 	}}
 	result, err := l.Run(context.Background(), context.Background())

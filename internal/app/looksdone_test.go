@@ -121,7 +121,7 @@ func (s scene) run(t *testing.T) (loop.Result, string) {
 	var out lockedBuffer
 	l := &Local{Issue: "issue.md", Seat: Seat{
 		Env: env, Dir: repo, Out: &out, Clock: time.Now,
-		Parent: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "GOCACHE=" + goCache(t), "GOFLAGS=-vet=off", "GOTOOLCHAIN=local", "ANTHROPIC_API_KEY=made-up-0123456789"},
+		Parent: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "GOCACHE=" + goCache(t), "GOFLAGS=-vet=off", "GOTOOLCHAIN=local", "ANTHROPIC_API_KEY=made-up-0123456789", "RALPH_SANDBOX=off"},
 		Flags:  config.Layer{Name: "flags", JSON: fmt.Appendf(nil, `{"agent": {"command": %q}, "maximumIterations": %d, "baseline": %q}`, agent, max(s.cap, 1), baseline)},
 	}}
 	result, err := l.Run(context.Background(), context.Background())

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -41,6 +42,7 @@ type workshop struct {
 	base     string    // of a run whose commits are snapshots: the first of them
 	settings config.Settings
 	as       *proc.User // nil: ourselves
+	boxes    boxes      // what agents and checks are kept in
 	hurried  bool       // a job of GitHub's: once it is cancelled, it has ten seconds
 	parent   []string   // our environment, of which children get what is allowed
 	home     string     // HOME of children; empty keeps ours
@@ -149,6 +151,10 @@ func (w *workshop) judged() error {
 }
 
 func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
+	o, err := boxed(ctx, o)
+	if err != nil {
+		return loop.Turn{}, err
+	}
 	a, err := agent.New(o)
 	if err != nil {
 		return loop.Turn{}, err
@@ -167,7 +173,7 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 	options := agent.Options{
 		Command: set.Agent.Command, Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
 		Dir: w.place.Dir(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
-		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Format: w.format, Groups: w.groups,
+		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Box: w.box(sandbox.Works), Format: w.format, Groups: w.groups,
 		Text: w.plain && !set.StreamAgentOutput,
 	}
 	options = w.warned(options, "turn") // after 12 of 20 minutes (S0-21)

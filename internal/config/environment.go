@@ -34,8 +34,10 @@ type Environment struct {
 	RunnerTemp  string `env:"RUNNER_TEMP"`
 	RunnerDebug bool   `env:"RUNNER_DEBUG"`
 
-	AgentUser      string `env:"RALPH_AGENT_USER"` // user the agent and the checks run as; empty: the same
-	RalphWorkspace string `env:"RALPH_WORKSPACE"`  // where ralph keeps its own checkouts; empty: under the system's directory for temporary files
+	AgentUser      string `env:"RALPH_AGENT_USER"`    // user the agent and the checks run as; empty: the same
+	Sandbox        string `env:"RALPH_SANDBOX"`       // "off" switches the sandbox off
+	SandboxImage   string `env:"RALPH_SANDBOX_IMAGE"` // of the sandbox container
+	RalphWorkspace string `env:"RALPH_WORKSPACE"`     // where ralph keeps its own checkouts; empty: under the system's directory for temporary files
 
 	AnthropicAPIKey      string `env:"ANTHROPIC_API_KEY"`
 	ClaudeCodeOAuthToken string `env:"CLAUDE_CODE_OAUTH_TOKEN"`
@@ -46,6 +48,12 @@ type Environment struct {
 	CI      bool   `env:"CI"`
 	NoColor bool   // NO_COLOR is set to anything but nothing: no-color.org
 }
+
+// Variables that say something of the sandbox. They are never handed on.
+const (
+	SandboxSwitch = "RALPH_SANDBOX"
+	SandboxImage  = "RALPH_SANDBOX_IMAGE"
+)
 
 // numbers and flags of the environment. A flag is true for any value that does not say no: CI is "true" on one host and "woodpecker" on
 // another.
@@ -77,6 +85,9 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 	}
 	if value, ok := given["GITHUB_REPOSITORY"]; ok && strings.Count(value, "/") != 1 {
 		problems = append(problems, fmt.Sprintf("environment variable GITHUB_REPOSITORY is %s; allowed is owner/name.", show(value)))
+	}
+	if value, ok := given[SandboxSwitch]; ok && value != "off" {
+		problems = append(problems, fmt.Sprintf("environment variable %s is %s; allowed is off: name another sandbox in the setting sandbox.", SandboxSwitch, show(value)))
 	}
 	if err := asError(problems); err != nil {
 		return Environment{}, err

@@ -1,0 +1,170 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// boxes are what the run's processes are kept in: opened once, before the first of them runs.
+type boxes struct {
+	once    sync.Once
+	sandbox *sandbox.Sandbox
+	err     error
+}
+
+// enclose chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had is a mistake in the
+// settings or the environment (C20); nothing runs then.
+func (w *workshop) enclose(ctx context.Context) (*sandbox.Sandbox, error) {
+	w.boxes.once.Do(func() {
+		o, err := w.sandboxOptions()
+		if err == nil {
+			w.boxes.sandbox, err = sandbox.Open(ctx, o)
+		}
+		var missing *sandbox.UnavailableError
+		if errors.As(err, &missing) {
+			err = &invalidError{err}
+		}
+		w.boxes.err = err
+	})
+	return w.boxes.sandbox, w.boxes.err
+}
+
+// unbox throws away what the run's boxes have used.
+func (w *workshop) unbox() {
+	if w != nil {
+		w.boxes.once.Do(func() { w.boxes.err = errors.New("the run is over") })
+		w.boxes.sandbox.Close()
+	}
+}
+
+func (w *workshop) sandboxOptions() (sandbox.Options, error) {
+	set := w.settings
+	o := sandbox.Options{
+		Mode: set.Sandbox, Dir: w.place.Dir(), Home: w.home, As: w.as, Parent: w.parent, Readable: []string{w.logs}, Network: set.SandboxNetwork,
+		Image: proc.Value(w.parent, config.SandboxImage), Hooks: !w.hurried, Log: w.log,
+	}
+	if o.Home == "" {
+		o.Home = proc.Value(w.parent, "HOME")
+	}
+	switch said := proc.Value(w.parent, config.SandboxSwitch); said {
+	case "":
+	case sandbox.Off:
+		w.log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host", config.SandboxSwitch)
+		o.Mode = sandbox.Off
+	default:
+		return o, invalid("environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox", config.SandboxSwitch, said)
+	}
+	for _, path := range append(slices.Clone(set.SandboxWritable), w.marker()...) {
+		if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+			path = o.Home + rest
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Dir, path)
+		}
+		o.Writable = append(o.Writable, path)
+	}
+	for _, c := range []config.Command{set.Agent, set.Reviewer} {
+		if c.Command != "" {
+			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: w.parent}))
+		}
+	}
+	if cache := userCache(w.parent, o.Home); cache != "" && !w.hurried { // a job's machine is thrown away
+		sum := sha256.Sum256([]byte(o.Dir))
+		o.Cache = filepath.Join(cache, "ralph", "boxes", hex.EncodeToString(sum[:8]))
+	}
+	return o, nil
+}
+
+// marker is the directory of a marker file that lies where agents may not write.
+func (w *workshop) marker() []string {
+	dir := filepath.ToSlash(filepath.Dir(filepath.Clean(w.settings.DoneFile)))
+	if strings.HasPrefix(dir, ".ralph/") {
+		return []string{dir}
+	}
+	return nil
+}
+
+// userCache is where a user's caches are; empty when that cannot be told.
+func userCache(parent []string, home string) string {
+	if dir := proc.Value(parent, "XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if filepath.IsAbs(home) && home != "/" {
+		return filepath.Join(home, ".cache")
+	}
+	return ""
+}
+
+// box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has opened it before.
+func (w *workshop) box(u sandbox.Use) proc.Box {
+	if w.settings.Sandbox == sandbox.Off || proc.Value(w.parent, config.SandboxSwitch) == sandbox.Off {
+		return nil
+	}
+	return entry{w, u}
+}
+
+type entry struct {
+	shop *workshop
+	use  sandbox.Use
+}
+
+// Enter implements proc.Box.
+func (e entry) Enter(s proc.Spec) (proc.Boxed, error) {
+	opened, err := e.shop.enclose(context.Background())
+	if err != nil {
+		return proc.Boxed{}, fmt.Errorf("opening the sandbox: %w", err)
+	}
+	if b := opened.Box(e.use); b != nil {
+		return b.Enter(s)
+	}
+	return proc.Boxed{Spec: s}, nil
+}
+
+// boxed puts a turn into the box that is right for it: one that only reads finds nothing that it could write. An agent's arguments depend
+// on whether it has one.
+func boxed(ctx context.Context, o agent.Options) (agent.Options, error) {
+	e, ok := o.Box.(entry)
+	if !ok {
+		return o, nil
+	}
+	if o.ReadOnly || o.NoTools {
+		e.use = sandbox.Reads
+	}
+	opened, err := e.shop.enclose(ctx)
+	o.Box = opened.Box(e.use)
+	return o, err
+}
+
+// starts finds out that an agent could not begin in its sandbox, before anything is spent.
+func (w *workshop) starts(ctx context.Context, of agent.Options, reviewer *agent.Options) error {
+	s, err := w.enclose(ctx)
+	if err != nil {
+		return err
+	}
+	all := []agent.Options{of}
+	if reviewer != nil && reviewer.Command != of.Command {
+		all = append(all, *reviewer)
+	}
+	for _, o := range all {
+		a, err := agent.New(o)
+		if err != nil {
+			return err
+		}
+		if err := a.Starts(ctx, s); err != nil {
+			return &invalidError{err}
+		}
+	}
+	return nil
+}
