@@ -40,14 +40,22 @@ func (t *Tree) carry(ctx context.Context, commit string) error {
 	if commit == "" {
 		return nil
 	}
-	if err := t.layOwn(ctx, commit, t.head); err != nil {
+	if err := t.lay(ctx, commit, t.head, t.owns); err != nil {
 		return fmt.Errorf("taking along what is the run's own: %w", err)
 	}
 	return nil
 }
 
-// layOwn makes index and working tree, which are at a commit, hold what is the run's own as another commit has it.
-func (t *Tree) layOwn(ctx context.Context, as, at string) error {
+// layAll makes index and working tree, which are at a commit, what another one has.
+func (t *Tree) layAll(ctx context.Context, as, at string) error {
+	return t.lay(ctx, as, at, func(string) bool { return true })
+}
+
+// lay does so for some paths.
+func (t *Tree) lay(ctx context.Context, as, at string, which func(name string) bool) error {
+	if as == at {
+		return nil
+	}
 	changed, err := t.changes(ctx, "diff-tree", "-r", "--ignore-submodules=none", as, at)
 	if err != nil {
 		return err
@@ -55,7 +63,7 @@ func (t *Tree) layOwn(ctx context.Context, as, at string) error {
 	var puts, gone []entry
 	for _, ch := range changed {
 		switch {
-		case !t.owns(ch.was.name):
+		case !which(ch.was.name):
 		case ch.was.mode == missing:
 			gone = append(gone, ch.is)
 		default:
@@ -68,10 +76,10 @@ func (t *Tree) layOwn(ctx context.Context, as, at string) error {
 // layBack makes what Adopt had committed lie there uncommitted, in a clone that has gone back to where it came from.
 func (t *Tree) layBack(ctx context.Context) error {
 	a := t.adopted
-	if a.commit == "" {
+	if a.commit == a.from {
 		return nil
 	}
-	if err := t.layOwn(ctx, a.commit, t.came.commit); err != nil {
+	if err := t.lay(ctx, a.commit, t.came.commit, t.owns); err != nil {
 		return fmt.Errorf("putting back what was not committed: %w", err)
 	}
 	if err := t.unstage(ctx, a); err != nil {

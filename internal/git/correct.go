@@ -63,6 +63,9 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err != nil {
 		return loop.Commit{}, err
 	}
+	if t.adopted.tip == t.head {
+		t.adopted.tip = made.SHA
+	}
 	t.head, t.headTree = made.SHA, made.Tree
 	if err := t.handOver(); err != nil {
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)

@@ -16,7 +16,9 @@ import (
 
 // adoption is what Adopt has done, to be undone when the run comes to nothing.
 type adoption struct {
-	commit string // "" is none
+	from   string // the newest commit before; "" is no adoption
+	commit string // Adopt's own, or from when there was nothing
+	tip    string // the newest of the harness's own corrections right on top of that
 	before []entry
 	names  []string
 }
@@ -44,8 +46,11 @@ func (t *Tree) Adopt(ctx context.Context, message string) (loop.Commit, error) {
 		return loop.Commit{}, err
 	}
 	names, err := t.uncommitted(ctx, t.o.Own)
-	if err != nil || len(names) == 0 {
+	if err != nil {
 		return nothing, err
+	}
+	if t.adopted = (adoption{from: t.head, commit: t.head, tip: t.head}); len(names) == 0 {
+		return nothing, nil
 	}
 	commit, err := t.adopt(ctx, names, message)
 	if err != nil {
@@ -105,7 +110,7 @@ func (t *Tree) adopt(ctx context.Context, names []string, message string) (commi
 	if err := t.writeKept(kept); err != nil {
 		return "", err
 	}
-	t.adopted = adoption{commit, before, names}
+	t.adopted = adoption{t.head, commit, commit, before, names}
 	return commit, t.stand(ctx, commit)
 }
 
@@ -194,25 +199,27 @@ func (t *Tree) refuseSecrets(ctx context.Context, commit string) error {
 // release takes back what Adopt has done, while nothing else has been committed: the user's files lie there uncommitted as before.
 func (t *Tree) release(ctx context.Context) error {
 	a := t.adopted
-	if a.commit == "" || t.head != a.commit {
+	if t.head != a.tip || a.tip == a.from {
 		return nil
 	}
 	now, err := t.where(ctx)
-	if err != nil || now.ref != t.ref() || now.commit != a.commit {
+	if err != nil || now.ref != t.ref() || now.commit != a.tip {
 		return err
 	}
-	out, err := t.git.out(ctx, "rev-parse", a.commit+"^", a.commit+"^^{tree}")
-	ids := fields(out)
-	if err != nil || len(ids) != 2 {
+	tree, err := t.TreeOf(ctx, a.from)
+	if err != nil {
+		return err
+	}
+	if err := t.layAll(ctx, a.commit, a.tip); err != nil {
 		return fmt.Errorf("taking back the first commit of the run: %w", err)
 	}
 	if err := t.unstage(ctx, a); err != nil {
 		return fmt.Errorf("taking back the first commit of the run: %w", err)
 	}
-	if err := t.stand(ctx, ids[0]); err != nil {
+	if err := t.stand(ctx, a.from); err != nil {
 		return err
 	}
-	t.head, t.headTree, t.indexed, t.adopted = ids[0], ids[1], "", adoption{}
+	t.head, t.headTree, t.indexed, t.adopted = a.from, tree, "", adoption{}
 	return nil
 }
 

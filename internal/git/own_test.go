@@ -96,8 +96,9 @@ func TestRetreatGivesBack(t *testing.T) {
 	const tracked = `mkdir ralph; echo 1 >ralph/tasks.json; echo 1 >ralph/gone; echo 1 >ralph/staged; git add ralph; git commit -qm plan; `
 	const changed = `echo 2 >ralph/tasks.json; rm ralph/gone; echo 2 >ralph/staged; git add ralph/staged; echo 3 >ralph/staged; echo n >ralph/new; echo a >ralph/added; git add ralph/added; chmod +x ralph/tasks.json`
 	for name, c := range map[string]struct {
-		do   string
-		back bool // by Return, after work
+		do    string
+		back  bool     // by Return, after work
+		fixes []string // what the harness writes before the first turn
 	}{
 		"untracked":               {do: writePlan},
 		"changed":                 {do: tracked + changed},
@@ -105,6 +106,9 @@ func TestRetreatGivesBack(t *testing.T) {
 		"detached":                {do: tracked + `git checkout -q --detach; ` + changed},
 		"returned":                {do: writePlan, back: true},
 		"returned, with changes":  {do: tracked + changed, back: true},
+		"put right":               {do: writePlan, fixes: []string{planFile, "ralph/made/by/us", "a.txt"}},
+		"put right, with changes": {do: tracked + changed, fixes: []string{planFile, "ralph/gone", "ralph/new"}},
+		"nothing but put right":   {do: tracked, fixes: []string{planFile}},
 		"nothing to adopt":        {do: tracked},
 		"nothing, on its branch":  {do: tracked + `git checkout -qb ralph/issue-42`},
 		"a link, and odd names":   {do: `mkdir ralph; ln -s /etc/passwd ralph/tasks.json; echo 1 >'ralph/a` + "\n" + `b'; echo 1 >'ralph/*'; echo 1 >'ralph/:(top)x'`},
@@ -122,6 +126,9 @@ func TestRetreatGivesBack(t *testing.T) {
 			made := must[loop.Commit](t)(tree.Adopt(b.ctx, "plan\n"))
 			if made.Empty != strings.HasPrefix(name, "nothing") {
 				t.Fatalf("%+v", made)
+			}
+			for i, name := range c.fixes {
+				must[loop.Commit](t)(tree.Correct(b.ctx, Correction{Write: map[string][]byte{name: {byte('0' + i), '\n'}}, Message: "fix\n"}))
 			}
 			b.sh(dir, `echo by-a-check >>a.txt; echo by-a-check >junk; test ! -f ralph/prd.md || echo by-a-check >ralph/prd.md`)
 			if err := tree.Restore(b.ctx); err != nil {
