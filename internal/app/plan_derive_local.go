@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -20,12 +19,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Where what would be lost goes: out of the plan's directory, so that no run commits it.
+// planKept is where what would be lost goes, and what the agent was told and printed: out of the plan's directory, and ignored by git, so
+// that no run commits it.
+const planKept = ".ralph/plan"
+
+// Its files.
 const (
-	rejectedPlan = ".ralph/plan-rejected.txt" // the last answer that was no plan
-	planBefore   = ".ralph/tasks-before-%s.json"
-	planLog      = "plan-derive.log" // what the agent printed
-	planPrompt   = "plan-derive.txt" // what it was told (C18)
+	rejectedPlan = planKept + "/rejected.txt" // the last answer that was no plan
+	planBefore   = planKept + "/tasks-%s.json"
+	planLog      = "agent.log"
+	planPrompt   = "prompt.txt" // C18
 )
 
 // Derivation is a plan to derive (S4-104).
@@ -213,11 +216,12 @@ func (p *Plans) deriver(ctx context.Context, root *os.Root) (d planDeriver, done
 	}
 	shop := &workshop{
 		place: directory(p.Dir), settings: settings, parent: p.Parent, console: p.Out, format: p.safe(p.Format), clock: p.Clock, log: p.log, verbose: p.verbose,
-		redact: p.redact, dir: filepath.Join(p.Dir, ".ralph"), logs: filepath.Join(p.Dir, ".ralph"), logsAs: ".ralph", keys: p.keys(), commits: unseen{},
+		redact: p.redact, dir: filepath.Join(p.Dir, planKept), logs: filepath.Join(p.Dir, planKept), logsAs: planKept, keys: p.keys(), commits: unseen{},
 	}
+	done = shop.unbox
 	shop.settings.Review = false // nobody looks at a plan but its user
-	if err := root.MkdirAll(".ralph", 0o755); err != nil {
-		return d, done, invalid("making .ralph: %w", mending(err))
+	if _, err := createIn(root, planKept+"/.gitignore", "*\n"); err != nil {
+		return d, done, err
 	}
 	dir, env := p.Dir, []string(nil)
 	if clone, ok := git.Beside(ctx, p.Dir, p.Parent, p.secrets()); ok {
@@ -232,16 +236,16 @@ func (p *Plans) deriver(ctx context.Context, root *os.Root) (d planDeriver, done
 		if err != nil {
 			return d, done, err
 		}
-		done = func() { _ = copied.Close() }
+		done = func() { shop.unbox(); _ = copied.Close() }
 		dir, env = copied.Dir(), copied.Env()
 	}
-	d, err = shop.planDeriver(dir, env)
+	d, err = shop.planDeriver(ctx, dir, env)
 	d.known = append(d.known, detectedCommands(root)...)
 	return d, done, err
 }
 
 // planDeriver asks the run's agent for plans: read-only, in a directory that nobody needs afterwards.
-func (w *workshop) planDeriver(dir string, env []string) (planDeriver, error) {
+func (w *workshop) planDeriver(ctx context.Context, dir string, env []string) (planDeriver, error) {
 	d := planDeriver{known: commandLines(w.settings.Guardrails), redact: w.redact, log: w.log}
 	c, _, err := w.agents(nil)
 	if err != nil {
@@ -249,16 +253,18 @@ func (w *workshop) planDeriver(dir string, env []string) (planDeriver, error) {
 	}
 	o := c.options
 	o.Dir, o.Extra, o.ReadOnly, o.Schema, o.AgentSettings, o.Console, o.Text = dir, env, true, planSchema, false, nil, false
+	if filepath.Base(o.Command) != o.Command && !filepath.IsAbs(o.Command) { // it is named from where the run is, not from the copy
+		o.Command = filepath.Join(w.place.Dir(), o.Command)
+	}
 	o.LogFile, o.PromptFile = filepath.Join(w.dir, planLog), filepath.Join(w.logs, planPrompt)
 	d.ask = func(ctx context.Context, asked string) (loop.Turn, error) {
 		if err := c.write(o.PromptFile, asked); err != nil {
 			return loop.Turn{}, err
 		}
-		w.log("asking %s; its output is in %s", filepath.Base(o.Command), planLog)
+		w.log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
 		return takeTurn(ctx, o, asked)
 	}
-	_, err = agent.New(o)
-	return d, err
+	return d, w.starts(ctx, o, nil)
 }
 
 // detectedCommands are those by which the project is checked, as far as its files show.
