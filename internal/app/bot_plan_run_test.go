@@ -5,6 +5,8 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -200,6 +202,42 @@ func TestApprovedBesideAPlan(t *testing.T) {
 	result := w.must(loop.Done)(w.comment("alice", "/ralph approve"))
 	if result.State.Start.Plan.File != "ralph/issue-1/tasks.json" || w.show("ralph/issue-1", "ralph/tasks.json") != "mine" {
 		t.Errorf("the plan lies in %s", result.State.Start.Plan.File)
+	}
+}
+
+// TestApprovedWhereGitIgnoresPlans: the run's first commit holds the plan all the same, and so do its later ones.
+func TestApprovedWhereGitIgnoresPlans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner("echo no one asks")
+	w.commit(".gitignore", "ralph/\n")
+	w.offered(twoStories)
+	w.must(loop.Done)(w.comment("alice", "/ralph approve"))
+	if got := w.show("ralph/issue-1", "ralph/tasks.json"); strings.Count(got, `"approved"`) != 2 {
+		t.Errorf("tasks.json at the end: %s", got)
+	}
+}
+
+// TestPlanThatCannotBeLaid: the lease is given back, so that whoever asks again is not told to wait.
+func TestPlanThatCannotBeLaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner("echo no one asks")
+	w.offered(twoStories)
+	hook := filepath.Join(w.gh.GitDir(owner, name), "hooks", "pre-receive")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const once = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/heads/*) [ -e refused ] || { touch refused; echo no >&2; exit 1; };; esac; done\n"
+	if err := os.WriteFile(hook, []byte(once), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := w.comment("alice", "/ralph approve"); result.Outcome != loop.Failed || err == nil {
+		t.Fatalf("%s: %v", result.Outcome, err)
+	}
+	result := w.must(loop.Done)(w.comment("alice", "/ralph approve"))
+	if p := w.show("ralph/issue-1", "ralph/prd.md"); len(result.State.Iterations) != 4 || p == "" {
+		t.Errorf("%d iterations; prd.md: %q", len(result.State.Iterations), p)
 	}
 }
 

@@ -148,7 +148,16 @@ func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run strin
 	if err := shop.tree.Start(ctx); err != nil {
 		return err
 	}
-	return shop.lay(ctx, work.ledger)
+	if err := shop.lay(ctx, work.ledger); err != nil {
+		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
+		if Invalid(err) {
+			end.Outcome = loop.Invalid
+		}
+		_, ended := work.ledger.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: end}) // gives the lease back
+		a.warn("ending the run", ended)
+		return err
+	}
+	return nil
 }
 
 // lay puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
