@@ -21,7 +21,7 @@ const activeFile = ".ralph-active"
 // believe it; the harness does not.
 type active struct {
 	dir     string
-	sandbox string // the mode, as the log names it; empty: off
+	boxed   bool // the agent is kept in a sandbox
 	clock   func() time.Time
 	written []byte // nil: nothing was written by this process
 }
@@ -45,7 +45,7 @@ type activeJSON struct {
 // write tells of the turn that begins.
 func (a *active) write(s loop.State) error {
 	mode := "direct"
-	if a.sandbox != "" && a.sandbox != "off" {
+	if a.boxed {
 		mode = "sandbox"
 	}
 	rules := s.Rules()

@@ -6,6 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // planCoder is the agent of a plan: whoever implements and fixes, and in a review the reviewer, who may write the plan's file and gives a
@@ -30,6 +31,9 @@ func (p planCoder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 
 // planned makes the run's agent one of its plan.
 func (w *workshop) planned(c coder, reviewer *agent.Options) loop.Agent {
+	if s := w.boxes.sandbox; s != nil {
+		w.plan.active.boxed = s.Mode != sandbox.Off
+	}
 	p := planCoder{coder: c, reviewer: c, active: w.plan.active}
 	if reviewer != nil {
 		options := *reviewer
