@@ -105,12 +105,11 @@ func stood(id string, passes bool, status string, count int) string {
 	return fmt.Sprintf(`%q:{"passes":%v,"reviewStatus":%s,"reviewCount":%d}`, id, passes, s, count)
 }
 
-// judged asks the Stop hook in a project where everything is committed.
+// judged asks the Stop hook where there is no git, which leaves out the last check.
 func judged(t *testing.T, active, plan string) (string, string) {
 	t.Helper()
-	h := newHooks(t)
+	h := &hooks{t: t, dir: t.TempDir(), temp: t.TempDir()}
 	h.write("ralph/tasks.json", plan)
-	h.commit()
 	h.write(hook.ActiveFile, active)
 	return h.reason("{}"), h.errs.String()
 }
