@@ -23,7 +23,7 @@ func template(name string) string {
 	return string(text)
 }
 
-// Prompt is the prompt of each iteration, which a project may change (S4-85…S4-97). $RALPH_ITERATION and $RALPH_MAX_ITERATIONS stand in it.
+// Prompt is the prompt of each iteration, which a project may change (S4-85…S4-97). Variables stand in it, such as $RALPH_ITERATION.
 func Prompt() string { return template("prompt.md") }
 
 // PRD is the scaffold of the requirements (S4-99).

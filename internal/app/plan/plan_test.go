@@ -143,7 +143,7 @@ func TestPromptSaysWhatTheLoopNeeds(t *testing.T) {
 		}
 	}
 	for _, variable := range regexp.MustCompile(`\$[A-Z_]+`).FindAllString(text, -1) {
-		if variable != "$RALPH_ITERATION" && variable != "$RALPH_MAX_ITERATIONS" {
+		if !slices.Contains([]string{"$RALPH_ITERATION", "$RALPH_MAX_ITERATIONS", "$RALPH_MODE", "$RALPH_STORY", "$RALPH_REVIEW_CAP"}, variable) {
 			t.Errorf("nobody fills in %s", variable)
 		}
 	}
