@@ -247,7 +247,8 @@ func TestAcceptKeepsWork(t *testing.T) {
 		c.Extra = map[string]json.RawMessage{"x": json.RawMessage(`1`)}
 		p.Project = "Q"
 		good, done, again := storyAt("D", false, Unreviewed, 0, ""), storyAt("E", true, Approved, 1, ""), storyAt("b", false, Unreviewed, 0, "")
-		p.Stories = append(p.Stories, good, done, again)
+		told := storyAt("F", false, Unreviewed, 0, "mend it")
+		p.Stories = append(p.Stories, good, done, again, told)
 	})
 	want := agreed(Implement)
 	want.Stories[1].Notes, want.Stories[1].Priority = "Almost", 7

@@ -44,7 +44,7 @@ func (p Plan) Order() ([]string, error) {
 	return order, nil
 }
 
-// waits lists for every story the places of those that it depends on, each once.
+// waits lists for every story the places of those that it depends on.
 func (p Plan) waits() ([][]int, error) {
 	places := make(map[string]int, len(p.Stories))
 	for i, s := range p.Stories {
@@ -52,16 +52,12 @@ func (p Plan) waits() ([][]int, error) {
 	}
 	waits := make([][]int, len(p.Stories))
 	for i, s := range p.Stories {
-		seen := make(map[int]bool, len(s.DependsOn))
 		for _, id := range s.DependsOn {
 			at, ok := places[id]
 			if !ok {
 				return nil, fmt.Errorf("story %s depends on %s, which is no story of the plan; add it, or take it out of dependsOn", s.ID, short(id))
 			}
-			if !seen[at] {
-				seen[at] = true
-				waits[i] = append(waits[i], at)
-			}
+			waits[i] = append(waits[i], at)
 		}
 	}
 	return waits, nil
