@@ -60,8 +60,8 @@ func (a *Action) postPlan(ctx context.Context, issue int, line, body string) err
 		}
 	}
 	if edited {
-		body = strings.TrimRight(body, "\n") + "\n\nThe plan above this one was edited by hand, so it stays as it is. " +
-			a.rules.TriggerPhrase + " approve runs this one, which is the newest.\n"
+		body = strings.TrimRight(body, "\n") + "\n\nThe plan above this one was edited by hand, so it stays as it is. `" +
+			a.rules.TriggerPhrase + " approve` runs this one, which is the newest.\n"
 	}
 	_, err = a.hub.Comment(ctx, issue, seal(a.redact(body)))
 	return err

@@ -192,6 +192,30 @@ func TestStoppedPlanIsRetried(t *testing.T) {
 	}
 }
 
+// TestApprovedOnThePullRequest: the plan stands on the issue, and people ask where the work is.
+func TestApprovedOnThePullRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["max_iterations"] = w.planner(w.answerPlan(twoStories)), "1"
+	w.offered(twoStories)
+	w.must(loop.Capped)(w.comment("alice", "/ralph approve"))
+	pr := w.gh.Pulls(owner, name)[0].Number
+	on := func(body string, seconds int) (loop.Result, error) {
+		at := time.Now().UTC().Truncate(time.Second).Add(time.Duration(seconds) * time.Second)
+		id := w.gh.AddComment(owner, name, pr, fake.Comment{Author: "alice", Body: body, CreatedAt: at})
+		return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
+	}
+	w.must(loop.Done)(on("/ralph plan", 0))
+	if n := len(w.plans()); n != 2 { // the first is not as ralph wrote it
+		t.Errorf("%d plans on the issue", n)
+	}
+	w.inputs["max_iterations"] = "8"
+	result := w.must(loop.Done)(on("/ralph approve", 2))
+	if len(result.State.Iterations) != 4 || len(w.gh.Pulls(owner, name)) != 1 {
+		t.Errorf("%d iterations, pull requests %+v", len(result.State.Iterations), w.gh.Pulls(owner, name))
+	}
+}
+
 // TestApprovedBesideAPlan: where the repository has a plan of its own, an issue's lies beside it.
 func TestApprovedBesideAPlan(t *testing.T) {
 	t.Parallel()
