@@ -59,8 +59,12 @@ type Options struct {
 	PromptFile string
 	// AgentSettings lets the repository's own settings of the agent in: hooks, servers, permissions. They are untrusted code.
 	AgentSettings bool
-	Resume        string           // the id of a session to go on with, where the dialect can; "" a fresh one
-	Clock         func() time.Time // nil is time.Now
+	// Hooks are settings for the turns of this agent alone, with its hooks: {"hooks": {EVENT: [{"matcher", "hooks": [...]}]}} in JSON, as
+	// internal/hook makes them for claude, codex and gemini; nil: none. They come beside those that its user has. The others know no hooks
+	// but plugins and get none, and neither does an agent that is ReadOnly or has NoTools.
+	Hooks  []byte
+	Resume string           // the id of a session to go on with, where the dialect can; "" a fresh one
+	Clock  func() time.Time // nil is time.Now
 }
 
 // dialect is how one agent is spoken to.
@@ -141,9 +145,12 @@ func CheapModel(command string) string {
 	return d.cheap
 }
 
-// New readies an agent. The error is an *UnknownError when there is no such agent.
+// New readies an agent. The error is an *UnknownError when there is no such agent, and another when Options.Hooks are no such settings.
 func New(o Options) (*Agent, error) {
 	d, _ := dialectOf(o.Command)
+	if _, err := readHooks(o.Hooks); err != nil {
+		return nil, fmt.Errorf("reading the hooks for %s: %w", o.Command, err)
+	}
 	a := &Agent{options: o, dialect: d, env: environment(o, d)}
 	program, err := resolve(o, a.env)
 	if err != nil {

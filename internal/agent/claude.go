@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// claude is Claude Code: the prompt on standard input, events as JSON lines.
+// claude is Claude Code: the prompt on standard input, events as JSON lines. Hooks are an argument, so that nothing that it runs can
+// rewrite them.
 var claude = dialect{
 	name:  "claude",
 	cheap: "haiku",
@@ -18,6 +19,7 @@ var claude = dialect{
 		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "CLAUDE_CONFIG_DIR", "BASH_DEFAULT_TIMEOUT_MS",
 		"BASH_MAX_TIMEOUT_MS"},
 	first:       []string{"-p"}, // S1-60
+	flags:       claudeFlags,
 	arguments:   claudeArguments,
 	environment: claudeEnvironment,
 	most:        10_000_000, // it refuses more
@@ -44,6 +46,9 @@ func claudeArguments(t *talk) []string {
 		args = append(args, "--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob")
 	default:
 		args = append(args, "--dangerously-skip-permissions")
+	}
+	if len(o.hooks()) > 0 && claudeSettingsAt(o.Flags) < 0 {
+		args = append(args, "--settings", string(o.Hooks)) // which count whatever the sources of settings are
 	}
 	if o.Model != "" {
 		args = append(args, "--model", o.Model)

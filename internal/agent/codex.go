@@ -19,7 +19,7 @@ import (
 // leaves no trace in its events, and where no sandbox can be made (a container that forbids it) it refuses all.
 // Of a home in the temporary directory it warns on standard error; some versions refuse all there too.
 // The repository's .codex directory is kept out, and with it AGENTS.md, which the prompt names; its skills (.codex/skills,
-// .agents/skills) are not.
+// .agents/skills) are not. Hooks are arguments, in the place of those that its user has for the same event.
 var codex = dialect{
 	name:        "codex",
 	keys:        []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
@@ -47,6 +47,7 @@ func codexFiles(t *talk) error {
 
 func codexArguments(t *talk) []string {
 	args := []string{"--skip-git-repo-check", "-c", "analytics.enabled=false", "-c", codexTrust(t.Options)}
+	args = append(args, codexHooks(t.Options)...)
 	if t.Text {
 		args = append(args, "--color", "never", "-o", t.path(answerFile)) // S1-66, S1-69
 	} else {

@@ -24,6 +24,8 @@ import (
 // the turn, in which what the user has in ~/.gemini is linked and the settings are the user's with that said. What tools it may use a
 // policy of ours says then, since --yolo counts only in a trusted folder. ~/.gemini/.env is not read.
 //
+// Hooks are in that home's settings, beside the user's.
+//
 // Of a failed request it leaves a file in the temporary directory that may hold the whole conversation, so it gets one of its own, too.
 //
 // Its notices of requests that it tries again come on standard error. It stops with 0 and without a result when it is interrupted.
@@ -93,14 +95,14 @@ func geminiFiles(t *talk) error {
 		return err
 	}
 	t.env = append(t.env, "TMPDIR="+t.path("tmp"))
-	if t.AgentSettings {
+	if t.AgentSettings && len(t.hooks()) == 0 {
 		return nil
 	}
 	if err := os.Mkdir(t.path(".gemini"), 0o700); err != nil {
 		return err
 	}
 	theirs := filepath.Join(t.home(), ".gemini")
-	if err := geminiLinks(theirs, t.path(".gemini")); err != nil {
+	if err := geminiLinks(theirs, t.path(".gemini"), t.AgentSettings); err != nil {
 		return err
 	}
 	settings, err := geminiSettings(theirs, t.Options)
@@ -122,14 +124,14 @@ func (t *talk) home() string {
 	return proc.Value(t.Parent, "HOME")
 }
 
-// geminiLinks links what the user has: logins, sessions, commands. Not what says which folders are trusted.
-func geminiLinks(from, to string) error {
+// geminiLinks links what the user has: logins, sessions, commands. What says which folders are trusted, and .env, only with all.
+func geminiLinks(from, to string, all bool) error {
 	entries, err := os.ReadDir(from)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading %s: %w", from, err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "settings.json" && name != "trustedFolders.json" && name != ".env" {
+		if name := e.Name(); name != "settings.json" && (all || name != "trustedFolders.json" && name != ".env") {
 			if err := os.Symlink(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 				return err
 			}
@@ -138,7 +140,7 @@ func geminiLinks(from, to string) error {
 	return nil
 }
 
-// geminiSettings are the user's settings, but that trust is not asked for, that no .env file of the repository counts and, when they do
+// geminiSettings are the user's settings with the hooks of this turn, but, unless those of the repository count, that trust is not asked for, that no .env file of the repository counts and, when they do
 // not say how to log in, that a key is used which we hold. Those of another user are not read: a link there could lead anywhere.
 func geminiSettings(dir string, o Options) (string, error) {
 	settings := map[string]any{}
@@ -154,8 +156,11 @@ func geminiSettings(dir string, o Options) (string, error) {
 			return "", fmt.Errorf("reading gemini's settings in %s: %w", dir, err)
 		}
 	}
-	into(settings, "security", "folderTrust")["enabled"] = false
-	into(settings, "advanced")["ignoreLocalEnv"] = true
+	addHooks(settings, o.hooks())
+	if !o.AgentSettings {
+		into(settings, "security", "folderTrust")["enabled"] = false
+		into(settings, "advanced")["ignoreLocalEnv"] = true
+	}
 	if auth := into(settings, "security", "auth"); o.Keys["GEMINI_API_KEY"] != "" && auth["selectedType"] == nil {
 		auth["selectedType"] = "gemini-api-key"
 	}

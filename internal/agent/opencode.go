@@ -11,6 +11,8 @@ import (
 // opencode is the opencode CLI: `opencode run` with the prompt on standard input, events as JSON lines, with what each step cost by the
 // user's own prices. It tells nothing of requests that it tries again, nor of a command before it has ended, so both look like silence.
 //
+// It knows no hooks but plugins, so Options.Hooks say nothing to it.
+//
 // The repository's opencode.json, .opencode directory and rules (AGENTS.md, which the prompt names) are kept out. Skills that it finds in
 // .claude and .agents directories are not.
 var opencode = dialect{
