@@ -67,10 +67,38 @@ func (s *Sandbox) inherit(u Use) error {
 		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much for the agent to take over", size>>20)
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(from, path)
+		return copyOne(path, filepath.Join(to, rel), d)
+	})
+}
+
+// copyOne copies a directory, a file or a link; there is nothing else that is of use in another home.
+func copyOne(from, to string, d fs.DirEntry) error {
+	info, err := d.Info()
+	if err != nil {
 		return err
 	}
-	return os.CopyFS(to, os.DirFS(from))
+	switch {
+	case d.IsDir():
+		return os.MkdirAll(to, info.Mode().Perm()|0o700)
+	case d.Type()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	case !d.Type().IsRegular():
+		return nil
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, info.Mode().Perm()|0o600)
 }
 
 // lent are the directories of the checks' cache that no tool writes anew, and that an agent may read: browsers, models, compilers that

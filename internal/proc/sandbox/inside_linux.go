@@ -25,7 +25,7 @@ func Enter(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "ralph: entering the sandbox:", err)
 	switch {
-	case errors.Is(err, syscall.ENOENT):
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, proc.ErrNotFound):
 		return 127
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOEXEC):
 		return 126
@@ -33,7 +33,7 @@ func Enter(args []string) int {
 	return 125
 }
 
-func enter(args []string) error {
+func enter(args []string) (err error) {
 	var in Inside
 	if len(args) < 3 {
 		return errors.New("this is no command for people")
@@ -54,10 +54,16 @@ func enter(args []string) error {
 			return err
 		}
 	}
-	if in.Look {
-		return begins(args[1])
+	program := args[1]
+	if filepath.Base(program) == program { // one of this box
+		if program, err = proc.LookPath(program, env); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("running %s: %w", args[1], syscall.Exec(args[1], args[2:], env))
+	if in.Look {
+		return begins(program)
+	}
+	return fmt.Errorf("running %s: %w", program, syscall.Exec(program, args[2:], env))
 }
 
 // begins reports whether a program and the interpreter that its first line names are there to be run.

@@ -1,0 +1,331 @@
+package sandbox
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// microVM makes boxes of Docker Desktop's sandboxes: one virtual machine for the worktree, which stays from turn to turn, and a fresh
+// process in it for each (S4-15, S4-26…S4-35). Files are kept in step by Docker, from the machine to here; what we write here it does
+// not take over, so that is written there by exec.
+type microVM struct {
+	s       *Sandbox
+	program string
+	name    string
+	env     []string // of the client
+	mu      sync.Mutex
+	seen    map[string]stamp // the worktree as it was when something was last told to the machine, or came from it
+}
+
+// stamp tells a file from what it was before.
+type stamp struct {
+	size int64
+	at   time.Time
+	mode fs.FileMode
+}
+
+// syncPause is how long files take to come from the machine (S4-23).
+const syncPause = 2500 * time.Millisecond
+
+const (
+	askLimit    = 30 * time.Second
+	createLimit = 10 * time.Minute // the template is fetched the first time
+	argBytes    = 100 << 10        // of a prompt as an argument
+	mostWritten = 64 << 20         // of files that are written to the machine at once; above, it is stopped and sees them itself
+)
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// machineName is the sandbox's name (S4-26).
+func machineName(dir string) string { return "ralph-" + unfit.ReplaceAllString(dir, "_") }
+
+func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
+	program, err := proc.LookPath("docker", s.o.Parent)
+	if err != nil {
+		return &UnavailableError{"docker is not installed"}
+	}
+	for _, a := range s.o.Agents {
+		if a.Name != "claude" {
+			return &UnavailableError{"it runs claude alone"}
+		}
+	}
+	m := &microVM{s: s, program: program, name: machineName(s.o.Dir), env: proc.Environment(s.o.Parent, append(slices.Clone(proc.Allowed), "DOCKER_*"))}
+	if over(s.o.Dir, s.o.Home) {
+		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", s.o.Dir)}
+	}
+	listed, err := m.ask(ctx, askLimit, nil, "ls")
+	if err != nil {
+		return &UnavailableError{"docker sandbox ls does not work: " + err.Error()}
+	}
+	s.maker, s.Whole = m, true
+	s.Line = "sandbox: docker-sandbox: agents and checks are in the virtual machine " + m.name + ", which has the worktree and nothing else of this machine, and reaches only the hosts that are allowed"
+	if m.in(listed) {
+		err = m.restart(ctx) // somebody may have edited files since (S4-33)
+	} else {
+		err = m.create(ctx)
+	}
+	if err != nil {
+		return &UnavailableError{err.Error()}
+	}
+	if err := m.network(ctx); err != nil {
+		return &UnavailableError{err.Error()}
+	}
+	m.seen = m.look()
+	return nil
+}
+
+// in reports whether the machine is in the list of machines: by its whole name.
+func (m *microVM) in(list string) bool {
+	for line := range strings.Lines(list) {
+		if slices.Contains(strings.Fields(line), m.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask runs docker sandbox.
+func (m *microVM) ask(ctx context.Context, limit time.Duration, in io.Reader, args ...string) (string, error) {
+	said := proc.NewTail(64<<10, 4<<10)
+	end, err := proc.Run(ctx, proc.Spec{Argv: append([]string{m.program, "sandbox"}, args...), Env: m.env, Dir: m.s.o.Dir, Stdin: in, Stdout: said, Stderr: said, Timeout: limit})
+	switch {
+	case err != nil:
+		return "", err
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case end.Class != proc.Exited || end.Exit != 0:
+		return "", fmt.Errorf("docker sandbox %s: %s, exit code %d: %s", args[0], end.Class, end.Exit, strings.Join(strings.Fields(said.String()), " "))
+	}
+	return said.String(), nil
+}
+
+// Scripts that ready a new machine. The directory of the login is their first argument: none of it is ever a part of a script.
+const (
+	linkLogin = `rm -rf /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true
+ln -s "$1/.claude" /home/agent/.claude
+ln -s "$1/.claude.json" /home/agent/.claude.json
+chown -h agent:agent /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true`
+	nameCommitter = `git config --global user.email "ralph@localhost"
+git config --global user.name "Ralph Loop"`
+)
+
+// create makes the machine (S4-27…S4-30, S4-32, S4-35). Its login is in a directory of its own, which outlives it.
+func (m *microVM) create(ctx context.Context) error {
+	state := filepath.Join(m.s.o.Home, ".dclaude_state")
+	if err := os.MkdirAll(filepath.Join(state, ".claude"), 0o700); err != nil {
+		return fmt.Errorf("making a directory for claude's login: %w", err)
+	}
+	config := filepath.Join(state, ".claude.json")
+	if content, err := os.ReadFile(config); errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(content)) == 0 {
+		if err := os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
+			return fmt.Errorf("making a directory for claude's login: %w", err)
+		}
+	}
+	if _, err := m.ask(ctx, createLimit, nil, "create", "--name", m.name, "claude", m.s.o.Dir, state); err != nil {
+		return err
+	}
+	if _, err := m.ask(ctx, askLimit, nil, "exec", "-u", "root", m.name, "bash", "-c", linkLogin, "bash", state); err != nil {
+		return err
+	}
+	_, err := m.ask(ctx, askLimit, nil, "exec", m.name, "bash", "-c", nameCommitter)
+	return err
+}
+
+// restart stops the machine: the next thing that runs in it starts it anew, with the files as they are here.
+func (m *microVM) restart(ctx context.Context) error {
+	_, err := m.ask(ctx, createLimit, nil, "stop", m.name)
+	return err
+}
+
+// network lets the machine speak to what is allowed, and to nothing else (S4-45).
+func (m *microVM) network(ctx context.Context) error {
+	args := []string{"network", "proxy", m.name, "--policy", "deny"}
+	for _, host := range append(slices.Clone(m.s.o.Network), m.s.o.hosts()...) {
+		args = append(args, "--allow-host", host)
+	}
+	_, err := m.ask(ctx, askLimit, nil, args...)
+	return err
+}
+
+// enter implements maker. An agent is run as docker runs it (S4-31), with its prompt as an argument; what else there is by exec. A
+// reviewer's own checkout is not there: it reads the worktree, kept from writing by the tools that it has, and by who looks afterwards
+// whether anything was written.
+func (m *microVM) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), createLimit)
+	defer cancel()
+	if err := m.tell(ctx); err != nil {
+		return proc.Boxed{}, fmt.Errorf("writing to the sandbox %s: %w", m.name, err)
+	}
+	args := []string{m.program, "sandbox"}
+	if u == Checks || filepath.Base(s.Argv[0]) != "claude" {
+		args = append(append(args, "exec", "-w", s.Dir, m.name), s.Argv...)
+	} else {
+		flags, err := m.prompted(ctx, s)
+		if err != nil {
+			return proc.Boxed{}, err
+		}
+		args = append(append(args, "run", m.name, "--"), flags...)
+		s.Stdin = nil
+	}
+	s.Argv, s.Env, s.As = args, m.env, nil
+	return proc.Boxed{Spec: s, Wraps: true, Leave: m.settle}, nil
+}
+
+// prompted are claude's arguments with the prompt among them, behind -p. One that is too long for that is written to the machine.
+func (m *microVM) prompted(ctx context.Context, s proc.Spec) ([]string, error) {
+	args := slices.DeleteFunc(slices.Clone(s.Argv[1:]), func(arg string) bool {
+		return arg == "--dangerously-skip-permissions" // the template has it
+	})
+	if s.Stdin == nil || !slices.Contains(args, "-p") {
+		return args, nil
+	}
+	text, err := io.ReadAll(s.Stdin)
+	if err != nil {
+		return nil, fmt.Errorf("reading the prompt: %w", err)
+	}
+	said := strings.ReplaceAll(string(text), "\x00", "")
+	if len(said) > argBytes {
+		const at = "/tmp/ralph-prompt.txt"
+		if _, err := m.ask(ctx, askLimit, strings.NewReader(said), "exec", "-i", m.name, "sh", "-c", "cat > "+at); err != nil {
+			return nil, err
+		}
+		said = "Read the file " + at + "; it holds your whole task."
+	}
+	if strings.HasPrefix(said, "-") { // it is no flag
+		said = "\n" + said
+	}
+	i := slices.Index(args, "-p")
+	return slices.Insert(args, i+1, said), nil
+}
+
+// settle waits until what was written in the machine is here, and notes how that is.
+func (m *microVM) settle() {
+	if m.s.o.settling != nil {
+		m.s.o.settling()
+	} else {
+		time.Sleep(syncPause)
+	}
+	seen := m.look()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seen = seen
+}
+
+// look takes the stamps of the worktree's files. Objects of git are never written anew, and packages are not ours to write.
+func (m *microVM) look() map[string]stamp {
+	seen := map[string]stamp{}
+	top := m.s.o.Dir
+	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch rel, _ := filepath.Rel(top, path); {
+		case err != nil:
+			return nil
+		case d.IsDir() && (rel == ".git/objects" || d.Name() == "node_modules" || rel == ".ralph/runs"):
+			return fs.SkipDir
+		case !d.IsDir():
+			if info, err := d.Info(); err == nil {
+				seen[rel] = stamp{info.Size(), info.ModTime(), info.Mode()}
+			}
+		}
+		return nil
+	})
+	return seen
+}
+
+// tell writes what has changed here since the last look to the machine (S4-34).
+func (m *microVM) tell(ctx context.Context) error {
+	now := m.look()
+	m.mu.Lock()
+	before := m.seen
+	m.seen = now
+	m.mu.Unlock()
+	var changed, gone []string
+	var size int64
+	for name, at := range now {
+		if before[name] != at {
+			changed = append(changed, name)
+			size += at.size
+		}
+	}
+	for name := range before {
+		if _, there := now[name]; !there {
+			gone = append(gone, "./"+name)
+		}
+	}
+	if size > mostWritten || len(gone) > 1000 {
+		return m.restart(ctx)
+	}
+	slices.Sort(changed)
+	slices.Sort(gone)
+	if len(gone) > 0 {
+		if _, err := m.ask(ctx, askLimit, nil, append([]string{"exec", "-w", m.s.o.Dir, m.name, "rm", "-f", "--"}, gone...)...); err != nil {
+			return err
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	packed, err := packed(m.s.o.Dir, changed)
+	if err != nil {
+		return err
+	}
+	_, err = m.ask(ctx, createLimit, bytes.NewReader(packed), "exec", "-i", "-w", m.s.o.Dir, m.name, "tar", "-x", "-f", "-")
+	return err
+}
+
+// packed is an archive of files and links.
+func packed(dir string, names []string) ([]byte, error) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		target := ""
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			if target, err = os.Readlink(path); err != nil {
+				return nil, err
+			}
+		case !info.Mode().IsRegular():
+			continue
+		}
+		header, err := tar.FileInfoHeader(info, target)
+		if err != nil {
+			return nil, err
+		}
+		header.Name, header.Uname, header.Gname, header.Uid, header.Gid = name, "", "", 0, 0
+		if err := w.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if target != "" {
+			continue
+		}
+		content, err := os.ReadFile(path)
+		if err != nil || int64(len(content)) != info.Size() {
+			return nil, fmt.Errorf("reading %s: it changes", name)
+		}
+		if _, err := w.Write(content); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), w.Close()
+}

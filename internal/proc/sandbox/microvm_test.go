@@ -1,0 +1,240 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// desk is a machine with a docker that logs what it is asked.
+type desk struct {
+	t              *testing.T
+	dir, clone     string
+	log            string
+	parent         []string
+	settled        int
+	told           bytes.Buffer
+	state, machine string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, dir: dir, clone: filepath.Join(dir, "my project"), log: filepath.Join(dir, "log"), state: filepath.Join(dir, "home", ".dclaude_state")}
+	d.machine = machineName(d.clone)
+	for _, name := range []string{d.clone, filepath.Join(dir, "home"), filepath.Join(dir, "bin")} {
+		if err := os.MkdirAll(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "sandbox", "docker"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bin", "docker"), script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.write("file.txt", "one")
+	d.parent = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "DOCKER_LOG=" + d.log}
+	t.Cleanup(func() {
+		if unknown, err := os.ReadFile(d.log + ".unknown"); err == nil {
+			t.Errorf("docker was asked what it does not know:\n%s", unknown)
+		}
+	})
+	return d
+}
+
+func (d *desk) write(name, text string) {
+	d.t.Helper()
+	if err := os.WriteFile(filepath.Join(d.clone, name), []byte(text), 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) open() *Sandbox {
+	d.t.Helper()
+	s, err := Open(context.Background(), d.options())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(s.Close)
+	return s
+}
+
+func (d *desk) options() Options {
+	return Options{
+		Mode: DockerSandbox, Dir: d.clone, Parent: slices.Clone(d.parent), Network: []string{"proxy.golang.org"},
+		Agents: []Agent{{Name: "claude", Hosts: []string{"*.anthropic.com"}}}, Log: func(string, ...any) {}, self: "/bin/true",
+		settling: func() { d.settled++ },
+	}
+}
+
+// calls are docker's arguments so far, without "sandbox".
+func (d *desk) calls() []string {
+	d.t.Helper()
+	text, err := os.ReadFile(d.log)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var calls []string
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "[sandbox] ")
+		line = strings.NewReplacer(d.machine, "NAME", d.clone, "DIR", d.state, "STATE").Replace(line)
+		calls = append(calls, line)
+	}
+	return calls
+}
+
+func (d *desk) run(b proc.Box, stdin string, argv ...string) string {
+	d.t.Helper()
+	var out bytes.Buffer
+	spec := proc.Spec{Argv: argv, Dir: d.clone, Env: d.parent, Box: b, Stdout: &out, Stderr: &out, Timeout: time.Minute}
+	if stdin != "" {
+		spec.Stdin = strings.NewReader(stdin)
+	}
+	if r, err := proc.Run(context.Background(), spec); err != nil || r.Class != proc.Exited {
+		d.t.Fatalf("%+v %v %s", r, err, out.String())
+	}
+	return out.String()
+}
+
+func equal(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+var first = []string{
+	"[ls]",
+	"[create] [--name] [NAME] [claude] [DIR] [STATE]",
+	"[exec] [-u] [root] [NAME] [bash] [-c] [" + strings.ReplaceAll(linkLogin, "\n", "|") + "] [bash] [STATE]",
+	"[exec] [NAME] [bash] [-c] [" + strings.ReplaceAll(nameCommitter, "\n", "|") + "]",
+	"[network] [proxy] [NAME] [--policy] [deny] [--allow-host] [proxy.golang.org] [--allow-host] [*.anthropic.com]",
+}
+
+// TestMachineIsMadeOnce: the calls of S4-26…S4-35, in order, and of a second run that finds the machine (S4-33).
+func TestMachineIsMadeOnce(t *testing.T) {
+	d := newDesk(t)
+	s := d.open()
+	equal(t, d.calls(), first)
+	if s.Mode != DockerSandbox || !s.Whole {
+		t.Errorf("%+v", s)
+	}
+	said := d.run(s.Box(Works), "Do it.\n", "/usr/bin/claude", "-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions")
+	if said != "said in the machine\n" || d.settled != 1 {
+		t.Errorf("%q, settled %d times", said, d.settled)
+	}
+	after := append(slices.Clone(first), "[run] [NAME] [--] [-p] [Do it.|] [--output-format] [stream-json] [--verbose]")
+	equal(t, d.calls(), after)
+	d.open()
+	equal(t, d.calls(), append(after, "[ls]", "[stop] [NAME]", first[4]))
+}
+
+// TestMachineChecks: a check runs in the machine, where its exit code comes from.
+func TestMachineChecks(t *testing.T) {
+	d := newDesk(t)
+	s := d.open()
+	r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", "test -e file.txt && exit 3"}, Dir: d.clone, Env: d.parent, Box: s.Box(Checks)})
+	if err != nil || r.Exit != 3 {
+		t.Errorf("%+v %v", r, err)
+	}
+	equal(t, d.calls(), append(slices.Clone(first), "[exec] [-w] [DIR] [NAME] [sh] [-c] [test -e file.txt && exit 3]"))
+}
+
+// TestMachineIsTold: what is written here between two turns is written there by exec (S4-34), and what is gone is removed.
+func TestMachineIsTold(t *testing.T) {
+	d := newDesk(t)
+	d.write("old.txt", "x")
+	s := d.open()
+	d.run(s.Box(Works), "", "claude", "-p")
+	d.write("file.txt", "changed")
+	d.write("-new.txt", "new")
+	if err := os.Remove(filepath.Join(d.clone, "old.txt")); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s.Box(Works), "", "claude", "-p")
+	equal(t, d.calls()[len(first)+1:], []string{
+		"[exec] [-w] [DIR] [NAME] [rm] [-f] [--] [./old.txt]",
+		"[exec] [-i] [-w] [DIR] [NAME] [tar] [-x] [-f] [-]",
+		"[run] [NAME] [--] [-p]",
+	})
+	packed, err := os.Open(d.log + ".tar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	got := map[string]string{}
+	for r := tar.NewReader(packed); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(r)
+		got[h.Name] = string(text)
+	}
+	if len(got) != 2 || got["file.txt"] != "changed" || got["-new.txt"] != "new" {
+		t.Errorf("%v", got)
+	}
+	d.run(s.Box(Works), "", "claude", "-p") // nothing has changed
+	if calls := d.calls(); len(calls) != len(first)+5 {
+		t.Errorf("%v", calls[len(first):])
+	}
+}
+
+// TestLongPrompt: what is too long for an argument is written to the machine.
+func TestLongPrompt(t *testing.T) {
+	d := newDesk(t)
+	s := d.open()
+	long := strings.Repeat("Do it well. ", 20_000)
+	d.run(s.Box(Works), long, "claude", "-p", "--verbose")
+	equal(t, d.calls()[len(first):], []string{
+		"[exec] [-i] [NAME] [sh] [-c] [cat > /tmp/ralph-prompt.txt]",
+		"[run] [NAME] [--] [-p] [Read the file /tmp/ralph-prompt.txt; it holds your whole task.] [--verbose]",
+	})
+	if said, err := os.ReadFile(d.log + ".in"); err != nil || string(said) != long {
+		t.Errorf("%v: %d bytes", err, len(said))
+	}
+}
+
+// TestMachineIsNotThere: what is missing is said, with what to do (S4-40).
+func TestMachineIsNotThere(t *testing.T) {
+	for name, change := range map[string]func(o *Options){
+		"docker sandbox ls does not work": func(o *Options) { o.Parent = append(o.Parent, "DOCKER_BROKEN=1") },
+		"docker is not installed":         func(o *Options) { o.Parent = []string{"PATH=/nowhere", "HOME=/"} },
+		"it runs claude alone":            func(o *Options) { o.Agents = []Agent{{Name: "codex"}} },
+	} {
+		d := newDesk(t)
+		o := d.options()
+		change(&o)
+		_, err := Open(context.Background(), o)
+		var missing *UnavailableError
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "install Docker Desktop from 4.58 on") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestMachineName(t *testing.T) {
+	if got := machineName("/home/me/my project+x_1.2-3"); got != "ralph-_home_me_my_project_x_1.2-3" {
+		t.Error(got)
+	}
+}
