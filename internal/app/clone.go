@@ -101,7 +101,7 @@ func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string
 		run = filepath.Base(dir)
 	}
 	shop.dir = filepath.Join(l.Dir, ".ralph", "runs", run)
-	book, err := journal.Open(shop.dir)
+	book, err := l.book(shop.dir)
 	if err != nil {
 		return err
 	}
