@@ -69,6 +69,9 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	if _, err := w.enclose(hard); err != nil {
 		return interrupted, err
 	}
+	if coder.options.Hooks, err = w.hooks(coder.options.Command); err != nil {
+		return interrupted, err
+	}
 	if err := w.setup(hard); err != nil {
 		return interrupted, err
 	}
@@ -82,7 +85,9 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	checks.Stopping = func() bool { return ctx.Err() != nil }
 	var agent loop.Agent = coder
 	if w.plan != nil {
-		agent = w.planned(coder, reviewer)
+		if agent, err = w.planned(coder, reviewer); err != nil {
+			return interrupted, err
+		}
 	}
 	return loop.Run(ctx, hard, limits, loop.Ports{
 		Agent: agent, Plan: w.planFile(), Tree: w.commits, Checks: checks, Journal: l, Prompt: words,

@@ -30,7 +30,7 @@ func (p planCoder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 }
 
 // planned makes the run's agent one of its plan.
-func (w *workshop) planned(c coder, reviewer *agent.Options) loop.Agent {
+func (w *workshop) planned(c coder, reviewer *agent.Options) (loop.Agent, error) {
 	if s := w.boxes.sandbox; s != nil {
 		w.plan.active.boxed = s.Mode != sandbox.Off
 	}
@@ -38,7 +38,11 @@ func (w *workshop) planned(c coder, reviewer *agent.Options) loop.Agent {
 	if reviewer != nil {
 		options := *reviewer
 		options.ReadOnly, options.Schema, options.Console = false, check.ReviewSchema, c.options.Console
+		var err error
+		if options.Hooks, err = w.hooks(options.Command); err != nil {
+			return p, err
+		}
 		p.reviewer.options = options
 	}
-	return p
+	return p, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ func (w *workshop) sandboxOptions() (sandbox.Options, error) {
 	o := sandbox.Options{
 		Mode: set.Sandbox, Dir: w.place.Dir(), Home: w.home, As: w.as, Parent: w.parent, Readable: []string{w.logs}, Network: set.SandboxNetwork,
 		Image: proc.Value(w.parent, config.SandboxImage), Hooks: !w.hurried, Log: w.log,
+	}
+	if program, err := os.Executable(); err == nil { // the agent's hooks call it
+		o.Readable = append(o.Readable, program)
 	}
 	if o.Home == "" {
 		o.Home = proc.Value(w.parent, "HOME")

@@ -1,0 +1,27 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/hook"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// hooks are the settings by which an agent calls this very program while it works: to hear how full its context is, that it may not stop
+// yet, that a command is dangerous (S4-47…S4-84). nil for an agent that knows no hooks, and where our program is not to be had: in a
+// virtual machine.
+func (w *workshop) hooks(command string) ([]byte, error) {
+	name := strings.TrimSuffix(filepath.Base(command), ".exe")
+	if s := w.boxes.sandbox; w.plain || !slices.Contains(hook.Agents, name) || s != nil && s.Mode == sandbox.DockerSandbox {
+		return nil, nil
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding our own program for the agent's hooks: %w", err)
+	}
+	return hook.Settings(name, program, true)
+}
