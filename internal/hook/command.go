@@ -101,8 +101,10 @@ func (s *script) within(cmd command, c *scope) {
 		s.deeper(func() { s.stmt(body, cmd.in, inner) })
 		return
 	}
-	if c.fetched[absolute(c.cwd, cmd.word)] && strings.Contains(cmd.word, "/") {
-		s.find("download-and-run", cmd.word+" was downloaded by the same command")
+	if text, ok := c.written[absolute(c.cwd, cmd.word)]; ok && strings.Contains(cmd.word, "/") {
+		if line, _, _ := strings.Cut(text, "\n"); foreign(text) || !strings.HasPrefix(line, "#!") || strings.HasSuffix(line, "sh") {
+			s.own(cmd.word, text, c)
+		}
 		return
 	}
 	if builtin, ok := builtins[cmd.name]; ok {
@@ -111,7 +113,7 @@ func (s *script) within(cmd command, c *scope) {
 	}
 	if slices.Contains(downloaders, cmd.name) {
 		for _, name := range saved(cmd) {
-			c.fetched[absolute(c.cwd, name)] = true
+			c.written[absolute(c.cwd, name)] = downloaded
 		}
 		return
 	}
@@ -179,11 +181,20 @@ func (s *script) sourced(cmd command, name string, c *scope) {
 	switch {
 	case foreign(name):
 		s.find("download-and-run", cmd.word+" runs what was downloaded or decoded")
-	case c.fetched[absolute(c.cwd, name)]:
-		s.find("download-and-run", name+" was downloaded by the same command")
+	case c.written[absolute(c.cwd, name)] != "":
+		s.own(name, c.written[absolute(c.cwd, name)], c)
 	case name == "/dev/stdin" || name == "/dev/fd/0" || name == "/proc/self/fd/0":
 		s.nested(cmd.in, "", c.clone())
 	}
+}
+
+// own follows a file that the script itself has written, and now runs.
+func (s *script) own(name, text string, c *scope) {
+	if foreign(text) {
+		s.find("download-and-run", name+" was downloaded or decoded by the same command")
+		return
+	}
+	s.nested(text, "", c.clone())
 }
 
 // nested follows a script within the script.

@@ -76,7 +76,7 @@ func containers(c command) string {
 				}
 			}
 			from = absolute(c.cwd, from)
-			if from == "/" || strings.HasSuffix(from, "docker.sock") || slices.Contains([]string{"/etc", "/root", "/home", "/var", "/usr", "/proc", "/sys", "/dev", "/boot"}, from) || from == c.world.Home {
+			if from == "/" || strings.HasSuffix(from, "docker.sock") || slices.Contains([]string{"/etc", "/root", "/home", "/var", "/usr", "/proc", "/sys", "/dev", "/boot"}, from) || from == c.world.Home || credentialFile(from, c.world) != "" {
 				return c.name + " " + sub + " gives a container " + from
 			}
 		}

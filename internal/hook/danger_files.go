@@ -10,13 +10,14 @@ func recursiveDelete(c command) string {
 	var targets []string
 	switch c.name {
 	case "rm":
-		if !c.short("rR") && !c.has("--recursive") {
-			return ""
-		}
-		if c.has("--no-preserve-root") {
+		switch {
+		case c.has("--no-preserve-root"):
 			return "rm --no-preserve-root deletes the root"
+		case c.short("rR") || c.has("--recursive"):
+			targets = c.operands()
+		default: // one by one, whatever was found
+			targets = slices.DeleteFunc(c.operands(), func(t string) bool { return !strings.Contains(t, output) })
 		}
-		targets = c.operands()
 	case "rimraf", "del-cli", "trash":
 		targets = c.operands()
 	case "find":
@@ -126,6 +127,11 @@ func credentialFile(name string, w *World) string {
 		}
 	}
 	base := path.Base(name)
+	if strings.ContainsAny(base, "*?[") && strings.HasPrefix(base, ".e") {
+		if ok, err := path.Match(base, ".env"); ok && err == nil {
+			return name
+		}
+	}
 	if secretPath.MatchString(name) || keyName.MatchString(base) && !inside(w.Root, name) || dotEnv.MatchString(base) {
 		return name
 	}
@@ -201,6 +207,10 @@ func tellsSecret(c command) string {
 	case "echo", "printf":
 		if strings.Contains(strings.Join(c.args, " "), secret) {
 			return c.name + " prints a variable that holds a secret"
+		}
+	case "set":
+		if len(c.args) == 0 {
+			return "set prints every variable"
 		}
 	case "export", "declare":
 		if c.short("p") && len(c.operands()) == 0 {

@@ -105,8 +105,12 @@ func sendOut(c command) string {
 			return c.name + " sends files"
 		}
 	case "gh":
-		if sub == "gist" && len(rest) > 0 && rest[0] == "create" {
-			return "gh publishes a gist"
+		if (sub == "gist" || sub == "release") && len(rest) > 0 && rest[0] == "create" {
+			return "gh publishes a " + sub
+		}
+	case "npm", "pnpm", "yarn", "bun", "cargo", "poetry", "uv", "twine", "gem", "docker", "podman", "helm", "mvn", "vsce":
+		if slices.Contains([]string{"publish", "push", "upload", "deploy"}, sub) && !c.has("--dry-run", "--help") {
+			return c.name + " " + sub + " publishes"
 		}
 	case "dig", "nslookup", "host", "ping":
 		if strings.Contains(strings.Join(c.args, " "), output) {

@@ -84,7 +84,7 @@ func unreadable(why string) string {
 
 func guardCommand(text string, w *World) string {
 	s := &script{world: w, steps: mostSteps, handed: mostHanded, defaulted: map[string]bool{}}
-	s.text(unmarked(text), "", &scope{vars: map[string]expand.Variable{}, cwd: w.Cwd, funcs: map[string]*syntax.Stmt{}, fetched: map[string]bool{}})
+	s.text(unmarked(text), "", &scope{vars: map[string]expand.Variable{}, cwd: w.Cwd, funcs: map[string]*syntax.Stmt{}, written: map[string]string{}})
 	switch {
 	case s.found != nil:
 		return s.found.Reason()

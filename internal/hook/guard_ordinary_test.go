@@ -63,6 +63,9 @@ var ordinary = []string{
 	`go run . --help | head -20; ./bin/app version`,
 	`rg -n 'git push --force' docs; man kill | head`,
 	`ssh -T git@github.com; scp host:log.txt .`,
+	"cat > x.py <<'EOF'\n#!/usr/bin/env python3\nprint('(')\nEOF\nchmod +x x.py && ./x.py && python3 x.py",
+	"cat > x.sh <<'EOF'\nset -e\nrm -rf build\nEOF\nbash x.sh",
+	`npm publish --dry-run; docker build . && docker run --rm -v "$PWD":/w x`,
 	`crontab -l; systemctl status postgresql --no-pager`,
 }
 

@@ -92,7 +92,7 @@ func Monitor(event string, percent float64, said []int) (Answer, []int) {
 	if event == "" {
 		event = "PostToolUse"
 	}
-	text := fmt.Sprintf("[%s] About %.0f%% of the context window is used. %s", last.severity, percent, last.text)
+	text := fmt.Sprintf("[%s] About %.0f%% of the context window is used. %s", last.severity, min(percent, 100), last.text)
 	return Answer{Specific: &specific{Event: event, AdditionalContext: text}}, now
 }
 

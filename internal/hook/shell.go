@@ -42,11 +42,11 @@ type scope struct {
 	args    []string // $1…
 	cwd     string
 	funcs   map[string]*syntax.Stmt
-	fetched map[string]bool // files that came over the network, by their absolute paths
+	written map[string]string // what the script itself has written to files, by their absolute paths
 }
 
 func (c *scope) clone() *scope {
-	return &scope{maps.Clone(c.vars), slices.Clone(c.args), c.cwd, maps.Clone(c.funcs), maps.Clone(c.fetched)}
+	return &scope{maps.Clone(c.vars), slices.Clone(c.args), c.cwd, maps.Clone(c.funcs), maps.Clone(c.written)}
 }
 
 // done reports whether nothing more needs to be followed.
@@ -122,8 +122,11 @@ func (s *script) stmt(st *syntax.Stmt, in string, c *scope) {
 		case syntax.WordHdoc:
 			in = s.document(r.Word, c)
 		case syntax.RdrIn, syntax.DplIn:
-			reads = append(reads, s.word(r.Word, c))
-			in = unknown
+			from := s.word(r.Word, c)
+			reads = append(reads, from)
+			if in = unknown; foreign(from) {
+				in = marked(from)
+			}
 		case syntax.DplOut: // >&2, or >&file
 			if to := s.word(r.Word, c); strings.Trim(to, "0123456789-") != "" {
 				writes = append(writes, to)
@@ -138,9 +141,10 @@ func (s *script) stmt(st *syntax.Stmt, in string, c *scope) {
 	if len(writes)+len(reads) > 0 {
 		s.judge(command{writes: writes, reads: reads, cwd: c.cwd, world: s.world})
 	}
-	if len(writes) > 0 && strings.ContainsAny(s.output(st, in, c.clone()), downloaded) {
+	if len(writes) > 0 {
+		text := s.output(st, in, c.clone())
 		for _, name := range writes {
-			c.fetched[absolute(c.cwd, name)] = true
+			c.written[absolute(c.cwd, name)] = text
 		}
 	}
 	if st.Background {
