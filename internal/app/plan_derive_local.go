@@ -57,15 +57,15 @@ func (p *Plans) Derive(ctx context.Context, d Derivation) (Derived, error) {
 		return Derived{}, err
 	}
 	defer root.Close()
-	wish, err := p.wish(ctx, root, from, d)
-	if err != nil {
-		return Derived{}, err
-	}
 	unlock, err := journal.Lock(p.Dir) // a run must not lose its plan
 	if err != nil {
 		return Derived{}, err
 	}
 	defer unlock()
+	wish, err := p.wish(ctx, root, from, d)
+	if err != nil {
+		return Derived{}, err
+	}
 	deriver, done, err := p.deriver(ctx, root)
 	defer done()
 	if err != nil {

@@ -55,6 +55,9 @@ func (p *Plans) ran(v *report.PlanView) error {
 		return err
 	}
 	v.Run, v.Rules = st.Line(), state.Rules()
+	if st.State == "running" && state.Plan != nil { // what the agent has written into the file by now has not been judged
+		v.Plan = *state.Plan
+	}
 	if st.State == "running" && state.Turning != nil {
 		v.Working, v.Mode = state.Turning.Story, state.Turning.Mode
 	}
