@@ -1,0 +1,99 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/model"
+)
+
+const onePlan = `{
+  "project": "greetings", "branchName": "ralph/greetings", "description": "A greeting", "verifyCommands": ["! test -e greeting || grep -q hello greeting"],
+  "userStories": [
+    {
+      "id": "US-001", "title": "Greet", "description": "", "acceptanceCriteria": ["greeting says hello"], "priority": 1,
+      "passes": false,
+      "reviewStatus": null,
+      "reviewCount": 0,
+      "reviewFeedback": "",
+      "notes": "",
+      "dependsOn": []
+    }
+  ]
+}
+`
+
+// TestPlanWithRealClaude runs a plan with the real CLI in the sandbox that is there: an agent that stops before it has committed is told so
+// by the hook that ralph gave it, one that wants to push is told what ralph does, and a fresh context reviews what the first has done.
+func TestPlanWithRealClaude(t *testing.T) {
+	bin := installed(t, "claude")
+	ralph := filepath.Join(t.TempDir(), "ralph")
+	run(t, exec.Command("go", "build", "-o", ralph, "../../cmd/ralph"), 0)
+	dir := planProject(t)
+	plan := func(code int, script ...model.Turn) (out string, asked []model.Request) {
+		m := model.New(script...)
+		defer m.Close()
+		cmd := exec.CommandContext(t.Context(), ralph, "plan", "run", "-n", "1")
+		cmd.Dir = dir
+		cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+scratch(t), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"), "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=k")
+		return run(t, cmd, code), m.Requests()
+	}
+	says := func(asked []model.Request, text string) bool {
+		return slices.ContainsFunc(asked, func(r model.Request) bool { return strings.Contains(r.Body, text) })
+	}
+
+	out, asked := plan(1,
+		model.Turn{Tools: []model.Tool{model.Bash("git push --force origin main")}},
+		model.Turn{Tools: []model.Tool{model.Bash(`echo hello > greeting; sed -i 's/"reviewStatus": null/"reviewStatus": "needs_review"/' ralph/tasks.json`)}},
+		model.Turn{Text: "I think that is all."},
+		model.Turn{Tools: []model.Tool{model.Bash("git add -A && git -c user.name=claude -c user.email=c@example.com commit -q -m 'feat: [US-001] - Greet'")}},
+		model.Turn{Text: "Handed in."})
+	if !strings.Contains(out, "plan: US-001 waits for its review") || !strings.Contains(out, "CAP HIT") {
+		t.Fatalf("the story was not handed in:\n%s", out)
+	}
+	if !says(asked, "Stop hook feedback") {
+		t.Errorf("the agent was not told that something is not committed:\n%s", out)
+	}
+	if !says(asked, "in a run, ralph pushes") {
+		t.Errorf("the agent was not told why it may not push:\n%s", out)
+	}
+
+	tree := strings.TrimSpace(run(t, exec.Command("git", "-C", dir, "rev-parse", "HEAD^{tree}"), 0))
+	out, _ = plan(0,
+		model.Turn{Tools: []model.Tool{model.Bash(`sed -i 's/"needs_review"/"approved"/; s/"passes": false/"passes": true/; s/"reviewCount": 0/"reviewCount": 1/; s/"notes": ""/"notes": "greets"/' ralph/tasks.json
+			git add -A && git -c user.name=claude -c user.email=c@example.com commit -q -m 'review: [US-001] - approved'`)}},
+		model.Turn{Tools: []model.Tool{{Name: "StructuredOutput", Input: map[string]any{"verdict": "approve", "tree": tree, "summary": "It greets.", "issues": []any{}}}}},
+		model.Turn{Text: "Reviewed."})
+	for _, want := range []string{"review US-001", "plan: US-001 approved in review 1", "all 1 stories are approved"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
+
+// planProject is a repository with a plan that is not committed.
+func planProject(t *testing.T) string {
+	t.Helper()
+	dir := scratch(t)
+	for name, text := range map[string]string{"README": "A project.\n", "ralph/tasks.json": onePlan, "ralph/prd.md": "A greeting.\n"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, exec.Command("git", "init", "-q", "-b", "main", dir), 0)
+	run(t, exec.Command("git", "-C", dir, "config", "user.name", "e2e"), 0)
+	run(t, exec.Command("git", "-C", dir, "config", "user.email", "e2e@example.com"), 0)
+	run(t, exec.Command("git", "-C", dir, "add", "README"), 0)
+	run(t, exec.Command("git", "-C", dir, "commit", "-q", "-m", "begin"), 0)
+	return dir
+}
