@@ -79,8 +79,8 @@ func (w *workshop) sandboxOptions() (sandbox.Options, error) {
 		}
 		o.Writable = append(o.Writable, path)
 	}
-	for _, c := range []config.Command{set.Agent, set.Reviewer} {
-		if c.Command != "" {
+	for i, c := range []config.Command{set.Agent, set.Reviewer} {
+		if c.Command != "" && (i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
 			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: w.parent}))
 		}
 	}
