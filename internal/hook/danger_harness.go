@@ -9,7 +9,8 @@ import (
 // agentFiles are the settings of agents, which say among other things which hooks they call. They are the same below the project and the home.
 var agentFiles = []string{".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".codex/hooks.json", ".codex/config.toml", ".codex/hooks", ".gemini/settings.json", ".gemini/hooks"}
 
-// planFiles are files of a plan that only people and the harness write; the agent's are tasks.json and progress.txt.
+// planFiles are files of a plan that nobody writes while it is run; the agent's are tasks.json and progress.txt. Before, an agent may have
+// been asked to write the plan.
 var planFiles = []string{"prd.md", "prompt.md"}
 
 func harnessFile(t touch) string {
@@ -27,6 +28,9 @@ func harnessFile(t touch) string {
 		return ""
 	}
 	own := []string{".ralph", ActiveFile, ".ralph.lock", ".ralph_state.md"}
+	if !t.world.Run {
+		return protected(rel, t.gone, own)
+	}
 	for _, name := range planFiles {
 		own = append(own, path.Join(t.world.RalphDir, name))
 	}
@@ -94,7 +98,10 @@ func ralphCommand(c command) string {
 	switch {
 	case c.has("--help", "--version") || len(c.args) == 1 && c.short("hv"):
 		return ""
-	case sub == "hook" && second == "install", sub == "plan" && !slices.Contains([]string{"status", "validate", "skill"}, second):
+	case sub == "hook" && second == "install", sub == "cancel":
+		return "ralph " + sub
+	case !c.world.Run: // somebody may have asked for it
+	case sub == "plan" && !slices.Contains([]string{"status", "validate", "skill"}, second):
 		return "ralph " + sub + " " + second
 	case !slices.Contains(ownCommands, sub):
 		return strings.TrimSpace("ralph " + sub)

@@ -29,13 +29,15 @@ func TestDangers(t *testing.T) {
 		if len(e.refused) < 5 || len(e.allowed) < 3 {
 			t.Errorf("%s has too few examples", e.name)
 		}
+		w := alices
+		w.Run = e.name == "harness" // outside a run there is less to protect
 		for _, c := range e.refused {
-			if got := kind(Guard(bash(c), alices)); got != e.name {
+			if got := kind(Guard(bash(c), w)); got != e.name {
 				t.Errorf("%s: %s\nis refused as %q", e.name, c, got)
 			}
 		}
 		for _, c := range e.allowed {
-			if got := Guard(bash(c), alices); got != "" {
+			if got := Guard(bash(c), w); got != "" {
 				t.Errorf("%s: %s\nis refused: %s", e.name, c, got)
 			}
 		}
@@ -59,6 +61,19 @@ func TestDuringARun(t *testing.T) {
 			t.Errorf("%s is refused as %q", c, got)
 		}
 	}
+	for _, c := range []string{`echo x > ralph/prd.md`, `mv x ralph/prompt.md`, `rm -rf ralph`, `ralph plan run`, `ralph run -p x`} {
+		if got := Guard(bash(c), alices); got != "" {
+			t.Errorf("outside a run, %s is refused: %s", c, got)
+		}
+		if got := kind(Guard(bash(c), w)); got != "harness" {
+			t.Errorf("in a run, %s is refused as %q", c, got)
+		}
+	}
+	for _, c := range []string{`ralph cancel`, `ralph hook install`, `rm -rf .ralph`, `echo x > .claude/settings.json`} {
+		if got := kind(Guard(bash(c), alices)); got != "harness" {
+			t.Errorf("outside a run, %s is refused as %q", c, got)
+		}
+	}
 	for _, c := range []string{`git commit -am x`, `git rebase --abort`, `git push --dry-run`, `git status`} {
 		if got := Guard(bash(c), w); got != "" {
 			t.Errorf("%s is refused: %s", c, got)
@@ -77,7 +92,7 @@ func TestTools(t *testing.T) {
 		{"Write", ToolInput{FilePath: "/src/app/x/../.git/config"}, "git-tampering"},
 		{"Edit", ToolInput{FilePath: "/home/alice/.bashrc"}, "persistence"},
 		{"MultiEdit", ToolInput{FilePath: ".ralph-active"}, "harness"},
-		{"Write", ToolInput{FilePath: "ralph/prd.md"}, "harness"},
+		{"Write", ToolInput{FilePath: "ralph/prd.md"}, ""},
 		{"Write", ToolInput{FilePath: "ralph/tasks.json"}, ""},
 		{"Edit", ToolInput{FilePath: "/src/app/ralph/progress.txt"}, ""},
 		{"Write", ToolInput{FilePath: "/src/app/.claude/settings.json"}, "harness"},
@@ -170,5 +185,17 @@ func BenchmarkGuard(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestDocumented: the documentation names every kind of danger, in this order.
+func TestDocumented(t *testing.T) {
+	text, at := string(file(t, "../../docs/hooks.md")), 0
+	for _, d := range Dangers {
+		i := strings.Index(text[at:], "\n| "+d.Name+" | ")
+		if i < 0 {
+			t.Fatalf("docs/hooks.md does not name %s, or not in its place", d.Name)
+		}
+		at += i + 1
 	}
 }
