@@ -24,7 +24,8 @@ import (
 // the turn, in which what the user has in ~/.gemini is linked and the settings are the user's with that said. What tools it may use a
 // policy of ours says then, since --yolo counts only in a trusted folder. ~/.gemini/.env is not read.
 //
-// Hooks are in that home's settings, beside the user's.
+// Hooks are an extension in that home: those of settings count only in a folder that is trusted. In one that is not, the CLI refuses
+// every git command, whatever a policy says, so that it cannot commit.
 //
 // Of a failed request it leaves a file in the temporary directory that may hold the whole conversation, so it gets one of its own, too.
 //
@@ -109,6 +110,9 @@ func geminiFiles(t *talk) error {
 	if err != nil {
 		return err
 	}
+	if err := geminiHooks(t, theirs); err != nil {
+		return err
+	}
 	t.env = append(t.env, "GEMINI_CLI_HOME="+t.dir)
 	return t.file(filepath.Join(".gemini", "settings.json"), settings)
 }
@@ -124,7 +128,8 @@ func (t *talk) home() string {
 	return proc.Value(t.Parent, "HOME")
 }
 
-// geminiLinks links what the user has: logins, sessions, commands. What says which folders are trusted, and .env, only with all.
+// geminiLinks links what the user has, as logins, sessions and commands, without the settings; with all, what says which folders are
+// trusted and .env as well.
 func geminiLinks(from, to string, all bool) error {
 	entries, err := os.ReadDir(from)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +145,37 @@ func geminiLinks(from, to string, all bool) error {
 	return nil
 }
 
-// geminiSettings are the user's settings with the hooks of this turn, but, unless those of the repository count, that trust is not asked for, that no .env file of the repository counts and, when they do
+// geminiExtension is what the hooks are to the CLI.
+const geminiExtension = "ralph-hooks-of-this-run"
+
+// geminiHooks writes the hooks as an extension, beside links to those that the user has.
+func geminiHooks(t *talk, theirs string) error {
+	hooks := t.hooks()
+	if len(hooks) == 0 {
+		return nil
+	}
+	extensions := filepath.Join(".gemini", "extensions")
+	if err := os.Remove(t.path(extensions)); err != nil && !errors.Is(err, fs.ErrNotExist) { // the link to all of them
+		return err
+	}
+	own := filepath.Join(extensions, geminiExtension)
+	if err := os.MkdirAll(t.path(filepath.Join(own, "hooks")), 0o700); err != nil {
+		return err
+	}
+	if err := geminiLinks(filepath.Join(theirs, "extensions"), t.path(extensions), true); err != nil {
+		return err
+	}
+	text, err := json.Marshal(map[string]any{"hooks": hooks})
+	if err != nil {
+		return err
+	}
+	if err := t.file(filepath.Join(own, "hooks", "hooks.json"), string(text)); err != nil {
+		return err
+	}
+	return t.file(filepath.Join(own, "gemini-extension.json"), `{"name":"`+geminiExtension+`","version":"1.0.0"}`)
+}
+
+// geminiSettings are the user's settings, but, unless those of the repository count, that trust is not asked for, that no .env file of the repository counts and, when they do
 // not say how to log in, that a key is used which we hold. Those of another user are not read: a link there could lead anywhere.
 func geminiSettings(dir string, o Options) (string, error) {
 	settings := map[string]any{}
@@ -156,7 +191,6 @@ func geminiSettings(dir string, o Options) (string, error) {
 			return "", fmt.Errorf("reading gemini's settings in %s: %w", dir, err)
 		}
 	}
-	addHooks(settings, o.hooks())
 	if !o.AgentSettings {
 		into(settings, "security", "folderTrust")["enabled"] = false
 		into(settings, "advanced")["ignoreLocalEnv"] = true

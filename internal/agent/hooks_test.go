@@ -102,21 +102,21 @@ func TestCodexHooks(t *testing.T) {
 
 func TestGeminiHooks(t *testing.T) {
 	t.Parallel()
-	const auth = `"security":{"auth":{},"folderTrust":{"enabled":false}}`
 	for name, c := range map[string]struct {
 		options agent.Options
-		want    string // the settings in the home of its own; "" when it has none
+		hooks   string // of the extension in the home of its own; "" when it has none
+		trusts  bool   // what the user trusts is in that home
 	}{
-		"none":                     {agent.Options{}, `{"advanced":{"ignoreLocalEnv":true},` + theirHooks[1:len(theirHooks)-1] + `,` + auth + `}`},
-		"beside the user's":        {agent.Options{Hooks: []byte(ourHooks)}, `{"advanced":{"ignoreLocalEnv":true},` + mergedHooks[1:len(mergedHooks)-1] + `,` + auth + `}`},
-		"reading":                  {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true}, `{"advanced":{"ignoreLocalEnv":true},` + theirHooks[1:len(theirHooks)-1] + `,` + auth + `}`},
-		"its own settings as well": {agent.Options{Hooks: []byte(ourHooks), AgentSettings: true}, mergedHooks[:len(mergedHooks)-1] + `,"security":{"auth":{}}}`},
-		"its own settings alone":   {agent.Options{AgentSettings: true}, ""},
+		"none":                     {agent.Options{}, "", false},
+		"ours":                     {agent.Options{Hooks: []byte(ourHooks)}, ourHooks, false},
+		"reading":                  {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true}, "", false},
+		"its own settings as well": {agent.Options{Hooks: []byte(ourHooks), AgentSettings: true}, ourHooks, true},
+		"its own settings alone":   {agent.Options{AgentSettings: true}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			for path, text := range map[string]string{"settings.json": theirHooks, "trustedFolders.json": "{}", ".env": "A=b"} {
+			for path, text := range map[string]string{"settings.json": theirHooks, "trustedFolders.json": "{}", ".env": "A=b", "extensions/theirs/gemini-extension.json": "{}"} {
 				path = filepath.Join(home, ".gemini", path)
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
@@ -125,15 +125,25 @@ func TestGeminiHooks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			f := newFake(t, "gemini", `cat "$GEMINI_CLI_HOME/.gemini/settings.json" > "$HERE/settings.json" 2>/dev/null; ls -A "$GEMINI_CLI_HOME/.gemini" > "$HERE/listed" 2>/dev/null || :`)
+			f := newFake(t, "gemini", `: > "$HERE/hooks.json"; : > "$HERE/listed"
+				cd "$GEMINI_CLI_HOME/.gemini" 2>/dev/null || exit 0
+				cp extensions/ralph-hooks-of-this-run/hooks/hooks.json "$HERE"
+				find -L . -type f | sort > "$HERE/listed"`)
 			o := c.options
 			o.Home = home
 			f.turn(t, o, "Do it.")
-			if got := f.read(t, "settings.json"); got != c.want {
-				t.Errorf("settings = %s\nwant       %s", got, c.want)
+			if got := f.read(t, "hooks.json"); got != c.hooks {
+				t.Errorf("hooks = %s\nwant    %s", got, c.hooks)
 			}
-			if got := strings.Contains(f.read(t, "listed"), "trustedFolders.json"); got != (o.AgentSettings && c.want != "") {
-				t.Errorf("listed: %s", f.read(t, "listed"))
+			listed := f.read(t, "listed")
+			if got := strings.Contains(listed, "trustedFolders.json"); got != c.trusts || strings.Contains(listed, ".env") != c.trusts {
+				t.Errorf("listed: %s", listed)
+			}
+			if listed != "" && !strings.Contains(listed, "./extensions/theirs/gemini-extension.json\n") {
+				t.Errorf("the user's extension is missing: %s", listed)
+			}
+			if _, err := os.Stat(filepath.Join(home, ".gemini", "extensions", "ralph-hooks-of-this-run")); err == nil {
+				t.Error("the user has an extension more")
 			}
 		})
 	}

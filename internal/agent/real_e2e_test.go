@@ -86,6 +86,9 @@ func leftOut(t *testing.T, why string) {
 // TestMain says at the end what was not run, so that it does not drown in the output.
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
 	for _, why := range slices.Sorted(maps.Keys(notRun)) {
 		fmt.Println(why)
 	}
