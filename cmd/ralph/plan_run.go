@@ -22,8 +22,8 @@ type planRun struct {
 	Model        *string        `placeholder:"NAME" help:"The agent's model: opus, sonnet. Default: the agent's own."`
 	Sandbox      bool           `xor:"sandbox" help:"Refuse to run without a sandbox that holds."`
 	NoSandbox    bool           `xor:"sandbox" help:"Run without a sandbox."`
-	SkipReview   bool           `xor:"review" help:"No reviews: an iteration that implements a story sets it to passed itself."`
-	ReviewCap    *int           `xor:"review" placeholder:"N" help:"How many reviews a story may take before it is approved all the same, and marked so. Default: 5."`
+	SkipReview   bool           `help:"No reviews: an iteration that implements a story sets it to passed itself."`
+	ReviewCap    *int           `placeholder:"N" help:"How many reviews a story may take before it is approved all the same, and marked so. Default: 5."`
 	Timeout      *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: 60m."`
 	AgentTimeout *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
 	Resume       bool           `xor:"again" help:"Go on with the last run, even when it has ended."`

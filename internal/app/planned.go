@@ -172,8 +172,8 @@ func (w *workshop) usePlan(src planSource) error {
 	}
 	w.plan = &planned{planSource: src, begun: plan, foreign: foreign, log: w.log,
 		rules: task.PlanRules{SkipReview: !w.settings.Review, ReviewCap: w.settings.ReviewCap}}
-	if broken := plan.Invariants(w.plan.rules); len(broken) > 0 {
-		return invalid("%s: %s", src.File, violationLines(broken))
+	if err := w.plan.sound(); err != nil {
+		return err
 	}
 	if w.redact != nil && w.redact(string(src.Content)) != string(src.Content) {
 		return invalid("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
@@ -189,6 +189,14 @@ func (w *workshop) usePlan(src planSource) error {
 	w.commits = w.plan.file
 	w.goal = goal{most: w.settings.Iterations(config.PlanIterations)}
 	return w.judged()
+}
+
+// sound says what is wrong with a plan that was begun by other rules, or by hand.
+func (p *planned) sound() error {
+	if broken := p.begun.Invariants(p.rules); len(broken) > 0 {
+		return invalid("%s: %s", p.File, violationLines(broken))
+	}
+	return nil
 }
 
 // planFile is where the plan is put right; nil for a run without one.
@@ -258,7 +266,7 @@ func (src planSource) own(cut bool) []string {
 }
 
 // planTask reads the plan in the clone.
-func (l *Local) planTask(from string) (t task.Task, err error) {
+func (l *Local) planTask(ctx context.Context, from string) (t task.Task, err error) {
 	dir, err := inClone(l.Dir, from, l.Plan)
 	if err != nil {
 		return t, err
@@ -266,8 +274,13 @@ func (l *Local) planTask(from string) (t task.Task, err error) {
 	if l.source, err = readPlanIn(l.Dir, dir); err != nil {
 		return t, err
 	}
-	t, l.source.plan, err = l.source.task()
-	return t, err
+	if t, l.source.plan, err = l.source.task(); err != nil {
+		return t, err
+	}
+	if err := git.CheckBranchName(ctx, l.source.plan.BranchName); err != nil {
+		return t, invalid("%s: branchName: %w", l.source.File, err)
+	}
+	return t, nil
 }
 
 // inClone is a directory as git names it, from the top of the clone.
@@ -354,6 +367,9 @@ func (p *planned) lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) 
 	}
 	if p.begun, p.foreign, err = readPlan(src.File, src.Content); err != nil {
 		return c, &invalidError{err}
+	}
+	if err := p.sound(); err != nil {
+		return c, err
 	}
 	if p.PRD, p.Prompt = src.PRD, src.Prompt; !p.foreign || bytes.Equal(src.Content, p.begun.Marshal()) {
 		return c, nil

@@ -111,7 +111,7 @@ func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
 	case l.Task != "":
 		return taskFile(l.Dir, from, l.Task)
 	case l.Plan != "":
-		return l.planTask(from)
+		return l.planTask(ctx, from)
 	}
 	if number, err := strconv.Atoi(strings.TrimPrefix(l.Issue, "#")); err == nil && number > 0 {
 		return l.fromGitHub(ctx, number)
