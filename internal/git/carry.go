@@ -70,6 +70,9 @@ func (t *Tree) lay(ctx context.Context, as, at string, which func(name string) b
 			puts = append(puts, ch.was)
 		}
 	}
+	if err := t.inIndex(ctx, nil, puts, gone); err != nil {
+		return err
+	}
 	return t.layDown(ctx, puts, gone)
 }
 

@@ -106,11 +106,19 @@ func (t *Tree) between(ctx context.Context, from, to string) (loop.Commit, error
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("reading commit %s: %w", to, err)
 	}
-	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames", from, to)
-	if err != nil {
-		return loop.Commit{}, fmt.Errorf("comparing commits %.12s and %s: %w", from, to, err)
+	return t.compared(ctx, from, fields(ids)...)
+}
+
+// compared is between for one whose commit and tree are known.
+func (t *Tree) compared(ctx context.Context, from string, ids ...string) (loop.Commit, error) {
+	if len(ids) != 2 {
+		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
 	}
-	return t.described(fields(ids), stats)
+	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames", from, ids[0])
+	if err != nil {
+		return loop.Commit{}, fmt.Errorf("comparing commits %.12s and %.12s: %w", from, ids[0], err)
+	}
+	return t.described(ids, stats)
 }
 
 func (t *Tree) described(ids []string, stats string) (loop.Commit, error) {

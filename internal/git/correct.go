@@ -41,12 +41,18 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	commit, tree, err := t.commitOn(ctx, puts, gone, c.Message)
+	steady := t.indexed == t.head
+	t.indexed = ""
+	commit, tree, err := t.commitOn(ctx, steady && t.bot, puts, gone, c.Message)
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
-	steady := t.indexed == t.head
-	t.indexed = ""
+	if !steady || !t.bot { // else it is done
+		err = t.inIndex(ctx, nil, puts, gone)
+	}
+	if err != nil {
+		return loop.Commit{}, fmt.Errorf("correcting the index: %w", err)
+	}
 	if err := t.layDown(ctx, puts, gone); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the working tree: %w", err)
 	}
@@ -59,7 +65,7 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if commit == t.head {
 		return loop.Commit{SHA: commit, Tree: tree, Empty: true, NoDiff: tree == t.baseTree}, t.handOver()
 	}
-	made, err := t.between(ctx, t.head, commit)
+	made, err := t.compared(ctx, t.head, commit, tree)
 	if err != nil {
 		return loop.Commit{}, err
 	}
@@ -233,16 +239,20 @@ func (t *Tree) blobs(ctx context.Context, files map[string][]byte) (ids map[stri
 	return ids, nil
 }
 
-// commitOn makes a commit on top of the newest one, by an index of its own. When the tree stays the same the result is the newest.
-func (t *Tree) commitOn(ctx context.Context, puts, gone []entry, message string) (commit, tree string, err error) {
-	dir, err := os.MkdirTemp(t.state, "correct-")
-	if err != nil {
-		return "", "", err
-	}
-	defer os.RemoveAll(dir)
-	own := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, _, err := t.git.run(ctx, call{env: own, args: []string{"read-tree", t.head}}); err != nil {
-		return "", "", err
+// commitOn makes a commit on top of the newest one: by the tree's index when that is steady, known to be at the newest and nobody
+// else's, else by one of its own. When the tree stays the same the result is the newest.
+func (t *Tree) commitOn(ctx context.Context, steady bool, puts, gone []entry, message string) (commit, tree string, err error) {
+	var own []string
+	if !steady {
+		dir, err := os.MkdirTemp(t.state, "correct-")
+		if err != nil {
+			return "", "", err
+		}
+		defer os.RemoveAll(dir)
+		own = []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+		if _, _, err := t.git.run(ctx, call{env: own, args: []string{"read-tree", t.head}}); err != nil {
+			return "", "", err
+		}
 	}
 	if err := t.inIndex(ctx, own, puts, gone); err != nil {
 		return "", "", err

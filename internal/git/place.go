@@ -9,11 +9,8 @@ import (
 	"strings"
 )
 
-// layDown makes index and working tree hold entries, and others not.
+// layDown makes the working tree hold entries as the index has them, and others not.
 func (t *Tree) layDown(ctx context.Context, puts, gone []entry) error {
-	if err := t.inIndex(ctx, nil, puts, gone); err != nil {
-		return err
-	}
 	for _, first := range []bool{true, false} {
 		some := func(all []entry) []entry {
 			return slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.steers() != first })
