@@ -40,7 +40,7 @@ func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened
 		branch, fresh = l.source.plan.BranchName, way == loop.Begin && l.Fresh
 	}
 	tree, err := git.Open(ctx, l.Dir, git.Options{
-		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID, Own: l.source.own(way != loop.Begin && !before.Settled()),
+		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID, Join: l.Plan != "", Own: l.source.own(way != loop.Begin && !before.Settled()),
 		Fresh: fresh, Resume: way != loop.Begin, Settled: before.Settled(), Log: l.log, Secrets: l.secrets(),
 	}, branch, l.after)
 	if err != nil {

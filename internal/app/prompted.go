@@ -207,7 +207,7 @@ func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*open
 		p.log("%s: there is no run of this prompt to go on with", way)
 	}
 	shop.dir = filepath.Join(p.Dir, ".ralph", "runs", run)
-	book, err := journal.Open(shop.dir)
+	book, err := p.book(shop.dir)
 	if err != nil {
 		return work, err
 	}
