@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,12 +26,12 @@ type need struct {
 var needs = map[string]need{
 	"amp": {
 		hosts: []string{"ampcode.com", "*.ampcode.com"},
-		files: slices.Concat(shared(".local/share/amp/secrets.json"), shown(".config/amp")),
+		files: slices.Concat(shared(".local/share/amp/secrets.json"), copied(".config/amp")),
 	},
 	"claude": {
 		hosts: []string{"*.anthropic.com", "claude.ai", "platform.claude.com"},
 		files: slices.Concat(shared(".claude/.credentials.json"), shown(".claude/settings.json", ".claude/CLAUDE.md", ".claude/agents", ".claude/commands",
-			".claude/skills", ".claude/plugins", ".claude/hooks", ".claude/rules", ".claude/output-styles"), []sandbox.File{{Path: ".claude.json", How: sandbox.Copied}}),
+			".claude/skills", ".claude/plugins", ".claude/hooks", ".claude/rules", ".claude/output-styles"), copied(".claude.json")),
 		dir: ".claude", from: "CLAUDE_CONFIG_DIR",
 	},
 	"codex": {
@@ -41,16 +42,17 @@ var needs = map[string]need{
 	"gemini": {
 		hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "aiplatform.googleapis.com"},
 		files: slices.Concat(shared(".gemini/oauth_creds.json", ".gemini/google_accounts.json"), shown(".gemini/settings.json", ".gemini/GEMINI.md",
-			".gemini/extensions", ".gemini/commands", ".gemini/policies"), []sandbox.File{{Path: ".gemini/installation_id", How: sandbox.Copied}}),
+			".gemini/extensions", ".gemini/commands", ".gemini/policies"), copied(".gemini/installation_id")),
 	},
 	"opencode": {
 		hosts: []string{"models.dev", "opencode.ai", "*.opencode.ai", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
-		files: slices.Concat(shared(".local/share/opencode/auth.json"), shown(".config/opencode")),
+		files: slices.Concat(shared(".local/share/opencode/auth.json"), copied(".config/opencode")), // it writes beside its settings
 	},
 }
 
 func shared(paths ...string) []sandbox.File { return files(sandbox.Shared, paths) }
 func shown(paths ...string) []sandbox.File  { return files(sandbox.Shown, paths) }
+func copied(paths ...string) []sandbox.File { return files(sandbox.Copied, paths) }
 
 func files(how sandbox.How, paths []string) (list []sandbox.File) {
 	for _, path := range paths {
@@ -64,7 +66,14 @@ var baseURLs = []string{
 	"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "AMP_URL", "OPENCODE_MODELS_URL", "OLLAMA_HOST",
 }
 
-var aURL = regexp.MustCompile(`https?://[^\s"',;<>]+`)
+var (
+	aURL = regexp.MustCompile(`https?://[^\s"',;<>]+`)
+	// aSetting is a setting of an agent that says where something is that it speaks to.
+	aSetting = regexp.MustCompile(`(?i)(?:base_?url|endpoint|url)["']?\s*[:=]\s*["'](https?://[^"'\s]+)`)
+)
+
+// settingBytes is how much of an agent's settings file is read.
+const settingBytes = 1 << 20
 
 // Needs is what the agent of these options needs in a sandbox.
 func Needs(o Options) sandbox.Agent {
@@ -81,7 +90,7 @@ func Needs(o Options) sandbox.Agent {
 			a.Files = append(a.Files, f)
 		}
 	}
-	said := slices.Clone(o.Flags)
+	said := append(slices.Clone(o.Flags), told(a.Files, (&talk{Options: o}).home())...)
 	for _, name := range baseURLs {
 		if value := proc.Value(o.Parent, name); value != "" && (!known || slices.Contains(d.pass, name)) {
 			if !strings.Contains(value, "://") {
@@ -101,6 +110,37 @@ func Needs(o Options) sandbox.Agent {
 		}
 	}
 	return a
+}
+
+// told are the URLs that the user's own settings of the agent name.
+func told(files []sandbox.File, home string) (urls []string) {
+	for _, f := range files {
+		if f.How == sandbox.Shared { // a login
+			continue
+		}
+		path := f.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(home, path)
+		}
+		names := []string{path}
+		if entries, err := os.ReadDir(path); err == nil {
+			names = nil
+			for _, e := range entries {
+				names = append(names, filepath.Join(path, e.Name()))
+			}
+		}
+		for _, name := range names {
+			info, err := os.Stat(name)
+			if err != nil || !info.Mode().IsRegular() || info.Size() > settingBytes || !slices.Contains([]string{".json", ".jsonc", ".toml"}, filepath.Ext(name)) {
+				continue
+			}
+			text, _ := os.ReadFile(name)
+			for _, found := range aSetting.FindAllSubmatch(text, -1) {
+				urls = append(urls, string(found[1]))
+			}
+		}
+	}
+	return urls
 }
 
 // hostOf is the host and port of a URL.

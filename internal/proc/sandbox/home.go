@@ -67,6 +67,17 @@ func (s *Sandbox) inherit(u Use) error {
 		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much for the agent to take over", size>>20)
 		return nil
 	}
+	return copyAll(from, to)
+}
+
+// copyAll copies a file, or a directory with all that is in it.
+func copyAll(from, to string) error {
+	if !exists(from) {
+		return fs.ErrNotExist
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -132,15 +143,9 @@ func (s *Sandbox) makeHome(u Use) error {
 			if f.How != Copied {
 				continue
 			}
-			content, err := os.ReadFile(f.Path)
+			err := copyAll(f.Path, filepath.Join(r.home, f.At))
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 				continue
-			}
-			if err == nil {
-				err = os.MkdirAll(filepath.Dir(filepath.Join(r.home, f.At)), 0o700)
-			}
-			if err == nil {
-				err = os.WriteFile(filepath.Join(r.home, f.At), content, 0o600)
 			}
 			if err != nil {
 				return err
