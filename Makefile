@@ -13,8 +13,8 @@ all: build lint test
 build: ## bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
-test: # make lint vets
-	go test -vet=off ./...
+test: # make lint vets; tests wait for processes more than they compute
+	go test -vet=off -parallel 4 ./...
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
 	$< run

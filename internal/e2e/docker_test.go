@@ -16,6 +16,7 @@ const image = "ralph-e2e:test"
 // TestImage builds the Dockerfile, without the agents from npm, and has a container take a labelled issue to a pull request as GitHub
 // does: ralph is root and process 1.
 func TestImage(t *testing.T) {
+	t.Parallel()
 	e := startEngine(t)
 	file, err := os.ReadFile("../../Dockerfile")
 	if err != nil {

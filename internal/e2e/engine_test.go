@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -84,8 +83,7 @@ func (e engine) docker(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// need makes sure that the engine has a base image: its own, a registry's, or a stand-in. The stand-in is this machine's Debian, made
-// anew, with this machine's Go: it has what the Dockerfile's steps run, but no node.
+// need makes sure that the engine has a base image: its own, a registry's, or a stand-in.
 func (e engine) need(t *testing.T, images []string) {
 	t.Helper()
 	standIn := ""
@@ -107,24 +105,4 @@ func (e engine) pull(t *testing.T, image string) bool {
 	cmd := exec.CommandContext(ctx, "docker", "pull", "--quiet", image)
 	cmd.Env = e.env
 	return cmd.Run() == nil
-}
-
-func (e engine) standIn(t *testing.T) string {
-	t.Helper()
-	const name = "ralph-e2e-base:local"
-	bootstrap, err := exec.LookPath("debootstrap")
-	if err != nil || os.Geteuid() != 0 {
-		t.Skip("left out: no registry can be reached, and debootstrap, as root, is not here to make the base images")
-	}
-	root := t.TempDir()
-	run(t, exec.CommandContext(t.Context(), bootstrap, "--variant=minbase", "--include=ca-certificates", "bookworm", root), 0)
-	const certificates = "/etc/ssl/certs/ca-certificates.crt" // this machine's: a proxy's may be among them
-	run(t, exec.Command("cp", certificates, root+certificates), 0)
-	goroot := strings.TrimSpace(run(t, exec.Command("go", "env", "GOROOT"), 0))
-	script := `tar -C "$1" --exclude='./dev/*' --exclude='./var/cache/apt/archives/*.deb' --transform 's,^go/,usr/local/go/,' -c . -C "$2/.." "${2##*/}" | ` +
-		`docker import --change 'ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' - "$3"`
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script, "stand-in", root, goroot, name)
-	cmd.Env = e.env
-	run(t, cmd, 0)
-	return name
 }

@@ -39,6 +39,7 @@ jobs:
 // TestHostAction has a runner take a labelled issue to a pull request with host/action.yml, which builds ralph from this source.
 // Act, the runner, is not GitHub's: permissions, concurrency and time limits of jobs are not what is tested here.
 func TestHostAction(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	log := run(t, act(t, s, ""), 0)
 	s.check(t)
@@ -56,6 +57,7 @@ func TestHostAction(t *testing.T) {
 
 // TestHostActionWithoutABinary says what is wrong when ralph_path is.
 func TestHostActionWithoutABinary(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	log := run(t, act(t, s, "/no/such/ralph"), 1)
 	if want := `input ralph_path is "/no/such/ralph", which is no program`; !strings.Contains(log, want) {

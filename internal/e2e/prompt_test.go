@@ -39,10 +39,11 @@ var clis = []cli{
 
 // TestPromptRunWithRealAgents gives ralph a prompt on the command line, with each agent as its user has it.
 func TestPromptRunWithRealAgents(t *testing.T) {
-	ralph := filepath.Join(t.TempDir(), "ralph")
-	run(t, exec.Command("go", "build", "-o", ralph, "../../cmd/ralph"), 0)
+	t.Parallel()
 	for _, c := range clis {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ralph := compiledRalph(t)
 			bin := installed(t, c.name)
 			m := model.New(model.Scenario("ok")...)
 			defer m.Close()

@@ -4,11 +4,13 @@
 package e2e_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/fake"
@@ -150,6 +152,37 @@ func outputs(t *testing.T, path string) map[string]string {
 		found[name] = value
 	}
 	return found
+}
+
+// compiledRalph is ralph as a program, which is compiled once.
+func compiledRalph(t *testing.T) string {
+	t.Helper()
+	compiling.Do(func() {
+		var out []byte
+		if programDir, compiledBadly = os.MkdirTemp("", "ralph-e2e-program-"); compiledBadly == nil {
+			if out, compiledBadly = exec.Command("go", "build", "-o", filepath.Join(programDir, "ralph"), "../../cmd/ralph").CombinedOutput(); compiledBadly != nil {
+				compiledBadly = fmt.Errorf("%w: %s", compiledBadly, out)
+			}
+		}
+	})
+	if compiledBadly != nil {
+		t.Fatal(compiledBadly)
+	}
+	return filepath.Join(programDir, "ralph")
+}
+
+var (
+	compiling     sync.Once
+	programDir    string
+	compiledBadly error
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
+	os.Exit(code)
 }
 
 // run runs a program and fails the test with its output when it does not end with the code.

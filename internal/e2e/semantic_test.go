@@ -27,9 +27,8 @@ completion:
 // TestSemanticVerificationWithRealClaude: the real CLI is asked in a context of its own, without a tool but the one that it answers with,
 // and its answer decides.
 func TestSemanticVerificationWithRealClaude(t *testing.T) {
-	bin := installed(t, "claude")
-	ralph := filepath.Join(t.TempDir(), "ralph")
-	run(t, exec.Command("go", "build", "-o", ralph, "../../cmd/ralph"), 0)
+	t.Parallel()
+	bin, ralph := installed(t, "claude"), compiledRalph(t)
 	for _, c := range []struct {
 		name     string
 		verified bool
@@ -40,6 +39,7 @@ func TestSemanticVerificationWithRealClaude(t *testing.T) {
 		{"not met", false, 1, "Last verification: it says nothing of the sort"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			m := model.New(
 				model.Turn{Tools: []model.Tool{model.Write("hello.txt", "hello\n")}}, model.Turn{Text: "<promise>GREETED</promise>"},
 				model.Turn{Tools: []model.Tool{{Name: "StructuredOutput", Input: map[string]any{"verified": c.verified, "reason": "it says nothing of the sort"}}}}, model.Turn{Text: "Said."},
