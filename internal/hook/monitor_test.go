@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -110,7 +111,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := Read(strings.NewReader(strings.Repeat(" ", MostInput+1))); err != (TooLong{}) {
+	if _, err := Read(strings.NewReader(strings.Repeat(" ", MostInput+1))); !errors.As(err, &TooLong{}) {
 		t.Error(err)
 	}
 }
