@@ -116,6 +116,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if resolved, err := real(program); err == nil {
 		v.show(b.s.o.Home, resolved)
 	}
+	v.elsewhere(&b.s.o, s.Dir)
 	at := b.s.rooms(u)
 	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
 	args := slices.Concat(b.first,
@@ -188,14 +189,32 @@ func own(dir string) []string {
 	return []string{"--bind", dir, dir}
 }
 
-// worktree shows where the process works: the run's own tree to write, but what decides over the next process there, or a checkout to
-// read.
+// inTree reports whether a directory is in the run's own tree.
+func (o *Options) inTree(dir string) bool { return over(clone(o.Dir, o.Home), dir) }
+
+// elsewhere lets a process see where it works, when that is not the run's own tree: a checkout that is made for a reviewer. It never
+// writes there.
+func (v *view) elsewhere(o *Options, dir string) {
+	if o.inTree(dir) {
+		return
+	}
+	top := clone(dir, o.Home)
+	for _, path := range append(borrowed(top), top) {
+		v.show(o.Home, path)
+	}
+}
+
+// worktree shows the run's own tree: to write, but what decides over the next process there, or to read.
 func (b *bwrap) worktree(u Use, dir string) []string {
 	if at, err := real(dir); err == nil {
 		dir = at
 	}
+	if !b.s.o.inTree(dir) {
+		dir = b.s.o.Dir
+		u = Reads
+	}
 	top := clone(dir, b.s.o.Home)
-	if u == Reads || !over(clone(b.s.o.Dir, b.s.o.Home), dir) {
+	if u == Reads {
 		args := []string{"--ro-bind", top, top}
 		for _, from := range borrowed(top) {
 			args = append(args, "--ro-bind", from, from)

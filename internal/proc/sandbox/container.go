@@ -77,7 +77,9 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		b.home = boxDir + "/home"
 	}
 	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
-	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache), b.agentFiles(u), b.worktree(u, s.Dir),
+	v := view{hidden: []string{"/"}, as: o.As} // nothing of this machine is there
+	v.elsewhere(&o, s.Dir)
+	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache), b.agentFiles(u), shown(v), b.worktree(u, s.Dir),
 		b.writable(), own(s.Own), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
 	if err != nil {
 		g.close()

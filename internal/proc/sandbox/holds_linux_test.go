@@ -394,3 +394,39 @@ func howItEnded(t *testing.T, mode string) {
 		}
 	}
 }
+
+// TestReaders: who reads has a checkout of its own, or the tree, and writes neither; where it works shows nothing else of the machine.
+func TestReaders(t *testing.T) {
+	for _, mode := range []string{Bwrap, Landlock} {
+		t.Run(mode, func(t *testing.T) {
+			g := newGround(t)
+			checkout := filepath.Join(g.dir, "review-1")
+			put(t, checkout+"/file.txt", "text")
+			put(t, checkout+"/.git/objects/info/alternates", g.Worktree+"/.git/objects\n")
+			put(t, g.Worktree+"/.git/objects/pack/p", "an object")
+			everybody(t, g.dir)
+			s := g.open(t, g.options(mode, nil))
+			for _, c := range []struct {
+				u               Use
+				dir, line, want string
+			}{
+				{Reads, checkout, `cat file.txt; cat ` + g.Worktree + `/.git/objects/pack/p`, "textan object"},
+				{Reads, checkout, `echo x > new.txt || echo no`, "no\n"},
+				{Reads, checkout, `echo x > ` + g.Worktree + `/file.txt || echo no`, "no\n"},
+				{Reads, g.Worktree, `cat file.txt; echo x > file.txt || echo no`, "textno\n"},
+				{Works, checkout, `echo x > new.txt || echo no`, "no\n"},
+				{Works, "/", `cat ` + g.Key + ` || echo no`, "no\n"},
+				{Checks, g.Home, `cat ` + g.Key + ` || echo no`, "no\n"},
+				{Checks, g.dir, `cat ` + g.Key + ` || echo no`, "no\n"},
+			} {
+				var out bytes.Buffer
+				r, err := proc.Run(context.Background(), proc.Spec{
+					Argv: []string{"sh", "-c", "{ " + c.line + "; } 2>/dev/null"}, Dir: c.dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(c.u), Stdout: &out, Timeout: time.Minute,
+				})
+				if err != nil || out.String() != c.want {
+					t.Errorf("%d in %s: %s: %q, want %q (%+v %v)", c.u, c.dir, c.line, out.String(), c.want, r, err)
+				}
+			}
+		})
+	}
+}

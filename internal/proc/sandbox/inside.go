@@ -16,7 +16,9 @@ type Inside struct {
 	Write   []string `json:"write,omitempty"`
 	Devices []string `json:"devices,omitempty"`
 	Connect []uint16 `json:"connect,omitempty"`
-	Above   uint16   `json:"above,omitempty"` // and every port from this one on
+	// From and To bound the ports that the system gives to servers that ask for any; 0: TCP is not restricted.
+	From int `json:"from,omitempty"`
+	To   int `json:"to,omitempty"`
 }
 
 // arguments are those of our own program: what to do, what to become, and with which arguments.

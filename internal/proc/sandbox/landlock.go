@@ -61,7 +61,8 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 
 // open says what does not hold.
 func (l *landlocked) open() string {
-	open := []string{"hooks and configuration in .git can be written", fmt.Sprintf("TCP is open to ports from %d on", l.above())}
+	from, to := servers()
+	open := []string{"hooks and configuration in .git can be written", fmt.Sprintf("TCP is open to the ports from %d to %d, which servers of tests get", from, to)}
 	if l.abi < llNet {
 		open[1] = "TCP is open"
 	}
@@ -77,14 +78,13 @@ func (l *landlocked) open() string {
 	return strings.Join(open, ", ")
 }
 
-// above is the first of the ports that the system gives to whoever listens at any: servers of tests are there.
-func (l *landlocked) above() int {
+// servers bounds the ports that the system gives to whoever listens at any: servers of tests are there.
+func servers() (from, to int) {
 	text, _ := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
-	first, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\t")
-	if n, err := strconv.Atoi(first); err == nil && n >= 1024 {
-		return n
+	if n, err := fmt.Sscan(string(text), &from, &to); n == 2 && err == nil && from >= 1024 && to > from {
+		return from, to
 	}
-	return 32768
+	return 32768, 60999
 }
 
 // linkFiles puts what an agent has of the user's home into its own, and what it has of the checks' cache.
@@ -134,18 +134,22 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if resolved, err := real(program); err == nil {
 		v.show(o.Home, resolved)
 	}
+	v.elsewhere(&o, s.Dir)
 	top, in := clone(s.Dir, o.Home), Inside{}
 	in.Read = append(v.granted("/", 0), v.shown...)
 	for _, link := range v.links {
 		in.Read = append(in.Read, link[1])
 	}
-	in.Read = append(append(in.Read, o.self), borrowed(top)...)
+	in.Read = append(in.Read, o.self)
+	if o.inTree(s.Dir) {
+		in.Read = append(in.Read, borrowed(top)...)
+	}
 	in.Write = append([]string{r.home, r.cache, r.temp}, o.Writable...)
 	if s.Own != "" {
 		in.Write = append(in.Write, s.Own)
 	}
-	if u == Reads || !over(clone(o.Dir, o.Home), s.Dir) {
-		in.Read = append(in.Read, top)
+	if u == Reads || !o.inTree(s.Dir) {
+		in.Read = append(in.Read, clone(o.Dir, o.Home))
 	} else {
 		in.Write = append(in.Write, top)
 		if dir, common := linked(filepath.Join(top, ".git")); common != "" {
@@ -165,7 +169,8 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	}
 	in.Devices = devices
 	if l.abi >= llNet {
-		in.Connect, in.Above = []uint16{l.port[u]}, uint16(l.above())
+		in.Connect = []uint16{l.port[u]}
+		in.From, in.To = servers()
 		for _, at := range l.s.carried(u) {
 			_, port, _ := net.SplitHostPort(at)
 			if n, err := strconv.ParseUint(port, 10, 16); err == nil {
