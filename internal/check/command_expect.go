@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -115,7 +114,7 @@ func failedTests(n int) string {
 func vacuous(t failure.Tests) bool { return t.Known && t.Ran == 0 }
 
 // asksForNone matches a command that says itself that it is to run no test: it builds, or collects.
-var asksForNone = regexp.MustCompile(`\s(?:-DskipTests(?:=true)?|-Dmaven\.test\.skip(?:=true)?|--collect-only|--co|-run[= ](?:\^\$|'\^\$'|"\^\$"))(?:[\s;&|]|$)`)
+var asksForNone = lazy(`\s(?:-DskipTests(?:=true)?|-Dmaven\.test\.skip(?:=true)?|--collect-only|--co|-run[= ](?:\^\$|'\^\$'|"\^\$"))(?:[\s;&|]|$)`)
 
 // remark is what a reader should know of a command that passed.
 func (c *Command) remark(o ending) string {

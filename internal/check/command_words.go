@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -44,7 +43,7 @@ func (c *Command) reason(r proc.Result) string {
 	return fmt.Sprintf("it exited with code %d", r.Exit)
 }
 
-var failing = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
+var failing = lazy(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
 
 // tellingOf is the first place that an output names, or else the line of it that tells.
 func tellingOf(findings []loop.Finding, output string) string {
@@ -136,7 +135,7 @@ func lastRunes(s string, n int) string {
 	return s[end:]
 }
 
-var notSlug = regexp.MustCompile(`[^A-Za-z0-9]+`)
+var notSlug = lazy(`[^A-Za-z0-9]+`)
 
 // Slug makes a command part of a file name (S1-98).
 func Slug(command string) string {

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -136,7 +135,7 @@ type editedFile struct {
 
 // judging matches the path of a script that is there to judge by its own name or that of a directory. A check also runs the program that it
 // checks ("node app.js --selftest"), and that is the work.
-var judging = regexp.MustCompile(`(?i)(?:^|[/_.-])(?:tests?|testing|specs?|checks?|checking|ci|lint|linters?|verify|verification|validate|validation|e2e|smoke|asserts?|gates?|guards?|guardrails?|coverage|cov|build|scripts?|tools?|hack|make|mage|magefile|nox|noxfile|tox|conftest|runtests?|tasks?|taskfile|rakefile|gruntfile|gulpfile|justfile|makefile|pre-?commit|presubmit)(?:[/_.-]|\d|$)`)
+var judging = lazy(`(?i)(?:^|[/_.-])(?:tests?|testing|specs?|checks?|checking|ci|lint|linters?|verify|verification|validate|validation|e2e|smoke|asserts?|gates?|guards?|guardrails?|coverage|cov|build|scripts?|tools?|hack|make|mage|magefile|nox|noxfile|tox|conftest|runtests?|tasks?|taskfile|rakefile|gruntfile|gulpfile|justfile|makefile|pre-?commit|presubmit)(?:[/_.-]|\d|$)`)
 
 // first reports whether something was not looked at before, and remembers it.
 func (r *reach) first(what ...string) bool {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -119,15 +118,15 @@ func (r *reach) readMake(files []string, dir string, just bool, read func(string
 }
 
 var (
-	setsVar    = regexp.MustCompile(`^\s*(?:(?:export|override|private)\s+)*([\w.-]+)\s*(?:::?:?|\?|\+|!)?=`)
-	defines    = regexp.MustCompile(`^\s*define\s+([\w.-]+)`)
-	includes   = regexp.MustCompile(`^\s*(?:-?include|sinclude|import)\s+(.*)$`)
-	ruleHead   = regexp.MustCompile(`^([^\s:=#][^:=#]*?)\s*::?(?:$|\s*([^=:].*)?$)`)
-	recipeHead = regexp.MustCompile(`^@?([\w-]+)(?:\s[^:]*)?:(?:$|\s*([^=].*)?$)`) // of just
-	condition  = regexp.MustCompile(`^\s*(?:ifn?eq|ifn?def|else|endif)\b`)
-	usesVar    = regexp.MustCompile(`\$[({]([\w.-]+)|\{\{\s*([\w-]+)|\$([A-Za-z])`)
-	again      = regexp.MustCompile(`\$[({]MAKE[)}]|\bmake\b|\bjust\b`)
-	globals    = regexp.MustCompile(`^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|\.DEFAULT_GOAL|\.ONESHELL|\.IGNORE|\.SILENT|\.POSIX|set)$`)
+	setsVar    = lazy(`^\s*(?:(?:export|override|private)\s+)*([\w.-]+)\s*(?:::?:?|\?|\+|!)?=`)
+	defines    = lazy(`^\s*define\s+([\w.-]+)`)
+	includes   = lazy(`^\s*(?:-?include|sinclude|import)\s+(.*)$`)
+	ruleHead   = lazy(`^([^\s:=#][^:=#]*?)\s*::?(?:$|\s*([^=:].*)?$)`)
+	recipeHead = lazy(`^@?([\w-]+)(?:\s[^:]*)?:(?:$|\s*([^=].*)?$)`) // of just
+	condition  = lazy(`^\s*(?:ifn?eq|ifn?def|else|endif)\b`)
+	usesVar    = lazy(`\$[({]([\w.-]+)|\{\{\s*([\w-]+)|\$([A-Za-z])`)
+	again      = lazy(`\$[({]MAKE[)}]|\bmake\b|\bjust\b`)
+	globals    = lazy(`^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|\.DEFAULT_GOAL|\.ONESHELL|\.IGNORE|\.SILENT|\.POSIX|set)$`)
 )
 
 // parse adds what a file says, and returns the files that it includes.

@@ -2,7 +2,6 @@ package check
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -75,13 +74,13 @@ func inTree(dir, name string) (string, bool) {
 }
 
 var (
-	interpreter = regexp.MustCompile(`^(?:sh|bash|dash|zsh|ksh|ash|python[\d.]*|pypy[\d.]*|node|nodejs|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|pwsh|powershell|lua|groovy|source|\.)$`)
-	shells      = regexp.MustCompile(`^(?:sh|bash|dash|zsh|ksh|ash)$`)
-	commands    = regexp.MustCompile(`^-[a-z]*c$`)    // sh -c, bash -euc
-	options     = regexp.MustCompile(`^[-+][a-z]*o$`) // bash -euo pipefail
-	assignment  = regexp.MustCompile(`^[A-Za-z_]\w*=`)
-	number      = regexp.MustCompile(`^[\d.]+[smhd]?$`)
-	shebang     = regexp.MustCompile(`^#!.*\b(?:sh|bash|dash|zsh|ksh|ash)\b`)
+	interpreter = lazy(`^(?:sh|bash|dash|zsh|ksh|ash|python[\d.]*|pypy[\d.]*|node|nodejs|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|pwsh|powershell|lua|groovy|source|\.)$`)
+	shells      = lazy(`^(?:sh|bash|dash|zsh|ksh|ash)$`)
+	commands    = lazy(`^-[a-z]*c$`)    // sh -c, bash -euc
+	options     = lazy(`^[-+][a-z]*o$`) // bash -euo pipefail
+	assignment  = lazy(`^[A-Za-z_]\w*=`)
+	number      = lazy(`^[\d.]+[smhd]?$`)
+	shebang     = lazy(`^#!.*\b(?:sh|bash|dash|zsh|ksh|ash)\b`)
 )
 
 // wrappers run the command that follows; with two words, the second belongs to it.
@@ -175,7 +174,7 @@ func (r *reach) interpreted(name string, args, dirs []string, step int) {
 }
 
 // installed are modules of Python that judge and come from elsewhere. One of the same name in the tree goes before them.
-var installed = regexp.MustCompile(`^(?:pytest|_pytest|unittest|doctest|nose2?|tox|nox|mypy|pyright|ruff|flake8|pylint|pycodestyle|pyflakes|black|isort|bandit|coverage|compileall|py_compile|build|pip|behave|robot|pre_commit)(?:\.|$)`)
+var installed = lazy(`^(?:pytest|_pytest|unittest|doctest|nose2?|tox|nox|mypy|pyright|ruff|flake8|pylint|pycodestyle|pyflakes|black|isort|bandit|coverage|compileall|py_compile|build|pip|behave|robot|pre_commit)(?:\.|$)`)
 
 // module follows python -m: a module of the tree goes before an installed one, so one that was added is an edit, too.
 func (r *reach) module(name string, dirs []string, step int) {

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -82,7 +81,7 @@ func because(t loop.Turn) string {
 }
 
 // response is what a message may be wrapped in. Its lines stay lines: the first is the subject, what follows an empty one the body.
-var response = regexp.MustCompile(`(?is)<response>(.*?)</response>`)
+var response = lazy(`(?is)<response>(.*?)</response>`)
 
 // Message is the commit message in an agent's answer: what its <response> holds, else its first line that says anything (S1-101,
 // S1-102). It is empty when the answer has none.

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -97,18 +96,18 @@ type mark struct {
 }
 
 var (
-	mergeBegin = regexp.MustCompile(`^<{7} \S`)
-	mergeEnd   = regexp.MustCompile(`^>{7} \S`)
+	mergeBegin = lazy(`^<{7} \S`)
+	mergeEnd   = lazy(`^>{7} \S`)
 	// stubs are whole statements.
-	stubs = regexp.MustCompile(`\braise\s+NotImplementedError\b|\bunimplemented!\s*\(|\btodo!\s*\(|\bNotImplementedException\s*\(|(?:^|[\s=({])TODO\s*\(\s*["')]|` +
+	stubs = lazy(`\braise\s+NotImplementedError\b|\bunimplemented!\s*\(|\btodo!\s*\(|\bNotImplementedException\s*\(|(?:^|[\s=({])TODO\s*\(\s*["')]|` +
 		`(?i:(?:panic!?|fatalError|raise|throw|abort|die|die!|fail|errors\.New|Errorf|preconditionFailure|log\.Fatal\w*|new \w*(?:Error|Exception)|\w*(?:Error|Exception))\s*\(?\s*(?:new\s+[\w\\]+\(\s*)?[@$]?["'` + "`" + `](?:todo\b|(?:\w+[ :.-]+){0,4}(?:not(?: been)?(?: yet)? implemented|not implemented yet|unimplemented|implement me)\b))`)
 	// remarks stand in comments.
-	remarks = regexp.MustCompile(`\b(?:TODO|FIXME|XXX|HACK)(?:[:(\s!,-]|$)`)
-	noWork  = regexp.MustCompile(`(?i)\bTODOs?[ -]?(?:list|app|application|item|entry|entries|text|title|model|store|component|page|view|api|s\b)|\bTODOs?\.(?:md|txt)|\bno (?:more )?todos?\b`)
-	phrases = regexp.MustCompile(`(?i)\byour (?:code|logic|implementation) (?:goes )?here\b|\b(?:rest|remainder) of (?:the |your )?(?:code|implementation|function|file|method|methods|class|logic)\b|\bexisting code (?:here|unchanged|remains|stays)\b|` +
+	remarks = lazy(`\b(?:TODO|FIXME|XXX|HACK)(?:[:(\s!,-]|$)`)
+	noWork  = lazy(`(?i)\bTODOs?[ -]?(?:list|app|application|item|entry|entries|text|title|model|store|component|page|view|api|s\b)|\bTODOs?\.(?:md|txt)|\bno (?:more )?todos?\b`)
+	phrases = lazy(`(?i)\byour (?:code|logic|implementation) (?:goes )?here\b|\b(?:rest|remainder) of (?:the |your )?(?:code|implementation|function|file|method|methods|class|logic)\b|\bexisting code (?:here|unchanged|remains|stays)\b|` +
 		`\b(?:code|implementation|logic|details) (?:omitted|goes here|to follow)\b|\bplaceholder (?:implementation|for now|until|code|logic|value|function|method|stub)\b|^\W*placeholder\b|\b(?:implement|finish|complete|do) (?:this|it|me|the rest) later\b|` +
 		`\bstub(?:bed)? (?:implementation|out|for now)\b|\bnot (?:yet )?implemented\b|\bunimplemented\b|\bto be implemented\b|\bsimplified (?:version|implementation) for now\b|^\W*(?:implementation|omitted|remaining code|same as before)\W*\.\.\.\W*$`)
-	abstract = regexp.MustCompile(`@(?:abc\.)?abstract\w*|\bclass \w*(?:Base|Abstract|Interface|Mixin|Protocol)\w*\b|\bclass \w+\(.*\b(?:ABC|Protocol|metaclass=ABCMeta)\b`)
+	abstract = lazy(`@(?:abc\.)?abstract\w*|\bclass \w*(?:Base|Abstract|Interface|Mixin|Protocol)\w*\b|\bclass \w+\(.*\b(?:ABC|Protocol|metaclass=ABCMeta)\b`)
 )
 
 // unfinished finds the marks among the added lines, in the order of the patch.

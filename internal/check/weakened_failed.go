@@ -2,7 +2,6 @@ package check
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -16,8 +15,8 @@ type failedBefore struct {
 }
 
 var (
-	tellsFailure = regexp.MustCompile(`(?i)\bfail(?:ed|ure|s)?\b|\berror\b|not ok\b|panicked|[✕✗✖×●]`)
-	tellsSuccess = regexp.MustCompile(`\bPASS(?:ED)?\b|--- SKIP|^\s*ok\b|[✓✔√]`)
+	tellsFailure = lazy(`(?i)\bfail(?:ed|ure|s)?\b|\berror\b|not ok\b|panicked|[✕✗✖×●]`)
+	tellsSuccess = lazy(`\bPASS(?:ED)?\b|--- SKIP|^\s*ok\b|[✓✔√]`)
 )
 
 // failures gathers the tests that failed on the base commit and earlier in this run.

@@ -2,7 +2,6 @@ package check
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -12,23 +11,23 @@ type language struct {
 	endings []string
 	hash    bool // # begins a comment, not //
 	// path matches the files that hold tests.
-	path *regexp.Regexp
+	path *pattern
 	// test matches the line that declares a test; its first group that is not empty is the name.
-	test *regexp.Regexp
+	test *pattern
 	// mark and marked: a function is a test when a line above it says so.
-	mark, marked *regexp.Regexp
+	mark, marked *pattern
 	// row matches a case of a table, by name.
-	row *regexp.Regexp
+	row *pattern
 	// skip matches what keeps one test from running, narrow what keeps many from it.
-	skip, narrow *regexp.Regexp
+	skip, narrow *pattern
 	// assert matches lines that can fail a test; trivial those that cannot although they look so: with two groups, when both are equal.
-	assert  *regexp.Regexp
-	trivial []*regexp.Regexp
+	assert  *pattern
+	trivial []*pattern
 }
 
-func all(patterns ...string) (list []*regexp.Regexp) {
+func all(patterns ...string) (list []*pattern) {
 	for _, p := range patterns {
-		list = append(list, regexp.MustCompile(p))
+		list = append(list, lazy(p))
 	}
 	return list
 }
@@ -45,81 +44,81 @@ const (
 var languages = []*language{
 	{ // Go
 		endings: []string{".go"},
-		path:    regexp.MustCompile(`_test\.go$`),
-		test:    regexp.MustCompile(`^func (?:\([^)]*\) )?((?:Test|Fuzz|Example)(?:[^\Wa-z]\w*)?)\(|^\s*\w+\.Run\("([^"]+)"`),
-		row:     regexp.MustCompile(`^\s*\{\s*(?:(?i:name|desc|description|title|test|scenario|label)\s*:\s*)?"([^"]+)"\s*[,}]|^\s*"([^"]+)":\s*\{`),
-		skip:    regexp.MustCompile(`\b\w+(?:\(\))?\.Skip(?:f|Now)?\(|\btesting\.Short\(\)`),
-		narrow:  regexp.MustCompile(`^//go:build\b|^// \+build\b`),
-		assert:  regexp.MustCompile(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(|\b\w+\(t[,)]|^\s*// (?:Output|Unordered output):` + helper),
+		path:    lazy(`_test\.go$`),
+		test:    lazy(`^func (?:\([^)]*\) )?((?:Test|Fuzz|Example)(?:[^\Wa-z]\w*)?)\(|^\s*\w+\.Run\("([^"]+)"`),
+		row:     lazy(`^\s*\{\s*(?:(?i:name|desc|description|title|test|scenario|label)\s*:\s*)?"([^"]+)"\s*[,}]|^\s*"([^"]+)":\s*\{`),
+		skip:    lazy(`\b\w+(?:\(\))?\.Skip(?:f|Now)?\(|\btesting\.Short\(\)`),
+		narrow:  lazy(`^//go:build\b|^// \+build\b`),
+		assert:  lazy(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(|\b\w+\(t[,)]|^\s*// (?:Output|Unordered output):` + helper),
 		trivial: all(`\.True\(t, true\b`, `\.(?:Equal|EqualValues)\(t, ([^,()]+?), ([^,()]+?)[,)]`),
 	},
 	{ // Python
 		endings: []string{".py"}, hash: true,
-		path:   regexp.MustCompile(`(?:^|/)(?:test_[^/]*|[^/]*_test|tests|conftest)\.py$|(?:^|/)tests?/.*\.py$`),
-		test:   regexp.MustCompile(`^\s*(?:async\s+)?def (test\w*)\s*\(`),
-		skip:   regexp.MustCompile(`@(?:pytest\.mark\.|unittest\.|mark\.)?(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure)\b|pytest\.(?:skip|xfail)\(|\.skipTest\(|\bSkipTest\b`),
-		narrow: regexp.MustCompile(`^\s*pytestmark\b.*(?:skip|xfail)|allow_module_level\s*=\s*True|\b__test__\s*=\s*False|^\s*collect_ignore`),
-		assert: regexp.MustCompile(`^\s*assert\b|\.assert\w+\(|pytest\.(?:raises|warns|fail)\(|\.fail\(` + helper),
+		path:   lazy(`(?:^|/)(?:test_[^/]*|[^/]*_test|tests|conftest)\.py$|(?:^|/)tests?/.*\.py$`),
+		test:   lazy(`^\s*(?:async\s+)?def (test\w*)\s*\(`),
+		skip:   lazy(`@(?:pytest\.mark\.|unittest\.|mark\.)?(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure)\b|pytest\.(?:skip|xfail)\(|\.skipTest\(|\bSkipTest\b`),
+		narrow: lazy(`^\s*pytestmark\b.*(?:skip|xfail)|allow_module_level\s*=\s*True|\b__test__\s*=\s*False|^\s*collect_ignore`),
+		assert: lazy(`^\s*assert\b|\.assert\w+\(|pytest\.(?:raises|warns|fail)\(|\.fail\(` + helper),
 		trivial: all(`^\s*assert\s*\(?\s*(?:True|1|not False|"[^"]*"|'[^']*')\s*\)?\s*(?:,.*)?$`, `\.assertTrue\(\s*True\s*[,)]`, `\.assertFalse\(\s*False\s*[,)]`,
 			`^\s*assert\s+([\w.'"]+)\s*==\s*([\w.'"]+)\s*$`, `\.assertEqual`+two),
 	},
 	{ // JavaScript, TypeScript
 		endings: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"},
-		path:    regexp.MustCompile(`\.(?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/.*\.[cm]?[jt]sx?$`),
-		test:    regexp.MustCompile(`^\s*(?:Deno\.)?(?:[fx]?it|x?test|x?specify)(?:\.\w+)*(?:\((?:[^()]|\([^()]*\))*\))?\s*\(\s*` + quoted),
-		skip:    regexp.MustCompile(`\b(?:it|test|specify)\.(?:skip|todo|fixme|failing|fails)\b|\b(?:xit|xtest|xspecify)\s*\(|\b(?:this|t|ctx|context)\.skip\(|\bpending\(`),
-		narrow:  regexp.MustCompile(`\b(?:describe|context|suite)\.skip\b|\b(?:xdescribe|xcontext)\s*\(|` + onlyPattern),
-		assert:  regexp.MustCompile(`\bexpect\w*\s*[(.]|\bassert\w*\s*[(.]|\.should\b|\bt\.(?:is|not|like|deepEqual|true|false|truthy|falsy|throws|equal|ok|same)\(` + helper),
+		path:    lazy(`\.(?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/.*\.[cm]?[jt]sx?$`),
+		test:    lazy(`^\s*(?:Deno\.)?(?:[fx]?it|x?test|x?specify)(?:\.\w+)*(?:\((?:[^()]|\([^()]*\))*\))?\s*\(\s*` + quoted),
+		skip:    lazy(`\b(?:it|test|specify)\.(?:skip|todo|fixme|failing|fails)\b|\b(?:xit|xtest|xspecify)\s*\(|\b(?:this|t|ctx|context)\.skip\(|\bpending\(`),
+		narrow:  lazy(`\b(?:describe|context|suite)\.skip\b|\b(?:xdescribe|xcontext)\s*\(|` + onlyPattern),
+		assert:  lazy(`\bexpect\w*\s*[(.]|\bassert\w*\s*[(.]|\.should\b|\bt\.(?:is|not|like|deepEqual|true|false|truthy|falsy|throws|equal|ok|same)\(` + helper),
 		trivial: all(`expect\(\s*([^()]+?)\s*\)\.(?:toBe|toEqual|toStrictEqual|to\.(?:be\.)?equal|to\.eql)\(\s*([^()]+?)\s*\)`, `expect\(\s*true\s*\)\.(?:toBeTruthy|toBeDefined|to\.be\.(?:true|ok))`,
 			`\bassert(?:\.ok)?\(\s*true\s*[,)]`, `\bassert\.(?:equal|strictEqual|deepEqual|deepStrictEqual)`+two),
 	},
 	{ // Rust
 		endings: []string{".rs"},
-		path:    regexp.MustCompile(`\.rs$`),
-		mark:    regexp.MustCompile(`^\s*#\[\s*(?:\w+::)*(?:test|rstest|test_case|quickcheck|wasm_bindgen_test)\b`),
-		marked:  regexp.MustCompile(`^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:unsafe\s+)?fn (\w+)`),
-		skip:    regexp.MustCompile(`#\[\s*ignore\b|#\[\s*cfg_attr\(.*\bignore\b|#\[\s*cfg\(any\(\)\)`),
-		narrow:  regexp.MustCompile(`#!\[\s*cfg\(any\(\)\)`),
-		assert:  regexp.MustCompile(`\b\w*assert\w*!|\bpanic!|\.unwrap_err\(\)|should_panic` + helper),
+		path:    lazy(`\.rs$`),
+		mark:    lazy(`^\s*#\[\s*(?:\w+::)*(?:test|rstest|test_case|quickcheck|wasm_bindgen_test)\b`),
+		marked:  lazy(`^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:unsafe\s+)?fn (\w+)`),
+		skip:    lazy(`#\[\s*ignore\b|#\[\s*cfg_attr\(.*\bignore\b|#\[\s*cfg\(any\(\)\)`),
+		narrow:  lazy(`#!\[\s*cfg\(any\(\)\)`),
+		assert:  lazy(`\b\w*assert\w*!|\bpanic!|\.unwrap_err\(\)|should_panic` + helper),
 		trivial: all(`\bassert!\(\s*true\s*[,)]`, `\bassert_eq!`+two),
 	},
 	{ // Java, Kotlin, Groovy, Scala
 		endings: []string{".java", ".kt", ".kts", ".groovy", ".scala"},
-		path:    regexp.MustCompile(`(?:^|/)src/(?:test|androidTest|integrationTest|it)/|(?:Test|Tests|TestCase|IT|Spec)\.\w+$|(?:^|/)Test[A-Z]\w*\.\w+$`),
-		test:    regexp.MustCompile(`^\s*public void (test\w+)\s*\(`),
-		mark:    regexp.MustCompile(`^\s*@(?:[\w.]+\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b`),
-		marked:  regexp.MustCompile("^\\s*(?:@[\\w.]+(?:\\([^)]*\\))?\\s+)*(?:(?:public|private|protected|internal|final|static|open|suspend|override|synchronized)\\s+)*(?:fun\\s+(?:`([^`]+)`|(\\w+))|(?:<[^>]+>\\s+)?[\\w.<>\\[\\]?]+\\s+(\\w+))\\s*\\("),
-		skip:    regexp.MustCompile(`@(?:[\w.]+\.)?(?:Disabled|Ignore|Ignored)(?:\w*)|enabled\s*=\s*false|\b(?:Assum\w+\.)?assum(?:e|ing)\w*\(`),
-		assert:  regexp.MustCompile(`\bassert\w*\s*[({]|\bAssert(?:ions)?\.|\bfail\(|\bshould\w*\b` + helper),
+		path:    lazy(`(?:^|/)src/(?:test|androidTest|integrationTest|it)/|(?:Test|Tests|TestCase|IT|Spec)\.\w+$|(?:^|/)Test[A-Z]\w*\.\w+$`),
+		test:    lazy(`^\s*public void (test\w+)\s*\(`),
+		mark:    lazy(`^\s*@(?:[\w.]+\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b`),
+		marked:  lazy("^\\s*(?:@[\\w.]+(?:\\([^)]*\\))?\\s+)*(?:(?:public|private|protected|internal|final|static|open|suspend|override|synchronized)\\s+)*(?:fun\\s+(?:`([^`]+)`|(\\w+))|(?:<[^>]+>\\s+)?[\\w.<>\\[\\]?]+\\s+(\\w+))\\s*\\("),
+		skip:    lazy(`@(?:[\w.]+\.)?(?:Disabled|Ignore|Ignored)(?:\w*)|enabled\s*=\s*false|\b(?:Assum\w+\.)?assum(?:e|ing)\w*\(`),
+		assert:  lazy(`\bassert\w*\s*[({]|\bAssert(?:ions)?\.|\bfail\(|\bshould\w*\b` + helper),
 		trivial: all(`\bassertTrue\(\s*true\s*[,)]`, `\bassertFalse\(\s*false\s*[,)]`, `\bassertEquals`+two, `\bassertThat\(\s*true\s*\)\.isTrue`),
 	},
 	{ // Ruby
 		endings: []string{".rb"}, hash: true,
-		path:    regexp.MustCompile(`_(?:spec|test)\.rb$|(?:^|/)test_[^/]*\.rb$|(?:^|/)(?:spec|test)/.*\.rb$`),
-		test:    regexp.MustCompile(`^\s*def (test_\w+)|^\s*(?:[fx]?(?:it|specify|example|scenario)|test|should|pending|skip)\s*\(?\s*` + quoted),
-		skip:    regexp.MustCompile(`^\s*(?:xit|xspecify|xexample|xscenario|pending|skip)\b|,\s*(?::skip|:pending|skip:|pending:)`),
-		narrow:  regexp.MustCompile(`^\s*(?:RSpec\.)?(?:xdescribe|xcontext|xfeature|fdescribe|fcontext)\b|^\s*f(?:it|specify|example|scenario)\b|,\s*(?::focus\b|focus:\s*true)`),
-		assert:  regexp.MustCompile(`\bexpect\b|\bassert\w*\b|\brefute\w*\b|\.should\b|\b(?:must|wont)_\w+|\bis_expected\b|\bflunk\b` + helper),
+		path:    lazy(`_(?:spec|test)\.rb$|(?:^|/)test_[^/]*\.rb$|(?:^|/)(?:spec|test)/.*\.rb$`),
+		test:    lazy(`^\s*def (test_\w+)|^\s*(?:[fx]?(?:it|specify|example|scenario)|test|should|pending|skip)\s*\(?\s*` + quoted),
+		skip:    lazy(`^\s*(?:xit|xspecify|xexample|xscenario|pending|skip)\b|,\s*(?::skip|:pending|skip:|pending:)`),
+		narrow:  lazy(`^\s*(?:RSpec\.)?(?:xdescribe|xcontext|xfeature|fdescribe|fcontext)\b|^\s*f(?:it|specify|example|scenario)\b|,\s*(?::focus\b|focus:\s*true)`),
+		assert:  lazy(`\bexpect\b|\bassert\w*\b|\brefute\w*\b|\.should\b|\b(?:must|wont)_\w+|\bis_expected\b|\bflunk\b` + helper),
 		trivial: all(`\bassert\s*\(?\s*true\s*\)?\s*$`, `\bassert_equal\s*\(?\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)?$`, `expect\(\s*([^()]+?)\s*\)\.to (?:eq|be|eql)\s*\(?\s*([^()]+?)\s*\)?$`, `expect\(\s*true\s*\)\.to be_truthy`),
 	},
 	{ // PHP
 		endings: []string{".php"},
-		path:    regexp.MustCompile(`Test\.php$|(?:^|/)[Tt]ests?/.*\.php$`),
-		test:    regexp.MustCompile(`^\s*(?:(?:public|final|static)\s+)*function (test\w+)\s*\(|^\s*(?:it|test)\(\s*` + quoted),
-		mark:    regexp.MustCompile(`^\s*#\[(?:\w+\\)*Test\]|^\s*(?:/\*)?\*+\s*@test\b`),
-		marked:  regexp.MustCompile(`^\s*(?:(?:public|final|static)\s+)*function (\w+)\s*\(`),
-		skip:    regexp.MustCompile(`(?:->|::)markTest(?:Skipped|Incomplete)\(|->(?:skip|todo)\(`),
-		narrow:  regexp.MustCompile(`->only\(`),
-		assert:  regexp.MustCompile(`(?:->|::)(?:assert\w*|expect\w*|fail|should\w*)\(|\bexpect\(` + helper),
+		path:    lazy(`Test\.php$|(?:^|/)[Tt]ests?/.*\.php$`),
+		test:    lazy(`^\s*(?:(?:public|final|static)\s+)*function (test\w+)\s*\(|^\s*(?:it|test)\(\s*` + quoted),
+		mark:    lazy(`^\s*#\[(?:\w+\\)*Test\]|^\s*(?:/\*)?\*+\s*@test\b`),
+		marked:  lazy(`^\s*(?:(?:public|final|static)\s+)*function (\w+)\s*\(`),
+		skip:    lazy(`(?:->|::)markTest(?:Skipped|Incomplete)\(|->(?:skip|todo)\(`),
+		narrow:  lazy(`->only\(`),
+		assert:  lazy(`(?:->|::)(?:assert\w*|expect\w*|fail|should\w*)\(|\bexpect\(` + helper),
 		trivial: all(`assertTrue\(\s*true\s*[,)]`, `assertFalse\(\s*false\s*[,)]`, `assert(?:Same|Equals)`+two, `expect\(\s*true\s*\)->toBe(?:True|Truthy|\(\s*true)`),
 	},
 	{ // C#
 		endings: []string{".cs"},
-		path:    regexp.MustCompile(`Tests?\.cs$|(?:^|/)[^/]*Tests?/.*\.cs$`),
-		mark:    regexp.MustCompile(`^\s*\[(?:\w+\.)*(?:\w+\(?.*\)?,\s*)?(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|TestCaseSource)\b`),
-		marked:  regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)*(?:(?:public|private|internal|protected|static|async|virtual|override)\s+)+[\w.<>\[\]?]+\s+(\w+)\s*\(`),
-		skip:    regexp.MustCompile(`\[(?:\w+\.)*(?:Ignore|Explicit)\b|\b(?:Skip|Ignore)\s*=\s*"|\bAssert\.(?:Ignore|Inconclusive|Skip)\(|\bSkip\.If`),
-		assert:  regexp.MustCompile(`\bAssert\.|\.Should\w*\(|\bVerify\w*\(|\bExpect\(` + helper),
+		path:    lazy(`Tests?\.cs$|(?:^|/)[^/]*Tests?/.*\.cs$`),
+		mark:    lazy(`^\s*\[(?:\w+\.)*(?:\w+\(?.*\)?,\s*)?(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|TestCaseSource)\b`),
+		marked:  lazy(`^\s*(?:\[[^\]]*\]\s*)*(?:(?:public|private|internal|protected|static|async|virtual|override)\s+)+[\w.<>\[\]?]+\s+(\w+)\s*\(`),
+		skip:    lazy(`\[(?:\w+\.)*(?:Ignore|Explicit)\b|\b(?:Skip|Ignore)\s*=\s*"|\bAssert\.(?:Ignore|Inconclusive|Skip)\(|\bSkip\.If`),
+		assert:  lazy(`\bAssert\.|\.Should\w*\(|\bVerify\w*\(|\bExpect\(` + helper),
 		trivial: all(`\bAssert\.(?:IsTrue|True)\(\s*true\s*[,)]`, `\bAssert\.(?:Equal|AreEqual)`+two),
 	},
 }
@@ -127,7 +126,7 @@ var languages = []*language{
 // onlyPattern matches what keeps every other test of a file from running.
 const onlyPattern = `\b(?:describe|context|suite|it|test|specify)\.only\b|\b(?:fdescribe|fcontext|fit)\s*\(`
 
-var only = regexp.MustCompile(onlyPattern + `|^\s*(?:RSpec\.)?f(?:describe|context|it|specify|example|scenario)\b|,\s*(?::focus\b|focus:\s*true)|->only\(`)
+var only = lazy(onlyPattern + `|^\s*(?:RSpec\.)?f(?:describe|context|it|specify|example|scenario)\b|,\s*(?::focus\b|focus:\s*true)|->only\(`)
 
 // languageOf is the language of a file by its ending, nil when it is none of those.
 func languageOf(name string) *language {
@@ -149,7 +148,7 @@ func isTest(name string) bool {
 }
 
 var (
-	foreign  = regexp.MustCompile(`(?:^|/)(?:vendor|node_modules|third_party|bower_components|\.venv|venv|site-packages)/`)
-	fixtures = regexp.MustCompile(`(?:^|/)(?:testdata|fixtures?|__fixtures__|__mocks__|golden|samples?|examples?)/`)
-	prose    = regexp.MustCompile(`(?i)\.(?:md|markdown|mdx|rst|adoc|txt|tex|html?|svg|csv|tsv|patch|diff|snap|lock|ipynb|po|pot)$|(?:^|/)(?:docs?|licenses?)/|(?:^|/)(?:LICEN[SC]E|CHANGELOG|AUTHORS|NOTICE)[^/]*$`)
+	foreign  = lazy(`(?:^|/)(?:vendor|node_modules|third_party|bower_components|\.venv|venv|site-packages)/`)
+	fixtures = lazy(`(?:^|/)(?:testdata|fixtures?|__fixtures__|__mocks__|golden|samples?|examples?)/`)
+	prose    = lazy(`(?i)\.(?:md|markdown|mdx|rst|adoc|txt|tex|html?|svg|csv|tsv|patch|diff|snap|lock|ipynb|po|pot)$|(?:^|/)(?:docs?|licenses?)/|(?:^|/)(?:LICEN[SC]E|CHANGELOG|AUTHORS|NOTICE)[^/]*$`)
 )

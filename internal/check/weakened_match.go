@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -36,8 +35,8 @@ func renamed(t testCase, fresh []*testCase) *testCase {
 }
 
 var (
-	tables   = regexp.MustCompile(`\bfor\b.*\brange\b|parametrize|\.each\b|#\[case|#\[values|@(?:Value|Csv|Method|Enum)Source|\[(?:InlineData|TestCase|DataRow)\b|[dD]ataProvider|->with\(|\bsubTest\(|\.each do\b|\bfor\b.*\bof\b`)
-	literals = regexp.MustCompile(`"[^"\s]*"|'[^'\s]*'|\b\d+(?:\.\d+)?\b`)
+	tables   = lazy(`\bfor\b.*\brange\b|parametrize|\.each\b|#\[case|#\[values|@(?:Value|Csv|Method|Enum)Source|\[(?:InlineData|TestCase|DataRow)\b|[dD]ataProvider|->with\(|\bsubTest\(|\.each do\b|\bfor\b.*\bof\b`)
+	literals = lazy(`"[^"\s]*"|'[^'\s]*'|\b\d+(?:\.\d+)?\b`)
 )
 
 // folded reports whether a test that is gone has become a case of a table: its name stands there in quotes, or what it was about, the

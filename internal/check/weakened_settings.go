@@ -5,14 +5,13 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
 // settingsFile matches the files that say how strictly tests, linters and coverage judge.
-var settingsFile = regexp.MustCompile(`(?:^|/)(?:package\.json|(?:jest|vitest|vite|karma|cypress|playwright|eslint|ava|wdio|babel)\.(?:config|conf)\.[cm]?[jt]s(?:on)?|\.(?:nyc|c8|eslint|mocha|pylint|coverage|stylelint)rc[^/]*|` +
+var settingsFile = lazy(`(?:^|/)(?:package\.json|(?:jest|vitest|vite|karma|cypress|playwright|eslint|ava|wdio|babel)\.(?:config|conf)\.[cm]?[jt]s(?:on)?|\.(?:nyc|c8|eslint|mocha|pylint|coverage|stylelint)rc[^/]*|` +
 	`tsconfig[^/]*\.json|biome\.jsonc?|\.golangci\.(?:ya?ml|toml|json)|\.testcoverage\.ya?ml|codecov\.ya?ml|\.codecov\.ya?ml|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|\.?ruff\.toml|\.flake8|mypy\.ini|\.pre-commit-config\.ya?ml|` +
 	`tarpaulin\.toml|\.tarpaulin\.toml|clippy\.toml|\.cargo/config\.toml|pom\.xml|build\.gradle(?:\.kts)?|[^/]*\.csproj|Directory\.Build\.props|[^/]*\.runsettings|\.rubocop\.ya?ml|\.rspec|\.simplecov|spec_helper\.rb|test_helper\.rb|` +
 	`phpunit\.xml(?:\.dist)?|phpstan\.neon(?:\.dist)?|infection\.json5?|noxfile\.py|[Mm]akefile|GNUmakefile|[^/]*\.mk|[jJ]ustfile|Taskfile\.ya?ml|\.gitlab-ci\.ya?ml|Jenkinsfile|\.travis\.yml|azure-pipelines\.ya?ml|sonar-project\.properties)$|` +
@@ -43,22 +42,22 @@ var thresholds = all(
 var ceilings = all(`(--max-warnings)[= ](\d+)`, `["']?\b(max-complexity|max-warnings)["']?\s*[:=]\s*(\d+)`)
 
 // switches match settings with which something stops being judged.
-var switches = regexp.MustCompile(`["']strict\w*["']\s*:\s*false|["']no[A-Z]\w+["']\s*:\s*false|\b(?:ignore_errors|ignore_missing_imports)\s*=\s*[Tt]rue|\bissues-exit-code:\s*0|\bdisable-all:\s*true|^\s*default:\s*none|` +
+var switches = lazy(`["']strict\w*["']\s*:\s*false|["']no[A-Z]\w+["']\s*:\s*false|\b(?:ignore_errors|ignore_missing_imports)\s*=\s*[Tt]rue|\bissues-exit-code:\s*0|\bdisable-all:\s*true|^\s*default:\s*none|` +
 	`^\s*Enabled:\s*false|\bignoreFailures\s*=\s*true|failOnViolation\s*=\s*false|<(?:skipTests|skip|testFailureIgnore|skipITs)>\s*true|-D(?:skipTests|maven\.test\.skip|maven\.test\.failure\.ignore)\b|[pP]assWithNoTests|check-coverage["']?\s*:\s*false|` +
 	`--(?:ignore|deselect)[= ]|(?:^|\s)-k ["']?not\b|--no-cov\b|-p no:|--no-verify\b|--exit-zero\b|--testPathIgnorePatterns|-tags[= ]|-short\b|-skip[= ]|--skip[= ]`)
 
 // off matches a rule that a linter is told to forget or only to warn of.
-var off = regexp.MustCompile(`["']([@\w/-]+)["']\s*:\s*\[?\s*(?:["'](?:off|warn)["']|0\b)|^\s*([@\w/-]+)\s*:\s*\[?\s*(?:["'](?:off|warn)["']|off\b)`)
+var off = lazy(`["']([@\w/-]+)["']\s*:\s*\[?\s*(?:["'](?:off|warn)["']|0\b)|^\s*([@\w/-]+)\s*:\s*\[?\s*(?:["'](?:off|warn)["']|off\b)`)
 
 // looser lists grow by what is judged no more, stricter ones shrink by it.
 var (
-	looser = regexp.MustCompile(`^(?:ignore|ignores|extend[-_]ignore|per[-_]file[-_]ignores|extend[-_]per[-_]file[-_]ignores|disable|disabled|disable_error_code|exclude|excludes|extend[-_]exclude|exclude-dirs|exclude-files|skip-dirs|skip-files|exclude-functions|` +
+	looser = lazy(`^(?:ignore|ignores|extend[-_]ignore|per[-_]file[-_]ignores|extend[-_]per[-_]file[-_]ignores|disable|disabled|disable_error_code|exclude|excludes|extend[-_]exclude|exclude-dirs|exclude-files|skip-dirs|skip-files|exclude-functions|` +
 		`omit|norecursedirs|testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|ignorePatterns|ignoreErrors|collect_ignore|Exclude)$`)
-	stricter = regexp.MustCompile(`^(?:select|extend[-_]select|enable|testpaths|testMatch|testRegex|python_files|python_functions|python_classes)$`)
+	stricter = lazy(`^(?:select|extend[-_]select|enable|testpaths|testMatch|testRegex|python_files|python_functions|python_classes)$`)
 	// narrows are lists that judge less by being there at all.
-	narrows = regexp.MustCompile(`^(?:testpaths|testMatch|testRegex|python_functions|python_classes)$`)
+	narrows = lazy(`^(?:testpaths|testMatch|testRegex|python_functions|python_classes)$`)
 	// made are things that nobody judges.
-	made = regexp.MustCompile(`^\W*(?:\*\*/)?(?:build|dist|out|target|node_modules|vendor|coverage|\.?venv|generated|gen|migrations|__pycache__|\.git|\.tox|\.next|\.\w+_cache)\W*$|\.pb\.go|_pb2|\.min\.js|\.d\.ts`)
+	made = lazy(`^\W*(?:\*\*/)?(?:build|dist|out|target|node_modules|vendor|coverage|\.?venv|generated|gen|migrations|__pycache__|\.git|\.tox|\.next|\.\w+_cache)\W*$|\.pb\.go|_pb2|\.min\.js|\.d\.ts`)
 )
 
 // lowered finds thresholds that became easier, and rules and tests that settings leave out now.
@@ -95,7 +94,7 @@ type adder func(n int, format string, args ...any)
 
 func compareLimits(before, after string, add adder) {
 	for _, c := range []struct {
-		patterns []*regexp.Regexp
+		patterns []*pattern
 		sign     float64
 	}{{thresholds, 1}, {ceilings, -1}} {
 		old, now := limits(before, c.patterns), limits(after, c.patterns)
@@ -119,7 +118,7 @@ type limit struct {
 	value float64
 }
 
-func limits(text string, patterns []*regexp.Regexp) map[string][]limit {
+func limits(text string, patterns []*pattern) map[string][]limit {
 	found := map[string][]limit{}
 	n := 0
 	for raw := range strings.Lines(text) {
@@ -160,8 +159,8 @@ func compareLists(before, after string, add adder) {
 }
 
 var (
-	keyLine = regexp.MustCompile(`^\s*(?:-\s+)?["']?([A-Za-z_][\w.-]*)["']?\s*[:=](.*)$`)
-	item    = regexp.MustCompile("[^\\s,\\[\\]\"'`{}()]+")
+	keyLine = lazy(`^\s*(?:-\s+)?["']?([A-Za-z_][\w.-]*)["']?\s*[:=](.*)$`)
+	item    = lazy("[^\\s,\\[\\]\"'`{}()]+")
 )
 
 // lists reads the listed settings of a file in YAML, TOML, INI or JSON, as far as lines tell: what stands behind a key and below it up to

@@ -2,7 +2,6 @@ package check
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,23 +11,23 @@ type aSilencer struct {
 	kind    string
 	endings string // of the files in which it means something; empty: where settings and commands stand
 	code    bool   // it is no comment
-	pattern *regexp.Regexp
+	pattern *pattern
 }
 
 const scripts = ".js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte "
 
 var silencers = []aSilencer{
-	{"nolint", ".go ", false, regexp.MustCompile(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`)},
-	{"noqa", ".py .pyi ", false, regexp.MustCompile(`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b|#\s*ruff:\s*noqa`)},
-	{"eslint", scripts, false, regexp.MustCompile(`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`)},
-	{"allow", ".rs ", true, regexp.MustCompile(`^\s*#!?\[\s*(?:allow|expect)\(`)},
-	{"suppress", ".java .kt .kts .groovy .scala ", true, regexp.MustCompile(`^\s*@Suppress(?:Warnings|FBWarnings|Lint)?\(`)},
-	{"nosonar", ".java .kt .kts .groovy .scala .cs ", false, regexp.MustCompile(`//\s*NOSONAR|//\s*noinspection`)},
-	{"rubocop", ".rb ", false, regexp.MustCompile(`rubocop:\s*(?:disable|todo)|:nocov:`)},
-	{"phpstan", ".php ", false, regexp.MustCompile(`@phpstan-ignore|phpcs:(?:ignore|disable)|@psalm-suppress|@codeCoverageIgnore`)},
-	{"pragma", ".cs ", true, regexp.MustCompile(`^\s*#pragma warning disable|\[SuppressMessage\(|\[ExcludeFromCodeCoverage`)},
-	{"shellcheck", ".sh .bash ", false, regexp.MustCompile(`#\s*shellcheck disable`)},
-	{"|| true", "", true, regexp.MustCompile(`\|\|\s*(?:true|:|exit 0)(?:\s|$|["';)])|;\s*(?:true|exit 0)\s*["']?\s*$|^\s*set \+e\b|continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`)},
+	{"nolint", ".go ", false, lazy(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`)},
+	{"noqa", ".py .pyi ", false, lazy(`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b|#\s*ruff:\s*noqa`)},
+	{"eslint", scripts, false, lazy(`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`)},
+	{"allow", ".rs ", true, lazy(`^\s*#!?\[\s*(?:allow|expect)\(`)},
+	{"suppress", ".java .kt .kts .groovy .scala ", true, lazy(`^\s*@Suppress(?:Warnings|FBWarnings|Lint)?\(`)},
+	{"nosonar", ".java .kt .kts .groovy .scala .cs ", false, lazy(`//\s*NOSONAR|//\s*noinspection`)},
+	{"rubocop", ".rb ", false, lazy(`rubocop:\s*(?:disable|todo)|:nocov:`)},
+	{"phpstan", ".php ", false, lazy(`@phpstan-ignore|phpcs:(?:ignore|disable)|@psalm-suppress|@codeCoverageIgnore`)},
+	{"pragma", ".cs ", true, lazy(`^\s*#pragma warning disable|\[SuppressMessage\(|\[ExcludeFromCodeCoverage`)},
+	{"shellcheck", ".sh .bash ", false, lazy(`#\s*shellcheck disable`)},
+	{"|| true", "", true, lazy(`\|\|\s*(?:true|:|exit 0)(?:\s|$|["';)])|;\s*(?:true|exit 0)\s*["']?\s*$|^\s*set \+e\b|continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`)},
 }
 
 // silenced finds added lines that keep a tool quiet. As many lines of the same kind as went away are set against them: they were moved,

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -69,7 +68,7 @@ func (l *language) suiteOf(file, text string) suite {
 	return s
 }
 
-var anyFunction = regexp.MustCompile(`^\s*(?:async\s+)?(?:func|def|function)\s+(?:\([^)]*\)\s*)?(\w+)`)
+var anyFunction = lazy(`^\s*(?:async\s+)?(?:func|def|function)\s+(?:\([^)]*\)\s*)?(\w+)`)
 
 // declared is the name of the test that a line declares, empty when it declares none.
 func (l *language) declared(text string, marked bool) (name string, row bool) {
@@ -226,7 +225,7 @@ func (l *language) comments(lines []string) []bool {
 func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
 // group is what the first group of a match holds that holds anything.
-func group(p *regexp.Regexp, text string) string {
+func group(p *pattern, text string) string {
 	m := p.FindStringSubmatch(text)
 	for i := 1; i < len(m); i++ {
 		if m[i] != "" {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"regexp"
 	"strings"
 )
 
@@ -204,7 +203,7 @@ func quoteName(name string) string {
 }
 
 // portable matches the build lines of Go tests that run wherever agents and checks do.
-var portable = regexp.MustCompile(`^//(?:go:build| \+build) (?:(?:unix|linux|darwin \|\| linux|linux \|\| darwin|!windows|!plan9|!js|!wasip1|!wasm)(?: && |$))+$`)
+var portable = lazy(`^//(?:go:build| \+build) (?:(?:unix|linux|darwin \|\| linux|linux \|\| darwin|!windows|!plan9|!js|!wasip1|!wasm)(?: && |$))+$`)
 
 // narrowed names new lines that keep many tests from running, and those that run one test alone.
 func (s suites) narrowed() (harms []harm) {
