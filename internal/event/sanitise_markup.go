@@ -1,7 +1,6 @@
 package event
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -78,7 +77,7 @@ func (m *markup) step() {
 }
 
 // language is what shows of a fence's info string: the colours of the code.
-var language = regexp.MustCompile(`^[A-Za-z0-9+#._-]{1,30}`)
+var language = lazy(`^[A-Za-z0-9+#._-]{1,30}`)
 
 // angle handles a "<": comments and their kin go, tags lose their attributes.
 func (m *markup) angle(rest string) {
@@ -123,7 +122,7 @@ func hiddenLength(s string) int {
 	return 0
 }
 
-var declaration = regexp.MustCompile(`^<![A-Za-z]`)
+var declaration = lazy(`^<![A-Za-z]`)
 
 func until(s, closer string) int {
 	if i := strings.Index(s, closer); i >= 0 {
@@ -208,7 +207,7 @@ const maxTail = 4 << 10
 
 const title = `(?:"(?:[^"\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n"])*"|'(?:[^'\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n'])*'|\((?:[^()\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n)])*\))`
 
-var tail = regexp.MustCompile(`^\([ \t\n]*(<(?:[^<>\n\\]|\\.)*>|(?:[^\s()\\<]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))(?:[^\s()\\]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))*|)(?:[ \t\n]+` +
+var tail = lazy(`^\([ \t\n]*(<(?:[^<>\n\\]|\\.)*>|(?:[^\s()\\<]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))(?:[^\s()\\]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))*|)(?:[ \t\n]+` +
 	title + `)?[ \t\n]*\)`)
 
 // brackets pairs the square brackets outside code, paragraph by paragraph.

@@ -1,20 +1,19 @@
 package event
 
 import (
-	"regexp"
 	"strings"
 )
 
 const container = `[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*`
 
 // definition is "[name]: address "title"", of which a reader sees nothing.
-var definition = regexp.MustCompile(`(?m)^(` + container + `)\[((?:[^\[\]\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n\[\]])+)\]:[ \t]*\n?[ \t>]*(<[^<>\n]*>|[^\s<]\S*)(?:(?:[ \t]+|[ \t]*\n[ \t>]*)` + title + `)?[ \t]*$`)
+var definition = lazy(`(?m)^(` + container + `)\[((?:[^\[\]\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n\[\]])+)\]:[ \t]*\n?[ \t>]*(<[^<>\n]*>|[^\s<]\S*)(?:(?:[ \t]+|[ \t]*\n[ \t>]*)` + title + `)?[ \t]*$`)
 
 // footnote begins a note that shows only where something refers to it.
-var footnote = regexp.MustCompile(`^` + container + `\[\^([^\]\s]+)\]:`)
+var footnote = lazy(`^` + container + `\[\^([^\]\s]+)\]:`)
 
 // reference is a footnote's mark in the text.
-var reference = regexp.MustCompile(`\[\^([^\]\s]+)\](?:[^:]|$)`)
+var reference = lazy(`\[\^([^\]\s]+)\](?:[^:]|$)`)
 
 // dropDefinitions takes titles out of link definitions, and drops those that nothing in the text refers to:
 // "[//]: # (like this)" is a comment by another name.

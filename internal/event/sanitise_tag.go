@@ -1,15 +1,14 @@
 package event
 
 import (
-	"regexp"
 	"strings"
 )
 
 // strictTag is a tag as CommonMark has it. Anything else in angle brackets, such as Map<K, V>, is visible text, unless it begins
 // with the name of a real element: inside a block of HTML a browser reads those whatever they look like.
-var strictTag = regexp.MustCompile("^</?[A-Za-z][A-Za-z0-9-]*(?:\\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\\s*=\\s*(?:[^\\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?)*\\s*/?>")
+var strictTag = lazy("^</?[A-Za-z][A-Za-z0-9-]*(?:\\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\\s*=\\s*(?:[^\\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?)*\\s*/?>")
 
-var tagName = regexp.MustCompile(`^</?([A-Za-z][A-Za-z0-9-]*)`)
+var tagName = lazy(`^</?([A-Za-z][A-Za-z0-9-]*)`)
 
 var elements = set(`a abbr acronym address applet area article aside audio b base basefont bdi bdo big blockquote body br button canvas
 caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font
@@ -66,9 +65,9 @@ func bareTag(s string) (bare string, n int, ok bool) {
 }
 
 // visibleAttr is an address without white space, which somebody may follow.
-var visibleAttr = regexp.MustCompile(`(?i)^(?:href|src)=(?:"[^\s"]*"|'[^\s']*'|[^\s"'=<>/]+)$`)
+var visibleAttr = lazy(`(?i)^(?:href|src)=(?:"[^\s"]*"|'[^\s']*'|[^\s"'=<>/]+)$`)
 
-var quotedAttr = regexp.MustCompile(`^</?[A-Za-z][A-Za-z0-9-]*[\s/][^\n]*?=\s*["']`)
+var quotedAttr = lazy(`^</?[A-Za-z][A-Za-z0-9-]*[\s/][^\n]*?=\s*["']`)
 
 // unclosedTag drops a tag that never ends, together with its paragraph: a browser would show nothing of it. A bare "<b" in a
 // sentence is no tag.
