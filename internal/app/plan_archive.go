@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -72,7 +71,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		p.say("%s is in no git repository, so nothing is committed", p.Dir)
 		return nil
 	}
-	return p.commitArchive(ctx, root, clone, files, to)
+	return p.commitArchive(ctx, files, to)
 }
 
 // toArchive are the files of the plan, if anybody has written anything into them.
@@ -107,7 +106,7 @@ func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
 	return files, nil
 }
 
-var progressBlank = regexp.MustCompile(`(?m)^(# Ralph Progress Log|Started: .*|PRD: .*|## Codebase Patterns|- \(Reusable patterns .*\)|---)?\r?$`)
+var progressBlank = lazy(`(?m)^(# Ralph Progress Log|Started: .*|PRD: .*|## Codebase Patterns|- \(Reusable patterns .*\)|---)?\r?$`)
 
 // noProgress reports whether a log of iterations is the template.
 func noProgress(content string) bool {
@@ -129,7 +128,7 @@ func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
 	return clone, true, nil
 }
 
-var started = regexp.MustCompile(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
+var started = lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
 
 // summarise is the directory's name and its summary.
 func (p *Plans) summarise(ctx context.Context, clone *git.Clone, inClone bool, files []filed, label string) (name, summary string) {
@@ -223,32 +222,23 @@ func (p *Plans) move(root *os.Root, files []filed, to string) error {
 }
 
 // commitArchive commits the archive and what took the plan's place, and nothing else that is staged or changed.
-func (p *Plans) commitArchive(ctx context.Context, root *os.Root, clone *git.Clone, files []filed, to string) error {
+func (p *Plans) commitArchive(ctx context.Context, files []filed, to string) error {
 	paths := []string{to}
-	names := []string{prdFile, planFile, progressFile, promptMD}
-	for _, f := range files {
-		if !slices.Contains(names, f.name) {
-			names = append(names, f.name)
-		}
+	for _, name := range []string{prdFile, planFile, progressFile, promptMD} {
+		paths = append(paths, p.file(name))
 	}
-	for _, name := range names {
-		file := p.file(name)
-		if _, err := root.Lstat(file); err != nil { // what is gone, and was never committed, git knows nothing of
-			if _, tracked, err := clone.Run(ctx, []string{"--literal-pathspecs", "ls-files", "--error-unmatch", "--", file}); err != nil || !tracked {
-				continue
-			}
+	for _, f := range files {
+		if file := p.file(f.name); !slices.Contains(paths, file) {
+			paths = append(paths, file)
 		}
-		paths = append(paths, file)
 	}
 	message := "ralph: archive the plan " + path.Base(to)
-	for _, args := range [][]string{
-		append([]string{"--literal-pathspecs", "add", "--all", "--"}, paths...),
-		append([]string{"--literal-pathspecs", "commit", "--quiet", "--message", message, "--only", "--"}, paths...),
-	} {
-		out, ok, err := clone.Run(ctx, args)
-		if err != nil || !ok {
-			return errors.Join(err, fmt.Errorf("the plan is archived as %s and not committed, since git says: %s", to, strings.TrimSpace(out)))
-		}
+	sha, err := git.CommitPaths(ctx, p.Dir, p.Parent, git.Identity{Name: "ralph", Email: "ralph@localhost"}, message+"\n", paths)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the plan is archived as %s and not committed: %w", to, err)
+	case sha == "":
+		return fmt.Errorf("the plan is archived as %s and not committed, since git ignores it: take it out of .gitignore and commit it", to)
 	}
 	p.say("committed: %s", message)
 	return nil

@@ -199,6 +199,9 @@ func (l *Local) finish(work *opened, result loop.Result) error {
 		if end := result.State.End; end != nil {
 			l.log("the work is on %s", end.FailureBranch)
 		}
+		if result.State.Plan != nil {
+			l.log("%s; run the plan again to go on", report.PlanLine(v))
+		}
 	} else {
 		l.log("%s: %s", result.Outcome, result.Reason)
 	}
