@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,7 +52,7 @@ func DetectChecks(files map[string][]byte) []Detected {
 func hard(command, why string) Detected { return Detected{Command: command, Why: why, Severity: Hard} }
 
 // target matches the targets of a rule: not an assignment, not a recipe line.
-var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_./-][A-Za-z0-9_./ \t-]*?)[ \t]*::?(?:[^=:]|$)`)
+var target = lazy(`(?m)^([A-Za-z0-9_./-][A-Za-z0-9_./ \t-]*?)[ \t]*::?(?:[^=:]|$)`)
 
 // makefile knows the targets that make a check, the quickest first.
 func makefile(files map[string][]byte) []Detected {

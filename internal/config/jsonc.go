@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -92,7 +91,7 @@ func (r *reader) object(o *hujson.Object, path []string) any {
 }
 
 // hugeExponent is one that would make an exact number of a few bytes fill the memory.
-var hugeExponent = regexp.MustCompile(`[eE][+-]?[0-9]{3,}$`)
+var hugeExponent = lazy(`[eE][+-]?[0-9]{3,}$`)
 
 func (r *reader) literal(l hujson.Literal, at int) any {
 	switch l.Kind() {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -16,11 +15,11 @@ const secretName = `[\w.-]*(?:key|token|secret|passw(?:or)?d|passphrase|credenti
 const secretText = `(?:"[^"]*"|'[^']*'|[^\s"'&;-][^\s"'&;]*)`
 
 // secretValues are the ways in which a command line carries a secret. The first group of each stays.
-var secretValues = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(` + secretName + `=)(?:` + secretText + `|-[^\s"'&;]+)`),                                       // --token=x, GH_TOKEN=x, ?token=x
-	regexp.MustCompile(`(?i)((?:^|[\s"'(;&|])--?` + secretName + `[ \t]+)` + secretText),                                    // --api-key x
-	regexp.MustCompile(`(?i)((?:authorization|` + secretName + `)["']?\s*:\s*(?:(?:bearer|basic|token)\s+)?)` + secretText), // a header
-	regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+@`),                                                                          // https://user:x@host
+var secretValues = []*pattern{
+	lazy(`(?i)(` + secretName + `=)(?:` + secretText + `|-[^\s"'&;]+)`),                                       // --token=x, GH_TOKEN=x, ?token=x
+	lazy(`(?i)((?:^|[\s"'(;&|])--?` + secretName + `[ \t]+)` + secretText),                                    // --api-key x
+	lazy(`(?i)((?:authorization|` + secretName + `)["']?\s*:\s*(?:(?:bearer|basic|token)\s+)?)` + secretText), // a header
+	lazy(`(://[^/\s:@]*:)[^/\s@]+@`),                                                                          // https://user:x@host
 }
 
 // Redact takes out of a text what is named as a secret: the value of --api-key or of GH_TOKEN=, of an authorisation header, the
@@ -36,7 +35,7 @@ func Redact(text string) string {
 	return text
 }
 
-var secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
+var secretFlag = lazy(`(?i)^--?` + secretName + `$`)
 
 // RedactArgs is Redact for arguments: it also knows a flag whose value is the next argument.
 func RedactArgs(args []string) []string {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/big"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -209,7 +208,7 @@ func decimal(r *big.Rat) string {
 }
 
 // ordinary keys are written as they are, others in quotes and shortened.
-var ordinary = regexp.MustCompile(`^[A-Za-z0-9_$-]{1,60}$`)
+var ordinary = lazy(`^[A-Za-z0-9_$-]{1,60}$`)
 
 // keyPath writes a place as people do: guardrails[0].command.
 func keyPath(location []string) string {
