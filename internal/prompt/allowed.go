@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -131,7 +130,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // said is how the library begins its errors: "template: implement.md:3:5: executing …: what is wrong".
-var saidBy = regexp.MustCompile(`^template: ([^:\n]+(?::\d+)?)(?::\d+)?: (?:executing "[^"]*" at [^:]*: )?`)
+var saidBy = lazy(`^template: ([^:\n]+(?::\d+)?)(?::\d+)?: (?:executing "[^"]*" at [^:]*: )?`)
 
 // mistake is an error of the library as a sentence of ours.
 func mistake(name string, err error) error {

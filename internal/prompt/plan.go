@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -132,7 +131,7 @@ func (w Writer) planDir(s loop.State) string {
 // their files are in, since a file cannot hold the hash of itself.
 func storyFence(s loop.State) string { return judgeFence(s.Start.Run, s.Head()) }
 
-var notID = regexp.MustCompile(`[^\p{L}\p{N}._-]+`)
+var notID = lazy(`[^\p{L}\p{N}._-]+`)
 
 // idOf is a story's id where no border is around it: it can say nothing there, nor end anything.
 func idOf(id string) string { return clip(notID.ReplaceAllString(lineOf(id, 80), "-"), 80) }
@@ -147,7 +146,7 @@ func storyCriteria(s loop.State) string {
 }
 
 // variables of the project's own prompt (S4-16, S4-111).
-var variable = regexp.MustCompile(`\$(?:\{(RALPH_[A-Z_]+)\}|(RALPH_[A-Z_]+))`)
+var variable = lazy(`\$(?:\{(RALPH_[A-Z_]+)\}|(RALPH_[A-Z_]+))`)
 
 // own is the project's own prompt with its variables put in and a line between it and the harness's sections, empty when it has none. It is plain substitution: nothing is run, an unknown
 // variable stays as it is, and what is put in is not looked at again.
