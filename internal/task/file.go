@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -126,7 +125,7 @@ func firstInvalid(content []byte) int {
 	return len(content)
 }
 
-var yamlLook = regexp.MustCompile(`(?m)^(?:- )?(?:task|id|spec_id|title|completion)[ \t]*:|^\s*\{`)
+var yamlLook = lazy(`(?m)^(?:- )?(?:task|id|spec_id|title|completion)[ \t]*:|^\s*\{`)
 
 // isMarkdown tells of a task's file in Markdown.
 func isMarkdown(name, text string) bool {

@@ -2,7 +2,6 @@ package task
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 const maxBlock = 16 << 10
 
 // nested is a line that begins with more lists and quotes in each other than anybody writes; parsing them takes the square of it.
-var nested = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])){50}`)
+var nested = lazy(`(?m)^(?:[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])){50}`)
 
 // criteria reads the criteria that a Markdown text holds: the items of the lists under "Acceptance criteria", "Done when" or "Definition
 // of done", a heading, a bold line or a line that ends in a colon; and one fenced block whose language is ralph, a completion in YAML.

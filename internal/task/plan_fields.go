@@ -3,13 +3,12 @@ package task
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-var storyIDForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var storyIDForm = lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 const storyIDRule = "allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001"
 
@@ -173,7 +172,7 @@ func (f fields) reviewStatus() ReviewStatus {
 	return Unreviewed
 }
 
-var wholeNumber = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})$`)
+var wholeNumber = lazy(`^(0|[1-9][0-9]{0,3})$`)
 
 func (f fields) reviewCount() int {
 	v := f.need("reviewCount")

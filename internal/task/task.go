@@ -4,7 +4,6 @@ package task
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
@@ -129,7 +128,7 @@ func criteriaOf(name, written, clean string) (*Completion, string, error) {
 	return source{name: name, above: linesAbove(written, clean)}.criteria(clean)
 }
 
-var ralphFence = regexp.MustCompile("(?mi)^ {0,3}(?:`{3,}|~{3,})[ \t]*ralph\\b[^\n]*\n[^\n]*")
+var ralphFence = lazy("(?mi)^ {0,3}(?:`{3,}|~{3,})[ \t]*ralph\\b[^\n]*\n[^\n]*")
 
 // linesAbove is how many lines were taken out of a text above its ralph block, so that a mistake in the block is named by the line that
 // its author sees.
@@ -154,7 +153,7 @@ func isCommand(c event.Comment, ev event.Event) bool {
 	return ev.Comment != nil && c.ID == ev.Comment.ID
 }
 
-var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+var notSlug = lazy(`[^a-z0-9]+`)
 
 // Slug makes a title part of a branch or file name: lower-case letters, digits and dashes, at most 40.
 func Slug(s string) string { return slug(s, 40) }

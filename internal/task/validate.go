@@ -3,7 +3,6 @@ package task
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,7 +32,7 @@ func (p *problems) add(key, format string, args ...any) {
 	*p = append(*p, Problem{key, fmt.Sprintf(format, args...)})
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$`)
+var idForm = lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$`)
 
 // ValidID reports whether an id is safe in the name of a branch and of a file.
 func ValidID(id string) bool {
