@@ -3,13 +3,12 @@ package report
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-var notRun = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+var notRun = lazy(`[^A-Za-z0-9._-]`)
 
 // Marker is the line by which a run's own comment is found again. It proves nothing by itself: whoever looks for it checks the
 // comment's author too.

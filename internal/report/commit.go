@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -63,12 +62,12 @@ func FailureCommitMessage(s loop.State) string {
 }
 
 var (
-	login    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,99}(\[bot\])?$`)
-	host     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
-	notValue = regexp.MustCompile(`[^A-Za-z0-9._/-]+`)
+	login    = lazy(`^[A-Za-z0-9][A-Za-z0-9-]{0,99}(\[bot\])?$`)
+	host     = lazy(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+	notValue = lazy(`[^A-Za-z0-9._/-]+`)
 
-	address   = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S*|\bwww\.\S*`)
-	reference = regexp.MustCompile(`(?i)#+(\d)|\bGH-(\d)`)
+	address   = lazy(`(?i)[a-z][a-z0-9+.-]*://\S*|\bwww\.\S*`)
+	reference = lazy(`(?i)#+(\d)|\bGH-(\d)`)
 )
 
 func trailerValue(s string) string { return shorten(notValue.ReplaceAllString(s, "-"), 100) }

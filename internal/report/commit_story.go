@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -93,7 +92,7 @@ func CorrectionMessage(s loop.State) string {
 }
 
 // skips is what CI systems obey in brackets: "[skip ci]", "[ci-skip]", "[no ci]".
-var skips = regexp.MustCompile(`(?i)skip|no.?ci`)
+var skips = lazy(`(?i)skip|no.?ci`)
 
 // bracketed is a story's id as a subject has it: "[US-001]".
 func bracketed(id string) string {

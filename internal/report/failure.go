@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -158,7 +157,7 @@ func (v View) tried(r room) string {
 }
 
 // claimTag is the sign by which an agent claims to be done; it says nothing to people.
-var claimTag = regexp.MustCompile(`(?is)<(response|promise)>.*?</(response|promise)>`)
+var claimTag = lazy(`(?is)<(response|promise)>.*?</(response|promise)>`)
 
 func withoutTag(said string) string { return claimTag.ReplaceAllString(said, "") }
 
@@ -193,7 +192,7 @@ func (v View) reproduce() string {
 	return line
 }
 
-var safeWord = regexp.MustCompile(`^[A-Za-z0-9._/+=:,%-]+$`)
+var safeWord = lazy(`^[A-Za-z0-9._/+=:,%-]+$`)
 
 // shellWord quotes a name for a shell; git allows nearly everything in a branch.
 func shellWord(s string) string {

@@ -2,13 +2,12 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 var (
-	telling   = regexp.MustCompile(`(?i)\b(error|fail(ed|ure|s)?|panic|fatal|expected|want(ed)?|got|assert\w*|undefined|cannot|exception|traceback)\b|FAIL|✕|✗|✖|✘`)
-	truncated = regexp.MustCompile(`(?m)^\[\.\.\. \d+ (lines|bytes) truncated \.\.\.\]$`)
+	telling   = lazy(`(?i)\b(error|fail(ed|ure|s)?|panic|fatal|expected|want(ed)?|got|assert\w*|undefined|cannot|exception|traceback)\b|FAIL|✕|✗|✖|✘`)
+	truncated = lazy(`(?m)^\[\.\.\. \d+ (lines|bytes) truncated \.\.\.\]$`)
 )
 
 // within keeps the lines of an output that matter, most lines of them: those that tell of a failure with the lines around them, or

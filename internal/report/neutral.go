@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -16,10 +15,10 @@ import (
 // by a backslash, because GitHub looks for them after rendering; inside code they are inert, so that is where they go.
 
 var (
-	colours     = regexp.MustCompile(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\^_])`)
-	marker      = regexp.MustCompile(`(?i)<!--(\s*ralph:)`)
-	logCommand  = regexp.MustCompile(`(?m)^(\s*):(:+)`)
-	logCommand1 = regexp.MustCompile(`##\[`)
+	colours     = lazy(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\^_])`)
+	marker      = lazy(`(?i)<!--(\s*ralph:)`)
+	logCommand  = lazy(`(?m)^(\s*):(:+)`)
+	logCommand1 = lazy(`##\[`)
 )
 
 // clean redacts foreign text and takes out what nobody can see, ralph's markers and commands to the runner's log. Redaction runs
@@ -51,7 +50,7 @@ func (v View) code(s string, most int) string {
 	return codeSpan(shorten(oneLine(v.clean(s)), most))
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./-]*$`)
+var plainName = lazy(`^[A-Za-z][A-Za-z0-9./-]*$`)
 
 // name is a name of somebody else's as it is when it is an ordinary word, else as code.
 func (v View) name(s string, most int) string {
@@ -81,9 +80,9 @@ func (v View) quote(s string, most int) string {
 }
 
 var (
-	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})")
-	listMark  = regexp.MustCompile(`^( {0,6})([-*+]|\d{1,4}[.)])[ \t]+(\[[ xX]\] )?`)
-	heading   = regexp.MustCompile(`^#{1,6}[ \t]+`)
+	fenceLine = lazy("^[ \t]*(`{3,}|~{3,})")
+	listMark  = lazy(`^( {0,6})([-*+]|\d{1,4}[.)])[ \t]+(\[[ xX]\] )?`)
+	heading   = lazy(`^#{1,6}[ \t]+`)
 )
 
 // quoted rewrites lines of foreign Markdown.
@@ -118,7 +117,7 @@ func (v View) quotedLine(line string) string {
 }
 
 // inert matches a word that GitHub, or ralph, would act upon: mentions and addresses, references, links, commands.
-var inert = regexp.MustCompile(`(?i)@|#\d|\bGH-\d|://|\bwww\.`)
+var inert = lazy(`(?i)@|#\d|\bGH-\d|://|\bwww\.`)
 
 // words escapes one line so that it reads as it was written and does nothing. Code spans stay code.
 func words(line, phrase string) string {
@@ -197,7 +196,7 @@ var punctuation = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_
 
 func escape(s string) string { return punctuation.Replace(s) }
 
-var blockMark = regexp.MustCompile(`^(\d{1,9})?([-+=#:.)])`)
+var blockMark = lazy(`^(\d{1,9})?([-+=#:.)])`)
 
 // leadingMark escapes what would begin a heading, a list, a rule or a table at the start of a line.
 func leadingMark(s string) string { return blockMark.ReplaceAllString(s, `$1\$2`) }

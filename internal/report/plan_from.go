@@ -1,11 +1,10 @@
 package report
 
 import (
-	"regexp"
 	"strings"
 )
 
-var fenceOpen = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^` \t]*)[^`]*$")
+var fenceOpen = lazy("^ {0,3}(`{3,}|~{3,})[ \t]*([^` \t]*)[^`]*$")
 
 // PlanFrom takes the tasks.json out of a comment that PlanComment wrote and people may have edited. ok is false for another comment, and
 // unless there is exactly one closed block of JSON: of two nobody knows which one was approved.

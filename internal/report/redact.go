@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/base64"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -66,19 +65,19 @@ func cores(secret string) (out []string) {
 // printed has none, and a pattern takes much longer.
 type looks struct {
 	marks   []string
-	pattern *regexp.Regexp
+	pattern *pattern
 }
 
 // credentials are those that are known by their looks. GitHub's ghs_ tokens are of variable length and may hold dots.
 var credentials = []looks{
-	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, regexp.MustCompile(`gh[pousr]_[A-Za-z0-9_.-]{16,}`)},
-	{[]string{"github_pat_"}, regexp.MustCompile(`github_pat_[A-Za-z0-9_]{16,}`)},
-	{[]string{"sk-ant-"}, regexp.MustCompile(`sk-ant-[A-Za-z0-9_-]{8,}`)},
-	{[]string{"sk-"}, regexp.MustCompile(`\bsk-[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{15,}|\bsk-[A-Za-z0-9_-]{15,}[0-9][A-Za-z0-9_-]*`)},
-	{[]string{"AIza"}, regexp.MustCompile(`AIza[0-9A-Za-z_-]{30,}`)},
-	{[]string{"AKIA", "ASIA"}, regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
-	{[]string{"eyJ"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)},
-	{[]string{"-----BEGIN "}, regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)},
+	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, lazy(`gh[pousr]_[A-Za-z0-9_.-]{16,}`)},
+	{[]string{"github_pat_"}, lazy(`github_pat_[A-Za-z0-9_]{16,}`)},
+	{[]string{"sk-ant-"}, lazy(`sk-ant-[A-Za-z0-9_-]{8,}`)},
+	{[]string{"sk-"}, lazy(`\bsk-[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{15,}|\bsk-[A-Za-z0-9_-]{15,}[0-9][A-Za-z0-9_-]*`)},
+	{[]string{"AIza"}, lazy(`AIza[0-9A-Za-z_-]{30,}`)},
+	{[]string{"AKIA", "ASIA"}, lazy(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
+	{[]string{"eyJ"}, lazy(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)},
+	{[]string{"-----BEGIN "}, lazy(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)},
 }
 
 // find is where such credentials stand in a text.

@@ -3,7 +3,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -74,7 +73,7 @@ func (p *page) part(text string) {
 }
 
 // plainURL is what a link of ours may lead to; anything else is shown without a link.
-var plainURL = regexp.MustCompile(`^https?://[A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/?=&#+-]*)?$`)
+var plainURL = lazy(`^https?://[A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/?=&#+-]*)?$`)
 
 const maxURL = 500
 
