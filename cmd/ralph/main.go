@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // version is set by the build.
@@ -52,9 +51,6 @@ type cli struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.Entry {
-		os.Exit(sandbox.Enter(os.Args[2:]))
-	}
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ralph: finding the current directory:", err)

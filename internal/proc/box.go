@@ -1,5 +1,7 @@
 package proc
 
+import _ "github.com/ralph-loop/ralph/internal/proc/inside" // which has to come before whatever imports this
+
 // Box keeps a process from what is none of its business: files, processes, hosts. What holds in it, the Box says elsewhere.
 type Box interface {
 	// Enter makes of what is to be run what is run instead: s with another program, arguments and environment, and without s.Box. The

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
 // Where a box has what is ralph's.
@@ -123,7 +124,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache),
 		shown(v), b.agentFiles(u), b.worktree(u, s.Dir), b.writable(), own(s.Own),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", s.Dir, "--", boxSelf},
-		Inside{Socket: boxSocket + "/sock", Carry: b.s.carried(u)}.arguments(program, s.Argv))
+		inside.Steps{Socket: boxSocket + "/sock", Carry: b.s.carried(u)}.Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
 	s.Env = b.s.environ(s, in)
 	s.Dir = "/"

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
 // container makes boxes of an engine of containers: a new one for every process, of an image that has all the programs, without a network.
@@ -102,7 +103,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if top := clone(s.Dir, o.Home); filepath.Base(program) != program && !over(top, relativeTo(s.Dir, program)) {
 		program = filepath.Base(program) // that of the image
 	}
-	args = append(append(args, "--entrypoint", boxSelf, o.Image), Inside{Socket: boxSocket + "/sock", Carry: c.s.carried(u)}.arguments(relativeTo(s.Dir, program), s.Argv)...)
+	args = append(append(args, "--entrypoint", boxSelf, o.Image), inside.Steps{Socket: boxSocket + "/sock", Carry: c.s.carried(u)}.Arguments(relativeTo(s.Dir, program), s.Argv)...)
 	env := slices.DeleteFunc(c.s.environ(s, in), func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
 	for _, name := range ofClient {
 		if value := proc.Value(o.Parent, name); value != "" {

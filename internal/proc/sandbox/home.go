@@ -275,32 +275,3 @@ func (s *Sandbox) environ(of proc.Spec, in rooms) []string {
 	}
 	return out
 }
-
-// proxied are the variables that lead everything to a proxy.
-func proxied(address string) []string {
-	host, port, _ := strings.Cut(address, ":")
-	url, java := "http://"+address, fmt.Sprintf("-Dhttp.proxyHost=%s -Dhttp.proxyPort=%s -Dhttps.proxyHost=%s -Dhttps.proxyPort=%s", host, port, host, port)
-	none := "localhost,127.0.0.1,::1"
-	return []string{
-		"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "ALL_PROXY=" + url, "NO_PROXY=" + none,
-		"http_proxy=" + url, "https_proxy=" + url, "all_proxy=" + url, "no_proxy=" + none,
-		"NODE_USE_ENV_PROXY=1", "MAVEN_OPTS=" + java, "GRADLE_OPTS=" + java,
-	}
-}
-
-// with sets variables in an environment; those that the program's user set for Java stay before ours.
-func with(env, more []string) []string {
-	for _, entry := range more {
-		name, _, _ := strings.Cut(entry, "=")
-		var kept []string
-		for _, old := range env {
-			if value, ok := strings.CutPrefix(old, name+"="); !ok {
-				kept = append(kept, old)
-			} else if strings.HasSuffix(name, "_OPTS") && value != "" {
-				entry = old + " " + strings.TrimPrefix(entry, name+"=")
-			}
-		}
-		env = append(kept, entry)
-	}
-	return env
-}

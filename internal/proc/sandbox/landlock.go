@@ -13,6 +13,7 @@ import (
 	"github.com/landlock-lsm/go-landlock/landlock/syscall"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
 // Versions of Landlock, by what they bring.
@@ -135,7 +136,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		v.show(o.Home, resolved)
 	}
 	v.elsewhere(&o, s.Dir)
-	top, in := clone(s.Dir, o.Home), Inside{}
+	top, in := clone(s.Dir, o.Home), inside.Steps{}
 	in.Read = append(v.granted("/", 0), v.shown...)
 	for _, link := range v.links {
 		in.Read = append(in.Read, link[1])
@@ -181,8 +182,8 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	for _, name := range l.s.lent(u) {
 		in.Read = append(in.Read, filepath.Join(l.s.rooms(Checks).cache, name))
 	}
-	s.Env = with(moved(l.s.environ(s, r), o.Home, r.home, v), proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
-	s.Argv = append([]string{o.self}, in.arguments(program, s.Argv)...)
+	s.Env = inside.With(moved(l.s.environ(s, r), o.Home, r.home, v), inside.Proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
+	s.Argv = append([]string{o.self}, in.Arguments(program, s.Argv)...)
 	return proc.Boxed{Spec: s}, nil
 }
 

@@ -19,12 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain is three programs: the tests, what makes a box ready from within, and a hostile program that tries what it can.
+// TestMain is two programs: the tests, and a hostile program that tries what it can.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
-		case Entry:
-			os.Exit(Enter(os.Args[2:]))
 		case "probe":
 			os.Exit(probe(os.Args[2]))
 		case "wait": // until standard input ends

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
 // Starts finds out whether a program can begin in a box: whether it is seen there, with the interpreter that it names. With arguments it is
@@ -47,7 +48,7 @@ func (l looking) Enter(s proc.Spec) (proc.Boxed, error) {
 	b, err := l.Box.Enter(s)
 	if err == nil && l.only {
 		for i, arg := range b.Spec.Argv {
-			if arg == Entry && i+1 < len(b.Spec.Argv) {
+			if arg == inside.Entry && i+1 < len(b.Spec.Argv) {
 				b.Spec.Argv[i+1] = strings.Replace(b.Spec.Argv[i+1], "{", `{"look":true,`, 1)
 				b.Spec.Argv[i+1] = strings.Replace(b.Spec.Argv[i+1], ",}", "}", 1)
 				break

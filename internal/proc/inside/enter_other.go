@@ -1,14 +1,14 @@
 //go:build !linux
 
-package sandbox
+package inside
 
 import (
 	"fmt"
 	"os"
 )
 
-// Enter is for Linux alone.
-func Enter([]string) int {
+// run is for Linux alone.
+func run([]string) int {
 	fmt.Fprintln(os.Stderr, "ralph: there are no such sandboxes here")
 	return 125
 }

@@ -1,4 +1,4 @@
-package sandbox
+package inside
 
 import (
 	"context"
@@ -12,20 +12,18 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Enter makes this process what args, those behind Entry, say it is to become, within a box. It returns only when that fails, with an exit
-// code; the reason is on standard error.
-func Enter(args []string) int {
+// run makes this process what args, those behind Entry, say it is to become, within a box. It returns only when that fails, or when all
+// that was asked is whether it could, with an exit code; the reason is on standard error.
+func run(args []string) int {
 	err := enter(args)
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "ralph: entering the sandbox:", err)
 	switch {
-	case errors.Is(err, syscall.ENOENT), errors.Is(err, proc.ErrNotFound):
+	case errors.Is(err, syscall.ENOENT):
 		return 127
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOEXEC):
 		return 126
@@ -34,7 +32,7 @@ func Enter(args []string) int {
 }
 
 func enter(args []string) (err error) {
-	var in Inside
+	var in Steps
 	if len(args) < 3 {
 		return errors.New("this is no command for people")
 	}
@@ -47,7 +45,7 @@ func enter(args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		env = with(env, proxied(address))
+		env = With(env, Proxied(address))
 	}
 	if len(in.Read) > 0 {
 		if err := restrict(in); err != nil {
@@ -56,7 +54,7 @@ func enter(args []string) (err error) {
 	}
 	program := args[1]
 	if filepath.Base(program) == program { // one of this box
-		if program, err = proc.LookPath(program, env); err != nil {
+		if program, err = onPath(program); err != nil {
 			return err
 		}
 	}
@@ -87,11 +85,32 @@ func begins(program string) error {
 		return fmt.Errorf("%s, which %s names: %w", words[0], program, err)
 	}
 	if filepath.Base(words[0]) == "env" && len(words) > 1 && !strings.ContainsAny(words[1], "-=") {
-		if _, err := proc.LookPath(words[1], os.Environ()); err != nil {
+		if _, err := onPath(words[1]); err != nil {
 			return fmt.Errorf("which %s names: %w", program, err)
 		}
 	}
 	return nil
+}
+
+// value is a variable of the environment.
+func value(name string) string {
+	for _, entry := range os.Environ() {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// onPath finds a program of this box.
+func onPath(name string) (string, error) {
+	for _, dir := range filepath.SplitList(value("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w on PATH", name, syscall.ENOENT)
 }
 
 // handOver listens in the network of the box, and gives the listeners to somebody outside. It returns the address of the proxy.

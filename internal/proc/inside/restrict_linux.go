@@ -1,4 +1,4 @@
-package sandbox
+package inside
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ const (
 )
 
 // restrict gives up what the box is not to have. What this thread becomes keeps nothing of it.
-func restrict(in Inside) error {
+func restrict(in Steps) error {
 	runtime.LockOSThread()
 	if err := powerless(); err != nil {
 		return err
