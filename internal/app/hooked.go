@@ -23,5 +23,9 @@ func (w *workshop) hooks(command string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding our own program for the agent's hooks: %w", err)
 	}
-	return hook.Settings(name, program, true)
+	kinds := slices.Clone(hook.Kinds)
+	if name == "gemini" { // in a folder that it does not trust it runs no git, so it could never commit what it is told to
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == hook.StopReminder })
+	}
+	return hook.Settings(name, program, true, kinds...)
 }
