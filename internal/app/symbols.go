@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -12,11 +11,11 @@ import (
 )
 
 var (
-	identifier = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*$`)
+	identifier = lazy(`^[\p{L}_$][\p{L}\p{N}_$]*$`)
 	// defines matches a line that defines something, in any of the languages that have a word for it; the last group is its name.
-	defines = regexp.MustCompile(`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|mod|module|record)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`)
+	defines = lazy(`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|mod|module|record)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`)
 	// assigns matches a line that gives a name its value.
-	assigns = regexp.MustCompile(`^\s*(?:export\s+|self\.|this\.|module\.exports\.|exports\.)?([\p{L}_$][\p{L}\p{N}_$]*)\s*(?::=|:[^=]*=|=)(?:[^=]|$)`)
+	assigns = lazy(`^\s*(?:export\s+|self\.|this\.|module\.exports\.|exports\.)?([\p{L}_$][\p{L}\p{N}_$]*)\s*(?::=|:[^=]*=|=)(?:[^=]|$)`)
 	// definers are the words with which most definitions begin.
 	definers = []string{"func", "function", "type", "class", "def", "const", "fn", "struct", "interface", "enum", "trait", "module", "define"}
 )
@@ -68,7 +67,7 @@ func defined(line string) string {
 			return ""
 		}
 	}
-	for _, pattern := range []*regexp.Regexp{defines, assigns} {
+	for _, pattern := range []*pattern{defines, assigns} {
 		if m := pattern.FindStringSubmatch(line); m != nil {
 			return m[1]
 		}
