@@ -30,7 +30,12 @@ func (p *pattern) FindStringSubmatchIndex(s string) []int { return p.get().FindS
 func (p *pattern) FindAllStringIndex(s string, n int) [][]int {
 	return p.get().FindAllStringIndex(s, n)
 }
+
 func (p *pattern) ReplaceAllString(s, with string) string { return p.get().ReplaceAllString(s, with) }
 func (p *pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
 	return p.get().ReplaceAllStringFunc(s, f)
 }
+func (p *pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	return p.get().FindAllStringSubmatch(s, n)
+}
+func (p *pattern) FindStringIndex(s string) []int { return p.get().FindStringIndex(s) }

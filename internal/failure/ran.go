@@ -2,7 +2,6 @@ package failure
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -130,9 +129,9 @@ func endOfLine(p []byte) int {
 }
 
 var (
-	testColour = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+	testColour = lazy(`\x1b\[[0-9;?]*[A-Za-z]`)
 	// testPrefix matches what a runner of several packages puts before each line: "web:test: ", "[1] ", "packages/a test: ", "web-1  | ".
-	testPrefix = regexp.MustCompile(`^(?:[@\w./-]+(?:[: ][\w:.-]+)?: |\[[\w@/:.-]+\] |[@\w./:-]+ +[|│] )`)
+	testPrefix = lazy(`^(?:[@\w./-]+(?:[: ][\w:.-]+)?: |\[[\w@/:.-]+\] |[@\w./:-]+ +[|│] )`)
 )
 
 // line gives the line to the runner that knows it. A coloured, testPrefix line is known by what is left of it.

@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -11,7 +10,7 @@ type unittest struct {
 	open bool // the line that tells how it went is to come
 }
 
-var unittestRan = regexp.MustCompile(`^Ran (\d{1,9}) tests? in [\d.]+s$`)
+var unittestRan = lazy(`^Ran (\d{1,9}) tests? in [\d.]+s$`)
 
 func (u *unittest) tally() tally { return u.sum }
 
@@ -34,7 +33,7 @@ func (u *unittest) line(s string) bool {
 	return true
 }
 
-var equalCount = regexp.MustCompile(`([a-z]+)=(\d{1,9})`)
+var equalCount = lazy(`([a-z]+)=(\d{1,9})`)
 
 // equalCounts reads "failures=1, skipped=2"; of "expected failures=1" nothing.
 func equalCounts(s string) map[string]int {
@@ -51,7 +50,7 @@ type mocha struct {
 	open bool
 }
 
-var mochaLine = regexp.MustCompile(`^ +(\d{1,9}) (passing \(\d+(?:ms|s|m|h|d)\)|pending|failing)$`)
+var mochaLine = lazy(`^ +(\d{1,9}) (passing \(\d+(?:ms|s|m|h|d)\)|pending|failing)$`)
 
 func (r *mocha) tally() tally { return r.sum }
 
@@ -86,9 +85,9 @@ type tap struct {
 }
 
 var (
-	tapPlan    = regexp.MustCompile(`^1\.\.(\d{1,9})(?:\s*#.*)?$`)
-	tapPoint   = regexp.MustCompile(`^(not )?ok \d+\b(?:.*#\s*((?i)skip|todo)\b)?`)
-	tapSummary = regexp.MustCompile(`^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$`)
+	tapPlan    = lazy(`^1\.\.(\d{1,9})(?:\s*#.*)?$`)
+	tapPoint   = lazy(`^(not )?ok \d+\b(?:.*#\s*((?i)skip|todo)\b)?`)
+	tapSummary = lazy(`^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$`)
 )
 
 func (t *tap) tally() tally {

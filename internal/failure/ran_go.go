@@ -2,7 +2,6 @@ package failure
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 )
 
@@ -22,12 +21,12 @@ type goTest struct {
 const maxParents = 10_000
 
 var (
-	goResult  = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
-	goOK      = regexp.MustCompile(`^ok  \t\S+\t(?:\(cached\)|[\d.]+s)`)
-	goFail    = regexp.MustCompile(`^FAIL\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\])`)
-	goNoFiles = regexp.MustCompile(`^\?   \t\S+\t\[no test files\]`)
-	goBare    = regexp.MustCompile(`^\t\S+\t\tcoverage: 0\.0% of statements`) // no test files, with -cover
-	goSum     = regexp.MustCompile(`^DONE (?:\d+ runs, )?(\d{1,9}) tests?(?:, (\d{1,9}) skipped)?(?:, (\d{1,9}) failures?)?(?:, (\d{1,9}) errors?)? in [\d.]+s$`)
+	goResult  = lazy(`^ *--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
+	goOK      = lazy(`^ok  \t\S+\t(?:\(cached\)|[\d.]+s)`)
+	goFail    = lazy(`^FAIL\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\])`)
+	goNoFiles = lazy(`^\?   \t\S+\t\[no test files\]`)
+	goBare    = lazy(`^\t\S+\t\tcoverage: 0\.0% of statements`) // no test files, with -cover
+	goSum     = lazy(`^DONE (?:\d+ runs, )?(\d{1,9}) tests?(?:, (\d{1,9}) skipped)?(?:, (\d{1,9}) failures?)?(?:, (\d{1,9}) errors?)? in [\d.]+s$`)
 )
 
 func (g *goTest) tally() tally {

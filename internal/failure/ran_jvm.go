@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -12,8 +11,8 @@ type maven struct {
 }
 
 var (
-	mavenGoal = regexp.MustCompile(`^(?:\[INFO\] )?--- (?:maven-)?(?:surefire|failsafe)(?:-plugin)?:[\w.-]+:(?:test|integration-test) `)
-	mavenSum  = regexp.MustCompile(`^(?:\[[A-Z]+\] )?Tests run: *(\d{1,9}), Failures: *(\d{1,9}), Errors: *(\d{1,9}), Skipped: *(\d{1,9})(?:, Flakes: *\d+)?$`)
+	mavenGoal = lazy(`^(?:\[INFO\] )?--- (?:maven-)?(?:surefire|failsafe)(?:-plugin)?:[\w.-]+:(?:test|integration-test) `)
+	mavenSum  = lazy(`^(?:\[[A-Z]+\] )?Tests run: *(\d{1,9}), Failures: *(\d{1,9}), Errors: *(\d{1,9}), Skipped: *(\d{1,9})(?:, Flakes: *\d+)?$`)
 )
 
 func (r *maven) tally() tally { return r.sum }
@@ -69,9 +68,9 @@ type gradleTask struct {
 }
 
 var (
-	gradleTaskLine  = regexp.MustCompile(`^(?:> Task )?:(?:[\w.:-]+:)?(?:test|\w*Test)(?: (NO-SOURCE|SKIPPED|UP-TO-DATE|FROM-CACHE|FAILED))?$`)
-	gradleTest      = regexp.MustCompile(`^\S.* > .* (PASSED|FAILED|SKIPPED)$`)
-	gradleCompleted = regexp.MustCompile(`^(\d{1,9}) tests? completed(?:, (\d{1,9}) failed)?(?:, (\d{1,9}) skipped)?$`)
+	gradleTaskLine  = lazy(`^(?:> Task )?:(?:[\w.:-]+:)?(?:test|\w*Test)(?: (NO-SOURCE|SKIPPED|UP-TO-DATE|FROM-CACHE|FAILED))?$`)
+	gradleTest      = lazy(`^\S.* > .* (PASSED|FAILED|SKIPPED)$`)
+	gradleCompleted = lazy(`^(\d{1,9}) tests? completed(?:, (\d{1,9}) failed)?(?:, (\d{1,9}) skipped)?$`)
 )
 
 func (g *gradle) tally() tally {
