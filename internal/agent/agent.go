@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ type dialect struct {
 	// silent: the prompt goes by talk.argument, and standard input is empty.
 	silent bool
 	// asks is a first line of output by which it begins to ask a human to log in. The turn ends there: nobody will answer.
-	asks   *regexp.Regexp
+	asks   *pattern
 	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
 	// interrupts: asked by INT, it says what it has spent before it ends.
 	interrupts bool

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -20,7 +19,7 @@ var amp = dialect{
 	environment: func(Options) []string { return nil },
 	prepare:     ampFiles,
 	silent:      true,
-	asks:        regexp.MustCompile(`^No API key found\. Starting login flow`), // and would wait for ever
+	asks:        lazy(`^No API key found\. Starting login flow`), // and would wait for ever
 	decode:      stream.NewClaude,
 	ends:        true,
 	class:       ampClass,
@@ -64,7 +63,7 @@ func ampArguments(t *talk) []string {
 }
 
 // ampCode is how its servers' errors are told: "Error: getUserInfo error: PERMISSION_DENIED".
-var ampCode = regexp.MustCompile(`error: ([A-Za-z_]+)\s*$`)
+var ampCode = lazy(`error: ([A-Za-z_]+)\s*$`)
 
 // ampClass judges what only amp says.
 func ampClass(f facts) loop.Class {
@@ -91,4 +90,4 @@ func ampClass(f facts) loop.Class {
 }
 
 // ampRefusal is what it says of its own arguments and settings.
-var ampRefusal = regexp.MustCompile(`(?i)user message must be provided|require user approval`)
+var ampRefusal = lazy(`(?i)user message must be provided|require user approval`)

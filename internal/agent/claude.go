@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -105,6 +104,6 @@ func claudeClass(f facts) loop.Class {
 
 var (
 	// claudeRefusal is how the CLI begins when its own arguments or configuration are wrong; it prints nothing else then.
-	claudeRefusal = regexp.MustCompile(`(?i)^(error: |--\S+ cannot be used)`)
-	outOfWords    = regexp.MustCompile(`(?i)exceeded the \d* ?output token maximum`)
+	claudeRefusal = lazy(`(?i)^(error: |--\S+ cannot be used)`)
+	outOfWords    = lazy(`(?i)exceeded the \d* ?output token maximum`)
 )

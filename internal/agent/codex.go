@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -136,10 +135,10 @@ func codexEnvironment(o Options) []string {
 }
 
 var (
-	codexRefusal = regexp.MustCompile(`(?i)^model: \S+$|not inside a trusted directory|error loading config|required mcp servers failed|` +
+	codexRefusal = lazy(`(?i)^model: \S+$|not inside a trusted directory|error loading config|required mcp servers failed|` +
 		`failed to read model instructions|no rollout found|invalid_json_schema`)
 	// codexStarts is what it says on standard error of every run.
-	codexStarts = regexp.MustCompile(`(?m)^Reading (additional input|prompt) from stdin\.\.\.\s*$`)
+	codexStarts = lazy(`(?m)^Reading (additional input|prompt) from stdin\.\.\.\s*$`)
 )
 
 // codexClass judges what only codex says.

@@ -1,14 +1,13 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-var needsNoQuotes = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+var needsNoQuotes = lazy(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 // CommandLine is what a turn runs, quoted as for a shell. A prompt that goes by arguments stands as PROMPT.
 func (a *Agent) CommandLine() string {

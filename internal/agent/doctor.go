@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -92,7 +91,7 @@ func LookForAll(ctx context.Context, o Options) []Found {
 	return found
 }
 
-var versions = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]*`)
+var versions = lazy(`\d+\.\d+[0-9A-Za-z.+-]*`)
 
 // version is what the agent says of itself. The error is a sentence.
 func version(ctx context.Context, d dialect, o Options, path string) (string, error) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -216,8 +215,8 @@ func into(object map[string]any, path ...string) map[string]any {
 }
 
 var (
-	geminiBlocked = regexp.MustCompile(`(?i)response was blocked|prohibited_content|blocked due to|blocked by safety`)
-	geminiBroken  = regexp.MustCompile(`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)
+	geminiBlocked = lazy(`(?i)response was blocked|prohibited_content|blocked due to|blocked by safety`)
+	geminiBroken  = lazy(`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)
 )
 
 // geminiClass judges what only gemini says, and its exit codes: its own, and the HTTP status of a failed request in eight bits.

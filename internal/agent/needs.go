@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -67,9 +66,9 @@ var baseURLs = []string{
 }
 
 var (
-	aURL = regexp.MustCompile(`https?://[^\s"',;<>]+`)
+	aURL = lazy(`https?://[^\s"',;<>]+`)
 	// aSetting is a setting of an agent that says where something is that it speaks to.
-	aSetting = regexp.MustCompile(`(?i)(?:base_?url|endpoint|url)["']?\s*[:=]\s*["'](https?://[^"'\s]+)`)
+	aSetting = lazy(`(?i)(?:base_?url|endpoint|url)["']?\s*[:=]\s*["'](https?://[^"'\s]+)`)
 )
 
 // settingBytes is how much of an agent's settings file is read.

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -64,7 +63,7 @@ func opencodeEnvironment(o Options) []string {
 }
 
 // opencodeRefusal is how it answers flags, models and sessions that it does not know, and settings that it cannot read.
-var opencodeRefusal = regexp.MustCompile(`(?i)^opencode run \[message|model not found|session not found|config(uration)? (file )?(at|is|invalid)|configinvaliderror|configjsonerror`)
+var opencodeRefusal = lazy(`(?i)^opencode run \[message|model not found|session not found|config(uration)? (file )?(at|is|invalid)|configinvaliderror|configjsonerror`)
 
 // opencodeClass judges what only opencode says.
 func opencodeClass(f facts) loop.Class {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -137,7 +136,7 @@ func (r *reader) words(e stream.Event) {
 	}
 }
 
-var closing = regexp.MustCompile(`(?i)</(?:response|promise)>`)
+var closing = lazy(`(?i)</(?:response|promise)>`)
 
 // seekClaim looks for a tag that the last n bytes of the message have closed. However many pieces a message comes in, no part of it is
 // looked at twice: where a tag is closed that never began, none begins before.

@@ -3,7 +3,6 @@ package agent
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func lastLines(s string, most int) string {
 	return strings.ToValidUTF8(strings.Join(kept, "\n"), "")
 }
 
-var errorLine = regexp.MustCompile(`(?i)^(error|fatal|panic)\b`)
+var errorLine = lazy(`(?i)^(error|fatal|panic)\b`)
 
 // tellingLine is the line of a text that says why something failed: the last one that begins with "error", else the last.
 func tellingLine(s string) (line string) {
@@ -46,7 +45,7 @@ func tellingLine(s string) (line string) {
 }
 
 // complaints begin the line in which a program says that it was called wrongly.
-var complaints = regexp.MustCompile(`(?i)^(error|fatal|unknown|unexpected|invalid|unrecogni[sz]ed)\b`)
+var complaints = lazy(`(?i)^(error|fatal|unknown|unexpected|invalid|unrecogni[sz]ed)\b`)
 
 // complaint is the line of a refusal that says what is wrong. It stands before a text on the program's use, which says nothing.
 func complaint(stderr, said string) string {

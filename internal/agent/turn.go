@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (t *talk) interrupt() time.Duration {
 	return 0
 }
 
-var sessions = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+var sessions = lazy(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
 // isSession reports whether a text can be a session's id. It comes from an agent's output, and must not be taken for a flag.
 func isSession(id string) bool { return sessions.MatchString(id) }
