@@ -3,14 +3,17 @@ package proc
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 var (
 	// ansi matches terminal sequences: CSI, OSC up to its end, and the two-character ones.
-	ansi = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]`)
-	// oldCommand matches the beginning of a workflow command of the old form, which may stand anywhere in a line.
-	oldCommand = regexp.MustCompile(`##(\p{M}*)\[`)
+	ansi = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]`)
+		// oldCommand matches the beginning of a workflow command of the old form, which may stand anywhere in a line.
+		oldCommand = regexp.MustCompile(`##(\p{M}*)\[`)
+	})
 )
 
 // Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or invisible character,
@@ -35,11 +38,11 @@ func isPlain(line string) bool {
 func disarmed(line string) string {
 	line = strings.ToValidUTF8(line, "\uFFFD")
 	if strings.Contains(line, "\x1b") {
-		line = ansi.ReplaceAllString(line, "")
+		line = ansi().ReplaceAllString(line, "")
 	}
 	line = strings.Map(visible, line)
 	if strings.Contains(line, "##") {
-		line = oldCommand.ReplaceAllString(line, "## $1[")
+		line = oldCommand().ReplaceAllString(line, "## $1[")
 	}
 	begin := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.M, r) })
 	if begin >= 0 && strings.HasPrefix(line[begin:], "::") {

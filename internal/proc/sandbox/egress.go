@@ -182,8 +182,8 @@ func through(ctx context.Context, c net.Conn, via *url.URL, address string) (net
 	answers := bufio.NewReader(c)
 	err := ask.Write(c)
 	if err == nil {
-		var answer *http.Response
-		if answer, err = http.ReadResponse(answers, ask); err == nil && answer.StatusCode != http.StatusOK {
+		answer, failed := http.ReadResponse(answers, ask) //nolint:bodyclose // what follows is the connection
+		if err = failed; err == nil && answer.StatusCode != http.StatusOK {
 			err = fmt.Errorf("the proxy of this machine answers %s", answer.Status)
 		}
 	}

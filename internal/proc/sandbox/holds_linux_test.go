@@ -430,3 +430,61 @@ func TestReaders(t *testing.T) {
 		})
 	}
 }
+
+// TestCaches: a new cache of builds begins as that of the machine, outlives the run where it may, and is not one for agents and checks.
+func TestCaches(t *testing.T) {
+	g := newGround(t)
+	put(t, g.Home+"/.cache/go-build/00/old-d", "compiled")
+	everybody(t, g.dir)
+	o := g.options(Bwrap, nil)
+	o.Cache = filepath.Join(g.dir, "kept")
+	say := func(u Use, line string) string {
+		t.Helper()
+		s := g.open(t, o)
+		defer s.Close()
+		var out bytes.Buffer
+		if _, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH"), "GOCACHE=/elsewhere"}, Box: s.Box(u), Stdout: &out}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got := say(Checks, `cat $GOCACHE/00/old-d; echo x > $GOCACHE/00/old-d; mkdir -p ~/.cache/browsers; echo b > ~/.cache/browsers/one`); got != "compiled" {
+		t.Errorf("%q", got)
+	}
+	if got := say(Checks, `cat $GOCACHE/00/old-d`); got != "x\n" {
+		t.Errorf("%q", got)
+	}
+	if got := say(Works, `cat $GOCACHE/00/old-d ~/.cache/browsers/one; echo y > ~/.cache/browsers/one || echo no`); got != "compiledb\nno\n" {
+		t.Errorf("an agent: %q", got)
+	}
+	if text, err := os.ReadFile(g.Home + "/.cache/go-build/00/old-d"); string(text) != "compiled" {
+		t.Errorf("the machine's own: %q %v", text, err)
+	}
+}
+
+// TestSetupIsForAll: what a setup leaves in its home is there for the agent, and the agent's is not there for checks.
+func TestSetupIsForAll(t *testing.T) {
+	for _, mode := range []string{Bwrap, Landlock} {
+		t.Run(mode, func(t *testing.T) {
+			g := newGround(t)
+			s := g.open(t, g.options(mode, nil))
+			say := func(u Use, line string) string {
+				t.Helper()
+				var out bytes.Buffer
+				if _, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(u), Stdout: &out, Stderr: &out}); err != nil {
+					t.Fatal(err)
+				}
+				return out.String()
+			}
+			say(Checks, `mkdir -p ~/.tool && echo '#!/bin/sh' > ~/.tool/run && chmod +x ~/.tool/run && ln -s .tool/run ~/link && mkfifo ~/pipe`)
+			if got := say(Works, `test -x ~/link && test ! -e ~/pipe && echo there; echo x > ~/mine`); got != "there\n" {
+				t.Errorf("%q", got)
+			}
+			for _, u := range []Use{Checks, Reads} {
+				if got := say(u, `test -e ~/mine || echo not there`); got != "not there\n" {
+					t.Errorf("%d: %q", u, got)
+				}
+			}
+		})
+	}
+}

@@ -25,7 +25,6 @@ type desk struct {
 	log            string
 	parent         []string
 	settled        int
-	told           bytes.Buffer
 	state, machine string
 }
 
