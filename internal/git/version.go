@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)[0-9.]*`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d+)[0-9.]*`) })
 
 // Version is the git that is on the PATH of an environment: "2.43.0". The error says what to do when there is none, or one that is too
 // old.
@@ -20,7 +21,7 @@ func Version(ctx context.Context, env []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("asking git for its version: %w", err)
 	}
-	m := versionNumber.FindStringSubmatch(said.String())
+	m := versionNumber().FindStringSubmatch(said.String())
 	if end.Class != proc.Exited || end.Exit != 0 || m == nil {
 		return "", fmt.Errorf("git is not installed or not on PATH: install git 2.39 or newer")
 	}
