@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,7 +19,7 @@ const (
 	outputBytes  = 16 << 10
 )
 
-var outputName = regexp.MustCompile(`^[a-z][a-z_]*$`)
+var outputName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z_]*$`) })
 
 // SetOutputs sets the step's outputs. Values are enums, numbers, names and addresses: one with a line break or a control character, or
 // longer than 16 KiB, is refused, and then none is set. Outside of a runner nothing happens.
@@ -44,7 +45,7 @@ func (r *Runner) SetOutputs(outputs map[string]string) error {
 
 func checkOutput(name, value string) error {
 	switch {
-	case !outputName.MatchString(name):
+	case !outputName().MatchString(name):
 		return errors.New("a name is small letters and underscores")
 	case len(value) > outputBytes:
 		return fmt.Errorf("the value has %d bytes; at most %d are allowed", len(value), outputBytes)

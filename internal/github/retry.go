@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -30,7 +31,7 @@ const (
 
 // repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access token is
 // replaced. Comments and pull requests are not: their callers look first whether the lost one arrived.
-var repeatable = regexp.MustCompile(`/(reactions|labels|access_tokens)$`)
+var repeatable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(reactions|labels|access_tokens)$`) })
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := replay(req)
@@ -85,7 +86,7 @@ func (c *closer) Close() error {
 
 // verdict says how long to wait before the next try; negative: do not try again.
 func verdict(req *http.Request, resp *http.Response, err error, try int) (wait time.Duration, why string) {
-	twice := req.Method != http.MethodPost || repeatable.MatchString(req.URL.Path)
+	twice := req.Method != http.MethodPost || repeatable().MatchString(req.URL.Path)
 	switch {
 	case req.Context().Err() != nil:
 		return -1, ""

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -29,11 +30,11 @@ type Message struct {
 	From int       `json:"from"` // the process that says it; anybody can write any number
 }
 
-var messageType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var messageType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`) })
 
 // Valid says what is wrong with a message; nil when it can be posted.
 func (m Message) Valid() error {
-	if !messageType.MatchString(m.Type) {
+	if !messageType().MatchString(m.Type) {
 		return fmt.Errorf("the type of the message is %.80q; allowed is one word of 1 to 64 letters, digits, dots, dashes and underscores", m.Type)
 	}
 	return nil

@@ -3,6 +3,7 @@ package loop
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -100,7 +101,7 @@ type Claim struct {
 	Text string `json:"text,omitempty"` // what the tag held, at most 200 runes
 }
 
-var claimTag = regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`)
+var claimTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`) })
 
 // promises are the words of a <promise> that claim completion when no criteria say otherwise (C2, S2-76).
 var promises = []string{"COMPLETE", "IMPLEMENTATION_COMPLETE"}
@@ -109,7 +110,7 @@ var promises = []string{"COMPLETE", "IMPLEMENTATION_COMPLETE"}
 // completion is the setting completionResponse, empty when no <response> claims; wanted are the promises that do, by default COMPLETE and
 // the coder's own.
 func ReadClaim(message, completion string, wanted ...string) (c Claim, ok bool) {
-	m := claimTag.FindStringSubmatch(message)
+	m := claimTag().FindStringSubmatch(message)
 	if m == nil {
 		return Claim{}, false
 	}

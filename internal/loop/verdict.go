@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -122,7 +123,7 @@ func fits(lines []string, size int) bool {
 	n := len(lines)
 	var cut [2]bool
 	for _, line := range lines[:min(len(lines), OutputLines+3)] {
-		m := truncated.FindStringSubmatch(line)
+		m := truncated().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
@@ -134,7 +135,7 @@ func fits(lines []string, size int) bool {
 	return n <= OutputLines && size <= OutputBytes
 }
 
-var truncated = regexp.MustCompile(`^\[\.\.\. [0-9]+ (lines|bytes) truncated \.\.\.\]\n?$`)
+var truncated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[\.\.\. [0-9]+ (lines|bytes) truncated \.\.\.\]\n?$`) })
 
 // joined puts the line that says how many bytes of all are missing between a beginning and an end, behind another such line.
 func joined(head, tail string, all int, mark string) string {

@@ -11,9 +11,9 @@ var (
 	// ansi matches terminal sequences: CSI, OSC up to its end, and the two-character ones.
 	ansi = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]`)
-		// oldCommand matches the beginning of a workflow command of the old form, which may stand anywhere in a line.
-		oldCommand = regexp.MustCompile(`##(\p{M}*)\[`)
 	})
+	// oldCommand matches the beginning of a workflow command of the old form, which may stand anywhere in a line.
+	oldCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`##(\p{M}*)\[`) })
 )
 
 // Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or invisible character,
