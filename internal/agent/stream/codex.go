@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -46,11 +47,11 @@ func (c *codex) object(o gjson.Result, emit func(Event)) bool {
 }
 
 // reconnecting is how a notice of a failed request begins: "Reconnecting... 2/5 (unexpected status 401 …)".
-var reconnecting = regexp.MustCompile(`^Reconnecting\.\.\.\s*(?:(\d+)/(\d+))?\s*(.*)`)
+var reconnecting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Reconnecting\.\.\.\s*(?:(\d+)/(\d+))?\s*(.*)`) })
 
 // notice: most are of requests that are tried again. The last one may be why it ended.
 func (c *codex) notice(message string, emit func(Event)) {
-	m := reconnecting.FindStringSubmatch(message)
+	m := reconnecting().FindStringSubmatch(message)
 	if m == nil {
 		c.failure = strings.Clone(message)
 		return
@@ -76,11 +77,11 @@ func (c *codex) close(emit func(Event)) {
 }
 
 // status is how a message names the HTTP status of an answer: "unexpected status 401 Unauthorized", "last status: 429", "code":500.
-var status = regexp.MustCompile(`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`)
+var status = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`) })
 
 // saidStatus is the HTTP status that a message names; 0 when it names none.
 func saidStatus(message string) int {
-	m := status.FindStringSubmatch(message)
+	m := status().FindStringSubmatch(message)
 	if m == nil {
 		return 0
 	}

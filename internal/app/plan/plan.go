@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed templates
@@ -74,21 +75,21 @@ func Named(content []byte) (project, branch, description string) {
 }
 
 var (
-	comment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-	heading = regexp.MustCompile(`(?m)^ {0,3}#{1,6}( .*)?$`)
-	row     = regexp.MustCompile(`(?m)^ *\|[ |:-]*$`)
+	comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?(-->|$)`) })
+	heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ {0,3}#{1,6}( .*)?$`) })
+	row     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *\|[ |:-]*$`) })
 )
 
 // Unwritten reports whether a PRD says nothing yet: it is empty, or headings, comments and empty tables (S4-104).
 func Unwritten(prd string) bool {
-	text := comment.ReplaceAllString(strings.ReplaceAll(prd, "\r\n", "\n"), "")
-	text = heading.ReplaceAllString(text, "")
+	text := comment().ReplaceAllString(strings.ReplaceAll(prd, "\r\n", "\n"), "")
+	text = heading().ReplaceAllString(text, "")
 	for line := range strings.Lines(template("prd-template.md")) { // the heads of its tables
 		if strings.HasPrefix(line, "|") {
 			text = strings.ReplaceAll(text, line, "")
 		}
 	}
-	return strings.TrimSpace(row.ReplaceAllString(text, "")) == ""
+	return strings.TrimSpace(row().ReplaceAllString(text, "")) == ""
 }
 
 // Derive is what an agent is told that derives a plan (S4-104): who it is.
