@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 	"unicode/utf8"
 )
@@ -23,7 +24,7 @@ const (
 var files embed.FS
 
 // templates are ralph's own.
-var templates = own()
+var templates = sync.OnceValue(own)
 
 func own() map[string]*template.Template {
 	all := map[string]*template.Template{}
@@ -120,7 +121,7 @@ var sample = parts{
 func (s Set) render(name string, p parts) (string, error) {
 	t := s.own[name]
 	if t == nil {
-		t = templates[name]
+		t = templates()[name]
 	}
 	var b bounded
 	if err := t.Execute(&b, p); err != nil {
