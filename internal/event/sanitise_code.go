@@ -3,6 +3,7 @@ package event
 import (
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -27,20 +28,22 @@ type outline struct {
 
 // blocks are read with a bound to how deep they lie; links and tables with one to their number. Emphasis is not read: it hides nothing,
 // and ends no code.
-var blocks = parser.NewParser(
-	parser.WithBlockParsers(bounded(parser.DefaultBlockParsers())...),
-	parser.WithInlineParsers(
-		util.Prioritized(parser.NewCodeSpanParser(), 100),
-		util.Prioritized(near{parser.NewLinkParser(), parser.NewLinkParser().(parser.CloseBlocker)}, 200),
-		util.Prioritized(parser.NewAutoLinkParser(), 300),
-		util.Prioritized(parser.NewRawHTMLParser(), 400),
-	),
-	parser.WithParagraphTransformers(
-		util.Prioritized(few{parser.LinkReferenceParagraphTransformer, manyDefinitions}, 100),
-		util.Prioritized(few{extension.NewTableParagraphTransformer(), manyCells}, 200),
-	),
-	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
-)
+var blocks = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(bounded(parser.DefaultBlockParsers())...),
+		parser.WithInlineParsers(
+			util.Prioritized(parser.NewCodeSpanParser(), 100),
+			util.Prioritized(near{parser.NewLinkParser(), parser.NewLinkParser().(parser.CloseBlocker)}, 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewRawHTMLParser(), 400),
+		),
+		parser.WithParagraphTransformers(
+			util.Prioritized(few{parser.LinkReferenceParagraphTransformer, manyDefinitions}, 100),
+			util.Prioritized(few{extension.NewTableParagraphTransformer(), manyCells}, 200),
+		),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)
+})
 
 func bounded(parsers []util.PrioritizedValue) []util.PrioritizedValue {
 	for i, p := range parsers {
@@ -55,7 +58,7 @@ func outlineOf(s string) outline {
 	o := outline{refs: map[string]bool{}, infos: map[int]int{}}
 	source := []byte(s)
 	pc := parser.NewContext()
-	doc := blocks.Parse(text.NewReader(source), parser.WithContext(pc))
+	doc := blocks().Parse(text.NewReader(source), parser.WithContext(pc))
 	e := effortOf(pc)
 	if o.overdone, o.effort = e.over, e.spent; o.overdone {
 		return o

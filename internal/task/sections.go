@@ -3,6 +3,7 @@ package task
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/yuin/goldmark"
@@ -15,7 +16,9 @@ import (
 // labels are the headings that criteria stand under.
 var labels = []string{"acceptance criteria", "acceptance criterion", "definition of done", "done when"}
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.TaskList, extension.Table))
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.TaskList, extension.Table))
+})
 
 // span is a range of bytes.
 type span struct{ from, to int }
@@ -34,7 +37,7 @@ type section struct {
 
 func readSections(content string) *section {
 	sec := &section{source: []byte(content), content: content}
-	doc := markdown.Parser().Parse(text.NewReader(sec.source))
+	doc := markdown().Parser().Parse(text.NewReader(sec.source))
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
