@@ -34,7 +34,7 @@ func inertness(md string) (problems []string) {
 		}
 	}
 	var words strings.Builder
-	doc := markdown.Parser().Parse(text.NewReader(source))
+	doc := markdown().Parser().Parse(text.NewReader(source))
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			if n.Type() == ast.TypeBlock {
@@ -86,7 +86,7 @@ func broken(md, run string) (problems []string) {
 		problems = append(problems, fmt.Sprintf("%d bytes", len(md)))
 	}
 	source := []byte(md)
-	last := markdown.Parser().Parse(text.NewReader(source)).LastChild()
+	last := markdown().Parser().Parse(text.NewReader(source)).LastChild()
 	if _, paragraph := last.(*ast.Paragraph); !paragraph || !strings.HasSuffix(strings.TrimSpace(md), "</sub>") {
 		problems = append(problems, "the footer is inside something: a fence is open")
 	}

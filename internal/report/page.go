@@ -5,6 +5,7 @@ import (
 	_ "embed" // the page's frame
 	"fmt"
 	"html/template"
+	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
@@ -26,10 +27,12 @@ type Section struct {
 var frame string
 
 var (
-	pageFrame = template.Must(template.New("page").Parse(frame))
+	pageFrame = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(frame)) })
 	gfm       = []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))}
-	markdown  = goldmark.New(goldmark.WithExtensions(gfm...), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(boxes{}, 1))))
-	allowed   = pagePolicy()
+	markdown  = sync.OnceValue(func() goldmark.Markdown {
+		return goldmark.New(goldmark.WithExtensions(gfm...), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(boxes{}, 1))))
+	})
+	allowed = sync.OnceValue(pagePolicy)
 )
 
 // boxes shows the boxes of task lists as signs: a page has no form.
@@ -76,14 +79,14 @@ func Page(title string, sections ...Section) ([]byte, error) {
 	}{Title: title}
 	for _, s := range sections {
 		var b bytes.Buffer
-		if err := markdown.Convert([]byte(s.Markdown), &b); err != nil {
+		if err := markdown().Convert([]byte(s.Markdown), &b); err != nil {
 			return nil, fmt.Errorf("rendering the section %q: %w", s.Heading, err)
 		}
 		// The policy has just been over it, which is what makes it HTML that may stand as it is.
-		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, template.HTML(allowed.SanitizeBytes(b.Bytes()))})
+		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, template.HTML(allowed().SanitizeBytes(b.Bytes()))})
 	}
 	var out bytes.Buffer
-	if err := pageFrame.Execute(&out, data); err != nil {
+	if err := pageFrame().Execute(&out, data); err != nil {
 		return nil, fmt.Errorf("writing the page %q: %w", title, err)
 	}
 	return out.Bytes(), nil
