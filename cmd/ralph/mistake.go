@@ -11,24 +11,21 @@ import (
 )
 
 // kongWords are how kong says what is wrong with a command line, and how we do: with what is allowed, and without the types of Go.
-var kongWords = []struct {
-	kong *regexp.Regexp
-	ours string
-}{
-	{regexp.MustCompile(`^(--\S+): expected \w+ value but got "EOL".*`), `flag $1 has no value: give one after it`},
-	{regexp.MustCompile(`^(--\S+): expected \w+ value but got ("[^"]*") \([a-z ]+\); perhaps try (.*)\?$`), `flag $1 has no value, and $2 looks like a flag: for a value that begins with a dash, write $3`},
-	{regexp.MustCompile(`^(--\S+): expected a valid \d+ bit u?int but got (.*)$`), `flag $1 is $2; allowed is a whole number`},
-	{regexp.MustCompile(`^(--\S+): expected a float but got (.*) \(.*$`), `flag $1 is $2; allowed is a number`},
-	{regexp.MustCompile(`^(--\S+): expected duration but got ("[^"]*").*`), `flag $1 is $2; allowed is a time such as "90s", "10m" or "1h30m"`},
-	{regexp.MustCompile(`^(--\S+): bool value must be .* but got (.*)$`), `flag $1 is $2; allowed are true and false`},
+var kongWords = []struct{ kong, ours string }{
+	{`^(--\S+): expected \w+ value but got "EOL".*`, `flag $1 has no value: give one after it`},
+	{`^(--\S+): expected \w+ value but got ("[^"]*") \([a-z ]+\); perhaps try (.*)\?$`, `flag $1 has no value, and $2 looks like a flag: for a value that begins with a dash, write $3`},
+	{`^(--\S+): expected a valid \d+ bit u?int but got (.*)$`, `flag $1 is $2; allowed is a whole number`},
+	{`^(--\S+): expected a float but got (.*) \(.*$`, `flag $1 is $2; allowed is a number`},
+	{`^(--\S+): expected duration but got ("[^"]*").*`, `flag $1 is $2; allowed is a time such as "90s", "10m" or "1h30m"`},
+	{`^(--\S+): bool value must be .* but got (.*)$`, `flag $1 is $2; allowed are true and false`},
 }
 
 // mistake is kong's error as a sentence of ours.
 func mistake(err error) string {
 	said := err.Error()
 	for _, w := range kongWords {
-		if w.kong.MatchString(said) {
-			return w.kong.ReplaceAllString(said, w.ours)
+		if kong := regexp.MustCompile(w.kong); kong.MatchString(said) {
+			return kong.ReplaceAllString(said, w.ours)
 		}
 	}
 	return said
