@@ -217,13 +217,13 @@ func (b *bwrap) worktree(u Use, dir string) []string {
 	top := clone(dir, b.s.o.Home)
 	if u == Reads {
 		args := []string{"--ro-bind", top, top}
-		for _, from := range borrowed(top) {
+		for _, from := range b.s.borrowed {
 			args = append(args, "--ro-bind", from, from)
 		}
 		return args
 	}
 	args := []string{"--bind", top, top}
-	for _, from := range borrowed(top) {
+	for _, from := range b.s.borrowed {
 		args = append(args, "--ro-bind", from, from)
 	}
 	args = append(args, b.repository(top)...)
@@ -259,8 +259,10 @@ func (b *bwrap) repository(top string) (args []string) {
 		if !over(shared, dir) {
 			args = append(args, "--bind", dir, dir)
 		}
-		if exists(filepath.Join(dir, "config.worktree")) {
-			args = append(args, "--ro-bind", filepath.Join(dir, "config.worktree"), filepath.Join(dir, "config.worktree"))
+		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
+			if path := filepath.Join(dir, name); exists(path) && !isLink(path) {
+				args = append(args, "--ro-bind", path, path)
+			}
 		}
 		common = shared
 	} else if !info.IsDir() {
@@ -323,12 +325,15 @@ func linked(file string) (dir, common string) {
 		return "", ""
 	}
 	if text, err = os.ReadFile(filepath.Join(dir, "commondir")); err != nil {
-		return dir, dir
+		return "", ""
 	}
 	if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
 		common = filepath.Join(dir, common)
 	}
-	return dir, common
+	if filepath.Join(filepath.Clean(common), "worktrees", filepath.Base(dir)) != filepath.Clean(dir) { // git puts it nowhere else
+		return "", ""
+	}
+	return dir, filepath.Clean(common)
 }
 
 // borrowed are the directories of objects that a repository borrows from.

@@ -488,3 +488,32 @@ func TestSetupIsForAll(t *testing.T) {
 		})
 	}
 }
+
+// TestLinkedWorktrees: the clone that a worktree belongs to is written only when the two agree on it: anybody can write a file that points
+// to somebody's home.
+func TestLinkedWorktrees(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, clone := filepath.Join(dir, "tree"), filepath.Join(dir, "clone", ".git")
+	own := filepath.Join(clone, "worktrees", "tree")
+	for _, c := range []struct{ what, file, back, common, want string }{
+		{"as git makes it", own, tree + "/.git", "../..", clone},
+		{"a home", filepath.Join(dir, "home"), "", "", ""},
+		{"of another worktree", own, dir + "/other/.git", "../..", ""},
+		{"a clone further up", own, tree + "/.git", "../../../..", ""},
+		{"a clone elsewhere", own, tree + "/.git", dir + "/home", ""},
+	} {
+		put(t, tree+"/.git", "gitdir: "+c.file+"\n")
+		put(t, dir+"/home/.ssh/id", "x")
+		put(t, dir+"/other/.git", "x")
+		if c.back != "" {
+			put(t, own+"/gitdir", c.back+"\n")
+			put(t, own+"/commondir", c.common+"\n")
+		}
+		if _, got := linked(tree + "/.git"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}

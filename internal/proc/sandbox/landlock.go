@@ -143,7 +143,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	}
 	in.Read = append(in.Read, o.self)
 	if o.inTree(s.Dir) {
-		in.Read = append(in.Read, borrowed(top)...)
+		in.Read = append(in.Read, l.s.borrowed...)
 	}
 	in.Write = append([]string{r.home, r.cache, r.temp}, o.Writable...)
 	if s.Own != "" {

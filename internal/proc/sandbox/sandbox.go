@@ -101,12 +101,14 @@ type Sandbox struct {
 	o       Options
 	view    view
 	scratch string
-	gates   map[Use]*egress
-	maker   maker
-	counter atomic.Int64
-	mu      sync.Mutex
-	homes   map[Use]bool // that have been made
-	cleanup []func()
+	// borrowed are the directories that the worktree's repository has objects from.
+	borrowed []string
+	gates    map[Use]*egress
+	maker    maker
+	counter  atomic.Int64
+	mu       sync.Mutex
+	homes    map[Use]bool // that have been made
+	cleanup  []func()
 }
 
 // maker makes boxes of one mode.
@@ -242,7 +244,8 @@ func (s *Sandbox) furnish() (err error) {
 		return fmt.Errorf("making a directory for the sandbox: %w", err)
 	}
 	s.view = look(*o)
-	if !s.view.reach(o.self) { // our own program has to be seen by whom it runs as
+	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
+	if !s.view.reach(o.self) {                  // our own program has to be seen by whom it runs as
 		at := filepath.Join(s.scratch, "ralph")
 		if err := copyAll(o.self, at); err != nil {
 			return fmt.Errorf("making a directory for the sandbox: %w", err)
