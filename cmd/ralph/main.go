@@ -30,25 +30,41 @@ type process struct {
 }
 
 type cli struct {
-	Action     actionCommand     `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
-	Init       initCommand       `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json."`
-	Run        runCommand        `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
-	Settings   settingsCommand   `cmd:"" help:"Show the settings, or their schema."`
-	Sweep      sweepCommand      `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
-	Replay     replayCommand     `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
-	Prompt     promptCommand     `cmd:"" help:"Print what the next iteration of a run would be told, and change nothing."`
-	Doctor     doctorCommand     `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks."`
-	Supervise  superviseCommand  `cmd:"" help:"Run a command again and again until it says that its task is done."`
-	Bus        busCommand        `cmd:"" help:"Say something to ralph supervise, and read what was said."`
-	Signature  signatureCommand  `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`
-	Plan       planCommand       `cmd:"" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
-	Hook       hookCommand       `cmd:"" help:"What an agent's hooks call, and how to put them into its settings."`
+	Action    actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
+	Init      initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json."`
+	Run       runCommand       `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
+	Settings  settingsCommand  `cmd:"" help:"Show the settings, or their schema."`
+	Sweep     sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
+	Replay    replayCommand    `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
+	Prompt    promptCommand    `cmd:"" help:"Print what the next iteration of a run would be told, and change nothing."`
+	Doctor    doctorCommand    `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks."`
+	Supervise superviseCommand `cmd:"" help:"Run a command again and again until it says that its task is done."`
+	Bus       busCommand       `cmd:"" help:"Say something to ralph supervise, and read what was said."`
+	Signature signatureCommand `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`
+	Plan      planCommand      `cmd:"" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
+	hooks
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
 	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run that is at work in this directory."`
 	Completion completionCommand `cmd:"" help:"Print what completes the commands and flags of ralph in a shell."`
-	Version    kong.VersionFlag  `short:"v" help:"Print the version and exit."`
+	versionFlag
 }
+
+// hookCLI is the part of cli for ralph hook, which an agent calls beside each of its tools: the grammar of all commands takes longer to
+// build than a hook to run.
+type hookCLI struct {
+	hooks
+	versionFlag
+}
+
+type (
+	hooks struct {
+		Hook hookCommand `cmd:"" help:"What an agent's hooks call, and how to put them into its settings."`
+	}
+	versionFlag struct {
+		Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
+	}
+)
 
 func main() {
 	dir, err := os.Getwd()
@@ -74,11 +90,18 @@ func grace() time.Duration {
 	return jobGrace
 }
 
+// grammar is what a command line is read by.
+func grammar(args []string) any {
+	if len(args) > 0 && args[0] == "hook" {
+		return &hookCLI{}
+	}
+	return &cli{}
+}
+
 // run runs one command line and returns its exit code (C20).
 func run(ctx, hard context.Context, args []string, p process, stderr io.Writer) int {
-	var c cli
 	left := -1
-	parser, err := kong.New(&c,
+	parser, err := kong.New(grammar(args),
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(hard, (*hardContext)(nil)), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
 		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"}, {Key: "done", Title: "When an issue or a task is done:"}}),
