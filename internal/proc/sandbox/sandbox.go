@@ -3,7 +3,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -115,59 +114,6 @@ type Sandbox struct {
 type maker interface {
 	// enter turns what is to be run into what is run.
 	enter(u Use, s proc.Spec) (proc.Boxed, error)
-}
-
-// Open chooses a mode, and finds out whether it works by running something in it. When nothing better was asked for than what there
-// is, its Log has one line that says so; else the error is an *UnavailableError.
-func Open(ctx context.Context, o Options) (*Sandbox, error) {
-	if o.Mode == Off {
-		return &Sandbox{Mode: Off, Line: "sandbox: off: agents and checks can read and write what their user can, and speak to every host", o: o}, nil
-	}
-	if err := o.ready(); err != nil {
-		return nil, err
-	}
-	var not []string // why the better ones are not taken
-	for _, mode := range candidates(o.Mode) {
-		s, err := openMode(ctx, o, mode)
-		var missing *UnavailableError
-		switch {
-		case err == nil:
-			s.say(not)
-			return s, nil
-		case !errors.As(err, &missing):
-			return nil, fmt.Errorf("making the sandbox %s: %w", mode, err)
-		}
-		not = append(not, fmt.Sprintf("%s: %s", mode, missing.Why))
-	}
-	switch o.Mode {
-	case Auto:
-		s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write what their user can, and speak to every host"}
-		s.say(not)
-		return s, nil
-	case Require:
-		return nil, &UnavailableError{"the setting sandbox is require, and no sandbox in which everything holds works here (" + strings.Join(not, "; ") + "); " + remedy}
-	}
-	return nil, &UnavailableError{fmt.Sprintf("the setting sandbox is %s, which does not work here (%s); %s, or take another sandbox", o.Mode, not[0], remedies[o.Mode])}
-}
-
-const remedy = "install bubblewrap, on runners of GitHub: sudo apt-get install bubblewrap && sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-
-var remedies = map[string]string{
-	Bwrap:         remedy,
-	Landlock:      "take a kernel from 6.2 on that has it switched on (CONFIG_LSM, lsm=)",
-	Container:     "see that docker info or podman info works, and name an image with RALPH_SANDBOX_IMAGE",
-	DockerSandbox: "install Docker Desktop from 4.58 on and see that docker sandbox ls works",
-}
-
-// candidates are the modes to try, the best first.
-func candidates(mode string) []string {
-	switch mode {
-	case Auto:
-		return []string{Bwrap, Landlock, DockerSandbox}
-	case Require:
-		return []string{Bwrap, Container, DockerSandbox}
-	}
-	return []string{mode}
 }
 
 // ready completes and checks the options.

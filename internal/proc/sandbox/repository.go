@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// repository protects hooks and configuration, which git runs later without any box. The directory they are in is mounted on itself, so
+// that it cannot be moved out of the way.
+func (b *bwrap) repository(top string) (args []string) {
+	git := filepath.Join(top, ".git")
+	info, err := os.Lstat(git)
+	if err != nil {
+		return nil
+	}
+	common := git
+	if info.Mode().IsRegular() { // a worktree of a clone elsewhere
+		args = append(args, "--ro-bind", git, git)
+		dir, shared := linked(git)
+		if shared == "" {
+			return args
+		}
+		args = append(args, "--bind", shared, shared)
+		if !over(shared, dir) {
+			args = append(args, "--bind", dir, dir)
+		}
+		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
+			if path := filepath.Join(dir, name); exists(path) && !isLink(path) {
+				args = append(args, "--ro-bind", path, path)
+			}
+		}
+		common = shared
+	} else if !info.IsDir() {
+		return nil
+	} else {
+		args = append(args, "--bind", git, git)
+	}
+	if hooks := filepath.Join(common, "hooks"); b.s.o.Hooks && !exists(hooks) {
+		_ = os.Mkdir(hooks, 0o755) // where it fails, nobody can make one either
+	}
+	if objects := filepath.Join(common, "objects"); isDir(objects) && !isLink(objects) {
+		args = append(args, "--bind", objects, objects)
+	}
+	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} { // the last: where else objects come from
+		if path := filepath.Join(common, name); exists(path) && !isLink(path) {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	_ = filepath.WalkDir(filepath.Join(common, "modules"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipAll
+		}
+		switch {
+		case d.IsDir() && (d.Name() == "objects" || d.Name() == "refs" || d.Name() == "logs"):
+			return fs.SkipDir
+		case d.IsDir() && d.Name() == "hooks":
+			args = append(args, "--ro-bind", path, path)
+			return fs.SkipDir
+		case d.Type().IsRegular() && d.Name() == "config":
+			args = append(args, "--ro-bind", path, path)
+		}
+		return nil
+	})
+	return args
+}
+
+// clone is the top of the clone that a directory is in, or the directory itself outside of one. A home is no clone.
+func clone(dir, home string) string {
+	for at := dir; at != "/" && at != "." && !over(at, home); at = filepath.Dir(at) {
+		if exists(filepath.Join(at, ".git")) {
+			return at
+		}
+	}
+	return dir
+}
+
+// linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The repository must know
+// of the worktree: anybody can write a file that points to somebody's home.
+func linked(file string) (dir, common string) {
+	text, err := os.ReadFile(file)
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return "", ""
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(filepath.Dir(file), dir)
+	}
+	back, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	if at, err2 := real(strings.TrimSpace(string(back))); err != nil || err2 != nil || at != file {
+		return "", ""
+	}
+	if text, err = os.ReadFile(filepath.Join(dir, "commondir")); err != nil {
+		return "", ""
+	}
+	if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
+		common = filepath.Join(dir, common)
+	}
+	if filepath.Join(filepath.Clean(common), "worktrees", filepath.Base(dir)) != filepath.Clean(dir) { // git puts it nowhere else
+		return "", ""
+	}
+	return dir, filepath.Clean(common)
+}
+
+// borrowed are the directories of objects that a repository borrows from.
+func borrowed(top string) (dirs []string) {
+	git := filepath.Join(top, ".git")
+	if dir, common := linked(git); dir != "" {
+		git = common
+		dirs = append(dirs, common)
+	}
+	next := []string{filepath.Join(git, "objects")}
+	for len(next) > 0 && len(dirs) < 10 {
+		text, err := os.ReadFile(filepath.Join(next[0], "info", "alternates"))
+		next = next[1:]
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); filepath.IsAbs(line) && filepath.Base(line) == "objects" && isDir(line) && !slices.Contains(dirs, line) {
+				dirs = append(dirs, line)
+				next = append(next, line)
+			}
+		}
+	}
+	return dirs
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
