@@ -101,7 +101,7 @@ func (in Inputs) contradictions() []string {
 	if in.Plan != "" && (in.Issue != 0 || in.Prompt != "" || in.PromptFile != "") {
 		problems = append(problems, "inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed.")
 	}
-	if in.Plan != "" && isInside(in.Plan) != nil {
+	if in.Plan != "" && !isInside(in.Plan) {
 		problems = append(problems, fmt.Sprintf("input plan is %s; allowed is the path of a file in the repository, such as \"ralph/tasks.json\".", show(in.Plan)))
 	}
 	if (in.AppID != 0) != (in.AppPrivateKey != "") {
