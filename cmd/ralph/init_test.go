@@ -243,6 +243,28 @@ const shownSettings = `{
   "editedChecks": "hard", // default
   "weakenedTests": "soft", // default
   "unfinished": "soft", // default
+  "reviewCap": 5, // default
+  "plans": [], // default
+  "sandbox": "auto", // default
+  "sandboxWritable": [], // default
+  "sandboxNetwork": [ // default
+    "proxy.golang.org",
+    "sum.golang.org",
+    "registry.npmjs.org",
+    "registry.yarnpkg.com",
+    "pypi.org",
+    "files.pythonhosted.org",
+    "index.crates.io",
+    "static.crates.io",
+    "repo.maven.apache.org",
+    "repo1.maven.org",
+    "plugins.gradle.org",
+    "services.gradle.org",
+    "rubygems.org",
+    "index.rubygems.org",
+    "api.nuget.org",
+    "repo.packagist.org"
+  ],
   "baseline": "report", // default
   "timeoutMultiplier": 1, // default
   "waitForLimits": true, // default
