@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,6 +38,7 @@ type Diagnosis struct {
 	Agents     []agent.Found `json:"agents"`
 	Agent      agent.Found   `json:"agent"`              // the one that the settings name
 	Reviewer   *agent.Found  `json:"reviewer,omitempty"` // when it is another
+	Sandbox    Held          `json:"sandbox"`            // what agents and checks would be kept in
 	Checks     []string      `json:"checks"`             // the commands that settings name
 	Detected   []string      `json:"detected"`           // those that a run of an issue takes when settings name none
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
@@ -48,6 +50,13 @@ type Diagnosis struct {
 type Part struct {
 	Version string `json:"version,omitempty"`
 	Advice  string `json:"advice,omitempty"` // what to do about it; "" nothing
+}
+
+// Held is what a sandbox would be.
+type Held struct {
+	Mode   string `json:"mode,omitempty"` // "bwrap", "off"; "" none can be had
+	Says   string `json:"says,omitempty"` // what holds in it, and what does not
+	Advice string `json:"advice,omitempty"`
 }
 
 // Examine finds out everything.
@@ -100,7 +109,8 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 	if settings.GuardrailsFrom == "" {
 		out.Detected = detected(dir)
 	}
-	shop := &workshop{place: directory(dir), settings: settings, parent: d.Parent, keys: look.Keys, plain: true}
+	shop := &workshop{place: directory(dir), settings: settings, parent: d.Parent, keys: look.Keys, plain: true, logs: filepath.Join(dir, ".ralph")}
+	out.Sandbox = shop.held(ctx)
 	c, reviewer, err := shop.agents(nil)
 	if err != nil {
 		return // the agent's advice says the same
@@ -108,6 +118,18 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 	if out.Command, err = commandLine(c); err == nil && reviewer != nil {
 		out.Review, _ = commandLine(coder{options: *reviewer})
 	}
+}
+
+// held opens the sandbox that a run would have, and closes it.
+func (w *workshop) held(ctx context.Context) Held {
+	var said []string
+	w.log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	defer w.unbox()
+	s, err := w.enclose(ctx)
+	if err != nil {
+		return Held{Advice: err.Error()}
+	}
+	return Held{Mode: s.Mode, Says: strings.TrimPrefix(strings.Join(said, "; "), "sandbox: ")}
 }
 
 // known is what was found out about an agent already, or is now.
@@ -125,6 +147,8 @@ func (d *Diagnosis) todo() string {
 		return "mend the settings: " + d.Problems[0]
 	case d.Agent.Advice != "":
 		return d.Agent.Advice
+	case d.Sandbox.Advice != "":
+		return d.Sandbox.Advice
 	case d.Reviewer != nil && d.Reviewer.Advice != "":
 		return "the reviewer: " + d.Reviewer.Advice
 	}
@@ -169,7 +193,7 @@ func advice(err error) string {
 // redact takes secrets, terminal sequences and workflow commands out of everything that came from files or programs.
 func (d *Diagnosis) redact(redact func(string) string) {
 	clean := func(s *string) { *s = proc.Inert(redact(strings.ReplaceAll(*s, "\n", " "))) }
-	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review} {
+	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review, &d.Sandbox.Says, &d.Sandbox.Advice} {
 		clean(s)
 	}
 	for _, list := range [][]string{d.Problems, d.Checks, d.Detected} {

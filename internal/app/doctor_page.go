@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // status is how something stands.
@@ -74,7 +75,20 @@ func (d *Diagnosis) rows() []row {
 	if d.Reviewer != nil && !known(d.Agents, d.Reviewer.Name) {
 		rows = append(rows, agentRow(d.Reviewer.Name, *d.Reviewer, true))
 	}
-	return append(rows, d.checkRows()...)
+	return append(append(rows, d.Sandbox.row()...), d.checkRows()...)
+}
+
+// row is what holds; settings that are wrong say nothing of it.
+func (h Held) row() []row {
+	switch {
+	case h.Advice != "":
+		return []row{{"sandbox", bad, h.Advice}}
+	case h.Mode == sandbox.Off:
+		return []row{{"sandbox", absent, h.Says}}
+	case h.Mode == "":
+		return nil
+	}
+	return []row{{"sandbox", good, h.Says}}
 }
 
 func (d *Diagnosis) settingsRows() []row {
