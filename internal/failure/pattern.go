@@ -6,7 +6,11 @@ import (
 )
 
 // pattern is a regular expression that is compiled when it is first asked: most runs of ralph read no failure, and there are many.
-type pattern struct{ get func() *regexp.Regexp }
+type pattern struct {
+	text     string
+	once     sync.Once
+	compiled *regexp.Regexp
+}
 
 // patterns are all of them, for the test that they are well written.
 var patterns []*pattern
@@ -19,8 +23,11 @@ func lazy(text string) *pattern {
 }
 
 // lazily is lazy for a pattern that is made while the program runs.
-func lazily(text string) *pattern {
-	return &pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+func lazily(text string) *pattern { return &pattern{text: text} }
+
+func (p *pattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.compiled = regexp.MustCompile(p.text) })
+	return p.compiled
 }
 
 func (p *pattern) MatchString(s string) bool              { return p.get().MatchString(s) }
