@@ -26,6 +26,7 @@ func (p *pattern) re() *regexp.Regexp {
 	p.once.Do(func() { p.compiled = regexp.MustCompile(p.text) })
 	return p.compiled
 }
+
 func (p *pattern) FindAllIndex(b []byte, n int) [][]int   { return p.re().FindAllIndex(b, n) }
 func (p *pattern) FindAllString(s string, n int) []string { return p.re().FindAllString(s, n) }
 func (p *pattern) FindAllStringSubmatch(s string, n int) [][]string {

@@ -26,7 +26,8 @@ func (p *pattern) re() *regexp.Regexp {
 	p.once.Do(func() { p.compiled = regexp.MustCompile(p.text) })
 	return p.compiled
 }
-func (p *pattern) FindStringSubmatch(s string) []string { return p.re().FindStringSubmatch(s) }
-func (p *pattern) FindSubmatch(b []byte) [][]byte { return p.re().FindSubmatch(b) }
-func (p *pattern) MatchString(s string) bool { return p.re().MatchString(s) }
+
+func (p *pattern) FindStringSubmatch(s string) []string   { return p.re().FindStringSubmatch(s) }
+func (p *pattern) FindSubmatch(b []byte) [][]byte         { return p.re().FindSubmatch(b) }
+func (p *pattern) MatchString(s string) bool              { return p.re().MatchString(s) }
 func (p *pattern) ReplaceAllString(s, with string) string { return p.re().ReplaceAllString(s, with) }

@@ -101,7 +101,9 @@ type Claim struct {
 	Text string `json:"text,omitempty"` // what the tag held, at most 200 runes
 }
 
-var claimTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`) })
+var claimTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`)
+})
 
 // promises are the words of a <promise> that claim completion when no criteria say otherwise (C2, S2-76).
 var promises = []string{"COMPLETE", "IMPLEMENTATION_COMPLETE"}

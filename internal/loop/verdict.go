@@ -135,7 +135,9 @@ func fits(lines []string, size int) bool {
 	return n <= OutputLines && size <= OutputBytes
 }
 
-var truncated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[\.\.\. [0-9]+ (lines|bytes) truncated \.\.\.\]\n?$`) })
+var truncated = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[\.\.\. [0-9]+ (lines|bytes) truncated \.\.\.\]\n?$`)
+})
 
 // joined puts the line that says how many bytes of all are missing between a beginning and an end, behind another such line.
 func joined(head, tail string, all int, mark string) string {
