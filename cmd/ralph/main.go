@@ -41,7 +41,7 @@ type cli struct {
 	Supervise superviseCommand `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus       busCommand       `cmd:"" help:"Say something to ralph supervise, and read what was said."`
 	Signature signatureCommand `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`
-	Plan      planCommand      `cmd:"" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
+	plans
 	hooks
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
 	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
@@ -50,14 +50,23 @@ type cli struct {
 	versionFlag
 }
 
-// hookCLI is the part of cli for ralph hook, which an agent calls beside each of its tools: the grammar of all commands takes longer to
-// build than a hook to run.
-type hookCLI struct {
-	hooks
-	versionFlag
-}
+// Of cli, what ralph hook and ralph plan need: an agent calls the one beside each of its tools, the other shows where a plan stands, and
+// the grammar of all commands takes longer to build than either to run.
+type (
+	hookCLI struct {
+		hooks
+		versionFlag
+	}
+	planCLI struct {
+		plans
+		versionFlag
+	}
+)
 
 type (
+	plans struct {
+		Plan planCommand `cmd:"" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
+	}
 	hooks struct {
 		Hook hookCommand `cmd:"" help:"What an agent's hooks call, and how to put them into its settings."`
 	}
@@ -92,8 +101,11 @@ func grace() time.Duration {
 
 // grammar is what a command line is read by.
 func grammar(args []string) any {
-	if len(args) > 0 && args[0] == "hook" {
+	switch {
+	case len(args) > 0 && args[0] == "hook":
 		return &hookCLI{}
+	case len(args) > 0 && args[0] == "plan":
+		return &planCLI{}
 	}
 	return &cli{}
 }
