@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/hook"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // Hook answers the hooks of an agent (S4-47…S4-84). Whatever goes wrong, the agent goes on: what ralph could not do is said on Err, and
@@ -60,7 +63,7 @@ func (h Hook) SessionStart() {
 		return
 	}
 	for _, name := range []string{hook.AlertsFile(in.SessionID), hook.BlocksFile(in.SessionID)} {
-		if err := os.Remove(filepath.Join(h.temp(), name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := h.forget(name); err != nil {
 			h.say(err.Error())
 		}
 	}
@@ -106,7 +109,7 @@ func (h Hook) Stop(ctx context.Context) {
 	h.say(warnings...)
 	name := hook.BlocksFile(in.SessionID)
 	if block == "" {
-		_ = os.Remove(filepath.Join(h.temp(), name)) // the next stop is judged anew
+		_ = h.forget(name) // the next stop is judged anew
 		return
 	}
 	blocks := 0
@@ -142,11 +145,26 @@ func (h Hook) say(sentences ...string) {
 	}
 }
 
-func (h Hook) temp() string {
+// temps are where sessions are remembered: the first that may be written to. A sandbox may leave a directory of one's own alone.
+func (h Hook) temps() []string {
 	if h.Temp != "" {
-		return h.Temp
+		return []string{h.Temp}
 	}
-	return sessionsDir()
+	dirs := []string{sessionsDir()}
+	if own := proc.Value(h.Environ, "TMPDIR"); filepath.IsAbs(own) && filepath.Clean(own) != dirs[0] {
+		dirs = append(dirs, own)
+	}
+	return dirs
+}
+
+// forget removes what is remembered of a session.
+func (h Hook) forget(name string) (err error) {
+	for _, dir := range h.temps() {
+		if e := os.Remove(filepath.Join(dir, name)); e != nil && !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 // cwd is where the agent is: as it says, else where we are.
@@ -169,7 +187,14 @@ func (h Hook) path(in hook.Input, name string) string {
 
 // remember changes what is kept of a session.
 func (h Hook) remember(name string, change func([]byte) []byte) error {
-	file, err := openSession(filepath.Join(h.temp(), name))
+	var file *os.File
+	var err error
+	for _, dir := range h.temps() {
+		file, err = openSession(filepath.Join(dir, name))
+		if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+			break
+		}
+	}
 	if err != nil {
 		return err
 	}

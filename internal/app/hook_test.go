@@ -453,3 +453,22 @@ func TestGuardKnowsTheRun(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// TestSessionsElsewhere: where a sandbox leaves nothing but a directory of one's own, a session is remembered there.
+func TestSessionsElsewhere(t *testing.T) {
+	own := t.TempDir()
+	k := Hook{Dir: own, Environ: []string{"TMPDIR=" + own}}
+	if dirs := k.temps(); len(dirs) != 2 || dirs[1] != own {
+		t.Fatalf("sessions may be in %q", dirs)
+	}
+	name := filepath.Join(own, "alerts")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.forget("alerts"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(name); err == nil {
+		t.Error("it is remembered still")
+	}
+}
