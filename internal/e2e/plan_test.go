@@ -32,9 +32,8 @@ const onePlan = `{
 // TestPlanWithRealClaude runs a plan with the real CLI in the sandbox that is there: an agent that stops before it has committed is told so
 // by the hook that ralph gave it, one that wants to push is told what ralph does, and a fresh context reviews what the first has done.
 func TestPlanWithRealClaude(t *testing.T) {
-	bin := installed(t, "claude")
-	ralph := filepath.Join(t.TempDir(), "ralph")
-	run(t, exec.Command("go", "build", "-o", ralph, "../../cmd/ralph"), 0)
+	t.Parallel()
+	bin, ralph := installed(t, "claude"), compiledRalph(t)
 	dir := planProject(t)
 	plan := func(code int, script ...model.Turn) (out string, asked []model.Request) {
 		m := model.New(script...)

@@ -1,6 +1,6 @@
 //go:build e2e && unix
 
-package main
+package e2e_test
 
 import (
 	"bytes"
@@ -46,10 +46,12 @@ var hookedAgents = map[string]struct {
 // TestRealAgentsObeyHooks: a refused command is not run and its reason reaches the model; so does how full the context is; the agent
 // does not stop before everything is committed.
 func TestRealAgentsObeyHooks(t *testing.T) {
+	t.Parallel()
+	ralph := compiledRalph(t)
 	for name, a := range hookedAgents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bin := realAgent(t, name)
+			bin := installed(t, name)
 			script := []model.Turn{
 				{Tools: []model.Tool{model.Bash("echo x > made.txt; cd / && rm -rf home-of-nobody")}},
 				{Tools: []model.Tool{model.Bash("echo x > done.txt")}},
@@ -67,7 +69,7 @@ func TestRealAgentsObeyHooks(t *testing.T) {
 			putFile(t, filepath.Join(home, a.file), string(settings))
 			putFile(t, filepath.Join(dir, "ralph/tasks.json"), `{"project":"p","branchName":"b","description":"d","userStories":[]}`)
 			putFile(t, filepath.Join(dir, hook.ActiveFile), `{"skipReview":true}`)
-			env := []string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":" + os.Getenv("PATH"), "CLAUDE_CONTEXT_WINDOW=100"}
+			env := []string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":" + filepath.Dir(ralph) + ":" + os.Getenv("PATH"), "CLAUDE_CONTEXT_WINDOW=100"}
 			var args []string
 			for _, v := range a.env {
 				env = append(env, strings.ReplaceAll(v, "@@", m.URL))
@@ -98,15 +100,6 @@ func TestRealAgentsObeyHooks(t *testing.T) {
 			}
 		})
 	}
-}
-
-func realAgent(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.Command("sh", filepath.Join("..", "..", "testdata", "install-agents.sh"), name).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 func putFile(t *testing.T, name, text string) {
