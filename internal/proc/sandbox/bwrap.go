@@ -24,7 +24,6 @@ type bwrap struct {
 	s       *Sandbox
 	program string
 	home    string // of what runs, in the box
-	first   []string
 }
 
 func (s *Sandbox) openBwrap(ctx context.Context) error {
@@ -39,7 +38,6 @@ func (s *Sandbox) openBwrap(ctx context.Context) error {
 	if b.home == "" || b.home == "/" || !isDir(b.home) {
 		b.home = boxDir + "/home"
 	}
-	b.first = b.base()
 	s.maker, s.Whole = b, true
 	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys are not there to be read, and the network is reached only by a proxy that knows which hosts are allowed"
 	return s.try(ctx)
@@ -72,7 +70,7 @@ func (s *Sandbox) try(ctx context.Context) error {
 	return &UnavailableError{"it is here and does not work: " + why}
 }
 
-// base are the arguments that every box has.
+// base are the arguments that every box has now.
 func (b *bwrap) base() []string {
 	v := b.s.view
 	args := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--die-with-parent", "--new-session"}
@@ -87,11 +85,16 @@ func (b *bwrap) base() []string {
 			args = append(args, "--ro-bind", name, name)
 		}
 	}
+	// What has gone since the run began, such as the socket of a service that ended, needs no cover, and could not be given one.
 	for _, dir := range v.hidden {
-		args = append(args, "--tmpfs", dir)
+		if exists(dir) {
+			args = append(args, "--tmpfs", dir)
+		}
 	}
 	for _, file := range v.blank {
-		args = append(args, "--ro-bind", b.s.nothing(), file)
+		if exists(file) {
+			args = append(args, "--ro-bind", b.s.nothing(), file)
+		}
 	}
 	return args
 }
@@ -117,7 +120,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	v.elsewhere(&b.s.o, s.Dir)
 	at := b.s.rooms(u)
 	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
-	args := slices.Concat(b.first,
+	args := slices.Concat(b.base(),
 		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache),
 		shown(v), b.agentFiles(u), b.worktree(u, s.Dir), b.writable(), own(s.Own),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", s.Dir, "--", boxSelf},

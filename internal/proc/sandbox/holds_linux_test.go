@@ -243,6 +243,18 @@ func TestBoxesHold(t *testing.T) {
 	}
 }
 
+// TestBoxAfterSomethingHasGone: a service that ended since the run began, with its socket, ends no turn.
+func TestBoxAfterSomethingHasGone(t *testing.T) {
+	g := newGround(t)
+	s := g.open(t, g.options(Bwrap, nil))
+	s.view.blank, s.view.hidden = append(s.view.blank, "/srv/gone.sock"), append(s.view.hidden, "/srv/gone")
+	var said bytes.Buffer
+	end, err := proc.Run(t.Context(), proc.Spec{Argv: []string{"sh", "-c", "exit 42"}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Stdout: &said, Stderr: &said})
+	if err != nil || end.Exit != 42 {
+		t.Errorf("%+v, %v\n%s", end, err, &said)
+	}
+}
+
 func userName(as *proc.User) string {
 	switch {
 	case as != nil:
