@@ -12,7 +12,7 @@ import (
 )
 
 func TestSealFile(t *testing.T) {
-	const clone = "/work/clone"
+	const clone = "/home/alice/clone"
 	for _, tt := range []struct {
 		system string
 		env    []string
@@ -24,8 +24,8 @@ func TestSealFile(t *testing.T) {
 		{"linux", []string{"HOME=/home/a", "HOME=/home/b"}, "/home/b/.local/state"},
 		{"linux", nil, ""},
 		{"linux", []string{"HOME=relative"}, ""},
-		{"linux", []string{"HOME=/work/clone"}, ""},
-		{"linux", []string{"HOME=/work/clone2"}, "/work/clone2/.local/state"},
+		{"linux", []string{"HOME=/home/alice/clone"}, ""},
+		{"linux", []string{"HOME=/home/alice/clone2"}, "/home/alice/clone2/.local/state"},
 		{"darwin", []string{"HOME=/Users/a", "XDG_STATE_HOME=/state"}, "/Users/a/Library/Application Support"},
 		{"windows", []string{"LocalAppData=/local"}, "/local"},
 		{"freebsd", []string{"HOME=/home/a"}, "/home/a/.local/state"},
@@ -43,8 +43,8 @@ func TestSealFile(t *testing.T) {
 		}
 	}
 	env := []string{"HOME=/home/a"}
-	one, _ := sealFile("linux", env, "/work/clone", "r")
-	other, _ := sealFile("linux", env, "/work/other", "r")
+	one, _ := sealFile("linux", env, "/home/alice/clone", "r")
+	other, _ := sealFile("linux", env, "/home/alice/other", "r")
 	if filepath.Dir(one) == filepath.Dir(other) {
 		t.Error("two clones have the same seals")
 	}
