@@ -27,22 +27,23 @@ type source struct {
 // rooms whose arrows are listed: what each may import of the others. A room that is in no row may import all: cmd, and
 // what only tests and operators use.
 var arrows = map[string][]string{
-	"event":   {},
-	"task":    {"event"},
+	"regex":   {},
+	"event":   {"regex"},
+	"task":    {"regex", "event"},
 	"loop":    {"task", "event"},
-	"report":  {"loop", "task", "event"},
-	"prompt":  {"loop", "task", "event"},
+	"report":  {"regex", "loop", "task", "event"},
+	"prompt":  {"regex", "loop", "task", "event"},
 	"journal": {"loop", "task", "event"},
-	"config":  {},
+	"config":  {"regex"},
 	"proc":    {},
 	"actions": {},
 	"github":  {"event", "task", "loop"},
 	"git":     {"proc", "event", "task", "loop"},
-	"agent":   {"proc", "event", "task", "loop"},
-	"check":   {"proc", "event", "task", "loop", "failure"},
-	"failure": {"task", "loop"},
-	"hook":    {"task", "event"},
-	"app": {"event", "task", "loop", "failure", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
+	"agent":   {"regex", "proc", "event", "task", "loop"},
+	"check":   {"regex", "proc", "event", "task", "loop", "failure"},
+	"failure": {"regex", "task", "loop"},
+	"hook":    {"regex", "task", "event"},
+	"app": {"regex", "event", "task", "loop", "failure", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
 		"gateway", "queue", "web", "hook"},
 }
 

@@ -7,11 +7,11 @@ import (
 
 var (
 	sqlPrograms = []string{"psql", "mysql", "mariadb", "sqlcmd", "clickhouse-client", "cqlsh", "cockroach", "snowsql", "bq", "usql", "pgcli", "mycli"}
-	dropsAll    = pattern{expression: `(?is)\b(drop\s+(database|schema|table|tablespace|owned|keyspace|user|role)|truncate\s+(table\s+)?["\w]|flush\s+privileges)`}
-	deletesAll  = pattern{expression: `(?is)\bdelete\s+from\s+[^;]*`}
-	flushes     = pattern{expression: `(?i)\bflush(all|db)\b`}
-	dropsMongo  = pattern{expression: `(?i)dropDatabase|\.drop\(|deleteMany\(\s*\{\s*\}`}
-	hasWhere    = pattern{expression: `(?i)\bwhere\b`}
+	dropsAll    = lazy(`(?is)\b(drop\s+(database|schema|table|tablespace|owned|keyspace|user|role)|truncate\s+(table\s+)?["\w]|flush\s+privileges)`)
+	deletesAll  = lazy(`(?is)\bdelete\s+from\s+[^;]*`)
+	flushes     = lazy(`(?i)\bflush(all|db)\b`)
+	dropsMongo  = lazy(`(?i)dropDatabase|\.drop\(|deleteMany\(\s*\{\s*\}`)
+	hasWhere    = lazy(`(?i)\bwhere\b`)
 )
 
 func dataDestruction(c command) string {
@@ -28,10 +28,10 @@ func databases(c command) string {
 	said := strings.Join(c.args, " ") + "\n" + c.in
 	switch {
 	case slices.Contains(sqlPrograms, c.name):
-		if what := dropsAll.re().FindString(said); what != "" {
+		if what := dropsAll.Regexp().FindString(said); what != "" {
 			return c.name + " runs " + what
 		}
-		for _, what := range deletesAll.re().FindAllString(said, -1) {
+		for _, what := range deletesAll.Regexp().FindAllString(said, -1) {
 			if !hasWhere.MatchString(what) {
 				return c.name + " deletes every row of a table"
 			}
@@ -84,7 +84,7 @@ func containers(c command) string {
 	return ""
 }
 
-var destroys = pattern{expression: `^(delete|terminate|destroy|remove|purge|deregister|nuke)(-.*)?$`}
+var destroys = lazy(`^(delete|terminate|destroy|remove|purge|deregister|nuke)(-.*)?$`)
 
 func clouds(c command) string {
 	sub, rest := c.first()

@@ -44,7 +44,7 @@ func recursiveDelete(c command) string {
 }
 
 var (
-	harmlessDevice = pattern{expression: `^/dev/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|ptmx|fd(/.*)?|shm/.*|pts/.*|tcp/.*|udp/.*)$`}
+	harmlessDevice = lazy(`^/dev/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|ptmx|fd(/.*)?|shm/.*|pts/.*|tcp/.*|udp/.*)$`)
 	diskTools      = []string{"mke2fs", "mkswap", "sfdisk", "cfdisk", "wipefs", "shred", "blkdiscard", "sgdisk", "lvremove", "vgremove", "pvremove", "newfs"}
 )
 
@@ -75,7 +75,7 @@ func deviceFile(t touch) string {
 	return ""
 }
 
-var everybody = pattern{expression: `^(0?[0-7]?[0-7][0-7][2367]|[ugo]*[ao][ugoa]*[+=][rx]*w[rwx]*|[+=]?rwxrwxrwx)$`}
+var everybody = lazy(`^(0?[0-7]?[0-7][0-7][2367]|[ugo]*[ao][ugoa]*[+=][rx]*w[rwx]*|[+=]?rwxrwxrwx)$`)
 
 func permissions(c command) string {
 	ops := c.operands()
@@ -109,9 +109,9 @@ var secretFiles = []string{".aws/", ".azure/", ".config/gcloud/", ".config/gh/",
 	".cargo/credentials", ".cargo/credentials.toml", ".terraform.d/", ".vault-token", ".pgpass", ".my.cnf", ".password-store/", ".bash_history", ".zsh_history"}
 
 var (
-	secretPath = pattern{expression: `^(/etc/(g?shadow-?|sudoers(\.d/.*)?|ssh/ssh_host_.*_key)|/proc/([^/]+|self)/(environ|mem)|/run/secrets/.*|/var/run/secrets/.*)$`}
-	keyName    = pattern{expression: `^(id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(pem|p12|pfx|kdbx))$`}
-	dotEnv     = pattern{expression: `^\.env(\.(local|production|prod|development|dev|staging|secret|secrets))?$`}
+	secretPath = lazy(`^(/etc/(g?shadow-?|sudoers(\.d/.*)?|ssh/ssh_host_.*_key)|/proc/([^/]+|self)/(environ|mem)|/run/secrets/.*|/var/run/secrets/.*)$`)
+	keyName    = lazy(`^(id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(pem|p12|pfx|kdbx))$`)
+	dotEnv     = lazy(`^\.env(\.(local|production|prod|development|dev|staging|secret|secrets))?$`)
 )
 
 // credentialFile says which secret an absolute path, which may be a pattern, leads to; "" when to none.

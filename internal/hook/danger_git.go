@@ -160,8 +160,8 @@ func discardWork(c command) string {
 }
 
 // gitRuns are settings of git that name programs to run, or lead elsewhere.
-var gitRuns = pattern{expression: `(?i)^(core\.(hookspath|fsmonitor|sshcommand|editor|pager|gitproxy|askpass|attributesfile|excludesfile|worktree)|sequence\.editor|credential\..*|credential|include\.path|includeif\..*|filter\..*|` +
-	`diff\..*\.(command|textconv)|diff\.external|merge\..*\.driver|gpg\..*program|gpg\.program|url\..*|remote\..*\.(url|pushurl|uploadpack|receivepack|proxy)|http\..*|protocol\..*|hook\..*|init\.templatedir|uploadpack\..*|receive\..*|safe\..*|commit\.gpgsign)$`}
+var gitRuns = lazy(`(?i)^(core\.(hookspath|fsmonitor|sshcommand|editor|pager|gitproxy|askpass|attributesfile|excludesfile|worktree)|sequence\.editor|credential\..*|credential|include\.path|includeif\..*|filter\..*|` +
+	`diff\..*\.(command|textconv)|diff\.external|merge\..*\.driver|gpg\..*program|gpg\.program|url\..*|remote\..*\.(url|pushurl|uploadpack|receivepack|proxy)|http\..*|protocol\..*|hook\..*|init\.templatedir|uploadpack\..*|receive\..*|safe\..*|commit\.gpgsign)$`)
 
 func gitTampering(c command) string {
 	for _, pair := range c.env {

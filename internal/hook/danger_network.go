@@ -7,7 +7,7 @@ import (
 )
 
 // interpreters run what they read, or what an option says.
-var interpreter = pattern{expression: `^(python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|ruby|perl|php|lua|osascript|pwsh|powershell|tclsh|rscript)$`}
+var interpreter = lazy(`^(python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|ruby|perl|php|lua|osascript|pwsh|powershell|tclsh|rscript)$`)
 
 // codeOptions give an interpreter its program.
 var codeOptions = []string{"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "-Command", "-EncodedCommand"}
@@ -49,12 +49,12 @@ func local(address string) bool {
 }
 
 var (
-	connects    = pattern{expression: `(?i)socket|/inet/tcp|fsockopen|TCPSocket|net\.connect`}
-	startsShell = pattern{expression: `/bin/(ba|z|da)?sh|\bpty\b|dup2|\bcmd\.exe|child_process|shell_exec|\bsh -i`}
+	connects    = lazy(`(?i)socket|/inet/tcp|fsockopen|TCPSocket|net\.connect`)
+	startsShell = lazy(`/bin/(ba|z|da)?sh|\bpty\b|dup2|\bcmd\.exe|child_process|shell_exec|\bsh -i`)
 )
 
 // remotePath is host:path of scp and rsync.
-var remotePath = pattern{expression: `^([\w.-]+@)?[\w.-]{2,}:`}
+var remotePath = lazy(`^([\w.-]+@)?[\w.-]{2,}:`)
 
 func sendOut(c command) string {
 	if remoteShell(c) != "" {

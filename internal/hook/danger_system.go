@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var setuid = pattern{expression: `^([2467][0-7]{3}|[ugo]*[ugo][+=][rwxX]*s[rwxXst]*|[+=][rwxX]*s[rwxXst]*)$`}
+var setuid = lazy(`^([2467][0-7]{3}|[ugo]*[ugo][+=][rwxX]*s[rwxXst]*|[+=][rwxX]*s[rwxXst]*)$`)
 
 func privilege(c command) string {
 	ops := c.operands()
@@ -35,8 +35,8 @@ func privilege(c command) string {
 }
 
 var (
-	everyProcess = pattern{expression: `^(-1|0|1|\$PPID)$`}
-	ourselves    = pattern{expression: `(?i)^\W*(ralph|claude|codex|gemini|opencode|amp|node|bun|python\d?|bash|sh|zsh|sshd?|systemd|init|docker\w*|tmux|screen|\.[*+]?)?\W*$`}
+	everyProcess = lazy(`^(-1|0|1|\$PPID)$`)
+	ourselves    = lazy(`(?i)^\W*(ralph|claude|codex|gemini|opencode|amp|node|bun|python\d?|bash|sh|zsh|sshd?|systemd|init|docker\w*|tmux|screen|\.[*+]?)?\W*$`)
 )
 
 func killOthers(c command) string {

@@ -53,7 +53,7 @@ type settings struct {
 	indent string
 }
 
-var firstIndent = pattern{expression: `\{\r?\n([ \t]+)["/]`}
+var firstIndent = lazy(`\{\r?\n([ \t]+)["/]`)
 
 func parseSettings(text []byte) (*settings, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
@@ -71,7 +71,7 @@ func parseSettings(text []byte) (*settings, error) {
 		return nil, errors.New("it holds no JSON object; allowed is one in braces. Mend it, then run ralph hook install again")
 	}
 	f := &settings{tree: tree, indent: "  "}
-	if found := firstIndent.re().FindSubmatch(text); found != nil {
+	if found := firstIndent.Regexp().FindSubmatch(text); found != nil {
 		f.indent = string(found[1])
 	}
 	return f, nil

@@ -14,7 +14,7 @@ type variables struct {
 	c *scope
 }
 
-var secretName = pattern{expression: `(?i)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS?)$`}
+var secretName = lazy(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS?)$`)
 
 func text(value string) expand.Variable {
 	return expand.Variable{Set: true, Kind: expand.String, Str: value}
