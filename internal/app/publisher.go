@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/github"
@@ -174,7 +175,7 @@ func (p *publisher) try(doing string, err error) {
 
 // posted is a post worth recording; nil when nothing came of it.
 func posted(p *loop.Post) *loop.Post {
-	if *p == (loop.Post{}) {
+	if reflect.ValueOf(*p).IsZero() {
 		return nil
 	}
 	return p

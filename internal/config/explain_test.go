@@ -87,6 +87,13 @@ const explainedJSONC = `{
     "repo.packagist.org"
   ],
   "baseline": "report", // default
+  "maxCostUsd": 0, // default
+  "maxCostUsdPerIssue": 0, // default
+  "maxTokens": 0, // default
+  "ciGate": "off", // default
+  "ciTimeoutMinutes": 30, // default
+  "comments": "sticky", // default
+  "workingDirectory": "", // default
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default
   "setup": "", // default
@@ -149,7 +156,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 37 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 44 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -18,6 +19,7 @@ type Inputs struct {
 	TriggerLabel  string   `env:"INPUT_TRIGGER_LABEL"`
 	TriggerPhrase string   `env:"INPUT_TRIGGER_PHRASE"`
 	AllowedBots   []string // exact logins
+	CommentsBy    []string // whose comments the agent reads: logins, "writers", "nobody"
 
 	Prompt     string `env:"INPUT_PROMPT"`
 	PromptFile string `env:"INPUT_PROMPT_FILE"`
@@ -31,21 +33,32 @@ type Inputs struct {
 	ReviewerModel        string   `env:"INPUT_REVIEWER_MODEL"`
 	AnthropicAPIKey      string   `env:"INPUT_ANTHROPIC_API_KEY"`
 	ClaudeCodeOAuthToken string   `env:"INPUT_CLAUDE_CODE_OAUTH_TOKEN"`
+	OpenAIAPIKey         string   `env:"INPUT_OPENAI_API_KEY"`
+	GeminiAPIKey         string   `env:"INPUT_GEMINI_API_KEY"`
 
 	Checks         []string // one command each
 	Setup          string   `env:"INPUT_SETUP"`
 	MaxIterations  int      `env:"INPUT_MAX_ITERATIONS"`  // 0: not given
 	TimeoutMinutes int      `env:"INPUT_TIMEOUT_MINUTES"` // 0: not given
-	Review         *bool    `env:"INPUT_REVIEW"`          // nil: not given
-	ReviewCap      int      `env:"INPUT_REVIEW_CAP"`      // of a story; 0: not given
+	MaxCostUSD     float64  `env:"INPUT_MAX_COST_USD"`    // of a run; 0: not given
+	MaxIssueCost   float64  `env:"INPUT_MAX_COST_USD_PER_ISSUE"`
+	MaxTokens      int64    `env:"INPUT_MAX_TOKENS"` // of a run; 0: not given
+	CIGate         string   `env:"INPUT_CI_GATE"`
+	CITimeout      int      `env:"INPUT_CI_TIMEOUT_MINUTES"` // 0: not given
+	Review         *bool    `env:"INPUT_REVIEW"`             // nil: not given
+	ReviewCap      int      `env:"INPUT_REVIEW_CAP"`         // of a story; 0: not given
 	Sandbox        string   `env:"INPUT_SANDBOX"`
 
 	BaseBranch         string `env:"INPUT_BASE_BRANCH"` // empty: the default branch
 	BranchPrefix       string `env:"INPUT_BRANCH_PREFIX"`
 	BranchNameTemplate string `env:"INPUT_BRANCH_NAME_TEMPLATE"`
+	WorkingDirectory   string `env:"INPUT_WORKING_DIRECTORY"` // empty: the top of the repository
+	SigningKey         string `env:"INPUT_SIGNING_KEY"`       // an SSH private key; empty: commits are not signed
+	Comments           string `env:"INPUT_COMMENTS"`
 
 	DryRun   bool   `env:"INPUT_DRY_RUN"`
 	MaxTasks int    `env:"INPUT_MAX_TASKS"` // a sweep's
+	List     bool   `env:"INPUT_LIST"`      // a sweep only says what it would take up
 	Settings string `env:"INPUT_SETTINGS"`  // a JSON object, a layer of its own
 }
 
@@ -60,6 +73,7 @@ func ReadInputs(environ map[string]string) (Inputs, error) {
 		return Inputs{}, fmt.Errorf("reading inputs: %w", err)
 	}
 	in.AllowedBots = fields(given["INPUT_ALLOWED_BOTS"])
+	in.CommentsBy = fields(given["INPUT_INCLUDE_COMMENTS_BY"])
 	in.Checks = commands(given["INPUT_CHECKS"])
 	in.AgentArgs, err = words(given["INPUT_AGENT_ARGS"])
 	if err != nil {
@@ -110,6 +124,9 @@ func (in Inputs) contradictions() []string {
 	if strings.ContainsAny(in.TriggerPhrase, " \t\n") {
 		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; allowed is one word, such as \"/ralph\".", show(in.TriggerPhrase)))
 	}
+	if slices.Contains(in.CommentsBy, "nobody") && len(in.CommentsBy) > 1 {
+		problems = append(problems, "input include_comments_by names nobody and others; allowed are nobody alone, or writers and logins.")
+	}
 	for _, bot := range in.AllowedBots {
 		if bot == "*" {
 			problems = append(problems, "input allowed_bots is \"*\"; allowed are exact logins, such as \"renovate[bot]\".")
@@ -134,6 +151,13 @@ func (in Inputs) Layer() Layer {
 	put("timeoutMinutes", in.TimeoutMinutes, in.TimeoutMinutes > 0)
 	put("review", in.Review, in.Review != nil)
 	put("reviewCap", in.ReviewCap, in.ReviewCap > 0)
+	put("maxCostUsd", in.MaxCostUSD, in.MaxCostUSD > 0)
+	put("maxCostUsdPerIssue", in.MaxIssueCost, in.MaxIssueCost > 0)
+	put("maxTokens", in.MaxTokens, in.MaxTokens > 0)
+	put("ciGate", in.CIGate, in.CIGate != "")
+	put("ciTimeoutMinutes", in.CITimeout, in.CITimeout > 0)
+	put("comments", in.Comments, in.Comments != "")
+	put("workingDirectory", in.WorkingDirectory, in.WorkingDirectory != "")
 	put("sandbox", in.Sandbox, in.Sandbox != "")
 	text, err := json.Marshal(object)
 	if err != nil { // there are only texts, numbers and booleans in it
@@ -175,7 +199,7 @@ func guardrails(commands []string) []map[string]any {
 // Secrets are the inputs that must never be printed.
 func (in Inputs) Secrets() []string {
 	var secrets []string
-	for _, secret := range []string{in.GitHubToken, in.AppPrivateKey, in.AnthropicAPIKey, in.ClaudeCodeOAuthToken} {
+	for _, secret := range []string{in.GitHubToken, in.AppPrivateKey, in.AnthropicAPIKey, in.ClaudeCodeOAuthToken, in.OpenAIAPIKey, in.GeminiAPIKey, in.SigningKey} {
 		if secret != "" {
 			secrets = append(secrets, secret)
 		}

@@ -12,7 +12,7 @@ func TestInputsOfAnEmptyEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Inputs{TriggerLabel: "ralph", TriggerPhrase: "/ralph", BranchPrefix: "ralph/", MaxTasks: 1}
+	want := Inputs{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CommentsBy: []string{"writers"}, BranchPrefix: "ralph/", MaxTasks: 1}
 	if !reflect.DeepEqual(in, want) {
 		t.Errorf("got %+v, want %+v", in, want)
 	}
@@ -103,7 +103,7 @@ func TestProblemsOfTheInputSettingsNameIt(t *testing.T) {
 
 // TestEveryInputHasAField holds the struct against the table: a field's tag, or a list that ReadInputs fills.
 func TestEveryInputHasAField(t *testing.T) {
-	fields := map[string]bool{"INPUT_ALLOWED_BOTS": true, "INPUT_AGENT_ARGS": true, "INPUT_CHECKS": true}
+	fields := map[string]bool{"INPUT_ALLOWED_BOTS": true, "INPUT_INCLUDE_COMMENTS_BY": true, "INPUT_AGENT_ARGS": true, "INPUT_CHECKS": true}
 	typ := reflect.TypeFor[Inputs]()
 	for i := range typ.NumField() {
 		if tag := typ.Field(i).Tag.Get("env"); tag != "" {

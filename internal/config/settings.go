@@ -73,6 +73,19 @@ type Settings struct {
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run (S0-20).
 	TimeoutMinutes int `json:"timeoutMinutes"`
+	// MaxCostUSD and MaxTokens bound what a run may spend since it was asked for, MaxCostUSDPerIssue what all runs of an issue may; 0: any
+	// amount (B-28).
+	MaxCostUSD         float64 `json:"maxCostUsd"`
+	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue"`
+	MaxTokens          int     `json:"maxTokens"`
+	// CIGate says whether a run waits for other workflows on the pull request's head: "off" or "wait" (B-08).
+	CIGate string `json:"ciGate"`
+	// CITimeoutMinutes bounds that wait.
+	CITimeoutMinutes int `json:"ciTimeoutMinutes"`
+	// Comments says how a run is told on GitHub: "sticky", one comment, or "each", one more an iteration (B-20).
+	Comments string `json:"comments"`
+	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
+	WorkingDirectory string `json:"workingDirectory"`
 	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run (C12).
 	TimeoutMultiplier float64 `json:"timeoutMultiplier"`
 	// WaitForLimits waits within a run for the known reset of a usage limit, when that fits into the run's time.
@@ -178,6 +191,9 @@ func Defaults() Settings {
 		SandboxNetwork:      registries(),
 		Baseline:            BaselineReport,
 		TimeoutMinutes:      60,
+		CIGate:              Off,
+		CITimeoutMinutes:    30,
+		Comments:            "sticky",
 		TimeoutMultiplier:   1,
 		WaitForLimits:       true,
 		Environment:         []string{},

@@ -11,6 +11,18 @@ type Rules struct {
 	TriggerLabel  string   // "ralph"
 	TriggerPhrase string   // "/ralph"
 	AllowedBots   []string // exact logins (B-11)
+	// CommentsBy says whose comments reach the agent (B-13).
+	CommentsBy CommentsBy
+	// CIGate says that a run waits for other workflows (B-08).
+	CIGate bool
+}
+
+// CommentsBy is whose comments reach the agent: those of people with write access, or of Logins alone. The zero value is people with
+// write access.
+type CommentsBy struct {
+	Nobody bool
+	Logins []string // besides or instead of people with write access, see Only
+	Only   bool     // Logins alone
 }
 
 // PlanLabel is the label that asks for a plan: "ralph:plan".

@@ -12,13 +12,17 @@ type Verb string
 
 // The verbs of the comment command, and the sweep that a schedule asks for.
 const (
-	Run     Verb = "run"
-	Retry   Verb = "retry"
-	Plan    Verb = "plan"    // derive a plan from the issue and post it (B-04)
-	Approve Verb = "approve" // run the plan that was posted, as it is written now
-	Status  Verb = "status"
-	Help    Verb = "help"
-	Sweep   Verb = "sweep"
+	Run      Verb = "run"
+	Retry    Verb = "retry"
+	Continue Verb = "continue" // go on with a run that waits or was interrupted, with an answer
+	Fix      Verb = "fix"      // work on what the reviews of the pull request ask for (B-07)
+	Stop     Verb = "stop"     // end the run; what is done is kept (B-09)
+	Plan     Verb = "plan"     // derive a plan from the issue and post it (B-04)
+	Approve  Verb = "approve"  // run the plan that was posted, as it is written now
+	Status   Verb = "status"
+	Help     Verb = "help"
+	Sweep    Verb = "sweep"
+	Heed     Verb = "heed" // other workflows have judged the run's newest commit (B-08)
 )
 
 // Command is one /ralph line, taken apart.

@@ -12,8 +12,12 @@ type Kind string
 // The kinds of event that can ask for something.
 const (
 	Labeled    Kind = "labeled"    // issues.labeled
-	Commented  Kind = "commented"  // issue_comment.created
-	Dispatched Kind = "dispatched" // workflow_dispatch
+	Unlabeled  Kind = "unlabeled"  // issues.unlabeled
+	Closed     Kind = "closed"     // issues.closed, pull_request.closed
+	Commented  Kind = "commented"  // issue_comment.created, pull_request_review_comment.created
+	Reviewed   Kind = "reviewed"   // pull_request_review.submitted
+	Built      Kind = "built"      // workflow_run.completed, check_suite.completed: other workflows have judged a commit
+	Dispatched Kind = "dispatched" // workflow_dispatch, repository_dispatch
 	Scheduled  Kind = "scheduled"  // schedule
 	Other      Kind = "other"      // anything else: never ours
 )
@@ -27,12 +31,14 @@ type Event struct {
 	// TriggeringActor is who started this workflow run; on a re-run it differs from Sender. Empty outside Actions.
 	TriggeringActor string
 	At              time.Time // when it happened; text written or edited later does not count (B-13)
-	Label           string    // Labeled: the label that was put on
-	Issue           *Issue    // Labeled, Commented; Dispatched and Scheduled once gathered
+	Label           string    // Labeled, Unlabeled: the label that was put on or taken off
+	Issue           *Issue    // Labeled, Unlabeled, Closed, Commented, Reviewed; Dispatched and Scheduled once gathered
 	Comment         *Comment  // Commented
+	Review          *Review   // Reviewed
+	Build           *Build    // Built
 	// On is the pull request that the comment stands on, when Issue is the issue that it was made for.
 	On  int
-	Ask Ask // Dispatched: the inputs
+	Ask Ask // Dispatched: the inputs, or the payload of a repository_dispatch
 }
 
 // String names the event for logs and errors, as in "issues.labeled on alice/demo#42".
@@ -41,6 +47,26 @@ func (e Event) String() string {
 		return fmt.Sprintf("%s on %s", e.Name, e.Repo)
 	}
 	return fmt.Sprintf("%s on %s#%d", e.Name, e.Repo, e.Issue.Number)
+}
+
+// Review is one review of a pull request, as it was submitted.
+type Review struct {
+	ID     int64
+	Author Actor
+	State  string // "approved", "commented", "changes_requested", in lower case
+	Body   string
+	Commit string // the head that was looked at
+	At     time.Time
+}
+
+// Build is what other workflows, or a service that reports to GitHub, made of a commit (B-08).
+type Build struct {
+	Name       string // "CI"
+	Conclusion string // "success", "failure", "timed_out", "cancelled", …
+	Branch     string // of the head
+	SHA        string
+	URL        string
+	Fork       bool // the head is in another repository
 }
 
 // Ask is what a workflow_dispatch asks for by its inputs: an issue by number, a prompt, or a plan by its path. Exactly one is set.
@@ -83,4 +109,5 @@ type Comment struct {
 	Body      string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Inline    bool // it stands on a line of a pull request's diff, in a review's thread
 }

@@ -40,6 +40,10 @@ type Limits struct {
 	Soft     time.Time     // when to warn that the deadline comes near; zero: never (S0-19)
 	NoWait   bool          // do not wait for a usage limit's reset inside the run
 	Patient  bool          // however often a failure repeats itself: a run of a prompt (C25)
+	// What may be spent since the run was asked for, and on its issue over all runs; 0: any amount (B-28).
+	CostUSD      float64
+	Tokens       int64
+	IssueCostUSD float64
 }
 
 // maxEmpty is how many turns in a row may say and change nothing before one counts (C4).

@@ -81,6 +81,24 @@ type Start struct {
 	Caps map[task.Role]int `json:"caps,omitempty"`
 	// Plan is what a run of a plan begins with; nil: the run has none.
 	Plan *Planned `json:"plan,omitempty"`
+	// Earlier is what earlier runs of the same issue have spent (B-28).
+	Earlier *Usage `json:"earlier,omitempty"`
+}
+
+// Feedback is what people's reviews of the pull request, or other workflows, ask to have changed (B-07, B-08).
+type Feedback struct {
+	By    string   `json:"by"`             // login of who asked; empty: other workflows
+	Text  string   `json:"text,omitempty"` // the review's own words, sanitised
+	Items []Remark `json:"items,omitempty"`
+}
+
+// Remark is one thread of a review.
+type Remark struct {
+	ID   int64  `json:"id"` // of the comment that an answer is given to
+	By   string `json:"by"`
+	Path string `json:"path,omitempty"`
+	Line int    `json:"line,omitempty"` // 0: the whole file
+	Text string `json:"text"`           // the thread's words by people who may write, sanitised, oldest first
 }
 
 // Planned is a plan as it stood when its run began, or when somebody had edited it before the run went on.
@@ -108,6 +126,8 @@ type Resume struct {
 	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
 	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
 	RunURL        string `json:"run_url,omitempty"`
+	// Feedback is what the run goes on for: a review of its work.
+	Feedback *Feedback `json:"feedback,omitempty"`
 	// Title and Spec replace the task's text when it was asked for again with another one.
 	Title string `json:"title,omitempty"`
 	Spec  string `json:"spec,omitempty"`
@@ -129,6 +149,17 @@ type Post struct {
 	PullURL      string `json:"pull_url,omitempty"`
 	Draft        *bool  `json:"draft,omitempty"`
 	Linked       bool   `json:"linked,omitempty"` // the issue's comment is the line that leads to the pull request
+	// Failure is the comment with the failure report of the newest outcome.
+	Failure int64 `json:"failure,omitempty"`
+	// CheckRun is the check run on CheckedSHA.
+	CheckRun   int64  `json:"check_run,omitempty"`
+	CheckedSHA string `json:"checked_sha,omitempty"`
+	// Each is the newest iteration that has a comment of its own (B-20).
+	Each int `json:"each,omitempty"`
+	// Answered are the review comments that have an answer (B-07).
+	Answered []int64 `json:"answered,omitempty"`
+	// Finished says that the newest outcome is shown everywhere; a run that has ended without it was cut off while it told.
+	Finished bool `json:"finished,omitempty"`
 }
 
 // Pause is a wait for something that passes by itself: a usage limit's reset, a model's servers.

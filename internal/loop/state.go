@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/task"
@@ -35,13 +36,16 @@ type State struct {
 	Tip        string // newest commit of the run; empty before the first
 	tree       string // of Tip
 	Usage      Usage  // of every turn and review
-	Post       Post
-	End        *End
-	Owner      string
-	Lease      time.Time // until when Owner holds the run
-	RunURL     string
-	At         time.Time // of the newest record
-	Records    int
+	Before     Usage  // what Usage was when the run was last asked for again: limits count from there (B-28)
+	// Feedback is the newest review of the run's work that the run was resumed for; nil: none (B-07).
+	Feedback *Feedback
+	Post     Post
+	End      *End
+	Owner    string
+	Lease    time.Time // until when Owner holds the run
+	RunURL   string
+	At       time.Time // of the newest record
+	Records  int
 }
 
 // Turning is a turn that has begun.
@@ -115,13 +119,17 @@ func (s *State) resume(r Resume, at time.Time) {
 	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
 	s.End = nil
 	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
-	s.Post.Linked = false // the line tells of the outcome before
+	s.Post.Linked, s.Post.Finished, s.Post.Failure = false, false, 0 // they tell of the outcome before
 	if r.Hint != "" {
 		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
 	}
 	if r.Retry {
 		s.Retries++
 		s.Reopened = len(s.Iterations)
+		s.Before = s.Usage
+	}
+	if r.Feedback != nil {
+		s.Feedback = r.Feedback
 	}
 	if r.Title != "" || r.Spec != "" {
 		s.Start.Title, s.Start.Spec = r.Title, r.Spec
@@ -225,7 +233,27 @@ func (p Post) with(q Post) Post {
 		p.Draft = q.Draft
 	}
 	p.Linked = p.Linked || q.Linked
+	p.Finished = p.Finished || q.Finished
+	if q.Failure != 0 {
+		p.Failure = q.Failure
+	}
+	if q.CheckRun != 0 {
+		p.CheckRun, p.CheckedSHA = q.CheckRun, q.CheckedSHA
+	}
+	p.Each = max(p.Each, q.Each)
+	p.Answered = slices.Concat(p.Answered, q.Answered)
 	return p
+}
+
+// Spent is what the run has spent since it was last asked for.
+func (s State) Spent() Usage { return s.Usage.Minus(s.Before) }
+
+// OnIssue is what everything that was ever done on the run's issue has spent.
+func (s State) OnIssue() Usage {
+	if s.Start.Earlier == nil {
+		return s.Usage
+	}
+	return s.Usage.Plus(*s.Start.Earlier)
 }
 
 // Last is the newest iteration, nil before the first.

@@ -94,6 +94,14 @@ func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.CostUSD + v.CostUSD, u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
 }
 
+// Minus takes a usage off another.
+func (u Usage) Minus(v Usage) Usage {
+	return Usage{u.CostUSD - v.CostUSD, u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite}
+}
+
+// Tokens are all that were read or written, those of the cache included.
+func (u Usage) Tokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
+
 // Claim is the agent's word that it is done. A claim is never proof.
 type Claim struct {
 	Done bool   `json:"done,omitempty"`

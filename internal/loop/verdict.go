@@ -44,6 +44,11 @@ type Verdict struct {
 	Role task.Role `json:"role,omitempty"`
 	// Verification says that it verifies a promise (S2-66).
 	Verification bool `json:"verification,omitempty"`
+	// Waits says of a failed check that it has not been answered yet, by something outside: the run waits, and asks again when it goes
+	// on (B-08).
+	Waits bool `json:"waits,omitempty"`
+	// Criteria are what a reviewer said of each acceptance criterion (B-19).
+	Criteria []Criterion `json:"criteria,omitempty"`
 	// Later says of a skipped check that another role has to work first.
 	Later bool `json:"later,omitempty"`
 	// Flaky says that the check failed and passed on one and the same tree.
@@ -54,6 +59,13 @@ type Verdict struct {
 	Gap []string `json:"gap,omitempty"`
 	// Ran is how many tests the output says were run; nil when it does not say.
 	Ran *int `json:"ran,omitempty"`
+}
+
+// Criterion is what a reviewer said of one acceptance criterion.
+type Criterion struct {
+	Text   string `json:"criterion"`
+	Met    bool   `json:"met"`
+	Reason string `json:"reason"` // one or two sentences, at most 500 bytes
 }
 
 // MaxFindings is how many findings a verdict keeps.
