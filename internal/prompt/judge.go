@@ -28,7 +28,7 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 	}
 	border := judgeFence(s.Start.Run, tree)
 	p := parts{
-		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s), Task: w.taskText(s, border, forJudges), Hints: hints(s),
+		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s), Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
 		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, bordered(border, diff)),
 		Noticed: harnessNoticed(noticed), Completion: completion(s, role, n, want), Answer: answer(tree, want),
 	}

@@ -136,7 +136,10 @@ func criteria(s loop.State) string {
 // notes are what is special about this iteration.
 func notes(s loop.State, step loop.Step) string {
 	var out []string
-	if step.Mode == loop.ReviewFix {
+	switch {
+	case step.Mode == loop.ReviewFix && s.Feedback != nil && step.Iteration == s.Reopened+1:
+		out = append(out, "Your work has been reviewed by people. Address every point of the review above, and nothing else. Say at the end of your last message what you did about each, by its number.")
+	case step.Mode == loop.ReviewFix:
 		out = append(out, "All checks pass; only the reviewer stands in the way. Address every point of the review above, and nothing else.")
 	}
 	if last := s.Last(); last != nil && last.N == step.Iteration || s.Turning != nil {

@@ -39,7 +39,7 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	}
 	border := storyFence(s)
 	p := parts{
-		Role: string(task.Coder), Iteration: step.Iteration, MaxIterations: s.MaxIterations, Title: title(s), Hints: hints(s), Criteria: storyCriteria(s),
+		Role: string(task.Coder), Iteration: step.Iteration, MaxIterations: s.MaxIterations, Title: title(s), Hints: asides(s, fence(s.Start.Run)), Criteria: storyCriteria(s),
 		Notes: notes(s, loop.Step{Iteration: step.Iteration}), Mode: string(modeOf(step)), Dir: w.planDir(s), StoryID: idOf(story.ID),
 		ReviewNumber: story.ReviewCount + 1, ReviewCap: rules.ReviewCap, SkipReview: rules.SkipReview,
 		Stories: otherStories(*s.Plan, *story, border), TakenBack: takenBack(s),

@@ -34,7 +34,7 @@ func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 	}
 	p := parts{
 		Role: string(role), Iteration: step.Iteration, MaxIterations: s.MaxIterations,
-		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: hints(s), Criteria: criteria(s), Notes: notes(s, step),
+		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: asides(s, fence(s.Start.Run)), Criteria: criteria(s), Notes: notes(s, step),
 		Completion: completion(s, role, step.Iteration, w.section(s, role)), Exit: w.exit(s, role),
 	}
 	p.Shift, p.Context = w.escalated(s, step.Tier, fence(s.Start.Run), maxContext)
