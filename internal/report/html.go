@@ -1,6 +1,16 @@
 package report
 
 import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page's text, looks and script
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -22,8 +32,115 @@ type Diff struct {
 // HTMLLimit is how many bytes a page of HTML has at most. Older iterations lose their diffs and outputs before a newer one does.
 const HTMLLimit = 8 << 20
 
+//go:embed html.html
+var htmlText string
+
+//go:embed html.css
+var htmlLooks string
+
+//go:embed html.js
+var htmlScript string
+
+// htmlPolicy forbids the page everything but our own looks and our own script, which are known by their hashes: whatever else might get
+// into it can neither run nor reach out.
+var htmlPolicy = sync.OnceValue(func() string {
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(htmlLooks), hashOf(htmlScript))
+})
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+var htmlTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("html").Parse(htmlText))
+})
+
 // HTML is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with its diff, its checks
-// and what they printed, and a search over all of it. It reads the same without its script.
+// and what they printed, and a search over all of it. It reads the same without its script. It never has more than HTMLLimit bytes.
 func HTML(d Detail) ([]byte, error) {
-	return Page("ralph: "+d.State.Start.Task, Section{Heading: "Summary", Markdown: Summary(d.View)})
+	whole := d.whole()
+	shown, hidden, err := d.shownIterations(whole, HTMLLimit-headLimit)
+	if err != nil {
+		return nil, err
+	}
+	page, err := d.front(whole)
+	if err != nil {
+		return nil, err
+	}
+	page.Shown, page.Hidden = shown, hidden
+	// Both are ours, and stand as their hashes say.
+	page.Looks, page.Script, page.Policy = template.CSS(htmlLooks), template.JS(htmlScript), htmlPolicy()
+	var out bytes.Buffer
+	if err := htmlTemplate().ExecuteTemplate(&out, "page", page); err != nil {
+		return nil, fmt.Errorf("writing the page of %s: %w", d.State.Start.Task, err)
+	}
+	if out.Len() > HTMLLimit {
+		return nil, fmt.Errorf("writing the page of %s: it has %d bytes, and no more than %d are allowed", d.State.Start.Task, out.Len(), HTMLLimit)
+	}
+	return out.Bytes(), nil
+}
+
+// whole are the iterations with their outputs, of which the state keeps those of the newest alone. Folding the journal again passes by
+// each of them before it loses its own.
+func (d Detail) whole() []*loop.Iteration {
+	var s loop.State
+	kept := map[int]*loop.Iteration{}
+	for _, r := range d.Records {
+		s = s.With(r)
+		if last := s.Last(); last != nil {
+			kept[last.N] = last
+		}
+	}
+	its := make([]*loop.Iteration, 0, len(d.State.Iterations))
+	for _, it := range d.State.Iterations {
+		if w := kept[it.N]; w != nil && w.At.Equal(it.At) {
+			it = w
+		}
+		its = append(its, it)
+	}
+	return its
+}
+
+// rendered is a text of ours in Markdown, with foreign text in it that is inert, as sanitised HTML.
+func rendered(text string) (template.HTML, error) {
+	var b bytes.Buffer
+	if err := markdown().Convert([]byte(text), &b); err != nil {
+		return "", fmt.Errorf("rendering Markdown: %w", err)
+	}
+	// The policy has just been over it, which is what makes it HTML that may stand as it is.
+	return template.HTML(allowed().SanitizeBytes(b.Bytes())), nil
+}
+
+// seen is what can be seen of a foreign text, without secrets. The page's template escapes it; it needs none of what keeps Markdown inert.
+func (v View) seen(s string) string {
+	s = v.redact(strings.ToValidUTF8(s, "\uFFFD"))
+	return v.redact(event.Visible(colours.ReplaceAllString(s, "")))
+}
+
+// brief is the same on one line, of at most most runes.
+func (v View) brief(s string, most int) string { return shorten(oneLine(v.seen(s)), most) }
+
+// lineRunes bounds the lines of outputs and diffs: a bundle of JavaScript is one line of a megabyte.
+const lineRunes = 1000
+
+// printed is what a process printed, line by line.
+func (v View) printed(s string) string {
+	return longLines(strings.Trim(v.seen(s), "\n"), lineRunes)
+}
+
+// linkable is an address that a link may lead to, or "".
+func linkable(url string) string {
+	if len(url) > maxURL || !plainURL.MatchString(url) {
+		return ""
+	}
+	return url
+}
+
+// at is an address below the repository's own; "" where there is none.
+func (v View) at(path string) string {
+	if v.ServerURL == "" || v.Repo == "" {
+		return ""
+	}
+	return linkable(v.ServerURL + "/" + v.Repo + "/" + path)
 }

@@ -1,0 +1,260 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// htmlIteration is one iteration as the template shows it.
+type htmlIteration struct {
+	N                     int
+	Open                  bool
+	Sign, Mood, What      string
+	Result, Took, Changed string
+	Facts                 []fact
+	Checks                []htmlCheck
+	MoreChecks            int
+	Files                 []htmlFile
+	DiffNote              string
+	Violations            []string
+	Said                  string // the agent's last words
+	Less                  string // one sentence on what is left out for want of room
+}
+
+// htmlCheck is what one check said.
+type htmlCheck struct {
+	Sign, Mood, Word, Name, Reason, Took string
+	Findings                             []htmlFinding
+	Output, OutputName                   string
+	Open                                 bool
+	Hash, Role                           string
+}
+
+// htmlFinding is one place that a check names.
+type htmlFinding struct{ Place, Message string }
+
+// measure is how much of an iteration is shown.
+type measure int
+
+// From everything to what the record of an iteration is without outputs.
+const (
+	everything measure = iota
+	withoutDiff
+	withoutOutput
+)
+
+var lessThan = map[measure]string{
+	withoutDiff:   "The page is full: the diff of this iteration is left out; its commit has it.",
+	withoutOutput: "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's journal have them.",
+}
+
+// mostChecks bounds what an iteration lists.
+const mostChecks = 50
+
+// shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. When three quarters of the
+// room are used up they are shown without diffs, then without outputs, and what does not fit even so is counted.
+func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []template.HTML, hidden string, err error) {
+	used := 0
+	least := everything
+	for i, it := range slices.Backward(its) {
+		text, m, err := d.within(it, least, limit, used, i == len(its)-1)
+		if err != nil {
+			return nil, "", err
+		}
+		if used += len(text); used > limit {
+			return shown, fmt.Sprintf("The page is full: %s not shown.", count(i+1, "earlier iteration")), nil
+		}
+		least = m
+		shown = append(shown, text)
+	}
+	return shown, "", nil
+}
+
+// within is an iteration with as much as there is room for, and never with more than least, which is what a newer one had to do with.
+func (d Detail) within(it *loop.Iteration, least measure, limit, used int, newest bool) (text template.HTML, m measure, err error) {
+	for m = least; ; m++ {
+		if text, err = d.iteration(it, m, newest); err != nil || m == withoutOutput {
+			return text, m, err
+		}
+		room := limit / 4 * 3
+		if m == withoutDiff {
+			room = limit / 8 * 7
+		}
+		if used+len(text) <= room {
+			return text, m, nil
+		}
+	}
+}
+
+func (d Detail) iteration(it *loop.Iteration, m measure, newest bool) (template.HTML, error) {
+	var b bytes.Buffer
+	if err := htmlTemplate().ExecuteTemplate(&b, "iteration", d.shape(it, m, newest)); err != nil {
+		return "", fmt.Errorf("writing iteration %d: %w", it.N, err)
+	}
+	return template.HTML(b.String()), nil // made by the template of this very page
+}
+
+func (d Detail) shape(it *loop.Iteration, m measure, newest bool) htmlIteration {
+	v := d.View
+	sign, mood := standing(it)
+	h := htmlIteration{
+		N: it.N, Sign: sign, Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: duration(total(it)), Changed: changed(it),
+		Open: newest || mood == "bad", Facts: v.iterationFacts(it), Less: lessThan[m], Said: v.printed(withoutTag(it.Turn.Text)),
+	}
+	if m == withoutOutput {
+		h.Said = v.brief(withoutTag(it.Turn.Text), 300)
+	}
+	h.Checks, h.MoreChecks = v.htmlChecks(it, m)
+	if c := it.Commit; c != nil {
+		h.Files, h.DiffNote = d.files(it, m)
+		if c.Plan != nil {
+			for _, broken := range c.Plan.Violations[:min(len(c.Plan.Violations), mostChecks)] {
+				h.Violations = append(h.Violations, v.brief(broken.Text, 300))
+			}
+		}
+	}
+	return h
+}
+
+// iterationFacts are what there is to say of an iteration in a line each.
+func (v View) iterationFacts(it *loop.Iteration) (list []fact) {
+	add := func(name, value, url string) {
+		if value != "" {
+			list = append(list, fact{name, value, url})
+		}
+	}
+	add("For", v.aim(it), "")
+	add("Claim", v.claimed(it), "")
+	if c := it.Commit; c != nil && !c.Empty && !c.Unseen {
+		url := ""
+		if plainHash.MatchString(c.SHA) {
+			url = v.at("commit/" + c.SHA)
+		}
+		add("Commit", v.brief(c.SHA, 13), url)
+	}
+	if c := it.Commit; c != nil {
+		add("Note", v.brief(c.Note, 300), "")
+	}
+	add("Began", stamp(it.At), "")
+	turn, checks, review := parted(it)
+	for _, t := range []fact{{Name: "Agent", Value: duration(turn)}, {Name: "Checks", Value: duration(checks)}, {Name: "Review", Value: duration(review)}} {
+		if t.Value != "0s" {
+			list = append(list, t)
+		}
+	}
+	add("Spent", spent(usage(it)), "")
+	if it.Turn.Tools > 0 {
+		add("Tools", fmt.Sprintf("%d used, %d of them failed", it.Turn.Tools, it.Turn.ToolErrors), "")
+	}
+	return list
+}
+
+var plainHash = lazy(`^[0-9a-f]{7,64}$`)
+
+// aim is what an iteration was for, as a sentence without its end.
+func (v View) aim(it *loop.Iteration) string {
+	story := v.brief(it.Story, 40)
+	aim := "the agent " + doing(it.Mode, story)
+	if v.roles() && it.Role != "" {
+		aim = "the " + v.brief(string(it.Role), 20) + " " + doing(it.Mode, story)
+	}
+	if shifted(it) {
+		aim += "; the run was stuck, and it was told to try another way"
+	}
+	return aim
+}
+
+// claimed is what the agent said of its work, which proves nothing.
+func (v View) claimed(it *loop.Iteration) string {
+	switch {
+	case it.Turn.Class != loop.OK:
+		return v.brief(string(it.Turn.Class)+": "+it.Turn.Reason, 300)
+	case it.Turn.Claim.Done && it.Turn.Claim.Text != "":
+		return "done: “" + v.brief(it.Turn.Claim.Text, 200) + "”"
+	case it.Claimed():
+		return "done"
+	}
+	return "none"
+}
+
+func (v View) htmlChecks(it *loop.Iteration, m measure) (list []htmlCheck, more int) {
+	verdicts := it.Verdicts
+	if more = len(verdicts) - mostChecks; more > 0 {
+		verdicts = verdicts[:mostChecks]
+	}
+	for _, c := range verdicts {
+		list = append(list, v.htmlCheck(c, it.Failure(), m))
+	}
+	return list, max(more, 0)
+}
+
+func (v View) htmlCheck(c loop.Verdict, failure *loop.Verdict, m measure) htmlCheck {
+	h := htmlCheck{
+		Name: v.brief(c.Check, 200), Reason: v.brief(c.Reason, 400), Took: duration(c.Duration), OutputName: "What it printed",
+		Role: v.brief(string(c.Role), 20),
+	}
+	switch {
+	case c.Skipped != "":
+		h.Sign, h.Mood, h.Word, h.Reason, h.Took = "–", "wait", "skipped", v.brief(c.Skipped, 400), ""
+	case c.Pass && c.Flaky:
+		h.Sign, h.Mood, h.Word, h.Reason = "!", "warn", "flaky", "it failed and passed on the same tree"
+	case c.Pass:
+		h.Sign, h.Mood, h.Word = "✓", "good", "pass"
+	case c.Severity == loop.Soft:
+		h.Sign, h.Mood, h.Word = "!", "warn", "warning"
+	default:
+		h.Sign, h.Mood, h.Word, h.Hash = "✗", "bad", "fail", v.brief(c.Hash, 16)
+		h.Open = failure != nil && failure.Check == c.Check
+	}
+	if reviews(c) {
+		h.OutputName = "What the reviewer said"
+	}
+	if m < withoutOutput {
+		h.Output = v.printed(c.Output)
+		for _, f := range c.Findings[:min(len(c.Findings), mostFindings)] {
+			h.Findings = append(h.Findings, htmlFinding{v.where(f), v.brief(said(f), 300)})
+		}
+	}
+	return h
+}
+
+// where is where a finding is, as plain text.
+func (v View) where(f loop.Finding) string {
+	if f.File != "" && f.Line > 0 {
+		return fmt.Sprintf("%s:%d", v.brief(f.File, 150), f.Line)
+	}
+	return v.brief(or(f.File, f.Test), 150)
+}
+
+// files are the changed files of an iteration, with their diff where there is one and room for it.
+func (d Detail) files(it *loop.Iteration, m measure) (list []htmlFile, note string) {
+	v := d.View
+	diff, ok := d.Diffs[it.N]
+	if m == everything && ok && strings.TrimSpace(diff.Text) != "" {
+		return v.counted(v.diffFiles(diff.Text), it.Commit.Files), v.brief(diff.Note, 300)
+	}
+	for _, f := range it.Commit.Files {
+		list = append(list, v.listed(f))
+	}
+	if it.Commit.MoreFiles > 0 {
+		note = count(it.Commit.MoreFiles, "more file") + " changed."
+	}
+	return list, joinedBy(" ", note, v.brief(diff.Note, 300))
+}
+
+// counted are the files of a diff with the numbers of lines that the commit tells: a diff may be cut.
+func (v View) counted(files []htmlFile, told []loop.FileChange) []htmlFile {
+	for _, t := range told {
+		name := v.brief(t.Path, 200)
+		i := slices.IndexFunc(files, func(f htmlFile) bool { return f.Name == name })
+		if i >= 0 && t.Added >= 0 {
+			files[i].Added, files[i].Deleted, files[i].Counted = t.Added, t.Deleted, true
+		}
+	}
+	return files
+}

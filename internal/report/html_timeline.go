@@ -1,0 +1,194 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// timeline is how the run went: a bar for each iteration, as long as it took, and what happened in between.
+type timeline struct {
+	Rows   []moment
+	Hidden string // one sentence on the rows that are left out
+}
+
+// moment is a row of the timeline: an iteration, or something that happened between two.
+type moment struct {
+	at        time.Time
+	N         int    // of an iteration
+	Note      string // of anything else
+	Sign      string // how the iteration ended: "✓", "✗", "!" or "–"
+	Mood      string
+	What      string // mode, role and story
+	Result    string
+	Took      string
+	Spans     []span
+	Told      string // the spans in words
+	Time      string
+	Committed string
+}
+
+// span is a part of a bar, in thousandths of the longest iteration.
+type span struct {
+	Kind     string // "turn", "checks" or "review"
+	X, Width int
+}
+
+// mostMoments bounds the timeline; a longer one shows its end.
+const mostMoments = 400
+
+func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
+	longest := time.Second
+	for _, it := range its {
+		longest = max(longest, total(it))
+	}
+	for _, it := range its[max(0, len(its)-mostMoments):] {
+		t.Rows = append(t.Rows, d.moment(it, longest))
+	}
+	notes := d.between()
+	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...)
+	slices.SortStableFunc(t.Rows, func(a, b moment) int { return a.at.Compare(b.at) })
+	if hidden := len(its) - mostMoments; hidden > 0 {
+		t.Hidden = fmt.Sprintf("%s not shown.", count(hidden, "earlier iteration"))
+	}
+	return t
+}
+
+// parted is how long the turn, the checks and the reviews of an iteration took.
+func parted(it *loop.Iteration) (turn, checks, review time.Duration) {
+	for _, c := range it.Verdicts {
+		if reviews(c) {
+			review += c.Duration
+		} else {
+			checks += c.Duration
+		}
+	}
+	return it.Turn.Duration, checks, review
+}
+
+// reviews reports whether a verdict is an agent's opinion.
+func reviews(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Usage != nil }
+
+func total(it *loop.Iteration) time.Duration {
+	turn, checks, review := parted(it)
+	return max(turn+checks+review, it.Took)
+}
+
+func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
+	sign, mood := standing(it)
+	m := moment{
+		at: it.At, N: it.N, Sign: sign, Mood: mood, What: d.purpose(it), Result: d.ended(it), Took: duration(total(it)),
+		Time: clock(it.At), Committed: changed(it),
+	}
+	turn, checks, review := parted(it)
+	x := 0
+	for _, part := range []struct {
+		kind, told string
+		took       time.Duration
+	}{{"turn", "agent", turn}, {"checks", "checks", checks}, {"review", "review", review}} {
+		if part.took <= 0 {
+			continue
+		}
+		width := max(int(part.took*1000/longest), 4)
+		m.Spans = append(m.Spans, span{part.kind, x, width})
+		m.Told = joinedBy(" · ", m.Told, part.told+" "+duration(part.took))
+		x += width
+	}
+	return m
+}
+
+// standing is how an iteration ended, in a sign of one letter's width and a mood.
+func standing(it *loop.Iteration) (sign, mood string) {
+	switch {
+	case !it.Judged:
+		return "–", "wait"
+	case it.Failure() != nil:
+		return "✗", "bad"
+	}
+	for _, c := range it.Verdicts {
+		if c.Skipped == "" && !c.Pass {
+			return "!", "warn"
+		}
+	}
+	return "✓", "good"
+}
+
+// ended is what the checks said of an iteration, in words.
+func (v View) ended(it *loop.Iteration) string {
+	if f := it.Failure(); it.Judged && f != nil {
+		return "failed: " + v.brief(f.Check, 80)
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(plainWords(v.result(it)), "✅ "), "⏳ ")
+}
+
+// between are the things that happened to the run outside its iterations.
+func (d Detail) between() (list []moment) {
+	for i, r := range d.Records {
+		note := ""
+		switch r.Type {
+		case loop.Paused:
+			note = fmt.Sprintf("Waited %suntil %s: %s", waited(d.Records[i:]), clock(r.Pause.Until), d.View.brief(r.Pause.Reason, 200))
+		case loop.Resumed:
+			note = "Taken up again" + d.View.resumed(*r.Resume)
+		case loop.Warned:
+			note = d.View.brief(r.Warning, 200)
+		case loop.Baselined:
+			note = fmt.Sprintf("%s ran on the base commit, %d failed", count(len(r.Baseline), "check"), failing(r.Baseline))
+		default:
+			continue
+		}
+		list = append(list, moment{at: r.At, Note: note, Time: clock(r.At)})
+	}
+	return list
+}
+
+// waited is how long a pause at the beginning of some records really was: "2h 05m, "; "" when nothing came after it.
+func waited(records []loop.Record) string {
+	if len(records) < 2 {
+		return ""
+	}
+	return duration(records[1].At.Sub(records[0].At)) + ", "
+}
+
+func failing(verdicts []loop.Verdict) (n int) {
+	for _, c := range verdicts {
+		if c.Skipped == "" && !c.Pass {
+			n++
+		}
+	}
+	return n
+}
+
+// resumed says what another process took the run up with.
+func (v View) resumed(r loop.Resume) string {
+	text := ""
+	if r.Retry {
+		text = ", asked for"
+	}
+	if r.MaxIterations > 0 {
+		text += fmt.Sprintf(", %s more", count(r.MaxIterations, "iteration"))
+	}
+	if r.Hint != "" {
+		text += ", with the hint: " + v.brief(r.Hint, 200)
+	}
+	return text
+}
+
+// purpose is what an iteration was for, in a few words.
+func (v View) purpose(it *loop.Iteration) string {
+	text := v.brief(cmp.Or(string(it.Mode), "turn"), 20)
+	if v.roles() {
+		text = v.brief(string(it.Role), 20) + ", " + text
+	}
+	if it.Story != "" {
+		text = v.brief(it.Story, 40) + ", " + text
+	}
+	if shifted(it) {
+		text += ", after a strategy shift"
+	}
+	return text
+}
