@@ -28,12 +28,30 @@ type CommentsBy struct {
 // PlanLabel is the label that asks for a plan: "ralph:plan".
 func (r Rules) PlanLabel() string { return r.TriggerLabel + ":plan" }
 
+// StatusLabel is the label that shows a state: "ralph:running", "ralph:review", "ralph:waiting", "ralph:failed".
+func (r Rules) StatusLabel(state string) string { return r.TriggerLabel + ":" + state }
+
+// Reads reports whether the agent reads what login wrote; writes says whether it has write access. A login counts when it is the same
+// but for upper and lower case.
+func (c CommentsBy) Reads(login string, writes bool) bool {
+	switch {
+	case c.Nobody || login == "":
+		return false
+	case slices.ContainsFunc(c.Logins, func(l string) bool { return strings.EqualFold(l, login) }):
+		return true
+	}
+	return writes && !c.Only
+}
+
 // Request is what an event asks for, once it is known to be ours.
 type Request struct {
 	Command
-	Event    Event
-	Prompt   string // a dispatch without an issue
-	PlanFile string // of a plan in the repository, from its top; Verb is Run
+	Asking     Asking // the row of the table; empty in a request that no event made, which is one by its verb
+	Event      Event
+	Prompt     string     // a dispatch without an issue
+	PlanFile   string     // of a plan in the repository, from its top; Verb is Run
+	Pull       int        // the pull request of the run that it is about, once that is known
+	CommentsBy CommentsBy // whose comments the agent reads
 }
 
 // Skip says why an event is not ours. It is a value, not an error: the job ends quietly with exit 0.
@@ -41,39 +59,23 @@ type Skip struct{ Reason string }
 
 // Read says what an event asks for: a request, a skip with its reason, or a *UsageError for a command that cannot be followed.
 func Read(ev Event, rules Rules) (Request, *Skip, error) {
-	req := Request{Event: ev}
-	switch ev.Kind {
-	case Labeled:
-		plan := strings.EqualFold(ev.Label, rules.PlanLabel())
-		if !plan && !strings.EqualFold(ev.Label, rules.TriggerLabel) {
-			return req, &Skip{fmt.Sprintf("the label is %s, not %s or %s", quote(ev.Label), quote(rules.TriggerLabel), quote(rules.PlanLabel()))}, nil
-		}
-		if ev.Issue.Closed {
-			return req, &Skip{fmt.Sprintf("issue #%d is closed", ev.Issue.Number)}, nil
-		}
-		req.Command = Command{Verb: Run}
-		if plan {
-			req.Verb = Plan
-		}
-	case Commented:
-		if ev.Comment.UpdatedAt.After(ev.Comment.CreatedAt) {
-			return req, &Skip{"the comment was edited; write a new one"}, nil
-		}
-		cmd, ours, err := ParseCommand(ev.Comment.Body, rules.TriggerPhrase)
-		if !ours {
-			return req, &Skip{fmt.Sprintf("the comment does not begin with %s", rules.TriggerPhrase)}, nil
-		}
-		if err != nil {
-			return req, nil, err
-		}
-		req.Command = cmd
-	case Dispatched:
-		req.Command = Command{Verb: Run}
+	req := Request{Event: ev, CommentsBy: rules.CommentsBy}
+	if ev.Issue == nil && (ev.Kind == Labeled || ev.Kind == Unlabeled || ev.Kind == Closed || ev.Kind == Commented || ev.Kind == Reviewed) {
+		return req, &Skip{fmt.Sprintf("%s names no issue", ev.Name)}, nil
+	}
+	asking, cmd, err := askingOf(ev, rules)
+	if err != nil {
+		return req, nil, err
+	}
+	if why, ok := hopeless(asking, ev); ok {
+		return req, &Skip{filled(why, ev, rules)}, nil
+	}
+	req.Asking, req.Command = asking, cmd
+	if req.Verb == "" {
+		req.Verb = headingOf(asking).verb
+	}
+	if ev.Kind == Dispatched {
 		req.Prompt, req.PlanFile = ev.Ask.Prompt, ev.Ask.Plan
-	case Scheduled:
-		req.Command = Command{Verb: Sweep}
-	default:
-		return req, &Skip{fmt.Sprintf("ralph does nothing on %s", ev.Name)}, nil
 	}
 	return req, nil, nil
 }

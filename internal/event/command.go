@@ -42,6 +42,9 @@ var verbs = []struct {
 }{
 	{Run, "[hint]", "start working on this issue; the hint goes to the agent", false},
 	{Retry, "[--fresh] [--max-iterations N] [hint]", "resume a failed run with what was tried; --fresh starts from the base again", true},
+	{Continue, "[answer]", "go on with a run that waits or was stopped; the answer goes to the agent", false},
+	{Fix, "[hint]", "work on what the reviews of the pull request ask for, and answer every open thread", false},
+	{Stop, "", "stop the run; what it has done is kept", false},
 	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the agent", false},
 	{Approve, "", "run the newest plan on this issue as it is written now", false},
 	{Status, "", "say where the run stands", false},

@@ -1,5 +1,11 @@
 package event
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Standing is how the run of a task stands when somebody asks for something.
 type Standing string
 
@@ -13,6 +19,9 @@ const (
 	Failed    Standing = "failed"    // a limit stopped it, or something went wrong
 	Finished  Standing = "finished"  // done
 )
+
+// Standings are all of them, in the order of the documents.
+var Standings = []Standing{None, Running, Abandoned, Waiting, Halted, Failed, Finished}
 
 // Doing is what becomes of a request.
 type Doing string
@@ -35,4 +44,113 @@ const (
 type Decision struct {
 	Do  Doing
 	Why string // one sentence, without its full stop
+}
+
+// Place is where something is asked, which decides what it can be about.
+type Place string
+
+// The places.
+const (
+	OnIssue       Place = "an issue"
+	OnClosedIssue Place = "a closed issue"
+	OnOwnPull     Place = "ralph's pull request"        // Event.On is set
+	OnClosedPull  Place = "ralph's closed pull request" // and Event.OnClosed
+	OnOtherPull   Place = "another pull request"
+	Nowhere       Place = "the repository" // a dispatch of a prompt or a plan, a schedule, another workflow
+)
+
+// Places are all of them, in the order of the documents.
+var Places = []Place{OnIssue, OnClosedIssue, OnOwnPull, OnClosedPull, OnOtherPull, Nowhere}
+
+// place tells where the event stands, once Event.On says whether a pull request is one of ralph's.
+func place(ev Event) Place {
+	switch {
+	case ev.On != 0 && ev.OnClosed:
+		return OnClosedPull
+	case ev.Issue != nil && ev.Issue.Pull && ev.On == 0:
+		return OnOtherPull
+	case ev.Issue != nil && ev.Issue.Closed && !ev.Issue.Pull:
+		return OnClosedIssue
+	case ev.On != 0:
+		return OnOwnPull
+	case ev.Issue != nil:
+		return OnIssue
+	}
+	return Nowhere
+}
+
+// Decide says what becomes of a request by how the run that it is about stands: None when there is none. It is the table of
+// docs/commands.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on which of ralph's pull
+// requests it was asked, and Request.Pull which pull request the run has.
+func Decide(r Request, at Standing, rules Rules) Decision {
+	asking := r.asking()
+	i := find(asking, place(r.Event), at)
+	if i < 0 {
+		return Decision{Ignore, fmt.Sprintf("nothing is known of %s on %s while the run is %s", asking, place(r.Event), at)}
+	}
+	return Decision{rows[i].do, filled(rows[i].why, r.Event, rules)}
+}
+
+// asking is the row's name; a request that Read did not make is one by its verb.
+func (r Request) asking() Asking {
+	asking := r.Asking
+	if asking == "" {
+		asking = commanded(r.Command)
+	}
+	if asking == ByFix && r.Event.On == 0 && r.Pull == 0 && (r.Event.Issue == nil || !r.Event.Issue.Pull) {
+		return ByFixNowhere
+	}
+	return asking
+}
+
+// find is the first row that fits; -1 when there is none.
+func find(asking Asking, where Place, at Standing) int {
+	return slices.IndexFunc(rows, func(r row) bool { return r.fits(asking, where, at) })
+}
+
+func (r row) fits(asking Asking, where Place, at Standing) bool {
+	return slices.Contains(r.asks, asking) && (r.on == nil || slices.Contains(r.on, where)) && (r.at == nil || slices.Contains(r.at, at))
+}
+
+// hopeless is the sentence of an asking that comes to nothing however the run stands and wherever it may turn out to be; ok is false
+// when it might come to something.
+func hopeless(asking Asking, ev Event) (why string, ok bool) {
+	first := -1
+	for _, where := range possible(ev) {
+		for _, at := range Standings {
+			i := find(asking, where, at)
+			if i < 0 || rows[i].do != Ignore || first >= 0 && i != first {
+				return "", false
+			}
+			first = i
+		}
+	}
+	return rows[first].why, true
+}
+
+// possible are the places that an event may turn out to be on, before anything is looked up.
+func possible(ev Event) []Place {
+	if ev.Issue != nil && ev.Issue.Pull && ev.On == 0 {
+		return []Place{OnOwnPull, OnClosedPull, OnOtherPull}
+	}
+	return []Place{place(ev)}
+}
+
+// filled puts names and numbers into a sentence of the table.
+func filled(why string, ev Event, rules Rules) string {
+	here := "this"
+	switch {
+	case ev.On != 0:
+		here = fmt.Sprintf("pull request #%d", ev.On)
+	case ev.Issue != nil && ev.Issue.Pull:
+		here = fmt.Sprintf("pull request #%d", ev.Issue.Number)
+	case ev.Issue != nil:
+		here = fmt.Sprintf("issue #%d", ev.Issue.Number)
+	}
+	issue := "the issue"
+	if ev.Issue != nil && !ev.Issue.Pull {
+		issue = fmt.Sprintf("issue #%d", ev.Issue.Number)
+	}
+	return strings.NewReplacer("{here}", here, "{issue}", issue, "{phrase}", rules.TriggerPhrase, "{label}", rules.TriggerLabel,
+		"{the label}", quote(ev.Label), "{event}", ev.Name).Replace(why)
 }

@@ -37,8 +37,9 @@ type Event struct {
 	Review          *Review   // Reviewed
 	Build           *Build    // Built
 	// On is the pull request that the comment stands on, when Issue is the issue that it was made for.
-	On  int
-	Ask Ask // Dispatched: the inputs, or the payload of a repository_dispatch
+	On       int
+	OnClosed bool // that pull request is closed or merged
+	Ask      Ask  // Dispatched: the inputs, or the payload of a repository_dispatch
 }
 
 // String names the event for logs and errors, as in "issues.labeled on alice/demo#42".
@@ -69,11 +70,15 @@ type Build struct {
 	Fork       bool // the head is in another repository
 }
 
-// Ask is what a workflow_dispatch asks for by its inputs: an issue by number, a prompt, or a plan by its path. Exactly one is set.
+// Ask is what a dispatch asks for: an issue by number, a prompt, or a plan by its path, of which exactly one is set. The rest is as in
+// a command.
 type Ask struct {
-	Issue  int
-	Prompt string
-	Plan   string
+	Issue         int
+	Prompt        string
+	Plan          string
+	Hint          string
+	Fresh         bool
+	MaxIterations int // 0 when not given
 }
 
 // Repo is the repository the event belongs to.
