@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 )
@@ -18,12 +19,13 @@ var passing = sync.OnceValue(func() *regexp.Regexp {
 var pauses = []time.Duration{time.Second, 3 * time.Second}
 
 // run runs a command and returns what it said. A command that fails is a *commandError. One that speaks to a remote is tried again when
-// the network failed: a fetch changes nothing, and a push that did arrive is recognised by its lease.
+// the network failed: a fetch changes nothing, and a push that did arrive is recognised by its lease. A push that finds its ref moved is
+// answered, even where git then also says that the remote hung up.
 func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error) {
 	for try := 0; ; try++ {
 		stdout, stderr, err = d.once(ctx, c)
 		var e *commandError
-		if c.within != remoteTime || try == len(pauses) || !errors.As(err, &e) || !passing().MatchString(e.Stderr) {
+		if c.within != remoteTime || try == len(pauses) || !errors.As(err, &e) || !passing().MatchString(e.Stderr) || strings.Contains(e.Stdout, "(stale info)") {
 			return stdout, stderr, err
 		}
 		select {

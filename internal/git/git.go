@@ -76,6 +76,7 @@ type Tree struct {
 	record                     string // newest commit of the run record, "" before the first
 	by                         string // who commits: "Name <email>"
 	pushed                     pushed
+	leaving                    Lease               // to be deleted with the next push; see GiveBack
 	config                     map[string]fileText // a clone's configuration before the agent ran
 	told                       []string            // what the next commit's note has to tell
 	handed                     snapshotOf          // the agent's repository as we last wrote it

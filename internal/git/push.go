@@ -42,7 +42,11 @@ func (t *Tree) PushRecord(ctx context.Context) error {
 	if t.o.Remote.URL == "" || t.record == t.pushed.record {
 		return nil
 	}
-	err := t.lost(ctx, t.pushRefs(ctx, lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef()))
+	args := append(t.leavingToo(), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+	err := t.lost(ctx, t.pushRefs(ctx, args...))
+	if err == nil {
+		t.leaving = Lease{}
+	}
 	if err == nil || t.record == t.pushed.record {
 		t.pushed.record = t.record
 		return nil
@@ -59,13 +63,26 @@ func (t *Tree) ahead() bool {
 	return t.head != t.pushed.branch && (t.pushed.branch != "" || t.head != t.base)
 }
 
+// GiveBack makes the next push that sends the run record delete the lease of the run too: all of it arrives, or nothing. When the lease
+// has moved meanwhile the push does nothing, and its error is a *LeaseMovedError.
+func (t *Tree) GiveBack(held Lease) { t.leaving = held }
+
+// leavingToo is what GiveBack adds to a push.
+func (t *Tree) leavingToo() []string {
+	if t.leaving.sha == "" {
+		return nil
+	}
+	ref := leaseRef(t.leaving.Task)
+	return []string{lease(ref, t.leaving.sha), ":" + ref}
+}
+
 func (t *Tree) pushBoth(ctx context.Context) error {
 	var args []string
 	if t.ahead() {
 		args = append(args, lease(t.ref(), t.pushed.branch), t.head+":"+t.ref())
 	}
 	if t.record != t.pushed.record {
-		args = append(args, lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+		args = append(append(args, t.leavingToo()...), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
 	}
 	if err := t.lost(ctx, t.pushRefs(ctx, args...)); err != nil {
 		return err
@@ -73,7 +90,7 @@ func (t *Tree) pushBoth(ctx context.Context) error {
 	if t.ahead() {
 		t.pushed.branch = t.head
 	}
-	t.pushed.record = t.record
+	t.pushed.record, t.leaving = t.record, Lease{}
 	return nil
 }
 
@@ -149,9 +166,13 @@ func (t *Tree) lost(ctx context.Context, err error) error {
 	if !errors.As(err, &stale) || t.o.Task == "" {
 		return err
 	}
-	refs, listErr := t.git.listRemote(ctx, t.o.Remote, t.recordRef(), t.ref())
+	refs, listErr := t.git.listRemote(ctx, t.o.Remote, t.recordRef(), t.ref(), leaseRef(t.o.Task))
 	if listErr != nil {
 		return listErr
+	}
+	if held := t.leaving; held.sha != "" && refs.at[leaseRef(held.Task)] != held.sha && refs.at[t.recordRef()] != t.record {
+		t.leaving = Lease{}
+		return &LeaseMovedError{held.Task}
 	}
 	switch refs.at[t.recordRef()] {
 	case t.pushed.record:

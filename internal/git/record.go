@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // RunRecord is what is kept of one run beside its work: files by name, "journal.jsonl" among them.
@@ -45,38 +48,76 @@ func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error)
 
 // Records reads the run records of every task on the remote, into a repository of its own below o.Root, which it removes again.
 func Records(ctx context.Context, o Options) ([]RunRecord, error) {
+	all, _, err := RecordsAndLeases(ctx, o, time.Now)
+	return all, err
+}
+
+// RecordsAndLeases reads with the run records who holds which task now, in one fetch. A task may have either alone. What a lease's end
+// means, clock says; see Lease.Alive.
+func RecordsAndLeases(ctx context.Context, o Options, clock func() time.Time) ([]RunRecord, map[string]Lease, error) {
 	dir, err := os.MkdirTemp(o.Root, "records-")
 	if err != nil {
-		return nil, fmt.Errorf("reading run records: %w", err)
+		return nil, nil, fmt.Errorf("reading run records: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	o.Root = dir
-	t := &Tree{o: o, bot: true, work: dir + "/work", dir: dir + "/repo.git", index: dir + "/index", state: dir}
+	t := bare(o, dir)
 	if err := t.layOut(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	refs, err := t.git.listRemote(ctx, o.Remote, recordRef("*"))
-	if err != nil || len(refs.at) == 0 {
-		return nil, err
+	var every []string
+	for _, ref := range []string{recordRef("*"), leaseRef("*")} {
+		every = append(every, "+"+ref+":"+ref)
 	}
-	if err := t.git.fetch(ctx, o.Remote, []string{"--depth=1"}, "+"+recordRef("*")+":"+recordRef("*")); err != nil {
-		return nil, err
+	var e *commandError
+	err = t.git.fetch(ctx, o.Remote, []string{"--depth=1"}, every...)
+	if errors.As(err, &e) && e.Stderr == "" { // git has nothing to say where there is nothing to fetch
+		return nil, map[string]Lease{}, nil
 	}
-	out, err := t.git.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", recordRef(""))
 	if err != nil {
-		return nil, fmt.Errorf("reading run records: %w", err)
+		return nil, nil, err
+	}
+	all, err := t.recordsHere(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := t.git.below(ctx, leaseRef(""))
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err := t.git.leases(ctx, at, clock())
+	return all, held, err
+}
+
+// recordsHere reads the run records that were fetched.
+func (t *Tree) recordsHere(ctx context.Context) ([]RunRecord, error) {
+	at, err := t.git.below(ctx, recordRef(""))
+	if err != nil {
+		return nil, err
 	}
 	var all []RunRecord
-	for line := range strings.Lines(out) {
-		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		r := RunRecord{Task: strings.TrimPrefix(ref, recordRef("")), SHA: commit}
-		if r.Files, err = t.git.files(ctx, commit); err != nil { // somebody's broken record is not a reason to miss the others
+	for _, task := range slices.Sorted(maps.Keys(at)) {
+		r := RunRecord{Task: task, SHA: at[task]}
+		if r.Files, err = t.git.files(ctx, r.SHA); err != nil { // somebody's broken record is not a reason to miss the others
 			t.log("git: the run record of %s cannot be read: %v", r.Task, err)
 			continue
 		}
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// below are the refs whose names begin so, by what follows, with what they are at.
+func (d door) below(ctx context.Context, prefix string) (map[string]string, error) {
+	out, err := d.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
+	if err != nil {
+		return nil, fmt.Errorf("reading the refs below %s: %w", prefix, err)
+	}
+	at := map[string]string{}
+	for line := range strings.Lines(out) {
+		id, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		at[strings.TrimPrefix(ref, prefix)] = id
+	}
+	return at, nil
 }
 
 // files reads all regular files of a commit.
