@@ -46,6 +46,15 @@ func invalid(resource, field, code, message string) answer {
 	}}
 }
 
+// unprocessable is GitHub's 422 in one sentence.
+func unprocessable(message string) answer { return failure(http.StatusUnprocessableEntity, message) }
+
+// counted puts a page of a list into an object that tells how many there are in all.
+func counted(a answer, key string, total int) answer {
+	a.body = object{"total_count": total, key: a.body}
+	return a
+}
+
 // write sends an answer with the headers that every answer of GitHub's has.
 func write(w http.ResponseWriter, a answer) {
 	h := w.Header()
@@ -95,7 +104,7 @@ func page[T any](g *GitHub, r *request, all []T, shape func(T) object) answer {
 			q[key] = values
 		}
 		q.Set("page", strconv.Itoa(n))
-		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel="%s"`, g.url, r.URL.EscapedPath(), q.Encode(), rel))
+		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel="%s"`, g.APIURL(), shortPath(r.Request), q.Encode(), rel))
 	}
 	if number > 1 {
 		link("prev", number-1)

@@ -46,6 +46,10 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Repository not found.", http.StatusNotFound)
 		return
 	}
+	if refusal := t.mayPush(found); refusal != "" && isPush(r, parts[3]) {
+		http.Error(w, refusal, http.StatusForbidden)
+		return
+	}
 	if r.ContentLength < 0 { // package cgi refuses a body of unknown length, which git sends from 1 MiB on
 		spooled, err := spool(r.Body)
 		if err != nil {
@@ -77,6 +81,11 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path = fmt.Sprintf("/%s/%s.git/%s", found.owner, found.name, parts[3]) // GitHub does not care for upper and lower case
 	backend := cgi.Handler{Path: exe, Args: []string{"http-backend"}, Root: "/", Dir: g.dir, Env: env, Stderr: io.Discard}
 	backend.ServeHTTP(w, r)
+}
+
+// isPush reports whether a request of git is part of a push.
+func isPush(r *http.Request, service string) bool {
+	return service == "git-receive-pack" || r.URL.Query().Get("service") == "git-receive-pack"
 }
 
 // spool keeps a body in a temporary file, at its beginning.
@@ -125,11 +134,23 @@ func runGit(dir, stdin string, args ...string) (string, error) {
 func runGitRaw(dir, stdin string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, gitEnv(), strings.NewReader(stdin)
+	return output(cmd)
+}
+
+// runGitEnv is runGit with one more variable in the environment.
+func runGitEnv(dir, variable string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, append(gitEnv(), variable)
+	out, err := output(cmd)
+	return strings.TrimSpace(out), err
+}
+
+func output(cmd *exec.Cmd) (string, error) {
 	var problems strings.Builder
 	cmd.Stderr = &problems
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(problems.String()))
+		return "", fmt.Errorf("git %s: %w: %s", cmd.Args[1], err, strings.TrimSpace(problems.String()))
 	}
 	return string(out), nil
 }

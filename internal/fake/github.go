@@ -36,16 +36,17 @@ type GitHub struct {
 	closed chan struct{}
 	once   sync.Once
 
-	mu       sync.Mutex // guards everything below
-	lastID   int64
-	users    map[string]*user // by lower login
-	repos    map[string]*repo // by lower owner/name
-	tokens   map[string]*token
-	apps     []*App
-	problems []string
-	calls    []*Call
-	gitCalls []*Call
-	faults   []*armedFault
+	mu        sync.Mutex // guards everything below
+	lastID    int64
+	users     map[string]*user // by lower login
+	repos     map[string]*repo // by lower owner/name
+	tokens    map[string]*token
+	apps      []*App
+	strangers []*App // that wrote check runs and were never installed by a test
+	problems  []string
+	calls     []*Call
+	gitCalls  []*Call
+	faults    []*armedFault
 }
 
 // New starts a stand-in on a free port of 127.0.0.1. Close stops it.
@@ -121,6 +122,8 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) {
 		g.graphql(w, r)
 	case isGit(r):
 		g.git(w, r)
+	case logPath.MatchString(r.URL.Path):
+		g.serveLog(w, r)
 	default:
 		g.problem("%s %s: no such address; REST is at /api/v3/, GraphQL at /api/graphql, git at /OWNER/NAME.git/", r.Method, r.URL.Path)
 		write(w, notFound())

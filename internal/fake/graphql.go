@@ -6,24 +6,37 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strings"
 )
 
-var (
-	mutationName = regexp.MustCompile(`\{\s*(?:\w+\s*:\s*)?(\w+)\s*\(`)
-	inlineID     = regexp.MustCompile(`pullRequestId\s*:\s*(?:"([^"]*)"|\$(\w+))`)
-	lastEdited   = regexp.MustCompile(`(?s)repository\(.*issue\(number:.*lastEditedAt`)
-	variableUse  = regexp.MustCompile(`\$(\w+)`)
-)
+var variableUse = regexp.MustCompile(`\$(\w+)`)
 
-// graphql serves what REST has not: a draft made ready, and back, and when an issue was last edited. It reads queries by pattern, not by grammar, and
-// answers with more than was selected.
+// refusal is GraphQL's way to say no: status 200, and errors in the body.
+type refusal struct {
+	path          string // the field that has no value
+	kind, message string
+	problem       string // what a test is told when GitHub has no such thing; empty for an ordinary no
+}
+
+func (r *refusal) Error() string { return r.message }
+
+func undefined(name, kind string) *refusal {
+	message := fmt.Sprintf("Field '%s' doesn't exist on type '%s'", name, kind)
+	return &refusal{kind: "undefinedField", message: message, problem: message}
+}
+
+func unresolved(path, message string) *refusal {
+	return &refusal{path: path, kind: "NOT_FOUND", message: message}
+}
+
+// graphql serves what REST has not: threads of reviews, drafts, and when a text was last edited. It understands one operation without
+// fragments and knows the types as far as anybody asks; everything else is a problem.
 func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 	t, refused := g.identify(r)
 	if refused != nil {
 		write(w, *refused)
 		return
 	}
+	t.announce(w.Header(), "")
 	var in struct {
 		Query         string         `json:"query"`
 		Variables     map[string]any `json:"variables"`
@@ -38,106 +51,105 @@ func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 		write(w, failure(http.StatusBadRequest, "Problems parsing JSON"))
 		return
 	}
-	for _, use := range variableUse.FindAllStringSubmatch(in.Query, -1) {
-		if _, given := in.Variables[use[1]]; !given {
-			g.problem("POST /graphql: the variable $%s has no value", use[1])
-			write(w, graphqlError("", "INVALID", fmt.Sprintf("Variable $%s was provided invalid value", use[1])))
-			return
-		}
-	}
-	name := ""
-	if m := mutationName.FindStringSubmatch(in.Query); m != nil {
-		name = m[1]
-	}
-	if lastEdited.MatchString(in.Query) {
-		write(w, g.lastEditedAt(in.Variables))
-		return
-	}
-	var draft bool
-	switch name {
-	case "markPullRequestReadyForReview":
-	case "convertPullRequestToDraft":
-		draft = true
-	default:
-		g.problem("POST /graphql: no such mutation: %q", name)
-		write(w, graphqlError("", "undefinedField", fmt.Sprintf("Field '%s' doesn't exist on type 'Mutation'", name)))
-		return
-	}
-	write(w, g.setDraft(t, name, pullRequestID(in.Query, in.Variables), draft))
-}
-
-// pullRequestID finds the id where clients put it: in the query, in a variable of its own or in a variable for the whole input.
-func pullRequestID(query string, variables map[string]any) string {
-	if m := inlineID.FindStringSubmatch(query); m != nil {
-		if m[1] != "" {
-			return m[1]
-		}
-		id, _ := variables[m[2]].(string)
-		return id
-	}
-	for _, v := range variables {
-		if input, isObject := v.(object); isObject {
-			if id, isString := input["pullRequestId"].(string); isString {
-				return id
-			}
-		}
-	}
-	return ""
-}
-
-func (g *GitHub) setDraft(t *token, mutation, id string, draft bool) answer {
 	if t.kind == appKind {
-		return failure(http.StatusForbidden, "Resource not accessible by integration")
+		write(w, failure(http.StatusForbidden, "Resource not accessible by integration"))
+		return
+	}
+	data, no := g.ask(t, in.Query, in.Variables)
+	if no == nil {
+		write(w, ok(object{"data": data}))
+		return
+	}
+	if no.problem != "" {
+		g.problem("POST /graphql: %s", no.problem)
+	}
+	write(w, no.answer())
+}
+
+// ask answers one operation.
+func (g *GitHub) ask(t *token, query string, variables map[string]any) (object, *refusal) {
+	for _, use := range variableUse.FindAllStringSubmatch(query, -1) {
+		if _, given := variables[use[1]]; !given {
+			return nil, &refusal{
+				kind: "INVALID", message: fmt.Sprintf("Variable $%s was provided invalid value", use[1]),
+				problem: fmt.Sprintf("the variable $%s has no value", use[1]),
+			}
+		}
+	}
+	kind, fields, err := parseQuery(query, variables)
+	if err != nil {
+		return nil, &refusal{kind: "PARSE_ERROR", message: "Parse error: " + err.Error(), problem: "the query cannot be read: " + err.Error()}
+	}
+	root := g.queryRoot
+	if kind == "mutation" {
+		root = g.mutationRoot
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, r := range g.repos {
-		for _, is := range r.issues {
-			if is.pull == nil || pullNode(is) != id {
-				continue
-			}
-			is.pull.draft, is.UpdatedAt = draft, g.time()
-			return ok(object{"data": object{mutation: object{
-				"clientMutationId": nil,
-				"pullRequest": object{
-					"id": id, "number": is.Number, "isDraft": draft, "url": g.pullPage(r, is), "title": is.Title, "state": "OPEN",
-				},
-			}}})
-		}
-	}
-	return graphqlError(mutation, "NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
+	return project(root(t), fields, kind)
 }
 
-// lastEditedAt answers for the issue that the variables owner, name and number point to.
-func (g *GitHub) lastEditedAt(variables map[string]any) answer {
-	owner, _ := variables["owner"].(string)
-	name, _ := variables["name"].(string)
-	number, _ := variables["number"].(float64)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r := g.repos[strings.ToLower(owner+"/"+name)]
-	if r == nil {
-		return graphqlError("repository", "NOT_FOUND", "Could not resolve to a Repository")
+// resolver is a field with arguments.
+type resolver func(args map[string]any) (any, *refusal)
+
+// project picks the selected fields out of a value that has all of them. kind is the value's type, for GitHub's words.
+func project(from object, fields []field, kind string) (object, *refusal) {
+	out := object{}
+	if named, ok := from["__typename"].(string); ok {
+		kind = named
 	}
-	for _, is := range r.issues {
-		if is.Number == int(number) && is.pull == nil {
-			edited := any(nil)
-			if !is.editedAt.IsZero() {
-				edited = is.editedAt
+	for _, f := range fields {
+		v, known := from[f.name]
+		if !known {
+			no := undefined(f.name, kind)
+			if kind == "mutation" {
+				no.problem = fmt.Sprintf("no such mutation: %q", f.name)
 			}
-			return ok(object{"data": object{"repository": object{"issue": object{"lastEditedAt": edited}}}})
+			return nil, no
 		}
+		if ask, is := v.(resolver); is {
+			var no *refusal
+			if v, no = ask(f.args); no != nil {
+				return nil, no
+			}
+		}
+		picked, no := pick(v, f)
+		if no != nil {
+			return nil, no
+		}
+		out[f.alias] = picked
 	}
-	return graphqlError("repository", "NOT_FOUND", fmt.Sprintf("Could not resolve to an Issue with the number of %d.", int(number)))
+	return out, nil
 }
 
-// graphqlError is GraphQL's way to say no: status 200, and errors in the body.
-func graphqlError(mutation, kind, message string) answer {
-	e := object{"type": kind, "message": message, "locations": []object{{"line": 1, "column": 1}}}
+func pick(v any, f field) (any, *refusal) {
+	switch v := v.(type) {
+	case object:
+		if len(f.sub) == 0 {
+			message := fmt.Sprintf("Field must have selections (field '%s' returns an object but has no selections)", f.name)
+			return nil, &refusal{kind: "selectionMismatch", message: message, problem: message}
+		}
+		return project(v, f.sub, f.name)
+	case []object:
+		list := []object{}
+		for _, item := range v {
+			one, no := project(item, f.sub, f.name)
+			if no != nil {
+				return nil, no
+			}
+			list = append(list, one)
+		}
+		return list, nil
+	}
+	return v, nil
+}
+
+func (r *refusal) answer() answer {
+	e := object{"type": r.kind, "message": r.message, "locations": []object{{"line": 1, "column": 1}}}
 	data := any(nil)
-	if mutation != "" {
-		e["path"] = []string{mutation}
-		data = object{mutation: nil}
+	if r.path != "" {
+		e["path"] = []string{r.path}
+		data = object{r.path: nil}
 	}
 	return ok(object{"data": data, "errors": []object{e}})
 }

@@ -150,7 +150,8 @@ func (g *GitHub) editComment(r *request) answer {
 	if bad != nil {
 		return *bad
 	}
-	c.Body, c.UpdatedAt = body, g.time()
+	now := g.time()
+	c.Body, c.UpdatedAt, c.editedAt = body, now, now
 	return ok(g.commentShape(r.repo, c))
 }
 

@@ -28,6 +28,10 @@ func (g *GitHub) getLabel(r *request) answer {
 	return ok(g.labelShape(r.repo, l.name))
 }
 
+func (g *GitHub) listLabels(r *request) answer {
+	return page(g, r, r.repo.labels, func(l *label) object { return g.labelShape(r.repo, l.name) })
+}
+
 func (g *GitHub) createLabel(r *request) answer {
 	var in struct{ Name, Color, Description string }
 	if bad := r.decode(&in); bad != nil {

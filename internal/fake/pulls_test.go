@@ -90,21 +90,7 @@ func TestDraft(t *testing.T) {
 	s := newScene(t)
 	n := s.AddPull(owner, name, fake.Pull{Title: "t", Head: "main", Draft: true})
 	id := s.Pulls(owner, name)[0].NodeID
-	ask := func(query string, variables any) string {
-		t.Helper()
-		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
-		check(t, err)
-		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.GraphQLURL(), bytes.NewReader(body))
-		check(t, err)
-		r.Header.Set("Authorization", "Bearer "+actions)
-		resp, err := http.DefaultClient.Do(r)
-		check(t, err)
-		defer resp.Body.Close()
-		out, err := io.ReadAll(resp.Body)
-		check(t, err)
-		equal(t, "status", resp.StatusCode, 200)
-		return string(out)
-	}
+	ask := s.ask
 	const ready = `mutation($id:ID!){markPullRequestReadyForReview(input:{pullRequestId:$id}){pullRequest{isDraft}}}`
 	if out := ask(ready, map[string]any{"id": id}); !strings.Contains(out, `"isDraft":false`) || strings.Contains(out, "errors") {
 		t.Errorf("marking as ready answers %s", out)
@@ -121,6 +107,23 @@ func TestDraft(t *testing.T) {
 	s.wantProblems = []string{"POST /graphql: no such mutation", "POST /graphql: the variable $id"}
 	ask(`mutation{closePullRequest(input:{pullRequestId:"x"}){pullRequest{id}}}`, nil)
 	ask(ready, nil)
+}
+
+// ask sends a query to GraphQL as the workflow's token.
+func (s *scene) ask(query string, variables any) string {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	check(s.t, err)
+	r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.GraphQLURL(), bytes.NewReader(body))
+	check(s.t, err)
+	r.Header.Set("Authorization", "Bearer "+actions)
+	resp, err := http.DefaultClient.Do(r)
+	check(s.t, err)
+	defer resp.Body.Close()
+	out, err := io.ReadAll(resp.Body)
+	check(s.t, err)
+	equal(s.t, "status", resp.StatusCode, 200)
+	return string(out)
 }
 
 func mustPull(t *testing.T, s *scene, number int) *github.PullRequest {

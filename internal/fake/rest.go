@@ -11,48 +11,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // route is one operation of REST. Its handler runs under the lock.
 type route struct {
 	method, pattern string   // {name} is one part of the path, {name...} all that is left
+	needs           string   // the permissions, as in X-Accepted-GitHub-Permissions
 	query           []string // the keys that GitHub knows
 	handle          func(*GitHub, *request) answer
 }
 
 var paging = []string{"per_page", "page"}
 
-func routes() []route {
-	const repo = "/repos/{owner}/{repo}"
-	return []route{
-		{"GET", "/user", nil, (*GitHub).getUser},
-		{"GET", "/app", nil, (*GitHub).getApp},
-		{"POST", "/app/installations/{id}/access_tokens", nil, (*GitHub).createInstallationToken},
-		{"GET", repo, nil, (*GitHub).getRepo},
-		{"GET", repo + "/installation", nil, (*GitHub).getInstallation},
-		{"GET", repo + "/collaborators/{login}/permission", nil, (*GitHub).getPermission},
-		{"GET", repo + "/branches/{branch...}", nil, (*GitHub).getBranch},
-		{"GET", repo + "/git/ref/{ref...}", nil, (*GitHub).getRef},
-		{"GET", repo + "/contents/{path...}", []string{"ref"}, (*GitHub).getContents},
-		{"GET", repo + "/issues", append([]string{"milestone", "state", "assignee", "creator", "mentioned", "labels", "sort", "direction", "since"}, paging...), (*GitHub).listIssues},
-		{"GET", repo + "/issues/comments/{id}", nil, (*GitHub).getComment},
-		{"PATCH", repo + "/issues/comments/{id}", nil, (*GitHub).editComment},
-		{"POST", repo + "/issues/comments/{id}/reactions", nil, (*GitHub).reactToComment},
-		{"GET", repo + "/issues/{number}", nil, (*GitHub).getIssue},
-		{"GET", repo + "/issues/{number}/comments", append([]string{"since"}, paging...), (*GitHub).listComments},
-		{"POST", repo + "/issues/{number}/comments", nil, (*GitHub).createComment},
-		{"GET", repo + "/issues/{number}/events", paging, (*GitHub).listEvents},
-		{"POST", repo + "/issues/{number}/reactions", nil, (*GitHub).reactToIssue},
-		{"POST", repo + "/issues/{number}/labels", nil, (*GitHub).addLabels},
-		{"DELETE", repo + "/issues/{number}/labels/{name}", nil, (*GitHub).removeLabel},
-		{"POST", repo + "/labels", nil, (*GitHub).createLabel},
-		{"GET", repo + "/labels/{name}", nil, (*GitHub).getLabel},
-		{"GET", repo + "/pulls", append([]string{"state", "head", "base", "sort", "direction"}, paging...), (*GitHub).listPulls},
-		{"POST", repo + "/pulls", nil, (*GitHub).createPull},
-		{"GET", repo + "/pulls/{number}", nil, (*GitHub).getPull},
-		{"PATCH", repo + "/pulls/{number}", nil, (*GitHub).editPull},
-	}
-}
+const repoPath = "/repos/{owner}/{repo}"
+
+// routes are all operations; of two whose patterns match, the first one counts.
+var routes = sync.OnceValue(func() []route {
+	return slices.Concat(accountRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(), reviewRoutes(), gitRoutes(),
+		contentRoutes(), checkRunRoutes(), statusRoutes(), runRoutes())
+})
 
 // request is one REST request on its way to a handler.
 type request struct {
@@ -84,6 +62,7 @@ func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
 		write(w, *refused)
 		return
 	}
+	t.announce(w.Header(), found.needs)
 	body, err := io.ReadAll(r.Body)
 	if err != nil { // the client went away
 		write(w, failure(http.StatusBadRequest, "Problems reading the body"))
@@ -108,12 +87,20 @@ func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
 		write(w, notFound())
 		return
 	}
-	a := found.handle(g, req)
+	a := g.handle(found, req)
 	for _, odd := range req.oddBody {
 		g.problems = append(g.problems, fmt.Sprintf("%s %s: %s", r.Method, path, odd))
 	}
 	g.mu.Unlock()
 	write(w, a)
+}
+
+// handle lets a route answer whom it may. Callers hold the lock.
+func (g *GitHub) handle(rt *route, r *request) answer {
+	if refused := g.permit(rt, r); refused != nil {
+		return *refused
+	}
+	return rt.handle(g, r)
 }
 
 // match finds the route of a path; known is whether the path exists with any method.

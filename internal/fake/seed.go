@@ -161,7 +161,8 @@ func (g *GitHub) EditComment(owner, name string, id int64, body string) {
 	if c == nil {
 		panic(fmt.Sprintf("fake: there is no comment %d in %s/%s", id, owner, name))
 	}
-	c.Body, c.UpdatedAt = body, g.time()
+	now := g.time()
+	c.Body, c.UpdatedAt, c.editedAt = body, now, now
 }
 
 // Label puts a label on an issue as actor, and records it in the issue's event log. A label that is on already stays, without an event.

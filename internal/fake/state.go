@@ -82,6 +82,12 @@ type repo struct {
 	issues        []*issue // issues and pull requests by number: issues[n-1]
 	labels        []*label
 	permissions   map[string]string // role by lower login
+	private       bool
+	checkRuns     []*checkRun // oldest first
+	suites        []*suite
+	statuses      []*status // oldest first
+	runs          []*run
+	settings      repoSettings
 }
 
 type issue struct {
@@ -97,6 +103,7 @@ type issue struct {
 type comment struct {
 	Comment
 	issue     *issue
+	editedAt  time.Time // zero when its text was never edited
 	reactions []*Reaction
 }
 
@@ -107,6 +114,8 @@ type pull struct {
 	draft      bool
 	merged     bool
 	headSHA    string // last seen
+	reviews    []*review
+	threads    []*thread
 }
 
 func (r *repo) String() string { return r.owner + "/" + r.name }

@@ -27,6 +27,10 @@ type token struct {
 	login string
 	kind  TokenKind
 	app   *App
+	// permissions are nil for all of them; scopes are those of a classic token, nil for every other.
+	permissions *Permissions
+	scopes      []string
+	sso         string
 }
 
 // AddToken lets value in as login. An Actions token's login is github-actions[bot] when it is not given.

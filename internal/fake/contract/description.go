@@ -71,13 +71,27 @@ func description() ([]byte, error) {
 	return raw, nil
 }
 
-// amend corrects what the description says wrongly of GitHub: an issue without text has the body null in lists too.
+// nullable are fields, by schema, that the description takes for never null, and GitHub answers with null: an issue without text in a
+// list, a comment on a line that is no longer there, a status without a link.
+var nullable = map[string][]string{
+	"issue-simple":                {"body"},
+	"pull-request-review-comment": {"position", "line"},
+	"review-comment":              {"line"},
+	"simple-commit-status":        {"target_url"},
+	"status":                      {"target_url", "description"},
+}
+
+// amend corrects what the description says wrongly of GitHub.
 func amend(doc *openapi3.T) error {
-	issue := doc.Components.Schemas["issue-simple"]
-	if issue == nil || issue.Value.Properties["body"] == nil {
-		return fmt.Errorf("amending GitHub's API description: issue-simple has no body")
+	for name, fields := range nullable {
+		schema := doc.Components.Schemas[name]
+		for _, field := range fields {
+			if schema == nil || schema.Value.Properties[field] == nil {
+				return fmt.Errorf("amending GitHub's API description: %s has no %s", name, field)
+			}
+			schema.Value.Properties[field].Value.Nullable = true
+		}
 	}
-	issue.Value.Properties["body"].Value.Nullable = true
 	return nil
 }
 

@@ -1,0 +1,229 @@
+package fake
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+func (g *GitHub) queryRoot(t *token) object {
+	return object{
+		"viewer":     g.actorNode(t.login),
+		"repository": resolver(g.repositoryNode),
+	}
+}
+
+func (g *GitHub) repositoryNode(args map[string]any) (any, *refusal) {
+	owner, _ := args["owner"].(string)
+	name, _ := args["name"].(string)
+	r := g.repos[strings.ToLower(owner+"/"+name)]
+	if r == nil {
+		no := unresolved("repository", fmt.Sprintf("Could not resolve to a Repository with the name '%s/%s'.", owner, name))
+		no.problem = "no such repository: " + owner + "/" + name
+		return nil, no
+	}
+	return object{
+		"__typename": "Repository", "id": node("R", r.id), "name": r.name, "nameWithOwner": r.String(), "isPrivate": r.private,
+		"issue": resolver(func(args map[string]any) (any, *refusal) {
+			return g.numbered(r, args, false)
+		}),
+		"pullRequest": resolver(func(args map[string]any) (any, *refusal) {
+			return g.numbered(r, args, true)
+		}),
+	}, nil
+}
+
+// numbered finds an issue or a pull request by its number; one is not the other here.
+func (g *GitHub) numbered(r *repo, args map[string]any, pull bool) (any, *refusal) {
+	number, _ := args["number"].(float64)
+	is := r.find(int64(number))
+	switch {
+	case is == nil || (is.pull != nil) != pull:
+		kind := "an Issue"
+		if pull {
+			kind = "a PullRequest"
+		}
+		return nil, unresolved("repository", fmt.Sprintf("Could not resolve to %s with the number of %d.", kind, int(number)))
+	case pull:
+		return g.pullNodeObject(r, is), nil
+	}
+	return g.issueNode(r, is), nil
+}
+
+func (g *GitHub) issueNode(r *repo, is *issue) object {
+	return object{
+		"__typename": "Issue", "id": node("I", is.id), "number": is.Number, "title": is.Title, "body": is.Body,
+		"state": strings.ToUpper(state(is)), "url": g.issuePage(r, is), "author": g.actorNode(is.Author), "createdAt": stamp(is.CreatedAt),
+		"updatedAt": stamp(is.UpdatedAt), "lastEditedAt": moment(is.editedAt), "comments": resolver(func(args map[string]any) (any, *refusal) {
+			return connection("comments", args, is.comments, g.commentNode)
+		}),
+	}
+}
+
+func (g *GitHub) commentNode(c *comment) object {
+	return object{
+		"__typename": "IssueComment", "id": node("IC", c.ID), "databaseId": c.ID, "body": c.Body, "author": g.actorNode(c.Author),
+		"createdAt": stamp(c.CreatedAt), "updatedAt": stamp(c.UpdatedAt), "lastEditedAt": moment(c.editedAt),
+	}
+}
+
+func (g *GitHub) pullNodeObject(r *repo, is *issue) object {
+	o := g.issueNode(r, is)
+	for key, v := range (object{
+		"__typename": "PullRequest", "id": pullNode(is), "isDraft": is.pull.draft, "merged": is.pull.merged, "headRefName": is.pull.head,
+		"headRefOid": g.headSHA(r, is), "baseRefName": is.pull.base,
+		"reviewThreads": resolver(func(args map[string]any) (any, *refusal) {
+			return connection("reviewThreads", args, is.pull.threads, g.threadNode)
+		}),
+	}) {
+		o[key] = v
+	}
+	if is.pull.merged {
+		o["state"] = "MERGED"
+	}
+	return o
+}
+
+func (g *GitHub) threadNode(th *thread) object {
+	line := any(th.line)
+	if th.outdated {
+		line = nil
+	}
+	return object{
+		"__typename": "PullRequestReviewThread", "id": node("PRRT", th.id), "isResolved": th.resolved, "isOutdated": th.outdated,
+		"isCollapsed": th.resolved || th.outdated, "path": th.path, "line": line, "originalLine": th.line, "startLine": nil,
+		"diffSide": "RIGHT", "subjectType": "LINE",
+		"comments": resolver(func(args map[string]any) (any, *refusal) {
+			return connection("comments", args, th.comments, g.reviewCommentNode)
+		}),
+	}
+}
+
+func (g *GitHub) reviewCommentNode(c *reviewComment) object {
+	reply := any(nil)
+	if c.InReplyTo != 0 {
+		reply = object{"databaseId": c.InReplyTo, "id": node("PRRC", c.InReplyTo)}
+	}
+	return object{
+		"__typename": "PullRequestReviewComment", "id": node("PRRC", c.ID), "databaseId": c.ID, "fullDatabaseId": strconv.FormatInt(c.ID, 10),
+		"author": g.actorNode(c.Author), "body": c.Body, "path": c.thread.path, "createdAt": stamp(c.CreatedAt),
+		"updatedAt": stamp(c.UpdatedAt), "lastEditedAt": moment(c.editedAt), "replyTo": reply, "outdated": c.thread.outdated,
+		"isMinimized": false, "pullRequestReview": object{"databaseId": c.ReviewID, "id": node("PRR", c.ReviewID)},
+	}
+}
+
+// actorNode is somebody. Unlike in REST, the login of a bot is without [bot].
+func (g *GitHub) actorNode(login string) object {
+	u := g.user(login)
+	kind := "User"
+	if u.bot {
+		kind = "Bot"
+	}
+	return object{"__typename": kind, "login": strings.TrimSuffix(u.login, "[bot]"), "id": node("U", u.id), "databaseId": u.id}
+}
+
+// connection is one page of a list. As at GitHub, first has to be given and is 100 at most.
+func connection[T any](name string, args map[string]any, all []T, shape func(T) object) (any, *refusal) {
+	first, given := args["first"].(float64)
+	if !given {
+		message := fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name)
+		return nil, &refusal{path: "repository", kind: "MISSING_PAGINATION_BOUNDARIES", message: message, problem: message}
+	}
+	if first < 1 || first > 100 {
+		message := fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `first` limit of 100 records.", int(first), name)
+		return nil, &refusal{path: "repository", kind: "EXCESSIVE_PAGINATION", message: message, problem: message}
+	}
+	from := 0
+	if after, ok := args["after"].(string); ok {
+		raw, err := base64.StdEncoding.DecodeString(after)
+		if from, err = strconv.Atoi(strings.TrimPrefix(string(raw), "cursor:")); err != nil || from > len(all) {
+			message := fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)
+			return nil, &refusal{path: "repository", kind: "INVALID_CURSOR_ARGUMENTS", message: message, problem: message}
+		}
+	}
+	to := min(from+int(first), len(all))
+	nodes := []object{}
+	for _, item := range all[from:to] {
+		nodes = append(nodes, shape(item))
+	}
+	cursor := any(nil)
+	if len(nodes) > 0 {
+		cursor = base64.StdEncoding.EncodeToString([]byte("cursor:" + strconv.Itoa(to)))
+	}
+	return object{
+		"nodes": nodes, "totalCount": len(all),
+		"pageInfo": object{"hasNextPage": to < len(all), "hasPreviousPage": from > 0, "endCursor": cursor},
+	}, nil
+}
+
+// mutationRoot are the mutations that somebody asks for.
+func (g *GitHub) mutationRoot(t *token) object {
+	draft := func(draft bool) resolver {
+		return func(args map[string]any) (any, *refusal) { return g.setDraft(t, args, draft) }
+	}
+	resolve := func(resolved bool) resolver {
+		return func(args map[string]any) (any, *refusal) { return g.setResolved(t, args, resolved) }
+	}
+	return object{
+		"markPullRequestReadyForReview": draft(false), "convertPullRequestToDraft": draft(true),
+		"resolveReviewThread": resolve(true), "unresolveReviewThread": resolve(false),
+	}
+}
+
+func mutationInput(args map[string]any, key string) string {
+	in, _ := args["input"].(object)
+	id, _ := in[key].(string)
+	return id
+}
+
+// mayTalk is the refusal of a token that cannot write to pull requests.
+func mayTalk(t *token, mutation string) *refusal {
+	if t.may("pull_requests=write") {
+		return nil
+	}
+	body, _ := t.forbidden().body.(object)
+	return &refusal{path: mutation, kind: "FORBIDDEN", message: fmt.Sprint(body["message"])}
+}
+
+func (g *GitHub) setDraft(t *token, args map[string]any, draft bool) (any, *refusal) {
+	mutation := "markPullRequestReadyForReview"
+	if draft {
+		mutation = "convertPullRequestToDraft"
+	}
+	if no := mayTalk(t, mutation); no != nil {
+		return nil, no
+	}
+	id := mutationInput(args, "pullRequestId")
+	for _, r := range g.repos {
+		for _, is := range r.issues {
+			if is.pull != nil && pullNode(is) == id {
+				is.pull.draft, is.UpdatedAt = draft, g.time()
+				return object{"clientMutationId": nil, "pullRequest": g.pullNodeObject(r, is)}, nil
+			}
+		}
+	}
+	return nil, unresolved(mutation, fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
+}
+
+func (g *GitHub) setResolved(t *token, args map[string]any, resolved bool) (any, *refusal) {
+	const mutation = "resolveReviewThread"
+	if no := mayTalk(t, mutation); no != nil {
+		return nil, no
+	}
+	id := mutationInput(args, "threadId")
+	for _, r := range g.repos {
+		for _, is := range r.issues {
+			if is.pull == nil {
+				continue
+			}
+			for _, th := range is.pull.threads {
+				if node("PRRT", th.id) == id {
+					th.resolved = resolved
+					return object{"clientMutationId": nil, "thread": g.threadNode(th)}, nil
+				}
+			}
+		}
+	}
+	return nil, unresolved(mutation, fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
+}

@@ -1,0 +1,79 @@
+package fake
+
+import (
+	"net/http"
+	"strings"
+)
+
+func (g *GitHub) createRef(r *request) answer {
+	var in struct{ Ref, SHA, Key string }
+	if bad := r.decode(&in); bad != nil {
+		return *bad
+	}
+	switch {
+	case !strings.HasPrefix(in.Ref, "refs/") || strings.Count(in.Ref, "/") < 2 || g.oddRef(r.repo, in.Ref):
+		return unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
+	case !isSHA(in.SHA) || g.read(r.repo, "cat-file", "-t", in.SHA) == "":
+		return unprocessable("Object does not exist")
+	case g.refSHA(r.repo, in.Ref) != "":
+		return unprocessable("Reference already exists")
+	}
+	if _, err := runGit(r.repo.gitDir, "", "update-ref", in.Ref, in.SHA, ""); err != nil {
+		return unprocessable("Reference update failed")
+	}
+	return g.refAnswer(r.repo, in.Ref, http.StatusCreated)
+}
+
+func (g *GitHub) updateRef(r *request) answer {
+	var in struct {
+		SHA   string
+		Force bool
+	}
+	if bad := r.decode(&in); bad != nil {
+		return *bad
+	}
+	ref := "refs/" + r.parts["ref"]
+	old := g.refSHA(r.repo, ref)
+	switch {
+	case old == "":
+		return unprocessable("Reference does not exist")
+	case !isSHA(in.SHA) || !g.hasCommit(r.repo, in.SHA):
+		return unprocessable("Object does not exist")
+	case !in.Force && g.read(r.repo, "merge-base", old, in.SHA) != old:
+		return unprocessable("Update is not a fast forward")
+	}
+	if _, err := runGit(r.repo.gitDir, "", "update-ref", ref, in.SHA, old); err != nil {
+		return unprocessable("Reference update failed")
+	}
+	return g.refAnswer(r.repo, ref, http.StatusOK)
+}
+
+func (g *GitHub) deleteRef(r *request) answer {
+	ref := "refs/" + r.parts["ref"]
+	if g.refSHA(r.repo, ref) == "" {
+		return unprocessable("Reference does not exist")
+	}
+	if _, err := runGit(r.repo.gitDir, "", "update-ref", "-d", ref); err != nil {
+		return unprocessable("Reference update failed")
+	}
+	return answer{status: http.StatusNoContent}
+}
+
+func (g *GitHub) oddRef(r *repo, ref string) bool {
+	_, err := runGit(r.gitDir, "", "check-ref-format", ref)
+	return err != nil
+}
+
+// refSHA is what a full reference points to, empty when it is not there. Callers hold the lock.
+func (g *GitHub) refSHA(r *repo, ref string) string {
+	return g.read(r, "rev-parse", "--verify", "--quiet", ref)
+}
+
+func (g *GitHub) refAnswer(r *repo, ref string, status int) answer {
+	sha := g.refSHA(r, ref)
+	kind := g.read(r, "cat-file", "-t", sha)
+	return answer{status: status, body: object{
+		"ref": ref, "node_id": node("REF", r.id), "url": g.repoAPI(r) + "/git/" + ref,
+		"object": object{"type": kind, "sha": sha, "url": g.repoAPI(r) + "/git/" + kind + "s/" + sha},
+	}}
+}
