@@ -42,10 +42,10 @@ type part struct {
 // front is everything on the page but its iterations.
 func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 	v, s := d.View, d.State
-	sign, headline, _ := strings.Cut(v.headline(), " ")
+	_, headline, _ := strings.Cut(v.headline(), " ") // the page has a sign of its own, which is in every font
 	p := htmlPage{
 		Task: v.brief(s.Start.Task, 80), Subject: v.brief(s.Start.Title, 200),
-		Mood: mood(s), Sign: sign, Headline: upperFirst(plainWords(headline)), Facts: v.facts(), Timeline: d.timeline(whole),
+		Mood: mood(s), Sign: moodSigns[mood(s)], Headline: upperFirst(plainWords(headline)), Facts: v.facts(), Timeline: d.timeline(whole),
 	}
 	p.Title = fmt.Sprintf("ralph: %s – %s", p.Task, p.Headline)
 	r := rooms[0]
@@ -94,6 +94,8 @@ func mood(s loop.State) string {
 	}
 	return "bad"
 }
+
+var moodSigns = map[string]string{"good": "✓", "bad": "✗", "warn": "!", "wait": "–", "busy": "…"}
 
 // plainWords takes back what made words inert in Markdown: names in a headline are escaped by the page.
 func plainWords(s string) string { return strings.NewReplacer("`", "", `\`, "").Replace(s) }

@@ -101,9 +101,9 @@ func (d Detail) iteration(it *loop.Iteration, m measure, newest bool) (template.
 
 func (d Detail) shape(it *loop.Iteration, m measure, newest bool) htmlIteration {
 	v := d.View
-	sign, mood := standing(it)
+	mood := standing(it)
 	h := htmlIteration{
-		N: it.N, Sign: sign, Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: duration(total(it)), Changed: changed(it),
+		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: duration(total(it)), Changed: changed(it),
 		Open: newest || mood == "bad", Facts: v.iterationFacts(it), Less: lessThan[m], Said: v.printed(withoutTag(it.Turn.Text)),
 	}
 	if m == withoutOutput {
@@ -200,17 +200,18 @@ func (v View) htmlCheck(c loop.Verdict, failure *loop.Verdict, m measure) htmlCh
 	}
 	switch {
 	case c.Skipped != "":
-		h.Sign, h.Mood, h.Word, h.Reason, h.Took = "–", "wait", "skipped", v.brief(c.Skipped, 400), ""
+		h.Mood, h.Word, h.Reason, h.Took = "wait", "skipped", v.brief(c.Skipped, 400), ""
 	case c.Pass && c.Flaky:
-		h.Sign, h.Mood, h.Word, h.Reason = "!", "warn", "flaky", "it failed and passed on the same tree"
+		h.Mood, h.Word, h.Reason = "warn", "flaky", "it failed and passed on the same tree"
 	case c.Pass:
-		h.Sign, h.Mood, h.Word = "✓", "good", "pass"
+		h.Mood, h.Word = "good", "pass"
 	case c.Severity == loop.Soft:
-		h.Sign, h.Mood, h.Word = "!", "warn", "warning"
+		h.Mood, h.Word = "warn", "warning"
 	default:
-		h.Sign, h.Mood, h.Word, h.Hash = "✗", "bad", "fail", v.brief(c.Hash, 16)
+		h.Mood, h.Word, h.Hash = "bad", "fail", v.brief(c.Hash, 16)
 		h.Open = failure != nil && failure.Check == c.Check
 	}
+	h.Sign = moodSigns[h.Mood]
 	if reviews(c) {
 		h.OutputName = "What the reviewer said"
 	}

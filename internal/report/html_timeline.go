@@ -46,11 +46,11 @@ func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 	for _, it := range its {
 		longest = max(longest, total(it))
 	}
+	notes := d.between()
+	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...) // first, so that they stand before what begins at the same time
 	for _, it := range its[max(0, len(its)-mostMoments):] {
 		t.Rows = append(t.Rows, d.moment(it, longest))
 	}
-	notes := d.between()
-	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...)
 	slices.SortStableFunc(t.Rows, func(a, b moment) int { return a.at.Compare(b.at) })
 	if hidden := len(its) - mostMoments; hidden > 0 {
 		t.Hidden = fmt.Sprintf("%s not shown.", count(hidden, "earlier iteration"))
@@ -79,9 +79,9 @@ func total(it *loop.Iteration) time.Duration {
 }
 
 func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
-	sign, mood := standing(it)
+	mood := standing(it)
 	m := moment{
-		at: it.At, N: it.N, Sign: sign, Mood: mood, What: d.purpose(it), Result: d.ended(it), Took: duration(total(it)),
+		at: it.At, N: it.N, Sign: moodSigns[mood], Mood: mood, What: d.purpose(it), Result: d.ended(it), Took: duration(total(it)),
 		Time: clock(it.At), Committed: changed(it),
 	}
 	turn, checks, review := parted(it)
@@ -101,20 +101,17 @@ func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
 	return m
 }
 
-// standing is how an iteration ended, in a sign of one letter's width and a mood.
-func standing(it *loop.Iteration) (sign, mood string) {
+// standing is how an iteration ended, as a mood.
+func standing(it *loop.Iteration) string {
 	switch {
 	case !it.Judged:
-		return "–", "wait"
+		return "wait"
 	case it.Failure() != nil:
-		return "✗", "bad"
+		return "bad"
+	case failing(it.Verdicts) > 0:
+		return "warn"
 	}
-	for _, c := range it.Verdicts {
-		if c.Skipped == "" && !c.Pass {
-			return "!", "warn"
-		}
-	}
-	return "✓", "good"
+	return "good"
 }
 
 // ended is what the checks said of an iteration, in words.
