@@ -30,8 +30,9 @@ func (g *GitHub) getBranch(r *request) answer {
 			"sha": parent, "url": api + "/commits/" + parent, "html_url": g.url + "/" + r.repo.String() + "/commit/" + parent,
 		})
 	}
+	_, protected := r.repo.settings.protections[name]
 	return ok(object{
-		"name": name, "protected": false, "protection": object{"enabled": false},
+		"name": name, "protected": protected, "protection": object{"enabled": protected},
 		"protection_url": api + "/branches/" + name + "/protection",
 		"_links":         object{"html": g.url + "/" + r.repo.String() + "/tree/" + name, "self": api + "/branches/" + name},
 		"commit": object{

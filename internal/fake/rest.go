@@ -16,7 +16,7 @@ import (
 
 // route is one operation of REST. Its handler runs under the lock.
 type route struct {
-	method, pattern string   // {name} is one part of the path, {name...} all that is left
+	method, pattern string   // {name} is one part of the path, {name...} as many as there can be
 	needs           string   // the permissions, as in X-Accepted-GitHub-Permissions
 	query           []string // the keys that GitHub knows
 	handle          func(*GitHub, *request) answer
@@ -122,29 +122,25 @@ func matchPattern(pattern, path []string) (map[string]string, bool) {
 	values := map[string]string{}
 	for i, p := range pattern {
 		name, isVar := strings.CutPrefix(p, "{")
-		name = strings.TrimSuffix(name, "}")
-		rest := strings.HasSuffix(name, "...")
-		if i >= len(path) || (path[i] == "" && i > 0) {
-			return nil, false
-		}
-		value := path[i]
-		if rest {
-			value = strings.Join(path[i:], "/")
-		}
-		if !isVar {
-			if value != p {
+		name, rest := strings.CutSuffix(strings.TrimSuffix(name, "}"), "...")
+		if rest { // takes all but what the pattern has after it
+			after := len(path) - (len(pattern) - i - 1)
+			if after <= i {
 				return nil, false
 			}
+			path = append(append(slices.Clone(path[:i]), strings.Join(path[i:after], "/")), path[after:]...)
+		}
+		if i >= len(path) || (path[i] == "" && i > 0) || (!isVar && path[i] != p) {
+			return nil, false
+		}
+		if !isVar {
 			continue
 		}
-		plain, err := url.PathUnescape(value)
+		plain, err := url.PathUnescape(path[i])
 		if err != nil {
 			return nil, false
 		}
-		values[strings.TrimSuffix(name, "...")] = plain
-		if rest {
-			return values, true
-		}
+		values[name] = plain
 	}
 	return values, len(pattern) == len(path)
 }

@@ -96,13 +96,13 @@ func checkRunRoutes() []route {
 		{"PATCH", repoPath + "/check-runs/{id}", write, nil, (*GitHub).editCheckRun},
 		{"GET", repoPath + "/check-runs/{id}", read, nil, (*GitHub).getCheckRun},
 		{"GET", repoPath + "/check-runs/{id}/annotations", read, paging, (*GitHub).listAnnotations},
-		{"GET", repoPath + "/commits/{ref}/check-runs", read, list, (*GitHub).listCheckRuns},
+		{"GET", repoPath + "/commits/{ref...}/check-runs", read, list, (*GitHub).listCheckRuns},
 	}
 }
 
 func statusRoutes() []route {
 	return []route{
-		{"GET", repoPath + "/commits/{ref}/status", "statuses=read", paging, (*GitHub).getCombinedStatus},
+		{"GET", repoPath + "/commits/{ref...}/status", "statuses=read", paging, (*GitHub).getCombinedStatus},
 		{"POST", repoPath + "/statuses/{sha}", "statuses=write", nil, (*GitHub).createStatus},
 	}
 }
@@ -126,7 +126,7 @@ func settingRoutes() []route {
 		{"GET", actions + "/permissions/workflow", "administration=read", nil, (*GitHub).getWorkflowPermissions},
 		{"GET", actions + "/secrets", "secrets=read", paging, (*GitHub).listSecrets},
 		{"GET", actions + "/organization-secrets", "secrets=read", paging, (*GitHub).listOrganizationSecrets},
-		{"GET", repoPath + "/branches/{branch}/protection", "administration=read", nil, (*GitHub).getProtection},
+		{"GET", repoPath + "/branches/{branch...}/protection", "administration=read", nil, (*GitHub).getProtection},
 		{"GET", repoPath + "/rules/branches/{branch...}", "metadata=read", paging, (*GitHub).listRules},
 	}
 }
