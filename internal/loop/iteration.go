@@ -75,6 +75,21 @@ func (it Iteration) Failure() *Verdict {
 	return nil
 }
 
+// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else stands in the way (B-08); nil when
+// there is none.
+func (it Iteration) unanswered() (v *Verdict) {
+	for i := range it.Verdicts {
+		switch w := &it.Verdicts[i]; {
+		case w.Skipped != "" || !w.Blocks():
+		case !w.Waits:
+			return nil
+		case v == nil:
+			v = w
+		}
+	}
+	return v
+}
+
 // Obstacle is the first verdict that blocked other than a missing claim: what stands in the way of the work itself.
 func (it Iteration) Obstacle() *Verdict {
 	for i := range it.Verdicts {

@@ -50,7 +50,8 @@ type Limits struct {
 const maxEmpty = 3
 
 // Next says what a run does now: one more step, or an outcome with its reason. It reads nothing but its arguments. Completion is
-// looked at before any limit, so a claim that holds on the last allowed iteration counts.
+// looked at before any limit, so a claim that holds on the last allowed iteration counts; and so is what costs nothing, waiting for an
+// answer. A model's reset is not waited for when nothing is left to ask it with.
 func Next(s State, limits Limits, now time.Time) Step {
 	if s.End != nil {
 		return Step{Do: Stop, Outcome: s.End.Outcome, Reason: s.End.Reason}
@@ -66,7 +67,7 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Turn.Reason}
 		case s.Waits:
 			return Step{Do: Stop, Outcome: Waiting, Reason: last.Turn.Reason}
-		case s.FailInRow > 0:
+		case s.FailInRow > 0 && !limits.usedUp(s):
 			if step := retry(s, limits, now); step.Do != TakeTurn {
 				return step
 			}
@@ -74,13 +75,15 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
 		case s.finished(*last) && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Done, Reason: s.doneReason(last.N)}
+		case last.unanswered() != nil && last.N > s.Reopened:
+			return Step{Do: Stop, Outcome: Waiting, Reason: last.unanswered().Reason}
 		}
 	}
 	return s.nextTurn(limits, now)
 }
 
 // nextTurn takes one more turn, unless a limit has been reached. That a run is stuck says more than that its cap falls on the same
-// attempt (C28).
+// attempt (C28), and that its money is spent more than that its time is over: more time would not help.
 func (s State) nextTurn(limits Limits, now time.Time) Step {
 	n, role := s.nextNumber(), s.nextRole()
 	mode, story, spent := s.nextStory()
@@ -91,11 +94,16 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 		tier, why = s.ladder()
 	}
 	most := s.Start.Caps[role]
+	stopped, overspent := s.overspent(limits)
 	switch {
+	case stopped != "":
+		return Step{Do: Stop, Outcome: Budget, Reason: stopped}
 	case tier == HardStop:
 		return Step{Do: Stop, Outcome: Stuck, Reason: why}
 	case spent != "":
 		return Step{Do: Stop, Outcome: Stuck, Reason: spent}
+	case overspent != "":
+		return Step{Do: Stop, Outcome: Budget, Reason: overspent}
 	case !limits.Deadline.IsZero() && !now.Before(limits.Deadline):
 		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", limits.Wall)}
 	case s.MaxIterations > 0 && n > s.MaxIterations:
@@ -153,8 +161,12 @@ func (s State) nextNumber() int {
 	return last.N + 1
 }
 
-// nextMode is review-fix when only the reviewer stands in the way, else implement.
+// nextMode is review-fix when only the reviewer stands in the way, or when the run goes on for a review that no iteration has answered
+// yet (B-07); else implement.
 func (s State) nextMode() Mode {
+	if s.feedbackDue() {
+		return ReviewFix
+	}
 	for i := len(s.Iterations) - 1; i >= 0; i-- {
 		it := s.Iterations[i]
 		if !it.Judged {

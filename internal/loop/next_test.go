@@ -28,6 +28,28 @@ func failed(n int) *Iteration {
 	return judged(n, claims, with(Verdict{Check: "make test", Severity: Hard, Tree: "t", Reason: "it exited with code 1"}, 1))
 }
 
+var (
+	asked  = Verdict{Check: "CI", Severity: Hard, Waits: true, Tree: "t", Reason: "CI has not ended"}
+	unpaid = Verdict{Check: ReviewCheck, Severity: Hard, Skipped: "the money is spent", Later: true, Tree: "t"}
+)
+
+// same is an iteration that failed as the one before.
+func same(n int, tier Tier) *Iteration {
+	it := judged(n, claims, with(Verdict{Check: "make test", Severity: Hard, Tree: "t", Hash: "h"}, 1))
+	it.Tier = tier
+	return it
+}
+
+// cutOff is an iteration whose turn was stopped because of what the run may spend.
+func cutOff(n int) *Iteration {
+	return judged(n, Turn{Class: Spent, Ours: true, Reason: "the agent was stopped"}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t", Hash: "a"}, 0))
+}
+
+func spending(s State) State {
+	s.Usage = Usage{CostUSD: 5}
+	return s
+}
+
 // failing is a run whose newest turn failed for the nth time in a row.
 func failing(n int, t Turn, p *Pause) State {
 	return State{MaxIterations: 5, At: noon, FailInRow: n, Pause: p, Iterations: []*Iteration{{N: 1, Mode: Implement, At: noon.Add(-t.Duration), Turn: t, Commit: made}}}
@@ -113,11 +135,57 @@ func TestNext(t *testing.T) {
 			noon, Step{Do: Stop, Outcome: Waiting, Reason: "exit code 42"}},
 		{"after the answer it is taken again", State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Waits}, Commit: made}}},
 			noon, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"a check that waits for its answer: so does the run", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, with(asked, 2))}},
+			noon, Step{Do: Stop, Outcome: Waiting, Reason: "CI has not ended"}},
+		{"it waits also when nothing is left to spend: waiting costs nothing", State{MaxIterations: 1, Usage: Usage{CostUSD: 9}, Iterations: []*Iteration{judged(1, claims, with(asked, 2))}},
+			noon.Add(2 * time.Hour), Step{Do: Stop, Outcome: Waiting, Reason: "CI has not ended"}},
+		{"what fails beside it is worked on", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, append(with(asked, 2), Verdict{Check: "lint", Severity: Hard, Tree: "t"}))}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a soft check is not waited for", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, append(with(green[1], 1), Verdict{Check: "CI", Severity: Soft, Waits: true, Tree: "t"}))}},
+			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
+		{"the money is spent", State{MaxIterations: 5, Usage: Usage{CostUSD: 5.25}, Iterations: []*Iteration{failed(1)}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "$5.25 of the $5.00 that the run may cost are spent"}},
+		{"the money is spent to the cent", State{MaxIterations: 5, Usage: Usage{CostUSD: 5}, Iterations: []*Iteration{failed(1)}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "$5.00 of the $5.00 that the run may cost are spent"}},
+		{"a cent is left", State{MaxIterations: 5, Usage: Usage{CostUSD: 4.99}, Iterations: []*Iteration{failed(1)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"the tokens are used up, whatever they were", State{MaxIterations: 5, Usage: Usage{Input: 400, Output: 100, CacheRead: 300, CacheWrite: 200}, Iterations: []*Iteration{failed(1)}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "1000 of the 1000 tokens that the run may take are used up"}},
+		{"what earlier runs of the issue have cost counts against its limit", State{MaxIterations: 5, Start: Start{Earlier: &Usage{CostUSD: 16}}, Usage: Usage{CostUSD: 4.5}, Iterations: []*Iteration{failed(1)}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "$20.50 of the $20.00 that all runs of the issue may cost are spent"}},
+		{"and no first turn is taken then", State{MaxIterations: 5, Start: Start{Earlier: &Usage{CostUSD: 20.5}}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "$20.50 of the $20.00 that all runs of the issue may cost are spent"}},
+		{"a run that was asked for again has its budget again", State{MaxIterations: 5, Usage: Usage{CostUSD: 5.25, Input: 2000}, Before: Usage{CostUSD: 5.25, Input: 2000}, Iterations: []*Iteration{failed(1)}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"done counts when the money is spent", State{MaxIterations: 5, Usage: Usage{CostUSD: 6}, Iterations: []*Iteration{judged(1, claims, green)}},
+			noon, Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}},
+		{"a claim that nobody could pay a reviewer for is not done", State{MaxIterations: 5, Usage: Usage{CostUSD: 6}, Iterations: []*Iteration{judged(1, claims, with(unpaid, 2))}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "$6.00 of the $5.00 that the run may cost are spent"}},
+		{"the commit comes first when the money is spent", State{MaxIterations: 5, Usage: Usage{CostUSD: 6}, Iterations: []*Iteration{{N: 1, Mode: Implement, Turn: claims}}},
+			noon, Step{Do: MakeCommit, Iteration: 1, Mode: Implement}},
+		{"and so do the checks", State{MaxIterations: 5, Usage: Usage{CostUSD: 6}, Iterations: []*Iteration{{N: 1, Mode: Implement, Turn: claims, Commit: made}}},
+			noon, Step{Do: Judge, Iteration: 1, Mode: Implement}},
+		{"money before time and cap: more of those would not help", State{MaxIterations: 1, Usage: Usage{CostUSD: 5}, Iterations: []*Iteration{failed(1)}},
+			noon.Add(2 * time.Hour), Step{Do: Stop, Outcome: Budget, Reason: "$5.00 of the $5.00 that the run may cost are spent"}},
+		{"stuck before money", State{MaxIterations: 9, Usage: Usage{CostUSD: 5}, Iterations: []*Iteration{same(1, Moving), same(2, Moving), same(3, Moving), same(4, Shift)}},
+			noon, Step{Do: Stop, Outcome: Stuck, Reason: "the same failure of make test 4 times in a row (error hash h), also after a strategy shift"}},
+		{"but a turn that money stopped says nothing of being stuck", State{MaxIterations: 9, Usage: Usage{CostUSD: 5}, Iterations: []*Iteration{same(1, Moving), same(2, Moving), same(3, Moving), cutOff(4)}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "$5.00 of the $5.00 that the run may cost are spent, in the middle of iteration 4"}},
+		{"a turn that the run's money stopped ends the run, whatever it says to have cost", State{MaxIterations: 5, Iterations: []*Iteration{cutOff(1)}},
+			noon, Step{Do: Stop, Outcome: Budget, Reason: "the agent was stopped"}},
+		{"after a retry it is an iteration like another", State{MaxIterations: 5, Reopened: 1, Iterations: []*Iteration{cutOff(1)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"the agent's own budget is its own", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, Turn{Class: Spent}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t"}, 0))}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"no reset is waited for with nothing left to spend after it", spending(failing(1, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(time.Minute)}, nil)), noon,
+			Step{Do: Stop, Outcome: Budget, Reason: "$5.00 of the $5.00 that the run may cost are spent"}},
+		{"nor left to another job", spending(failing(1, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(24 * time.Hour)}, nil)), noon,
+			Step{Do: Stop, Outcome: Budget, Reason: "$5.00 of the $5.00 that the run may cost are spent"}},
+		{"a human's answer is waited for", State{MaxIterations: 5, Waits: true, Usage: Usage{CostUSD: 5}, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Waits, Reason: "exit code 42"}, Commit: made}}},
+			noon, Step{Do: Stop, Outcome: Waiting, Reason: "exit code 42"}},
 		{"no cap", State{Iterations: []*Iteration{failed(1)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"done goes on when a change was asked for", State{MaxIterations: 5, Reopened: 1, Iterations: []*Iteration{judged(1, claims, green)}}, noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"an outcome stays", State{MaxIterations: 5, End: &End{Outcome: Capped, Reason: "why"}}, noon, Step{Do: Stop, Outcome: Capped, Reason: "why"}},
 	}
-	limits := Limits{Deadline: noon.Add(time.Hour), Wall: time.Hour}
+	limits := Limits{Deadline: noon.Add(time.Hour), Wall: time.Hour, CostUSD: 5, Tokens: 1000, IssueCostUSD: 20}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			want := tt.want

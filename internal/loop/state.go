@@ -39,6 +39,7 @@ type State struct {
 	Before     Usage  // what Usage was when the run was last asked for again: limits count from there (B-28)
 	// Feedback is the newest review of the run's work that the run was resumed for; nil: none (B-07).
 	Feedback *Feedback
+	fed      int // the newest iteration that had been judged by then
 	Post     Post
 	End      *End
 	Owner    string
@@ -117,6 +118,7 @@ func (s *State) start(start Start, at time.Time) {
 
 func (s *State) resume(r Resume, at time.Time) {
 	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
+	ended := s.End
 	s.End = nil
 	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
 	s.Post.Linked, s.Post.Finished, s.Post.Failure = false, false, 0 // they tell of the outcome before
@@ -128,8 +130,12 @@ func (s *State) resume(r Resume, at time.Time) {
 		s.Reopened = len(s.Iterations)
 		s.Before = s.Usage
 	}
+	s.askAgain(r, ended)
 	if r.Feedback != nil {
-		s.Feedback = r.Feedback
+		s.Feedback, s.fed = r.Feedback, 0
+		if last := s.lastJudged(); last != nil {
+			s.fed = last.N
+		}
 	}
 	if r.Title != "" || r.Spec != "" {
 		s.Start.Title, s.Start.Spec = r.Title, r.Spec
@@ -142,6 +148,34 @@ func (s *State) resume(r Resume, at time.Time) {
 	if r.MaxIterations > 0 {
 		s.MaxIterations = len(s.Iterations) + r.MaxIterations
 	}
+}
+
+// askAgain has the newest iteration judged again, without a turn, when its checks had not all been asked: one waited for an answer from
+// outside (B-08), or there was no money left for a reviewer (B-28). Whoever says what to change wants a turn.
+func (s *State) askAgain(r Resume, ended *End) {
+	last := s.Last()
+	if last == nil || !last.Judged {
+		return
+	}
+	waits := last.unanswered() != nil
+	change := r.Hint != "" || r.Feedback != nil
+	switch {
+	case change && (waits || r.Feedback != nil):
+		s.Reopened = len(s.Iterations)
+	case change:
+	case waits, r.Retry && ended != nil && ended.Outcome == Budget && last.Passed() && !last.Done():
+		s.editLast().Judged = false
+		s.Reopened = min(s.Reopened, len(s.Iterations)-1)
+	}
+}
+
+// feedbackDue reports whether no iteration has been judged since the run was resumed for a review.
+func (s State) feedbackDue() bool {
+	if s.Feedback == nil {
+		return false
+	}
+	last := s.lastJudged()
+	return last == nil || last.N <= s.fed
 }
 
 // turned adds the iteration, or puts it in the place of one that did not count.

@@ -25,7 +25,7 @@ const (
 	Rejected   Class = "invalid"     // the agent or its model refused the command line, configuration or request: fatal
 	TooLong    Class = "too_long"    // the context does not fit into the model
 	MaxTurns   Class = "max_turns"   // the agent's own limit of turns or of answer length
-	Spent      Class = "budget"      // the agent's own limit of money
+	Spent      Class = "budget"      // its own limit of money, or with Turn.Ours the run's
 	Killed     Class = "interrupted" // ended by a signal that was not ours
 	CutShort   Class = "cut"         // its output ends before it said how it ended
 	Broke      Class = "unknown"     // it ended with an error of its own
@@ -52,6 +52,8 @@ type Turn struct {
 	Exit  int   `json:"exit,omitempty"` // the process's exit code; -1 when a signal ended it
 	// Reason is one sentence on why the class is not OK, and what to do.
 	Reason string `json:"reason,omitempty"`
+	// Ours says of Spent that what the run may spend is used up, not what the agent itself was given (B-28).
+	Ours bool `json:"ours,omitempty"`
 	// Text is the agent's last message, at most TextBytes of its end. It is the agent's word: hostile wherever it is shown.
 	Text  string `json:"text,omitempty"`
 	Claim Claim  `json:"claim"`

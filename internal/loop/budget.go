@@ -1,0 +1,77 @@
+package loop
+
+import "fmt"
+
+// Left is what a run may still spend. A field of 0 is any amount.
+type Left struct {
+	CostUSD float64
+	Tokens  int64
+}
+
+// Left says what a run whose records add up to s may still spend, and why that is nothing; why is empty while there is some (B-28). What
+// it has spent since it was asked for counts against its own limits, and what every run of its issue has against that of the issue.
+func (l Limits) Left(s State) (left Left, why string) {
+	run, issue := s.Spent(), s.OnIssue().CostUSD
+	switch {
+	case l.CostUSD > 0 && run.CostUSD >= l.CostUSD:
+		why = fmt.Sprintf("%s of the %s that the run may cost are spent", Dollars(run.CostUSD), Dollars(l.CostUSD))
+	case l.IssueCostUSD > 0 && issue >= l.IssueCostUSD:
+		why = fmt.Sprintf("%s of the %s that all runs of the issue may cost are spent", Dollars(issue), Dollars(l.IssueCostUSD))
+	case l.Tokens > 0 && run.Tokens() >= l.Tokens:
+		why = fmt.Sprintf("%d of the %d tokens that the run may take are used up", run.Tokens(), l.Tokens)
+	}
+	if why != "" {
+		return left, why
+	}
+	if l.CostUSD > 0 {
+		left.CostUSD = l.CostUSD - run.CostUSD
+	}
+	if rest := l.IssueCostUSD - issue; l.IssueCostUSD > 0 && (left.CostUSD == 0 || rest < left.CostUSD) {
+		left.CostUSD = rest
+	}
+	if l.Tokens > 0 {
+		left.Tokens = l.Tokens - run.Tokens()
+	}
+	return left, ""
+}
+
+func (l Limits) usedUp(s State) bool {
+	_, why := l.Left(s)
+	return why != ""
+}
+
+// Warning says that four fifths of a limit are spent, of the first that it is true of; empty: of none.
+func (l Limits) Warning(s State) string {
+	run, issue := s.Spent(), s.OnIssue().CostUSD
+	switch {
+	case nearly(run.CostUSD, l.CostUSD):
+		return fmt.Sprintf("%s of %s are spent", Dollars(run.CostUSD), Dollars(l.CostUSD))
+	case nearly(issue, l.IssueCostUSD):
+		return fmt.Sprintf("%s of %s for all runs of the issue are spent", Dollars(issue), Dollars(l.IssueCostUSD))
+	case nearly(float64(run.Tokens()), float64(l.Tokens)):
+		return fmt.Sprintf("%d of %d tokens are used up", run.Tokens(), l.Tokens)
+	}
+	return ""
+}
+
+func nearly(spent, limit float64) bool { return limit > 0 && spent >= limit*4/5 }
+
+// Dollars writes an amount as people do, "$4.10"; one that has no whole cents keeps four digits, so that a little is not nothing.
+func Dollars(usd float64) string {
+	if short := fmt.Sprintf("%.2f", usd); fmt.Sprintf("%.4f", usd) == short+"00" {
+		return "$" + short
+	}
+	return fmt.Sprintf("$%.4f", usd)
+}
+
+// overspent says why no turn may begin, of a run whose newest turn was stopped because of what it spent, or that has spent all it may.
+func (s State) overspent(limits Limits) (stopped, why string) {
+	_, why = limits.Left(s)
+	if last := s.Last(); s.Turning == nil && last != nil && last.N > s.Reopened && last.Turn.Class == Spent && last.Turn.Ours {
+		if why == "" {
+			return last.Turn.Reason, why
+		}
+		return fmt.Sprintf("%s, in the middle of iteration %d", why, last.N), why
+	}
+	return "", why
+}
