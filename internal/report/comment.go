@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -13,29 +14,59 @@ var notRun = lazy(`[^A-Za-z0-9._-]`)
 // Marker is the line by which a run's own comment is found again. It proves nothing by itself: whoever looks for it checks the
 // comment's author too.
 func Marker(run string) string {
-	return "<!-- ralph:run:" + shorten(notRun.ReplaceAllString(run, ""), 80) + " -->"
+	return "<!-- ralph:run:" + runName(run) + " -->"
 }
 
-// Comment is the run's sticky comment (B-16, B-20). Its first line is Marker(run); it never has more than 65,000 bytes.
+// runName is a run's id as it stands in a marker.
+func runName(run string) string { return shorten(notRun.ReplaceAllString(run, ""), 80) }
+
+// Comment is the run's sticky comment (B-16, B-20): the state in one line, what happens now and what is needed from whom, then a table that
+// fits a phone, and the rest folded. Its first line is Marker(run); it never has more than 65,000 bytes.
 func Comment(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
-		p.part(v.atCap(r))
-		p.part(v.lead())
-		p.part(v.silent())
-		p.part(v.stories(r))
-		p.part(v.iterations(r.rows, false))
+		v.stands(&p, r)
+		p.part(v.short(r.rows))
 		p.part(titled("What to look at first", v.warned(r)))
 		p.part(v.lastFailure(r.lines))
-		p.part(v.inWords(r))
+		p.part(v.folded("What the review asked for", v.feedback(r)))
+		p.part(v.inWords(r, v.iterations(r.rows, false)))
 		p.part(v.checkList(r.checks))
 		p.part(v.baseline())
-		p.part(v.whatNow())
 		p.part(v.footer())
 		return p.String()
 	})
+}
+
+// stands is how the run stands: what happens, what is needed, what it has cost, and how far its stories are.
+func (v View) stands(p *page, r room) {
+	p.part(v.atCap(r))
+	p.part(v.lead())
+	p.part(v.question(r))
+	p.part(v.silent())
+	p.part(v.whatNow())
+	p.part(v.cost())
+	p.part(v.stories(r))
+}
+
+// folded hides a text behind a heading of ours.
+func (v View) folded(heading, text string) string {
+	if text == "" {
+		return ""
+	}
+	return "<details><summary>" + heading + "</summary>\n\n" + strings.TrimRight(text, "\n") + "\n\n</details>\n"
+}
+
+// question is what the agent says that it waits for.
+func (v View) question(r room) string {
+	s := v.State
+	last := s.Last()
+	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits || r.spec == 0 {
+		return ""
+	}
+	return v.quote(withoutTag(last.Turn.Text), min(r.spec, 2<<10))
 }
 
 // IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the comment which was
@@ -85,7 +116,7 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// lastFailure shows the newest failure, folded, with the lines of its output that matter.
+// lastFailure shows the newest failure, folded: the places that it names, and the lines of its output around them.
 func (v View) lastFailure(lines int) string {
 	it := v.judged()
 	if it == nil || it.Failure() == nil {
@@ -98,11 +129,34 @@ func (v View) lastFailure(lines int) string {
 	var p page
 	// GitHub reads no Markdown in a summary; the name is escaped for HTML instead.
 	p.line("<details><summary>Last failure: iteration %d, <code>%s</code></summary>", it.N, v.html(f.Check, 60))
-	p.part(sentence(v.text(f.Reason, 400)))
-	if strings.TrimSpace(f.Output) != "" {
-		p.part(v.fence(f.Output, lines))
-	}
+	p.part(v.failureOf(it, lines))
 	p.part("</details>")
+	return p.String()
+}
+
+// mostPlaces is how many places of a failure are named before its output.
+const mostPlaces = 5
+
+// failureOf is what blocked an iteration: why, where, and what was printed.
+func (v View) failureOf(it *loop.Iteration, lines int) string {
+	f := it.Failure()
+	if f == nil || lines == 0 {
+		return ""
+	}
+	var p page
+	p.part(sentence(v.text(f.Reason, 400)))
+	places := ""
+	for i, found := range f.Findings {
+		if i == mostPlaces {
+			places += fmt.Sprintf("- %d more\n", len(f.Findings)-i)
+			break
+		}
+		places += "- " + joinedBy(" — ", v.place(found), v.text(said(found), 200)) + "\n"
+	}
+	p.part(places)
+	if strings.TrimSpace(f.Output) != "" {
+		p.part(v.fenceAt(f.Output, f.Findings, lines))
+	}
 	return p.String()
 }
 
@@ -147,48 +201,6 @@ func (v View) baseline() string {
 	return "**Already failing before this run:** " + strings.Join(failing, ", ")
 }
 
-// whatNow says what the bot needs, from whom, and how to stop or go on.
-func (v View) whatNow() string {
-	s := v.State
-	if s.End == nil {
-		if v.runLink() == "" {
-			return ""
-		}
-		return fmt.Sprintf("**To stop it:** cancel the %s; what is done so far is kept.", v.runLink())
-	}
-	if v.local() {
-		return v.whatNowLocally()
-	}
-	again := fmt.Sprintf("%s goes on from here, %s tells the agent more, %s starts over",
-		v.command("retry"), v.command("retry <hint>"), v.command("retry --fresh"))
-	switch s.End.Outcome {
-	case loop.Done:
-		return "**What now:** review the pull request and merge it, or " + v.command("retry <what to change>") + "."
-	case loop.Invalid:
-		return "**What now:** put right what the sentence above names, then " + v.command("run") + "."
-	case loop.Waiting:
-		if !s.End.Until.IsZero() {
-			return "**What now:** nothing; the next sweep after that goes on. " + v.command("retry") + " tries at once."
-		}
-		return "**What now:** answer with " + v.command("retry <answer>") + "."
-	case loop.Refused:
-		return ""
-	}
-	return "**What now:** " + again + "."
-}
-
-func (v View) whatNowLocally() string {
-	switch v.State.End.Outcome {
-	case loop.Done:
-		return "**What now:** read the change and merge the branch."
-	case loop.Invalid:
-		return "**What now:** put right what the sentence above names, and run it again."
-	case loop.Refused:
-		return ""
-	}
-	return fmt.Sprintf("**What now:** `%s … --resume` goes on from here, `--fresh` starts over.", v.runs())
-}
-
 // runs is the command that began the run.
 func (v View) runs() string {
 	if v.State.Plan != nil {
@@ -204,7 +216,7 @@ func (v View) runLink() string {
 	return ""
 }
 
-// footer is the small print: who asked, where it runs, what it cost.
+// footer is the small print: who asked, where it runs, where more is to be read.
 func (v View) footer() string {
 	s := v.State
 	parts := v.credits()
@@ -217,8 +229,15 @@ func (v View) footer() string {
 	if s.End == nil || s.End.Outcome != loop.Done {
 		add("pull request ", v.pull())
 	}
-	add("", spent(s.Usage))
-	return small(append(parts, v.updated()...))
+	return small(slices.Concat(parts, v.kept(), v.updated()))
+}
+
+// kept says where the report in full is.
+func (v View) kept() []string {
+	if l := link("full report: artifact of the workflow run", v.ReportURL); l[0] == '[' {
+		return []string{l}
+	}
+	return nil
 }
 
 // credits name who asked, which agent worked and where.

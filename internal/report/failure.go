@@ -17,6 +17,7 @@ func Failure(v View) string {
 		p.part("## Completed: 0/1 tasks")
 		p.part("## Failed Tasks (require human attention):")
 		p.part(v.failedTask(1, v.State.Start.Title))
+		p.part(v.stopped())
 		p.part(v.storySection(r))
 		p.part(titled("Stories that are not done", v.unapproved(r)))
 		p.part(titled("What was tried", v.tried(r)))
@@ -27,6 +28,7 @@ func Failure(v View) string {
 		p.part(titled("Error history", v.errorHistory(r.history)))
 		p.part(titled("Reproduce it locally", fenced(v.reproduce())))
 		p.part(titled("Try again", v.tryAgain()))
+		p.part(v.cost())
 		p.part(v.footer())
 		return p.String()
 	})
@@ -51,6 +53,14 @@ func (v View) failedTask(n int, title string) string {
 	fmt.Fprintf(&b, "- Stuck: %s\n", stuck(s))
 	fmt.Fprintf(&b, "- Quality warnings: %d\n", len(warnings(s)))
 	return b.String()
+}
+
+// stopped says which limit ended the run.
+func (v View) stopped() string {
+	if v.State.End == nil {
+		return ""
+	}
+	return joinedBy(" ", "**Why it stopped:**", sentence(v.text(v.State.End.Reason, 300)))
 }
 
 func attempts(s loop.State) string { return s.Of(len(s.Iterations)) }
@@ -117,16 +127,12 @@ func warnings(s loop.State) (soft []loop.Verdict) {
 	return soft
 }
 
-// inWords is tried, folded: why the iterations before were not enough.
-func (v View) inWords(r room) string {
-	failed := false
-	for _, it := range v.State.Iterations {
-		failed = failed || it.Failure() != nil
-	}
-	if !failed || r.remarks == 0 {
+// inWords is the table of the iterations with all that is known of each, and tried, folded (B-20).
+func (v View) inWords(r room, table string) string {
+	if len(v.State.Iterations) == 0 || r.remarks == 0 {
 		return ""
 	}
-	return "<details><summary>Iteration by iteration, in words</summary>\n\n" + v.tried(r) + "\n</details>\n"
+	return v.folded("Iteration by iteration, in words", joinedBy("\n", table, v.tried(r)))
 }
 
 // tried tells each attempt in one item: what changed, what failed, what the agent said.
@@ -141,8 +147,11 @@ func (v View) tried(r room) string {
 		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), or(changed(it), "nothing committed"), v.result(it))
 		if f := it.Failure(); f != nil {
 			why := f.Reason
-			if f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "" {
+			switch {
+			case f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "":
 				why = f.Output // what the reviewer wants
+			case len(f.Findings) > 0:
+				why = joinedBy(": ", why, joinedBy(" ", place(f.Findings[0]), said(f.Findings[0])))
 			}
 			if why = v.text(why, 300); why != "" {
 				b.WriteString(" — " + why)
@@ -217,7 +226,11 @@ func (v View) tryAgain() string {
 	if v.local() {
 		return fmt.Sprintf("- `%s … --resume` goes on from this failure, knowing what was tried\n- `%s … --fresh` starts over from the base\n", v.runs(), v.runs())
 	}
-	return "| comment | what it does |\n|---|---|\n" +
+	first := ""
+	if v.State.End != nil && v.State.End.Outcome == loop.Budget {
+		first = upperFirst(v.moreBudget()) + "\n\n"
+	}
+	return first + "| comment | what it does |\n|---|---|\n" +
 		row(v.command("retry"), "goes on from this failure, knowing what was tried") +
 		row(v.command("retry <hint>"), "the same, and the agent reads your hint") +
 		row(v.command("retry --fresh"), "starts over from the base; this branch is kept")

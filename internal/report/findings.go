@@ -30,12 +30,13 @@ func (v View) findings(r room) string {
 }
 
 // place is where a finding is: file and line, else the test.
-func (v View) place(f loop.Finding) string {
-	at := f.File
-	if at != "" && f.Line > 0 {
-		at = fmt.Sprintf("%s:%d", at, f.Line)
+func (v View) place(f loop.Finding) string { return v.code(place(f), 120) }
+
+func place(f loop.Finding) string {
+	if f.File != "" && f.Line > 0 {
+		return fmt.Sprintf("%s:%d", f.File, f.Line)
 	}
-	return v.code(or(at, f.Test), 120)
+	return or(f.File, f.Test)
 }
 
 // said is a finding's message with the rule that it breaks.

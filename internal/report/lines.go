@@ -2,7 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 var (
@@ -12,30 +15,79 @@ var (
 
 // within keeps the lines of an output that matter, most lines of them: those that tell of a failure with the lines around them, or
 // else the last ones. What is left out is counted where it stood.
-func within(output string, most int) string {
+func within(output string, most int) string { return withinAt(output, most, nil) }
+
+// withinAt is within that keeps the lines which name one of the places first.
+func withinAt(output string, most int, places []string) string {
 	lines := strings.Split(strings.Trim(output, "\n"), "\n")
 	if len(lines) <= most || most < 1 {
 		return strings.Join(lines, "\n")
 	}
-	keep := make([]bool, len(lines))
-	kept := 0
-	mark := func(i int) {
-		if i >= 0 && i < len(lines) && !keep[i] && kept < most {
-			keep[i] = true
-			kept++
-		}
+	k := kept{keep: make([]bool, len(lines)), most: most}
+	k.around(lines, func(line string) bool {
+		return slices.ContainsFunc(places, func(p string) bool { return strings.Contains(line, p) })
+	})
+	k.around(lines, telling.MatchString)
+	for i := len(lines) - 1; i >= 0 && k.n < most; i-- {
+		k.mark(i)
 	}
+	return withGaps(lines, k.keep)
+}
+
+// kept marks the lines that are kept, most of them.
+type kept struct {
+	keep    []bool
+	n, most int
+}
+
+func (k *kept) mark(i int) {
+	if i >= 0 && i < len(k.keep) && !k.keep[i] && k.n < k.most {
+		k.keep[i] = true
+		k.n++
+	}
+}
+
+// around marks the lines that matter with those around them.
+func (k *kept) around(lines []string, matters func(string) bool) {
 	for i, line := range lines {
-		if telling.MatchString(line) {
+		if matters(line) {
 			for j := i - 2; j <= i+3; j++ {
-				mark(j)
+				k.mark(j)
 			}
 		}
 	}
-	for i := len(lines) - 1; i >= 0 && kept < most; i-- {
-		mark(i)
+}
+
+// places are the words by which an output names findings: a file with its line, else the message.
+func places(findings []loop.Finding) (list []string) {
+	for _, f := range findings {
+		switch {
+		case f.File != "" && f.Line > 0:
+			list = append(list, fmt.Sprintf("%s:%d", f.File, f.Line))
+		case len(f.Message) >= leastWords:
+			list = append(list, f.Message)
+		}
 	}
-	return withGaps(lines, keep)
+	return list
+}
+
+// leastWords is how long a message has to be to find the line that it is from.
+const leastWords = 8
+
+// maxAround is how many lines of an output stand beside a finding.
+const maxAround = 20
+
+// around is the part of an output that speaks of a finding; "" when none does.
+func around(output string, f loop.Finding) string {
+	lines := strings.Split(output, "\n")
+	for i, line := range lines {
+		for _, p := range places([]loop.Finding{f}) {
+			if strings.Contains(line, p) {
+				return strings.Join(lines[max(0, i-maxAround/4):min(len(lines), i+maxAround*3/4)], "\n")
+			}
+		}
+	}
+	return ""
 }
 
 func withGaps(lines []string, keep []bool) string {

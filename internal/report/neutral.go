@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // Foreign text is whatever ralph did not write itself: issues, agents, check output, file and branch names, reasons. It is hostile:
@@ -64,6 +65,11 @@ func (v View) name(s string, most int) string {
 // fence is foreign text as a fenced block: what can be seen of it, verbatim, within the number of lines and 200 runes a line.
 func (v View) fence(s string, lines int) string {
 	return fenced(longLines(within(v.clean(s), lines), 200))
+}
+
+// fenceAt is fence with the lines first that the findings come from.
+func (v View) fenceAt(s string, findings []loop.Finding, lines int) string {
+	return fenced(longLines(withinAt(v.clean(s), lines, places(findings)), 200))
 }
 
 // quote is foreign Markdown as a block quote of at most most bytes: lists and code keep their shape, the rest is words.

@@ -17,6 +17,14 @@ type View struct {
 	Phrase          string              // "/ralph"
 	Redact          func(string) string // nil: identity; applied to every piece of foreign text before it is cut or fenced
 	TokenNote       string              // one sentence on what the token in use will not do, or ""
+
+	Limits    loop.Limits // what the run may spend (B-28); only its sums are shown
+	ReportURL string      // where the report in full is to be had: the workflow run's address with #artifacts; empty: nowhere
+	Template  string      // the repository's own pull request template, as it stands in the base commit; empty: it has none
+	Subjects  []string    // of the newest commits of the base branch, for the form of a title
+	Labels    []string    // the issue's, for the kind of a change
+	Worktree  string      // the run's worktree as an absolute path, which tools print before the names of files
+	Dir       string      // where the checks run, from the top of the repository; empty: there
 }
 
 // GitHub refuses comments and descriptions of more than 65,536 characters. The limits are in bytes, which are never fewer.

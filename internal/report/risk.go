@@ -40,16 +40,36 @@ func risk(file string) int {
 }
 
 // lookFirst names what the soft checks found, and lists the changed files of the whole run, the riskiest first and the largest first
-// among equals (B-19).
+// among equals (B-19); those that judge the change are listed apart.
 func (v View) lookFirst(r room) string {
+	files, hidden := v.files()
 	var p page
 	p.part(v.warned(r))
-	p.part(v.riskiest(r.files))
-	return titled("What to look at first", p.String())
+	p.part(v.fileList(slices.DeleteFunc(files, judge), hidden, r.files))
+	return p.String()
 }
 
+// judges lists the changed files that judge the change themselves. Whoever reviews it should know of each.
+func (v View) judges(most int) string {
+	files, _ := v.files()
+	list := v.fileList(slices.DeleteFunc(files, func(f loop.FileChange) bool { return !judge(f) }), 0, most)
+	if list == "" {
+		return ""
+	}
+	return "What judges the change was itself changed; read it as closely as the change.\n\n" + list
+}
+
+// judge reports whether a file is a test or configures a check: the last of the risks.
+func judge(f loop.FileChange) bool { return risk(f.Path) == len(risks)-1 }
+
+// riskiest lists all changed files.
 func (v View) riskiest(most int) string {
 	files, hidden := v.files()
+	return v.fileList(files, hidden, most)
+}
+
+// fileList lists files, the riskiest first; hidden are those that no record names.
+func (v View) fileList(files []loop.FileChange, hidden, most int) string {
 	if len(files) == 0 || most == 0 {
 		return ""
 	}

@@ -7,26 +7,25 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Summary is the job summary: outcome first, then the timeline, the checks and the cost (B-23).
+// Summary is the job summary: outcome first, then what is needed, the timeline, the checks and the cost (B-23).
 func Summary(v View) string {
 	return fit(commentLimit, func(r room) string {
-		s := v.State
 		var p page
 		p.line("## %s", v.headline())
 		p.part(v.atCap(r))
 		p.part(v.lead())
+		p.part(v.whatNow())
 		p.part(v.subject())
+		p.part(v.cost())
 		p.part(v.stories(r))
-		p.part(titled("Timeline", v.iterations(r.rows*2, true)))
+		p.part(titled("Timeline", v.gantt(r.rows*2)))
+		p.part(v.iterations(r.rows*2, true))
 		p.part(titled("What to look at first", v.warned(r)))
 		p.part(titled("Checks", v.checks(r.checks)))
+		p.part(titled("The reviewer's verdict", v.reviewed(r)))
 		p.part(titled("Verification", v.verification(r.rows)))
 		p.part(v.lastFailure(r.lines))
 		p.part(v.baseline())
-		if cost := spent(s.Usage); cost != "" {
-			p.part("**Cost:** " + cost)
-		}
-		p.part(v.whatNow())
 		return p.String()
 	})
 }
@@ -49,13 +48,9 @@ func Status(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.part("**" + v.headline() + "**")
-		p.part(v.atCap(r))
-		p.part(v.lead())
-		p.part(v.silent())
-		p.part(v.stories(r))
-		p.part(v.iterations(min(r.rows, 5), false))
+		v.stands(&p, r)
+		p.part(v.short(min(r.rows, 5)))
 		p.part(v.lastFailure(min(r.lines, 20)))
-		p.part(v.whatNow())
 		p.part(v.footer())
 		return p.String()
 	})

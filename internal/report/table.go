@@ -15,6 +15,28 @@ func (v View) iterations(most int, timeline bool) string {
 	return v.table(v.State.Iterations, most, v.columns(timeline))
 }
 
+// short is the same table with as few columns as fit a phone.
+func (v View) short(most int) string {
+	return v.table(v.State.Iterations, most, []column{
+		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
+		{"for", "---|", func(it *loop.Iteration) string { return v.briefly(it.Story, it.Role, it.Mode) }},
+		{"checks", "---|", v.result},
+		{"time", "--:|", func(it *loop.Iteration) string { return duration(took(it)) }},
+	})
+}
+
+// briefly is what a turn is for in one cell: the story, else the role when there are several, and the mode.
+func (v View) briefly(story string, role task.Role, mode loop.Mode) string {
+	first := ""
+	switch {
+	case story != "":
+		first = v.name(story, 20)
+	case v.roles():
+		first = v.role(role)
+	}
+	return joinedBy(", ", first, v.mode(mode))
+}
+
 // byStory is the same table with the iterations of each story together, in the plan's order.
 func (v View) byStory(most int) string {
 	p := v.State.Plan
@@ -132,7 +154,7 @@ func (v View) turningRow(cols []column) string {
 	if t == nil || v.State.End != nil {
 		return ""
 	}
-	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "story": v.name(t.Story, 40), "role": v.role(t.Role), "mode": v.mode(t.Mode), "checks": "⏳ agent works"}
+	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "story": v.name(t.Story, 40), "role": v.role(t.Role), "mode": v.mode(t.Mode), "for": v.briefly(t.Story, t.Role, t.Mode), "checks": "⏳ agent works"}
 	if !v.Now.IsZero() && v.Now.After(t.At) {
 		now["time"] = duration(v.Now.Sub(t.At))
 	}
@@ -243,8 +265,10 @@ func usage(it *loop.Iteration) loop.Usage {
 }
 
 // checks lists the verdicts of the newest judged iteration.
-func (v View) checks(most int) string {
-	it := v.judged()
+func (v View) checks(most int) string { return v.checksOf(v.judged(), most) }
+
+// checksOf lists the verdicts of an iteration.
+func (v View) checksOf(it *loop.Iteration, most int) string {
 	if it == nil || most == 0 {
 		return ""
 	}

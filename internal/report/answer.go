@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// ReplyMarker is the line by which a run's answer in a review's thread is found again; id is that of the comment which it answers (B-07).
+func ReplyMarker(run string, id int64) string {
+	return fmt.Sprintf("<!-- ralph:reply:%s/%d -->", runName(run), id)
+}
+
+// Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: the commits that came of it, or
+// that nothing did and why (B-07). Its first line is ReplyMarker.
+func Answer(v View, remark loop.Remark) string {
+	return ReplyMarker(v.State.Start.Run, remark.ID) + "\n" + v.answer(remark) + "\n"
+}
+
+// answer is one or two sentences.
+func (v View) answer(remark loop.Remark) string {
+	s := v.State
+	touching, others := v.since(remark.Path)
+	switch {
+	case s.End == nil:
+		return "ralph works on it."
+	case s.End.Outcome == loop.Done && len(touching) > 0:
+		return fmt.Sprintf("Worked on in %s; all checks and the review passed.", listed(touching, 3))
+	case s.End.Outcome == loop.Done && len(others) > 0:
+		return fmt.Sprintf("Worked on in %s, which leaves this file as it was; all checks and the review passed. Please look whether that is what you meant.", listed(others, 3))
+	case s.End.Outcome == loop.Done:
+		return "Nothing was changed: the agent and the checks found that the work holds as it is. " + v.command("fix <what is missing>") + " asks again."
+	}
+	why := v.ending()
+	if why = strings.TrimSuffix(why, "."); why != "" {
+		why = ": " + why
+	}
+	if all := append(touching, others...); len(all) > 0 {
+		return fmt.Sprintf("Not settled%s. What was tried is in %s.", why, listed(all, 3))
+	}
+	return fmt.Sprintf("Not addressed%s.", why)
+}
+
+// ending says why the run ended, in one sentence of words that do nothing.
+func (v View) ending() string {
+	_, words, _ := strings.Cut(v.headline(), " ")
+	reason := v.text(v.State.End.Reason, 300)
+	if reason == "" {
+		return strings.ToLower(words[:1]) + words[1:]
+	}
+	return reason
+}
+
+// since are the commits since the run was last asked for, those that touch a file apart from the others; with no file all touch it.
+func (v View) since(path string) (touching, others []string) {
+	s := v.State
+	for _, it := range s.Iterations {
+		sha := v.commit(it)
+		if it.N <= s.Reopened || sha == "" {
+			continue
+		}
+		if path == "" || slices.ContainsFunc(it.Commit.Files, func(f loop.FileChange) bool { return f.Path == path }) {
+			touching = append(touching, sha)
+		} else {
+			others = append(others, sha)
+		}
+	}
+	return touching, others
+}
+
+// listed are names with the last of them by "and"; of more than most the newest.
+func listed(names []string, most int) string {
+	before := ""
+	if hidden := len(names) - most; hidden > 0 {
+		before = fmt.Sprintf("%d more, ", hidden)
+		names = names[hidden:]
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return before + names[0]
+	}
+	return before + strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// FeedbackSummary says what a review or other workflows asked for, and what became of it: a line, and an item for each thread. "" when
+// the run was resumed for none.
+func FeedbackSummary(v View) string { return v.feedback(rooms[0]) }
+
+func (v View) feedback(r room) string {
+	f := v.State.Feedback
+	if f == nil {
+		return ""
+	}
+	who := "Other workflows ask for changes"
+	if f.By != "" {
+		who = v.code(f.By, 60) + " asks for changes"
+	}
+	text := "**" + who + ":** " + or(v.text(f.Text, 300), count(len(f.Items), "remark")) + "\n"
+	if r.remarks == 0 {
+		return text
+	}
+	for i, item := range f.Items {
+		if i == 2*r.remarks {
+			return text + fmt.Sprintf("- %s more\n", count(len(f.Items)-i, "remark"))
+		}
+		at := v.place(loop.Finding{File: item.Path, Line: item.Line})
+		text += "\n- " + joinedBy(" — ", at, v.text(item.Text, 160))
+		if v.State.End != nil {
+			text += "\n  → " + v.answer(item)
+		}
+	}
+	return strings.TrimRight(text, "\n") + "\n"
+}

@@ -1,0 +1,158 @@
+package report
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// CheckRun is the check "ralph" on the newest commit (B-22).
+type CheckRun struct {
+	Title      string // one line of plain text, at most 200 characters
+	Summary    string // Markdown, at most 65,000 bytes
+	Text       string // Markdown, at most 65,000 bytes; may be empty
+	Conclusion string // GitHub's word: success, failure, neutral or cancelled; empty while the run goes on
+	// Annotations are the places that failing checks name, those of hard checks first, at most 100. GitHub takes 50 of them a request.
+	Annotations []Annotation
+}
+
+// Annotation is one line of a file with what a failing check says about it, in plain text.
+type Annotation struct {
+	Path    string // from the top of the repository, clean
+	Line    int    // at least 1
+	Column  int    // 0: the whole line
+	Level   string // "failure" or "warning"
+	Title   string // the check and its rule, at most 200 characters
+	Message string // at most 4,000 characters
+	Raw     string // the lines of the output around it; may be empty; at most 16 KiB
+}
+
+// What GitHub takes in a field of a check run is more than this.
+const (
+	mostAnnotations = 100
+	maxRaw          = 16 << 10
+)
+
+// conclusions are GitHub's words for the outcomes; all others are failures.
+var conclusions = map[loop.Outcome]string{
+	loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled",
+}
+
+// CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
+func CheckRunOf(v View) CheckRun {
+	out := CheckRun{
+		Title:       shorten(plainWords(oneLine(v.headline())), 200),
+		Summary:     fit(commentLimit, v.checkSummary),
+		Text:        fit(commentLimit, v.checkText),
+		Annotations: v.annotations(),
+	}
+	if e := v.State.End; e != nil {
+		out.Conclusion = cmp.Or(conclusions[e.Outcome], "failure")
+	}
+	return out
+}
+
+func (v View) checkSummary(r room) string {
+	var p page
+	p.part(v.atCap(r))
+	p.part(v.lead())
+	p.part(v.checks(r.checks))
+	p.part(v.whatNow())
+	return p.String()
+}
+
+func (v View) checkText(r room) string {
+	var p page
+	p.part(v.findings(r))
+	p.part(titled("How it went", v.iterations(r.rows, false)))
+	return p.String()
+}
+
+// annotations are the places that failing checks name in the newest iteration, as far as they are files of the repository. Of an
+// iteration that nothing has judged yet there are none: those before it speak of other lines.
+func (v View) annotations() (list []Annotation) {
+	it := v.judged()
+	if it == nil || it != v.State.Last() {
+		return nil
+	}
+	seen := map[Annotation]bool{}
+	for _, severity := range []loop.Severity{loop.Hard, loop.Soft} {
+		for _, c := range it.Verdicts {
+			if c.Severity != severity || c.Pass || c.Skipped != "" {
+				continue
+			}
+			for _, f := range c.Findings {
+				a, ok := v.annotation(c, f)
+				key := Annotation{Path: a.Path, Line: a.Line, Column: a.Column, Message: a.Message}
+				if !ok || seen[key] || len(list) == mostAnnotations {
+					continue
+				}
+				seen[key] = true
+				list = append(list, a)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Annotation) int { return strings.Compare(a.Level, b.Level) }) // failures before warnings
+	return list
+}
+
+// annotation is a finding of a check; ok is false when it names no file of the repository, or says nothing.
+func (v View) annotation(c loop.Verdict, f loop.Finding) (a Annotation, ok bool) {
+	name := v.inRepository(f.File)
+	message := shorten(strings.TrimSpace(v.clean(said(f))), 4000)
+	if name == "" || v.redact(name) != name || message == "" {
+		return a, false
+	}
+	a = Annotation{Path: name, Line: max(f.Line, 1), Level: "failure", Message: message, Title: joinedBy(", ", brief(v.clean(c.Check), 100), brief(v.clean(f.Rule), 60))}
+	if f.Line > 0 {
+		a.Column = max(f.Column, 0)
+	}
+	if c.Severity == loop.Soft || strings.EqualFold(f.Level, "warning") {
+		a.Level = "warning"
+	}
+	if c.Output != "" {
+		a.Raw = clipped(v.clean(around(c.Output, f)), maxRaw)
+	}
+	return a, true
+}
+
+// inRepository is a file that a check names as a path from the top of the repository; "" when it cannot be one.
+func (v View) inRepository(file string) string {
+	if v.Worktree != "" {
+		if rest, ok := strings.CutPrefix(file, strings.TrimRight(v.Worktree, "/")+"/"); ok {
+			return cleanPath(rest)
+		}
+	}
+	if strings.HasPrefix(file, "/") || file == "" {
+		return ""
+	}
+	return cleanPath(path.Join(v.Dir, file))
+}
+
+// cleanPath is a path in its shortest form; "" when it leads out of the repository, or holds what no honest name does.
+func cleanPath(file string) string {
+	file = path.Clean(file)
+	odd := func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar || r == '\\' }
+	switch {
+	case file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.HasPrefix(file, "/"):
+		return ""
+	case len(file) > maxURL || event.Visible(file) != file || strings.ContainsFunc(file, odd) || strings.Contains(file, ":/"):
+		return ""
+	case file == ".git" || strings.HasPrefix(file, ".git/"):
+		return ""
+	}
+	return file
+}
+
+// clipped is the beginning of a text, in whole characters.
+func clipped(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}

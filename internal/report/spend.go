@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// cost says what the run has spent, of how much where that is limited, and what its issue has cost in all (B-28); "" when nothing is known
+// and nothing limited.
+func (v View) cost() string {
+	s := v.State
+	text := spent(s.Spent())
+	if v.Limits.CostUSD > 0 || v.Limits.Tokens > 0 {
+		text = joinedBy(" · ", v.money(s.Spent()), v.amount(s.Spent()))
+	}
+	if text == "" && s.OnIssue() == (loop.Usage{}) {
+		return ""
+	}
+	name := "Cost"
+	if s.End == nil {
+		name = "Cost so far"
+	}
+	if issue := v.onIssue(); issue != "" {
+		text = joinedBy("; ", text, issue)
+	}
+	return "**" + name + ":** " + text
+}
+
+func (v View) money(u loop.Usage) string {
+	switch {
+	case v.Limits.CostUSD > 0:
+		return fmt.Sprintf("%s of at most %s", dollars(u.CostUSD), dollars(v.Limits.CostUSD))
+	case u.CostUSD > 0:
+		return dollars(u.CostUSD)
+	}
+	return ""
+}
+
+func (v View) amount(u loop.Usage) string {
+	switch {
+	case v.Limits.Tokens > 0:
+		return fmt.Sprintf("%s of at most %s tokens", tokens(u.Tokens()), tokens(v.Limits.Tokens))
+	case u.Tokens() > 0:
+		return tokens(u.Tokens()) + " tokens"
+	}
+	return ""
+}
+
+// onIssue is what all that was ever done on the issue has cost, when that is more than what was spent now, or limited.
+func (v View) onIssue() string {
+	s := v.State
+	all := s.OnIssue()
+	switch {
+	case v.Limits.IssueCostUSD > 0:
+		return fmt.Sprintf("%s of at most %s on this issue in all", dollars(all.CostUSD), dollars(v.Limits.IssueCostUSD))
+	case all == s.Spent():
+		return ""
+	case all.CostUSD > 0:
+		return dollars(all.CostUSD) + " on this issue in all"
+	}
+	return tokens(all.Tokens()) + " tokens on this issue in all"
+}
+
+// usedUp are the names of those limits that are used up, as the settings of the action name them.
+func (v View) usedUp() (names []string, issue bool) {
+	s := v.State
+	if l := v.Limits.CostUSD; l > 0 && s.Spent().CostUSD >= l {
+		names = append(names, "max_cost_usd")
+	}
+	if l := v.Limits.Tokens; l > 0 && s.Spent().Tokens() >= l {
+		names = append(names, "max_tokens")
+	}
+	if l := v.Limits.IssueCostUSD; l > 0 && s.OnIssue().CostUSD >= l {
+		return append(names, "max_cost_usd_per_issue"), true
+	}
+	return names, false
+}
+
+// moreBudget says how a run goes on whose budget is used up. What a run may spend counts anew each time it is asked for; what an issue may
+// does not.
+func (v View) moreBudget() string {
+	names, issue := v.usedUp()
+	if issue {
+		return "all that this issue may cost is spent. Raise " + codeSpan("max_cost_usd_per_issue") + ", then " + v.command("retry") + " goes on from here."
+	}
+	for i, n := range names {
+		names[i] = codeSpan(n)
+	}
+	return fmt.Sprintf("%s goes on from here and may spend as much again; raise %s to let a run spend more.", v.command("retry"), or(strings.Join(names, " and "), "the limit"))
+}

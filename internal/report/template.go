@@ -1,0 +1,186 @@
+package report
+
+import (
+	"slices"
+	"strings"
+)
+
+// TemplatePaths are the places where GitHub looks for a repository's pull request template, in its order, from the top of the repository.
+// Case does not matter to GitHub.
+var TemplatePaths = []string{
+	".github/pull_request_template.md", ".github/pull_request_template.txt", ".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
+	"pull_request_template.md", "pull_request_template.txt", "PULL_REQUEST_TEMPLATE/pull_request_template.md",
+	"docs/pull_request_template.md", "docs/pull_request_template.txt", "docs/PULL_REQUEST_TEMPLATE/pull_request_template.md",
+}
+
+// maxTemplate is how much of a template is used, in bytes.
+const maxTemplate = 16 << 10
+
+// section is a part of a pull request's description. Its name says which heading of a template it belongs under.
+type section struct{ name, title, body string }
+
+// slots are the headings that templates have, with the sections that belong under them, the more special ones first.
+var slots = []struct {
+	heading *pattern
+	holds   []string
+}{
+	{lazy(`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`), []string{"closes"}},
+	{lazy(`(?i)\b(motivation|context|background|why|rationale|problem)\b`), []string{"asked"}},
+	{lazy(`(?i)\btest(s|ed|ing)?\b|\bverif(y|ied|ication)\b|\bQA\b`), []string{"checks", "verdict", "judges", "reproduce"}},
+	{lazy(`(?i)^(description|summary|overview|what|changes?|proposed changes?|change ?log|about|details|solution|implementation)\b|\bthis (pr|pull request)\b`), []string{"state", "asked", "done"}},
+}
+
+var (
+	headingLine = lazy(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
+	underline   = lazy(`^ {0,3}(=+|-{2,})[ \t]*$`)
+	htmlComment = lazy(`(?s)<!--.*?(-->|\z)`)
+	taskItem    = lazy(`^[ \t]*([-*+]|\d{1,4}[.)])[ \t]+\[[ xX]\]`)
+	ticked      = lazy(`\[[xX]\]`)
+	tableRule   = lazy(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
+	plainLink   = lazy(`(^|[^!\]\\])\[([^\[\]` + "`" + `\\]{1,200})\]\((https?://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~%/=#+-]*)?|\.{0,2}/?[A-Za-z0-9_-][A-Za-z0-9._/-]*\.[A-Za-z]{1,5}(?:#[A-Za-z0-9-]+)?)\)`)
+	refersTo    = lazy(`(?i)/(issues|pull|discussions|commit)/`)
+)
+
+// heading of a template with its level and the lines below it; the first of a template may have none.
+type templatePart struct {
+	level int
+	title string
+	lines []string
+}
+
+// templateParts takes a template apart at its headings. What stands in HTML comments is for those who write by hand.
+func (v View) templateParts() (parts []templatePart) {
+	text := clipped(v.Template, maxTemplate)
+	text = v.clean(htmlComment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), ""))
+	parts = []templatePart{{}}
+	fence := ""
+	for _, line := range strings.Split(text, "\n") {
+		last := &parts[len(parts)-1]
+		switch m := fenceLine.FindStringSubmatch(line); {
+		case fence != "":
+			if strings.HasPrefix(strings.TrimSpace(line), fence) {
+				fence = ""
+			}
+		case m != nil:
+			fence = m[1]
+		case headingLine.MatchString(line):
+			h := headingLine.FindStringSubmatch(line)
+			parts = append(parts, templatePart{level: len(h[1]), title: h[2]})
+			continue
+		case underline.MatchString(line) && len(last.lines) > 0 && strings.TrimSpace(last.lines[len(last.lines)-1]) != "":
+			title := last.lines[len(last.lines)-1]
+			last.lines = last.lines[:len(last.lines)-1]
+			parts = append(parts, templatePart{level: 2, title: strings.TrimSpace(title)})
+			continue
+		}
+		last.lines = append(last.lines, line)
+	}
+	return parts
+}
+
+// intoTemplate puts the sections under the headings of the repository's own template, which keep their order (B-19). Headings that ralph
+// has nothing to say under keep their own text; what finds no heading goes below all of them.
+func (v View) intoTemplate(sections []section) string {
+	var p page
+	left := slices.Clone(sections)
+	take := func(name string) string {
+		i := slices.IndexFunc(left, func(s section) bool { return s.name == name })
+		if i < 0 {
+			return ""
+		}
+		s := left[i]
+		left = slices.Delete(left, i, i+1)
+		if s.title == "" {
+			return s.body
+		}
+		return "**" + s.title + "**\n\n" + s.body
+	}
+	p.part(take("top"))
+	for _, part := range v.templateParts() {
+		if part.level > 0 {
+			p.part(strings.Repeat("#", part.level) + " " + or(words(oneLine(part.title), v.phrase()), "–"))
+		}
+		var own page
+		for _, name := range holds(part.title) {
+			own.part(take(name))
+		}
+		if p.part(own.String()); own.Len() > 0 {
+			part.lines = slices.DeleteFunc(part.lines, func(l string) bool { return !taskItem.MatchString(l) })
+		}
+		p.part(v.templateText(part.lines))
+	}
+	p.part(written(left))
+	return p.String()
+}
+
+// holds are the sections that belong under a heading.
+func holds(title string) []string {
+	for _, s := range slots {
+		if title != "" && s.heading.MatchString(strings.TrimLeft(title, "*_ :.0123456789")) {
+			return s.holds
+		}
+	}
+	return nil
+}
+
+// written are sections under their own headings.
+func written(sections []section) string {
+	var p page
+	for _, s := range sections {
+		if s.title == "" {
+			p.part(s.body)
+			continue
+		}
+		p.part(titled(s.title, strings.TrimRight(s.body, "\n")))
+	}
+	return p.String()
+}
+
+// templateText is text of a template as it stands, with nothing in it that mentions, refers or closes, and no box ticked.
+func (v View) templateText(lines []string) string {
+	var out []string
+	for i := 0; i < len(lines); i++ {
+		if m := fenceLine.FindStringSubmatch(lines[i]); m != nil {
+			end := i + 1
+			for end < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[end]), m[1]) {
+				end++
+			}
+			out = append(out, strings.TrimRight(fenced(strings.Join(lines[i+1:min(end, len(lines))], "\n")), "\n"))
+			i = end
+			continue
+		}
+		out = append(out, v.templateLine(lines[i]))
+	}
+	return strings.Trim(strings.Join(out, "\n"), "\n")
+}
+
+func (v View) templateLine(line string) string {
+	if strings.HasPrefix(strings.TrimSpace(line), "|") && strings.Count(line, "|") > 1 {
+		return v.templateRow(line)
+	}
+	mark := listMark.FindString(line)
+	return ticked.ReplaceAllString(mark, "[ ]") + v.withLinks(strings.TrimSpace(line[len(mark):]))
+}
+
+// templateRow is a row of a table.
+func (v View) templateRow(line string) string {
+	line = strings.TrimSpace(line)
+	if tableRule.MatchString(line) {
+		return line
+	}
+	cells := strings.Split(strings.Trim(line, "|"), "|")
+	for i, c := range cells {
+		cells[i] = v.withLinks(strings.TrimSpace(c))
+	}
+	return strings.TrimRight(row(cells...), "\n")
+}
+
+// withLinks is one line of words in which plain links stay links, as long as they lead to no issue.
+func (v View) withLinks(line string) string {
+	m := plainLink.FindStringSubmatchIndex(line)
+	if m == nil || refersTo.MatchString(line[m[6]:m[7]]) {
+		return words(line, v.phrase())
+	}
+	before, text, to := line[:m[3]], line[m[4]:m[5]], line[m[6]:m[7]]
+	return words(before, v.phrase()) + "[" + words(text, v.phrase()) + "](" + to + ")" + v.withLinks(line[m[1]:])
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// mostCriteria is how many acceptance criteria a report shows a verdict on.
+const mostCriteria = 50
+
+// reviewed is the newest verdict of a reviewer, with what it says of each acceptance criterion (B-19).
+func (v View) reviewed(r room) string {
+	it, c := v.newestReview()
+	if c == nil {
+		return ""
+	}
+	word := "❌ asks for changes"
+	if c.Pass {
+		word = "✅ approves"
+	}
+	var p page
+	p.part(joinedBy(": ", fmt.Sprintf("%s, iteration %d", word, it.N), sentence(v.text(c.Reason, 600))))
+	p.part(v.criteria(c.Criteria, min(mostCriteria, 3*r.checks)))
+	return p.String()
+}
+
+// newestReview is the newest verdict that an agent gave who only read, with its iteration.
+func (v View) newestReview() (*loop.Iteration, *loop.Verdict) {
+	for _, it := range slices.Backward(v.State.Iterations) {
+		for i := range it.Verdicts {
+			c := &it.Verdicts[i]
+			if c.Skipped == "" && (c.Check == loop.ReviewCheck || c.Check == string(task.QA) && c.Role == task.QA) {
+				return it, c
+			}
+		}
+	}
+	return nil, nil
+}
+
+// criteria are a reviewer's words on each criterion, those that are not met first.
+func (v View) criteria(list []loop.Criterion, most int) string {
+	if len(list) == 0 || most == 0 {
+		return ""
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b loop.Criterion) int {
+		switch {
+		case a.Met == b.Met:
+			return 0
+		case b.Met:
+			return -1
+		}
+		return 1
+	})
+	text := "| | criterion | why |\n|---|---|---|\n"
+	for i, c := range list {
+		if i == most {
+			return text + row("…", fmt.Sprintf("%d more", len(list)-most), "")
+		}
+		sign := "❌ not met"
+		if c.Met {
+			sign = "✅ met"
+		}
+		text += row(sign, v.text(c.Text, 200), v.text(c.Reason, 300))
+	}
+	return text
+}
