@@ -1,18 +1,31 @@
 package config
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// Detected is a check that the repository itself shows.
+// Detected is a check that the repository itself shows (B-25).
 type Detected struct {
 	Command  string // "make test"
-	Why      string // "Makefile has a target test"
-	Severity string // always Hard: what a repository calls its test decides
+	Why      string // "Makefile has a target test": names the file, and in it what shows the check
+	Severity string // Hard; Soft for a tool of which only the configuration was seen
+	stage    stage
+}
+
+// Step is a command that makes a fresh checkout ready for its checks, and why.
+type Step struct {
+	Command string // "npm ci"
+	Why     string // "package-lock.json is there"
+	locked  bool   // a file says exactly what is to be installed
+}
+
+// Detection is what the top of a repository shows.
+type Detection struct {
+	Checks []Detected // the quickest first
+	Setup  []Step     // what installs the dependencies, one for each kind of project
+	Notes  []string   // sentences: which file shows nothing though it seems to, and why
 }
 
 // Guardrail is the detected check as settings would name it, completed.
@@ -22,144 +35,118 @@ func (d Detected) Guardrail() Guardrail {
 	return g
 }
 
-// detector looks for one kind of project. It is given the names at the top of the repository; the contents only of those in
-// DetectFiles.
-type detector func(files map[string][]byte) []Detected
+// stage says when a check runs: what is quick comes first, of all kinds of projects together.
+type stage int
 
-// detectors in the order their checks run. A repository may be of several kinds.
-var detectors = []detector{goModule, nodePackage, cargo, python, maven, gradle}
+const (
+	atFormat stage = iota
+	atLint
+	atTypes
+	atBuild
+	atTest
+)
 
-// DetectFiles are the files at the top of a repository whose content DetectChecks reads; of all others the name is enough.
-var DetectFiles = []string{"Makefile", "makefile", "GNUmakefile", "package.json", "pyproject.toml", "setup.cfg"}
+// shown is the names at the top of a repository, with the contents of those that DetectFiles names. Contents are hostile: no word of
+// them becomes part of a command line that safeName does not let through.
+type shown map[string][]byte
 
-// DetectChecks says how a repository is checked when no setting does (B-25). A Makefile with a target test is its owner's word on that,
-// and nothing else is looked at then.
-func DetectChecks(files map[string][]byte) []Detected {
-	fromMake := makefile(files)
-	if slices.ContainsFunc(fromMake, func(d Detected) bool { return d.Command == "make test" }) {
-		return fromMake
-	}
-	var found []Detected
+// detectors look for one kind of project each. A repository may be of several kinds, and is checked as all of them; within a stage
+// their checks run in this order.
+var detectors = []func(shown) Detection{
+	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject, dotnetProject,
+	cmakeProject, mesonProject, autotoolsProject, elixirProject, dartProject, plainProjects, preCommit,
+}
+
+// Detect says how a repository is checked when no setting does (B-25), and what has to be installed before. A Makefile, justfile or
+// Taskfile with a target that tests is its owner's word on that, and nothing else is looked at for checks then; of what installs, only
+// what a lock file asks for is left. The same files always give the same answer, and nothing of them is run.
+func Detect(files map[string][]byte) Detection {
+	entry, decides := entryPoint(files)
+	var all Detection
 	for _, detect := range detectors {
-		found = append(found, detect(files)...)
+		all.add(detect(files))
 	}
-	if len(found) == 0 {
-		return fromMake
+	if decides {
+		all.Checks = nil
+		all.Setup = slices.DeleteFunc(all.Setup, func(s Step) bool { return !s.locked })
 	}
-	return found
+	if !slices.ContainsFunc(all.Checks, func(d Detected) bool { return d.Severity == Hard }) {
+		all.Checks = append(entry.Checks, all.Checks...)
+	}
+	all.Notes = append(entry.Notes, all.Notes...)
+	slices.SortStableFunc(all.Checks, func(a, b Detected) int { return cmp.Compare(a.stage, b.stage) })
+	return all
 }
 
-func hard(command, why string) Detected { return Detected{Command: command, Why: why, Severity: Hard} }
+// DetectChecks is Detect for those who want the checks alone.
+func DetectChecks(files map[string][]byte) []Detected { return Detect(files).Checks }
 
-// target matches the targets of a rule: not an assignment, not a recipe line.
-var target = lazy(`(?m)^([A-Za-z0-9_./-][A-Za-z0-9_./ \t-]*?)[ \t]*::?(?:[^=:]|$)`)
-
-// makefile knows the targets that make a check, the quickest first.
-func makefile(files map[string][]byte) []Detected {
-	name := present(files, "GNUmakefile", "makefile", "Makefile") // the order in which make looks
-	if name == "" {
-		return nil
+// DetectSetup is what installs the dependencies, in one line for a shell, and why; "" when nothing shows that something must be
+// installed.
+func DetectSetup(files map[string][]byte) (command, why string) {
+	var commands, whys []string
+	for _, s := range Detect(files).Setup {
+		commands, whys = append(commands, s.Command), append(whys, s.Why)
 	}
-	targets := map[string]bool{}
-	for _, match := range target.FindAllSubmatch(files[name], -1) {
-		for _, t := range strings.Fields(string(match[1])) {
-			targets[t] = true
-		}
-	}
-	var found []Detected
-	for _, t := range []string{"lint", "check", "test"} {
-		if targets[t] {
-			found = append(found, hard("make "+t, fmt.Sprintf("%s has a target %s", name, t)))
-		}
-	}
-	return found
+	return strings.Join(commands, " && "), strings.Join(whys, "; ")
 }
 
-func goModule(files map[string][]byte) []Detected {
-	if present(files, "go.mod") == "" {
-		return nil
-	}
-	why := "go.mod is there"
-	return []Detected{hard("go build ./...", why), hard("go vet ./...", why), hard("go test ./...", why)}
+func (d *Detection) add(more Detection) {
+	d.Checks = append(d.Checks, more.Checks...)
+	d.Setup = append(d.Setup, more.Setup...)
+	d.Notes = append(d.Notes, more.Notes...)
 }
 
-// lockFiles tell which program installs a node package; without one it is npm.
-var lockFiles = []struct{ file, program string }{{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"package-lock.json", "npm"}}
-
-func nodePackage(files map[string][]byte) []Detected {
-	var manifest struct {
-		Scripts map[string]string `json:"scripts"`
-	}
-	if present(files, "package.json") == "" || json.Unmarshal(files["package.json"], &manifest) != nil {
-		return nil
-	}
-	program := "npm"
-	for _, lock := range lockFiles {
-		if present(files, lock.file) != "" {
-			program = lock.program
-			break
-		}
-	}
-	var found []Detected
-	for _, script := range []string{"lint", "build", "test"} {
-		body, ok := manifest.Scripts[script]
-		if !ok || strings.Contains(body, "no test specified") { // what npm init writes
-			continue
-		}
-		found = append(found, hard(program+" run "+script, "package.json has a script "+script))
-	}
-	return found
+// hard adds a check that builds, that tests, or that the owner has given a name.
+func (d *Detection) hard(at stage, command, why string) {
+	d.Checks = append(d.Checks, Detected{command, why, Hard, at})
 }
 
-func cargo(files map[string][]byte) []Detected {
-	if present(files, "Cargo.toml") == "" {
-		return nil
-	}
-	return []Detected{hard("cargo build", "Cargo.toml is there"), hard("cargo test", "Cargo.toml is there")}
+// soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository passes it, nobody
+// has said: it warns.
+func (d *Detection) soft(at stage, command, why string) {
+	d.Checks = append(d.Checks, Detected{command, why, Soft, at})
 }
 
-func python(files map[string][]byte) []Detected {
-	if present(files, "tox.ini") != "" {
-		return []Detected{hard("tox", "tox.ini is there")}
-	}
-	if present(files, "pytest.ini") != "" {
-		return []Detected{hard("python3 -m pytest", "pytest.ini is there")}
-	}
-	for _, name := range []string{"pyproject.toml", "setup.cfg"} {
-		if bytes.Contains(files[name], []byte("pytest")) {
-			return []Detected{hard("python3 -m pytest", name+" names pytest")}
-		}
-	}
-	return nil
+// locked adds what installs exactly what a lock file says.
+func (d *Detection) locked(command, why string) { d.Setup = append(d.Setup, Step{command, why, true}) }
+
+// installs adds what installs what a manifest asks for.
+func (d *Detection) installs(command, why string) {
+	d.Setup = append(d.Setup, Step{command, why, false})
 }
 
-func maven(files map[string][]byte) []Detected {
-	if present(files, "pom.xml") == "" {
-		return nil
-	}
-	if present(files, "mvnw") != "" {
-		return []Detected{hard("./mvnw -B verify", "pom.xml and mvnw are there")}
-	}
-	return []Detected{hard("mvn -B verify", "pom.xml is there")}
-}
+func (d *Detection) note(sentence string) { d.Notes = append(d.Notes, sentence) }
 
-func gradle(files map[string][]byte) []Detected {
-	name := present(files, "build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
-	if name == "" {
-		return nil
-	}
-	if present(files, "gradlew") != "" {
-		return []Detected{hard("./gradlew check", name+" and gradlew are there")}
-	}
-	return []Detected{hard("gradle check", name+" is there")}
-}
-
-// present is the first of the names that is there.
-func present(files map[string][]byte, names ...string) string {
+// first is the first of the names that is there; "" none.
+func (s shown) first(names ...string) string {
 	for _, name := range names {
-		if _, ok := files[name]; ok {
+		if _, ok := s[name]; ok {
 			return name
 		}
 	}
 	return ""
 }
+
+func (s shown) has(name string) bool { _, ok := s[name]; return ok }
+
+// ending are the names that end so, sorted.
+func (s shown) ending(suffixes ...string) []string {
+	var found []string
+	for name := range s {
+		if slices.ContainsFunc(suffixes, func(suffix string) bool { return len(name) > len(suffix) && strings.HasSuffix(name, suffix) }) {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// says reports whether a file's content matches.
+func (s shown) says(name string, p *pattern) bool { return p.Match(s[name]) }
+
+var wholeName = lazy(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,79}$`)
+
+// safeName reports whether a name out of a repository may stand in a command line: no option, no way out of the repository, nothing
+// that a shell understands.
+func safeName(name string) bool { return wholeName.MatchString(name) && !strings.Contains(name, "..") }

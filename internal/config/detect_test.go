@@ -1,64 +1,214 @@
 package config
 
 import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
-func TestDetectChecks(t *testing.T) {
-	type files map[string][]byte
-	for _, test := range []struct {
-		name  string
-		files files
-		want  []string
-	}{
-		{"nothing", files{"README.md": nil}, nil},
-		{"a Makefile wins", files{"Makefile": []byte("all: build\nlint test: build\n\tgo test\n"), "go.mod": nil}, []string{"make lint", "make test"}},
-		{"check and test", files{"Makefile": []byte("check:\n\ttrue\n.PHONY: test\ntest ::\n\ttrue")}, []string{"make check", "make test"}},
-		{"an assignment is no target", files{"Makefile": []byte("test := 1\ncheck ::= 2\nlint = 3\n")}, nil},
-		{"a recipe line is no target", files{"Makefile": []byte("all:\n\ttest: no\n")}, nil},
-		{".PHONY alone is no target", files{"Makefile": []byte(".PHONY: test\n")}, nil},
-		{"a last line without an end", files{"GNUmakefile": []byte("test:")}, []string{"make test"}},
-		{"a Makefile without test loses", files{"Makefile": []byte("lint:\n\ttrue\n"), "go.mod": nil},
-			[]string{"go build ./...", "go vet ./...", "go test ./..."}},
-		{"a Makefile without test is better than nothing", files{"Makefile": []byte("lint:\n\ttrue\n")}, []string{"make lint"}},
-		{"npm", files{"package.json": []byte(`{"scripts":{"test":"vitest","lint":"eslint .","start":"x"}}`), "package-lock.json": nil},
-			[]string{"npm run lint", "npm run test"}},
-		{"no lock file", files{"package.json": []byte(`{"scripts":{"build":"tsc"}}`)}, []string{"npm run build"}},
-		{"pnpm", files{"package.json": []byte(`{"scripts":{"test":"vitest"}}`), "pnpm-lock.yaml": nil}, []string{"pnpm run test"}},
-		{"yarn", files{"package.json": []byte(`{"scripts":{"test":"vitest"}}`), "yarn.lock": nil}, []string{"yarn run test"}},
-		{"npm init's own test", files{"package.json": []byte(`{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`)}, nil},
-		{"a broken package.json", files{"package.json": []byte(`{`)}, nil},
-		{"rust", files{"Cargo.toml": nil}, []string{"cargo build", "cargo test"}},
-		{"tox", files{"tox.ini": nil, "pyproject.toml": []byte("[tool.pytest.ini_options]")}, []string{"tox"}},
-		{"pyproject with pytest", files{"pyproject.toml": []byte("[tool.pytest.ini_options]")}, []string{"python3 -m pytest"}},
-		{"pyproject without", files{"pyproject.toml": []byte("[project]")}, nil},
-		{"pytest.ini", files{"pytest.ini": nil}, []string{"python3 -m pytest"}},
-		{"maven", files{"pom.xml": nil}, []string{"mvn -B verify"}},
-		{"maven wrapper", files{"pom.xml": nil, "mvnw": nil}, []string{"./mvnw -B verify"}},
-		{"gradle", files{"build.gradle": nil}, []string{"gradle check"}},
-		{"gradle wrapper", files{"build.gradle.kts": nil, "gradlew": nil}, []string{"./gradlew check"}},
-		{"two kinds", files{"go.mod": nil, "package.json": []byte(`{"scripts":{"test":"x"}}`)},
-			[]string{"go build ./...", "go vet ./...", "go test ./...", "npm run test"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
+var update = flag.Bool("update", false, "write the table of docs/detection.md")
+
+func (r detectRow) contents() map[string][]byte {
+	files := map[string][]byte{}
+	for name, content := range r.files {
+		files[name] = []byte(content)
+	}
+	return files
+}
+
+func TestDetect(t *testing.T) {
+	for _, row := range detectRows {
+		t.Run(row.name, func(t *testing.T) {
+			files := row.contents()
+			found := Detect(files)
 			var got []string
-			for _, d := range DetectChecks(test.files) {
-				got = append(got, d.Command)
-				if d.Why == "" || d.Severity != Hard {
-					t.Errorf("%+v lacks a reason or is not hard", d)
-				}
+			for _, d := range found.Checks {
+				got = append(got, map[string]string{Hard: "", Soft: "~"}[d.Severity]+d.Command)
+				sameWhy(t, d.Command, d.Why, files)
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
+			if !slices.Equal(got, row.checks) {
+				t.Errorf("checks are\n%q, want\n%q", got, row.checks)
+			}
+			setup, _ := DetectSetup(files)
+			if setup != row.setup {
+				t.Errorf("setup is %q, want %q", setup, row.setup)
+			}
+			for _, s := range found.Setup {
+				sameWhy(t, s.Command, s.Why, files)
+			}
+			if len(found.Notes) != len(row.notes) {
+				t.Fatalf("notes are %q, want %q", found.Notes, row.notes)
+			}
+			for i, note := range found.Notes {
+				if !strings.HasPrefix(note, row.notes[i]) {
+					t.Errorf("note %q does not begin with %q", note, row.notes[i])
+				}
 			}
 		})
 	}
 }
 
+// sameWhy: a reason names a file that is there.
+func sameWhy(t *testing.T, command, why string, files map[string][]byte) {
+	t.Helper()
+	for name := range files {
+		if strings.Contains(why, name) {
+			return
+		}
+	}
+	t.Errorf("%s: the reason %q names no file", command, why)
+}
+
 func TestDetectedGuardrailIsComplete(t *testing.T) {
-	g := DetectChecks(map[string][]byte{"Cargo.toml": nil})[1].Guardrail()
-	if g.Name != "cargo test" || g.FailAction != Append || g.Severity != Hard || g.Timeout == 0 {
+	found := DetectChecks(map[string][]byte{"Cargo.toml": nil, "rustfmt.toml": nil})
+	if g := found[2].Guardrail(); g.Name != "cargo test" || g.FailAction != Append || g.Severity != Hard || g.Timeout != Duration(hardTimeout) {
 		t.Errorf("%+v", g)
 	}
+	if g := found[0].Guardrail(); g.Severity != Soft || g.Timeout != Duration(softTimeout) {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestDetectFilesAreThoseThatAreRead: what a row gives content to in order to be detected, a real repository is asked for too.
+func TestDetectFilesAreThoseThatAreRead(t *testing.T) {
+	for _, row := range detectRows {
+		given, err := Shown(slices.Collect(func(yield func(string) bool) {
+			for name := range row.files {
+				if !yield(name) {
+					return
+				}
+			}
+		}), func(name string, _ int) ([]byte, error) { return []byte(row.files[name]), nil })
+		if err != nil || !reflect.DeepEqual(Detect(given), Detect(row.contents())) {
+			t.Errorf("%s: read by its names, a repository shows %+v, %v", row.name, Detect(given), err)
+		}
+	}
+}
+
+func TestShown(t *testing.T) {
+	files, err := Shown([]string{"Makefile", "README.md"}, func(name string, most int) ([]byte, error) {
+		return []byte(strings.Repeat("x", most+1)), nil
+	})
+	if _, there := files["README.md"]; err != nil || !there || files["README.md"] != nil || len(files["Makefile"]) != DetectBytes || len(files) != 2 {
+		t.Errorf("%d files, the Makefile of %d bytes, %v", len(files), len(files["Makefile"]), err)
+	}
+	broken := errors.New("no disk")
+	if _, err := Shown([]string{"Makefile"}, func(string, int) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBelow(t *testing.T) {
+	got := Below([]string{"README.md", "go.mod", "api/go.mod", "api/main.go", "apps/web/package.json", "a/b/c/go.mod", "web/node_modules/package.json", "node_modules/x/package.json",
+		"-x/go.mod", "we;b/package.json", "a/Makefile", "b/Cargo.toml", "c/pom.xml", "d/pom.xml"})
+	if want := []string{"api/go.mod", "apps/web/package.json", "a/Makefile", "b/Cargo.toml", "c/pom.xml"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// line is all that a command line can be made of.
+var line = regexp.MustCompile(`^[A-Za-z0-9 ._/:=@\[\]'-]+( && [A-Za-z0-9 ._/:=@\[\]'-]+)*$`)
+
+func wellFormed(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	found := Detect(files)
+	for _, d := range found.Checks {
+		if !line.MatchString(d.Command) || strings.Contains(d.Command, "..'") || strings.Contains(strings.ReplaceAll(d.Command, "/...", ""), "..") || d.Why == "" || len(d.Command) > 6000 {
+			t.Errorf("check %q, %q", d.Command, d.Why)
+		}
+	}
+	for _, s := range found.Setup {
+		if !line.MatchString(s.Command) || s.Why == "" {
+			t.Errorf("setup %q, %q", s.Command, s.Why)
+		}
+	}
+	if !reflect.DeepEqual(found, Detect(files)) {
+		t.Error("the same files are seen differently")
+	}
+}
+
+// FuzzDetect: whatever is in files, and whatever they are called, a command line is made of fixed words and plain names.
+func FuzzDetect(f *testing.F) {
+	for _, row := range detectRows {
+		for name, content := range row.files {
+			f.Add(name, content, "x.sln")
+		}
+	}
+	for _, hostile := range []string{"use ./$(reboot)\n", "use (\n\t./a`b`\n)\n", `{"packageManager":"npm;x@1","scripts":{"lint; x":"y","test":"vitest --watch $(x)"}}`, "test;x:\n\ttrue\n",
+		"tasks:\n  test; x: y\n", `{"workflowPresets":[{"name":"a b"},{"name":"-x"}]}`, "[project.optional-dependencies]\n\"test'; x\"=['pytest']\n"} {
+		f.Add("go.work", hostile, "a b.sln")
+	}
+	f.Fuzz(func(t *testing.T, name, content, other string) {
+		for _, known := range DetectFiles {
+			files := map[string][]byte{known: []byte(content), name: []byte(content), other: nil}
+			if known == "CMakePresets.json" {
+				files["CMakeLists.txt"] = nil
+			}
+			wellFormed(t, files)
+		}
+	})
+}
+
+// TestDetectIsBounded: no content within the bound keeps it busy for long, or brings it down.
+func TestDetectIsBounded(t *testing.T) {
+	for _, part := range []string{"[", "{", "a.", "a={", `{"a":`, "- ", "a:\n ", "[a.b]\n", "[[a]]\n", "test: ", "'", "use ./a\n", "\x00", "tasks:\n"} {
+		content := []byte(strings.Repeat(part, DetectBytes/len(part)))
+		for _, prefix := range []string{"", "a=", "[", `{"scripts":`} {
+			files := map[string][]byte{}
+			for _, name := range DetectFiles {
+				files[name] = append([]byte(prefix), content...)
+			}
+			wellFormed(t, files)
+		}
+	}
+}
+
+// TestDetectionIsDocumented: the rows of docs/detection.md are what the examples show.
+func TestDetectionIsDocumented(t *testing.T) {
+	const file, head = "../../docs/detection.md", "| there is | checks | installed before |\n|---|---|---|\n"
+	var table strings.Builder
+	for _, row := range detectRows {
+		if !row.doc {
+			continue
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s |\n", row.name, documented(row.checks), cmp.Or(documented([]string{row.setup}), "–"))
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), head)
+	end := strings.Index(rest, "\n\n") + 1
+	if !found || end == 0 {
+		t.Fatalf("%s has no table %q with an empty line behind it", file, head)
+	}
+	if rest[:end] == table.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not what the code does; run the tests of internal/config with -update. Want:\n%s", file, table.String())
+	}
+	if err := os.WriteFile(file, []byte(before+head+table.String()+rest[end:]), 0o644); err != nil { //nolint:gosec // a document
+		t.Fatal(err)
+	}
+}
+
+// documented are commands for a table.
+func documented(commands []string) string {
+	var out []string
+	for _, c := range commands {
+		if soft := strings.TrimPrefix(c, "~"); soft != c {
+			out = append(out, "`"+soft+"` (soft)")
+		} else if c != "" {
+			out = append(out, "`"+c+"`")
+		}
+	}
+	return strings.Join(out, ", ")
 }

@@ -147,11 +147,17 @@ type Expect struct {
 const (
 	Hard    = "hard"
 	Soft    = "soft"
-	Off     = "off" // of a built-in check alone
+	Off     = "off" // of a built-in check alone, and of the setting ciGate
 	Append  = "APPEND"
 	Prepend = "PREPEND"
 	Replace = "REPLACE"
 )
+
+// WaitForCI is the setting ciGate of a run that waits for other workflows.
+const WaitForCI = "wait"
+
+// EachComment is the setting comments of a run that gets a comment for each iteration.
+const EachComment = "each"
 
 // SCM is a source control command and what it does after a passed iteration (S1-99…S1-106).
 type SCM struct {

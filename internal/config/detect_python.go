@@ -1,0 +1,232 @@
+package config
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// requirements are files of pip that name what tests need, besides the first, which names what the program needs.
+var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "requirements-test.txt", "requirements_test.txt", "test-requirements.txt"}
+
+// pythonManager keeps a project's environment: what it runs is found there.
+type pythonManager struct {
+	program string
+	lock    string
+	table   string // of pyproject.toml, that shows it too
+	run     string
+	setup   string
+}
+
+// The first that is there is taken.
+var pythonManagers = []pythonManager{
+	{"uv", "uv.lock", "tool.uv", "uv run ", "uv sync --all-extras --all-groups"},
+	{"poetry", "poetry.lock", "tool.poetry", "poetry run ", "poetry install --all-extras"},
+	{"pdm", "pdm.lock", "tool.pdm", "pdm run ", "pdm install"},
+	{"pipenv", "Pipfile", "", "pipenv run ", "pipenv install --dev"},
+}
+
+// python is what is known of a project of Python.
+type python struct {
+	files   shown
+	project table // pyproject.toml
+	manager pythonManager
+	d       Detection
+}
+
+// pythonProject takes tox or nox as the owner's word, else what is configured: pytest, or the tests of the standard library.
+func pythonProject(files shown) Detection {
+	if files.first("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "noxfile.py", "pytest.ini", "manage.py", "Pipfile") == "" &&
+		files.first(requirements...) == "" {
+		return Detection{}
+	}
+	p := &python{files: files}
+	p.project = files.table("pyproject.toml", &p.d)
+	if p.owner() {
+		return p.d
+	}
+	p.install()
+	p.linters()
+	p.tests()
+	if len(p.d.Checks) == 0 {
+		p.d.Setup = nil // nothing needs it
+	}
+	return p.d
+}
+
+// owner takes the programs that make their environments themselves. Interpreters that are not here are passed over: no runner has all.
+func (p *python) owner() bool {
+	const tox, nox = "tox --skip-missing-interpreters true", "nox --no-error-on-missing-interpreters"
+	switch {
+	case p.files.first("tox.ini", "tox.toml") != "":
+		p.d.hard(atTest, tox, p.files.first("tox.ini", "tox.toml")+" is there")
+	case p.project.has("tool.tox"):
+		p.d.hard(atTest, tox, "pyproject.toml has a table tool.tox")
+	case p.files.says("setup.cfg", toxSection):
+		p.d.hard(atTest, tox, "setup.cfg has a section tox:tox")
+	case p.files.has("noxfile.py"):
+		p.d.hard(atTest, nox, "noxfile.py is there")
+	default:
+		return false
+	}
+	return true
+}
+
+var (
+	toxSection    = lazy(`(?m)^\[tox:tox\]`)
+	pytestSection = lazy(`(?m)^\[tool:pytest\]`)
+	mypySection   = lazy(`(?m)^\[mypy\]`)
+	asksForPytest = lazy(`(?mi)^\s*pytest\s*([\[<>=!~;,#@ ]|$)`)
+)
+
+// install finds out who keeps the environment, and how it is made.
+func (p *python) install() {
+	for _, m := range pythonManagers {
+		switch {
+		case p.files.has(m.lock):
+			p.manager = m
+			p.d.locked(m.setup, m.lock+" is there")
+			return
+		case m.table != "" && p.project.has(m.table) && !p.project.has("tool.hatch.envs"):
+			p.manager = m
+			p.d.installs(m.setup, "pyproject.toml has a table "+m.table)
+			return
+		}
+	}
+	if p.project.has("tool.hatch.envs") {
+		p.manager = pythonManager{program: "hatch", run: "hatch run "}
+		return
+	}
+	p.pip()
+}
+
+// extras are names of optional dependencies that are for tests.
+var extras = []string{"test", "tests", "testing", "dev", "develop"}
+
+// pip is the way of projects without a manager.
+func (p *python) pip() {
+	var arguments, whys []string
+	for _, name := range requirements {
+		if p.files.has(name) {
+			arguments, whys = append(arguments, "-r "+name), append(whys, name)
+		}
+	}
+	if p.project.has("build-system") || p.project.has("project") || p.files.has("setup.py") {
+		itself := "-e ."
+		for _, extra := range extras {
+			if _, ok := p.project.at("project.optional-dependencies")[extra]; ok {
+				itself = "-e '.[" + extra + "]'"
+				break
+			}
+		}
+		arguments, whys = append(arguments, itself), append(whys, p.files.first("pyproject.toml", "setup.py"))
+	}
+	if len(arguments) > 0 {
+		verb := " is there"
+		if len(whys) > 1 {
+			verb = " are there"
+		}
+		p.d.installs("python3 -m pip install "+strings.Join(arguments, " "), strings.Join(whys, ", ")+verb)
+	}
+}
+
+// module is how a program of the environment is run.
+func (p *python) module(name string) string {
+	if p.manager.run != "" {
+		return p.manager.run + name
+	}
+	return "python3 -m " + name
+}
+
+// linters are only known by their configuration.
+func (p *python) linters() {
+	for _, l := range []struct {
+		at      stage
+		run     string
+		files   []string
+		table   string
+		section *pattern
+	}{
+		{atLint, "ruff check .", []string{"ruff.toml", ".ruff.toml"}, "tool.ruff", nil},
+		{atTypes, "mypy .", []string{"mypy.ini", ".mypy.ini"}, "tool.mypy", mypySection},
+	} {
+		switch name := p.files.first(l.files...); {
+		case name != "":
+			p.d.soft(l.at, p.module(l.run), name+" is there")
+		case p.project.has(l.table):
+			p.d.soft(l.at, p.module(l.run), "pyproject.toml has a table "+l.table)
+		case l.section != nil && p.files.says("setup.cfg", l.section):
+			p.d.soft(l.at, p.module(l.run), "setup.cfg has a section mypy")
+		}
+	}
+}
+
+func (p *python) tests() {
+	dir := p.files.first("tests", "test")
+	switch why := p.pytest(); {
+	case why != "" && p.manager.program == "hatch":
+		p.d.hard(atTest, "hatch test", why)
+	case why != "":
+		p.d.hard(atTest, p.module("pytest"), why)
+	case p.files.has("manage.py"):
+		p.d.hard(atTest, p.python()+" manage.py test", "manage.py is there, and nothing names pytest")
+	case dir != "":
+		p.d.hard(atTest, p.python()+" -m unittest discover -s "+dir, dir+" is there, and nothing names pytest")
+	}
+}
+
+func (p *python) python() string {
+	if p.manager.run != "" {
+		return p.manager.run + "python"
+	}
+	return "python3"
+}
+
+// pytest is what shows that pytest tests; "" nothing.
+func (p *python) pytest() string {
+	if name := p.files.first("pytest.ini", ".pytest.ini", "conftest.py"); name != "" {
+		return name + " is there"
+	}
+	if p.project.has("tool.pytest") {
+		return "pyproject.toml has a table tool.pytest"
+	}
+	if p.files.says("setup.cfg", pytestSection) {
+		return "setup.cfg has a section tool:pytest"
+	}
+	if names(p.project, 0) {
+		return "pyproject.toml names pytest"
+	}
+	for _, name := range append([]string{"setup.cfg", "Pipfile"}, requirements...) {
+		if p.files.says(name, asksForPytest) {
+			return name + " names pytest"
+		}
+	}
+	return ""
+}
+
+const maxDepth = 10 // of what is looked through
+
+// names reports whether pytest is a key, or a text asks for it as a dependency, anywhere in a value.
+func names(value any, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch v := value.(type) {
+	case table:
+		return names(map[string]any(v), depth)
+	case map[string]any:
+		if _, ok := v["pytest"]; ok {
+			return true
+		}
+		for _, inner := range v {
+			if names(inner, depth+1) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(inner any) bool { return names(inner, depth+1) })
+	case string:
+		return len(v) < 200 && !bytes.ContainsRune([]byte(v), '\n') && asksForPytest.MatchString(v)
+	}
+	return false
+}
