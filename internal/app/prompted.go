@@ -68,7 +68,7 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
 		return result, err
 	}
-	return result, p.finish(shop, result)
+	return result, p.finish(late, shop, result)
 }
 
 // outcomeOf is the outcome of a run that could not begin.
@@ -286,8 +286,8 @@ func short(s string) string {
 }
 
 // finish says how it ended, and writes the reports.
-func (p *Prompted) finish(shop *workshop, result loop.Result) error {
-	file, err := writeReports(shop.dir, p.view(result.State))
+func (p *Prompted) finish(ctx context.Context, shop *workshop, result loop.Result) error {
+	file, err := writeReports(shop.dir, shop.detail(ctx, p.view(result.State), nil))
 	n := len(result.State.Iterations)
 	switch {
 	case result.Outcome == loop.Done:

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,9 +26,18 @@ func conclusion(o loop.Outcome) string {
 
 // report writes what the runner shows: the job summary, the outputs, and the report as a file.
 func (a *Action) report(result loop.Result) error {
+	return a.reportOn(context.Background(), nil, result)
+}
+
+// reportOn is the same with all that the run's journal and commits tell; work may be nil.
+func (a *Action) reportOn(ctx context.Context, work *opened, result loop.Result) error {
 	v := a.view(result.State)
 	a.Runner.Summary(report.Summary(v))
-	file, err := writeReports(a.reportDir(result.State.Start.Run), v)
+	detail := report.Detail{View: v}
+	if work != nil {
+		detail = work.shop.detail(ctx, v, work.ledger.journal.Bytes())
+	}
+	file, err := writeReports(a.reportDir(result.State.Start.Run), detail)
 	a.warn("writing the report", err)
 	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" { // in a container the workspace has another path
 		file = inside
@@ -72,26 +82,26 @@ func (a *Action) outputs(result loop.Result, file string) error {
 	return a.Runner.SetOutputs(values)
 }
 
-// writeReports writes the reports of a run as files and returns the page's path: report.html, the same as report.md, and for a run
-// that a limit stopped failure.md. An empty dir writes nothing.
-func writeReports(dir string, v report.View) (string, error) {
+// writeReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md with the summary,
+// and for a run that a limit stopped failure.md. An empty dir writes nothing.
+func writeReports(dir string, d report.Detail) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("making the report's directory: %w", err)
 	}
-	sections := []report.Section{{Heading: "Summary", Markdown: report.Summary(v)}}
 	write := func(name string, content []byte) error {
 		return writeFile(filepath.Join(dir, name), content)
 	}
-	err := write("report.md", []byte(report.Summary(v)))
-	if end := v.State.End; end != nil && end.Outcome.Limited() {
-		failure := report.Failure(v)
-		sections = append(sections, report.Section{Heading: "Failure report", Markdown: failure})
-		err = errors.Join(err, write("failure.md", []byte(failure)))
+	err := write("report.md", []byte(report.Summary(d.View)))
+	if end := d.State.End; end != nil && end.Outcome.Limited() {
+		err = errors.Join(err, write("failure.md", []byte(report.Failure(d.View))))
 	}
-	page, perr := report.Page("ralph: "+v.State.Start.Task, sections...)
 	file := filepath.Join(dir, "report.html")
+	page, perr := report.HTML(d)
+	if perr != nil { // better a poorer page than none
+		page, _ = report.Page("ralph: "+d.State.Start.Task, report.Section{Heading: "Summary", Markdown: report.Summary(d.View)})
+	}
 	return file, errors.Join(err, perr, write(filepath.Base(file), page))
 }

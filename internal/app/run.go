@@ -79,7 +79,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if l.one != nil && result.Outcome.Limited() { // the next task begins without what failed (S0-72)
 		err = work.shop.tree.Return(late)
 	}
-	return result, errors.Join(err, l.finish(work, result))
+	return result, errors.Join(err, l.finish(late, work, result))
 }
 
 // given is what a run takes from the directory's files, once, before the first turn of an agent (C29).
@@ -185,9 +185,9 @@ func (l *Local) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post
 }
 
 // finish writes the reports and clears up (S0-63…S0-65).
-func (l *Local) finish(work *opened, result loop.Result) error {
+func (l *Local) finish(ctx context.Context, work *opened, result loop.Result) error {
 	v := l.view(result.State)
-	file, err := writeReports(work.shop.dir, v)
+	file, err := writeReports(work.shop.dir, work.shop.detail(ctx, v, work.ledger.journal.Bytes()))
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(l.Dir, stateFile))
 		l.log("SUCCESS: %s completed in %d iterations", result.State.Start.Task, len(result.State.Iterations))

@@ -3,6 +3,7 @@
   'use strict';
   const by = (id) => document.getElementById(id);
   const query = by('query'), found = by('found'), fold = by('fold'), main = document.querySelector('main');
+  const before = by('before'), after = by('after');
   const iterations = [...document.querySelectorAll('details.iteration')];
   const folds = [...document.querySelectorAll('details')];
   const most = 500; // marks; a word that is everywhere need not be painted everywhere
@@ -39,7 +40,11 @@
   }
 
   function search() {
-    const words = query.value.trim();
+    look(query.value.trim());
+    before.hidden = after.hidden = !marks.length;
+  }
+
+  function look(words) {
     unmark();
     if (words.length < 2) {
       restore();
@@ -92,8 +97,8 @@
   document.addEventListener('keydown', (e) => {
     if (e.key === '/' && document.activeElement !== query) { e.preventDefault(); query.focus(); }
   });
-  by('before').addEventListener('click', () => step(-1));
-  by('after').addEventListener('click', () => step(1));
+  before.addEventListener('click', () => step(-1));
+  after.addEventListener('click', () => step(1));
   fold.addEventListener('click', () => {
     const open = fold.textContent === 'Open all';
     for (const d of folds) d.open = open;

@@ -129,13 +129,13 @@ func (v View) iterationFacts(it *loop.Iteration) (list []fact) {
 		}
 	}
 	add("For", v.aim(it), "")
-	add("Claim", v.claimed(it), "")
+	add("Claim", v.claimLine(it), "")
 	if c := it.Commit; c != nil && !c.Empty && !c.Unseen {
 		url := ""
 		if plainHash.MatchString(c.SHA) {
 			url = v.at("commit/" + c.SHA)
 		}
-		add("Commit", v.brief(c.SHA, 13), url)
+		add("Commit", v.brief(c.SHA[:min(len(c.SHA), 12)], 12), url)
 	}
 	if c := it.Commit; c != nil {
 		add("Note", v.brief(c.Note, 300), "")
@@ -169,8 +169,8 @@ func (v View) aim(it *loop.Iteration) string {
 	return aim
 }
 
-// claimed is what the agent said of its work, which proves nothing.
-func (v View) claimed(it *loop.Iteration) string {
+// claimLine is what the agent said of its work, which proves nothing.
+func (v View) claimLine(it *loop.Iteration) string {
 	switch {
 	case it.Turn.Class != loop.OK:
 		return v.brief(string(it.Turn.Class)+": "+it.Turn.Reason, 300)

@@ -119,7 +119,31 @@ func (v View) ended(it *loop.Iteration) string {
 	if f := it.Failure(); it.Judged && f != nil {
 		return "failed: " + v.brief(f.Check, 80)
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(plainWords(v.result(it)), "✅ "), "⏳ ")
+	if !it.Judged {
+		return strings.TrimPrefix(plainWords(v.unjudged(it)), "⏳ ")
+	}
+	skipped, passed := 0, 0
+	for _, c := range it.Verdicts {
+		if c.Skipped != "" {
+			skipped++
+		} else if c.Pass {
+			passed++
+		}
+	}
+	words := []string{handedWord(it), fmt.Sprintf("%d passed", passed)}
+	if skipped > 0 {
+		words = append(words, fmt.Sprintf("%d skipped", skipped))
+	}
+	if warned := failing(it.Verdicts); warned > 0 {
+		words = append(words, count(warned, "warning"))
+	}
+	return joinedBy(", ", words...)
+}
+
+// handedWord is what an iteration made of its story, without the sign.
+func handedWord(it *loop.Iteration) string {
+	_, word, _ := strings.Cut(handed(it), " ")
+	return word
 }
 
 // between are the things that happened to the run outside its iterations.
