@@ -160,7 +160,7 @@ func labelTakenOff(ev Event, rules Rules) Asking {
 func worded(ev Event, rules Rules) (Asking, Command, error) {
 	body := ""
 	switch {
-	case ev.Comment != nil && ev.Comment.UpdatedAt.After(ev.Comment.CreatedAt):
+	case ev.Comment != nil && !ev.Comment.Inline && ev.Comment.UpdatedAt.After(ev.Comment.CreatedAt):
 		return EditedComment, Command{}, nil
 	case ev.Comment != nil:
 		body = ev.Comment.Body
@@ -226,7 +226,7 @@ func untold(name string) Asking {
 	switch name {
 	case "issue_comment.edited", "pull_request_review_comment.edited", "pull_request_review.edited":
 		return EditedComment
-	case "issues.edited", "pull_request.edited":
+	case "issues.edited", "pull_request.edited", "pull_request_target.edited":
 		return EditedIssue
 	}
 	return Anything

@@ -1,0 +1,39 @@
+package event
+
+import (
+	"slices"
+	"strings"
+)
+
+// Permission is what the collaborator-permission API said about one login. Level is GitHub's legacy permission (admin, write, read,
+// none), to which maintain, triage and custom roles are already mapped (B-10). Err is set when the lookup failed.
+type Permission struct {
+	Level string
+	Role  string // the role's own name, as in "triage", or a custom one; empty when it was not told
+	Err   error
+}
+
+func (p Permission) writes() bool {
+	return p.Err == nil && slices.Contains([]string{"admin", "maintain", "write"}, p.Level)
+}
+
+// Facts are everything that is read from GitHub before a decision, once.
+type Facts struct {
+	Self        string                // the login ralph writes as
+	Labeller    string                // Labeled: who put the label on, from the event log
+	Permissions map[string]Permission // by login, lower case
+	Comments    []Comment             // the comments, oldest first
+	// Dropped counts comments whose author could not be looked up within the call budget; they do not reach the agent.
+	Dropped int
+}
+
+// Pull is a pull request of ours.
+type Pull struct {
+	Number int
+	NodeID string
+	URL    string
+	Draft  bool
+}
+
+// CanWrite reports whether login has write access by the facts; false when it was not looked up.
+func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }

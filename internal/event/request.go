@@ -1,0 +1,81 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rules are the settings that decide what is asked and who may ask.
+type Rules struct {
+	TriggerLabel  string   // "ralph"
+	TriggerPhrase string   // "/ralph"
+	AllowedBots   []string // exact logins (B-11)
+	// CommentsBy says whose comments reach the agent (B-13).
+	CommentsBy CommentsBy
+	// CIGate says that a run waits for other workflows (B-08).
+	CIGate bool
+}
+
+// CommentsBy is whose comments reach the agent: those of people with write access, or of Logins alone. The zero value is people with
+// write access.
+type CommentsBy struct {
+	Nobody bool
+	Logins []string // besides or instead of people with write access, see Only
+	Only   bool     // Logins alone
+}
+
+// PlanLabel is the label that asks for a plan: "ralph:plan".
+func (r Rules) PlanLabel() string { return r.TriggerLabel + ":plan" }
+
+// StatusLabel is the label that shows a state: "ralph:running", "ralph:review", "ralph:waiting", "ralph:failed".
+func (r Rules) StatusLabel(state string) string { return r.TriggerLabel + ":" + state }
+
+// Reads reports whether the agent reads what login wrote; writes says whether it has write access. A login counts when it is the same
+// but for upper and lower case.
+func (c CommentsBy) Reads(login string, writes bool) bool {
+	switch {
+	case c.Nobody || login == "":
+		return false
+	case slices.ContainsFunc(c.Logins, func(l string) bool { return strings.EqualFold(l, login) }):
+		return true
+	}
+	return writes && !c.Only
+}
+
+// Request is what an event asks for, once it is known to be ours.
+type Request struct {
+	Command
+	Asking     Asking // the row of the table; empty in a request that no event made, which is one by its verb
+	Event      Event
+	Prompt     string     // a dispatch without an issue
+	PlanFile   string     // of a plan in the repository, from its top; Verb is Run
+	Pull       int        // the pull request of the run that it is about, once that is known
+	CommentsBy CommentsBy // whose comments the agent reads
+}
+
+// Skip says why an event is not ours. It is a value, not an error: the job ends quietly with exit 0.
+type Skip struct{ Reason string }
+
+// Read says what an event asks for: a request, a skip with its reason, or a *UsageError for a command that cannot be followed.
+func Read(ev Event, rules Rules) (Request, *Skip, error) {
+	req := Request{Event: ev, CommentsBy: rules.CommentsBy}
+	if ev.Issue == nil && (ev.Kind == Labeled || ev.Kind == Unlabeled || ev.Kind == Closed || ev.Kind == Commented || ev.Kind == Reviewed) {
+		return req, &Skip{fmt.Sprintf("%s names no issue", ev.Name)}, nil
+	}
+	asking, cmd, err := askingOf(ev, rules)
+	if err != nil {
+		return req, nil, err
+	}
+	if why, ok := hopeless(asking, ev); ok {
+		return req, &Skip{filled(why, ev, rules)}, nil
+	}
+	req.Asking, req.Command = asking, cmd
+	if req.Verb == "" {
+		req.Verb = headingOf(asking).verb
+	}
+	if ev.Kind == Dispatched {
+		req.Prompt, req.PlanFile = ev.Ask.Prompt, ev.Ask.Plan
+	}
+	return req, nil, nil
+}
