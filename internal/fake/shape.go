@@ -80,7 +80,7 @@ func (g *GitHub) issueShape(r *repo, is *issue) object {
 	o := object{
 		"id": is.id, "node_id": node("I", is.id), "url": api, "repository_url": g.repoAPI(r), "labels_url": api + "/labels{/name}",
 		"comments_url": api + "/comments", "events_url": api + "/events", "timeline_url": api + "/timeline",
-		"html_url": g.issuePage(r, is), "number": is.Number, "state": state(is), "state_reason": nil, "title": is.Title,
+		"html_url": g.issuePage(r, is), "number": is.Number, "state": state(is), "state_reason": stateReason(is), "title": is.Title,
 		"body": text(is.Body), "user": g.userShape(is.Author), "labels": g.labelShapes(r, is), "assignee": nil, "assignees": []object{},
 		"milestone": nil, "locked": false, "active_lock_reason": nil, "comments": len(is.comments), "closed_at": closedAt(is),
 		"created_at": stamp(is.CreatedAt), "updated_at": stamp(is.UpdatedAt), "author_association": association(r, is.Author),
@@ -102,6 +102,13 @@ func text(s string) any {
 		return nil
 	}
 	return s
+}
+
+func stateReason(is *issue) any {
+	if !is.Closed || is.pull != nil {
+		return nil
+	}
+	return "completed"
 }
 
 func closedAt(is *issue) any {

@@ -62,7 +62,7 @@ func (g *GitHub) pullShape(r *repo, is *issue) object {
 		"review_comment_url": g.repoAPI(r) + "/pulls/comments{/number}", "comments_url": issueAPI + "/comments", "statuses_url": statuses,
 		"number": is.Number, "state": state(is), "locked": false, "active_lock_reason": nil, "title": is.Title, "body": text(is.Body),
 		"user": g.userShape(is.Author), "labels": g.labelShapes(r, is), "milestone": nil, "created_at": stamp(is.CreatedAt),
-		"updated_at": stamp(is.UpdatedAt), "closed_at": closedAt(is), "merged_at": mergedAt(is), "merge_commit_sha": nil,
+		"updated_at": stamp(is.UpdatedAt), "closed_at": closedAt(is), "merged_at": mergedAt(is), "merge_commit_sha": text(is.pull.mergeSHA),
 		"assignee": nil, "assignees": []object{}, "requested_reviewers": []object{}, "requested_teams": []object{},
 		"head": g.endShape(r, p.headRepo, p.head, head), "base": g.endShape(r, "", p.base, g.branchSHA(r, p.base)),
 		"_links": object{
@@ -77,9 +77,13 @@ func (g *GitHub) pullShape(r *repo, is *issue) object {
 // fullPullShape is what an answer about a single pull request adds to one in a list.
 func (g *GitHub) fullPullShape(r *repo, is *issue) object {
 	o := g.pullShape(r, is)
+	mergedBy := any(nil)
+	if is.pull.mergedBy != "" {
+		mergedBy = g.userShape(is.pull.mergedBy)
+	}
 	for key, value := range (object{
-		"merged": is.pull.merged, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown", "merged_by": nil,
-		"comments": len(is.comments), "review_comments": 0, "maintainer_can_modify": false, "commits": 1, "additions": 1, "deletions": 0,
+		"merged": is.pull.merged, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown", "merged_by": mergedBy,
+		"comments": len(is.comments), "review_comments": len(is.pull.reviewComments()), "maintainer_can_modify": false, "commits": 1, "additions": 1, "deletions": 0,
 		"changed_files": 1,
 	}) {
 		o[key] = value

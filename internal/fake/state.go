@@ -114,6 +114,8 @@ type pull struct {
 	draft      bool
 	merged     bool
 	headSHA    string // last seen
+	mergedBy   string
+	mergeSHA   string
 	reviews    []*review
 	threads    []*thread
 }

@@ -1,0 +1,117 @@
+package fake
+
+import (
+	"fmt"
+	"path"
+)
+
+// WorkflowRunPayload is the payload of workflow_run.completed for a run of AddWorkflowRun's that has its conclusion.
+func (g *GitHub) WorkflowRunPayload(owner, name string, runID int64) []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r, w := g.mustRepo(owner, name), g.mustRun(owner, name, runID)
+	if w.Conclusion == "" {
+		panic(fmt.Sprintf("fake: run %d of %s has not ended", runID, r))
+	}
+	sender := w.Actor
+	if w.TriggeringActor != "" {
+		sender = w.TriggeringActor
+	}
+	return g.payload(r, sender, object{"action": "completed", "workflow_run": g.runShape(r, w), "workflow": g.workflowShape(r, w)})
+}
+
+func (g *GitHub) workflowShape(r *repo, w *run) object {
+	at, file := stamp(r.createdAt), path.Base(w.Path)
+	return object{
+		"id": w.workflowID, "node_id": node("W", w.workflowID), "name": w.Name, "path": w.Path, "state": "active", "created_at": at,
+		"updated_at": at, "url": fmt.Sprintf("%s/actions/workflows/%d", g.repoAPI(r), w.workflowID),
+		"html_url":  fmt.Sprintf("%s/%s/blob/%s/%s", g.url, r, r.defaultBranch, w.Path),
+		"badge_url": fmt.Sprintf("%s/%s/workflows/%s/badge.svg", g.url, r, file),
+	}
+}
+
+// CheckRunPayload is the payload of check_run.completed for a check run that has its conclusion.
+func (g *GitHub) CheckRunPayload(owner, name string, checkRunID int64) []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r, c := g.mustRepo(owner, name), g.mustCheckRun(owner, name, checkRunID)
+	if c.Conclusion == "" {
+		panic(fmt.Sprintf("fake: check run %d of %s has not ended", checkRunID, r))
+	}
+	o := g.checkRunShape(r, c)
+	o["check_suite"] = g.suiteShape(r, c.suite)
+	return g.payload(r, c.app.bot(), object{"action": "completed", "check_run": o})
+}
+
+// CheckSuitePayload is the payload of check_suite.completed for all that one App found out about a commit; app is its slug, github-actions
+// when it is empty. Every check run of the suite has its conclusion.
+func (g *GitHub) CheckSuitePayload(owner, name, sha, app string) []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.mustRepo(owner, name)
+	s := g.suite(r, g.appOf(app), sha)
+	o := g.suiteShape(r, s)
+	if o["status"] != "completed" {
+		panic(fmt.Sprintf("fake: the check suite of %s on %s has not ended", s.app.Slug, sha))
+	}
+	for key, v := range (object{
+		"latest_check_runs_count": len(r.checkRunsOf(s)), "check_runs_url": fmt.Sprintf("%s/check-suites/%d/check-runs", g.repoAPI(r), s.id),
+		"head_commit": g.headCommit(r, sha), "rerequestable": true, "runs_rerequestable": true,
+	}) {
+		o[key] = v
+	}
+	return g.payload(r, s.app.bot(), object{"action": "completed", "check_suite": o})
+}
+
+// bot is the login that an App writes as.
+func (a *App) bot() string { return a.Slug + "[bot]" }
+
+func (r *repo) checkRunsOf(s *suite) []*checkRun {
+	var all []*checkRun
+	for _, c := range r.checkRuns {
+		if c.suite == s {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (g *GitHub) suiteShape(r *repo, s *suite) object {
+	status, conclusion := s.state(r)
+	return object{
+		"id": s.id, "node_id": node("CS", s.id), "head_branch": text(s.branch), "head_sha": s.sha, "status": status,
+		"conclusion": text(conclusion), "url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), s.id), "before": nil, "after": s.sha,
+		"pull_requests": g.pullsAt(r, s.sha), "app": g.appShape(s.app), "created_at": stamp(s.at), "updated_at": stamp(g.time()),
+	}
+}
+
+// state is what a suite's newest run of each name comes to.
+func (s *suite) state(r *repo) (status, conclusion string) {
+	newest := map[string]*checkRun{}
+	for _, c := range r.checkRunsOf(s) {
+		newest[c.Name] = c
+	}
+	conclusion = "success"
+	for _, c := range newest {
+		switch c.Conclusion {
+		case "":
+			return "in_progress", ""
+		case "success", "neutral", "skipped":
+		default:
+			conclusion = "failure"
+		}
+	}
+	if len(newest) == 0 {
+		return "queued", ""
+	}
+	return "completed", conclusion
+}
+
+// RepositoryDispatchPayload is the payload of repository_dispatch: eventType is what was sent as event_type, clientPayload anything that
+// becomes a JSON object.
+func (g *GitHub) RepositoryDispatchPayload(owner, name, sender, eventType string, clientPayload any) []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.mustRepo(owner, name)
+	return g.payload(r, sender, object{"action": eventType, "branch": r.defaultBranch, "client_payload": clientPayload})
+}
