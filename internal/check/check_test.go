@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -175,6 +176,12 @@ func TestParseAnswer(t *testing.T) {
 		{"no tree", `{"verdict":"approve"}`, "", "speaks of the tree"},
 		{"wrong types", `{"verdict":"approve","tree":"t","issues":"none"}`, "", "cannot be read"},
 		{"nothing", "", "", "does not end"},
+		{"criteria that are met", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true,"reason":"r"}]}`, ""},
+		{"no word on criteria", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":null}`, ""},
+		{"approves what is not met", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true},{"criterion":"b\nc","met":false}]}`, `it approves and says that "b c" is not met`},
+		{"approves what it does not judge", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a"}]}`, "is not met"},
+		{"rejects by a criterion alone", "", `{"verdict":"request_changes","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":false,"reason":"r"}]}`, ""},
+		{"criteria of another type", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":"yes"}]}`, "cannot be read"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -186,6 +193,30 @@ func TestParseAnswer(t *testing.T) {
 				t.Errorf("error: %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestCriteriaOfAnAnswer: a verdict keeps fifty, each within bounds, and tells the coder those that are not met.
+func TestCriteriaOfAnAnswer(t *testing.T) {
+	a := Answer{Verdict: "request_changes", Summary: "no"}
+	for i := range 60 {
+		a.Criteria = append(a.Criteria, loop.Criterion{Text: strings.Repeat("é \n", 300), Met: i != 59, Reason: strings.Repeat("why ", 300)})
+	}
+	v := a.verdict(loop.Verdict{}, "the reviewer")
+	if len(v.Criteria) != 50 || v.Criteria[0].Met || !v.Criteria[1].Met {
+		t.Errorf("%d criteria, the first is %+v", len(v.Criteria), v.Criteria[0])
+	}
+	for _, c := range v.Criteria {
+		if len(c.Text) > 500 || len(c.Reason) > 500 || !utf8.ValidString(c.Text) || strings.Contains(c.Text, "\n") || !strings.HasSuffix(c.Reason, "…") {
+			t.Fatalf("a criterion of %d and %d bytes: %q", len(c.Text), len(c.Reason), c.Text)
+		}
+	}
+	if strings.Count(v.Tell, "- not met: é") != 1 {
+		t.Errorf("it tells %q", v.Tell)
+	}
+	met := Answer{Verdict: "approve", Criteria: []loop.Criterion{{Text: "a\n b", Met: true, Reason: "r"}}}
+	if v := met.verdict(loop.Verdict{}, "the reviewer"); !v.Pass || len(v.Criteria) != 1 || v.Criteria[0] != (loop.Criterion{Text: "a b", Met: true, Reason: "r"}) {
+		t.Errorf("verdict = %+v", v)
 	}
 }
 

@@ -41,15 +41,17 @@ type Review struct {
 }
 
 // ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be left out.
-const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues"],` + reviewProperties + `}}`
+const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria"],` + reviewProperties + `}}`
 
 // PromisedSchema is that of a reviewer who gives a promise.
-const PromisedSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","promise"],` + reviewProperties +
+const PromisedSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria","promise"],` + reviewProperties +
 	`,"promise":{"type":["string","null"]}}}`
 
 const reviewProperties = `"properties":{"verdict":{"type":"string","enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},` +
 	`"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","line","problem"],"properties":{` +
-	`"file":{"type":["string","null"]},"line":{"type":["integer","null"]},"problem":{"type":"string"}}}}`
+	`"file":{"type":["string","null"]},"line":{"type":["integer","null"]},"problem":{"type":"string"}}}},` +
+	`"criteria":{"type":["array","null"],"items":{"type":"object","additionalProperties":false,"required":["criterion","met","reason"],"properties":{` +
+	`"criterion":{"type":"string"},"met":{"type":"boolean"},"reason":{"type":"string"}}}}`
 
 // Schema is that of the answer that this review wants.
 func (r *Review) Schema() string {
@@ -142,6 +144,8 @@ type Answer struct {
 	Summary string  `json:"summary"`
 	Issues  []Issue `json:"issues"`
 	Promise string  `json:"promise"` // empty: none
+	// Criteria is what it says of each acceptance criterion; it may say nothing of any.
+	Criteria []loop.Criterion `json:"criteria"`
 }
 
 // Issue is one thing the reviewer wants changed.
@@ -171,7 +175,9 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 		return Answer{}, fmt.Errorf("it speaks of the tree %.12q, not of %.12q", a.Tree, tree)
 	case a.Verdict == "approve" && len(a.Issues) > 0:
 		return Answer{}, fmt.Errorf("it approves and names %d issues", len(a.Issues))
-	case a.Verdict == "request_changes" && len(a.Issues) == 0 && strings.TrimSpace(a.Summary) == "":
+	case a.Verdict == "approve" && len(a.unmet()) > 0:
+		return Answer{}, fmt.Errorf("it approves and says that %q is not met", shorten(onOneLine(a.unmet()[0].Text), 80))
+	case a.Verdict == "request_changes" && len(a.Issues) == 0 && len(a.unmet()) == 0 && strings.TrimSpace(a.Summary) == "":
 		return Answer{}, errors.New("it asks for changes and names none")
 	case a.Verdict != "approve" && a.Verdict != "request_changes":
 		return Answer{}, fmt.Errorf("its verdict is %.40q, not approve or request_changes", a.Verdict)
@@ -199,7 +205,8 @@ func lastObject(text, key string) string {
 
 // verdict is what an answer means. who is who gave it: "the reviewer".
 func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
-	summary := strings.Join(strings.Fields(a.Summary), " ")
+	summary := onOneLine(a.Summary)
+	v.Criteria = a.judged()
 	if a.Verdict == "approve" {
 		v.Pass, v.Reason = true, summary
 		return v
@@ -213,10 +220,10 @@ func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 	return v
 }
 
-// Feedback is what the reviewer wants changed: the summary, and an issue a line.
+// Feedback is what the reviewer wants changed: the summary, an issue a line, and each criterion that is not met.
 func (a Answer) Feedback() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", strings.Join(strings.Fields(a.Summary), " "))
+	fmt.Fprintf(&b, "%s\n", onOneLine(a.Summary))
 	for _, i := range a.Issues {
 		where := ""
 		if i.File != "" {
@@ -226,6 +233,9 @@ func (a Answer) Feedback() string {
 			}
 		}
 		fmt.Fprintf(&b, "- %s%s\n", where, strings.TrimSpace(i.Problem))
+	}
+	for _, c := range a.unmet() {
+		fmt.Fprintf(&b, "- not met: %s: %s\n", inBytes(onOneLine(c.Text), maxCriterion), inBytes(onOneLine(c.Reason), maxCriterion))
 	}
 	return b.String()
 }

@@ -1,0 +1,57 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// unmet are the criteria that the reviewer says are not met.
+func (a Answer) unmet() (list []loop.Criterion) {
+	for _, c := range a.Criteria {
+		if !c.Met {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// What a verdict keeps of the criteria (B-19).
+const (
+	maxCriteria  = 50
+	maxCriterion = 500 // bytes of a criterion, and of its reason
+)
+
+// judged are the criteria as a verdict keeps them, those that are not met before the others when there are too many.
+func (a Answer) judged() []loop.Criterion {
+	list := a.Criteria
+	if len(list) > maxCriteria {
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(a, b loop.Criterion) int {
+			switch {
+			case a.Met == b.Met:
+				return 0
+			case a.Met:
+				return 1
+			}
+			return -1
+		})
+		list = list[:maxCriteria]
+	}
+	var kept []loop.Criterion
+	for _, c := range list {
+		kept = append(kept, loop.Criterion{Text: inBytes(onOneLine(c.Text), maxCriterion), Met: c.Met, Reason: inBytes(onOneLine(c.Reason), maxCriterion)})
+	}
+	return kept
+}
+
+// inBytes is the beginning of a text in whole characters, within most bytes with the sign that it was cut.
+func inBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+}
+
+func onOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
