@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 			return ev, facts, err
 		}
 	}
-	if ev.Issue != nil && ev.Issue.Pull {
+	if ev.Issue != nil && ev.Issue.Pull && !strings.HasPrefix(ev.Name, "pull_request") { // whose payload tells
 		if ev.Issue.Fork, err = c.fork(ctx, ev.Issue.Number); err != nil {
 			return ev, facts, err
 		}
@@ -107,7 +108,8 @@ func (c *Client) fork(ctx context.Context, number int) (bool, error) {
 	return p.GetHead().GetRepo().GetFullName() != p.GetBase().GetRepo().GetFullName(), nil
 }
 
-// permission looks up one login and notes the answer, a failed lookup too. Bots have no permission to look up.
+// permission looks up one login and notes the answer, a failed lookup too. Bots have no permission to look up. A custom role needs no
+// reading of its own: permission is what it inherits, role_name is what it is called (B-10).
 func (c *Client) permission(ctx context.Context, known map[string]event.Permission, login string) event.Permission {
 	key := strings.ToLower(login)
 	if p, ok := known[key]; ok {
@@ -145,7 +147,7 @@ func (c *Client) Labeller(ctx context.Context, number int, label string) (login 
 	}
 }
 
-// comments reads the newest comments of the issue and looks their authors up.
+// comments reads the newest comments of the issue and looks up those authors whose comments reach the agent when they may write.
 func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Facts) error {
 	all, err := c.Comments(ctx, ev.Issue.Number)
 	if err != nil {
@@ -154,7 +156,7 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 	left := min(maxAuthors, callsBefore-callsToShow-c.reserved-int(c.wire.sent.Load()))
 	for i := len(all) - 1; i >= 0; i-- { // newest first, so that the budget goes to them
 		login := all[i].Author.Login
-		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot && !strings.EqualFold(login, facts.Self) {
+		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot && !strings.EqualFold(login, facts.Self) && c.matters(login) {
 			if left <= 0 {
 				facts.Dropped++
 				continue
@@ -165,6 +167,13 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 	}
 	facts.Comments = all
 	return nil
+}
+
+// matters reports whether it depends on somebody's permission if a comment reaches the agent (B-13): not that of one who is named, nor
+// anybody's when only the named ones count.
+func (c *Client) matters(login string) bool {
+	by := c.o.CommentsBy
+	return !by.Nobody && !by.Only && !slices.ContainsFunc(by.Logins, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
 // Comments reads the first 100 comments of an issue, and of a longer conversation the last 100, oldest first.
@@ -200,24 +209,4 @@ func (c *Client) Queued(ctx context.Context, label string) ([]event.Issue, error
 		}
 	}
 	return out, nil
-}
-
-// FindPull finds the open pull request of a branch of this repository; nil when there is none.
-func (c *Client) FindPull(ctx context.Context, branch string) (*event.Pull, error) {
-	list, _, err := c.api.PullRequests.List(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.PullRequestListOptions{
-		State: "open", Head: c.o.Repo.Owner + ":" + branch,
-	})
-	if err != nil {
-		return nil, explain("looking for the pull request of "+branch, err)
-	}
-	for _, p := range list {
-		if p.GetHead().GetRef() == branch { // servers that do not know the filter answer with every pull request
-			return pull(p), nil
-		}
-	}
-	return nil, nil
-}
-
-func pull(p *github.PullRequest) *event.Pull {
-	return &event.Pull{Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Draft: p.GetDraft()}
 }

@@ -6,22 +6,25 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v60/github"
 
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// React answers the event with a reaction: on its comment when it has one, else on the issue (B-12, B-16).
+// React answers the event with a reaction: on its comment when it has one, also one on a line of a pull request, else on the issue
+// (B-12, B-16).
 func (c *Client) React(ctx context.Context, ev event.Event, content string) error {
 	if ev.Issue == nil || c.dry("react with %s to %s", content, ev) {
 		return nil
 	}
 	var err error
-	if ev.Comment != nil {
+	switch {
+	case ev.Comment != nil && ev.Comment.Inline:
+		_, _, err = c.api.Reactions.CreatePullRequestCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID, content)
+	case ev.Comment != nil:
 		_, _, err = c.api.Reactions.CreateIssueCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID, content)
-	} else {
+	default:
 		_, _, err = c.api.Reactions.CreateIssueReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Issue.Number, content)
 	}
 	if err != nil {
@@ -46,7 +49,7 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
 		}
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return 0, err
+			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
 		}
 		if id, err := c.FindComment(ctx, number, firstLine(body)); err == nil && id != 0 {
 			return id, nil
@@ -111,118 +114,6 @@ func (c *Client) RemoveLabel(ctx context.Context, number int, label string) erro
 	_, err := c.api.Issues.RemoveLabelForIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, label)
 	if err != nil && !ErrGone(err) {
 		return explain(fmt.Sprintf("taking the label %s off #%d", label, number), err)
-	}
-	return nil
-}
-
-// PullRequest is what a pull request says.
-type PullRequest struct {
-	Title, Body string
-	Head, Base  string // branches
-	Draft       bool
-}
-
-// OpenPull opens a pull request, or adopts the one that the branch already has.
-func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, error) {
-	if c.dry("open the pull request %q from %s to %s:\n%s", p.Title, p.Head, p.Base, p.Body) {
-		return &event.Pull{Draft: p.Draft}, nil
-	}
-	for try := 1; ; try++ {
-		made, resp, err := c.api.PullRequests.Create(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.NewPullRequest{
-			Title: &p.Title, Body: &p.Body, Head: &p.Head, Base: &p.Base, Draft: &p.Draft, MaintainerCanModify: github.Bool(true),
-		})
-		if err == nil {
-			return pull(made), nil
-		}
-		refused := resp != nil && resp.StatusCode == http.StatusUnprocessableEntity
-		if refused && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
-			p.Draft = false // private repositories on some plans have no drafts
-			continue
-		}
-		if !lost(err) && !refused || try == maxTries {
-			return nil, c.explainPull(p, err)
-		}
-		if found, ferr := c.FindPull(ctx, p.Head); ferr == nil && found != nil {
-			return found, c.EditPull(ctx, found.Number, p.Title, p.Body)
-		}
-		if refused {
-			return nil, c.explainPull(p, err)
-		}
-		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (c *Client) explainPull(p PullRequest, err error) error {
-	if strings.Contains(err.Error(), "not permitted to create or approve pull requests") {
-		return fmt.Errorf("opening the pull request of %s: GitHub Actions may not open pull requests here; allow it under Settings → Actions → General → Workflow permissions, or open it by hand from the branch: %w", p.Head, err)
-	}
-	return explain("opening the pull request of "+p.Head, err)
-}
-
-// EditPull replaces a pull request's title and body.
-func (c *Client) EditPull(ctx context.Context, number int, title, body string) error {
-	if c.dry("edit pull request #%d", number) {
-		return nil
-	}
-	_, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.PullRequest{Title: &title, Body: &body})
-	if err != nil {
-		return explain(fmt.Sprintf("editing pull request #%d", number), err)
-	}
-	return nil
-}
-
-// ReadyPull takes a pull request out of draft; only GraphQL can.
-func (c *Client) ReadyPull(ctx context.Context, nodeID string) error {
-	const mutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
-	if c.dry("mark the pull request ready for review") {
-		return nil
-	}
-	return c.graphql(ctx, mutation, map[string]any{"id": nodeID}, nil)
-}
-
-// LastEdited is when an issue's text was last changed; zero when never. The REST API does not tell.
-func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) {
-	const query = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }`
-	var data struct {
-		Repository struct {
-			Issue *struct {
-				LastEditedAt *time.Time `json:"lastEditedAt"`
-			} `json:"issue"`
-		} `json:"repository"`
-	}
-	err := c.graphql(ctx, query, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": number}, &data)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("asking when issue #%d was last edited: %w", number, err)
-	}
-	if data.Repository.Issue == nil {
-		return time.Time{}, fmt.Errorf("asking when issue #%d was last edited: GitHub does not find it", number)
-	}
-	if data.Repository.Issue.LastEditedAt == nil {
-		return time.Time{}, nil
-	}
-	return *data.Repository.Issue.LastEditedAt, nil
-}
-
-func (c *Client) graphql(ctx context.Context, query string, variables map[string]any, into any) error {
-	address := c.o.GraphQLURL
-	if address == "" {
-		address = "https://api.github.com/graphql"
-	}
-	req, err := c.api.NewRequest(http.MethodPost, address, map[string]any{"query": query, "variables": variables})
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		Data   any                        `json:"data"`
-		Errors []struct{ Message string } `json:"errors"`
-	}{Data: into}
-	if _, err := c.api.Do(ctx, req, &answer); err != nil {
-		return explain("asking GraphQL", err)
-	}
-	if len(answer.Errors) > 0 {
-		return fmt.Errorf("asking GraphQL: %s", answer.Errors[0].Message)
 	}
 	return nil
 }

@@ -21,6 +21,8 @@ type retrier struct {
 	sleep func(context.Context, time.Duration) error
 	log   func(format string, args ...any)
 	sent  atomic.Int32 // calls so far, tries again not counted
+	// timeout bounds one try.
+	timeout time.Duration
 }
 
 const (
@@ -31,7 +33,9 @@ const (
 
 // repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access token is
 // replaced. Comments and pull requests are not: their callers look first whether the lost one arrived.
-var repeatable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(reactions|labels|access_tokens)$`) })
+var repeatable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/(reactions|labels|access_tokens|graphql|statuses/[0-9a-f]+)$`)
+})
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := replay(req)
@@ -60,7 +64,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // once sends the request with a time limit of its own that ends when the answer's body is closed.
 func (r *retrier) once(req *http.Request, body []byte) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(req.Context(), requestTimeout)
+	ctx, cancel := context.WithTimeout(req.Context(), r.timeout)
 	again := req.Clone(ctx)
 	if body != nil {
 		again.Body = io.NopCloser(bytes.NewReader(body))

@@ -1,0 +1,112 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/google/go-github/v60/github"
+)
+
+// useApp makes the client write as an App, with tokens that are for the one repository and for what ralph does there alone (B-30).
+// They are renewed a minute before they expire, however long a run is.
+func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
+	apps, err := ghinstallation.NewAppsTransport(base, c.o.AppID, c.o.AppKey)
+	if err != nil {
+		return fmt.Errorf("reading the input app_private_key: %w; paste the whole PEM file of the App's key", err)
+	}
+	apps.BaseURL = c.o.root()
+	asApp, err := c.dial(&http.Client{Transport: apps, Timeout: mostTime})
+	if err != nil {
+		return err
+	}
+	installation, _, err := asApp.Apps.FindRepositoryInstallation(ctx, c.o.Repo.Owner, c.o.Repo.Name)
+	if err != nil {
+		if ErrGone(err) {
+			return fmt.Errorf("finding the App %d's installation on %s: it is not installed there; install the App on this repository: %w", c.o.AppID, c.o.Repo, err)
+		}
+		return explain(fmt.Sprintf("finding the App %d's installation on %s", c.o.AppID, c.o.Repo), err)
+	}
+	tr := ghinstallation.NewFromAppsTransport(apps, installation.GetID())
+	tr.InstallationTokenOptions = &github.InstallationTokenOptions{Repositories: []string{c.o.Repo.Name}, Permissions: c.o.wanted()}
+	c.app, c.kind, c.self = true, AppToken, installation.GetAppSlug()+"[bot]"
+	c.token = tr.Token
+	if c.api, err = c.dial(&http.Client{Transport: tr, Timeout: mostTime}); err != nil {
+		return err
+	}
+	return c.settle(ctx, tr, installation.GetPermissions())
+}
+
+// settle gets the first token. When the installation has not granted all that ralph asks for, which GitHub answers with 422, it asks
+// for what was granted and notes the rest.
+func (c *Client) settle(ctx context.Context, tr *ghinstallation.Transport, granted *github.InstallationPermissions) error {
+	const doing = "getting an installation token"
+	_, err := tr.Token(ctx)
+	var refused *ghinstallation.HTTPError
+	if err == nil || !errors.As(err, &refused) || refused.Response == nil || refused.Response.StatusCode != http.StatusUnprocessableEntity || granted == nil {
+		return explainAny(doing, err)
+	}
+	tr.InstallationTokenOptions.Permissions, c.lacks = common(c.o.wanted(), granted)
+	_, err = tr.Token(ctx)
+	return explainAny(doing, err)
+}
+
+func explainAny(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return explain(doing, err)
+}
+
+// wanted is what ralph does with an App's token, and nothing else. Workflow files can be pushed only when the settings say so.
+func (o Options) wanted() *github.InstallationPermissions {
+	read, write := github.String("read"), github.String("write")
+	p := &github.InstallationPermissions{
+		Actions: read, Checks: write, Contents: write, Issues: write, Metadata: read, PullRequests: write, Statuses: read,
+	}
+	if o.AllowWorkflows {
+		p.Workflows = write
+	}
+	return p
+}
+
+// common is what is wanted and granted, and the names of what is not: "checks: write".
+func common(wanted, granted *github.InstallationPermissions) (both *github.InstallationPermissions, lacks []string) {
+	both = &github.InstallationPermissions{}
+	for _, p := range []struct {
+		name      string
+		want, has *string
+		into      **string
+	}{
+		{"actions", wanted.Actions, granted.Actions, &both.Actions},
+		{"checks", wanted.Checks, granted.Checks, &both.Checks},
+		{"contents", wanted.Contents, granted.Contents, &both.Contents},
+		{"issues", wanted.Issues, granted.Issues, &both.Issues},
+		{"metadata", wanted.Metadata, granted.Metadata, &both.Metadata},
+		{"pull-requests", wanted.PullRequests, granted.PullRequests, &both.PullRequests},
+		{"statuses", wanted.Statuses, granted.Statuses, &both.Statuses},
+		{"workflows", wanted.Workflows, granted.Workflows, &both.Workflows},
+	} {
+		switch {
+		case p.want == nil:
+		case p.has == nil:
+			lacks = append(lacks, p.name+": "+*p.want)
+		case *p.want == "write" && *p.has == "read":
+			*p.into, lacks = p.has, append(lacks, p.name+": write")
+		default:
+			*p.into = p.want
+		}
+	}
+	return both, lacks
+}
+
+// root is REST's address without a slash at its end: "https://api.github.com", "https://ghe.example/api/v3", "https://api.sub.ghe.com".
+func (o Options) root() string {
+	if o.APIURL == "" {
+		return "https://api.github.com"
+	}
+	return strings.TrimSuffix(o.APIURL, "/")
+}

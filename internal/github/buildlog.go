@@ -1,0 +1,138 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// mostLog is how much of a job's log is read, in bytes: its end, where a failure is.
+const mostLog = 4 << 20
+
+// BuildLog reads what is worth reading of a failed build (B-08): of a job of GitHub Actions the lines around its errors and its last
+// ones, without times and colours, at most 48 KiB; and the remarks that the check run made on lines of files, at most 100. Both may be
+// empty, for a status always. All of it is what strangers wrote: hostile data. With an error, the findings that were read come too.
+func (c *Client) BuildLog(ctx context.Context, b Build) (excerpt string, findings []Annotation, err error) {
+	if b.CheckRun != 0 {
+		if findings, err = c.findings(ctx, b); err != nil {
+			return "", nil, err
+		}
+	}
+	if b.JobID == 0 {
+		return "", findings, nil
+	}
+	excerpt, err = c.jobLog(ctx, b.JobID)
+	if err != nil {
+		return "", findings, explain("reading the log of "+oneLine(b.Name), err)
+	}
+	return excerpt, findings, nil
+}
+
+// findings are the annotations of a check run that tell of more than how its process ended.
+func (c *Client) findings(ctx context.Context, b Build) ([]Annotation, error) {
+	list, _, err := c.api.Checks.ListCheckRunAnnotations(ctx, c.o.Repo.Owner, c.o.Repo.Name, b.CheckRun, &github.ListOptions{PerPage: 100})
+	if err != nil {
+		return nil, explain("reading what "+oneLine(b.Name)+" says of lines", err)
+	}
+	var found []Annotation
+	for _, a := range list {
+		if a.GetPath() == ".github" { // the runner's own, as in: Process completed with exit code 1.
+			continue
+		}
+		found = append(found, Annotation{
+			Path: a.GetPath(), Line: a.GetStartLine(), EndLine: a.GetEndLine(), Level: a.GetAnnotationLevel(),
+			Title: cut(a.GetTitle(), mostTitle), Message: cut(a.GetMessage(), mostSummary),
+		})
+	}
+	return found, nil
+}
+
+// jobLog asks where the log lies, which is not at GitHub's API, and reads it there without the token. A log that GitHub has deleted, or
+// has not yet, is none.
+func (c *Client) jobLog(ctx context.Context, job int64) (string, error) {
+	path := fmt.Sprintf("repos/%s/%s/actions/jobs/%d/logs", c.o.Repo.Owner, c.o.Repo.Name, job)
+	req, err := c.api.NewRequest(http.MethodGet, path, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := c.api.Client().Transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	at := resp.Header.Get("Location")
+	if resp.StatusCode != http.StatusFound || at == "" {
+		err := github.CheckResponse(resp)
+		if ErrGone(err) {
+			return "", nil
+		}
+		if err == nil {
+			err = fmt.Errorf("GitHub does not say where it lies (%d)", resp.StatusCode)
+		}
+		return "", err
+	}
+	text, err := c.download(ctx, at)
+	return excerptOf(text), err
+}
+
+// download reads the end of what lies at an address that GitHub has given. The address is a secret of its own for some minutes: no error
+// holds it, and the log names only its path.
+func (c *Client) download(ctx context.Context, address string) (string, error) {
+	at, err := url.Parse(address)
+	if err != nil || at.Scheme != "https" && at.Scheme != "http" {
+		return "", errors.New("GitHub gives an address that cannot be read")
+	}
+	resp, err := c.fetch(ctx, at, 0)
+	if err != nil {
+		return "", err
+	}
+	if resp.ContentLength > mostLog {
+		_ = resp.Body.Close()
+		if resp, err = c.fetch(ctx, at, resp.ContentLength-mostLog); err != nil {
+			return "", err
+		}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone {
+		return "", nil
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
+		return "", fmt.Errorf("the place where GitHub keeps logs answers %d", resp.StatusCode)
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, mostLog))
+	if err != nil && len(raw) == 0 {
+		return "", plainly(err)
+	}
+	return strings.ToValidUTF8(string(raw), "�"), nil
+}
+
+func (c *Client) fetch(ctx context.Context, at *url.URL, from int64) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, errors.New("GitHub gives an address that cannot be read")
+	}
+	req.Header.Set("Accept-Encoding", "identity") // the length is the text's
+	if from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	resp, err := c.wire.RoundTrip(req)
+	if err != nil {
+		return nil, plainly(err)
+	}
+	return resp, nil
+}
+
+// plainly is an error without an address in it.
+func plainly(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

@@ -1,0 +1,187 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// CIState is what all others together say of a commit.
+type CIState string
+
+// The states of a commit. What has failed decides, then what has not ended.
+const (
+	CINone    CIState = "none"    // nobody says anything (yet)
+	CIPending CIState = "pending" // something has not ended, or ended without a verdict
+	CIPassed  CIState = "passed"
+	CIFailed  CIState = "failed" // something has failed; more may still be going on
+)
+
+// CI is what other check runs and commit statuses say of a commit (B-08). All text in it is what strangers wrote.
+type CI struct {
+	State   CIState
+	Failed  []Build
+	Pending []string // names; of what ended without a verdict with the reason: "deploy (cancelled)"
+}
+
+// Build is one check run, or one commit status, that has failed.
+type Build struct {
+	Name       string
+	Conclusion string // GitHub's word: failure, timed_out, startup_failure, error
+	URL        string // the page
+	Summary    string // what it says of itself, at most 4,000 bytes
+	CheckRun   int64  // its id; 0 for a status
+	JobID      int64  // of a job of GitHub Actions, whose log can be read; 0 for every other
+}
+
+// What is read of a commit: pages of 100 check runs, and of what one says of itself.
+const (
+	mostCheckPages = 10
+	mostSummary    = 4000
+)
+
+// Builds reads what others say of a commit. Left out is what ignore names: the name of a check run or status ("ralph"), or, when it is
+// all digits, the id of a workflow run: ralph does not wait for the job that it runs in. How a conclusion counts:
+//
+//   - success, neutral and skipped have passed;
+//   - failure, timed_out, startup_failure and a status's error have failed: a change can mend them;
+//   - cancelled, stale and action_required are no verdict, and no change mends them. They are pending until somebody runs them again or
+//     approves them, so the run ends waiting and names them.
+//
+// Asking again costs no call of the hourly limit while nothing has changed.
+func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, error) {
+	doing := "reading what CI says of " + short(sha)
+	ctx = conditional(ctx)
+	runs, err := c.checkRuns(ctx, sha)
+	if err != nil {
+		return CI{}, explain(doing, err)
+	}
+	statuses, err := c.statuses(ctx, sha)
+	if forbidden(err) && !c.noStatuses { // statuses: read is a permission of its own
+		c.noStatuses = true
+		c.say("%v; only check runs are looked at", explain(doing, err))
+	}
+	if err != nil && !forbidden(err) {
+		return CI{}, explain(doing, err)
+	}
+	return judge(runs, statuses, ignore), nil
+}
+
+// checkRuns are the newest ones of each name.
+func (c *Client) checkRuns(ctx context.Context, sha string) ([]*github.CheckRun, error) {
+	opts := &github.ListCheckRunsOptions{Filter: github.String("latest"), ListOptions: github.ListOptions{PerPage: 100}}
+	var all []*github.CheckRun
+	for range mostCheckPages {
+		list, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha, opts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list.CheckRuns...)
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
+	}
+	return all, nil
+}
+
+// statuses are the newest ones of each name, at most 100.
+func (c *Client) statuses(ctx context.Context, sha string) ([]*github.RepoStatus, error) {
+	combined, _, err := c.api.Repositories.GetCombinedStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha, &github.ListOptions{PerPage: 100})
+	if err != nil {
+		return nil, err
+	}
+	return combined.Statuses, nil
+}
+
+// judge adds up what is said.
+func judge(runs []*github.CheckRun, statuses []*github.RepoStatus, ignore []string) CI {
+	var ci CI
+	said := 0
+	for _, r := range runs {
+		if ignored(ignore, r.GetName(), r.GetDetailsURL(), r.GetHTMLURL()) {
+			continue
+		}
+		said++
+		ci.count(r.GetName(), verdictOf(r.GetStatus(), r.GetConclusion()), r.GetConclusion(), func() Build { return buildOf(r) })
+	}
+	for _, s := range statuses {
+		if ignored(ignore, s.GetContext(), s.GetTargetURL()) {
+			continue
+		}
+		said++
+		ci.count(s.GetContext(), statusVerdict(s.GetState()), "", func() Build {
+			return Build{Name: s.GetContext(), Conclusion: s.GetState(), URL: s.GetTargetURL(), Summary: cut(s.GetDescription(), mostSummary)}
+		})
+	}
+	switch {
+	case len(ci.Failed) > 0:
+		ci.State = CIFailed
+	case len(ci.Pending) > 0:
+		ci.State = CIPending
+	case said > 0:
+		ci.State = CIPassed
+	default:
+		ci.State = CINone
+	}
+	return ci
+}
+
+func (ci *CI) count(name string, state CIState, conclusion string, build func() Build) {
+	switch state {
+	case CIFailed:
+		ci.Failed = append(ci.Failed, build())
+	case CIPending:
+		if conclusion != "" {
+			name += " (" + conclusion + ")"
+		}
+		ci.Pending = append(ci.Pending, name)
+	}
+}
+
+func verdictOf(status, conclusion string) CIState {
+	if status != "completed" {
+		return CIPending
+	}
+	switch conclusion {
+	case "success", "neutral", "skipped":
+		return CIPassed
+	case "failure", "timed_out", "startup_failure":
+		return CIFailed
+	}
+	return CIPending
+}
+
+func statusVerdict(state string) CIState {
+	switch state {
+	case "success":
+		return CIPassed
+	case "failure", "error":
+		return CIFailed
+	}
+	return CIPending
+}
+
+func buildOf(r *github.CheckRun) Build {
+	b := Build{
+		Name: r.GetName(), Conclusion: r.GetConclusion(), URL: cmp.Or(r.GetHTMLURL(), r.GetDetailsURL()), CheckRun: r.GetID(),
+		Summary: cut(strings.TrimSpace(r.GetOutput().GetTitle()+"\n\n"+r.GetOutput().GetSummary()), mostSummary),
+	}
+	if r.GetApp().GetSlug() == "github-actions" { // a job's id is that of its check run
+		b.JobID = r.GetID()
+	}
+	return b
+}
+
+// ignored reports whether a name, or the workflow run that one of the addresses belongs to, is to be left out.
+func ignored(ignore []string, name string, addresses ...string) bool {
+	return slices.ContainsFunc(ignore, func(one string) bool {
+		if strings.Trim(one, "0123456789") != "" {
+			return one == name
+		}
+		return one != "" && slices.ContainsFunc(addresses, func(at string) bool { return strings.Contains(at+"/", "/actions/runs/"+one+"/") })
+	})
+}

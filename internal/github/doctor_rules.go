@@ -1,0 +1,130 @@
+package github
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// demands are what a branch asks of who changes it, by protection and rulesets together.
+type demands struct {
+	reviews            int
+	checks             []string
+	signed, linear     bool
+	restricted, locked bool
+	others             []string // kinds of rules that are only named
+}
+
+// rules says what protection and rulesets of the branch mean for ralph's pull requests to it.
+func (e *examination) rules(branch string) {
+	const what, ask = "branch rules", "Look under Settings → Branches and Settings → Rules, or use a token of an administrator."
+	var d demands
+	protection, _, err := e.c.api.Repositories.GetBranchProtection(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, branch)
+	hidden := err != nil && !unprotected(err)
+	if err == nil {
+		d.protection(protection)
+	}
+	list, rerr := e.branchRules(branch)
+	if rerr == nil {
+		for _, r := range list {
+			d.rule(r)
+		}
+	}
+	e.tell(what, branch, d)
+	if hidden {
+		e.unread(what, err, ask)
+	}
+	if rerr != nil && !ErrGone(rerr) { // older servers have no rulesets
+		e.unread(what, rerr, ask)
+	}
+}
+
+// unprotected reports whether GitHub says that a branch has no protection, with a 404 whose words tell it from one for strangers.
+func unprotected(err error) bool {
+	var api *github.ErrorResponse
+	return errors.Is(err, github.ErrBranchNotProtected) || errors.As(err, &api) && ErrGone(err) && strings.Contains(api.Message, "Branch not protected")
+}
+
+func (d *demands) protection(p *github.Protection) {
+	if r := p.GetRequiredPullRequestReviews(); r != nil {
+		d.reviews = max(d.reviews, r.RequiredApprovingReviewCount)
+	}
+	if c := p.GetRequiredStatusChecks(); c != nil && c.Checks != nil {
+		for _, one := range *c.Checks {
+			d.checks = append(d.checks, one.Context)
+		}
+	} else if c != nil && c.Contexts != nil {
+		d.checks = append(d.checks, *c.Contexts...)
+	}
+	d.signed = d.signed || p.GetRequiredSignatures().GetEnabled()
+	d.linear = d.linear || p.GetRequireLinearHistory() != nil && p.GetRequireLinearHistory().Enabled
+	d.restricted = d.restricted || p.GetRestrictions() != nil
+	d.locked = d.locked || p.GetLockBranch().GetEnabled()
+}
+
+func (d *demands) rule(r rule) {
+	var p struct {
+		Reviews int                        `json:"required_approving_review_count"`
+		Named   []struct{ Context string } `json:"required_status_checks"`
+	}
+	if len(r.Parameters) > 0 && json.Unmarshal(r.Parameters, &p) != nil {
+		p.Reviews = 0
+	}
+	switch r.Type {
+	case "pull_request":
+		d.reviews = max(d.reviews, p.Reviews)
+	case "required_status_checks":
+		for _, c := range p.Named {
+			d.checks = append(d.checks, c.Context)
+		}
+	case "required_signatures":
+		d.signed = true
+	case "required_linear_history":
+		d.linear = true
+	case "update":
+		d.restricted = true
+	case "deletion", "non_fast_forward", "creation": // which ralph does not do to it
+	default:
+		d.others = append(d.others, oneLine(r.Type))
+	}
+}
+
+func (e *examination) tell(what, branch string, d demands) {
+	before := len(e.report.Facts)
+	branch = oneLine(branch)
+	if d.locked {
+		e.add(what, Problem, branch+" is locked: nothing can be merged to it.", "Unlock it under Settings → Branches.")
+	}
+	if d.reviews > 0 {
+		e.add(what, OK, fmt.Sprintf("A pull request to %s takes %d approving reviews; ralph's wait for them.", branch, d.reviews), "")
+	}
+	if len(d.checks) > 0 {
+		slices.Sort(d.checks)
+		names := oneLine(strings.Join(slices.Compact(d.checks), ", "))
+		if e.c.kind == JobToken {
+			e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the job's own token.", branch, names),
+				"Give ralph an App or a personal access token, or start them by hand.")
+		} else {
+			e.add(what, OK, fmt.Sprintf("A pull request to %s takes the checks %s.", branch, names), "")
+		}
+	}
+	if d.signed {
+		e.add(what, Warning, "Commits on "+branch+" must be signed.", "Let ralph sign its commits, or squash its pull requests when merging.")
+	}
+	if d.linear {
+		e.add(what, OK, branch+" takes no merge commits: ralph's pull requests are squashed or rebased.", "")
+	}
+	if d.restricted {
+		e.add(what, OK, "Only some may push to "+branch+"; ralph pushes to branches of its own.", "")
+	}
+	if len(d.others) > 0 {
+		e.add(what, OK, branch+" has further rules: "+oneLine(strings.Join(d.others, ", "))+".", "")
+	}
+	if len(e.report.Facts) == before {
+		e.add(what, OK, "No rule stands in the way of a pull request to "+branch+".", "")
+	}
+}

@@ -1,0 +1,127 @@
+package github
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// What an excerpt of a log keeps: lines before and behind one with an error, such lines, the last lines, bytes of a line and of all.
+const (
+	linesBefore  = 30
+	linesBehind  = 3
+	mostErrors   = 10
+	linesAtEnd   = 100
+	mostLineText = 1000
+	mostExcerpt  = 48 << 10
+)
+
+// excerptOf keeps the lines of a job's log that matter: those around ##[error], and the last ones. Where lines are left out, one says how
+// many.
+func excerptOf(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	keep := make([]bool, len(lines))
+	mark := func(from, to int) {
+		for i := max(from, 0); i < min(to, len(lines)); i++ {
+			keep[i] = true
+		}
+	}
+	mark(len(lines)-linesAtEnd, len(lines))
+	seen := 0
+	for i, line := range lines {
+		lines[i] = tidy(line)
+		if seen < mostErrors && strings.HasPrefix(lines[i], "##[error]") {
+			seen++
+			mark(i-linesBefore, i+linesBehind+1)
+		}
+	}
+	return assemble(lines, keep)
+}
+
+// assemble joins what is kept. When it is too long the beginning goes: a log ends with what decided.
+func assemble(lines []string, keep []bool) string {
+	var out []string
+	left := 0
+	for i, line := range lines {
+		if !keep[i] {
+			left++
+			continue
+		}
+		if left > 0 {
+			out = append(out, fmt.Sprintf("[… %d lines …]", left))
+			left = 0
+		}
+		out = append(out, line)
+	}
+	text := strings.Join(out, "\n")
+	if len(text) > mostExcerpt {
+		text = text[len(text)-mostExcerpt:]
+		_, text, _ = strings.Cut(text, "\n")
+		text = "[…]\n" + text
+	}
+	return text
+}
+
+// tidy is a line without the time that the runner puts in front, without colours and other control characters, and not too long.
+func tidy(line string) string {
+	line = strings.TrimPrefix(line, "\ufeff")
+	if stamp, rest, ok := strings.Cut(line, " "); ok {
+		if _, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+			line = rest
+		}
+	}
+	return cut(strings.TrimRight(visible(line), " "), mostLineText)
+}
+
+// visible leaves ANSI sequences and control characters away. What a carriage return overwrote was a progress bar: only the last is kept.
+func visible(line string) string {
+	line = strings.TrimRight(line, "\r")
+	line = line[strings.LastIndexByte(line, '\r')+1:]
+	var out strings.Builder
+	for i := 0; i < len(line); {
+		if line[i] == '\x1b' {
+			i += sequence(line[i:])
+			continue
+		}
+		end := strings.IndexByte(line[i:], '\x1b')
+		if end < 0 {
+			end = len(line) - i
+		}
+		out.WriteString(strings.Map(shown, line[i:i+end]))
+		i += end
+	}
+	return out.String()
+}
+
+func shown(r rune) rune {
+	if unicode.IsControl(r) && r != '\t' {
+		return -1
+	}
+	return r
+}
+
+// sequence is how long the terminal's sequence is that s begins with, in bytes.
+func sequence(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	switch s[1] {
+	case '[': // up to a byte that ends it, as in \x1b[31m
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return len(s)
+	case ']': // a title or a link, up to a bell or \x1b\
+		if i := strings.IndexByte(s, '\a'); i >= 0 {
+			return i + 1
+		}
+		if i := strings.Index(s[2:], "\x1b\\"); i >= 0 {
+			return i + 4
+		}
+		return len(s)
+	}
+	return 2
+}

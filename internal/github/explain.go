@@ -1,0 +1,201 @@
+package github
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/google/go-github/v60/github"
+)
+
+// failed is a call that did not work, in one sentence: what was being done, what GitHub said, and what to do about it. It never holds
+// the token, an address's query or the page of a proxy.
+type failed struct {
+	text string
+	err  error
+}
+
+func (f *failed) Error() string { return f.text }
+func (f *failed) Unwrap() error { return f.err }
+
+// explain adds to an error of a call what the reader can do about it.
+func explain(doing string, err error) error {
+	var known *failed
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return &failed{text: doing + ": " + reading(err), err: err}
+}
+
+// reading is what an error means: GitHub's answers first, then no answer at all.
+func reading(err error) string {
+	var (
+		limit  *github.RateLimitError
+		abuse  *github.AbuseRateLimitError
+		later  *github.AcceptedError
+		api    *github.ErrorResponse
+		access *ghinstallation.HTTPError
+	)
+	switch {
+	case errors.As(err, &limit):
+		return fmt.Sprintf("the token's calls of this hour are used up (rate limit); GitHub takes new ones from %s on: run again then, or give ralph a token of its own",
+			limit.Rate.Reset.UTC().Format("15:04 UTC"))
+	case errors.As(err, &abuse):
+		return "GitHub asks for slower calls (secondary rate limit); run again in a few minutes, and fewer runs at the same time"
+	case errors.As(err, &later):
+		return "GitHub is still working on the answer; try again in a minute"
+	case errors.As(err, &api) && api.Response != nil:
+		return answered(api.Response, api.Message+details(api.Errors))
+	case errors.As(err, &access) && access.Response != nil:
+		return "GitHub gives the App no token: " + answered(access.Response, message(access.Response))
+	}
+	return unanswered(err)
+}
+
+// answered is what a status means, with GitHub's own words when there are some.
+func answered(r *http.Response, message string) string {
+	said := fmt.Sprintf("(%d", r.StatusCode)
+	if message = oneLine(message); message != "" {
+		said += ": " + message
+	}
+	said += ")"
+	switch {
+	case r.StatusCode == http.StatusUnauthorized:
+		return "GitHub does not accept the token " + said + "; renew it, or the secret that it comes from"
+	case r.Header.Get("X-GitHub-SSO") != "":
+		return "the token is not let into the organization's single sign-on " + said + "; " + authorise(r.Header.Get("X-GitHub-SSO"))
+	case r.StatusCode == http.StatusForbidden:
+		return "the token may not do this " + said + "; " + missing(r.Header)
+	case r.StatusCode == http.StatusNotFound:
+		return "GitHub does not find it, or the token may not see it " + said + "; check that it is still there, " + lower(missing(r.Header))
+	case r.StatusCode == http.StatusGone:
+		return "it was deleted or is turned off in the repository's settings " + said + "; turn it on again, or do without it"
+	case r.StatusCode == http.StatusConflict:
+		return "it was changed by somebody else at the same time, or the repository is empty " + said + "; look at it and try again"
+	case r.StatusCode == http.StatusUnprocessableEntity:
+		return "GitHub refuses what was sent " + said + "; mend what it names and try again"
+	case r.StatusCode == http.StatusTooManyRequests:
+		return "GitHub asks for slower calls " + said + "; run again in a few minutes, and fewer runs at the same time"
+	case r.StatusCode >= 500:
+		return "GitHub has trouble of its own " + said + "; look at its status page, and try again later"
+	case r.StatusCode/100 == 3:
+		return "the repository was renamed or moved " + said + "; use its new name"
+	}
+	return "GitHub answers what ralph does not expect " + said + "; try again"
+}
+
+func lower(s string) string { return "and " + s }
+
+// missing names the permission that a call takes, as GitHub says it: "issues=write; pull_requests=write" is one of the two. Classic
+// tokens have scopes instead.
+func missing(h http.Header) string {
+	if scopes := h.Get("X-Accepted-OAuth-Scopes"); scopes != "" && h.Get("X-OAuth-Scopes") != "" {
+		return fmt.Sprintf("it takes one of the scopes %s, and the token has %s", oneLine(scopes), oneLine(h.Get("X-OAuth-Scopes")))
+	}
+	needs := oneLine(h.Get("X-Accepted-GitHub-Permissions"))
+	if needs == "" {
+		return "give the job, or the token, the permissions contents, issues and pull-requests: write"
+	}
+	needs = strings.NewReplacer("; ", " or ", ",", " and ", "=", ": ", "_", "-").Replace(needs)
+	return "give the job, or the token, the permission " + needs
+}
+
+// authorise says where a token is let into single sign-on. The header is shown only as far as it is an address's host and path.
+func authorise(header string) string {
+	_, address, _ := strings.Cut(header, "url=")
+	at, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || at.Host == "" || strings.ContainsFunc(at.Host+at.Path, odd) {
+		return "authorize it under Settings → Developer settings → Personal access tokens → Configure SSO"
+	}
+	return "authorize it at " + oneLine(at.Host+at.Path) + " or under Settings → Developer settings → Personal access tokens → Configure SSO"
+}
+
+// odd is what the host and the path of a plain address do not have.
+func odd(r rune) bool {
+	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:", r)
+}
+
+// unanswered is what it means that no answer came, or none of GitHub's.
+func unanswered(err error) string {
+	var (
+		dns    *net.DNSError
+		cert   *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+		syntax *json.SyntaxError
+		slow   net.Error
+	)
+	switch {
+	case errors.As(err, &dns):
+		return fmt.Sprintf("the name %s is not known here (DNS); check GITHUB_API_URL and the network", dns.Name)
+	case errors.As(err, &cert), errors.As(err, &record):
+		return "the server's certificate is not one that this machine trusts (TLS); add the authority that signed it to the system's, or check the proxy"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return "no answer came in time; check the network and GitHub's status page, and try again"
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "there is no connection to GitHub; check the network, the proxy and GITHUB_API_URL"
+	case errors.As(err, &syntax):
+		return "what answered is not GitHub's API; check GITHUB_API_URL and the proxy"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "the connection broke before the answer came; check the network and try again"
+	}
+	return oneLine(plain(err)) + "; check the network and try again"
+}
+
+// plain is an error's text without the address that the client puts in front.
+func plain(err error) string {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// details are the fields that GitHub finds wrong.
+func details(list []github.Error) string {
+	text := ""
+	for _, e := range list {
+		text += "; " + cmp.Or(e.Message, strings.TrimSpace(e.Resource+" "+e.Field+" "+e.Code))
+	}
+	return text
+}
+
+// message reads the words of an answer that go-github has not read.
+func message(r *http.Response) string {
+	if r.Body == nil {
+		return ""
+	}
+	raw, err := io.ReadAll(io.LimitReader(r.Body, 64<<10))
+	if err != nil {
+		return ""
+	}
+	_ = r.Body.Close() // read already
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	var said struct{ Message string }
+	if json.Unmarshal(raw, &said) != nil { // a proxy's page
+		return ""
+	}
+	return said.Message
+}
+
+// mostSaid bounds what is shown of GitHub's words, in bytes.
+const mostSaid = 300
+
+// oneLine is text from outside as a part of a sentence: on one line, and short.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if len(s) > mostSaid {
+		s = strings.ToValidUTF8(s[:mostSaid], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,87 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// graphqlURL is where GraphQL is asked. When GITHUB_GRAPHQL_URL does not say, it follows from REST's address: /api/graphql beside
+// /api/v3 on an Enterprise Server, /graphql on every host that is an API's own (B-31).
+func (o Options) graphqlURL() string {
+	if o.GraphQLURL != "" {
+		return o.GraphQLURL
+	}
+	root := strings.TrimSuffix(cmp.Or(o.APIURL, "https://api.github.com"), "/")
+	if server, ok := strings.CutSuffix(root, "/v3"); ok {
+		root = server
+	}
+	return root + "/graphql"
+}
+
+// graphql asks one question; every one of ours may be asked twice. Doing is what an error begins with.
+func (c *Client) graphql(ctx context.Context, doing, query string, variables map[string]any, into any) error {
+	req, err := c.api.NewRequest(http.MethodPost, c.o.graphqlURL(), map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return fmt.Errorf("%s: reading GITHUB_GRAPHQL_URL: %w", doing, err)
+	}
+	answer := struct {
+		Data   any `json:"data"`
+		Errors []struct{ Type, Message string }
+	}{Data: into}
+	if _, err := c.api.Do(ctx, req, &answer); err != nil {
+		return explain(doing, err)
+	}
+	if len(answer.Errors) > 0 {
+		return fmt.Errorf("%s: GitHub says %q; %s", doing, oneLine(answer.Errors[0].Message), adviseGraphQL(answer.Errors[0].Type))
+	}
+	return nil
+}
+
+func adviseGraphQL(kind string) string {
+	switch kind {
+	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
+		return "give the token the permission that this takes"
+	case "NOT_FOUND":
+		return "it is gone, or the token may not see it"
+	case "RATE_LIMITED":
+		return "wait until the hour is over, or give ralph a token of its own"
+	}
+	return "try again, and if it stays so, tell ralph's developers"
+}
+
+// ReadyPull takes a pull request out of draft; only GraphQL can.
+func (c *Client) ReadyPull(ctx context.Context, nodeID string) error {
+	const mutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
+	if c.dry("mark the pull request ready for review") {
+		return nil
+	}
+	return c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID}, nil)
+}
+
+// LastEdited is when an issue's text was last changed; zero when never. The REST API does not tell.
+func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) {
+	const query = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }`
+	var data struct {
+		Repository struct {
+			Issue *struct {
+				LastEditedAt *time.Time `json:"lastEditedAt"`
+			} `json:"issue"`
+		} `json:"repository"`
+	}
+	doing := fmt.Sprintf("asking when issue #%d was last edited", number)
+	err := c.graphql(ctx, doing, query, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": number}, &data)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if data.Repository.Issue == nil {
+		return time.Time{}, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
+	}
+	if data.Repository.Issue.LastEditedAt == nil {
+		return time.Time{}, nil
+	}
+	return *data.Repository.Issue.LastEditedAt, nil
+}

@@ -1,0 +1,90 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// PullRequest is what a pull request says.
+type PullRequest struct {
+	Title, Body string
+	Head, Base  string // branches
+	Draft       bool
+}
+
+// OpenPull opens a pull request, or adopts the one that the branch already has.
+func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, error) {
+	if c.dry("open the pull request %q from %s to %s:\n%s", p.Title, p.Head, p.Base, p.Body) {
+		return &event.Pull{Draft: p.Draft}, nil
+	}
+	for try := 1; ; try++ {
+		made, resp, err := c.api.PullRequests.Create(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.NewPullRequest{
+			Title: &p.Title, Body: &p.Body, Head: &p.Head, Base: &p.Base, Draft: &p.Draft, MaintainerCanModify: github.Bool(true),
+		})
+		if err == nil {
+			return pull(made), nil
+		}
+		refused := resp != nil && resp.StatusCode == http.StatusUnprocessableEntity
+		if refused && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
+			p.Draft = false // private repositories on some plans have no drafts
+			continue
+		}
+		if !lost(err) && !refused || try == maxTries {
+			return nil, c.explainPull(p, err)
+		}
+		if found, ferr := c.FindPull(ctx, p.Head); ferr == nil && found != nil {
+			return found, c.EditPull(ctx, found.Number, p.Title, p.Body)
+		}
+		if refused {
+			return nil, c.explainPull(p, err)
+		}
+		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
+			return nil, c.explainPull(p, err)
+		}
+	}
+}
+
+func (c *Client) explainPull(p PullRequest, err error) error {
+	if strings.Contains(err.Error(), "not permitted to create or approve pull requests") {
+		return fmt.Errorf("opening the pull request of %s: GitHub Actions may not open pull requests here; allow it under Settings → Actions → General → Workflow permissions, or open it by hand from the branch: %w", p.Head, err)
+	}
+	return explain("opening the pull request of "+p.Head, err)
+}
+
+// EditPull replaces a pull request's title and body.
+func (c *Client) EditPull(ctx context.Context, number int, title, body string) error {
+	if c.dry("edit pull request #%d", number) {
+		return nil
+	}
+	_, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.PullRequest{Title: &title, Body: &body})
+	if err != nil {
+		return explain(fmt.Sprintf("editing pull request #%d", number), err)
+	}
+	return nil
+}
+
+// FindPull finds the open pull request of a branch of this repository; nil when there is none.
+func (c *Client) FindPull(ctx context.Context, branch string) (*event.Pull, error) {
+	list, _, err := c.api.PullRequests.List(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.PullRequestListOptions{
+		State: "open", Head: c.o.Repo.Owner + ":" + branch,
+	})
+	if err != nil {
+		return nil, explain("looking for the pull request of "+branch, err)
+	}
+	for _, p := range list {
+		if p.GetHead().GetRef() == branch { // servers that do not know the filter answer with every pull request
+			return pull(p), nil
+		}
+	}
+	return nil, nil
+}
+
+func pull(p *github.PullRequest) *event.Pull {
+	return &event.Pull{Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Draft: p.GetDraft()}
+}

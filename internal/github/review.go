@@ -1,0 +1,237 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// Thread is a conversation on a line of a pull request that nobody has resolved yet (B-07). Its text is what strangers wrote.
+type Thread struct {
+	First    int64 // the id of its first comment, which Reply answers
+	Path     string
+	Line     int  // in the file as the pull request leaves it, or as it was when the thread began; 0 when it is about the whole file
+	Outdated bool // the line was changed since
+	// Comments are oldest first, at most 100. Their UpdatedAt is after CreatedAt only when the text was edited.
+	Comments []event.Comment
+}
+
+// Remark is one comment of a review, on a line (B-07). Its text is what strangers wrote.
+type Remark struct {
+	event.Comment
+	Path    string
+	Line    int   // as in Thread
+	ReplyTo int64 // the first comment of the thread that it answers in; 0 when it begins one
+}
+
+// mostThreadPages bounds the reading of a pull request's threads: 100 on a page.
+const mostThreadPages = 5
+
+const threadsQuery = `query($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(first: 100, after: $after) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          isResolved isOutdated path line originalLine
+          comments(first: 100) {
+            nodes { databaseId body createdAt lastEditedAt author { __typename login } }
+          }
+        }
+      }
+    }
+  }
+}`
+
+type threadNode struct {
+	IsResolved, IsOutdated bool
+	Path                   string
+	Line, OriginalLine     *int
+	Comments               struct{ Nodes []threadComment }
+}
+
+type threadComment struct {
+	DatabaseID   int64 `json:"databaseId"`
+	Body         string
+	CreatedAt    time.Time
+	LastEditedAt *time.Time
+	Author       *struct {
+		Type  string `json:"__typename"`
+		Login string
+	}
+}
+
+// Threads reads the conversations of a pull request that are not resolved, in GitHub's order, which is that of the diff. Outdated ones
+// are among them: that a line was changed does not answer who asked for more. The REST API does not tell what is resolved.
+func (c *Client) Threads(ctx context.Context, pull int) ([]Thread, error) {
+	doing := fmt.Sprintf("reading the review threads of #%d", pull)
+	var found []Thread
+	var after *string
+	for range mostThreadPages {
+		var data struct {
+			Repository struct {
+				PullRequest *struct {
+					ReviewThreads struct {
+						PageInfo struct {
+							HasNextPage bool
+							EndCursor   *string
+						}
+						Nodes []threadNode
+					}
+				}
+			}
+		}
+		err := c.graphql(ctx, doing, threadsQuery, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": pull, "after": after}, &data)
+		if err != nil {
+			return nil, err
+		}
+		if data.Repository.PullRequest == nil {
+			return nil, fmt.Errorf("%s: GitHub does not find the pull request, or the token may not see it", doing)
+		}
+		page := data.Repository.PullRequest.ReviewThreads
+		for _, n := range page.Nodes {
+			if !n.IsResolved && len(n.Comments.Nodes) > 0 {
+				found = append(found, n.thread())
+			}
+		}
+		if !page.PageInfo.HasNextPage {
+			break
+		}
+		after = page.PageInfo.EndCursor
+	}
+	return found, nil
+}
+
+func (n threadNode) thread() Thread {
+	t := Thread{First: n.Comments.Nodes[0].DatabaseID, Path: n.Path, Outdated: n.IsOutdated}
+	for _, line := range []*int{n.OriginalLine, n.Line} {
+		if line != nil {
+			t.Line = *line
+		}
+	}
+	for _, one := range n.Comments.Nodes {
+		t.Comments = append(t.Comments, one.comment())
+	}
+	return t
+}
+
+// comment is in REST's words: GraphQL leaves the [bot] of an App's login away. A deleted account has no author.
+func (t threadComment) comment() event.Comment {
+	made := event.Comment{ID: t.DatabaseID, Body: t.Body, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt, Inline: true}
+	if t.LastEditedAt != nil {
+		made.UpdatedAt = *t.LastEditedAt
+	}
+	if t.Author == nil {
+		return made
+	}
+	made.Author = event.Actor{Login: t.Author.Login, Bot: t.Author.Type == "Bot"}
+	if made.Author.Bot && !strings.HasSuffix(made.Author.Login, "[bot]") {
+		made.Author.Login += "[bot]"
+	}
+	return made
+}
+
+// ReviewRemarks reads the comments of one review, oldest first, at most 100.
+func (c *Client) ReviewRemarks(ctx context.Context, pull int, reviewID int64) ([]Remark, error) {
+	list, _, err := c.api.PullRequests.ListReviewComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, pull, reviewID, &github.ListOptions{PerPage: 100})
+	if err != nil {
+		return nil, explain(fmt.Sprintf("reading the comments of a review of #%d", pull), err)
+	}
+	remarks := make([]Remark, len(list))
+	for i, one := range list {
+		remarks[i] = remark(one)
+	}
+	return remarks, nil
+}
+
+func remark(p *github.PullRequestComment) Remark {
+	r := Remark{Path: p.GetPath(), Line: p.GetLine(), ReplyTo: p.GetInReplyTo(), Comment: event.Comment{
+		ID: p.GetID(), Author: actor(p.GetUser()), Body: p.GetBody(),
+		CreatedAt: p.GetCreatedAt().Time, UpdatedAt: p.GetUpdatedAt().Time, Inline: true,
+	}}
+	if r.Line == 0 {
+		r.Line = p.GetOriginalLine()
+	}
+	return r
+}
+
+// Reply answers in the thread that the comment to belongs to, and returns the reply's id. Like that of Comment, the body's first line
+// must be unlike any other reply's in the thread: when an answer is lost, it tells whether the reply arrived.
+func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (int64, error) {
+	doing := fmt.Sprintf("replying to a review comment of #%d", pull)
+	if c.dry("reply to review comment %d of #%d:\n%s", to, pull, body) {
+		return 0, nil
+	}
+	raised := false
+	for try := 1; ; try++ {
+		posted, err := c.reply(ctx, pull, to, body)
+		if err == nil {
+			c.self = posted.GetUser().GetLogin()
+			return posted.GetID(), nil
+		}
+		if first := c.firstOf(ctx, to, err); first != 0 && !raised { // GitHub replies to the first comment of a thread alone
+			to, raised = first, true
+			continue
+		}
+		if !lost(err) || try >= maxTries {
+			return 0, explain(doing, err)
+		}
+		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
+			return 0, explain(doing, err)
+		}
+		if id, err := c.FindReply(ctx, pull, to, firstLine(body)); err == nil && id != 0 {
+			return id, nil
+		}
+	}
+}
+
+// reply is one try. go-github knows only an older way to say it.
+func (c *Client) reply(ctx context.Context, pull int, to int64, body string) (*github.PullRequestComment, error) {
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d/comments/%d/replies", c.o.Repo.Owner, c.o.Repo.Name, pull, to)
+	req, err := c.api.NewRequest(http.MethodPost, path, map[string]string{"body": body})
+	if err != nil {
+		return nil, err
+	}
+	posted := new(github.PullRequestComment)
+	_, err = c.api.Do(ctx, req, posted)
+	return posted, err
+}
+
+// firstOf is the first comment of the thread in which a comment that could not be replied to is a reply; 0 for every other.
+func (c *Client) firstOf(ctx context.Context, id int64, err error) int64 {
+	if !ErrGone(err) {
+		return 0
+	}
+	one, _, err := c.api.PullRequests.GetComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, id)
+	if err != nil {
+		return 0
+	}
+	return one.GetInReplyTo()
+}
+
+// FindReply finds ralph's own newest reply in the thread of the comment to that begins with the line; 0 when there is none. Only the
+// 100 newest comments of the pull request are looked at. Others may write the same line: only the author decides whose it is.
+func (c *Client) FindReply(ctx context.Context, pull int, to int64, line string) (int64, error) {
+	self, err := c.whoami(ctx)
+	if err != nil {
+		return 0, err
+	}
+	list, _, err := c.api.PullRequests.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, pull, &github.PullRequestListCommentsOptions{
+		Sort: "created", Direction: "desc", ListOptions: github.ListOptions{PerPage: 100},
+	})
+	if err != nil {
+		return 0, explain(fmt.Sprintf("reading the review comments of #%d", pull), err)
+	}
+	for _, one := range list {
+		if one.GetInReplyTo() == to && strings.EqualFold(one.GetUser().GetLogin(), self) && firstLine(one.GetBody()) == line {
+			return one.GetID(), nil
+		}
+	}
+	return 0, nil
+}
