@@ -34,10 +34,11 @@ type Options struct {
 	// Soft is how long a turn may take before OnSoft hears of it (S0-19); 0 is never.
 	Soft       time.Duration
 	OnSoft     func()
-	ReadOnly   bool   // a reviewer: no tool that writes or runs anything
-	NoTools    bool   // it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
-	Schema     string // JSON schema of the answer wanted; "" none
-	Completion string // the setting completionResponse: what a <response> claims with; "" none does
+	Left       loop.Left // what a turn may spend; one that spends more is stopped as soon as its stream tells (B-28)
+	ReadOnly   bool      // a reviewer: no tool that writes or runs anything
+	NoTools    bool      // it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
+	Schema     string    // JSON schema of the answer wanted; "" none
+	Completion string    // the setting completionResponse: what a <response> claims with; "" none does
 	// Promises are the texts of <promise> that claim; nil: those that count without criteria (C2).
 	Promises []string
 	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has written.
@@ -88,8 +89,12 @@ type dialect struct {
 	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
 	// interrupts: asked by INT, it says what it has spent before it ends.
 	interrupts bool
-	ends       bool // its format has an event that says how it ended
-	has42      bool // its exit code 42 is no waiting for a human but a meaning of its own
+	prices     bool // it tells what a turn cost
+	counts     bool // it tells how many tokens it took
+	// holds is the amount of dollars that it is told to stop at itself; "": it is not. nil: it cannot.
+	holds func(o Options) string
+	ends  bool // its format has an event that says how it ended
+	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
 	// noisy: its standard error tells of requests that it tries again, so nothing there is a sign of life (C12).
 	noisy bool
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.

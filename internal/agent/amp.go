@@ -21,6 +21,7 @@ var amp = dialect{
 	silent:      true,
 	asks:        lazy(`^No API key found\. Starting login flow`), // and would wait for ever
 	decode:      stream.NewClaude,
+	counts:      true,
 	ends:        true,
 	class:       ampClass,
 }

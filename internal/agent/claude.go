@@ -25,6 +25,9 @@ var claude = dialect{
 	decode:      stream.NewClaude,
 	ends:        true,
 	interrupts:  true,
+	prices:      true,
+	counts:      true,
+	holds:       claudeHolds,
 	class:       claudeClass,
 }
 
@@ -54,6 +57,9 @@ func claudeArguments(t *talk) []string {
 	}
 	if o.Schema != "" && !o.Text {
 		args = append(args, "--json-schema", o.Schema)
+	}
+	if usd := claudeHolds(o); usd != "" {
+		args = append(args, claudeBudgetFlag, usd)
 	}
 	if isSession(o.Resume) {
 		args = append(args, "--resume", o.Resume)

@@ -30,6 +30,7 @@ var codex = dialect{
 	prepare:     codexFiles,
 	most:        1 << 20, // characters; it refuses more
 	decode:      stream.NewCodex,
+	counts:      true,
 	ends:        true,
 	class:       codexClass,
 }

@@ -39,6 +39,7 @@ var gemini = dialect{
 	prepare:     geminiFiles,
 	most:        8 << 20, // bytes; it cuts off what is more
 	decode:      stream.NewGemini,
+	counts:      true,
 	ends:        true,
 	has42:       true,
 	noisy:       true,

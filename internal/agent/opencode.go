@@ -24,6 +24,8 @@ var opencode = dialect{
 	arguments:   opencodeArguments,
 	environment: opencodeEnvironment,
 	decode:      stream.NewOpencode,
+	prices:      true,
+	counts:      true,
 	ends:        true,
 	class:       opencodeClass,
 }

@@ -40,7 +40,8 @@ type reader struct {
 	claimed   bool // claim is of this message
 	searched  int  // how much of text holds no beginning of a tag
 	seen      loop.Usage
-	counted   string // id of the last message that seen has
+	counted   []string // ids of the last messages that seen has
+	over      string   // why the turn was stopped: it had spent what was left; empty: it was not
 	tools     int
 	failed    int // of the tools
 }
@@ -150,15 +151,6 @@ func (r *reader) seekClaim(n int) {
 		r.claim, r.claimed = claim, true
 	}
 	r.searched = from + ends[len(ends)-1][1]
-}
-
-// count adds up what the messages had read, which is all there is to say of a turn that was killed before its result. All blocks of a
-// message tell the same.
-func (r *reader) count(e stream.Event) {
-	if e.Message != r.counted || e.Message == "" {
-		r.counted = strings.Clone(e.Message)
-		r.seen = r.seen.Plus(e.Usage)
-	}
 }
 
 // trouble is what kept a turn from going on, as far as it told: the last request that it tried again.

@@ -162,6 +162,7 @@ func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.T
 	if class != loop.OK && !reader.facts.lingered() && !reader.facts.asked {
 		turn.Class, turn.Reason, turn.ResetAt = class, reason, time.Time{}
 	}
+	a.settle(&turn, reader, end)
 	turn.Text = strings.Clone(lastBytes(turn.Text, loop.TextBytes))
 	turn.Exit, turn.Duration = end.Exit, end.Duration
 	return turn

@@ -140,6 +140,18 @@ func TestCancelledTurnIsCommitted(t *testing.T) {
 	}
 }
 
+// TestInterruptedSaysWhy: whoever ends a run's context says why, and the outcome has those words (B-09).
+func TestInterruptedSaysWhy(t *testing.T) {
+	for want, why := range map[string]error{"@ann said /ralph stop": errors.New("@ann said /ralph stop"), "the run was cancelled": nil} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(why)
+		result, err := Run(ctx, context.Background(), Limits{}, (&world{}).ports(&memory{records: []Record{started()}}))
+		if err != nil || result.Outcome != Interrupted || result.Reason != want {
+			t.Errorf("Run = %s (%s), %v; want %q", result.Outcome, result.Reason, err, want)
+		}
+	}
+}
+
 type agentFunc func() (Turn, error)
 
 func (f agentFunc) Turn(context.Context, string) (Turn, error) { return f() }
