@@ -16,6 +16,7 @@ import (
 const (
 	pageDiff  = 100 << 10 // bytes of one iteration's
 	pageDiffs = 2 << 20   // of all together
+	leastDiff = 1 << 10   // with less room there is none
 	diffTime  = 10 * time.Second
 	// diffSlack is read beyond a diff's end: cut after it is redacted, it cannot end with half a secret.
 	diffSlack = 8 << 10
@@ -81,7 +82,7 @@ func (w *workshop) diffs(ctx context.Context, v report.View, steps []step) map[i
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := steps[i]
 		most := min(pageDiff, left)
-		if most == 0 || ctx.Err() != nil {
+		if most < leastDiff || ctx.Err() != nil {
 			diffs[s.n] = report.Diff{Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it."}
 			continue
 		}

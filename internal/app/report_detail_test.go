@@ -1,0 +1,132 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// TestPageOfARun: the page that a run leaves has every iteration's diff, and what its checks printed.
+func TestPageOfARun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	clone := filepath.Join(w.dir, "clone")
+	if out, err := exec.Command("git", "clone", "-q", w.gh.GitDir(owner, name), clone).CombinedOutput(); err != nil { // the test's own
+		t.Fatalf("%v: %s", err, out)
+	}
+	w.write("issue.md", "# Add up\n\nIt subtracts.\n")
+	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "RALPH_SANDBOX=off"}
+	l := &Local{Issue: filepath.Join(w.dir, "issue.md"), Seat: Seat{
+		Parent: environ, Dir: clone, Out: &w.out, Clock: time.Now,
+		Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + w.script("agent", fixer) + `"}}`)},
+	}}
+	result, err := l.Run(context.Background(), context.Background())
+	if err != nil || result.Outcome != loop.Done {
+		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
+	}
+	page := html.UnescapeString(readFile(t, filepath.Join(clone, ".ralph", "runs", result.State.Start.Run, "report.html")))
+	for _, want := range []string{
+		`id="iteration-1"`, `id="iteration-3"`, "# tried", "-add() { echo $(($1 - $2)); }", "+add() { echo $(($1 + $2)); }", // diffs
+		"FAIL: add", "say what it does", "I think it works.", // what was printed and said
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name) // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestStepsOfARun: an iteration's diff goes from where its first turn began to its last commit.
+func TestStepsOfARun(t *testing.T) {
+	t.Parallel()
+	begun := func(n int) loop.Record { return loop.Record{Type: loop.TurnBegun, Iteration: n} }
+	turned := func(n int) loop.Record {
+		return loop.Record{Type: loop.Turned, Iteration: n, Turn: &loop.Turn{Class: loop.OK}}
+	}
+	committed := func(n int, sha string) loop.Record {
+		return loop.Record{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: sha}}
+	}
+	corrected := loop.Record{Type: loop.Corrected, Commit: &loop.Commit{SHA: "own"}}
+	for _, tt := range []struct {
+		name    string
+		records []loop.Record
+		want    string
+		alone   string // from the state without its journal; empty: the same
+	}{
+		{"one after the other", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(2), turned(2), committed(2, "b")}, "[{1 base a} {2 a b}]", ""},
+		{"nothing was changed", []loop.Record{begun(1), turned(1), committed(1, "base"), begun(2), turned(2), committed(2, "b")}, "[{2 base b}]", ""},
+		{"a turn was taken again", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(1), turned(1), committed(1, "b")}, "[{1 base b}]", ""},
+		{"the harness corrected in between", []loop.Record{begun(1), turned(1), committed(1, "a"), corrected, begun(2), turned(2), committed(2, "b")}, "[{1 base a} {2 own b}]", "[{1 base a} {2 a b}]"},
+		{"a turn still runs", []loop.Record{begun(1)}, "[]", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			records := append([]loop.Record{{Type: loop.Started, Start: &loop.Start{Base: "base"}}}, tt.records...)
+			s := loop.Fold(records)
+			if got := fmt.Sprint(stepsOf(s, records)); got != tt.want {
+				t.Errorf("with the journal: %s, want %s", got, tt.want)
+			}
+			if got := fmt.Sprint(stepsOf(s, nil)); got != cmp.Or(tt.alone, tt.want) {
+				t.Errorf("from the state alone: %s, want %s", got, cmp.Or(tt.alone, tt.want))
+			}
+		})
+	}
+}
+
+// TestDiffsOfAPageAreBounded: each diff for itself, all together, and what is missing is told. A secret at the cut does not get out.
+func TestDiffsOfAPageAreBounded(t *testing.T) {
+	t.Parallel()
+	secret := "hunter2-" + strings.Repeat("x", 40)
+	v := report.View{Redact: report.Redactor([]string{secret})}
+	line := strings.Repeat("y", 99) + "\n"
+	long := strings.Repeat(line, pageDiff/100) + "zzzz" + secret + "\n" + strings.Repeat(line, 2000) // it begins within the bound and ends beyond it
+	var asked []int
+	w := &workshop{copies: copies{diff: func(_ context.Context, _, to string, most int) (string, error) {
+		asked = append(asked, most)
+		if to == "broken" {
+			return "", errors.New("comparing: no such commit")
+		}
+		return long[:min(len(long), most)], nil
+	}}}
+	steps := []step{{1, "a", "broken"}}
+	for n := 2; n <= 40; n++ {
+		steps = append(steps, step{n, "a", "b"})
+	}
+	diffs := w.diffs(t.Context(), v, steps)
+	all := 0
+	for n, d := range diffs {
+		all += len(d.Text)
+		if len(d.Text) > pageDiff || strings.Contains(d.Text, "hunter2") || d.Text != "" && !strings.HasSuffix(d.Text, "\n") || d.Note == "" {
+			t.Errorf("iteration %d: %d bytes, note %q", n, len(d.Text), d.Note)
+		}
+	}
+	if all > pageDiffs || len(diffs) != 40 {
+		t.Errorf("%d bytes of %d diffs", all, len(diffs))
+	}
+	if !strings.Contains(diffs[40].Note, "cut after 100 KiB") || !strings.Contains(diffs[2].Note, "take all the room") || len(asked) > 25 {
+		t.Errorf("the notes are %q and %q; git was asked %d times", diffs[40].Note, diffs[2].Note, len(asked))
+	}
+	if got := w.diffs(t.Context(), v, steps[:1])[1]; got.Text != "" || !strings.Contains(got.Note, "no such commit") {
+		t.Errorf("of a commit that is gone: %+v", got)
+	}
+}
