@@ -1,7 +1,10 @@
 package fake
 
 import (
+	"bytes"
+	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +15,10 @@ type Call struct {
 	Method string
 	Path   string // without /api/v3 or /api in front: "/repos/alice/demo/issues", "/graphql"; with them for git: "/alice/demo.git/info/refs"
 	Query  string // raw
-	Status int    // of the answer; 0 when the connection was dropped or the answer is not begun
-	At     time.Time
+	Status int    // of the answer; 0 when the connection was dropped or the answer is not begun, 499 when the client went away during a Fault's Delay
+	// Write is whether it asks for a change: every method of REST but GET and HEAD, a mutation of GraphQL, a push of git.
+	Write bool
+	At    time.Time
 }
 
 // String is the call in the form that reads well in a comparison: "POST /repos/alice/demo/issues/1/comments".
@@ -50,7 +55,7 @@ func (g *GitHub) copyCalls(from *[]*Call) []Call {
 // record logs every request. It notes a call before the answer begins: a client may ask for the log as soon as it has its answer.
 func (g *GitHub) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		call := &Call{Method: r.Method, Path: shortPath(r), Query: r.URL.RawQuery, At: g.now()}
+		call := &Call{Method: r.Method, Path: shortPath(r), Query: r.URL.RawQuery, Write: isWrite(r), At: g.now()}
 		g.mu.Lock()
 		if isGit(r) {
 			g.gitCalls = append(g.gitCalls, call)
@@ -67,6 +72,37 @@ func (g *GitHub) record(next http.Handler) http.Handler {
 		}}, r)
 	})
 }
+
+var mutation = regexp.MustCompile(`"query"\s*:\s*"(?:\s|\\[nrt])*mutation\b`)
+
+// isWrite reports whether a request asks for a change. A body that it has to read for that is put back.
+func isWrite(r *http.Request) bool {
+	switch {
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		return false
+	case isGit(r):
+		return strings.HasSuffix(r.URL.Path, "/git-receive-pack")
+	case shortPath(r) != "/graphql":
+		return true
+	}
+	return mutation.Match(keepBody(r))
+}
+
+// keepBody reads a body and puts it back.
+func keepBody(r *http.Request) []byte {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(raw), failing{err}))
+		return raw
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	return raw
+}
+
+// failing is the end of a body that broke off.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // shortPath is a request's path as calls and faults name it.
 func shortPath(r *http.Request) string {

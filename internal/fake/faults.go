@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path"
@@ -9,9 +10,9 @@ import (
 	"time"
 )
 
-// Fault is something that goes wrong, once or more often. Exactly one of Status, SecondaryLimit, RateLimited, Drop and DropAfter says
-// what; with none of them and a Delay, the request is only slow. A fault comes before everything else: the state is untouched, but for
-// DropAfter.
+// Fault is something that goes wrong, once or more often. Exactly one of Status, SecondaryLimit, RateLimited, Drop, DropAfter and Then
+// says what; with none of them and a Delay, the request is only slow. A fault comes before everything else: the state is untouched, but
+// for DropAfter and Then.
 type Fault struct {
 	// Match is which requests: "POST /repos/.../issues/*/comments". The method may be left out or be *; in the path, which is named as
 	// in Call, * stands for anything within one part and ... for any number of parts. Empty matches every request, git too.
@@ -19,16 +20,24 @@ type Fault struct {
 	Nth   int // the first matching request that fails, counted from this Fail on; 0 and 1 are the next one
 	Times int // how many fail; 0 is one, below 0 is all from Nth on
 
-	Status         int  // answers with this status and GitHub's message for it
-	RetryAfter     int  // seconds, in the answer's Retry-After; with RateLimited, until the reset
-	SecondaryLimit bool // answers 403 (or Status) with GitHub's message on secondary rate limits
-	RateLimited    bool // answers 403 (or Status) with no requests left and the time of the reset, in a minute unless RetryAfter says so
+	// Write matches only requests that ask for a change, as Call says it.
+	Write bool
+
+	Status         int    // answers with this status and GitHub's message for it
+	Message        string // with Status, in place of GitHub's usual message
+	RetryAfter     int    // seconds, in the answer's Retry-After; with RateLimited, until the reset
+	SecondaryLimit bool   // answers 403 (or Status) with GitHub's message on secondary rate limits
+	RateLimited    bool   // answers 403 (or Status) with no requests left and the time of the reset, in a minute unless RetryAfter says so
 	// Drop cuts the connection in the middle of the answer's first line. A connection closed before it would not do: Go's client then
 	// silently asks again.
 	Drop bool
 	// DropAfter does what was asked for and cuts the connection in place of the answer.
 	DropAfter bool
-	Delay     time.Duration // waits first
+	// Then is DropAfter, and is called between the two: what was asked for is done, and nobody knows yet. It may use the stand-in, and
+	// kill whoever asked.
+	Then func()
+	// Delay waits first. When the client goes away in the meantime, nothing is done.
+	Delay time.Duration
 }
 
 type armedFault struct {
@@ -78,18 +87,18 @@ func (g *GitHub) faulty(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if f.Delay > 0 {
-			select {
-			case <-time.After(f.Delay):
-			case <-r.Context().Done():
-			case <-g.closed:
-			}
+		if f.Delay > 0 && !g.wait(r, f.Delay) {
+			w.WriteHeader(statusGone) // only for the log of calls
+			return
 		}
 		switch {
 		case f.Drop:
 			drop(w)
-		case f.DropAfter:
+		case f.DropAfter || f.Then != nil:
 			next.ServeHTTP(&discardWriter{header: http.Header{}}, r)
+			if f.Then != nil {
+				f.Then()
+			}
 			drop(w)
 		case f.Status != 0 || f.SecondaryLimit || f.RateLimited:
 			write(w, f.answer(g.now()))
@@ -99,11 +108,29 @@ func (g *GitHub) faulty(next http.Handler) http.Handler {
 	})
 }
 
+// statusGone is the status of a call whose client went away before anything was done, as nginx writes it.
+const statusGone = 499
+
+// wait reports whether the client and the stand-in were still there at the end of a delay. The body is read first: before that, package
+// http does not see that a client goes away.
+func (g *GitHub) wait(r *http.Request, d time.Duration) bool {
+	keepBody(r)
+	select {
+	case <-time.After(d):
+		return true
+	case <-r.Context().Done():
+	case <-g.closed:
+	}
+	return false
+}
+
 // faultMessages are GitHub's words for the statuses that a fault can have.
 var faultMessages = map[int]string{
 	http.StatusUnauthorized:        "Bad credentials",
 	http.StatusForbidden:           "Resource not accessible by integration",
 	http.StatusNotFound:            "Not Found",
+	http.StatusConflict:            "is at 1111111111111111111111111111111111111111 but expected 2222222222222222222222222222222222222222",
+	http.StatusGone:                "This resource is gone.",
 	http.StatusUnprocessableEntity: "Validation Failed",
 	http.StatusTooManyRequests:     "API rate limit exceeded",
 	http.StatusInternalServerError: "Server Error",
@@ -116,10 +143,7 @@ func (f *Fault) answer(now time.Time) answer {
 	if status == 0 {
 		status = http.StatusForbidden
 	}
-	message, docs := faultMessages[status], docsURL
-	if message == "" {
-		message = http.StatusText(status)
-	}
+	message, docs := cmp.Or(f.Message, faultMessages[status], http.StatusText(status)), docsURL
 	switch {
 	case f.RateLimited:
 		wait := f.RetryAfter
@@ -138,7 +162,11 @@ func (f *Fault) answer(now time.Time) answer {
 	if f.RetryAfter > 0 && !f.RateLimited {
 		header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
-	return answer{status: status, body: object{"message": message, "documentation_url": docs, "status": fmt.Sprint(status)}, header: header}
+	body := object{"message": message, "documentation_url": docs, "status": fmt.Sprint(status)}
+	if status == http.StatusUnprocessableEntity && f.Message == "" {
+		body["errors"] = []object{{"resource": "Resource", "code": "custom", "message": "was refused for a test"}}
+	}
+	return answer{status: status, body: body, header: header}
 }
 
 // drop cuts the connection after a few bytes of an answer.
@@ -159,6 +187,9 @@ func (d *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discardWriter) WriteHeader(int)             {}
 
 func (f *Fault) matches(r *http.Request) bool {
+	if f.Write && !isWrite(r) {
+		return false
+	}
 	if f.Match == "" {
 		return true
 	}

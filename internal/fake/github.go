@@ -23,6 +23,8 @@ type Options struct {
 	Wrap func(http.Handler) http.Handler
 	// Now is the clock of every record, time.Now when nil. GitHub keeps whole seconds, so the answers do too.
 	Now func() time.Time
+	// APIHost puts REST and GraphQL on an address of their own, at its root, as https://api.SUB.ghe.com has them; pages and git stay.
+	APIHost bool
 }
 
 // GitHub is one running stand-in. Its methods may be called at any time, also while requests are served.
@@ -32,9 +34,12 @@ type GitHub struct {
 	ownDir bool
 	now    func() time.Time
 	url    string
+	apiURL string // of the API's own listener; empty without one
 	server *http.Server
-	closed chan struct{}
-	once   sync.Once
+	// apiServer is nil unless the API has an address of its own.
+	apiServer *http.Server
+	closed    chan struct{}
+	once      sync.Once
 
 	mu        sync.Mutex // guards everything below
 	lastID    int64
@@ -65,34 +70,98 @@ func New(o Options) (*GitHub, error) {
 		}
 		g.dir, g.ownDir = dir, true
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listening: %w", err)
-	}
-	g.url = "http://" + listener.Addr().String()
 	var handler http.Handler = http.HandlerFunc(g.serve)
 	if o.Wrap != nil {
 		handler = o.Wrap(handler)
 	}
-	g.server = &http.Server{Handler: g.record(g.faulty(handler)), ReadHeaderTimeout: time.Minute}
-	go func() { _ = g.server.Serve(listener) }() // ends with Close; there is no other way out
+	handler = g.record(g.faulty(handler))
+	if err := g.start(handler, o.APIHost); err != nil {
+		g.Close()
+		return nil, err
+	}
 	return g, nil
+}
+
+// start listens on one address for everything or, with an address for the API, on two.
+func (g *GitHub) start(handler http.Handler, apiHost bool) (err error) {
+	g.server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	if apiHost {
+		g.apiServer = &http.Server{Handler: atRoot(handler), ReadHeaderTimeout: time.Minute}
+		if g.apiURL, err = g.listen(g.apiServer); err != nil {
+			return err
+		}
+		g.server.Handler = g.pagesAlone(handler)
+	}
+	g.url, err = g.listen(g.server)
+	return err
+}
+
+// pagesAlone serves pages and git, and no API.
+func (g *GitHub) pagesAlone(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			g.problem("%s %s: the API is at %s", r.Method, r.URL.Path, g.apiURL)
+			write(w, notFound())
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// listen starts a server on a free port and tells its address.
+func (g *GitHub) listen(server *http.Server) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listening: %w", err)
+	}
+	go func() { _ = server.Serve(listener) }() // ends with Close; there is no other way out
+	return "http://" + listener.Addr().String(), nil
+}
+
+// atRoot serves the API of a server that has it at the root of a host of its own.
+func atRoot(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		prefix := "/api/v3"
+		if r.URL.Path == "/graphql" {
+			prefix = "/api"
+		}
+		inside := r.Clone(r.Context())
+		inside.URL.Path = prefix + r.URL.Path
+		if r.URL.RawPath != "" {
+			inside.URL.RawPath = prefix + r.URL.RawPath
+		}
+		next.ServeHTTP(w, inside)
+	})
 }
 
 // URL is where the stand-in listens, without a slash at its end: what GITHUB_SERVER_URL holds.
 func (g *GitHub) URL() string { return g.url }
 
 // APIURL is the root of REST: what GITHUB_API_URL holds.
-func (g *GitHub) APIURL() string { return g.url + "/api/v3" }
+func (g *GitHub) APIURL() string {
+	if g.apiURL != "" {
+		return g.apiURL
+	}
+	return g.url + "/api/v3"
+}
 
 // GraphQLURL is the address of GraphQL: what GITHUB_GRAPHQL_URL holds.
-func (g *GitHub) GraphQLURL() string { return g.url + "/api/graphql" }
+func (g *GitHub) GraphQLURL() string {
+	if g.apiURL != "" {
+		return g.apiURL + "/graphql"
+	}
+	return g.url + "/api/graphql"
+}
 
 // Close stops the stand-in, cutting requests that still run. It may be called twice.
 func (g *GitHub) Close() {
 	g.once.Do(func() {
 		close(g.closed)
-		_ = g.server.Close() // a listener that is gone already is what we want
+		for _, server := range []*http.Server{g.server, g.apiServer} {
+			if server != nil {
+				_ = server.Close() // a listener that is gone already is what we want
+			}
+		}
 		if g.ownDir {
 			_ = os.RemoveAll(g.dir) // in the temporary directory; the system cleans up what stays
 		}

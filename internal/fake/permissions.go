@@ -20,6 +20,15 @@ func (p Permissions) byName() map[string]string {
 	}
 }
 
+// fromNames is the other way round.
+func fromNames(names map[string]string) *Permissions {
+	return &Permissions{
+		Actions: names["actions"], Administration: names["administration"], Checks: names["checks"], Contents: names["contents"],
+		Issues: names["issues"], PullRequests: names["pull_requests"], Secrets: names["secrets"], Statuses: names["statuses"],
+		Workflows: names["workflows"],
+	}
+}
+
 // granted are the permissions that are not empty, under GitHub's names.
 func (p Permissions) granted() map[string]string {
 	names := p.byName()

@@ -49,7 +49,18 @@ func (g *GitHub) getUser(r *request) answer {
 	return ok(o)
 }
 
-var appPermissions = map[string]string{"contents": "write", "issues": "write", "metadata": "read", "pull_requests": "write"}
+// everything is what an App has when a test says nothing of it.
+var everything = Permissions{
+	Actions: "write", Administration: "read", Checks: "write", Contents: "write", Issues: "write", PullRequests: "write", Secrets: "read",
+	Statuses: "write", Workflows: "write",
+}
+
+func (a *App) granted() map[string]string {
+	if a.Permissions == nil {
+		return everything.granted()
+	}
+	return a.Permissions.granted()
+}
 
 // wantsApp refuses every token but the App's own.
 func wantsApp(r *request) *answer {
@@ -68,7 +79,7 @@ func (g *GitHub) getApp(r *request) answer {
 	return ok(object{
 		"id": app.ID, "slug": app.Slug, "node_id": node("A", app.ID), "owner": g.userShape(app.Owner), "name": app.Slug, "description": nil,
 		"external_url": g.url, "html_url": g.url + "/apps/" + app.Slug, "created_at": at, "updated_at": at,
-		"permissions": appPermissions, "events": []string{"issues", "issue_comment"}, "installations_count": 1,
+		"permissions": app.granted(), "events": []string{"issues", "issue_comment"}, "installations_count": 1,
 	})
 }
 
@@ -86,7 +97,7 @@ func (g *GitHub) getInstallation(r *request) answer {
 		"id": app.InstallationID, "account": g.userShape(app.Owner), "repository_selection": "all",
 		"access_tokens_url": api + "/access_tokens", "repositories_url": g.APIURL() + "/installation/repositories",
 		"html_url": g.url + "/settings/installations", "app_id": app.ID, "app_slug": app.Slug, "target_id": g.user(app.Owner).id,
-		"target_type": "User", "permissions": appPermissions, "events": []string{"issues", "issue_comment"}, "created_at": at,
+		"target_type": "User", "permissions": app.granted(), "events": []string{"issues", "issue_comment"}, "created_at": at,
 		"updated_at": at, "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
 	})
 }
@@ -104,14 +115,24 @@ func (g *GitHub) createInstallationToken(r *request) answer {
 		RepositoryIDs []int64           `json:"repository_ids"`
 		Permissions   map[string]string `json:"permissions"`
 	}
+	granted := app.granted()
 	if len(r.body) > 0 {
 		if bad := r.decode(&in); bad != nil {
 			return *bad
 		}
 	}
+	limits := app.Permissions
+	if in != nil && in.Permissions != nil {
+		for name, level := range in.Permissions {
+			if granted[name] != "write" && granted[name] != level {
+				return unprocessable("The permissions requested are not granted to this installation.")
+			}
+		}
+		granted, limits = in.Permissions, fromNames(in.Permissions)
+	}
 	value := "ghs_" + node("fake", g.id())
-	g.tokens[value] = &token{login: app.Slug + "[bot]", kind: Installation, app: app}
+	g.tokens[value] = &token{login: app.bot(), kind: Installation, app: app, permissions: limits}
 	return created(object{
-		"token": value, "expires_at": stamp(g.now().Add(time.Hour)), "permissions": appPermissions, "repository_selection": "all",
+		"token": value, "expires_at": stamp(g.now().Add(time.Hour)), "permissions": granted, "repository_selection": "all",
 	})
 }

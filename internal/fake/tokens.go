@@ -58,6 +58,7 @@ type App struct {
 	Owner          string
 	InstallationID int64
 	Key            *rsa.PublicKey // checks the web tokens
+	Permissions    *Permissions   // what its installation was granted; nil for all of them
 }
 
 // AddApp installs an App.
