@@ -23,7 +23,7 @@ type Delivery struct {
 }
 
 // ParseEvent makes an event of a delivery. An event that ralph does not know is Other, not an error; an error is a payload that
-// cannot be read or is not about this repository.
+// cannot be read or is not about this repository, or a repository_dispatch that asks for what cannot be (a *event.UsageError).
 func ParseEvent(d Delivery) (event.Event, error) {
 	ev, err := parse(d)
 	if err != nil {
@@ -36,27 +36,54 @@ func ParseEvent(d Delivery) (event.Event, error) {
 	return ev, nil
 }
 
+// known are the events that can ask for something, by the name under which go-github knows their payload.
+var known = map[string]string{
+	"issues": "issues", "issue_comment": "issue_comment", "pull_request": "pull_request", "pull_request_target": "pull_request",
+	"pull_request_review": "pull_request_review", "pull_request_review_comment": "pull_request_review_comment",
+	"workflow_run": "workflow_run", "check_suite": "check_suite",
+	"workflow_dispatch": "workflow_dispatch", "repository_dispatch": "repository_dispatch",
+}
+
 func parse(d Delivery) (event.Event, error) {
-	switch d.Name {
-	case "issues", "issue_comment", "workflow_dispatch":
-	case "schedule":
-		return parseBare(d, event.Scheduled)
-	default:
-		return parseBare(d, event.Other)
+	kind := event.Other
+	if d.Name == "schedule" {
+		kind = event.Scheduled
 	}
-	payload, err := github.ParseWebHook(d.Name, d.Payload)
+	ev, err := parseBare(d, kind)
+	if err != nil || known[d.Name] == "" {
+		return ev, err
+	}
+	payload, err := github.ParseWebHook(known[d.Name], d.Payload)
 	if err != nil {
 		return event.Event{}, err
 	}
+	if d.Name != "workflow_dispatch" && d.Name != "repository_dispatch" { // theirs may leave it out, as a schedule's may
+		if ev.Repo.Owner == "" || ev.Repo.Name == "" {
+			return event.Event{}, errors.New("it holds no repository")
+		}
+	}
 	switch p := payload.(type) {
 	case *github.IssuesEvent:
-		return labeled(p)
+		return ofIssue(ev, p)
 	case *github.IssueCommentEvent:
-		return commented(p)
+		return ofComment(ev, p)
+	case *github.PullRequestEvent:
+		return ofPull(ev, p)
+	case *github.PullRequestReviewEvent:
+		return ofReview(ev, p)
+	case *github.PullRequestReviewCommentEvent:
+		return ofInline(ev, p)
+	case *github.WorkflowRunEvent:
+		return ofWorkflow(ev, p)
+	case *github.CheckSuiteEvent:
+		return ofSuite(ev, p)
 	case *github.WorkflowDispatchEvent:
-		return event.Event{Kind: event.Dispatched, Name: d.Name, Repo: repo(p.GetRepo()), Sender: actor(p.GetSender()), At: d.At}, nil
+		ev.Kind = event.Dispatched
+		return ev, nil
+	case *github.RepositoryDispatchEvent:
+		return ofDispatch(ev, p)
 	}
-	return event.Event{}, fmt.Errorf("payload of an unexpected shape")
+	return event.Event{}, errors.New("payload of an unexpected shape")
 }
 
 // parseBare reads what every payload has. A schedule's payload may have no repository at all; the job's own serves then.
@@ -76,7 +103,7 @@ func parseBare(d Delivery, kind event.Kind) (event.Event, error) {
 		name += "." + p.Action
 	}
 	ev := event.Event{Kind: kind, Name: name, Repo: repo(p.Repository), Sender: actor(p.Sender), At: d.At}
-	if p.Repository == nil {
+	if p.Repository == nil && (known[d.Name] == "" || strings.HasSuffix(d.Name, "_dispatch")) {
 		owner, short, ok := strings.Cut(d.Repository, "/")
 		if !ok {
 			return event.Event{}, errors.New("neither the payload nor GITHUB_REPOSITORY names a repository")
@@ -86,31 +113,36 @@ func parseBare(d Delivery, kind event.Kind) (event.Event, error) {
 	return ev, nil
 }
 
-func labeled(p *github.IssuesEvent) (event.Event, error) {
-	if p.Issue == nil || p.Repo == nil {
-		return event.Event{}, errors.New("it holds no issue or no repository")
+func ofIssue(ev event.Event, p *github.IssuesEvent) (event.Event, error) {
+	if p.GetIssue().GetNumber() <= 0 {
+		return ev, errors.New("it holds no issue or no repository")
 	}
-	ev := event.Event{
-		Kind: event.Labeled, Name: "issues." + p.GetAction(), Repo: repo(p.GetRepo()), Sender: actor(p.GetSender()),
-		At: p.GetIssue().GetUpdatedAt().Time, Label: p.GetLabel().GetName(), Issue: issue(p.GetIssue()),
-	}
-	if p.GetAction() != "labeled" {
-		ev.Kind = event.Other
-	}
+	ev.Issue, ev.Label, ev.At = issue(p.GetIssue()), p.GetLabel().GetName(), p.GetIssue().GetUpdatedAt().Time
+	ev.Kind = ofAction(p.GetAction())
 	return ev, nil
 }
 
-func commented(p *github.IssueCommentEvent) (event.Event, error) {
-	if p.Issue == nil || p.Repo == nil || p.Comment == nil {
-		return event.Event{}, errors.New("it holds no issue, no comment or no repository")
+// ofAction is the kind of what happened to an issue or a pull request.
+func ofAction(action string) event.Kind {
+	switch action {
+	case "labeled":
+		return event.Labeled
+	case "unlabeled":
+		return event.Unlabeled
+	case "closed":
+		return event.Closed
+	}
+	return event.Other
+}
+
+func ofComment(ev event.Event, p *github.IssueCommentEvent) (event.Event, error) {
+	if p.GetIssue().GetNumber() <= 0 || p.Comment == nil {
+		return ev, errors.New("it holds no issue, no comment or no repository")
 	}
 	c := comment(p.GetComment())
-	ev := event.Event{
-		Kind: event.Commented, Name: "issue_comment." + p.GetAction(), Repo: repo(p.GetRepo()), Sender: actor(p.GetSender()),
-		At: c.CreatedAt, Issue: issue(p.GetIssue()), Comment: &c,
-	}
-	if p.GetAction() != "created" {
-		ev.Kind = event.Other
+	ev.Issue, ev.Comment, ev.At = issue(p.GetIssue()), &c, c.CreatedAt
+	if p.GetAction() == "created" {
+		ev.Kind = event.Commented
 	}
 	return ev, nil
 }
