@@ -159,7 +159,7 @@ func (c *Client) findCheckRun(ctx context.Context, run CheckRun) (id int64, arri
 		return 0, 0, err
 	}
 	for _, one := range list.CheckRuns {
-		if one.GetExternalID() == run.ExternalID && run.ExternalID != "" {
+		if one.GetExternalID() == run.ExternalID {
 			return one.GetID(), one.GetOutput().GetAnnotationsCount(), nil
 		}
 	}

@@ -170,17 +170,17 @@ func details(list []github.Error) string {
 	return text
 }
 
-// message reads the words of an answer that go-github has not read.
+// message reads the words of an answer that go-github has not read. The body can be read again after.
 func message(r *http.Response) string {
 	if r.Body == nil {
 		return ""
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.Body, 64<<10))
+	_ = r.Body.Close() // no answer that says no is longer
+	r.Body = io.NopCloser(bytes.NewReader(raw))
 	if err != nil {
 		return ""
 	}
-	_ = r.Body.Close() // read already
-	r.Body = io.NopCloser(bytes.NewReader(raw))
 	var said struct{ Message string }
 	if json.Unmarshal(raw, &said) != nil { // a proxy's page
 		return ""

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,11 +32,25 @@ const (
 	maxWait = 2 * time.Minute
 )
 
-// repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access token is
-// replaced. Comments and pull requests are not: their callers look first whether the lost one arrived.
+// repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access token and a status
+// are replaced, and what ralph asks GraphQL only reads or sets. Comments, replies, check runs, branches and pull requests are not: their
+// callers look first whether the lost one arrived.
 var repeatable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/(reactions|labels|access_tokens|graphql|statuses/[0-9a-f]+)$`)
 })
+
+// adding are the PATCHes that may not be sent twice: a check run's annotations are added to those that are there.
+var adding = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/check-runs/[0-9]+$`) })
+
+func idempotent(req *http.Request) bool {
+	switch req.Method {
+	case http.MethodPost:
+		return repeatable().MatchString(req.URL.Path)
+	case http.MethodPatch:
+		return !adding().MatchString(req.URL.Path)
+	}
+	return true
+}
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := replay(req)
@@ -90,7 +105,7 @@ func (c *closer) Close() error {
 
 // verdict says how long to wait before the next try; negative: do not try again.
 func verdict(req *http.Request, resp *http.Response, err error, try int) (wait time.Duration, why string) {
-	twice := req.Method != http.MethodPost || repeatable().MatchString(req.URL.Path)
+	twice := idempotent(req)
 	switch {
 	case req.Context().Err() != nil:
 		return -1, ""
@@ -123,8 +138,8 @@ func limited(resp *http.Response) (time.Duration, string) {
 			return -1, ""
 		}
 		wait = max(time.Until(time.Unix(reset, 0)), 0) + time.Second
-	case resp.StatusCode == http.StatusTooManyRequests:
-		wait = time.Minute
+	case resp.StatusCode == http.StatusTooManyRequests, secondary(resp):
+		wait = time.Minute // what GitHub's documents say when the answer does not
 	default: // a plain 403: the token may not
 		return -1, ""
 	}
@@ -132,6 +147,11 @@ func limited(resp *http.Response) (time.Duration, string) {
 		return -1, ""
 	}
 	return wait, "rate limit"
+}
+
+// secondary reports whether a 403 is a secondary limit by what it says. The body can be read again after.
+func secondary(resp *http.Response) bool {
+	return strings.Contains(strings.ToLower(message(resp)), "secondary rate limit")
 }
 
 func backoff(try int) time.Duration {

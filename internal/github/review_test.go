@@ -1,0 +1,116 @@
+package github
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+func TestThreads(t *testing.T) {
+	s := newStage(t)
+	pull := s.pull("ralph/1")
+	s.AddUser("helper[bot]", true)
+	add := func(c fake.ReviewComment) int64 { return s.AddReviewComment(owner, name, pull, c) }
+	open := add(fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
+	add(fake.ReviewComment{Author: "helper[bot]", InReplyTo: open, Body: "because"})
+	done := add(fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "settled"})
+	s.ResolveThread(owner, name, done, true)
+	old := add(fake.ReviewComment{Author: "alice", Path: "b.go", Line: 7, Body: "was here"})
+	s.OutdateThread(owner, name, old)
+	s.EditReviewComment(owner, name, old, "was there")
+
+	threads := must[[]Thread](t)(s.client().Threads(t.Context(), pull))
+	if len(threads) != 2 {
+		t.Fatalf("%d threads, want the open one and the outdated one: %+v", len(threads), threads)
+	}
+	first := threads[0]
+	if first.First != open || first.Path != "a.go" || first.Line != 1 || first.Outdated || len(first.Comments) != 2 {
+		t.Errorf("the open thread: %+v", first)
+	}
+	if got := first.Comments[1]; got.Author != (event.Actor{Login: "helper[bot]", Bot: true}) || got.Body != "because" || !got.Inline {
+		t.Errorf("a bot's reply: %+v, want the login as REST names it", got)
+	}
+	if c := first.Comments[0]; c.UpdatedAt.After(c.CreatedAt) || c.CreatedAt.IsZero() {
+		t.Errorf("a comment that was not edited: %+v", c)
+	}
+	if threads[1].First != old || !threads[1].Outdated || threads[1].Line != 7 || threads[1].Comments[0].Body != "was there" {
+		t.Errorf("the outdated thread: %+v", threads[1])
+	}
+	if _, err := s.client().Threads(t.Context(), 99); err == nil || !strings.Contains(err.Error(), "reading the review threads of #99") {
+		t.Errorf("threads of no pull request: %v", err)
+	}
+}
+
+// TestThreadsOverPages: more threads than fit on a page.
+func TestThreadsOverPages(t *testing.T) {
+	s := newStage(t)
+	pull := s.pull("ralph/1")
+	for range 103 {
+		s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "x"})
+	}
+	if threads := must[[]Thread](t)(s.client().Threads(t.Context(), pull)); len(threads) != 103 {
+		t.Errorf("%d threads, want 103", len(threads))
+	}
+}
+
+func TestReviewRemarks(t *testing.T) {
+	s := newStage(t)
+	pull := s.pull("ralph/1")
+	review := s.AddReview(owner, name, pull, fake.Review{Author: "bob", State: "CHANGES_REQUESTED", Comments: []fake.ReviewComment{
+		{Path: "a.go", Line: 1, Body: "no"}, {Path: "b.go", Line: 3, Body: "nor this"},
+	}})
+	s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "c.go", Line: 3, Body: "of another review"})
+	remarks := must[[]Remark](t)(s.client().ReviewRemarks(t.Context(), pull, review))
+	if len(remarks) != 2 || remarks[1].Path != "b.go" || remarks[1].Line != 3 || remarks[1].Body != "nor this" || remarks[1].Author.Login != "bob" || remarks[1].ReplyTo != 0 {
+		t.Errorf("remarks: %+v", remarks)
+	}
+}
+
+func TestReply(t *testing.T) {
+	s := newStage(t)
+	pull := s.pull("ralph/1")
+	first := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
+	second := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "carol", InReplyTo: first, Body: "yes, why?"})
+	c := s.client()
+	for to, body := range map[int64]string{first: "to the first", second: "to a reply, in the same thread"} {
+		id := must[int64](t)(c.Reply(t.Context(), pull, to, body))
+		if found := must[int64](t)(c.FindReply(t.Context(), pull, first, body)); found != id || id == 0 {
+			t.Errorf("%s: %d, found %d", body, id, found)
+		}
+	}
+	s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "mallory", InReplyTo: first, Body: "<!-- mine -->"})
+	if id := must[int64](t)(c.FindReply(t.Context(), pull, first, "<!-- mine -->")); id != 0 {
+		t.Errorf("somebody else's line was taken for ralph's own: %d", id)
+	}
+	if id, err := s.client(dry).Reply(t.Context(), pull, first, "dry"); err != nil || id != 0 || len(s.ReviewComments(owner, name, pull)) != 5 {
+		t.Errorf("a dry run wrote a reply: %d, %v", id, err)
+	}
+}
+
+// TestReplyWhoseAnswerIsLost: it arrived, so it is not sent again.
+func TestReplyWhoseAnswerIsLost(t *testing.T) {
+	s := newStage(t)
+	pull := s.pull("ralph/1")
+	first := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
+	s.Fail(fake.Fault{Match: "POST /repos/.../replies", DropAfter: true})
+	id := must[int64](t)(s.client().Reply(t.Context(), pull, first, "<!-- 1 -->\nbecause"))
+	all := s.ReviewComments(owner, name, pull)
+	if len(all) != 2 || all[1].ID != id {
+		t.Errorf("%d comments, the reply is %d: %+v", len(all), id, all)
+	}
+}
+
+func TestReactToAnInlineComment(t *testing.T) {
+	s := newStage(t)
+	pull := s.pull("ralph/1")
+	id := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "/ralph fix"})
+	ev := event.Event{Kind: event.Commented, Issue: &event.Issue{Number: pull, Pull: true}, Comment: &event.Comment{ID: id, Inline: true}}
+	if err := s.client().React(t.Context(), ev, "eyes"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ReviewComments(owner, name, pull)[0].Reactions; len(got) != 1 || got[0].Content != "eyes" {
+		t.Errorf("reactions: %+v", got)
+	}
+}

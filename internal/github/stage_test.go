@@ -1,0 +1,145 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/contract"
+)
+
+const (
+	owner, name = "alice", "demo"
+	jobToken    = "ghs_job"
+	aliceToken  = "ghp_alice"
+)
+
+// stage is a stand-in with one repository that has a commit, under GitHub's own description.
+type stage struct {
+	*fake.GitHub
+	t      *testing.T
+	sha    string
+	log    []string
+	slept  []time.Duration
+	logged sync.Mutex
+	odd    bool // the test makes what GitHub would not understand
+}
+
+func newStage(t *testing.T, wraps ...func(http.Handler) http.Handler) *stage {
+	t.Helper()
+	return stageOf(t, fake.Options{}, wraps...)
+}
+
+func stageOf(t *testing.T, o fake.Options, wraps ...func(http.Handler) http.Handler) *stage {
+	t.Helper()
+	checker, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Dir = t.TempDir()
+	o.Wrap = func(h http.Handler) http.Handler {
+		h = checker.Wrap(h)
+		for _, wrap := range wraps {
+			h = wrap(h)
+		}
+		return h
+	}
+	gh, err := fake.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{GitHub: gh, t: t}
+	t.Cleanup(func() {
+		gh.Close()
+		if s.odd {
+			return
+		}
+		for _, p := range append(gh.Problems(), checker.Violations()...) {
+			t.Errorf("GitHub: %s", p)
+		}
+	})
+	if err := gh.AddRepo(owner, name, "main"); err != nil {
+		t.Fatal(err)
+	}
+	gh.SetPermission(owner, name, "alice", "admin")
+	gh.AddToken(jobToken, "", fake.Actions)
+	gh.AddToken(aliceToken, "alice", fake.PAT)
+	s.sha = s.commit("main", "README.md", "demo\n")
+	return s
+}
+
+func (s *stage) commit(branch, path, text string) string {
+	s.t.Helper()
+	sha, err := s.CommitFiles(owner, name, branch, "seed", map[string]string{path: text})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return sha
+}
+
+// pull is a pull request from a branch of its own.
+func (s *stage) pull(branch string) int {
+	s.t.Helper()
+	s.commit(branch, "a.go", "package a // "+branch+"\n")
+	return s.AddPull(owner, name, fake.Pull{Title: "P", Author: "alice", Head: branch})
+}
+
+// client is one that never waits, with the job's token unless change says otherwise.
+func (s *stage) client(change ...func(*Options)) *Client {
+	s.t.Helper()
+	o := Options{
+		APIURL: s.APIURL(), GraphQLURL: s.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"}, Token: jobToken,
+		Log: func(format string, args ...any) {
+			s.logged.Lock()
+			defer s.logged.Unlock()
+			s.log = append(s.log, fmt.Sprintf(format, args...))
+		},
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			s.logged.Lock()
+			defer s.logged.Unlock()
+			s.slept = append(s.slept, d)
+			return ctx.Err()
+		},
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	made, err := New(s.t.Context(), o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return made
+}
+
+func as(token string) func(*Options) { return func(o *Options) { o.Token = token } }
+
+func dry(o *Options) { o.DryRun = true }
+
+// count is how many calls there were of a method and a part of a path.
+func (s *stage) count(method, part string) int {
+	n := 0
+	for _, c := range s.Calls() {
+		if c.Method == method && strings.Contains(c.Path, part) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *stage) said(part string) bool { return strings.Contains(strings.Join(s.log, "\n"), part) }
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
