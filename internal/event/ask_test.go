@@ -1,0 +1,77 @@
+package event
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestParseAsk(t *testing.T) {
+	tests := []struct {
+		name, payload string
+		want          Ask
+		usage         string
+	}{
+		{"an issue", `{"issue":42}`, Ask{Issue: 42}, ""},
+		{"an issue as a shell sends it", `{"issue":"42","fresh":"true","max_iterations":"3"}`, Ask{Issue: 42, Fresh: true, MaxIterations: 3}, ""},
+		{"a prompt", `{"prompt":"add a greeting","hint":"short"}`, Ask{Prompt: "add a greeting", Hint: "short"}, ""},
+		{"a plan", `{"plan":"ralph/tasks.json","fresh":false}`, Ask{Plan: "ralph/tasks.json"}, ""},
+		{"everything but what to do", `{"hint":"x","fresh":true}`, Ask{}, "client_payload with 0 of issue, prompt and plan is not understood; allowed: exactly one of them"},
+		{"two at once", `{"issue":1,"prompt":"x"}`, Ask{}, "client_payload with 2 of"},
+		{"nothing", ``, Ask{}, "with 0 of"},
+		{"null", `null`, Ask{}, "with 0 of"},
+		{"a list", `[1]`, Ask{}, "a JSON object with issue, prompt, plan, hint, fresh, max_iterations"},
+		{"broken", `{`, Ask{}, "a JSON object"},
+		{"an unknown key", `{"issue":1,"zzz":1,"model":"big"}`, Ask{}, "client_payload.“model” is not understood; allowed: issue, prompt"},
+		{"a key in capitals", `{"Issue":1}`, Ask{}, "“Issue”"},
+		{"a hostile key", `{"issue":1,"<!-- @all":1}`, Ask{}, "client_payload.“?!-- ?all”"},
+		{"no issue", `{"issue":0}`, Ask{}, "client_payload.issue is not understood; allowed: the number of an issue"},
+		{"half an issue", `{"issue":1.5}`, Ask{}, "the number of an issue"},
+		{"a huge issue", `{"issue":99999999999999999999}`, Ask{}, "the number of an issue"},
+		{"an issue that is null", `{"issue":null}`, Ask{}, "the number of an issue"},
+		{"too many iterations", `{"issue":1,"max_iterations":101}`, Ask{}, "a whole number from 1 to 100"},
+		{"an empty prompt", `{"prompt":""}`, Ask{}, "a text that is not empty"},
+		{"a prompt that is a number", `{"prompt":1}`, Ask{}, "a text that is not empty"},
+		{"a plan outside", `{"plan":"../x.json"}`, Ask{}, "the path of a file in the repository"},
+		{"a plan from the root", `{"plan":"/etc/passwd"}`, Ask{}, "the path of a file"},
+		{"a plan with a detour", `{"plan":"a/../../b"}`, Ask{}, "the path of a file"},
+		{"fresh as a word", `{"issue":1,"fresh":"yes"}`, Ask{}, "true or false"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ParseAsk([]byte(tt.payload))
+			if got != tt.want {
+				t.Errorf("ParseAsk = %+v, want %+v", got, tt.want)
+			}
+			var usage *UsageError
+			if tt.usage == "" && err != nil || tt.usage != "" && (!errors.As(err, &usage) || !strings.Contains(err.Error(), tt.usage)) {
+				t.Errorf("error: %v, want %q", err, tt.usage)
+			}
+		})
+	}
+}
+
+func TestCommentsBy(t *testing.T) {
+	tests := []struct {
+		name   string
+		by     CommentsBy
+		login  string
+		writes bool
+		want   bool
+	}{
+		{"a writer", CommentsBy{}, "alice", true, true},
+		{"a reader", CommentsBy{}, "bob", false, false},
+		{"nobody", CommentsBy{Nobody: true}, "alice", true, false},
+		{"nobody, not even who is named", CommentsBy{Nobody: true, Logins: []string{"alice"}}, "alice", true, false},
+		{"who is named besides", CommentsBy{Logins: []string{"Bob"}}, "bob", false, true},
+		{"a writer besides who is named", CommentsBy{Logins: []string{"bob"}}, "alice", true, true},
+		{"a writer who is not named alone", CommentsBy{Logins: []string{"bob"}, Only: true}, "alice", true, false},
+		{"who is named alone", CommentsBy{Logins: []string{"bob"}, Only: true}, "bob", false, true},
+		{"a deleted account", CommentsBy{Logins: []string{""}}, "", true, false},
+	}
+	for _, tt := range tests {
+		if got := tt.by.Reads(tt.login, tt.writes); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
