@@ -3,8 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -14,11 +12,9 @@ import (
 
 // What the report's page holds of diffs: the newest iterations come first, and what does not fit is said there.
 const (
-	pageDiff  = 100 << 10 // bytes of one iteration's
-	pageDiffs = 2 << 20   // of all together
-	leastDiff = 1 << 10   // with less room there is none
+	pageDiffs = 2 << 20 // bytes of all together
 	diffTime  = 10 * time.Second
-	// diffSlack is read beyond a diff's end: cut after it is redacted, it cannot end with half a secret.
+	// diffSlack is read beyond what is shown of a diff.
 	diffSlack = 8 << 10
 )
 
@@ -33,7 +29,7 @@ func (w *workshop) detail(ctx context.Context, v report.View, raw []byte) report
 	if w.copies.diff != nil {
 		ctx, cancel := context.WithTimeout(ctx, diffTime)
 		defer cancel()
-		d.Diffs = w.diffs(ctx, v, stepsOf(v.State, records))
+		d.Diffs = w.diffs(ctx, stepsOf(v.State, records))
 	}
 	return d
 }
@@ -76,35 +72,22 @@ func stepsOf(s loop.State, records []loop.Record) (steps []step) {
 }
 
 // diffs are what the iterations changed, the newest first for as long as there is room and time.
-func (w *workshop) diffs(ctx context.Context, v report.View, steps []step) map[int]report.Diff {
+func (w *workshop) diffs(ctx context.Context, steps []step) map[int]report.Diff {
 	diffs := map[int]report.Diff{}
 	left := pageDiffs
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := steps[i]
-		most := min(pageDiff, left)
-		if most < leastDiff || ctx.Err() != nil {
+		if left < report.DiffBytes || ctx.Err() != nil {
 			diffs[s.n] = report.Diff{Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it."}
 			continue
 		}
-		text, err := w.copies.diff(ctx, s.from, s.to, most+diffSlack)
+		text, err := w.copies.diff(ctx, s.from, s.to, report.DiffBytes+diffSlack)
 		if err != nil {
 			diffs[s.n] = report.Diff{Note: "The diff cannot be shown: " + err.Error()}
 			continue
 		}
-		diffs[s.n] = clippedDiff(v, text, most)
-		left -= len(diffs[s.n].Text)
+		diffs[s.n] = report.Diff{Text: text}
+		left -= min(len(text), report.DiffBytes)
 	}
 	return diffs
-}
-
-// clippedDiff is a diff without secrets, of at most most bytes and whole lines.
-func clippedDiff(v report.View, text string, most int) report.Diff {
-	if v.Redact != nil {
-		text = v.Redact(text)
-	}
-	if len(text) <= most {
-		return report.Diff{Text: text}
-	}
-	text = text[:strings.LastIndexByte(text[:most], '\n')+1]
-	return report.Diff{Text: text, Note: fmt.Sprintf("The diff is cut after %d KiB; the commit has all of it.", (len(text)+512)>>10)}
 }

@@ -25,9 +25,14 @@ type Detail struct {
 
 // Diff is what one iteration changed.
 type Diff struct {
-	Text string // as git writes it: "diff --git a/x b/x ..."; bounded by who made it
+	// Text is the diff as git writes it: "diff --git a/x b/x ...". Of it DiffBytes are shown, in whole lines; a caller that has more of it
+	// gives a little more, so that a secret is found before it is cut in two.
+	Text string
 	Note string // one sentence on what is not in Text and why; empty: everything is
 }
+
+// DiffBytes is how much of one iteration's diff the page shows.
+const DiffBytes = 100 << 10
 
 // HTMLLimit is how many bytes a page of HTML has at most. Older iterations lose their diffs and outputs before a newer one does.
 const HTMLLimit = 8 << 20
@@ -112,10 +117,13 @@ func rendered(text string) (template.HTML, error) {
 	return template.HTML(allowed().SanitizeBytes(b.Bytes())), nil
 }
 
-// seen is what can be seen of a foreign text, without secrets. The page's template escapes it; it needs none of what keeps Markdown inert.
-func (v View) seen(s string) string {
-	s = v.redact(strings.ToValidUTF8(s, "\uFFFD"))
-	return v.redact(event.Visible(colours.ReplaceAllString(s, "")))
+// seen is what can be seen of a foreign text, without secrets, of which one may have been parted by something invisible. The page's
+// template escapes it; it needs none of what keeps Markdown inert.
+func (v View) seen(s string) string { return v.redact(bare(s)) }
+
+// bare is what can be seen of a text.
+func bare(s string) string {
+	return event.Visible(colours.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
 }
 
 // brief is the same on one line, of at most most runes.

@@ -45,18 +45,32 @@ type diffReader struct {
 	old, new int // lines that the hunk still has
 }
 
-// diffFiles are the files of a diff. Its text is redacted as a whole first, because a key has many lines; what cannot be seen in a line is
-// written out, because it may be what is wrong with it.
-func (v View) diffFiles(text string) []htmlFile {
+// diffFiles are the files of a diff, and one sentence on what is cut off.
+func (v View) diffFiles(text string) (files []htmlFile, note string) {
+	text = v.withoutSecrets(text)
+	if len(text) > DiffBytes {
+		text = text[:strings.LastIndexByte(text[:DiffBytes], '\n')+1]
+		note = fmt.Sprintf("The diff is cut after %d KiB; the commit has all of it.", (len(text)+512)>>10)
+	}
 	r := diffReader{view: v}
-	for _, line := range strings.Split(strings.TrimRight(v.redact(text), "\n"), "\n") {
+	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		r.take(line)
 	}
 	for i := range r.files {
 		f := &r.files[i]
 		f.Open = f.size <= openLines && len(r.files) <= openFiles
 	}
-	return r.files
+	return r.files, note
+}
+
+// withoutSecrets is a diff without them, as it is otherwise. One that tells a secret to whoever leaves out what is invisible loses both: the
+// secret and what is invisible.
+func (v View) withoutSecrets(diff string) string {
+	seen := bare(diff)
+	if safe := v.redact(seen); safe != seen {
+		return safe
+	}
+	return v.redact(diff)
 }
 
 func (r *diffReader) take(line string) {
@@ -151,7 +165,7 @@ func riskOf(name string) string {
 func (r *diffReader) add(kind, line string) {
 	f := &r.files[len(r.files)-1]
 	f.size++
-	line = longLines(r.view.line(line), lineRunes)
+	line = longLines(visibly(line), lineRunes)
 	if n := len(f.Lines); n > 0 && f.Lines[n-1].Kind == kind {
 		f.Lines[n-1].Text += "\n" + line
 		return
@@ -180,18 +194,15 @@ func unquoted(name string) string {
 	return name
 }
 
-// line is a line of a diff of which everything can be seen: what is invisible stands there as its number. A line that would tell a secret
-// to whoever leaves the numbers out is shown without it.
-func (v View) line(raw string) string {
+// visibly is a line of a diff of which everything can be seen: what is invisible may be what is wrong with it, and stands there as its
+// number.
+func visibly(raw string) string {
 	raw = strings.ToValidUTF8(strings.TrimSuffix(raw, "\r"), "\uFFFD")
-	bare := event.Visible(raw)
-	if bare == raw {
+	left := event.Visible(raw)
+	if left == raw {
 		return raw
 	}
-	if safe := v.redact(bare); safe != bare {
-		return oneLine(safe)
-	}
-	return revealed(raw, []rune(bare))
+	return revealed(raw, []rune(left))
 }
 
 // revealed writes out the characters of a line that are not among those that are left when it has only visible ones.

@@ -131,11 +131,11 @@ func (v View) iterationFacts(it *loop.Iteration) (list []fact) {
 	add("For", v.aim(it), "")
 	add("Claim", v.claimLine(it), "")
 	if c := it.Commit; c != nil && !c.Empty && !c.Unseen {
-		url := ""
-		if plainHash.MatchString(c.SHA) {
-			url = v.at("commit/" + c.SHA)
+		name, url := v.brief(c.SHA, 40), ""
+		if plainHash.MatchString(name) {
+			name, url = name[:min(len(name), 12)], v.at("commit/"+name)
 		}
-		add("Commit", v.brief(c.SHA[:min(len(c.SHA), 12)], 12), url)
+		add("Commit", name, url)
 	}
 	if c := it.Commit; c != nil {
 		add("Note", v.brief(c.Note, 300), "")
@@ -237,7 +237,8 @@ func (d Detail) files(it *loop.Iteration, m measure) (list []htmlFile, note stri
 	v := d.View
 	diff, ok := d.Diffs[it.N]
 	if m == everything && ok && strings.TrimSpace(diff.Text) != "" {
-		return v.counted(v.diffFiles(diff.Text), it.Commit.Files), v.brief(diff.Note, 300)
+		list, note = v.diffFiles(diff.Text)
+		return v.counted(list, it.Commit.Files), joinedBy(" ", note, v.brief(diff.Note, 300))
 	}
 	for _, f := range it.Commit.Files {
 		list = append(list, v.listed(f))
