@@ -70,7 +70,7 @@ func (v View) question(r room) string {
 }
 
 // IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the comment which was
-// there is edited into it.
+// there is edited into it. When the agent asks, it says how to answer, which may be done on the issue as well.
 func IssueLine(v View) string {
 	where := v.pull()
 	if where == "" {
@@ -80,7 +80,11 @@ func IssueLine(v View) string {
 	if tally != "" {
 		tally = ", " + tally
 	}
-	return fmt.Sprintf("%s\n%s ralph: **%s**%s — work and report are in %s.\n", Marker(v.State.Start.Run), v.sign(), v.stateWord(), tally, where)
+	asks := ""
+	if e := v.State.End; e != nil && e.Outcome == loop.Waiting && v.State.Waits {
+		asks = " " + capital(v.whileWaiting())
+	}
+	return fmt.Sprintf("%s\n%s ralph: **%s**%s — work and report are in %s.%s\n", Marker(v.State.Start.Run), v.sign(), v.stateWord(), tally, where, asks)
 }
 
 // lead is the sentence under the headline: what happens now, or why it ended and where the work is.
@@ -92,7 +96,7 @@ func (v View) lead() string {
 	var parts []string
 	told := s.End.Outcome == loop.Done || s.End.Outcome == loop.Capped // by the headline
 	if reason := v.text(s.End.Reason, 300); reason != "" && !told {
-		parts = append(parts, sentence(reason))
+		parts = append(parts, capital(sentence(reason)))
 	}
 	switch {
 	case s.End.Outcome == loop.Done && v.pull() != "":
@@ -119,7 +123,7 @@ func sentence(s string) string {
 // lastFailure shows the newest failure, folded: the places that it names, and the lines of its output around them.
 func (v View) lastFailure(lines int) string {
 	it := v.judged()
-	if it == nil || it.Failure() == nil {
+	if it == nil || it.Failure() == nil || it.Failure().Waits {
 		return ""
 	}
 	f := it.Failure()
@@ -144,7 +148,7 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 		return ""
 	}
 	var p page
-	p.part(sentence(v.text(f.Reason, 400)))
+	p.part(capital(sentence(v.text(f.Reason, 400))))
 	places := ""
 	for i, found := range f.Findings {
 		if i == mostPlaces {
@@ -162,6 +166,19 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 
 // checkList says what decides, before and while it does.
 func (v View) checkList(most int) string {
+	names := v.deciders(most)
+	if names == "" {
+		return ""
+	}
+	text := "**Checks that decide:** " + names
+	if v.State.Start.Detected != "" {
+		text += "\n" + sentence(v.text(v.State.Start.Detected, 300))
+	}
+	return text
+}
+
+// deciders are the checks in their order, and the review.
+func (v View) deciders(most int) string {
 	s := v.State.Start
 	var names []string
 	for i, c := range s.Checks {
@@ -177,14 +194,7 @@ func (v View) checkList(most int) string {
 	case v.State.Plan == nil && s.Review:
 		names = append(names, "a review by a fresh agent")
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	text := "**Checks that decide:** " + strings.Join(names, ", ")
-	if s.Detected != "" {
-		text += "\n" + sentence(v.text(s.Detected, 300))
-	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // baseline names the checks that already failed before the run.

@@ -60,7 +60,7 @@ func (v View) stopped() string {
 	if v.State.End == nil {
 		return ""
 	}
-	return joinedBy(" ", "**Why it stopped:**", sentence(v.text(v.State.End.Reason, 300)))
+	return joinedBy(" ", "**Why it stopped:**", capital(sentence(v.text(v.State.End.Reason, 300))))
 }
 
 func attempts(s loop.State) string { return s.Of(len(s.Iterations)) }
@@ -183,6 +183,9 @@ func (v View) verbatimFailure(lines int) string {
 func (v View) reproduce() string {
 	s := v.State
 	branch := shellWord(oneLine(v.clean(workBranch(s))))
+	if len(branch) > maxURL { // git has none of that length
+		return ""
+	}
 	line := "git fetch origin " + branch + " && git checkout FETCH_HEAD"
 	if v.local() {
 		line = "git checkout " + branch
@@ -228,7 +231,7 @@ func (v View) tryAgain() string {
 	}
 	first := ""
 	if v.State.End != nil && v.State.End.Outcome == loop.Budget {
-		first = upperFirst(v.moreBudget()) + "\n\n"
+		first = capital(v.moreBudget()) + "\n\n"
 	}
 	return first + "| comment | what it does |\n|---|---|\n" +
 		row(v.command("retry"), "goes on from this failure, knowing what was tried") +

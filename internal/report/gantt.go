@@ -15,7 +15,8 @@ const (
 )
 
 // gantt draws the newest iterations, most of them, as a timeline of turns, checks and reviews (B-23). Of what others wrote it shows letters
-// and digits only, each behind a word of ours, so that Mermaid takes none of it for its own language.
+// and digits only, each behind a word of ours, so that Mermaid takes none of it for its own language. Times are in milliseconds: Mermaid
+// takes those of dateFormat X for such, too.
 func (v View) gantt(most int) string {
 	its := v.State.Iterations
 	its = its[max(0, len(its)-min(most, mostSections)):]
@@ -26,16 +27,20 @@ func (v View) gantt(most int) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "```mermaid\ngantt\n  dateFormat X\n  axisFormat %H:%M\n" + b.String() + "```\n"
+	return "```mermaid\ngantt\n  dateFormat x\n  axisFormat %H:%M\n" + b.String() + "```\n"
 }
 
 // ganttSection is one iteration: its turn, and its checks one after another.
 func (v View) ganttSection(it *loop.Iteration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  section %d %s\n", it.N, v.safe(joinedBy(" ", it.Story, string(it.Role), string(it.Mode))))
+	role := ""
+	if v.roles() {
+		role = string(it.Role)
+	}
+	fmt.Fprintf(&b, "  section %d %s\n", it.N, v.safe(joinedBy(" ", it.Story, role, string(it.Mode))))
 	at := it.At
 	bar := func(name, tag string, took time.Duration) {
-		fmt.Fprintf(&b, "  %s :%s%d, %ds\n", name, tag, at.Unix(), max(int(took.Round(time.Second).Seconds()), 1))
+		fmt.Fprintf(&b, "  %s :%s%d, %ds\n", name, tag, at.UnixMilli(), max(int(took.Round(time.Second).Seconds()), 1))
 		at = at.Add(took)
 	}
 	turn := ""

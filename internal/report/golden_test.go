@@ -30,6 +30,24 @@ func TestGolden(t *testing.T) {
 	local.Repo, local.ServerURL = "", ""
 	tests := map[string]string{
 		"running-first.md":   Comment(runningFirst()),
+		"judging.md":         Comment(judging()),
+		"asks.md":            Comment(asks()),
+		"heeds.md":           Comment(heeds()),
+		"budget.md":          Comment(spentAll()),
+		"failure-budget.md":  Failure(spentAll()),
+		"fixing.md":          Comment(fixed("")),
+		"fixed.md":           Comment(fixed(loop.Done)),
+		"answers.md":         answers(),
+		"reviewed.md":        Comment(reviewed()),
+		"pull-reviewed.md":   PullTitle(reviewed()) + "\n\n" + PullBody(reviewed()),
+		"pull-template.md":   templated(reviewed(), ownTemplate),
+		"summary-roles.md":   Summary(withRoles()),
+		"iteration.md":       IterationComment(stuckRun(), 5),
+		"check-run.md":       checkRun(annotated()),
+		"check-run-done.md":  checkRun(done()),
+		"hostile-check.md":   checkRun(hostile()),
+		"hostile-each.md":    IterationComment(hostile(), 1),
+		"hostile-answers.md": Answer(hostile(), hostile().State.Feedback.Items[0]) + FeedbackSummary(hostile()),
 		"running-third.md":   Comment(runningThird()),
 		"done.md":            Comment(done()),
 		"capped.md":          Comment(capped()),
@@ -43,7 +61,7 @@ func TestGolden(t *testing.T) {
 		"hostile-failure.md": Failure(hostile()),
 		"hostile-state.md":   StateFile(hostile()),
 		"hostile-summary.md": Summary(hostile()),
-		"issue-line.md":      IssueLine(runningThird()) + IssueLine(capped()),
+		"issue-line.md":      IssueLine(runningThird()) + IssueLine(capped()) + IssueLine(asks()),
 		"pull-draft.md":      PullTitle(runningThird()) + "\n\n" + PullBody(runningThird()),
 		"pull-done.md":       PullTitle(done()) + "\n\n" + PullBody(done()),
 		"failure.md":         Failure(capped()),
@@ -98,10 +116,38 @@ func TestGolden(t *testing.T) {
 	}
 	known, _ := filepath.Glob(filepath.Join("testdata", "golden", "*"))
 	for _, file := range known {
-		if _, used := tests[filepath.Base(file)]; !used {
+		if _, used := tests[filepath.Base(file)]; !used && !strings.HasPrefix(filepath.Base(file), "html-") {
 			t.Errorf("%s belongs to no test", file)
 		}
 	}
+}
+
+// answers are what the threads of a review are told, by the outcome of the run.
+func answers() string {
+	var b strings.Builder
+	for _, outcome := range []loop.Outcome{"", loop.Done, loop.Stuck} {
+		v := fixed(outcome)
+		for _, remark := range v.State.Feedback.Items {
+			b.WriteString(Answer(v, remark))
+		}
+		b.WriteString(FeedbackSummary(v) + "\n")
+	}
+	return b.String()
+}
+
+func templated(v View, template string) string {
+	v.Template = template
+	return PullBody(v)
+}
+
+// checkRun is a check run with its annotations as text.
+func checkRun(v View) string {
+	c := CheckRunOf(v)
+	text := fmt.Sprintf("%s: %s\n\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+	for _, a := range c.Annotations {
+		text += fmt.Sprintf("\n%s %s:%d:%d %s\n%s\n%s\n", a.Level, a.Path, a.Line, a.Column, a.Title, a.Message, a.Raw)
+	}
+	return text
 }
 
 // listOfTasks is what became of six tasks: the two of the specification's example have failed, and one waits for the first of them.

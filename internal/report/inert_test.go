@@ -17,8 +17,8 @@ import (
 var (
 	acts     = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
 	ourRefs  = regexp.MustCompile(`#(42|57)\b`)
-	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan:[A-Za-z0-9._…-]* -->|<details><summary>Iteration by iteration, in words</summary>|</details>|</?sub>|<br>)$`)
-	ourLinks = regexp.MustCompile(`^https://github\.com/alice/demo/(issues|pull|tree|actions)/[A-Za-z0-9._~%/?=&#+-]*$`)
+	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan:[A-Za-z0-9._…-]* -->|<!-- ralph:(iteration|reply):[A-Za-z0-9._…-]*/\d+ -->|<details><summary>What the review asked for</summary>|<details><summary>Iteration by iteration, in words</summary>|</details>|</?sub>|<br>)$`)
+	ourLinks = regexp.MustCompile(`^https://github\.com/alice/demo/(issues|pull|tree|actions|commit)/[A-Za-z0-9._~%/?=&#+-]*$`)
 )
 
 // inertness says what in a Markdown text would do anything on GitHub that ralph did not mean: it is parsed, and everything that is
@@ -121,8 +121,22 @@ func views(v View) map[string]string {
 	return map[string]string{
 		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v),
 		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v}, {N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}}), "summary": Summary(v), "status": Status(v),
+		"each": IterationComment(v, 1), "feedback": FeedbackSummary(v), "answer": Answer(v, remarkOf(v)), "template": templated(v, v.Template+s.Start.Spec),
+		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": v.criteria(criteriaOf(v), 5),
 		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
 	}
+}
+
+// remarkOf is a thread made of what a view holds.
+func remarkOf(v View) loop.Remark {
+	s := v.State.Start
+	return loop.Remark{ID: 1, By: s.Asked, Path: s.Branch, Text: s.Spec}
+}
+
+// criteriaOf are criteria made of what a view holds.
+func criteriaOf(v View) []loop.Criterion {
+	s := v.State.Start
+	return []loop.Criterion{{Text: s.Title, Reason: s.Spec}, {Text: s.Spec, Met: true, Reason: s.Branch}}
 }
 
 // planned is the plan of a view, or one made of what else it holds.

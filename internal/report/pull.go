@@ -131,10 +131,10 @@ func (v View) firstWords(it *loop.Iteration) string {
 // tryIt is the block that brings the branch to a clone and runs its checks.
 func (v View) tryIt() string {
 	s := v.State
-	if v.local() || s.Start.Branch == "" {
+	branch := shellWord(oneLine(v.clean(workBranch(s))))
+	if v.local() || workBranch(s) == "" || len(branch) > maxURL {
 		return ""
 	}
-	branch := shellWord(oneLine(v.clean(workBranch(s))))
 	lines := "git fetch origin " + branch + "\ngit checkout FETCH_HEAD\n"
 	if v.Dir != "" {
 		lines += "cd " + shellWord(oneLine(v.clean(v.Dir))) + "\n"

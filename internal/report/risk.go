@@ -56,7 +56,8 @@ func (v View) judges(most int) string {
 	if list == "" {
 		return ""
 	}
-	return "What judges the change was itself changed; read it as closely as the change.\n\n" + list
+	why := " — ⚠️ " + risks[len(risks)-1].why
+	return "What judges the change was itself changed; read it as closely as the change.\n\n" + strings.ReplaceAll(list, why+"\n", "\n")
 }
 
 // judge reports whether a file is a test or configures a check: the last of the risks.

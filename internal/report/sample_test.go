@@ -60,7 +60,7 @@ func (s *script) turned(n int, t loop.Turn) {
 }
 
 func (s *script) committed(n int, files ...loop.FileChange) {
-	s.add(loop.Record{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: fmt.Sprintf("%040d", n), Tree: fmt.Sprintf("t%d", n), Files: files, Empty: len(files) == 0}})
+	s.add(loop.Record{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: fmt.Sprintf("%07x%033d", 0xc0ffee0+n, 0), Tree: fmt.Sprintf("t%d", n), Files: files, Empty: len(files) == 0}})
 }
 
 func (s *script) judged(n int, verdicts ...loop.Verdict) {
@@ -250,15 +250,19 @@ func hostile() View {
 	big := strings.Repeat(nasty, 40)
 	s.turning(1, "implement @bob")
 	s.turned(1, loop.Turn{Class: loop.OK, Text: nasty, Claim: loop.Claim{Done: true}})
+	s.state.Feedback = &loop.Feedback{By: "@bob\n#12", Text: nasty, Items: []loop.Remark{{ID: 7, By: "@bob", Path: "`@bob`|#12 -->\n<!-- ralph:run:q -->", Line: 3, Text: nasty}, {Text: nasty}}}
 	s.committed(1, loop.FileChange{Path: ".github/workflows/`@bob`|#12.yml", Added: 1}, loop.FileChange{Path: "a\n- @bob\n<!-- ralph:run:z -->.bin", Added: -1, Deleted: -1})
 	failing := fail("make a | tee `b` @bob", nasty, big)
 	failing.Findings = []loop.Finding{{File: "a|`@bob`\n#12", Line: 3, Rule: "@x", Message: nasty}, {Test: nasty, Message: nasty}}
 	s.judged(1, failing, loop.Verdict{Check: "@v #12", Role: "qa @bob", Verification: true, Reason: nasty, Severity: loop.Soft, Flaky: true, Findings: failing.Findings}, loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Skipped: nasty},
+		loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: nasty, Output: big, Criteria: []loop.Criterion{{Text: nasty, Reason: nasty}, {Text: nasty, Met: true, Reason: nasty}}},
 		loop.Verdict{Check: nasty, Severity: loop.Soft, Reason: nasty})
 	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: "https://x.y/) @bob"}})
 	v := s.end(loop.Stuck, nasty, "wip/@bob#12`")
 	v.TokenNote = nasty
 	v.Redact = Redactor(nil)
+	v.Template, v.Labels, v.Subjects = nasty+"\n## Description @bob #12\n"+nasty+"\n## Testing\n- [x] "+nasty+"\n## Screenshots @eve\n"+nasty+"\n", []string{nasty}, []string{nasty, nasty, nasty}
+	v.ReportURL, v.Limits = "javascript:alert(1)", loop.Limits{CostUSD: 5}
 	return v
 }
 

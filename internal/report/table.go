@@ -20,7 +20,7 @@ func (v View) short(most int) string {
 	return v.table(v.State.Iterations, most, []column{
 		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
 		{"for", "---|", func(it *loop.Iteration) string { return v.briefly(it.Story, it.Role, it.Mode) }},
-		{"checks", "---|", v.result},
+		{"checks", "---|", func(it *loop.Iteration) string { return v.resultIn(it, 30) }},
 		{"time", "--:|", func(it *loop.Iteration) string { return duration(took(it)) }},
 	})
 }
@@ -188,12 +188,18 @@ func (v View) who(it *loop.Iteration) string {
 }
 
 // result is what the checks said of an iteration, in a sign and words.
-func (v View) result(it *loop.Iteration) string {
+func (v View) result(it *loop.Iteration) string { return v.resultIn(it, 60) }
+
+// resultIn is result with at most most characters of the name of what failed.
+func (v View) resultIn(it *loop.Iteration, most int) string {
 	if !it.Judged {
 		return v.unjudged(it)
 	}
-	if f := it.Failure(); f != nil {
-		return "❌ fail: " + v.code(f.Check, 60)
+	switch f := it.Failure(); {
+	case f != nil && f.Waits:
+		return "⏳ waits for " + v.code(f.Check, most)
+	case f != nil:
+		return "❌ fail: " + v.code(f.Check, most)
 	}
 	passed, warned, skipped := 0, 0, 0
 	for _, c := range it.Verdicts {
@@ -292,6 +298,8 @@ func (v View) verdict(c loop.Verdict) string {
 		return "✅ pass, ⚠️ flaky: it failed and passed on the same tree"
 	case c.Pass:
 		return "✅ pass"
+	case c.Waits:
+		return "⏳ waits: " + v.text(c.Reason, 160)
 	case c.Severity == loop.Soft:
 		return "⚠️ warning: " + v.text(c.Reason, 160)
 	}

@@ -38,6 +38,7 @@ var (
 	ticked      = lazy(`\[[xX]\]`)
 	tableRule   = lazy(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
 	plainLink   = lazy(`(^|[^!\]\\])\[([^\[\]` + "`" + `\\]{1,200})\]\((https?://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~%/=#+-]*)?|\.{0,2}/?[A-Za-z0-9_-][A-Za-z0-9._/-]*\.[A-Za-z]{1,5}(?:#[A-Za-z0-9-]+)?)\)`)
+	htmlTag     = lazy(`(?i)</?(a|b|br|center|details|div|em|h[1-6]|hr|i|img|kbd|p|picture|source|span|strong|sub|summary|sup|u)(\s[^<>]*)?/?>`)
 	refersTo    = lazy(`(?i)/(issues|pull|discussions|commit)/`)
 )
 
@@ -157,6 +158,9 @@ func (v View) templateText(lines []string) string {
 func (v View) templateLine(line string) string {
 	if strings.HasPrefix(strings.TrimSpace(line), "|") && strings.Count(line, "|") > 1 {
 		return v.templateRow(line)
+	}
+	if !strings.Contains(line, "`") {
+		line = htmlTag.ReplaceAllString(line, "")
 	}
 	mark := listMark.FindString(line)
 	return ticked.ReplaceAllString(mark, "[ ]") + v.withLinks(strings.TrimSpace(line[len(mark):]))

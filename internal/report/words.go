@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -50,10 +52,12 @@ func (v View) headline() string {
 		words = "Cannot run: something in the settings or the environment is wrong"
 	case loop.Waiting:
 		words = "Waiting: the agent asks a human"
-		switch last := s.Last(); {
+		switch until := s.End.Until.UTC().Format("2006-01-02 15:04 UTC"); {
+		case v.waitsForOthers():
+			words = "Waiting for other workflows"
 		case !s.End.Until.IsZero():
-			words = "Waiting for a usage limit's reset, " + s.End.Until.UTC().Format("2006-01-02 15:04 UTC")
-		case last != nil && last.Turn.Class == loop.UsageLimit:
+			words = "Waiting for a usage limit's reset, " + until
+		case v.waitsForLimit():
 			words = "Waiting for a usage limit's reset; nobody tells when it comes"
 		}
 	case loop.Interrupted:
@@ -99,7 +103,7 @@ func (v View) now() string {
 	case last.Commit == nil:
 		return "What the agent changed is being committed."
 	case !last.Judged:
-		return "The checks run on what the agent changed."
+		return sentence(joinedBy(": ", "The checks run on what the agent changed", v.deciders(5)))
 	case last.Failure() != nil && last.N < s.MaxIterations:
 		return "The next iteration begins with what failed."
 	case s.PlanDue:
@@ -135,6 +139,15 @@ func doing(m loop.Mode, story string) string {
 		return "implements " + story
 	}
 	return "writes the change"
+}
+
+// capital begins a text with a capital letter.
+func capital(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if !unicode.IsLower(r) {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[size:]
 }
 
 // clock is a time of day; a report is read on the same day or not at all, the table carries the rest.
