@@ -17,8 +17,12 @@ type ledger struct {
 	journal *journal.Journal
 	tree    *git.Tree
 	clock   func() time.Time
-	// lease is how long each record holds the run for this process; 0 on the CLI, where a lock file does.
+	// lease is how long each record holds the run for this process; 0 where a pulse does, or on the CLI a lock file.
 	lease time.Duration
+	// pulse keeps the run on the remote; nil: nothing does, or the records.
+	pulse *pulse
+	// last makes the push of the outcome give the lease back; see hurry.
+	last bool
 	// remote says that commits and the run record are pushed.
 	remote bool
 	// token is the credential to push with now; an App's is renewed every hour. nil: the tree's own.
@@ -33,12 +37,23 @@ type ledger struct {
 }
 
 // State is what the records add up to.
-func (l *ledger) State() loop.State { return l.journal.State() }
+func (l *ledger) State() loop.State { return l.ours(l.journal.State()) }
+
+// ours is the state of a run that this process holds: it is at work, whatever an older record says of a lease.
+func (l *ledger) ours(s loop.State) loop.State {
+	if l.pulse != nil {
+		s.Lease = time.Time{}
+	}
+	return s
+}
+
+// lost is a *git.LostError when somebody else has the run, else nil. Then nothing more may be pushed or published.
+func (l *ledger) lost() error { return l.pulse.lost() }
 
 // Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in the journal here:
-// whoever reads the record can rely on it.
+// whoever reads the record can rely on it. When somebody else has the run, it is in the journal here alone, and nobody hears of it.
 func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) {
-	if l.lease > 0 && r.Type != loop.Ended {
+	if l.lease > 0 && l.pulse == nil && r.Type != loop.Ended {
 		until := l.clock().Add(l.lease)
 		if r.Pause != nil && r.Pause.Until.After(l.clock()) {
 			until = r.Pause.Until.Add(l.lease)
@@ -61,8 +76,8 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 			return l.State(), err
 		}
 	}
-	if l.watch == nil {
-		return l.State(), nil
+	if l.watch == nil || l.lost() != nil {
+		return l.State(), l.lost()
 	}
 	if post := l.watch(ctx, r, l.State()); post != nil {
 		return l.store(loop.Record{Type: loop.Posted, At: l.clock(), Post: post})
@@ -75,24 +90,24 @@ func (l *ledger) store(r loop.Record) (loop.State, error) {
 	if err == nil && l.stored != nil {
 		l.stored(r)
 	}
-	return s, err
+	return l.ours(s), err
 }
 
 // push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
 // branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in its turn (B-18).
 func (l *ledger) push(ctx context.Context, r loop.Record) (loop.Record, error) {
-	if l.token != nil {
-		token, err := l.token(ctx)
-		if err != nil {
-			return r, err
-		}
-		l.tree.Renew(token)
+	if err := l.ready(ctx); err != nil {
+		return r, err
 	}
 	for range 2 {
 		if err := l.save(ctx, r); err != nil {
 			return r, err
 		}
-		moved, err := l.tree.Push(ctx)
+		var moved *git.Moved
+		err := l.send(ctx, l.last && r.Type == loop.Ended, func() (err error) {
+			moved, err = l.tree.Push(ctx)
+			return err
+		})
 		if err != nil {
 			return r, fmt.Errorf("pushing %s: %w", l.tree.Branch(), err)
 		}
@@ -107,6 +122,18 @@ func (l *ledger) push(ctx context.Context, r loop.Record) (loop.Record, error) {
 		r.Commit = &commit
 	}
 	return r, fmt.Errorf("pushing %s: it keeps moving under the run; ask again when nobody else pushes to it", l.tree.Branch())
+}
+
+// ready says whether anything may be pushed, with the credential of now.
+func (l *ledger) ready(ctx context.Context) error {
+	if err := l.lost(); err != nil || l.token == nil {
+		return err
+	}
+	token, err := l.token(ctx)
+	if err == nil {
+		l.tree.Renew(token)
+	}
+	return err
 }
 
 // save makes the run record hold the journal, and the record that comes next when there is one.
@@ -132,22 +159,31 @@ func (l *ledger) share(ctx context.Context) error {
 	if !l.remote || l.State().Records == l.saved {
 		return nil
 	}
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
 	if err := l.save(ctx); err != nil {
 		return err
 	}
-	return l.tree.PushRecord(ctx)
+	return l.send(ctx, false, func() error { return l.tree.PushRecord(ctx) })
 }
 
-// hold takes the lease: the record with it reaches the remote in one compare-and-swap, or the run belongs to somebody else (B-26).
+// hold records the beginning, and takes the run where no pulse holds it: the record reaches the remote in one compare-and-swap, or the
+// run belongs to somebody else (B-26).
 func (l *ledger) hold(ctx context.Context, r loop.Record) error {
-	until := l.clock().Add(l.lease)
-	r.Lease = &until
+	if l.pulse == nil {
+		until := l.clock().Add(l.lease)
+		r.Lease = &until
+	}
 	r = redacted(r, l.redact)
 	if l.remote {
+		if err := l.ready(ctx); err != nil {
+			return err
+		}
 		if err := l.save(ctx, r); err != nil {
 			return err
 		}
-		if err := l.tree.PushRecord(ctx); err != nil {
+		if err := l.send(ctx, false, func() error { return l.tree.PushRecord(ctx) }); err != nil {
 			return err
 		}
 	}

@@ -16,8 +16,8 @@ const (
 	LeaseSlack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
 
-// Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can push: show it as the
-// text of a stranger.
+// Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can push. Run and Owner
+// are words that mark nothing up; the others are to be shown as the texts of strangers.
 type Lease struct {
 	Task   string // "issue-42"
 	Run    string // "20261121-053000-7f3a"; "" until the holder knows which run it is

@@ -49,9 +49,9 @@ const leaseVersion = 1
 
 // text is the file of a lease.
 func (l Lease) text() ([]byte, error) {
-	t := leaseText{leaseVersion, l.Task, plainText(l.Run), plainText(l.Owner), webAddress(l.RunURL), l.key, l.Taken.UTC(), l.Until.UTC(), nil}
+	t := leaseText{leaseVersion, l.Task, nameText(l.Run), nameText(l.Owner), webAddress(l.RunURL), l.key, l.Taken.UTC(), l.Until.UTC(), nil}
 	if l.Stop != nil {
-		t.Stop = &stopText{plainText(l.Stop.By), plainText(l.Stop.Why), l.Stop.At.UTC()}
+		t.Stop = &stopText{loginText(l.Stop.By), plainText(l.Stop.Why), l.Stop.At.UTC()}
 	}
 	text, err := json.MarshalIndent(t, "", "  ")
 	return append(text, '\n'), err
@@ -95,9 +95,9 @@ func parseLease(task string, text []byte) (l Lease, why string) {
 	case t.Key == "" || t.Until.IsZero():
 		return unread, "it does not say whose it is and until when"
 	}
-	l = Lease{Task: task, Run: plainText(t.Run), Owner: plainText(t.Owner), RunURL: webAddress(t.RunURL), key: t.Key, Taken: t.Taken, Until: t.Until}
+	l = Lease{Task: task, Run: nameText(t.Run), Owner: nameText(t.Owner), RunURL: webAddress(t.RunURL), key: t.Key, Taken: t.Taken, Until: t.Until}
 	if t.Stop != nil {
-		l.Stop = &Stop{By: plainText(t.Stop.By), Why: plainText(t.Stop.Why), At: t.Stop.At}
+		l.Stop = &Stop{By: loginText(t.Stop.By), Why: plainText(t.Stop.Why), At: t.Stop.At}
 	}
 	return l, ""
 }
@@ -119,6 +119,26 @@ func plainText(s string) string {
 		b.WriteRune(r)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// nameText is a plain text of words alone: it goes into answers to people, and cannot mention, link or mark anything up there.
+func nameText(s string) string {
+	return plainText(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()\n\t", r) {
+			return r
+		}
+		return -1
+	}, s))
+}
+
+// loginText is what can be a login.
+func loginText(s string) string {
+	return plainText(strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_[]", r)) {
+			return r
+		}
+		return -1
+	}, s))
 }
 
 // webAddress is an address that may be shown as a link, or nothing.

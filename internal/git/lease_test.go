@@ -277,6 +277,24 @@ func TestAskStopWhileItMoves(t *testing.T) {
 	}
 }
 
+func TestTextsOfLeases(t *testing.T) {
+	for _, tt := range []struct{ got, want string }{
+		{nameText("workflow run 77, attempt 1"), "workflow run 77, attempt 1"},
+		{nameText("@all [x](http://evil.example) #1 `<b>`\r\n*_~"), "all x(httpevilexample) 1 b"},
+		{loginText("dependabot[bot]"), "dependabot[bot]"},
+		{loginText("@alice <b>"), "aliceb"},
+		{plainText(" took the label ralph:running\toff\x1b[2J\u202e "), "took the label ralph:running off[2J"},
+		{webAddress("https://github.com/a/b/actions/runs/77"), "https://github.com/a/b/actions/runs/77"},
+		{webAddress("javascript:alert(1)"), ""},
+		{webAddress("https://user:pass@evil.example/"), ""},
+		{webAddress("https://evil.example/" + strings.Repeat("x", maxLeaseURL)), ""},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
 func TestStopInWords(t *testing.T) {
 	for want, s := range map[string]Stop{
 		"alice asked to stop it": {By: "alice"}, "somebody asked to stop it": {}, "bob took the label ralph:running off": {By: "bob", Why: "took the label ralph:running off"},
@@ -299,7 +317,7 @@ func TestHostileLease(t *testing.T) {
 		{"ours", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "o", "09:31:30"},
 		{"no time is believed for longer than the longest lease", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, "", "o", "09:40:30"},
 		{"nor from a date to come", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, late, "", ""},
-		{"what commands a terminal", `{"version":1,` + key + `,"owner":"\u001b[31mred\n\u202e@all","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "[31mred @all", "09:31:30"},
+		{"what commands a terminal", `{"version":1,` + key + `,"owner":"\u001b[31mred\n\u202e@all","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "31mred all", "09:31:30"},
 		{"a long name", `{"version":1,` + key + `,"owner":"` + strings.Repeat("x", 3000) + `","taken_at":"` + soon + `","until":"` + soon + `"}`, "", strings.Repeat("x", 120) + "…", "09:31:30"},
 		{"not JSON", `hello`, "", "somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
 		{"more than it", `{"version":1,` + key + `,"owner":"o","until":"` + soon + `"} {}`, "", "somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
