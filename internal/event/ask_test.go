@@ -75,3 +75,13 @@ func TestCommentsBy(t *testing.T) {
 		}
 	}
 }
+
+func TestOwnCommentsAreNotRead(t *testing.T) {
+	facts := Facts{Self: "Alice", Permissions: may(map[string]string{"alice": "admin", "wendy": "write"})}
+	by := CommentsBy{Logins: []string{"alice", "bob"}}
+	for login, want := range map[string]bool{"alice": false, "wendy": true, "bob": true, "mallory": false} {
+		if got := facts.Reads(login, by); got != want {
+			t.Errorf("%s: %v, want %v", login, got, want)
+		}
+	}
+}

@@ -37,3 +37,9 @@ type Pull struct {
 
 // CanWrite reports whether login has write access by the facts; false when it was not looked up.
 func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
+
+// Reads reports whether the agent reads what login wrote (B-13). ralph's own comments are never read, not even where a person's account is
+// what it writes as: an agent must not be told what another one said as if a maintainer had said it.
+func (f Facts) Reads(login string, by CommentsBy) bool {
+	return (f.Self == "" || !strings.EqualFold(login, f.Self)) && by.Reads(login, f.CanWrite(login))
+}

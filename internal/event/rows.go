@@ -66,7 +66,7 @@ var rows = []row{
 		why: "ralph is at work on it; this request was dropped, but nothing is lost: when the run has ended, `{phrase} fix` takes up every open thread"},
 	{asks: []Asking{ByContinue}, at: []Standing{Running}, do: Drop,
 		why: "the run does not wait: ralph is at work on it; this request was dropped, so say it again with `{phrase} retry` when the run has ended"},
-	{asks: append([]Asking{ByPlanLabel, ByPlan, ByApprove}, begins...), at: []Standing{Running}, do: Drop,
+	{asks: append([]Asking{ByApprove}, begins...), at: []Standing{Running}, do: Drop,
 		why: "ralph is already running here; this request was dropped; ask again when the run has ended, or end it with `{phrase} stop`"},
 
 	// The label, run, retry and the dispatches (B-01, B-03, B-06).

@@ -71,7 +71,7 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 		return Task{}, fmt.Errorf("issue #%d has neither a title nor a text that can be seen; write what is wanted and ask again", ev.Issue.Number)
 	}
 	for _, c := range facts.Comments {
-		if !facts.CanWrite(c.Author.Login) || late(c, ev.At) || isCommand(c, ev) {
+		if !facts.Reads(c.Author.Login, req.CommentsBy) || late(c, ev.At) || isCommand(c, ev) {
 			continue
 		}
 		t.Comments = append(t.Comments, Comment{c.Author.Login, clip(event.Sanitise(c.Body), maxComment)})

@@ -1,0 +1,196 @@
+package event
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const document = "../../docs/commands.md"
+
+// TestDocumentHasTheTables: between the marks of docs/commands.md stands what the rules say.
+func TestDocumentHasTheTables(t *testing.T) {
+	raw, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	for name, made := range map[string]string{
+		"commands": HelpText("/ralph"), "who": whoTable(), "asking": askingTable(), "standing": standingTable(), "rules": rulesTable(),
+	} {
+		block := regexp.MustCompile(`(?s)(<!-- table: ` + name + ` -->\n).*?(<!-- end of table -->\n)`)
+		if n := len(block.FindAllString(text, -1)); n != 1 {
+			t.Fatalf("docs/commands.md has %d tables %s", n, name)
+		}
+		text = block.ReplaceAllStringFunc(text, func(old string) string {
+			ends := block.FindStringSubmatch(old)
+			return ends[1] + "\n" + made + "\n" + ends[2]
+		})
+	}
+	golden(t, document, text)
+}
+
+// told is a text of the table with the names that the rules have when nobody sets others.
+func told(text string) string {
+	text = strings.NewReplacer("{here}", "#43", "{issue}", "issue #42", "{the label}", "“bug”").Replace(text)
+	return filled(text, Event{Name: "star.created"}, defaults)
+}
+
+func tableOf(header []string, body [][]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat("---|", len(header)))
+	for _, cells := range body {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+	}
+	return b.String()
+}
+
+// askingTable: one row for each way of asking.
+func askingTable() string {
+	var body [][]string
+	for _, h := range headings {
+		who, verb, events := "", "nothing", []string{}
+		for _, name := range h.events {
+			events = append(events, "`"+name+"`")
+		}
+		if h.verb != "" {
+			who, verb = string(asker(kindOf(h))), string(h.verb)
+		}
+		if h.asking == Anything {
+			events = nil
+		}
+		body = append(body, []string{told(string(h.asking)), strings.Join(events, ", "), verb, who})
+	}
+	return tableOf([]string{"way of asking", "GitHub's event", "asks for", "who may ask"}, body)
+}
+
+// kindOf is the kind of a way of asking, by its first event.
+func kindOf(h heading) Kind {
+	return map[string]Kind{
+		"issues.labeled": Labeled, "pull_request.labeled": Labeled, "issues.unlabeled": Unlabeled, "issues.closed": Closed,
+		"issue_comment.created": Commented, "pull_request_review.submitted": Reviewed, "workflow_run.completed": Built,
+		"workflow_dispatch": Dispatched, "schedule": Scheduled,
+	}[h.events[0]]
+}
+
+// standingTable: what becomes of each way of asking, where it is mostly done.
+func standingTable() string {
+	header := []string{"way of asking"}
+	for _, at := range Standings {
+		header = append(header, string(at))
+	}
+	var body [][]string
+	for _, h := range headings {
+		where := usual(h.asking)
+		if h.verb == "" || where == "" {
+			continue
+		}
+		cells := []string{told(string(h.asking))}
+		for _, at := range Standings {
+			cells = append(cells, string(rows[find(h.asking, where, at)].do))
+		}
+		body = append(body, cells)
+	}
+	return tableOf(header, body)
+}
+
+func usual(asking Asking) Place {
+	for _, where := range []Place{OnIssue, OnOwnPull, Nowhere} {
+		if happens(asking, where) {
+			return where
+		}
+	}
+	return ""
+}
+
+// rulesTable: the rules as they are.
+func rulesTable() string {
+	var body [][]string
+	for _, r := range rows {
+		asks := make([]string, len(r.asks))
+		for i, a := range r.asks {
+			asks[i] = told(string(a))
+		}
+		body = append(body, []string{strings.Join(asks, "; "), listed(r.on), listed(r.at), string(r.do), told(r.why)})
+	}
+	return tableOf([]string{"asked by", "on", "while the run is", "what becomes of it", "and why"}, body)
+}
+
+// listed is a list in words, of which an empty one is all.
+func listed[T ~string](list []T) string {
+	var words []string
+	for _, one := range list {
+		words = append(words, string(one))
+	}
+	if len(words) == 0 {
+		return "any"
+	}
+	return strings.Join(words, ", ")
+}
+
+// whoTable asks Authorise about everybody who may be behind an event.
+func whoTable() string {
+	known := func(p Permission) map[string]Permission { return map[string]Permission{"alice": p} }
+	people := []struct {
+		told string
+		as   Actor
+		what map[string]Permission
+	}{
+		{"somebody with admin", Actor{"alice", false}, known(Permission{Level: "admin"})},
+		{"somebody with maintain", Actor{"alice", false}, known(Permission{Level: "write", Role: "maintain"})},
+		{"somebody with write", Actor{"alice", false}, known(Permission{Level: "write"})},
+		{"a custom role that inherits write, maintain or admin", Actor{"alice", false}, known(Permission{Level: "write", Role: "releaser"})},
+		{"a custom role that inherits triage or read", Actor{"alice", false}, known(Permission{Level: "read", Role: "auditor"})},
+		{"somebody with triage", Actor{"alice", false}, known(Permission{Level: "read", Role: "triage"})},
+		{"somebody with read, or anybody in a public repository", Actor{"alice", false}, known(Permission{Level: "read"})},
+		{"somebody whose permission GitHub does not tell", Actor{"alice", false}, known(Permission{Err: fmt.Errorf("502")})},
+		{"a bot named in `allowed_bots`", Actor{"helper[bot]", true}, nil},
+		{"another bot, whatever it is permitted", Actor{"stray[bot]", true}, nil},
+		{"a deleted account", Actor{}, nil},
+		{"ralph itself", Actor{"ralph[bot]", true}, nil},
+	}
+	var body [][]string
+	for _, p := range people {
+		cells := []string{p.told}
+		for _, kind := range []Kind{Commented, Closed} {
+			ev := Event{Kind: kind, Sender: p.as, Issue: &Issue{Number: 42}, Comment: &Comment{Author: p.as}}
+			cells = append(cells, answer(ev, Facts{Self: "ralph[bot]", Permissions: p.what}))
+		}
+		body = append(body, cells)
+	}
+	return tableOf([]string{"who", "label, command, review, dispatch", "closing"}, body)
+}
+
+func answer(ev Event, facts Facts) string {
+	if _, own := Own(ev, facts.Self); own {
+		return "nothing happens"
+	}
+	if Authorise(ev, facts, Rules{AllowedBots: []string{"helper[bot]"}}) != nil {
+		return "refused"
+	}
+	return "yes"
+}
+
+// TestHeadingsAreComplete: every way of asking has its place in the documents, and the kind of each names who may ask.
+func TestHeadingsAreComplete(t *testing.T) {
+	for _, r := range rows {
+		for _, a := range r.asks {
+			if !slices.ContainsFunc(headings, func(h heading) bool { return h.asking == a }) {
+				t.Errorf("no heading for %s", a)
+			}
+		}
+	}
+	for _, h := range headings {
+		if h.verb != "" && (kindOf(h) == "" || usual(h.asking) == "") {
+			t.Errorf("%s: kind %q, place %q", h.asking, kindOf(h), usual(h.asking))
+		}
+	}
+	for _, v := range verbs {
+		if a := commanded(Command{Verb: v.verb}); headingOf(a).verb != v.verb {
+			t.Errorf("%s is %q", v.verb, a)
+		}
+	}
+}
