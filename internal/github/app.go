@@ -26,7 +26,7 @@ func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
 	installation, _, err := asApp.Apps.FindRepositoryInstallation(ctx, c.o.Repo.Owner, c.o.Repo.Name)
 	if err != nil {
 		if ErrGone(err) {
-			return fmt.Errorf("finding the App %d's installation on %s: it is not installed there; install the App on this repository: %w", c.o.AppID, c.o.Repo, err)
+			return &failed{fmt.Sprintf("finding the App %d's installation on %s: it is not installed there; install the App on this repository", c.o.AppID, c.o.Repo), err}
 		}
 		return explain(fmt.Sprintf("finding the App %d's installation on %s", c.o.AppID, c.o.Repo), err)
 	}

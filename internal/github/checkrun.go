@@ -117,8 +117,12 @@ func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*githu
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
 			return 0, 0, err
 		}
-		if id, arrived, err := c.findCheckRun(ctx, run); err == nil && id != 0 {
+		id, arrived, ferr := c.findCheckRun(ctx, run)
+		if id != 0 {
 			return id, arrived, nil
+		}
+		if ferr != nil { // it may be there: better none than two
+			return 0, 0, err
 		}
 	}
 }

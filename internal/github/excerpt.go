@@ -115,11 +115,13 @@ func sequence(s string) int {
 		}
 		return len(s)
 	case ']': // a title or a link, up to a bell or \x1b\
-		if i := strings.IndexByte(s, '\a'); i >= 0 {
-			return i + 1
-		}
-		if i := strings.Index(s[2:], "\x1b\\"); i >= 0 {
-			return i + 4
+		for i := 2; i < len(s); i++ {
+			if s[i] == '\a' {
+				return i + 1
+			}
+			if strings.HasPrefix(s[i:], "\x1b\\") {
+				return i + 2
+			}
 		}
 		return len(s)
 	}

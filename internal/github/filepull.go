@@ -37,7 +37,7 @@ func (c *Client) makeBranch(ctx context.Context, branch, from string) error {
 	doing := "making the branch " + oneLine(branch)
 	head, _, err := c.api.Git.GetRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, "heads/"+from)
 	if statusIs(err, http.StatusNotFound) || statusIs(err, http.StatusConflict) {
-		return fmt.Errorf("%s: the branch %s has no commit yet; push a first one: %w", doing, from, err)
+		return &failed{fmt.Sprintf("%s: the branch %s has no commit yet; push a first one", doing, oneLine(from)), err}
 	}
 	if err != nil {
 		return explain("reading the head of "+oneLine(from), err)

@@ -51,8 +51,12 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
 			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
 		}
-		if id, err := c.FindComment(ctx, number, firstLine(body)); err == nil && id != 0 {
+		id, ferr := c.FindComment(ctx, number, firstLine(body))
+		if id != 0 {
 			return id, nil
+		}
+		if ferr != nil { // it may be there: better none than two
+			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
 		}
 	}
 }

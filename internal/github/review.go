@@ -185,8 +185,12 @@ func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (in
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
 			return 0, explain(doing, err)
 		}
-		if id, err := c.FindReply(ctx, pull, to, firstLine(body)); err == nil && id != 0 {
+		id, ferr := c.FindReply(ctx, pull, to, firstLine(body))
+		if id != 0 {
 			return id, nil
+		}
+		if ferr != nil { // it may be there: better none than two
+			return 0, explain(doing, err)
 		}
 	}
 }

@@ -1,0 +1,175 @@
+package github
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+func notes(n int) []Annotation {
+	list := make([]Annotation, n)
+	for i := range list {
+		list[i] = Annotation{Path: "a.go", Line: i + 1, Message: fmt.Sprint("finding ", i)}
+	}
+	return list
+}
+
+func (s *stage) ralphRun(n int) CheckRun {
+	return CheckRun{
+		Name: "ralph", SHA: s.sha, ExternalID: "issue-1/2", URL: "https://github.com/alice/demo/actions/runs/5", Conclusion: "failure",
+		Title: "two checks fail", Summary: "s", Text: "t", Annotations: notes(n),
+	}
+}
+
+// TestPutCheckRun has a row for how many annotations there are, and how many calls that takes.
+func TestPutCheckRun(t *testing.T) {
+	for n, calls := range map[int]int{0: 1, 1: 1, 50: 1, 51: 2, 130: 3} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			s := newStage(t)
+			c := s.client()
+			s.ResetCalls()
+			id := must[int64](t)(c.PutCheckRun(t.Context(), s.ralphRun(n)))
+			all := s.CheckRuns(owner, name, s.sha)
+			if len(all) != 1 || all[0].ID != id || all[0].Conclusion != "failure" || all[0].Title != "two checks fail" || len(all[0].Annotations) != n {
+				t.Fatalf("check runs: %+v", all)
+			}
+			for i, a := range all[0].Annotations {
+				if a.StartLine != i+1 || a.Level != "failure" {
+					t.Fatalf("annotation %d: %+v", i, a)
+				}
+			}
+			if got := len(s.Calls()); got != calls {
+				t.Errorf("%d calls, want %d: %v", got, calls, s.Calls())
+			}
+		})
+	}
+}
+
+// TestCheckRunGoesOn: begun, then changed by its id, or found by what it is called after a crash.
+func TestCheckRunGoesOn(t *testing.T) {
+	s := newStage(t)
+	c := s.client()
+	begun := s.ralphRun(0)
+	begun.Conclusion = ""
+	id := must[int64](t)(c.PutCheckRun(t.Context(), begun))
+	if got := s.CheckRuns(owner, name, s.sha)[0]; got.Status != "in_progress" {
+		t.Errorf("begun: %+v", got)
+	}
+	ended := s.ralphRun(3)
+	ended.ID = id
+	must[int64](t)(c.PutCheckRun(t.Context(), ended))
+	again := s.ralphRun(60) // the first three have arrived
+	again.Find = true
+	if found := must[int64](t)(c.PutCheckRun(t.Context(), again)); found != id {
+		t.Errorf("another check run was made: %d, not %d", found, id)
+	}
+	all := s.CheckRuns(owner, name, s.sha)
+	if len(all) != 1 || len(all[0].Annotations) != 60 || all[0].Annotations[59].StartLine != 60 || all[0].Conclusion != "failure" {
+		t.Errorf("%d check runs, the first with %d annotations", len(all), len(all[0].Annotations))
+	}
+	other := s.ralphRun(0)
+	other.Find, other.ExternalID = true, "issue-1/3"
+	if made := must[int64](t)(c.PutCheckRun(t.Context(), other)); made == id {
+		t.Error("the check run of another run was changed")
+	}
+}
+
+// TestLostAnswersOfACheckRun: GitHub adds annotations, so a call that was carried out is not sent again.
+func TestLostAnswersOfACheckRun(t *testing.T) {
+	for _, match := range []string{"POST /repos/.../check-runs", "PATCH /repos/.../check-runs/*"} {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprint(match, after), func(t *testing.T) {
+				s := newStage(t)
+				s.Fail(fake.Fault{Match: match, Drop: !after, DropAfter: after})
+				must[int64](t)(s.client().PutCheckRun(t.Context(), s.ralphRun(120)))
+				all := s.CheckRuns(owner, name, s.sha)
+				if len(all) != 1 || len(all[0].Annotations) != 120 {
+					t.Fatalf("%d check runs, the first with %d annotations, want 1 with 120", len(all), len(all[0].Annotations))
+				}
+			})
+		}
+	}
+}
+
+// TestWhatDoesNotFit: GitHub refuses what is too long, so it is cut.
+func TestWhatDoesNotFit(t *testing.T) {
+	s := newStage(t)
+	run := s.ralphRun(0)
+	run.Summary, run.Text, run.Title = strings.Repeat("ä", 70000), strings.Repeat("x", 70000), strings.Repeat("t", 300)
+	run.Annotations = []Annotation{
+		{Path: "a.go", Line: 0, EndLine: -1, Level: "odd", Title: strings.Repeat("ü", 300), Message: strings.Repeat("m", 100000)},
+		{Path: "a.go", Line: 7, EndLine: 9, Level: "warning", Message: "w"},
+		{Path: "", Line: 1, Message: "of no file"},
+		{Path: "b.go", Line: 1},
+	}
+	must[int64](t)(s.client().PutCheckRun(t.Context(), run))
+	got := s.CheckRuns(owner, name, s.sha)[0]
+	if len(got.Summary) > mostOutput || !strings.HasSuffix(got.Summary, "ä…") || len(got.Text) != mostOutput {
+		t.Errorf("summary %d bytes, text %d", len(got.Summary), len(got.Text))
+	}
+	if len(got.Annotations) != 2 || got.Annotations[0].StartLine != 1 || got.Annotations[1].EndLine != 9 || got.Annotations[1].Level != "warning" {
+		t.Errorf("annotations: %d", len(got.Annotations))
+	}
+}
+
+// TestPersonalTokensSetAStatus: only Apps may write check runs.
+func TestPersonalTokensSetAStatus(t *testing.T) {
+	states := map[string]string{
+		"success": "success", "neutral": "success", "skipped": "success", "failure": "failure", "": "pending", "cancelled": "error", "timed_out": "error",
+	}
+	s := newStage(t)
+	c := s.client(as(aliceToken))
+	for conclusion := range states {
+		run := s.ralphRun(3)
+		run.Conclusion, run.Title, run.Name = conclusion, strings.Repeat("long\n", 60), "ralph "+conclusion
+		if id, err := c.PutCheckRun(t.Context(), run); id != 0 || err != nil {
+			t.Errorf("%s: %d, %v", conclusion, id, err)
+		}
+	}
+	set := s.Statuses(owner, name, s.sha)
+	if len(set) != len(states) {
+		t.Fatalf("statuses: %+v", set)
+	}
+	for _, st := range set {
+		if want := states[strings.TrimPrefix(st.Context, "ralph ")]; st.State != want || len(st.Description) > 140 || strings.Contains(st.Description, "\n") {
+			t.Errorf("status: %+v, want %s", st, want)
+		}
+	}
+	if n := s.count("POST", "check-runs"); n != 1 {
+		t.Errorf("%d tries to write a check run, want one", n)
+	}
+	if len(s.log) != 1 || !strings.Contains(s.log[0], "only Apps may write check runs, so a commit status says it instead") {
+		t.Errorf("said: %q", s.log)
+	}
+}
+
+// TestChecksThatMayNotBeWritten: the run goes on, and is told once what to add.
+func TestChecksThatMayNotBeWritten(t *testing.T) {
+	s := newStage(t)
+	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write"}})
+	s.AddLimitedToken(fake.Token{Value: "github_pat_less", Login: "alice", Kind: fake.PAT, Permissions: &fake.Permissions{Contents: "write"}})
+	for token, want := range map[string]string{
+		"ghs_less":        "add `checks: write` to the workflow's permissions",
+		"github_pat_less": "the commit does not show what ralph says of it",
+	} {
+		s.log = nil
+		c := s.client(as(token))
+		for range 3 {
+			if id, err := c.PutCheckRun(t.Context(), s.ralphRun(1)); id != 0 || err != nil {
+				t.Errorf("%s: %d, %v", token, id, err)
+			}
+		}
+		if n := strings.Count(strings.Join(s.log, "\n"), want); n != 1 {
+			t.Errorf("%s: said %d times: %q", token, n, s.log)
+		}
+	}
+}
+
+func TestDryCheckRun(t *testing.T) {
+	s := newStage(t)
+	if _, err := s.client(dry).PutCheckRun(t.Context(), s.ralphRun(1)); err != nil || len(s.Calls()) != 0 {
+		t.Errorf("%v, calls: %v", err, s.Calls())
+	}
+}

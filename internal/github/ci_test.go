@@ -1,0 +1,161 @@
+package github
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// TestBuilds has a row for each word of GitHub's.
+func TestBuilds(t *testing.T) {
+	run := func(conclusion string) func(*stage) {
+		return func(s *stage) {
+			s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha, Conclusion: conclusion, Title: "T", Summary: "S"})
+		}
+	}
+	status := func(state string) func(*stage) {
+		return func(s *stage) { s.AddStatus(owner, name, s.sha, fake.Status{Context: "test", State: state}) }
+	}
+	tests := []struct {
+		name    string
+		say     []func(*stage)
+		state   CIState
+		failed  []string
+		pending []string
+	}{
+		{"nobody", nil, CINone, nil, nil},
+		{"one goes on", []func(*stage){run("")}, CIPending, nil, []string{"test"}},
+		{"success", []func(*stage){run("success")}, CIPassed, nil, nil},
+		{"neutral", []func(*stage){run("neutral")}, CIPassed, nil, nil},
+		{"skipped", []func(*stage){run("skipped")}, CIPassed, nil, nil},
+		{"failure", []func(*stage){run("failure")}, CIFailed, []string{"test failure"}, nil},
+		{"timed out", []func(*stage){run("timed_out")}, CIFailed, []string{"test timed_out"}, nil},
+		{"cancelled", []func(*stage){run("cancelled")}, CIPending, nil, []string{"test (cancelled)"}},
+		{"a person must act", []func(*stage){run("action_required")}, CIPending, nil, []string{"test (action_required)"}},
+		{"a status passes", []func(*stage){status("success")}, CIPassed, nil, nil},
+		{"a status is pending", []func(*stage){status("pending")}, CIPending, nil, []string{"test"}},
+		{"a status fails", []func(*stage){status("failure")}, CIFailed, []string{"test failure"}, nil},
+		{"a status cannot tell", []func(*stage){status("error")}, CIFailed, []string{"test error"}, nil},
+		{"an older status does not count", []func(*stage){status("failure"), status("success")}, CIPassed, nil, nil},
+		{"failed decides", []func(*stage){run("failure"), status("pending")}, CIFailed, []string{"test failure"}, []string{"test"}},
+		{"pending decides", []func(*stage){run("success"), status("pending")}, CIPending, nil, []string{"test"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t)
+			for _, say := range tt.say {
+				say(s)
+			}
+			ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph"))
+			var failed []string
+			for _, b := range ci.Failed {
+				failed = append(failed, b.Name+" "+b.Conclusion)
+			}
+			if ci.State != tt.state || !reflect.DeepEqual(failed, tt.failed) || !reflect.DeepEqual(ci.Pending, tt.pending) {
+				t.Errorf("%s, failed %q, pending %q; want %s, %q, %q", ci.State, failed, ci.Pending, tt.state, tt.failed, tt.pending)
+			}
+		})
+	}
+	if verdictOf("completed", "startup_failure") != CIFailed || verdictOf("completed", "stale") != CIPending || verdictOf("waiting", "") != CIPending {
+		t.Error("words that the stand-in does not know")
+	}
+}
+
+// TestBuildsLeavesItselfOut: ralph does not wait for what it says itself, nor for the job that it runs in.
+func TestBuildsLeavesItselfOut(t *testing.T) {
+	s := newStage(t)
+	s.AddCheckRun(owner, name, fake.CheckRun{Name: "ralph", HeadSHA: s.sha, Conclusion: "failure"})
+	s.AddStatus(owner, name, s.sha, fake.Status{Context: "ralph", State: "pending"})
+	mine, _ := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "loop"}}})
+	other, _ := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "unit"}}})
+	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine))); ci.State != CIPending || len(ci.Pending) != 1 || ci.Pending[0] != "unit" {
+		t.Errorf("%+v", ci)
+	}
+	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine), fmt.Sprint(other), "")); ci.State != CINone {
+		t.Errorf("nobody else says anything: %+v", ci)
+	}
+	if ignored([]string{"77"}, "unit", "https://github.com/alice/demo/actions/runs/771/job/1") {
+		t.Error("the run 771 was taken for 77")
+	}
+}
+
+func TestBuildsOverPages(t *testing.T) {
+	s := newStage(t)
+	for i := range 101 {
+		s.AddCheckRun(owner, name, fake.CheckRun{Name: "part " + strings.Repeat("i", i), HeadSHA: s.sha, Conclusion: map[bool]string{true: "failure", false: "success"}[i == 0]})
+	}
+	c := s.client()
+	s.ResetCalls()
+	if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIFailed || len(s.Calls()) != 3 {
+		t.Errorf("%s after %v", ci.State, s.Calls())
+	}
+}
+
+// TestPollingCostsNothing: as long as nothing has changed, GitHub answers 304, which it does not count.
+func TestPollingCostsNothing(t *testing.T) {
+	unchanged := 0
+	s := newStage(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			etag := `W/"` + strings.Join(strings.Fields(strings.ReplaceAll(answer.Body.String(), `"`, "")), "") + `"`
+			for k, v := range answer.Header() {
+				w.Header()[k] = v
+			}
+			if r.Method == http.MethodGet {
+				w.Header().Set("ETag", etag[:min(len(etag), 4000)])
+			}
+			if r.Header.Get("If-None-Match") == w.Header().Get("ETag") && r.Method == http.MethodGet {
+				unchanged++
+				w.Header().Del("Content-Length")
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(answer.Body.Bytes())
+		})
+	})
+	c := s.client()
+	id := s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha})
+	for range 3 {
+		if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIPending {
+			t.Errorf("while it goes on: %+v", ci)
+		}
+	}
+	if unchanged != 4 {
+		t.Errorf("%d answers had not changed, want those of two calls, twice", unchanged)
+	}
+	s.FinishCheckRun(owner, name, id, "success")
+	if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIPassed {
+		t.Errorf("once it has ended: %+v", ci)
+	}
+	if _, err := c.Issue(t.Context(), s.AddIssue(owner, name, fake.Issue{Title: "t"})); err != nil || unchanged != 5 {
+		t.Errorf("%v; %d unchanged: other reads are not asked that way", err, unchanged)
+	}
+}
+
+// TestBuildsWithoutStatuses: reading statuses is a permission of its own, and says so once.
+func TestBuildsWithoutStatuses(t *testing.T) {
+	s := newStage(t)
+	s.SetPrivate(owner, name, true)
+	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Checks: "read"}})
+	s.AddLimitedToken(fake.Token{Value: "ghs_none", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "read"}})
+	s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha, Conclusion: "success"})
+	c := s.client(as("ghs_less"))
+	for range 2 {
+		if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIPassed {
+			t.Errorf("%+v", ci)
+		}
+	}
+	if len(s.log) != 1 || !strings.Contains(s.log[0], "the permission statuses: read") {
+		t.Errorf("said: %q", s.log)
+	}
+	if _, err := s.client(as("ghs_none")).Builds(t.Context(), s.sha); err == nil || !strings.Contains(err.Error(), "the permission checks: read") {
+		t.Errorf("without check runs: %v", err)
+	}
+}
