@@ -3,52 +3,33 @@ package app
 import (
 	"context"
 	"fmt"
-	"runtime"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
-
-// setup runs the setting's setup command, once a process, before the checks run on the base commit.
-func (w *workshop) setup(ctx context.Context) error {
-	if w.settings.Setup == "" {
-		return nil
-	}
-	w.log("setup: %s", w.settings.Setup)
-	kept := proc.NewTail(0, 2<<10)
-	r, err := proc.Run(ctx, proc.Spec{
-		Argv: append(check.Shell(runtime.GOOS), w.settings.Setup), Dir: w.place.Dir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
-	})
-	if err != nil {
-		return fmt.Errorf("running the setup: %w", err)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if r.Class != proc.Exited || r.Exit != 0 {
-		return invalid("the setup command %q ended with %s, exit code %d; its output ends:\n%s", w.settings.Setup, r.Class, r.Exit, kept.String())
-	}
-	return w.place.Restore(ctx)
-}
 
 // baseline runs the checks on the base commit, before anything is spent (B-24).
 func (w *workshop) baseline(ctx context.Context, checks check.List, l *ledger) error {
 	s := l.State()
 	if s.Baselined || len(s.Iterations) > 0 || w.settings.Baseline == config.BaselineOff {
+		w.leaveOut(s.Baseline)
 		return nil
 	}
 	verdicts, err := checks.Baseline(ctx, s)
 	if err != nil {
 		return err
 	}
+	if err := w.explain(ctx, verdicts); err != nil {
+		return err
+	}
 	if _, err := l.Append(ctx, loop.Record{Type: loop.Baselined, At: w.clock(), Baseline: verdicts}); err != nil {
 		return err
 	}
+	w.leaveOut(verdicts)
 	for _, v := range verdicts {
-		if v.Missing {
+		if v.Missing && v.Skipped == "" {
 			return invalid("the check %q cannot run here: %s", v.Check, v.Reason)
 		}
 		if v.Blocks() && w.settings.Baseline == config.BaselineRequire {
@@ -56,4 +37,115 @@ func (w *workshop) baseline(ctx context.Context, checks check.List, l *ledger) e
 		}
 	}
 	return nil
+}
+
+// explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A repository is not broken
+// because nobody has installed anything.
+func (w *workshop) explain(ctx context.Context, verdicts []loop.Verdict) error {
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Pass || v.Skipped != "" {
+			continue
+		}
+		lacking := v.Exit == notFound || config.Lacking(v.Output)
+		if !lacking && (w.prepared() || !config.Uninstalled(v.Output)) {
+			continue
+		}
+		install, err := w.unprepared(ctx)
+		if err != nil {
+			return err
+		}
+		if lacking {
+			w.lacks(v, install)
+			continue
+		}
+		if install == "" {
+			install = "what installs them"
+		} else {
+			install = "`" + install + "`"
+		}
+		v.Reason += "; maybe its dependencies are not installed: put " + install + " into the setting setup"
+		w.log("baseline %s: %s", v.Check, v.Reason)
+	}
+	return nil
+}
+
+// notFound is how a shell ends that was asked for a program that does not exist.
+const notFound = 127
+
+// lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
+func (w *workshop) lacks(v *loop.Verdict, install string) {
+	v.Missing = true
+	v.Reason = config.InstallAdvice(config.MissingTool(w.line(v.Check), v.Output), install)
+	if w.detected != "" && v.Severity == loop.Soft {
+		v.Skipped = v.Reason
+		w.log("warning: the check %s is left out: %s", v.Check, v.Reason)
+	}
+}
+
+// line is a check's command.
+func (w *workshop) line(name string) string {
+	for _, g := range w.settings.Guardrails {
+		if g.Name == name {
+			return g.Command
+		}
+	}
+	return ""
+}
+
+// leaveOut takes away the soft checks that the baseline has passed over.
+func (w *workshop) leaveOut(verdicts []loop.Verdict) {
+	w.settings.Guardrails = slices.DeleteFunc(slices.Clone(w.settings.Guardrails), func(g config.Guardrail) bool {
+		return slices.ContainsFunc(verdicts, func(v loop.Verdict) bool { return v.Check == g.Name && v.Missing && v.Skipped != "" })
+	})
+}
+
+// prepared reports whether a setup has run, or would have if there were anything to run.
+func (w *workshop) prepared() bool { return w.settings.Setup != "" || w.preparesItself() }
+
+// unprepared is what would install the project's dependencies where nothing does; "" when something has, or nothing is known.
+func (w *workshop) unprepared(ctx context.Context) (string, error) {
+	if w.prepared() {
+		return "", nil
+	}
+	found, err := w.detect(ctx)
+	if err != nil {
+		return "", err
+	}
+	return installLine(found.Setup), nil
+}
+
+func installLine(steps []config.Step) string {
+	line := ""
+	for i, s := range steps {
+		if i > 0 {
+			line += " && "
+		}
+		line += s.Command
+	}
+	return line
+}
+
+// detect looks at what the repository shows at its base commit, or in a directory as it lies there.
+func (w *workshop) detect(ctx context.Context) (config.Detection, error) {
+	if w.tree == nil {
+		return detectIn(w.place.Dir()), nil
+	}
+	return w.detectAt(ctx, w.tree.Base())
+}
+
+// detectAt looks at a commit.
+func (w *workshop) detectAt(ctx context.Context, base string) (config.Detection, error) {
+	names, err := w.tree.List(ctx, base)
+	if err != nil {
+		return config.Detection{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
+	}
+	files, err := config.Shown(names, func(name string, most int) ([]byte, error) {
+		content, _, err := w.tree.Read(ctx, base, name, most)
+		return content, err
+	})
+	if err != nil {
+		return config.Detection{}, fmt.Errorf("looking for checks: %w", err)
+	}
+	return config.Detect(files), nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -157,19 +156,8 @@ func (d *Diagnosis) todo() string {
 
 // detected are the checks that the files of a directory show.
 func detected(dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return []string{}
-	}
-	files := map[string][]byte{}
-	for _, e := range entries {
-		files[e.Name()] = nil
-		if slices.Contains(config.DetectFiles, e.Name()) && e.Type().IsRegular() {
-			files[e.Name()], _ = readSome(filepath.Join(dir, e.Name())) // what cannot be read shows nothing
-		}
-	}
 	commands := []string{}
-	for _, found := range config.DetectChecks(files) {
+	for _, found := range detectIn(dir).Checks {
 		commands = append(commands, found.Command)
 	}
 	return commands

@@ -109,33 +109,25 @@ func (w *workshop) guard(ctx context.Context, base string) error {
 	if w.settings.GuardrailsFrom != "" {
 		return nil
 	}
-	names, err := w.tree.List(ctx, base)
+	found, err := w.detectAt(ctx, base)
 	if err != nil {
-		return fmt.Errorf("looking for checks in %.12s: %w", base, err)
+		return err
 	}
-	files := map[string][]byte{}
-	for _, name := range names {
-		files[name] = nil
-	}
-	for _, name := range config.DetectFiles {
-		if _, there := files[name]; !there {
-			continue
-		}
-		content, ok, err := w.tree.File(ctx, base, name)
-		if err != nil {
-			return fmt.Errorf("looking for checks in %s: %w", name, err)
-		}
-		if ok {
-			files[name] = content
-		}
+	for _, note := range found.Notes {
+		w.log("looking for checks: %s", note)
 	}
 	var why []string
-	for _, d := range config.DetectChecks(files) {
-		w.settings.Guardrails = append(w.settings.Guardrails, d.Guardrail())
-		why = append(why, d.Why)
+	if steps := installLine(found.Setup); steps != "" && w.settings.Setup == "" && len(found.Checks) > 0 {
+		why = append(why, "before them runs "+steps)
 	}
-	if len(why) == 0 && len(w.brings) == 0 {
-		return invalid("no checks: %s names no guardrails and nothing in the repository shows how it is tested; name a command under guardrails there, or in the input checks", config.SettingsFile)
+	for _, d := range found.Checks {
+		w.settings.Guardrails = append(w.settings.Guardrails, d.Guardrail())
+		if !slices.Contains(why, d.Why) {
+			why = append(why, d.Why)
+		}
+	}
+	if len(found.Checks) == 0 && len(w.brings) == 0 {
+		return w.unshown(ctx, base, found.Notes)
 	}
 	w.detected = strings.Join(why, "; ")
 	return nil
