@@ -140,6 +140,26 @@ func TestPulse(t *testing.T) {
 	}
 }
 
+// TestPulseHasTime: a remote so slow that every question is broken off is asked to renew several times before the lease is over.
+func TestPulseHasTime(t *testing.T) {
+	t.Parallel()
+	clock := leaseClock()
+	slow := slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100)
+	door := &saying{clock: clock, answers: slow}
+	token := func(context.Context) (string, error) { return "", nil }
+	_, p := beginPulse(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now().Add(git.LeaseTime)}, clock.now, token, t.Logf)
+	for end := clock.now().Add(git.LeaseTime); ; {
+		if clock.pass(leaseLook); !clock.now().Add(leaseWait).Before(end) {
+			break
+		}
+		p.beat(context.Background())
+		clock.pass(leaseWait)
+	}
+	if n := strings.Count(strings.Join(door.asked, " "), "extend"); n < 2 {
+		t.Errorf("it was asked %d times to renew: %s", n, door.asked)
+	}
+}
+
 // TestPulseTellsItsRun: which run it is becomes known when the record has been read, and a lease that was given back is left alone.
 func TestPulseTellsItsRun(t *testing.T) {
 	t.Parallel()

@@ -37,13 +37,11 @@ type ledger struct {
 }
 
 // State is what the records add up to.
-func (l *ledger) State() loop.State { return l.ours(l.journal.State()) }
+func (l *ledger) State() loop.State { return atWork(l.journal.State()) }
 
-// ours is the state of a run that this process holds: it is at work, whatever an older record says of a lease.
-func (l *ledger) ours(s loop.State) loop.State {
-	if l.pulse != nil {
-		s.Lease = time.Time{}
-	}
+// atWork is the state of a run that this process works on: nobody has to guess whether it is alive by what older records say of leases.
+func atWork(s loop.State) loop.State {
+	s.Lease = time.Time{}
 	return s
 }
 
@@ -90,7 +88,7 @@ func (l *ledger) store(r loop.Record) (loop.State, error) {
 	if err == nil && l.stored != nil {
 		l.stored(r)
 	}
-	return l.ours(s), err
+	return atWork(s), err
 }
 
 // push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
@@ -171,7 +169,7 @@ func (l *ledger) share(ctx context.Context) error {
 // hold records the beginning, and takes the run where no pulse holds it: the record reaches the remote in one compare-and-swap, or the
 // run belongs to somebody else (B-26).
 func (l *ledger) hold(ctx context.Context, r loop.Record) error {
-	if l.pulse == nil {
+	if l.pulse == nil && l.lease > 0 {
 		until := l.clock().Add(l.lease)
 		r.Lease = &until
 	}
