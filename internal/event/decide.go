@@ -65,7 +65,7 @@ var Places = []Place{OnIssue, OnClosedIssue, OnOwnPull, OnClosedPull, OnOtherPul
 // place tells where the event stands, once Event.On says whether a pull request is one of ralph's.
 func place(ev Event) Place {
 	switch {
-	case ev.On != 0 && ev.OnClosed:
+	case ev.On != 0 && (ev.OnClosed || ev.Issue != nil && ev.Issue.Pull && ev.Issue.Closed):
 		return OnClosedPull
 	case ev.Issue != nil && ev.Issue.Pull && ev.On == 0:
 		return OnOtherPull

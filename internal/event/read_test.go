@@ -1,0 +1,117 @@
+package event
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestReadOfEveryKind: what asks for something, by its row of the table, and what does not, by its reason.
+func TestReadOfEveryKind(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	issue, pull, shut := &Issue{Number: 3}, &Issue{Number: 7, Pull: true}, &Issue{Number: 3, Closed: true}
+	reviewed := func(state, body string) Event {
+		return Event{Kind: Reviewed, Issue: pull, Review: &Review{State: state, Body: body}}
+	}
+	built := func(conclusion string, fork bool) Event {
+		return Event{Kind: Built, Build: &Build{Conclusion: conclusion, Fork: fork}}
+	}
+	tests := []struct {
+		name   string
+		ev     Event
+		asking Asking
+		verb   Verb
+		skip   string
+	}{
+		{"the label on a pull request", Event{Kind: Labeled, Label: "ralph", Issue: pull}, ByPullLabel, Fix, ""},
+		{"the plan's label there", Event{Kind: Labeled, Label: "ralph:plan", Issue: pull}, "", "", "a plan is made of an issue"},
+		{"another label there", Event{Kind: Labeled, Label: "ralph:review", Issue: pull}, "", "", "the label is “ralph:review”, not “ralph”"},
+		{"the state's label taken off", Event{Kind: Unlabeled, Label: "Ralph:Running", Issue: issue}, RunningOff, Stop, ""},
+		{"the label taken off", Event{Kind: Unlabeled, Label: "ralph", Issue: issue}, "", "", "taking “ralph” off withdraws a request that has not started"},
+		{"the plan's label taken off", Event{Kind: Unlabeled, Label: "ralph:plan", Issue: issue}, "", "", "withdraws"},
+		{"another label taken off", Event{Kind: Unlabeled, Label: "<b>", Issue: issue}, "", "", "the label “?b>” was taken off"},
+		{"closed", Event{Kind: Closed, Issue: shut}, ByClosing, Stop, ""},
+		{"merged", Event{Kind: Closed, Issue: &Issue{Number: 7, Pull: true, Closed: true}}, ByClosing, Stop, ""},
+		{"without an issue", Event{Kind: Closed, Name: "issues.closed"}, "", "", "issues.closed names no issue"},
+		{"a command on a line", Event{Kind: Commented, Issue: pull, Comment: &Comment{Body: "/ralph fix it", Inline: true, CreatedAt: at, UpdatedAt: at.Add(time.Hour)}}, ByFix, Fix, ""},
+		{"a plain comment on a line", Event{Kind: Commented, Issue: pull, Comment: &Comment{Body: "why?", Inline: true}}, "", "", "does not begin with /ralph"},
+		{"a quoted command", Event{Kind: Commented, Issue: issue, Comment: &Comment{Body: "> /ralph run\n\nno"}}, "", "", "does not begin with /ralph"},
+		{"a fenced command", Event{Kind: Commented, Issue: issue, Comment: &Comment{Body: "```\n/ralph run\n```"}}, "", "", "does not begin with /ralph"},
+		{"changes requested", reviewed("changes_requested", "not yet"), ByChanges, Fix, ""},
+		{"changes requested without a word", reviewed("CHANGES_REQUESTED", ""), ByChanges, Fix, ""},
+		{"a command that requests changes", reviewed("changes_requested", "/ralph stop"), ByStop, Stop, ""},
+		{"a command that only comments", reviewed("commented", "/ralph fix"), ByFix, Fix, ""},
+		{"an approval", reviewed("approved", "nice"), "", "", "requests no changes"},
+		{"a comment", reviewed("commented", "why?"), "", "", "requests no changes"},
+		{"a workflow that failed", built("failure", false), ByBuildFailed, Heed, ""},
+		{"a workflow that took too long", built("timed_out", false), ByBuildFailed, Heed, ""},
+		{"a workflow that did not begin", built("startup_failure", false), ByBuildFailed, Heed, ""},
+		{"a workflow that passed", built("success", false), ByBuild, Heed, ""},
+		{"a workflow that was cancelled", built("cancelled", false), ByBuild, Heed, ""},
+		{"a workflow in a fork", built("failure", true), "", "", "in a fork"},
+		{"an edited comment", Event{Kind: Other, Name: "issue_comment.edited", Issue: issue}, "", "", "the comment was edited; write a new one"},
+		{"an edited issue", Event{Kind: Other, Name: "issues.edited", Issue: issue}, "", "", "`/ralph retry`"},
+		{"a dismissed review", Event{Kind: Other, Name: "pull_request_review.dismissed", Issue: pull}, "", "", "ralph does nothing on pull_request_review.dismissed"},
+		{"a fresh dispatch", Event{Kind: Dispatched, Ask: Ask{Issue: 3, Fresh: true, Hint: "x", MaxIterations: 4}}, ByDispatchFresh, Retry, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, skip, err := Read(tt.ev, defaults)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case tt.skip != "" && (skip == nil || !strings.Contains(skip.Reason, tt.skip)):
+				t.Errorf("skip = %v, want %q", skip, tt.skip)
+			case tt.skip == "" && (skip != nil || r.Asking != tt.asking || r.Verb != tt.verb):
+				t.Errorf("%q %q, skip = %v, want %q %q", r.Asking, r.Verb, skip, tt.asking, tt.verb)
+			}
+		})
+	}
+	ungated := defaults
+	ungated.CIGate = false
+	if _, skip, _ := Read(built("failure", false), ungated); skip == nil || !strings.Contains(skip.Reason, "ci_gate is off") {
+		t.Errorf("a gate that is off: %v", skip)
+	}
+	r, _, _ := Read(tests[len(tests)-1].ev, defaults)
+	if r.Hint != "x" || !r.Fresh || r.MaxIterations != 4 {
+		t.Errorf("what the dispatch says: %+v", r.Command)
+	}
+	if _, _, err := Read(reviewed("changes_requested", "/ralph dance"), defaults); err == nil {
+		t.Error("a review with a word that is not understood")
+	}
+}
+
+// TestLabelsOfOurOwn: none of the labels that ralph puts on or takes off asks for anything.
+func TestLabelsOfOurOwn(t *testing.T) {
+	for _, state := range []string{"running", "review", "waiting", "failed"} {
+		ev := Event{Kind: Labeled, Label: defaults.StatusLabel(state), Issue: &Issue{Number: 3}, Sender: Actor{Login: "ralph[bot]"}}
+		if _, skip, err := Read(ev, defaults); skip == nil || err != nil {
+			t.Errorf("%s: %v", ev.Label, err)
+		}
+		ev.Kind = Unlabeled
+		if _, skip, _ := Read(ev, defaults); skip == nil {
+			if _, own := Own(ev, "ralph[bot]"); !own {
+				t.Errorf("%s taken off by ralph asks for something", ev.Label)
+			}
+		}
+	}
+}
+
+// TestPlacesOfPullRequests: what the event says of the pull request that it is on.
+func TestPlacesOfPullRequests(t *testing.T) {
+	for want, ev := range map[Place]Event{
+		OnIssue:       {Issue: &Issue{Number: 3}},
+		OnClosedIssue: {Issue: &Issue{Number: 3, Closed: true}, On: 7},
+		OnOwnPull:     {Issue: &Issue{Number: 3}, On: 7},
+		OnClosedPull:  {Issue: &Issue{Number: 7, Pull: true, Closed: true}, On: 7},
+		OnOtherPull:   {Issue: &Issue{Number: 8, Pull: true}},
+		Nowhere:       {},
+	} {
+		if got := place(ev); got != want {
+			t.Errorf("%+v is %s, want %s", ev, got, want)
+		}
+	}
+	if got := place(Event{On: 7, OnClosed: true, Issue: &Issue{Number: 3}}); got != OnClosedPull {
+		t.Errorf("a closed pull request of an open issue is %s", got)
+	}
+}
