@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -26,6 +27,8 @@ type planRun struct {
 	ReviewCap    *int           `placeholder:"N" help:"How many reviews a story may take before it is approved all the same, and marked so. Default: 5."`
 	Timeout      *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: 60m."`
 	AgentTimeout *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
+	MaxCostUSD   *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"How many US dollars the run may spend, of an agent that tells what it costs. Default: any amount."`
+	MaxTokens    *int64         `name:"max-tokens" placeholder:"N" help:"How many tokens the run may take. Default: any number."`
 	Resume       bool           `xor:"again" help:"Go on with the last run, even when it has ended."`
 	Fresh        bool           `xor:"again" help:"Begin again at the base. What was done is kept under wip/archive."`
 	Verbose      bool           `short:"V" help:"Tell on standard error what is done and why."`
@@ -70,6 +73,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 func (c *planRun) command() *runCommand {
 	run := &runCommand{
 		MaximumIterations: c.MaximumIterations, N: c.M, Agent: c.Agent, Model: c.Model, Timeout: c.Timeout, AgentTimeout: c.AgentTimeout,
+		MaxCostUSD: c.MaxCostUSD, MaxTokens: c.MaxTokens,
 		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, JSON: c.JSON, ReviewCap: c.ReviewCap,
 	}
 	switch {
@@ -85,6 +89,9 @@ func (c *planRun) command() *runCommand {
 func (c *runCommand) limits() error {
 	if c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0) {
 		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", *c.Timeout)
+	}
+	if usd := c.MaxCostUSD; usd != nil && (math.IsNaN(*usd) || math.IsInf(*usd, 0)) {
+		return fmt.Errorf("flag --max-cost-usd is %g; allowed is an amount of US dollars, 0 for any", *usd)
 	}
 	if c.MaximumIterations == nil {
 		c.MaximumIterations = c.N

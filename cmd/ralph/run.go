@@ -36,6 +36,8 @@ type runCommand struct {
 	Model             *string        `placeholder:"NAME" help:"The agent's model. Default: the agent's own."`
 	Timeout           *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: no limit for a prompt, 60m for an issue."`
 	AgentTimeout      *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
+	MaxCostUSD        *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"How many US dollars the run may spend, of an agent that tells what it costs. Default: any amount."`
+	MaxTokens         *int64         `name:"max-tokens" placeholder:"N" help:"How many tokens the run may take. Default: any number."`
 	TimeoutMultiplier *float64       `placeholder:"FACTOR" help:"Multiplies every time limit of turns and checks."`
 	WaitForLimits     *bool          `negatable:"" help:"Wait for the reset of a usage limit inside the run. Default: yes."`
 	Review            *bool          `help:"Ask a fresh reviewer before the run is done. Default: for an issue, not for a prompt."`
@@ -181,6 +183,8 @@ func (c *runCommand) layer() config.Layer {
 		object["timeoutMinutes"] = int(*c.Timeout / time.Minute)
 	}
 	given(object, "maximumIterations", c.MaximumIterations)
+	given(object, "maxCostUsd", c.MaxCostUSD)
+	given(object, "maxTokens", c.MaxTokens)
 	given(object, "completionResponse", c.CompletionResponse)
 	given(object, "streamAgentOutput", c.StreamAgentOutput)
 	given(object, "waitForLimits", c.WaitForLimits)

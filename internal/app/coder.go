@@ -22,6 +22,7 @@ type coder struct {
 	byExit   bool   // exit code 0 is a claim (C1)
 	doneFile string // a file whose presence after the turn is a claim (C1), from the directory of the agent; empty: none
 	verbose  func(format string, args ...any)
+	purse    *purse
 }
 
 // keptTurns is how many turns' files are kept, so that a long run does not fill the disk.
@@ -45,7 +46,7 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	}
 	c.tell("Iteration %s starting", s.Of(n))
 	c.tell("Prompt: %s", firstRunes(asked, 200))
-	t, err := takeTurn(ctx, o, asked)
+	t, err := c.purse.turn(ctx, o, asked)
 	if err == nil && !t.Claim.Done && o.Promises == nil {
 		t.Claim = c.claim(t)
 	}

@@ -21,7 +21,7 @@ var errWall = errors.New("the run's time limit is over")
 // become outcomes here: from now on, a run always ends with one. When ctx is done nothing new is begun, when hard is done what runs is
 // stopped.
 func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loop.Result {
-	limits := loop.Limits{Wall: w.wall, NoWait: !w.settings.WaitForLimits, Patient: w.plain}
+	limits := limited(loop.Limits{Wall: w.wall, NoWait: !w.settings.WaitForLimits, Patient: w.plain}, w.settings)
 	if limits.Wall > 0 {
 		now := w.clock()
 		limits.Deadline, limits.Soft = now.Add(limits.Wall), now.Add(softly(limits.Wall))
@@ -66,6 +66,10 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	if err != nil {
 		return interrupted, err
 	}
+	w.purse = &purse{limits: limits, state: l.State, log: w.log}
+	w.purse.tellLimits(&coder.options, reviewer)
+	w.purse.warn()
+	coder.purse = w.purse
 	if _, err := w.enclose(hard); err != nil {
 		return interrupted, err
 	}
@@ -82,6 +86,7 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 		return interrupted, err
 	}
 	checks := w.checks(l.State(), reviewer, words) // again: the baseline has told of checks that test nothing
+	w.paid(checks.Checks)
 	checks.Stopping = func() bool { return ctx.Err() != nil }
 	var agent loop.Agent = coder
 	if w.plan != nil {

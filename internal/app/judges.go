@@ -38,7 +38,7 @@ func (w *workshop) review(reviewer agent.Options, words wording, r task.Role, of
 			o := reviewer
 			o.Dir, o.Extra = c.Dir(), c.Env()
 			o.LogFile = filepath.Join(w.dir, string(r)+".log")
-			return takeTurn(ctx, o, asked)
+			return w.purse.turn(ctx, o, asked)
 		},
 	}
 }
@@ -67,8 +67,46 @@ func (w *workshop) asker() check.Asker {
 			Dir: w.place.Dir(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: w.grace(),
 			ReadOnly: true, NoTools: true, Schema: check.SemanticSchema, Keys: w.keys, Extra: w.place.Env(), Box: w.box(sandbox.Reads), LogFile: filepath.Join(w.dir, "semantic.log"),
 		}
-		return takeTurn(ctx, o, asked)
+		return w.purse.turn(ctx, o, asked)
 	}
+}
+
+// paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run is not done (B-28).
+func (w *workshop) paid(list []check.Check) {
+	first := func(then func(check.At) string) func(check.At) string {
+		return func(at check.At) string {
+			if _, empty := w.purse.left(); empty != "" {
+				return empty
+			}
+			return then(at)
+		}
+	}
+	for _, c := range list {
+		switch c := c.(type) {
+		case *check.Review:
+			after := c.After
+			if after == nil {
+				after = func(check.At) string { return "" }
+			}
+			c.After = first(after)
+		case *check.Verify:
+			after := c.After
+			if after == nil {
+				after = check.Awaits(cmp.Or(c.Role, task.Coder))
+			}
+			if asksModel(c.Criteria) {
+				c.After = first(after)
+			}
+		}
+	}
+}
+
+// asksModel reports whether criteria are verified by a model.
+func asksModel(of task.Criteria) bool {
+	if of.Config != nil && of.Method == task.MultiStage {
+		return slices.ContainsFunc(of.Config.Stages, func(s task.Stage) bool { return s.Method == task.Semantic })
+	}
+	return of.Method == task.Semantic
 }
 
 // teller is what checks tell their results through.

@@ -137,12 +137,13 @@ func (w *workshop) planDeriver(ctx context.Context, dir string, env []string) (p
 		o.Command = filepath.Join(w.place.Dir(), o.Command)
 	}
 	o.LogFile, o.PromptFile = filepath.Join(w.dir, planLog), filepath.Join(w.logs, planPrompt)
+	purse := w.ownPurse()
 	d.ask = func(ctx context.Context, asked string) (loop.Turn, error) {
 		if err := c.write(o.PromptFile, asked); err != nil {
 			return loop.Turn{}, err
 		}
 		w.log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
-		return takeTurn(ctx, o, asked)
+		return purse.turn(ctx, o, asked)
 	}
 	return d, w.starts(ctx, o, nil)
 }

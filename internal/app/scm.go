@@ -42,7 +42,7 @@ func (p *Prompted) scm(ctx context.Context, shop *workshop, clone *git.Clone, in
 			return loop.Turn{}, err
 		}
 		coder.options.Console = nil
-		return takeTurn(ctx, coder.options, check.MessagePrompt)
+		return shop.purse.turn(ctx, coder.options, check.MessagePrompt)
 	}}
 	if !isGit {
 		c.Changed = func(context.Context) (bool, error) { return true, nil }
