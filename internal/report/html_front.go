@@ -18,9 +18,9 @@ type htmlPage struct {
 	Looks                template.CSS
 	Script               template.JS
 	Policy               string
-	Title, Task, Subject string
+	Title, Task          string
 	Mood, Sign, Headline string // Mood: "good", "bad", "wait" or "busy"
-	Lead, Now            template.HTML
+	Subject, Lead, Now   template.HTML
 	Facts                []fact
 	Parts                []part
 	Timeline             timeline
@@ -44,8 +44,7 @@ func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 	v, s := d.View, d.State
 	_, headline, _ := strings.Cut(v.headline(), " ") // the page has a sign of its own, which is in every font
 	p := htmlPage{
-		Task: v.brief(s.Start.Task, 80), Subject: v.brief(s.Start.Title, 200),
-		Mood: mood(s), Sign: moodSigns[mood(s)], Headline: upperFirst(plainWords(headline)), Facts: v.facts(), Timeline: d.timeline(whole),
+		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)], Headline: upperFirst(plainWords(headline)), Facts: v.facts(), Timeline: d.timeline(whole),
 	}
 	p.Title = fmt.Sprintf("ralph: %s – %s", p.Task, p.Headline)
 	r := rooms[0]
@@ -57,11 +56,12 @@ func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 		}
 		return out
 	}
+	p.Subject = render(v.text(s.Start.Title, 200))
 	p.Lead, p.Now, p.Small = render(v.lead()), render(v.whatNow()), render(v.footer())
 	p.Parts = parts(render, []partOf{
 		{"cap", "At the cap", v.atCap(r)}, {"silent", "No sign of life", v.silent()},
 		{"first", "What to look at first", v.warned(r) + v.riskiest(r.files)}, {"failure", "The last failure", v.failureInFull(r)},
-		{"reproduce", "Reproduce it locally", v.reproduction()}, {"again", "Try again", v.again()},
+		{"reproduce", "Reproduce it locally", v.reproduction()},
 		{"stories", "Stories", strings.TrimPrefix(v.stories(r), storyLead)}, {"verification", "Verification", v.verification(r.rows)},
 	})
 	p.Appendix = parts(render, []partOf{
@@ -177,13 +177,6 @@ func (v View) reproduction() string {
 		return ""
 	}
 	return fenced(v.reproduce())
-}
-
-func (v View) again() string {
-	if !v.stoppedShort() {
-		return ""
-	}
-	return v.tryAgain()
 }
 
 func (v View) posted() string {

@@ -53,8 +53,10 @@ var lessThan = map[measure]string{
 	withoutOutput: "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's journal have them.",
 }
 
-// mostChecks bounds what an iteration lists.
-const mostChecks = 50
+const (
+	mostChecks = 50 // that an iteration lists
+	recent     = 10 // iterations that are open when they failed; the newest is open in any case
+)
 
 // shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. When three quarters of the
 // room are used up they are shown without diffs, then without outputs, and what does not fit even so is counted.
@@ -62,7 +64,7 @@ func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []templ
 	used := 0
 	least := everything
 	for i, it := range slices.Backward(its) {
-		text, m, err := d.within(it, least, limit, used, i == len(its)-1)
+		text, m, err := d.within(it, least, limit, used, len(its)-1-i)
 		if err != nil {
 			return nil, "", err
 		}
@@ -76,9 +78,9 @@ func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []templ
 }
 
 // within is an iteration with as much as there is room for, and never with more than least, which is what a newer one had to do with.
-func (d Detail) within(it *loop.Iteration, least measure, limit, used int, newest bool) (text template.HTML, m measure, err error) {
+func (d Detail) within(it *loop.Iteration, least measure, limit, used, age int) (text template.HTML, m measure, err error) {
 	for m = least; ; m++ {
-		if text, err = d.iteration(it, m, newest); err != nil || m == withoutOutput {
+		if text, err = d.iteration(it, m, age); err != nil || m == withoutOutput {
 			return text, m, err
 		}
 		room := limit / 4 * 3
@@ -91,20 +93,21 @@ func (d Detail) within(it *loop.Iteration, least measure, limit, used int, newes
 	}
 }
 
-func (d Detail) iteration(it *loop.Iteration, m measure, newest bool) (template.HTML, error) {
+// iteration is one of them as HTML; age counts those that came after it.
+func (d Detail) iteration(it *loop.Iteration, m measure, age int) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := htmlTemplate().ExecuteTemplate(&b, "iteration", d.shape(it, m, newest)); err != nil {
+	if err := htmlTemplate().ExecuteTemplate(&b, "iteration", d.shape(it, m, age)); err != nil {
 		return "", fmt.Errorf("writing iteration %d: %w", it.N, err)
 	}
 	return template.HTML(b.String()), nil // made by the template of this very page
 }
 
-func (d Detail) shape(it *loop.Iteration, m measure, newest bool) htmlIteration {
+func (d Detail) shape(it *loop.Iteration, m measure, age int) htmlIteration {
 	v := d.View
 	mood := standing(it)
 	h := htmlIteration{
 		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: duration(total(it)), Changed: changed(it),
-		Open: newest || mood == "bad", Facts: v.iterationFacts(it), Less: lessThan[m], Said: v.printed(withoutTag(it.Turn.Text)),
+		Open: age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m], Said: v.printed(withoutTag(it.Turn.Text)),
 	}
 	if m == withoutOutput {
 		h.Said = v.brief(withoutTag(it.Turn.Text), 300)

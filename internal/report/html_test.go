@@ -224,6 +224,9 @@ func TestHTMLIsBounded(t *testing.T) {
 			t.Errorf("iteration %d is not shown as it should be: %.3000s", n, part)
 		}
 	}
+	if open := len(regexp.MustCompile(`<details class="iteration bad" id="iteration-\d+" open>`).FindAllString(text, -1)); open != recent {
+		t.Errorf("%d failed iterations are open", open)
+	}
 	if !strings.Contains(text, lessThan[withoutDiff]) {
 		t.Error("no iteration loses its diff before its outputs")
 	}

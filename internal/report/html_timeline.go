@@ -12,8 +12,8 @@ import (
 
 // timeline is how the run went: a bar for each iteration, as long as it took, and what happened in between.
 type timeline struct {
-	Rows   []moment
-	Hidden string // one sentence on the rows that are left out
+	Earlier, Rows []moment // Earlier is folded
+	Hidden        string   // one sentence on the rows that are left out
 }
 
 // moment is a row of the timeline: an iteration, or something that happened between two.
@@ -38,8 +38,11 @@ type span struct {
 	X, Width int
 }
 
-// mostMoments bounds the timeline; a longer one shows its end.
-const mostMoments = 400
+// The timeline shows its end, folds what is before it, and is bounded.
+const (
+	mostMoments = 400
+	lastMoments = 40
+)
 
 func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 	longest := time.Second
@@ -52,6 +55,9 @@ func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 		t.Rows = append(t.Rows, d.moment(it, longest))
 	}
 	slices.SortStableFunc(t.Rows, func(a, b moment) int { return a.at.Compare(b.at) })
+	if early := len(t.Rows) - lastMoments; early > 0 {
+		t.Earlier, t.Rows = t.Rows[:early], t.Rows[early:]
+	}
 	if hidden := len(its) - mostMoments; hidden > 0 {
 		t.Hidden = fmt.Sprintf("%s not shown.", count(hidden, "earlier iteration"))
 	}
@@ -122,19 +128,12 @@ func (v View) ended(it *loop.Iteration) string {
 	if !it.Judged {
 		return strings.TrimPrefix(plainWords(v.unjudged(it)), "⏳ ")
 	}
-	skipped, passed := 0, 0
-	for _, c := range it.Verdicts {
-		if c.Skipped != "" {
-			skipped++
-		} else if c.Pass {
-			passed++
-		}
-	}
+	passed, warned := passing(it.Verdicts), failing(it.Verdicts)
 	words := []string{handedWord(it), fmt.Sprintf("%d passed", passed)}
-	if skipped > 0 {
+	if skipped := len(it.Verdicts) - passed - warned; skipped > 0 {
 		words = append(words, fmt.Sprintf("%d skipped", skipped))
 	}
-	if warned := failing(it.Verdicts); warned > 0 {
+	if warned > 0 {
 		words = append(words, count(warned, "warning"))
 	}
 	return joinedBy(", ", words...)
@@ -158,7 +157,7 @@ func (d Detail) between() (list []moment) {
 		case loop.Warned:
 			note = d.View.brief(r.Warning, 200)
 		case loop.Baselined:
-			note = fmt.Sprintf("%s ran on the base commit, %d failed", count(len(r.Baseline), "check"), failing(r.Baseline))
+			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passing(r.Baseline), failing(r.Baseline))
 		default:
 			continue
 		}
@@ -173,6 +172,15 @@ func waited(records []loop.Record) string {
 		return ""
 	}
 	return duration(records[1].At.Sub(records[0].At)) + ", "
+}
+
+func passing(verdicts []loop.Verdict) (n int) {
+	for _, c := range verdicts {
+		if c.Skipped == "" && c.Pass {
+			n++
+		}
+	}
+	return n
 }
 
 func failing(verdicts []loop.Verdict) (n int) {
