@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -56,29 +55,46 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: loop.Failed}, fmt.Errorf("gathering facts for %s: %w", ev, err)
 	}
 	request.Event = ev
+	if why, own := event.Own(ev, facts.Self); own {
+		a.log("nothing to do: %s", why)
+		return loop.Result{}, nil
+	}
 	if refusal := event.Authorise(ev, facts, a.rules); refusal != nil {
 		return a.refuse(ctx, ev, refusal) // visible, never a comment war
 	}
 	if usage != nil {
 		return loop.Result{}, a.answer(ctx, ev, report.Rejected(usage, a.rules.TriggerPhrase))
 	}
-	request, of, err := a.ofPull(ctx, request)
-	switch {
-	case err != nil:
-		return a.reject(ctx, ev, err)
-	case of != nil:
-		a.warn("reacting", a.hub.React(ctx, ev, "eyes"))
-		return a.workOn(ctx, request, *of)
+	request, run, known, err := a.locate(ctx, request)
+	if err != nil {
+		return a.notOpened(ctx, ev, err)
 	}
+	if d, ok := foregone(request, a.rules); ok && d.Do != event.Tell {
+		return a.decline(ctx, request.Event, d)
+	}
+	return a.follow(ctx, request, run, known, facts)
+}
+
+// follow does what is asked.
+func (a *Action) follow(ctx context.Context, request event.Request, run loop.State, known bool, facts event.Facts) (loop.Result, error) {
 	switch request.Verb {
 	case event.Help:
-		return loop.Result{}, a.answer(ctx, ev, event.HelpText(a.rules.TriggerPhrase))
+		return loop.Result{}, a.answer(ctx, request.Event, event.HelpText(a.rules.TriggerPhrase))
 	case event.Status:
-		return loop.Result{}, a.status(ctx, ev)
+		return loop.Result{}, a.status(ctx, request.Event, run, known)
 	case event.Sweep:
-		return a.sweep(ctx, ev, facts)
+		return a.sweep(ctx, request.Event, facts)
 	case event.Plan:
 		return a.plan(ctx, request, facts)
+	case event.Stop:
+		return a.halt(ctx, request, run, known)
+	case event.Fix:
+		return a.fix(ctx, request, run, known, facts)
+	case event.Heed:
+		return a.heed(ctx, request, run, known)
+	}
+	if known && run.Start.Issue == 0 {
+		return a.onPlan(ctx, request, run)
 	}
 	return a.work(ctx, request, facts)
 }
@@ -95,25 +111,31 @@ func (a *Action) work(ctx context.Context, request event.Request, facts event.Fa
 
 // workOn takes what is wanted to its outcome.
 func (a *Action) workOn(ctx context.Context, request event.Request, wanted wish) (loop.Result, error) {
-	work, err := a.open(ctx, request, &wanted) // lease, checkout, journal: fresh or resumed
+	running, work, err := a.open(ctx, request, &wanted) // lease, checkout, journal: fresh or resumed
 	if err != nil {
 		return a.notOpened(ctx, request.Event, err)
 	}
 	defer work.close()
 
-	a.record(ctx, work, work.publisher.begin)
-	a.tellDropped(ctx, request.Event, wanted.dropped)
+	a.record(running, work, work.publisher.begin)
+	a.tellDropped(running, request.Event, wanted.dropped)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
-	result := drive(ctx, ctx, work.shop, work.ledger, work.words)
+	result := drive(running, running, work.shop, work.ledger, work.words)
 	obey()
 
+	if lost := lostLease(running); lost != nil { // somebody else tells of it now
+		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: result.State}, lost
+	}
+	if ctx.Err() != nil {
+		work.ledger.hurry()
+	}
 	late, cancel := afterCancel(ctx)
 	defer cancel()
 	result, err = conclude(late, work.shop, work.ledger, a.view, result) // push first
 	a.record(late, work, work.publisher.finish)                          // comment second
-	a.warn("saving where the reports are", work.ledger.share(late))
+	a.warn("saving where the reports are", work.ledger.finish(late))
 	result.State = work.ledger.State()
-	return result, errors.Join(err, a.report(result))
+	return result, errors.Join(err, a.reportOn(late, work, result))
 }
 
 // afterCancel is the time for reports: all that a cancelled job still has (C11), or plenty.
@@ -131,7 +153,26 @@ func (a *Action) prepare() {
 		a.Runner.Mask(s)
 	}
 	a.redact = report.Redactor(secrets)
-	a.rules = event.Rules{TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots}
+	a.rules = event.Rules{
+		TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots,
+		CommentsBy: commentsBy(a.Inputs.CommentsBy), CIGate: a.Inputs.CIGate == config.WaitForCI,
+	}
+}
+
+// commentsBy reads the input include_comments_by.
+func commentsBy(names []string) event.CommentsBy {
+	out := event.CommentsBy{Only: len(names) > 0}
+	for _, name := range names {
+		switch strings.ToLower(name) {
+		case "nobody":
+			return event.CommentsBy{Nobody: true}
+		case "writers":
+			out.Only = false
+		default:
+			out.Logins = append(out.Logins, name)
+		}
+	}
+	return out
 }
 
 func (a *Action) event() (event.Event, error) {
@@ -215,36 +256,17 @@ func (a *Action) answer(ctx context.Context, ev event.Event, text string) error 
 	return err
 }
 
-// ofPull makes a command on one of ralph's pull requests one about the issue that it was made for (B-02), or about the plan in the
-// repository, whose run it then is.
-func (a *Action) ofPull(ctx context.Context, request event.Request) (event.Request, *wish, error) {
-	ev := request.Event
-	if ev.Issue == nil || !ev.Issue.Pull || !slices.Contains([]event.Verb{event.Run, event.Retry, event.Plan, event.Approve}, request.Verb) {
-		return request, nil, nil
+// onPlan goes on with the run of a plan in the repository, asked for on its pull request.
+func (a *Action) onPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
+	if run.Start.Plan == nil || request.Fresh || request.Verb == event.Approve {
+		return a.reject(ctx, request.Event, invalid("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it begins afresh with a dispatch of the workflow",
+			request.Event.On, run.Start.Task, a.rules.TriggerPhrase))
 	}
-	runs, err := a.runs(ctx)
-	if err != nil {
-		return request, nil, err
-	}
-	on := slices.IndexFunc(runs, func(s loop.State) bool { return s.Post.Pull == ev.Issue.Number })
-	switch {
-	case on >= 0 && runs[on].Start.Issue != 0:
-		issue, err := a.hub.Issue(ctx, runs[on].Start.Issue)
-		if err != nil {
-			return request, nil, err
-		}
-		request.Event.On, request.Event.Issue = ev.Issue.Number, issue
-		return request, nil, nil
-	case on >= 0 && runs[on].Start.Plan != nil && (request.Verb == event.Run || request.Verb == event.Retry && !request.Fresh):
-		of := goingOn(runs[on])
-		of.Hint = clipped(event.Sanitise(request.Hint), maxHint)
-		request.Event.On, request.Event.Issue, request.PlanFile = ev.Issue.Number, nil, runs[on].Start.Plan.File
-		return request, of, nil
-	case on >= 0 && runs[on].Start.Plan != nil:
-		return request, nil, invalid("pull request #%d is of the plan %s; here it can be resumed with %s retry, and it begins afresh with a dispatch of the workflow",
-			ev.Issue.Number, runs[on].Start.Plan.File, a.rules.TriggerPhrase)
-	}
-	return request, nil, invalid("pull request #%d is not one that ralph opened for an issue; ask on an issue", ev.Issue.Number)
+	a.warn("reacting", a.hub.React(ctx, request.Event, "eyes"))
+	of := goingOn(run)
+	of.Hint = clipped(event.Sanitise(request.Hint), maxHint)
+	request.PlanFile = run.Start.Plan.File
+	return a.workOn(ctx, request, *of)
 }
 
 func (a *Action) task(ctx context.Context, request event.Request, facts event.Facts) (task.Task, error) {

@@ -99,8 +99,11 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 	if err != nil {
 		return offer{}, err
 	}
-	root, err := a.bench(ctx, work, request, "plan-"+wanted.ID, a.Inputs.BranchPrefix+"plan-"+wanted.ID)
+	root, err := a.root(work)
 	if err != nil {
+		return offer{}, err
+	}
+	if err := a.bench(ctx, work, request, "plan-"+wanted.ID, a.Inputs.BranchPrefix+"plan-"+wanted.ID, root); err != nil {
 		return offer{}, err
 	}
 	shop := work.shop
@@ -130,6 +133,7 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 
 // planner asks the run's agent in a copy of the repository, as one that reads.
 func (w *workshop) planner(copied check.Checkout, logs string, spent *loop.Usage) func(context.Context, string) (loop.Turn, error) {
+	purse := w.ownPurse()
 	return func(ctx context.Context, asked string) (loop.Turn, error) {
 		c, _, err := w.agents(nil)
 		if err != nil && !inTree(w.settings.Agent.Command) && !inTree(w.settings.Reviewer.Command) { // those are in the copy alone
@@ -139,7 +143,7 @@ func (w *workshop) planner(copied check.Checkout, logs string, spent *loop.Usage
 		o.Dir, o.Extra = copied.Dir(), copied.Env()
 		o.ReadOnly, o.Schema, o.Completion, o.AgentSettings, o.Text = true, planSchema, "", false, false
 		o.LogFile, o.Title = filepath.Join(logs, "plan.log"), "Plan"
-		t, err := takeTurn(ctx, o, asked)
+		t, err := purse.turn(ctx, o, asked)
 		*spent = spent.Plus(t.Usage)
 		return t, err
 	}

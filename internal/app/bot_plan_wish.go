@@ -20,6 +20,8 @@ type wish struct {
 	task.Task
 	plan   *planSource // nil: none is given; the run that is there may have one all the same
 	branch string      // of a plan in the repository; empty: named after the task
+	// feedback is what the run goes on for; nil: nothing of the kind.
+	feedback *loop.Feedback
 	// dropped are the commands that an approved plan brought and that are not run.
 	dropped []string
 }

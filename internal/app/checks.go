@@ -27,6 +27,7 @@ func (w *workshop) checks(s loop.State, reviewer *agent.Options, words wording) 
 		list = append(list, w.edited(changes)...)
 		list = append(list, w.guardrails(s)...)
 		list = append(list, w.lookedFor(changes, reviewer)...)
+		list = append(list, w.others()...)
 	} else {
 		changes := w.changes()
 		list = append(list, w.claim(s), &check.Protected{Globs: w.settings.Protected, Changes: changes})
@@ -35,6 +36,7 @@ func (w *workshop) checks(s loop.State, reviewer *agent.Options, words wording) 
 		list = append(list, check.Diff{Changes: changes, Kept: w.kept()})
 		list = append(list, w.lookedFor(changes, reviewer)...)
 		list = append(list, w.verified(s, words)...)
+		list = append(list, w.others()...)
 		list = append(list, w.judges(s, reviewer, words)...)
 	}
 	out := check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: w.teller()}
@@ -42,6 +44,14 @@ func (w *workshop) checks(s loop.State, reviewer *agent.Options, words wording) 
 		out.BaseTree = w.tree.BaseTree()
 	}
 	return out
+}
+
+// others are the other workflows on the pull request, when a run waits for them.
+func (w *workshop) others() []check.Check {
+	if w.ci == nil {
+		return nil
+	}
+	return []check.Check{w.ci}
 }
 
 // asked is what a run of a prompt asks after its guardrails: source control, the claim, and a reviewer if somebody wants one (S1-80, C25).

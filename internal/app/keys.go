@@ -34,6 +34,11 @@ func agentKeys(parent []string, inputs map[string]string) map[string]string {
 			}
 		}
 	}
+	for name, value := range inputs {
+		if value != "" && !slices.Contains(claudeKeys, name) {
+			keys[name] = value
+		}
+	}
 	for _, from := range []map[string]string{inputs, environ} {
 		for _, name := range claudeKeys {
 			if from[name] != "" {

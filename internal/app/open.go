@@ -26,6 +26,7 @@ type opened struct {
 	ledger    *ledger
 	words     prompt.Writer
 	publisher *publisher
+	pulse     *pulse // of its lease; nil: nobody else can want it
 	cleanup   []func()
 }
 
@@ -41,42 +42,63 @@ type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason }
 
-// open makes the checkout, finds the run or begins one, and takes its lease. Until the lease is taken nothing has been written
-// anywhere, so a mistake in the settings costs nothing.
-func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) (work *opened, err error) {
+// open takes the task's lease, makes the checkout, and finds the run or begins one. But for the lease nothing has been written anywhere
+// until then, so a mistake in the settings costs nothing. The run goes on in the context that comes back, which ends when somebody asks
+// the run to stop.
+func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) (running context.Context, work *opened, err error) {
 	work = &opened{}
 	defer func() {
 		if err != nil {
 			work.close()
 		}
 	}()
+	running, root, err := a.lease(ctx, work, wanted.ID)
+	if err != nil {
+		return running, work, err
+	}
+	return running, work, a.furnish(running, work, request, wanted, root)
+}
+
+// lease takes the task's lease, and the directory that everything of this job lies in.
+func (a *Action) lease(ctx context.Context, work *opened, id string) (running context.Context, root string, err error) {
+	if root, err = a.root(work); err != nil {
+		return ctx, root, err
+	}
+	running, work.pulse, err = a.holdLease(ctx, id, root)
+	if err == nil {
+		work.cleanup = append(work.cleanup, func() { work.pulse.close(ctx) })
+	}
+	return running, root, err
+}
+
+// furnish makes the checkout of a task that we hold, and finds the run or begins one.
+func (a *Action) furnish(ctx context.Context, work *opened, request event.Request, wanted *wish, root string) error {
 	branch, err := a.branch(ctx, *wanted)
 	if err != nil {
-		return work, err
+		return err
 	}
-	root, err := a.bench(ctx, work, request, wanted.ID, branch)
-	if err != nil {
-		return work, err
+	if err := a.bench(ctx, work, request, wanted.ID, branch, root); err != nil {
+		return err
 	}
 	shop := work.shop
 	if wanted.ID == promptFileTask {
 		if wanted.Task, err = a.promptFile(ctx, shop.tree, request); err != nil {
-			return work, err
+			return err
 		}
 	}
 	before, err := a.before(ctx, shop.tree)
 	if err != nil {
-		return work, err
+		return err
 	}
 	if shop.brings, err = a.brings(ctx, shop.tree, wanted, before); err != nil {
-		return work, err
+		return err
 	}
 	if err := a.settings(ctx, shop); err != nil {
-		return work, err
+		return err
 	}
 	way, err := a.way(ctx, shop, request, wanted, before)
 	if err != nil {
-		return work, err
+		return err
 	}
 	if plan := a.planOf(request, wanted, before, way); plan != nil {
 		err = shop.usePlan(*plan)
@@ -84,22 +106,20 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) 
 		err = shop.settle(wanted.Task, nil, wanted.Issue == 0) // an issue may be a stranger's
 	}
 	if err != nil {
-		return work, err
+		return err
 	}
 	own, err := promptsOf(ctx, shop.tree, shop.tree.Base())
 	if err != nil {
-		return work, err
+		return err
 	}
 	shop.wall = shop.settings.Timeout()
+	a.gate(shop)
 	work.words = shop.wordsFrom(ctx, own, wanted.Comments)
-	return work, a.take(ctx, work, request, wanted.Task, before, way, root)
+	return a.take(ctx, work, request, *wanted, before, way, root)
 }
 
 // bench makes the checkout and who works in it.
-func (a *Action) bench(ctx context.Context, work *opened, request event.Request, id, branch string) (root string, err error) {
-	if root, err = a.root(work); err != nil {
-		return root, err
-	}
+func (a *Action) bench(ctx context.Context, work *opened, request event.Request, id, branch, root string) error {
 	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
 	format.Redact = a.redact // before a line is cut: half a secret is one too
 	shop := &workshop{
@@ -108,16 +128,16 @@ func (a *Action) bench(ctx context.Context, work *opened, request event.Request,
 		logs: filepath.Join(root, "logs"), keys: a.keys(),
 	}
 	if err := a.user(shop, root); err != nil {
-		return root, err
+		return err
 	}
 	tree, err := a.checkout(ctx, request, id, shop, root, branch)
 	if err != nil {
-		return root, err
+		return err
 	}
 	shop.ground(tree)
 	work.shop = shop
 	work.cleanup = append(work.cleanup, func() { a.warn("closing the checkout", tree.Close()) })
-	return root, nil
+	return nil
 }
 
 // root is the directory that everything of this job lies in.
@@ -175,7 +195,8 @@ func (a *Action) user(shop *workshop, root string) error {
 // keys is the one credential that the agent's process gets: inputs before the environment, an API key before a subscription.
 func (a *Action) keys() map[string]string {
 	return agentKeys(a.Parent, map[string]string{
-		"ANTHROPIC_API_KEY": a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": a.Inputs.ClaudeCodeOAuthToken})
+		"ANTHROPIC_API_KEY": a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": a.Inputs.ClaudeCodeOAuthToken,
+		"OPENAI_API_KEY": a.Inputs.OpenAIAPIKey, "GEMINI_API_KEY": a.Inputs.GeminiAPIKey})
 }
 
 // branch is the name of the run's branch (B-17).

@@ -3,168 +3,154 @@ package app
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// The labels that show where a run stands (B-01).
+// publisher shows a run on GitHub: one sticky comment, the pull request, the labels, the check run. Everything it writes is a view of the
+// state that it is given; a write that fails is logged and made up for by the next one, because the work must go on.
+type publisher struct {
+	hub    *github.Client
+	view   func(loop.State) report.View
+	rules  event.Rules
+	labels []string // those of the issue when it was read
+	onto   string   // branch the pull request goes to
+	each   bool     // a comment for each iteration (B-20)
+	// again says that an earlier process may have written what this one does not know of: it looks before it posts.
+	again bool
+	clock func() time.Time
+	log   func(format string, args ...any)
+
+	mu     sync.Mutex  // held while something is written: a late write comes beside the run
+	at     time.Time   // of the newest write of the sticky comment
+	late   *time.Timer // a write that waits for its time; nil: none does
+	latest loop.State  // what it will show
+	gone   bool        // somebody has deleted the sticky comment
+	spent  int         // calls since the turn began
+}
+
 const (
-	labelRunning = "ralph:running"
-	labelFailed  = "ralph:failed"
+	// quiet is how long the sticky comment stays as it is after a write, while a run goes on.
+	quiet = 15 * time.Second
+	// mostAnIteration is how many calls an iteration may take.
+	mostAnIteration = 2
+	lateWrite       = 30 * time.Second
 )
 
-// publisher shows a run on GitHub: one sticky comment, the pull request, the labels. Everything it writes is a view of the state that
-// it is given; a write that fails is logged and made up for by the next one, because the work must go on.
-type publisher struct {
-	hub     *github.Client
-	view    func(loop.State) report.View
-	trigger string   // the label that asks
-	labels  []string // those of the issue when it was read
-	onto    string   // branch the pull request goes to
-	log     func(format string, args ...any)
-}
+// The labels that show where a run stands (B-01), behind the trigger label and a colon.
+var standings = []string{labelRunning, labelReview, labelWaiting, labelFailed}
+
+const (
+	labelRunning = "running"
+	labelReview  = "review"
+	labelWaiting = "waiting"
+	labelFailed  = "failed"
+)
 
 // begin shows that the run has started: the labels change, and the sticky comment appears.
 func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	issue := s.Start.Issue
 	if issue == 0 {
 		return nil
 	}
 	for _, label := range p.labels {
-		if strings.EqualFold(label, p.trigger) || label == labelFailed {
+		if strings.EqualFold(label, p.rules.TriggerLabel) || p.outdated(label, labelRunning) {
 			p.try("taking the label "+label+" off", p.hub.RemoveLabel(ctx, issue, label))
 		}
 	}
-	p.try("changing labels", p.hub.AddLabel(ctx, issue, labelRunning))
+	p.try("changing labels", p.hub.AddLabel(ctx, issue, p.rules.StatusLabel(labelRunning)))
 	return p.refresh(ctx, s)
+}
+
+// outdated reports whether a label shows another standing than the one that is true now.
+func (p *publisher) outdated(label, now string) bool {
+	return slices.ContainsFunc(standings, func(of string) bool { return of != now && strings.EqualFold(label, p.rules.StatusLabel(of)) })
 }
 
 // watch hears of each record. It writes at most twice an iteration: when its commit arrives, and when the next turn begins.
 func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loop.Post {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch r.Type {
 	case loop.TurnBegun:
-		return p.refresh(ctx, s)
+		p.spent = 0
+		return p.show(ctx, s)
 	case loop.Committed:
 		switch {
 		case s.Post.Pull == 0 && !r.Commit.NoDiff:
+			p.spent++
 			return p.open(ctx, s, true)
-		case s.Post.PullComment != 0 && !s.Post.Linked: // only then does the link lead to a comment; and not in the call budget of the first
+		case s.Post.PullComment != 0 && s.Post.IssueComment != 0 && !s.Post.Linked: // only then does the link lead to a comment; and not in the call budget of the first
+			p.spent++
 			return p.link(ctx, s)
+		case !p.each:
+			return p.show(ctx, s)
 		}
+	case loop.Judged:
+		if p.each {
+			return p.iteration(ctx, s)
+		}
+	case loop.Paused:
+		return p.show(ctx, s)
 	}
 	return nil
 }
 
-// open opens the pull request (B-19).
-func (p *publisher) open(ctx context.Context, s loop.State, draft bool) *loop.Post {
-	v := p.view(s)
-	made, err := p.hub.OpenPull(ctx, github.PullRequest{
-		Title: report.PullTitle(v), Body: report.PullBody(v), Head: s.Start.Branch, Base: p.onto, Draft: draft,
-	})
-	p.try("opening the pull request", err)
-	if made == nil || made.Number == 0 {
+// show brings the sticky comment up to date, as far as the iteration's calls reach: at once, or when it has been quiet for long enough.
+// What is not shown now, the next write shows.
+func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
+	p.latest = s
+	known := s.Post.PullComment != 0 || s.Post.Pull == 0 && s.Post.IssueComment != 0
+	wait := quiet - p.clock().Sub(p.at)
+	switch {
+	case p.late != nil: // it will show this
+		return nil
+	case p.spent >= mostAnIteration:
+		return nil
+	case known && wait > 0 && !p.gone:
+		p.late = time.AfterFunc(wait, func() { p.showLate(context.WithoutCancel(ctx)) })
+		p.spent++
 		return nil
 	}
-	return &loop.Post{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}
+	p.spent++
+	return p.refresh(ctx, s)
 }
 
-// refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier process of this run
-// posted, and died before it could say so, is taken over; one that somebody has deleted is posted again.
-func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
-	number, known, post := s.Start.Issue, s.Post.IssueComment, func(id int64) *loop.Post { return &loop.Post{IssueComment: id} }
-	if s.Post.Pull != 0 {
-		number, known, post = s.Post.Pull, s.Post.PullComment, func(id int64) *loop.Post { return &loop.Post{PullComment: id} }
-	}
-	if number == 0 {
-		return nil
-	}
-	body, id := report.Comment(p.view(s)), known
-	if known == 0 && !s.ResumedAt.IsZero() {
-		var err error
-		id, err = p.hub.FindComment(ctx, number, report.Marker(s.Start.Run))
-		p.try("looking for the run's comment", err)
-	}
-	if id != 0 {
-		err := p.hub.EditComment(ctx, id, body)
-		if err == nil || !github.ErrGone(err) {
-			p.try("updating the comment", err)
-			if id == known {
-				return nil
-			}
-			return post(id)
-		}
-	}
-	id, err := p.hub.Comment(ctx, number, body)
-	p.try("posting the comment", err)
-	return posted(post(id))
-}
-
-// link turns the issue's comment into the one line that leads to the pull request.
-func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
-	if s.Post.Pull == 0 || s.Post.IssueComment == 0 {
-		return nil
-	}
-	err := p.hub.EditComment(ctx, s.Post.IssueComment, report.IssueLine(p.view(s)))
-	p.try("linking the pull request", err)
-	return posted(&loop.Post{Linked: err == nil})
-}
-
-// finish shows the outcome: the pull request, the comments, the labels. It makes at most eight calls.
-func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
-	done := s.End.Outcome == loop.Done
-	all := &loop.Post{}
-	merge := func(q *loop.Post) {
-		if q != nil {
-			all = join(all, q)
-			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
-		}
-	}
-	fresh := false
-	if s.Post.Pull == 0 && s.Tip != "" && !s.NoDiff() {
-		merge(p.open(ctx, s, !done))
-		fresh = true
-	}
-	if s.Post.Pull != 0 && !fresh {
-		v := p.view(s)
-		p.try("updating the pull request", p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v)))
-		if done && s.Post.Draft != nil && *s.Post.Draft {
-			err := p.hub.ReadyPull(ctx, s.Post.PullNode)
-			p.try("marking the pull request ready", err)
-			if err == nil {
-				merge(&loop.Post{Draft: new(bool)})
-			}
-		}
-	}
-	merge(p.refresh(ctx, s))
-	p.failure(ctx, s)
-	merge(p.link(ctx, s))
-	if s.Start.Issue != 0 {
-		p.try("changing labels", p.hub.RemoveLabel(ctx, s.Start.Issue, labelRunning))
-		if !done && s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting {
-			p.try("changing labels", p.hub.AddLabel(ctx, s.Start.Issue, labelFailed))
-		}
-	}
-	return posted(all)
-}
-
-// failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the issue (B-21). The
-// issue's own line links it.
-func (p *publisher) failure(ctx context.Context, s loop.State) {
-	if !s.End.Outcome.Limited() {
+// showLate writes what has waited. It only edits a comment that is known: what it finds out about another one could not be recorded.
+func (p *publisher) showLate(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.late == nil { // the end of the run was first
 		return
 	}
-	number := s.Post.Pull
-	if number == 0 {
-		number = s.Start.Issue
+	p.late = nil
+	ctx, cancel := context.WithTimeout(ctx, lateWrite)
+	defer cancel()
+	s := p.latest
+	id := s.Post.PullComment
+	if s.Post.Pull == 0 {
+		id = s.Post.IssueComment
 	}
-	if number == 0 {
-		return
+	err := p.hub.EditComment(ctx, id, report.Comment(p.view(s)))
+	p.at, p.gone = p.clock(), github.ErrGone(err)
+	p.try("updating the comment", err)
+}
+
+// settle lets no late write come after what is written now.
+func (p *publisher) settle() {
+	if p.late != nil {
+		p.late.Stop()
+		p.late = nil
 	}
-	_, err := p.hub.Comment(ctx, number, report.Failure(p.view(s)))
-	p.try("posting the failure report", err)
 }
 
 func (p *publisher) try(doing string, err error) {

@@ -29,6 +29,7 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 		s.Title, s.Spec, s.Hint = redact(s.Title), redact(s.Spec), redact(s.Hint)
 		s.Completion = s.Completion.Map(redact)
 		s.Plan = redactedPlan(s.Plan, redact)
+		s.Feedback = redactedFeedback(s.Feedback, redact)
 		r.Resume = &s
 	}
 	if r.Turn != nil {
@@ -59,6 +60,17 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 	r.Warning = redact(r.Warning)
 	r.Verdicts, r.Baseline = redactedVerdicts(r.Verdicts, redact), redactedVerdicts(r.Baseline, redact)
 	return r
+}
+
+func redactedFeedback(f *loop.Feedback, redact func(string) string) *loop.Feedback {
+	if f == nil {
+		return nil
+	}
+	out := loop.Feedback{By: f.By, Text: redact(f.Text), Items: append([]loop.Remark(nil), f.Items...)}
+	for i := range out.Items {
+		out.Items[i].Path, out.Items[i].Text = redact(out.Items[i].Path), redact(out.Items[i].Text)
+	}
+	return &out
 }
 
 // redactedPlan is a plan without secrets. One that holds some does not begin (see usePlan), so that what counts is what the file says.
@@ -102,6 +114,10 @@ func redactedVerdicts(verdicts []loop.Verdict, redact func(string) string) []loo
 		for j := range v.Findings {
 			f := &v.Findings[j]
 			f.File, f.Test, f.Message = redact(f.File), redact(f.Test), redact(f.Message)
+		}
+		v.Criteria = append([]loop.Criterion(nil), v.Criteria...)
+		for j := range v.Criteria {
+			v.Criteria[j].Text, v.Criteria[j].Reason = redact(v.Criteria[j].Text), redact(v.Criteria[j].Reason)
 		}
 		v.Gap = append([]string(nil), v.Gap...)
 		for j := range v.Gap {

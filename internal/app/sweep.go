@@ -224,7 +224,7 @@ func (a *Action) runs(ctx context.Context) ([]loop.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := git.Records(ctx, o)
+	all, leases, err := git.RecordsAndLeases(ctx, o, a.Clock)
 	if err != nil {
 		return nil, fmt.Errorf("listing the runs on the remote: %w", err)
 	}
@@ -235,7 +235,7 @@ func (a *Action) runs(ctx context.Context) ([]loop.State, error) {
 			a.log("the run record of %s is passed over: %v", record.Task, err)
 			continue
 		}
-		out = append(out, loop.Fold(records))
+		out = append(out, withLease(loop.Fold(records), leases[record.Task]))
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].StartedAt.Before(out[j].StartedAt) })
 	return out, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -43,44 +44,59 @@ func (a *Action) before(ctx context.Context, tree *git.Tree) (past, error) {
 
 // way decides between a new run and the one that is there.
 func (a *Action) way(ctx context.Context, shop *workshop, request event.Request, wanted *wish, before past) (loop.Way, error) {
-	asked := loop.Asked{Fresh: request.Fresh, Hint: request.Hint != "", Owner: a.owner()}
-	asked.Retry = request.Verb == event.Retry || request.Event.Kind == event.Labeled && !endedDone(before.state)
 	if wanted.plan != nil {
 		if err := a.prepared(ctx, shop, wanted); err != nil {
 			return "", err
 		}
-		same := samePlan(before.state, wanted.plan.Content)
-		asked.Retry, asked.Fresh = same && !endedDone(before.state), !same
+		request = ofPlan(request, before, samePlan(before.state, wanted.plan.Content))
 	}
-	way, why := loop.TakeUp(before.state, before.known, asked, a.Clock())
-	a.log("%s: %s", way, why)
-	switch way {
-	case loop.Held:
-		return way, &heldError{why + ". This request was dropped; ask again when it has ended"}
-	case loop.Nothing:
-		return way, &heldError{why}
-	case loop.Begin:
-		if wanted.plan == nil && wanted.branch != "" { // the run of a plan that was to go on
-			return way, &heldError{why + ", so there is nothing to go on with"}
-		}
-		if wanted.plan != nil && !before.known && shop.tree.Resumed() {
-			return way, invalid("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", shop.tree.Branch())
-		}
-		if before.known {
-			shop.tree.BeginFresh()
-			a.warn("archiving old failure branches", shop.tree.Archive(ctx))
-		}
+	d := a.decide(request, before.state, before.known)
+	a.log("%s: %s", d.Do, d.Why)
+	switch d.Do {
+	case event.GoOn:
+		return loop.Continue, nil
+	case event.Again:
+		return loop.Again, nil
+	case event.Begin:
+	default:
+		return "", &heldError{d.Why}
 	}
-	return way, nil
+	if wanted.plan == nil && wanted.branch != "" { // the run that was to go on
+		return "", &heldError{d.Why + ", so there is nothing to go on with"}
+	}
+	if wanted.plan != nil && !before.known && shop.tree.Resumed() {
+		return "", invalid("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", shop.tree.Branch())
+	}
+	if before.known {
+		shop.tree.BeginFresh()
+		a.warn("archiving old failure branches", shop.tree.Archive(ctx))
+	}
+	return loop.Begin, nil
+}
+
+// ofPlan is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done; another one begins
+// afresh.
+func ofPlan(r event.Request, before past, same bool) event.Request {
+	switch {
+	case !before.known:
+	case !same:
+		r.Asking, r.Command = "", event.Command{Verb: event.Retry, Fresh: true}
+	case endedDone(before.state):
+		r.Asking, r.Command = "", event.Command{Verb: event.Run}
+	default:
+		r.Asking, r.Command = "", event.Command{Verb: event.Retry}
+	}
+	return r
 }
 
 // take opens the run's journal and takes its lease.
-func (a *Action) take(ctx context.Context, work *opened, request event.Request, t task.Task, before past, way loop.Way, root string) error {
+func (a *Action) take(ctx context.Context, work *opened, request event.Request, wanted wish, before past, way loop.Way, root string) error {
 	shop, run := work.shop, before.state.Start.Run
 	if way == loop.Begin {
 		run = newRun(a.Clock())
 	}
 	shop.dir = filepath.Join(root, "runs", run)
+	work.pulse.of(run)
 	if a.wall > 0 {
 		shop.wall = a.wall
 	}
@@ -94,13 +110,20 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 	if _, _, err := shop.agents(nil); err != nil && !inTree(shop.settings.Agent.Command) && !inTree(shop.settings.Reviewer.Command) {
 		return err
 	}
-	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, lease: shop.lease(), remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
-	work.publisher = &publisher{hub: a.hub, view: a.view, trigger: a.rules.TriggerLabel, labels: labels(request.Event), onto: shop.tree.BaseBranch(), log: a.log}
-	if err := a.hold(ctx, work, way, run, request, t); err != nil {
+	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, pulse: work.pulse, remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
+	work.publisher = a.publisher(shop, request.Event)
+	if err := a.hold(ctx, work, way, run, request, wanted, before.state); err != nil {
 		return err
 	}
 	work.ledger.watch = work.publisher.watch
 	return nil
+}
+
+func (a *Action) publisher(shop *workshop, ev event.Event) *publisher {
+	return &publisher{
+		hub: a.hub, view: a.view, rules: a.rules, labels: labels(ev), onto: shop.tree.BaseBranch(), each: shop.settings.Comments == config.EachComment,
+		clock: a.Clock, log: a.log,
+	}
 }
 
 // labels are the issue's as the event tells them, with the one that it is about.
@@ -127,16 +150,19 @@ func (a *Action) book(shop *workshop, way loop.Way, raw []byte) (*journal.Journa
 }
 
 // hold records the beginning, which takes the lease, and puts the worktree where the run stands.
-func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run string, request event.Request, t task.Task) error {
+func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run string, request event.Request, wanted wish, earlier loop.State) error {
 	shop := work.shop
-	record := loop.Record{Type: loop.Started, At: a.Clock(), Start: shop.start(run, t)}
+	record := loop.Record{Type: loop.Started, At: a.Clock(), Start: shop.start(run, wanted.Task)}
 	if way == loop.Begin {
 		record.Start.Owner, record.Start.RunURL = a.owner(), a.Env.RunURL()
+		if spent := earlier.OnIssue(); spent != (loop.Usage{}) {
+			record.Start.Earlier = &spent
+		}
 	} else {
 		if err := shop.tree.UseBase(ctx, work.ledger.State().Start.Base); err != nil {
 			return &invalidError{err}
 		}
-		record = loop.Record{Type: loop.Resumed, At: a.Clock(), Resume: a.resume(work, way, request, t)}
+		record = loop.Record{Type: loop.Resumed, At: a.Clock(), Resume: a.resume(work, way, request, wanted)}
 	}
 	if err := work.ledger.hold(ctx, record); err != nil {
 		var taken *git.TakenError
@@ -173,12 +199,16 @@ func (w *workshop) lay(ctx context.Context, l *ledger) error {
 	return err
 }
 
-func (a *Action) resume(work *opened, way loop.Way, request event.Request, t task.Task) *loop.Resume {
+func (a *Action) resume(work *opened, way loop.Way, request event.Request, wanted wish) *loop.Resume {
+	t := wanted.Task
 	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
 	if way == loop.Again {
 		r.MaxIterations = work.shop.goal.most
 	}
-	if way == loop.Again && request.Event.On == 0 && work.shop.plan == nil { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
+	if wanted.feedback != nil {
+		r.Feedback = wanted.feedback
+	}
+	if way == loop.Again && request.Event.On == 0 && work.shop.plan == nil && wanted.feedback == nil { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.shop.goal.completion
 		r.Pipeline, r.Caps, r.Asking = work.shop.goal.pipeline, work.shop.goal.caps, work.shop.goal.asking
 	}

@@ -63,6 +63,7 @@ type workshop struct {
 	plain    bool         // a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
 	scm      check.Check  // what the setting scm asks for; nil: nothing
 	purse    *purse       // what its turns are paid from; nil: there is no end of it
+	ci       *check.CI    // the other workflows that judge; nil: none
 	redact   func(string) string
 	wall     time.Duration // how long the run may take; 0: no limit
 	clock    func() time.Time

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// halt ends a run (B-09): whoever works on it is told by its lease, and one that nobody works on is marked, so that nothing takes it up.
+func (a *Action) halt(ctx context.Context, r event.Request, s loop.State, known bool) (loop.Result, error) {
+	d := a.decide(r, s, known)
+	by, why := wishToStop(r.Event)
+	if d.Do == event.Halt {
+		heard, err := a.askStop(ctx, s.Start.Task, by, why)
+		if err != nil {
+			return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
+		}
+		if heard {
+			a.warn("reacting", a.react(ctx, r.Event, "+1"))
+			a.Runner.Notice(a.mask(fmt.Sprintf("the run of %s is told to stop: %s %s", s.Start.Task, by, why)))
+			return loop.Result{}, nil
+		}
+		d.Do = event.Close // it has just died
+	}
+	if d.Do != event.Close {
+		return a.decline(ctx, r.Event, d)
+	}
+	a.warn("reacting", a.react(ctx, r.Event, "+1"))
+	return a.shut(ctx, r, s, fmt.Sprintf("%s %s", by, why))
+}
+
+// wishToStop says who wants a run to stop, and by what.
+func wishToStop(ev event.Event) (by, why string) {
+	switch {
+	case ev.Kind == event.Closed && (ev.On != 0 || ev.Issue != nil && ev.Issue.Pull):
+		why = "closed the pull request"
+	case ev.Kind == event.Closed:
+		why = "closed the issue"
+	case ev.Kind == event.Unlabeled:
+		why = "took the label " + ev.Label + " off"
+	}
+	if why == "" {
+		why = "asked to stop it"
+	}
+	return ev.Sender.Login, why
+}
+
+// react answers a comment with a reaction. Labels and closings have nothing of their own to react to.
+func (a *Action) react(ctx context.Context, ev event.Event, content string) error {
+	if ev.Comment == nil {
+		return nil
+	}
+	return a.hub.React(ctx, ev, content)
+}
+
+// shut gives a run that nobody works on the outcome interrupted.
+func (a *Action) shut(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
+	return a.revisit(ctx, r, s, func(ctx context.Context, work *opened) error {
+		_, err := work.ledger.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
+		return err
+	})
+}
+
+// mend shows the outcome of a run whose process died while it told (see publisher.finish).
+func (a *Action) mend(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
+	a.log("the outcome of %s was not told everywhere; telling it now", s.Start.Task)
+	return a.revisit(ctx, r, s, func(context.Context, *opened) error { return nil })
+}

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// finish shows the outcome: the pull request, the comments, the check run, the answers to a review, the labels. Without a review it makes
+// at most eight calls. Each of them may be made again: a run whose process died in the middle is finished by the next sweep.
+func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settle()
+	all := &loop.Post{}
+	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.link, p.checkRun, p.answers, p.relabel} {
+		if q := step(ctx, s); q != nil {
+			all = join(all, q)
+			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
+		}
+	}
+	all.Finished = ctx.Err() == nil
+	return posted(all)
+}
+
+// pull opens the pull request, or brings it up to date.
+func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
+	done := s.End.Outcome == loop.Done
+	if s.Post.Pull == 0 {
+		if s.Tip == "" || s.NoDiff() {
+			return nil
+		}
+		return p.open(ctx, s, !done)
+	}
+	v := p.view(s)
+	p.try("updating the pull request", p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v)))
+	if !done || s.Post.Draft == nil || !*s.Post.Draft {
+		return nil
+	}
+	err := p.hub.ReadyPull(ctx, s.Post.PullNode)
+	p.try("marking the pull request ready", err)
+	if err != nil {
+		return nil
+	}
+	return &loop.Post{Draft: new(bool)}
+}
+
+// relabel shows the outcome on the issue (B-01).
+func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
+	issue := s.Start.Issue
+	if issue == 0 {
+		return nil
+	}
+	now := standingLabel(s)
+	if p.again { // whatever an earlier process left
+		for _, label := range p.labels {
+			if p.outdated(label, now) && label != p.rules.StatusLabel(labelRunning) {
+				p.try("changing labels", p.hub.RemoveLabel(ctx, issue, label))
+			}
+		}
+	}
+	p.try("changing labels", p.hub.RemoveLabel(ctx, issue, p.rules.StatusLabel(labelRunning)))
+	if now != "" {
+		p.try("changing labels", p.hub.AddLabel(ctx, issue, p.rules.StatusLabel(now)))
+	}
+	return nil
+}
+
+// standingLabel is what the labels say of a run that has ended; "" nothing.
+func standingLabel(s loop.State) string {
+	switch s.End.Outcome {
+	case loop.Interrupted:
+		return ""
+	case loop.Done:
+		if s.Post.Pull == 0 {
+			return ""
+		}
+		return labelReview
+	case loop.Waiting:
+		return labelWaiting
+	}
+	return labelFailed
+}
+
+// answers answers each thread of the review that the run went on for (B-07).
+func (p *publisher) answers(ctx context.Context, s loop.State) *loop.Post {
+	if s.Feedback == nil || s.Post.Pull == 0 || s.End.Outcome == loop.Interrupted || s.End.Outcome == loop.Waiting {
+		return nil
+	}
+	var done []int64
+	for _, remark := range s.Feedback.Items {
+		if slices.Contains(s.Post.Answered, remark.ID) {
+			continue
+		}
+		if _, err := p.hub.Reply(ctx, s.Post.Pull, remark.ID, report.Answer(p.view(s), remark)); err != nil {
+			p.try("answering a review's thread", err)
+			continue
+		}
+		done = append(done, remark.ID)
+	}
+	return posted(&loop.Post{Answered: done})
+}

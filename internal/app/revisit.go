@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// revisit opens a run that nobody works on without taking a turn: change adds to its journal, and its outcome is told again.
+func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, change func(context.Context, *opened) error) (loop.Result, error) {
+	work := &opened{}
+	defer work.close()
+	running, root, err := a.lease(ctx, work, s.Start.Task)
+	if err != nil {
+		return a.notOpened(ctx, r.Event, err)
+	}
+	if err := a.reread(running, work, r, s, root); err != nil {
+		return a.notOpened(ctx, r.Event, err)
+	}
+	if err := change(running, work); err != nil {
+		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
+	}
+	late, cancel := afterCancel(ctx)
+	defer cancel()
+	a.record(late, work, work.publisher.finish)
+	err = work.ledger.finish(late)
+	ended := work.ledger.State()
+	result := loop.Result{Outcome: ended.End.Outcome, Reason: ended.End.Reason, State: ended}
+	return result, errors.Join(err, a.reportOn(late, work, result))
+}
+
+// reread makes the checkout of a run whose task we hold now, as the run stands.
+func (a *Action) reread(ctx context.Context, work *opened, r event.Request, s loop.State, root string) error {
+	if err := a.bench(ctx, work, r, s.Start.Task, s.Start.Branch, root); err != nil {
+		return err
+	}
+	before, err := a.before(ctx, work.shop.tree)
+	if err != nil {
+		return err
+	}
+	if before.state.Start.Run != s.Start.Run || before.state.Records != s.Records {
+		return &heldError{s.Start.Task + " has gone on since; ask again"}
+	}
+	if err := work.shop.tree.UseBase(ctx, s.Start.Base); err != nil {
+		return &invalidError{err}
+	}
+	book, err := journal.Import(root+"/runs/"+s.Start.Run, before.raw)
+	if err != nil {
+		return err
+	}
+	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
+	work.pulse.of(s.Start.Run)
+	work.ledger = &ledger{journal: book, tree: work.shop.tree, clock: a.Clock, pulse: work.pulse, remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
+	work.publisher = a.publisher(work.shop, r.Event)
+	work.publisher.again = true
+	return nil
+}
