@@ -115,10 +115,10 @@ func (t Tool) advice() string {
 
 // absent are the ways in which programs say that another one is not there. The name is the first group.
 var absent = []*pattern{
-	lazy(`(?m)(?:^|[:/\s])(?:sh|bash|dash|zsh|ash)?(?:: line \d+|: \d+)?: ([\w.+-]+): (?:command )?not found\s*$`),
+	lazy(`(?m)^[\w./-]*sh(?:: line \d+|: \d+)?: ([\w.+-]+): (?:command )?not found\s*$`),
 	lazy(`(?m)^(?:g?make)(?:\[\d+\])?: ([\w.+-]+): (?:No such file or directory|Command not found|Permission denied)\s*$`),
 	lazy(`(?m)env: ['‘"]?([\w.+-]+)['’"]?: No such file or directory\s*$`),
-	lazy(`(?m)exec: "([\w.+-]+)": executable file not found in`),
+	lazy(`(?m)(?:^|exec: )"([\w.+-]+)": executable file not found in`),
 	lazy(`(?m)python[\d.]*(?:\.exe)?: No module named '?([\w-]+)'?\s*$`),
 	lazy("(?m)^error: Failed to spawn: `([\\w.+-]+)`"),
 	lazy(`(?m)^Command not found: ([\w.+-]+)\s*$`),
@@ -132,7 +132,7 @@ var absent = []*pattern{
 var cargoCommand = lazy("(?m)^error: no such command: `([\\w-]+)`")
 
 // missed are the ways in which a runner of targets says that a command of one did not exist, whatever its own exit code is.
-var missed = lazy(`(?m)^(?:g?make)(?:\[\d+\])?: \*\*\* .*Error 127\s*$|exit (?:status|code) 127\b|: No module named '?(?:pytest|ruff|mypy|unittest)'?\s*$|` +
+var missed = lazy(`(?m)^(?:g?make)(?:\[\d+\])?: \*\*\* .*Error 127\s*$|^task: Failed to run task .*exit status 127\b|^error: Recipe .*exit code 127\b|: No module named '?(?:pytest|ruff|mypy|unittest)'?\s*$|` +
 	"^error: no such command: |is not installed for the toolchain|^error: Failed to spawn: |^bundler: command not found: |^Command not found: ")
 
 // Lacking reports whether the output of a check that failed says that a program was not there, as programs say it that run others: make ends
@@ -170,7 +170,7 @@ var assigns = lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 var uninstalled = lazy(`(?m)Cannot find (?:module|package) '[^./'][^']*'|Cannot find package '|node_modules missing|node_modules state file|doesn't seem to have been installed|` +
 	`error TS2307: Cannot find module '[^./']|ModuleNotFoundError: No module named |Bundler::GemNotFound|Could not find [^\n]* in (?:any of the sources|locally installed gems)|` +
 	`vendor/autoload\.php|Could not open input file: vendor/bin/|Unchecked dependencies for environment|Can't continue due to errors on dependencies|` +
-	`(?:dart|flutter) pub get|run bundle install|(?:^|[:/\s]): ([\w.+-]+): not found\s*$`)
+	`(?:dart|flutter) pub get|run bundle install|^[\w./-]*sh(?:: line \d+|: \d+)?: [\w.+-]+: (?:command )?not found\s*$`)
 
 // Uninstalled reports whether the output of a check that failed reads as if the project's dependencies were not installed.
 func Uninstalled(output string) bool { return uninstalled.MatchString(output) }
