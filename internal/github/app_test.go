@@ -1,0 +1,155 @@
+package github
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+var appKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// app installs an App that was granted the permissions, nil for all, and is the option to use it.
+func (s *stage) app(granted *fake.Permissions) func(*Options) {
+	s.AddApp(fake.App{ID: 7, Slug: "helper", Owner: owner, InstallationID: 70, Key: &appKey().PublicKey, Permissions: granted})
+	return func(o *Options) {
+		o.Token, o.AppID = "", 7
+		o.AppKey = pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(appKey())})
+	}
+}
+
+// grants watches what tokens are asked for, and lets them expire when the test says so.
+type grants struct {
+	mu      sync.Mutex
+	asked   []map[string]any
+	expires time.Duration // from now; 0 leaves GitHub's hour
+}
+
+func (g *grants) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/access_tokens") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, r)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		var asked, said map[string]any
+		_ = json.Unmarshal(body, &asked)
+		_ = json.Unmarshal(answer.Body.Bytes(), &said)
+		g.asked = append(g.asked, asked)
+		if g.expires != 0 && answer.Code == http.StatusCreated {
+			said["expires_at"] = time.Now().Add(g.expires).UTC().Format(time.RFC3339)
+		}
+		w.WriteHeader(answer.Code)
+		_ = json.NewEncoder(w).Encode(said)
+	})
+}
+
+// TestAppAsksForWhatItUses: the one repository, and no permission that nothing needs.
+func TestAppAsksForWhatItUses(t *testing.T) {
+	want := map[string]any{
+		"actions": "read", "checks": "write", "contents": "write", "issues": "write", "metadata": "read", "pull_requests": "write", "statuses": "read",
+	}
+	for _, workflows := range []bool{false, true} {
+		g := &grants{}
+		s := newStage(t, g.wrap)
+		c := s.client(s.app(nil), func(o *Options) { o.AllowWorkflows = workflows })
+		if workflows {
+			want["workflows"] = "write"
+		}
+		if len(g.asked) != 1 || !reflect.DeepEqual(g.asked[0]["permissions"], want) || !reflect.DeepEqual(g.asked[0]["repositories"], []any{name}) {
+			t.Errorf("asked for %v, want %v", g.asked, want)
+		}
+		if c.Self() != "helper[bot]" || c.TokenKind() != AppToken || c.TokenNote() != "" {
+			t.Errorf("%s, %s, %q", c.Self(), c.TokenKind(), c.TokenNote())
+		}
+		if id := must[int64](t)(c.PutCheckRun(t.Context(), s.ralphRun(1))); id == 0 {
+			t.Error("an App may write check runs")
+		}
+	}
+}
+
+// TestAppThatWasGrantedLess: what was granted is used, and what is left out is said.
+func TestAppThatWasGrantedLess(t *testing.T) {
+	g := &grants{}
+	s := newStage(t, g.wrap)
+	less := s.app(&fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Checks: "read"})
+	c := s.client(less)
+	if want := []string{"actions: read", "checks: write", "statuses: read"}; !slices.Equal(c.lacks, want) || len(g.asked) != 2 {
+		t.Errorf("it lacks %q, want %q, after %d tries", c.lacks, want, len(g.asked))
+	}
+	if note := c.TokenNote(); !strings.Contains(note, "has not granted actions: read, checks: write, statuses: read") {
+		t.Errorf("note: %q", note)
+	}
+	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
+	must[int64](t)(c.Comment(t.Context(), n, "hello"))
+	if got := s.Comments(owner, name, n)[0].Author; got != "helper[bot]" {
+		t.Errorf("written as %s", got)
+	}
+	if id, err := c.PutCheckRun(t.Context(), s.ralphRun(1)); id != 0 || err != nil || !s.said("grant the App the permission checks: write") {
+		t.Errorf("%d, %v; said %q", id, err, s.log)
+	}
+}
+
+// TestAppTokenIsRenewed: a run may be longer than the hour for which a token is good.
+func TestAppTokenIsRenewed(t *testing.T) {
+	g := &grants{expires: 30 * time.Second} // less than the minute before which a token is replaced
+	s := newStage(t, g.wrap)
+	c := s.client(s.app(nil))
+	first := must[string](t)(c.Token(t.Context()))
+	g.mu.Lock()
+	g.expires = 0
+	g.mu.Unlock()
+	s.RevokeToken(first) // it has expired
+	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
+	must[int64](t)(c.Comment(t.Context(), n, "hello"))
+	second := must[string](t)(c.Token(t.Context()))
+	if first == second || must[string](t)(c.Token(t.Context())) != second {
+		t.Errorf("%q, then %q", first, second)
+	}
+}
+
+// TestAppsThatCannotBeUsed: each says what to do.
+func TestAppsThatCannotBeUsed(t *testing.T) {
+	s := newStage(t)
+	mine := s.app(nil)
+	for want, change := range map[string]func(*Options){
+		"paste the whole PEM file":             func(o *Options) { o.AppKey = []byte("no key") },
+		"GitHub does not accept the token":     func(o *Options) { o.AppID = 8 },
+		"install the App on this repository":   func(o *Options) { o.AppID = 7; o.Repo.Owner = "bob" },
+		"no token: set the input github_token": func(o *Options) { o.AppID = 0 },
+	} {
+		if err := s.AddRepo("bob", name, "main"); err != nil && !strings.Contains(err.Error(), "already") {
+			t.Fatal(err)
+		}
+		o := s.client().o
+		mine(&o)
+		change(&o)
+		if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
