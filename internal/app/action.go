@@ -131,7 +131,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted wish)
 	}
 	late, cancel := afterCancel(ctx)
 	defer cancel()
-	result, err = conclude(late, work.shop, work.ledger, a.view, result) // push first
+	result, err = conclude(late, work.shop, work.ledger, work.view, result) // push first
 	a.record(late, work, work.publisher.finish)                          // comment second
 	a.warn("saving where the reports are", work.ledger.finish(late))
 	result.State = work.ledger.State()
@@ -293,18 +293,6 @@ func (a *Action) record(ctx context.Context, work *opened, publish func(context.
 	}
 	_, err := work.ledger.store(loop.Record{Type: loop.Posted, At: a.Clock(), Post: post})
 	a.warn("recording what was published", err)
-}
-
-// view shows a state as this job's reports do.
-func (a *Action) view(s loop.State) report.View {
-	note := ""
-	if a.hub != nil {
-		note = a.hub.TokenNote()
-	}
-	return report.View{
-		State: s, Now: a.Clock(), ServerURL: a.Env.ServerURL, Repo: a.Env.Repository, Phrase: a.rules.TriggerPhrase,
-		Redact: a.redact, TokenNote: note,
-	}
 }
 
 func (a *Action) log(format string, args ...any) {

@@ -41,8 +41,8 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 	if line := w.bodies(w.issue); len(line) != 1 || strings.Count(strings.TrimSpace(line[0]), "\n") > 2 || !strings.Contains(line[0], "#2") {
 		t.Errorf("comments on the issue: %q", line)
 	}
-	if got := w.labels(); got != "" {
-		t.Errorf("labels = %s, want none", got)
+	if got := w.labels(); got != "ralph:review" {
+		t.Errorf("labels = %s, want ralph:review", got)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestHopelessIssue(t *testing.T) {
 	if pr := w.gh.Pulls(owner, name)[0]; pr.Draft || len(w.gh.Pulls(owner, name)) != 1 {
 		t.Errorf("after the retry: %+v", w.gh.Pulls(owner, name))
 	}
-	if got := w.labels(); got != "" {
+	if got := w.labels(); got != "ralph:review" {
 		t.Errorf("labels after the retry = %s", got)
 	}
 }

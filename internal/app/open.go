@@ -15,8 +15,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -26,6 +28,7 @@ type opened struct {
 	ledger    *ledger
 	words     prompt.Writer
 	publisher *publisher
+	view      func(loop.State) report.View
 	pulse     *pulse // of its lease; nil: nobody else can want it
 	cleanup   []func()
 }

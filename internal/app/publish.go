@@ -32,6 +32,9 @@ func (a *Action) report(result loop.Result) error {
 // reportOn is the same with all that the run's journal and commits tell; work may be nil.
 func (a *Action) reportOn(ctx context.Context, work *opened, result loop.Result) error {
 	v := a.view(result.State)
+	if work != nil {
+		v = work.view(result.State)
+	}
 	a.Runner.Summary(report.Summary(v))
 	detail := report.Detail{View: v}
 	if work != nil {

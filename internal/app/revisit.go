@@ -54,7 +54,8 @@ func (a *Action) reread(ctx context.Context, work *opened, r event.Request, s lo
 	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
 	work.pulse.of(s.Start.Run)
 	work.ledger = &ledger{journal: book, tree: work.shop.tree, clock: a.Clock, pulse: work.pulse, remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
-	work.publisher = a.publisher(work.shop, r.Event)
+	work.view = a.viewOn(ctx, work.shop, r.Event)
+	work.publisher = a.publisher(work, r.Event)
 	work.publisher.again = true
 	return nil
 }

@@ -111,7 +111,8 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 		return err
 	}
 	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, pulse: work.pulse, remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
-	work.publisher = a.publisher(shop, request.Event)
+	work.view = a.viewOn(ctx, shop, request.Event)
+	work.publisher = a.publisher(work, request.Event)
 	if err := a.hold(ctx, work, way, run, request, wanted, before.state); err != nil {
 		return err
 	}
@@ -119,9 +120,10 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 	return nil
 }
 
-func (a *Action) publisher(shop *workshop, ev event.Event) *publisher {
+func (a *Action) publisher(work *opened, ev event.Event) *publisher {
 	return &publisher{
-		hub: a.hub, view: a.view, rules: a.rules, labels: labels(ev), onto: shop.tree.BaseBranch(), each: shop.settings.Comments == config.EachComment,
+		hub: a.hub, view: work.view, rules: a.rules, labels: labels(ev), onto: work.shop.tree.BaseBranch(),
+		each: work.shop.settings.Comments == config.EachComment,
 		clock: a.Clock, log: a.log,
 	}
 }

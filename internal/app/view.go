@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// view shows a state as this job's reports do.
+func (a *Action) view(s loop.State) report.View {
+	v := report.View{
+		State: s, Now: a.Clock(), ServerURL: a.Env.ServerURL, Repo: a.Env.Repository, Phrase: a.rules.TriggerPhrase,
+		Redact: a.redact,
+	}
+	if a.hub != nil {
+		v.TokenNote = a.hub.TokenNote()
+	}
+	if s.RunURL != "" {
+		v.ReportURL = s.RunURL + "#artifacts"
+	}
+	return v
+}
+
+// viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base commit; what
+// cannot be read is left out.
+func (a *Action) viewOn(ctx context.Context, shop *workshop, ev event.Event) func(loop.State) report.View {
+	template, err := pullTemplate(ctx, shop)
+	a.warn("reading the template for pull requests", err)
+	subjects, err := shop.tree.Subjects(ctx, shop.tree.Base(), 50)
+	a.warn("reading how commits are written here", err)
+	on := labels(ev)
+	return func(s loop.State) report.View {
+		v := a.view(s)
+		v.Template, v.Subjects, v.Labels = template, subjects, on
+		v.Limits = loop.Limits{CostUSD: shop.settings.MaxCostUSD, Tokens: int64(shop.settings.MaxTokens), IssueCostUSD: shop.settings.MaxCostUSDPerIssue}
+		v.Worktree, v.Dir = shop.tree.Dir(), shop.settings.WorkingDirectory
+		return v
+	}
+}
+
+// pullTemplate is the repository's own template for pull requests; empty when it has none.
+func pullTemplate(ctx context.Context, shop *workshop) (string, error) {
+	files, err := shop.tree.Files(ctx, shop.tree.Base())
+	if err != nil {
+		return "", err
+	}
+	for _, path := range report.TemplatePaths {
+		i := slices.IndexFunc(files, func(f git.Entry) bool { return strings.EqualFold(f.Path, path) })
+		if i < 0 {
+			continue
+		}
+		content, _, err := shop.tree.Read(ctx, shop.tree.Base(), files[i].Path, 64<<10)
+		return string(content), err
+	}
+	return "", nil
+}
