@@ -31,6 +31,7 @@ type htmlCheck struct {
 	Sign, Mood, Word, Name, Reason, Took string
 	Findings                             []htmlFinding
 	Output, OutputName                   string
+	Prose                                bool // the output is somebody's words
 	Open                                 bool
 	Hash, Role                           string
 }
@@ -216,7 +217,7 @@ func (v View) htmlCheck(c loop.Verdict, failure *loop.Verdict, m measure) htmlCh
 	}
 	h.Sign = moodSigns[h.Mood]
 	if reviews(c) {
-		h.OutputName = "What the reviewer said"
+		h.OutputName, h.Prose = "What the reviewer said", true
 	}
 	if m < withoutOutput {
 		h.Output = v.printed(c.Output)
