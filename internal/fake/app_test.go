@@ -45,6 +45,12 @@ func TestApp(t *testing.T) {
 	check(t, err)
 	s.mustGit(t.TempDir(), "ls-remote", s.withToken(token))
 
+	narrow := ghinstallation.NewFromAppsTransport(asApp, in.GetID())
+	narrow.InstallationTokenOptions = &github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Issues: github.String("read")}}
+	if _, resp, err := enterprise(narrow).Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String("no")}); err == nil || status(resp) != 403 {
+		t.Errorf("a comment of a token for reading: %v, want 403", err)
+	}
+
 	other, err := rsa.GenerateKey(rand.Reader, 1024)
 	check(t, err)
 	wrong := ghinstallation.NewAppsTransportFromPrivateKey(http.DefaultTransport, 7, other)

@@ -136,8 +136,8 @@ func connection[T any](name string, args map[string]any, all []T, shape func(T) 
 	}
 	from := 0
 	if after, ok := args["after"].(string); ok {
-		raw, err := base64.StdEncoding.DecodeString(after)
-		if from, err = strconv.Atoi(strings.TrimPrefix(string(raw), "cursor:")); err != nil || from > len(all) {
+		var fine bool
+		if from, fine = cursorPlace(after); !fine || from > len(all) {
 			message := fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)
 			return nil, &refusal{path: "repository", kind: "INVALID_CURSOR_ARGUMENTS", message: message, problem: message}
 		}
@@ -155,6 +155,16 @@ func connection[T any](name string, args map[string]any, all []T, shape func(T) 
 		"nodes": nodes, "totalCount": len(all),
 		"pageInfo": object{"hasNextPage": to < len(all), "hasPreviousPage": from > 0, "endCursor": cursor},
 	}, nil
+}
+
+// cursorPlace is where a cursor of ours points.
+func cursorPlace(cursor string) (int, bool) {
+	raw, err := base64.StdEncoding.DecodeString(cursor)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(string(raw), "cursor:"))
+	return n, err == nil && n >= 0
 }
 
 // mutationRoot are the mutations that somebody asks for.

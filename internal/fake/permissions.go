@@ -99,7 +99,8 @@ func (g *GitHub) permit(rt *route, r *request) *answer {
 	reading := rt.method == http.MethodGet
 	switch {
 	case t.sso != "" && r.repo != nil:
-		refused = failure(http.StatusForbidden, "Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.")
+		refused = failure(http.StatusForbidden, "Resource protected by organization SAML enforcement. "+
+			"You must grant your Personal Access token access to this organization.")
 		refused.header = http.Header{"X-Github-Sso": {"required; url=" + t.sso}}
 	case t.classic() && !reading && !slices.Contains(t.scopes, "repo") && !slices.Contains(t.scopes, "public_repo"):
 		refused = notFound()

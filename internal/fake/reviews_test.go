@@ -118,6 +118,13 @@ func TestThreads(t *testing.T) {
 			t.Errorf("%s is not in %s", want, out)
 		}
 	}
+	one := `{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads(first: 1%s) { totalCount pageInfo { endCursor hasNextPage } nodes { path } } } } }`
+	out1 := s.ask(fmt.Sprintf(one, ""), nil)
+	_, cursor, _ := strings.Cut(out1, `"endCursor":"`)
+	cursor, _, _ = strings.Cut(cursor, `"`)
+	if out2 := s.ask(fmt.Sprintf(one, `, after: "`+cursor+`"`), nil); !strings.Contains(out2, `"path":"b"`) || !strings.Contains(out2, `"totalCount":2`) || !strings.Contains(out1, `"hasNextPage":true`) {
+		t.Errorf("the pages are %s and %s", out1, out2)
+	}
 	if strings.Contains(out, "updatedAt") {
 		t.Errorf("what was not asked for is in %s", out)
 	}

@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestProtection(t *testing.T) {
 	s.branch("release/1")
 	c := s.client(pat)
 	_, resp, err := c.Repositories.GetBranchProtection(s.ctx, owner, name, "main")
-	if err != github.ErrBranchNotProtected || status(resp) != 404 {
+	if !errors.Is(err, github.ErrBranchNotProtected) || status(resp) != 404 {
 		t.Errorf("an unprotected branch: %v", err)
 	}
 	s.ProtectBranch(owner, name, "release/1", fake.Protection{RequiredReviews: 2, RequiredChecks: []string{"test"}, RestrictPushes: true, RequireSignature: true})
