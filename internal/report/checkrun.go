@@ -28,14 +28,14 @@ type Annotation struct {
 	Column  int    // 0: the whole line
 	Level   string // "failure" or "warning"
 	Title   string // the check and its rule, at most 200 characters
-	Message string // at most 4,000 characters
-	Raw     string // the lines of the output around it; may be empty; at most 16 KiB
+	Message string // at most 1,000 characters
+	Raw     string // the lines of the output around it; may be empty; at most 4 KiB
 }
 
 // What GitHub takes in a field of a check run is more than this.
 const (
 	mostAnnotations = 100
-	maxRaw          = 16 << 10
+	maxRaw          = 4 << 10
 )
 
 // conclusions are GitHub's words for the outcomes; all others are failures.
@@ -86,8 +86,9 @@ func (v View) annotations() (list []Annotation) {
 			if c.Severity != severity || c.Pass || c.Skipped != "" {
 				continue
 			}
+			output := v.clean(c.Output)
 			for _, f := range c.Findings {
-				a, ok := v.annotation(c, f)
+				a, ok := v.annotation(c, f, output)
 				key := Annotation{Path: a.Path, Line: a.Line, Column: a.Column, Message: a.Message}
 				if !ok || seen[key] || len(list) == mostAnnotations {
 					continue
@@ -101,10 +102,10 @@ func (v View) annotations() (list []Annotation) {
 	return list
 }
 
-// annotation is a finding of a check; ok is false when it names no file of the repository, or says nothing.
-func (v View) annotation(c loop.Verdict, f loop.Finding) (a Annotation, ok bool) {
+// annotation is a finding of a check, whose output has been cleaned; ok is false when it names no file of the repository, or says nothing.
+func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annotation, ok bool) {
 	name := v.inRepository(f.File)
-	message := shorten(strings.TrimSpace(v.clean(said(f))), 4000)
+	message := shorten(strings.TrimSpace(v.clean(said(f))), 1000)
 	if name == "" || v.redact(name) != name || message == "" {
 		return a, false
 	}
@@ -115,9 +116,7 @@ func (v View) annotation(c loop.Verdict, f loop.Finding) (a Annotation, ok bool)
 	if c.Severity == loop.Soft || strings.EqualFold(f.Level, "warning") {
 		a.Level = "warning"
 	}
-	if c.Output != "" {
-		a.Raw = clipped(v.clean(around(c.Output, f)), maxRaw)
-	}
+	a.Raw = clipped(around(output, f), maxRaw)
 	return a, true
 }
 

@@ -26,7 +26,7 @@ func Failure(v View) string {
 		p.part(titled("What to look at first", v.warned(r)))
 		p.part(titled("Verification", v.verification(r.rows)))
 		p.part(titled("Error history", v.errorHistory(r.history)))
-		p.part(titled("Reproduce it locally", fenced(v.reproduce())))
+		p.part(titled("Reproduce it locally", block(v.reproduce())))
 		p.part(titled("Try again", v.tryAgain()))
 		p.part(v.cost())
 		p.part(v.footer())
@@ -202,6 +202,14 @@ func (v View) reproduce() string {
 		line += " && " + grouped(c)
 	}
 	return line
+}
+
+// block is a fence around commands; "" for none.
+func block(commands string) string {
+	if commands == "" {
+		return ""
+	}
+	return fenced(commands)
 }
 
 var safeWord = lazy(`^[A-Za-z0-9._/+=:,%-]+$`)

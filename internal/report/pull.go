@@ -12,8 +12,9 @@ import (
 // PullBody is the pull request's description (B-19), at most 60,000 bytes: what a reviewer wants to know in the order in which they want
 // it, or in that of the repository's own template.
 func PullBody(v View) string {
+	files, hidden := v.ranked()
 	return fit(pullLimit, func(r room) string {
-		sections := v.pullSections(r)
+		sections := v.pullSections(r, files, hidden)
 		if strings.TrimSpace(v.Template) == "" || r.spec == 0 {
 			return written(sections)
 		}
@@ -21,7 +22,7 @@ func PullBody(v View) string {
 	})
 }
 
-func (v View) pullSections(r room) []section {
+func (v View) pullSections(r room, files []ranked, hidden int) []section {
 	var state, checks, rest page
 	state.part("**" + v.headline() + "**")
 	state.part(v.lead())
@@ -39,7 +40,7 @@ func (v View) pullSections(r room) []section {
 	all := []section{
 		{"top", "", v.atCap(r)}, {"closes", "", v.closes()}, {"state", "", state.String()}, {"stories", "Stories", strings.TrimPrefix(v.stories(r), storyLead)},
 		{"asked", "What was asked", v.task(r)}, {"done", "What was done", v.work(r)}, {"verdict", "The reviewer's verdict", v.reviewed(r)},
-		{"look", "What to look at first", v.lookFirst(r)}, {"judges", "Tests and checks that this change touches", v.judges(r.files)},
+		{"look", "What to look at first", v.lookFirst(r, files, hidden)}, {"judges", "Tests and checks that this change touches", v.judges(files, r.files)},
 		{"checks", "Checks", checks.String()}, {"reproduce", "Try it yourself", v.tryIt()}, {"back", "Send it back", v.sendBack()}, {"rest", "", rest.String()},
 	}
 	return slices.DeleteFunc(all, func(s section) bool { return strings.TrimSpace(s.body) == "" })
@@ -156,5 +157,5 @@ func (v View) sendBack() string {
 	return "Request changes in a review, or comment:\n\n| comment | what it does |\n|---|---|\n" +
 		row(v.command("fix"), "works on every open remark of the reviews, each of which gets an answer") +
 		row(v.command("retry <what to change>"), "goes on from here with your words") +
-		row(v.command("retry --fresh"), "starts over from the base; this work is kept")
+		row(v.command("retry --fresh <what to do>"), "starts over from the base; this work is kept under another name")
 }

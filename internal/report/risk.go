@@ -39,44 +39,60 @@ func risk(file string) int {
 	return len(risks)
 }
 
-// lookFirst names what the soft checks found, and lists the changed files of the whole run, the riskiest first and the largest first
-// among equals (B-19); those that judge the change are listed apart.
-func (v View) lookFirst(r room) string {
+// ranked is a changed file with its risk.
+type ranked struct {
+	loop.FileChange
+	risk int
+}
+
+// judges reports whether a file is a test or configures a check: the last of the risks.
+func (f ranked) judges() bool { return f.risk == len(risks)-1 }
+
+// ranked are the changed files of the whole run, the riskiest first and the largest first among equals; hidden are those that no record
+// names.
+func (v View) ranked() (list []ranked, hidden int) {
 	files, hidden := v.files()
+	for _, f := range files {
+		list = append(list, ranked{f, risk(f.Path)})
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.risk, b.risk), cmp.Compare(b.Added+b.Deleted, a.Added+a.Deleted), strings.Compare(a.Path, b.Path))
+	})
+	return list, hidden
+}
+
+// lookFirst names what the soft checks found, and lists the changed files by risk (B-19); those that judge the change are listed apart.
+func (v View) lookFirst(r room, files []ranked, hidden int) string {
 	var p page
 	p.part(v.warned(r))
-	p.part(v.fileList(slices.DeleteFunc(files, judge), hidden, r.files))
+	p.part(v.fileList(slices.DeleteFunc(slices.Clone(files), ranked.judges), hidden, r.files))
 	return p.String()
 }
 
 // judges lists the changed files that judge the change themselves. Whoever reviews it should know of each.
-func (v View) judges(most int) string {
-	files, _ := v.files()
-	list := v.fileList(slices.DeleteFunc(files, func(f loop.FileChange) bool { return !judge(f) }), 0, most)
+func (v View) judges(files []ranked, most int) string {
+	files = slices.DeleteFunc(slices.Clone(files), func(f ranked) bool { return !f.judges() })
+	for i := range files {
+		files[i].risk = len(risks) // which needs not to be said of each
+	}
+	list := v.fileList(files, 0, most)
 	if list == "" {
 		return ""
 	}
-	why := " — ⚠️ " + risks[len(risks)-1].why
-	return "What judges the change was itself changed; read it as closely as the change.\n\n" + strings.ReplaceAll(list, why+"\n", "\n")
+	return "What judges the change was itself changed; read it as closely as the change.\n\n" + list
 }
-
-// judge reports whether a file is a test or configures a check: the last of the risks.
-func judge(f loop.FileChange) bool { return risk(f.Path) == len(risks)-1 }
 
 // riskiest lists all changed files.
 func (v View) riskiest(most int) string {
-	files, hidden := v.files()
+	files, hidden := v.ranked()
 	return v.fileList(files, hidden, most)
 }
 
-// fileList lists files, the riskiest first; hidden are those that no record names.
-func (v View) fileList(files []loop.FileChange, hidden, most int) string {
+// fileList lists files; hidden are those that no record names.
+func (v View) fileList(files []ranked, hidden, most int) string {
 	if len(files) == 0 || most == 0 {
 		return ""
 	}
-	slices.SortStableFunc(files, func(a, b loop.FileChange) int {
-		return cmp.Or(cmp.Compare(risk(a.Path), risk(b.Path)), cmp.Compare(b.Added+b.Deleted, a.Added+a.Deleted), strings.Compare(a.Path, b.Path))
-	})
 	var b strings.Builder
 	for i, f := range files {
 		if i == most {
@@ -91,15 +107,15 @@ func (v View) fileList(files []loop.FileChange, hidden, most int) string {
 	return b.String()
 }
 
-func (v View) fileLine(f loop.FileChange) string {
+func (v View) fileLine(f ranked) string {
 	line := "- " + v.code(f.Path, 150)
 	if f.Added < 0 {
 		line += " (binary)"
 	} else {
 		line += fmt.Sprintf(" (+%d −%d)", f.Added, f.Deleted)
 	}
-	if r := risk(f.Path); r < len(risks) {
-		line += " — ⚠️ " + risks[r].why
+	if f.risk < len(risks) {
+		line += " — ⚠️ " + risks[f.risk].why
 	}
 	return line + "\n"
 }

@@ -121,7 +121,7 @@ func (v View) silent() string {
 		return ""
 	}
 	return fmt.Sprintf("⚠️ No sign of life since %s; the process that worked on it seems to be gone. %s takes it up again.",
-		clock(s.At), v.command("retry"))
+		clock(s.At), v.command("continue"))
 }
 
 // doing is what a turn is for, with the story of a plan.

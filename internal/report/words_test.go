@@ -22,7 +22,7 @@ func TestNow(t *testing.T) {
 	s.turned(1, loop.Turn{Class: loop.OK})
 	see("🔄 Working: iteration 1 of 5 — What the agent changed is being committed.")
 	s.committed(1, loop.FileChange{Path: "a"})
-	see("🔄 Working: iteration 1 of 5 — The checks run on what the agent changed.")
+	see("🔄 Working: iteration 1 of 5 — The checks run on what the agent changed: `go vet ./...`, `go test ./...`, a review by a fresh agent.")
 	s.judged(1, testFailure)
 	see("🔄 Working: iteration 1 of 5 — The next iteration begins with what failed.")
 	s.turning(2, loop.ReviewFix)

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestConventionalTitle(t *testing.T) {
+	usual := []string{"feat: add a", "Merge pull request 3", "fix(api): b", "Update c", "chore!: d"}
+	for _, tt := range []struct {
+		name, title      string
+		subjects, labels []string
+		want             string
+	}{
+		{"no commits are known", "Add a thing", nil, nil, "Add a thing"},
+		{"too few", "Add a thing", usual[:2], nil, "Add a thing"},
+		{"not most of them", "Add a thing", []string{"feat: a", "b", "c", "fix: d"}, nil, "Add a thing"},
+		{"most of them", "Add a thing", usual, nil, "feat: add a thing"},
+		{"they go on with a capital", "add a thing", []string{"feat: A", "fix: B", "fix: C"}, nil, "feat: add a thing"},
+		{"a capital stays then", "Add a thing", []string{"feat: A", "fix: B", "fix: C"}, nil, "feat: Add a thing"},
+		{"a name keeps its case", "`Greet` crashes", usual, nil, "fix: `Greet` crashes"},
+		{"so does a word of capitals", "JSON output", usual, nil, "feat: JSON output"},
+		{"a label tells", "Greet the empty name", usual, []string{"good first issue", "type: bug"}, "fix: greet the empty name"},
+		{"a label before a word", "Fix the docs", usual, []string{"documentation"}, "docs: fix the docs"},
+		{"docs by a word", "Explain retries in the README", usual, nil, "docs: explain retries in the README"},
+		{"tests", "Add tests for Greet", usual, nil, "test: add tests for Greet"},
+		{"it is one already", "fix(hello): the empty name", usual, nil, "fix(hello): the empty name"},
+		{"nothing in it acts", "Fix @bob's bug, closes #12 [skip ci]", usual, nil, "fix: fix bob's bug, closes 12 (skip ci)"},
+		{"labels are words, not more", "Add a thing", usual, []string{"debugger", "prefix"}, "feat: add a thing"},
+	} {
+		v := begin(nil).view()
+		v.State.Start.Title, v.Subjects, v.Labels = tt.title, tt.subjects, tt.labels
+		if got := PullTitle(v); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	v := begin(nil).view()
+	v.State.Start.Title, v.Subjects = strings.Repeat("é", 500), usual
+	if got := PullTitle(v); len([]rune(got)) != maxTitle {
+		t.Errorf("a title of %d characters", len([]rune(got)))
+	}
+}
+
+// TestTemplateHeadings: which headings ralph fills, and with what.
+func TestTemplateHeadings(t *testing.T) {
+	for title, want := range map[string]string{
+		"Description": "state", "Summary": "state", "What does this PR do?": "state", "Changes": "state", "Proposed changes": "state", "**Description**": "state", "1. Overview": "state",
+		"Motivation and Context": "asked", "Why": "asked", "Background": "asked",
+		"Related issues": "closes", "Issue": "closes", "Fixes": "closes", "Closes": "closes", "Linked tickets": "closes",
+		"Testing": "checks", "How was this tested?": "checks", "Test plan": "checks", "How Has This Been Tested?": "checks",
+		"Checklist": "", "Screenshots": "", "Breaking changes": "", "Types of changes": "", "": "", "Release notes": "", "Reviewers": "", "Attestation": "",
+	} {
+		got := ""
+		if h := holds(title); len(h) > 0 {
+			got = h[0]
+		}
+		if got != want {
+			t.Errorf("%q holds %q, want %q", title, got, want)
+		}
+	}
+}
+
+// TestTemplate has a row for each rule by which a template is filled.
+func TestTemplate(t *testing.T) {
+	for _, tt := range []struct{ name, template, want, not string }{
+		{"its headings keep their order", "# B\nx\n## Description\n## A\ny", "# B\n\nx\n\n## Description\n\n**✅ Done", ""},
+		{"an underlined heading", "Description\n---\nplease write\n\nNotes\n===\nmine", "## Description\n\n**✅ Done", "please write"},
+		{"comments are dropped", "## Notes\n<!-- hidden\nyou -->keep<!-- open", "## Notes\n\nkeep\n", "hidden"},
+		{"a known heading's own words give way", "## Description\nPlease describe\n- [ ] a box\n", "- [ ] a box", "Please describe"},
+		{"an unknown heading's own words stay", "## Deployment\nNone needed, _really_", "## Deployment\n\nNone needed, \\_really\\_", ""},
+		{"boxes are not ticked", "## Checklist\n- [x] done\n* [X] too", "- [ ] done\n* [ ] too", "[x]"},
+		{"nothing is closed or mentioned", "## Notes\nfixes #12 alice/demo#3 @bob", "fixes `#12` `alice/demo#3` `@bob`", ""},
+		{"links stay", "## Notes\nRead [a guide](docs/a.md#x), then [b](https://b.example/c)!", "Read [a guide](docs/a.md#x), then [b](https://b.example/c)!", ""},
+		{"but not to issues", "## Notes\n[x](https://github.com/a/b/issues/3)", "\\[`x](https://github.com/a/b/issues/3`)", "\n[x]"},
+		{"nor images or scripts", "## Notes\n![p](https://e.example/p.png) [q](javascript:x)", "!\\[`p](https://e.example/p.png`) \\[q\\](javascript:x)", "![p]"},
+		{"markup of theirs is dropped", "## Notes\n<details><summary>More</summary>\ninside\n</details>", "More\ninside", "<summary>More"},
+		{"a heading in a fence is none", "## Notes\n```\n## Description\n@bob\n```", "```text\n## Description\n@bob\n```", ""},
+		{"a fence that is not closed", "## Notes\n~~~\n@bob", "```text\n@bob\n```", ""},
+		{"a table stays one", "## Notes\n| a | b |\n|---|:-:|\n| @x | `y` |", "| a | b |\n|---|:-:|\n| `@x` | `y` |", ""},
+		{"no place, and it goes below", "## Notes\nmine", "mine\n\nCloses #42\n\n**✅ Done", ""},
+		{"every slot once", "## Description\n## Summary\nown", "## Summary\n\nown", ""},
+		{"windows' line ends", "## Notes\r\na\r\n", "## Notes\n\na\n", ""},
+	} {
+		got := templated(done(), tt.template)
+		if !strings.Contains(got, tt.want) || tt.not != "" && strings.Contains(got, tt.not) {
+			t.Errorf("%s: want %q, not %q:\n%.600s", tt.name, tt.want, tt.not, got)
+		}
+		for _, p := range inertness(plainLink.ReplaceAllString(got, "$1$2")) {
+			t.Errorf("%s: %s", tt.name, p)
+		}
+		for _, all := range []string{"Closes #42", "What was asked", "Send it back", "Try it yourself"} {
+			if strings.Count(got, all) != 1 {
+				t.Errorf("%s: %q is there %d times", tt.name, all, strings.Count(got, all))
+			}
+		}
+	}
+}
+
+func TestTemplatePaths(t *testing.T) {
+	for _, p := range TemplatePaths {
+		if p != strings.TrimPrefix(p, "/") || !strings.Contains(strings.ToLower(p), "pull_request_template.") {
+			t.Errorf("%q is no place for a template", p)
+		}
+	}
+}
