@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -197,6 +199,7 @@ func (l *Leases) still(ctx context.Context, held Lease) (Lease, error) {
 // at reads a lease from the remote; the zero Lease when there is none. A lease at the commit of known is known. One fetch of one ref does
 // it: a listing would bring every ref of the remote.
 func (l *Leases) at(ctx context.Context, task string, known Lease) (Lease, error) {
+	l.unlock()
 	ref := leaseRef(task)
 	err := l.t.git.fetch(ctx, l.t.o.Remote, nil, "+"+ref+":"+ref)
 	var e *commandError
@@ -233,6 +236,7 @@ func (l *Leases) put(ctx context.Context, from, next Lease) (put Lease, moved bo
 
 // write makes the commit of a lease: without a parent, so that nothing grows.
 func (l *Leases) write(ctx context.Context, next Lease) (commit string, err error) {
+	l.unlock()
 	text, err := next.text()
 	if err != nil {
 		return "", err
@@ -248,4 +252,18 @@ func (l *Leases) write(ctx context.Context, next Lease) (commit string, err erro
 		return "", fmt.Errorf("writing the lease down: %w", err)
 	}
 	return strings.TrimSpace(out), nil
+}
+
+// unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. Nobody else uses the repository.
+func (l *Leases) unlock() {
+	_ = filepath.WalkDir(l.t.dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil: // what is in the way is told by the next command
+		case d.IsDir() && d.Name() == "objects":
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".lock"):
+			_ = os.Remove(path)
+		}
+		return nil
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -88,6 +90,27 @@ func TestLeaseFromTakeToRelease(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	must[Lease](t)(two.Take(b.ctx, mine(78)))
+}
+
+// TestLeaseAfterAKilledGit: a git that was broken off leaves locks, and the lease is kept all the same.
+func TestLeaseAfterAKilledGit(t *testing.T) {
+	b, clock := newSandbox(t), newWatch()
+	one, two := b.leases(clock), b.leases(clock)
+	held := must[Lease](t)(one.Take(b.ctx, mine(77)))
+	heard, _, err := two.AskStop(b.ctx, "issue-42", Stop{By: "alice"}) // so that there is something to fetch
+	if !heard || err != nil {
+		t.Fatal(heard, err)
+	}
+	for _, name := range []string{"refs/ralph/leases/issue-42", "refs/ralph/made", "packed-refs", "shallow"} {
+		lock := filepath.Join(one.t.dir, name+".lock")
+		os.MkdirAll(filepath.Dir(lock), 0o755)
+		os.WriteFile(lock, nil, 0o644)
+	}
+	held = must[Lease](t)(one.Look(b.ctx, held))
+	clock.pass(time.Minute)
+	if held = must[Lease](t)(one.Extend(b.ctx, held)); held.Stop == nil {
+		t.Fatal("the wish was not read")
+	}
 }
 
 // TestLeaseIsCheap: who looks asks about one ref, and fetches nothing that it has.
