@@ -28,7 +28,7 @@ func (e *examination) unread(what string, err error, advice string) {
 		e.add(what, Unknown, "The token may not see it.", advice)
 		return
 	}
-	e.add(what, Warning, explain("Reading it", err).Error(), "")
+	e.add(what, Warning, explain("reading it", err).Error(), "")
 }
 
 func (e *examination) examine(labels []string, branch string) {
@@ -60,7 +60,7 @@ func (e *examination) token() bool {
 func (e *examination) repository() bool {
 	r, _, err := e.c.api.Repositories.Get(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name)
 	if err != nil {
-		e.add("the repository", Problem, explain("Reading "+e.c.o.Repo.String(), err).Error(), "")
+		e.add("the repository", Problem, explain("reading "+e.c.o.Repo.String(), err).Error(), "")
 		return false
 	}
 	e.repo = r
@@ -75,27 +75,37 @@ func (e *examination) repository() bool {
 	if r.HasIssues != nil && !r.GetHasIssues() {
 		e.add("issues", Problem, "The repository has no issues.", "Turn issues on under Settings → General → Features.")
 	}
-	e.may(r.GetPermissions())
+	e.may()
 	return true
 }
 
-// may says what the token may do, as far as the repository tells; GitHub tells it of persons alone.
-func (e *examination) may(p map[string]bool) {
-	switch {
-	case p == nil || !e.c.kind.personal():
-		if len(e.c.lacks) == 0 {
-			return
-		}
-		grade := Warning
-		if slices.ContainsFunc(e.c.lacks, func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") }) {
-			grade = Problem
-		}
-		e.add("permissions", grade, "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".", "Grant it to the App, and accept it for this installation.")
-	case !p["push"]:
-		e.add("permissions", Problem, "The token's owner may not push to this repository.", "Give the owner write access, or use another token.")
-	default:
-		e.add("permissions", OK, "The token's owner may push to this repository.", "")
+// may says what the token may do, as far as it can be known without trying: what a person may, and what an App was granted.
+func (e *examination) may() {
+	const what = "permissions"
+	if !e.c.kind.personal() {
+		e.granted(what)
+		return
 	}
+	p, _, err := e.c.api.Repositories.GetPermissionLevel(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, e.c.self)
+	switch {
+	case err != nil:
+		e.unread(what, err, "Look under Settings → Collaborators.")
+	case p.GetPermission() == "admin" || p.GetPermission() == "write":
+		e.add(what, OK, "The token's owner may push to this repository.", "")
+	default:
+		e.add(what, Problem, "The token's owner may not push to this repository.", "Give the owner write access, or use another token.")
+	}
+}
+
+func (e *examination) granted(what string) {
+	if len(e.c.lacks) == 0 {
+		return
+	}
+	grade := Warning
+	if slices.ContainsFunc(e.c.lacks, func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") }) {
+		grade = Problem
+	}
+	e.add(what, grade, "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".", "Grant it to the App, and accept it for this installation.")
 }
 
 // labels says which are missing. They are made when they are first put on, so that is no problem.

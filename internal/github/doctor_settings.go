@@ -85,32 +85,49 @@ func (e *examination) organizationSecrets() (*github.Secrets, error) {
 // mostWorkflows bounds how many workflow files are read.
 const mostWorkflows = 10
 
-// workflow looks for a workflow that names ralph: by its file's name first, then in what it says.
+// workflow looks for a workflow that names ralph: where ralph init writes it, then by its file's name, then in what it says.
 func (e *examination) workflow(branch string) {
 	const what, dir = "the workflow", ".github/workflows"
+	if _, ok, err := e.c.File(e.ctx, branch, dir+"/ralph.yml"); ok && err == nil {
+		e.add(what, OK, dir+"/ralph.yml is there.", "")
+		return
+	}
 	_, files, _, err := e.c.api.Repositories.GetContents(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, dir, &github.RepositoryContentGetOptions{Ref: branch})
 	if err != nil && !ErrGone(err) {
 		e.unread(what, err, "Give the token the permission contents: read.")
 		return
 	}
-	var others []string
-	for _, f := range files {
-		if !strings.HasSuffix(f.GetName(), ".yml") && !strings.HasSuffix(f.GetName(), ".yaml") {
-			continue
-		}
-		if strings.Contains(strings.ToLower(f.GetName()), "ralph") {
-			e.add(what, OK, oneLine(f.GetPath())+" is there.", "")
-			return
-		}
-		others = append(others, f.GetPath())
-	}
-	for _, path := range others[:min(mostWorkflows, len(others))] {
-		if text, ok, err := e.c.File(e.ctx, branch, path); err == nil && ok && strings.Contains(strings.ToLower(string(text)), "ralph") {
+	found := workflows(files)
+	for _, path := range found[:min(mostWorkflows, len(found))] {
+		if e.namesRalph(branch, path) {
 			e.add(what, OK, oneLine(path)+" names ralph.", "")
 			return
 		}
 	}
 	e.add(what, Problem, fmt.Sprintf("No workflow on %s runs ralph.", oneLine(branch)), "Make one: ralph init writes it.")
+}
+
+func (e *examination) namesRalph(branch, path string) bool {
+	if strings.Contains(strings.ToLower(path), "ralph") {
+		return true
+	}
+	text, ok, err := e.c.File(e.ctx, branch, path)
+	return err == nil && ok && strings.Contains(strings.ToLower(string(text)), "ralph")
+}
+
+// workflows are the paths of workflow files, those that name ralph first.
+func workflows(files []*github.RepositoryContent) []string {
+	var named, others []string
+	for _, f := range files {
+		switch {
+		case !strings.HasSuffix(f.GetName(), ".yml") && !strings.HasSuffix(f.GetName(), ".yaml"):
+		case strings.Contains(strings.ToLower(f.GetName()), "ralph"):
+			named = append(named, f.GetPath())
+		default:
+			others = append(others, f.GetPath())
+		}
+	}
+	return append(named, others...)
 }
 
 // rule is one of a ruleset. It is read here because go-github gives up on kinds that are newer than itself.

@@ -1,0 +1,104 @@
+package github
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+const workflowPath = ".github/workflows/ralph.yml"
+
+func TestWriteFileByPull(t *testing.T) {
+	s := newStage(t)
+	c := s.client(as(aliceToken))
+	write := func(text string) *event.Pull {
+		t.Helper()
+		return must[*event.Pull](t)(c.WriteFileByPull(t.Context(), "ralph/setup", workflowPath, []byte(text), "Add ralph", "B"))
+	}
+	first := write("one\n")
+	sha := s.BranchSHA(owner, name, "ralph/setup")
+	if again := write("one\n"); again.Number != first.Number || s.BranchSHA(owner, name, "ralph/setup") != sha {
+		t.Errorf("the same again: #%d after #%d", again.Number, first.Number)
+	}
+	if other := write("two\n"); other.Number != first.Number || s.BranchSHA(owner, name, "ralph/setup") == sha {
+		t.Errorf("another content: #%d after #%d", other.Number, first.Number)
+	}
+	text, ok, err := c.File(t.Context(), "ralph/setup", workflowPath)
+	if string(text) != "two\n" || !ok || err != nil {
+		t.Errorf("the file: %q, %v, %v", text, ok, err)
+	}
+	if p := s.Pulls(owner, name); len(p) != 1 || p[0].Base != "main" || p[0].Title != "Add ralph" || s.BranchSHA(owner, name, "main") != s.sha {
+		t.Errorf("pull requests: %+v", p)
+	}
+}
+
+// TestWriteFileByPullCannot has a row for what stands in the way.
+func TestWriteFileByPullCannot(t *testing.T) {
+	t.Run("a directory of this name", func(t *testing.T) {
+		s := newStage(t, listing("dir", &[]string{"file"}))
+		_, err := s.client().WriteFileByPull(t.Context(), "b", "dir", []byte("x"), "T", "B")
+		if err == nil || !strings.Contains(err.Error(), "a directory of this name is there; move it away") {
+			t.Error(err)
+		}
+	})
+	t.Run("an empty repository", func(t *testing.T) {
+		s := newStage(t)
+		if err := s.AddRepo(owner, "empty", "main"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.client(func(o *Options) { o.Repo.Name = "empty" }).WriteFileByPull(t.Context(), "b", "f", []byte("x"), "T", "B")
+		if err == nil || !strings.Contains(err.Error(), "the branch main has no commit yet; push a first one") {
+			t.Error(err)
+		}
+	})
+	t.Run("a dry run", func(t *testing.T) {
+		s := newStage(t)
+		if _, err := s.client(dry).WriteFileByPull(t.Context(), "b", "f", []byte("x"), "T", "B"); err != nil || len(s.Calls()) != 0 || !s.said("would propose f on the branch b") {
+			t.Errorf("%v, %v, %q", err, s.Calls(), s.log)
+		}
+	})
+}
+
+func TestMakeLabel(t *testing.T) {
+	s := newStage(t)
+	c := s.client()
+	for range 2 {
+		if err := c.MakeLabel(t.Context(), "ralph", "5319e7", "Asks ralph"); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := must[[]string](t)(c.Labels(t.Context())); len(got) != 1 || got[0] != "ralph" {
+		t.Errorf("labels: %q", got)
+	}
+	if err := c.MakeLabel(t.Context(), "odd", "no color", ""); err == nil || !strings.Contains(err.Error(), "making the label odd: GitHub refuses what was sent (422") {
+		t.Error(err)
+	}
+	if err := s.client(dry).MakeLabel(t.Context(), "dry", "5319e7", ""); err != nil || len(s.RepoLabels(owner, name)) != 1 {
+		t.Errorf("a dry run made a label: %v", err)
+	}
+}
+
+// TestDryRunWritesNothing: every way to write is left undone (B-32).
+func TestDryRunWritesNothing(t *testing.T) {
+	s := newStage(t)
+	p := s.place()
+	c := s.client(dry)
+	s.ResetCalls()
+	for _, a := range asks(t, p) {
+		if a.name == "OpenPull" {
+			s.branch("open/1")
+		}
+		if err := a.do(s, c, 1); err != nil {
+			t.Errorf("%s: %v", a.name, err)
+		}
+	}
+	for _, call := range s.Calls() {
+		if call.Method != "GET" && call.Path != "/graphql" {
+			t.Errorf("a dry run wrote: %s", call)
+		}
+	}
+	if pr := s.Pulls(owner, name); len(pr) != 1 || pr[0].Draft {
+		t.Errorf("pull requests: %+v", pr)
+	}
+}

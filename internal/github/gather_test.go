@@ -1,0 +1,147 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// asked lists whose permission was looked up.
+func (s *stage) asked() string {
+	var who []string
+	for _, c := range s.Calls() {
+		if rest, ok := strings.CutPrefix(c.Path, "/repos/alice/demo/collaborators/"); ok {
+			who = append(who, strings.TrimSuffix(rest, "/permission"))
+		}
+	}
+	return strings.Join(who, " ")
+}
+
+// TestWhoIsLookedUp has a row for whose comments reach the agent, and whose permission that takes (B-13).
+func TestWhoIsLookedUp(t *testing.T) {
+	tests := []struct {
+		name    string
+		by      event.CommentsBy
+		want    string
+		dropped int
+	}{
+		{"people with write access", event.CommentsBy{}, "alice dora carol bob", 1},
+		{"nobody", event.CommentsBy{Nobody: true}, "alice", 0},
+		{"some by name", event.CommentsBy{Logins: []string{"Bob"}, Only: true}, "alice", 0},
+		{"writers, and some by name", event.CommentsBy{Logins: []string{"Dora"}}, "alice carol bob anna", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t)
+			n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
+			for _, who := range []string{"anna", "bob", "carol", "dora", "helper[bot]", "alice"} {
+				s.AddComment(owner, name, n, fake.Comment{Author: who, Body: "x"})
+			}
+			c := s.client(func(o *Options) { o.CommentsBy = tt.by })
+			_, facts, err := c.Gather(t.Context(), event.Event{
+				Kind: event.Dispatched, Repo: c.o.Repo, Sender: event.Actor{Login: "alice"}, Issue: &event.Issue{Number: n},
+			})
+			if err != nil || s.asked() != tt.want || facts.Dropped != tt.dropped || len(facts.Comments) != 6 {
+				t.Errorf("%v; looked up %q, want %q; dropped %d", err, s.asked(), tt.want, facts.Dropped)
+			}
+		})
+	}
+}
+
+// TestForksAreAskedForOnce: the payload of a pull request's own event says where its head is, that of a comment does not.
+func TestForksAreAskedForOnce(t *testing.T) {
+	s := newStage(t)
+	own := s.pull("ralph/1")
+	fork := s.AddPull(owner, name, fake.Pull{Title: "F", Author: "mallory", Head: "x", HeadRepo: "mallory/demo"})
+	for _, tt := range []struct {
+		event string
+		pull  int
+		fork  bool // what the payload says
+		want  bool
+		calls int
+	}{
+		{"issue_comment.created", own, false, false, 1},
+		{"issue_comment.created", fork, false, true, 1},
+		{"pull_request_review.submitted", fork, true, true, 0},
+		{"pull_request_review_comment.created", own, false, false, 0},
+		{"pull_request.closed", own, false, false, 0},
+	} {
+		s.ResetCalls()
+		c := s.client()
+		ev, _, err := c.Gather(t.Context(), event.Event{
+			Kind: event.Commented, Name: tt.event, Repo: c.o.Repo, Sender: event.Actor{Login: "alice"},
+			Issue: &event.Issue{Number: tt.pull, Pull: true, Fork: tt.fork},
+		})
+		if err != nil || ev.Issue.Fork != tt.want || s.count("GET", "/pulls/") != tt.calls {
+			t.Errorf("%s on #%d: fork %v after %d calls, %v", tt.event, tt.pull, ev.Issue.Fork, s.count("GET", "/pulls/"), err)
+		}
+	}
+}
+
+// TestCustomRoles: they count as the role they inherit, whatever they are called (B-10).
+func TestCustomRoles(t *testing.T) {
+	role, level := "", ""
+	s := newStage(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			var said map[string]any
+			if !strings.HasSuffix(r.URL.Path, "/permission") || json.Unmarshal(answer.Body.Bytes(), &said) != nil {
+				w.WriteHeader(answer.Code)
+				_, _ = w.Write(answer.Body.Bytes()) // the client may be gone
+				return
+			}
+			said["role_name"], said["permission"] = role, level
+			_ = json.NewEncoder(w).Encode(said)
+		})
+	})
+	for _, tt := range []struct {
+		role, level string
+		may         bool
+	}{
+		{"security-engineer", "write", true}, {"admin", "read", false}, {"maintain", "write", true}, {"triage", "read", false}, {"release captain", "admin", true},
+	} {
+		role, level = tt.role, tt.level
+		c := s.client()
+		_, facts, err := c.Gather(t.Context(), event.Event{Kind: event.Dispatched, Repo: c.o.Repo, Sender: event.Actor{Login: "alice"}})
+		if err != nil || facts.CanWrite("alice") != tt.may {
+			t.Errorf("%s, which is %s: may write = %v, %v", tt.role, tt.level, facts.CanWrite("alice"), err)
+		}
+	}
+}
+
+// TestCallsBeforeTheFirstTurn: whatever the event, gathering leaves what showing that a run has begun takes.
+func TestCallsBeforeTheFirstTurn(t *testing.T) {
+	s := newStage(t)
+	n := s.AddIssue(owner, name, fake.Issue{Title: "t", Labels: []string{"ralph"}})
+	pull := s.pull("ralph/1")
+	for i := range 20 {
+		for _, on := range []int{n, pull} {
+			s.AddComment(owner, name, on, fake.Comment{Author: fmt.Sprint("user", i), Body: "x"})
+		}
+	}
+	alice := event.Actor{Login: "alice"}
+	for _, ev := range []event.Event{
+		{Kind: event.Labeled, Name: "issues.labeled", Label: "ralph", Issue: &event.Issue{Number: n}},
+		{Kind: event.Commented, Name: "issue_comment.created", Issue: &event.Issue{Number: n}, Comment: &event.Comment{Author: alice}},
+		{Kind: event.Commented, Name: "issue_comment.created", Issue: &event.Issue{Number: pull, Pull: true}, Comment: &event.Comment{Author: alice}},
+		{Kind: event.Dispatched, Name: "workflow_dispatch", Ask: event.Ask{Issue: n}},
+		{Kind: event.Reviewed, Name: "pull_request_review.submitted", Issue: &event.Issue{Number: pull, Pull: true}},
+	} {
+		for _, token := range []string{jobToken, aliceToken} {
+			c := s.client(as(token))
+			ev.Repo, ev.Sender, ev.TriggeringActor = c.o.Repo, alice, "bob"
+			s.ResetCalls()
+			_, facts, err := c.Gather(t.Context(), ev)
+			if got := len(s.Calls()); err != nil || got > callsBefore-callsToShow || facts.Dropped == 0 {
+				t.Errorf("%s with %s: %d calls, %d comments dropped, %v", ev.Name, token, got, facts.Dropped, err)
+			}
+		}
+	}
+}
