@@ -40,6 +40,9 @@ func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loo
 		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)
 	case bounded.Err() != nil && result.Outcome != loop.Done:
 		result.Outcome = loop.Interrupted
+		if why := context.Cause(bounded); !errors.Is(why, context.Canceled) { // somebody said why, perhaps before the loop began
+			result.Reason = why.Error()
+		}
 	case Invalid(err):
 		result.Outcome, result.Reason = loop.Invalid, err.Error()
 	case err != nil:
