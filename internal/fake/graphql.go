@@ -1,14 +1,16 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"regexp"
+	"strings"
 )
 
-var variableUse = regexp.MustCompile(`\$(\w+)`)
+var variableUse = regexp.MustCompile(`\$(\w+)(?:\s*:\s*([\w\[\]!]+)(\s*=)?)?`)
 
 // refusal is GraphQL's way to say no: status 200, and errors in the body.
 type refusal struct {
@@ -68,13 +70,8 @@ func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 
 // ask answers one operation.
 func (g *GitHub) ask(t *token, query string, variables map[string]any) (object, *refusal) {
-	for _, use := range variableUse.FindAllStringSubmatch(query, -1) {
-		if _, given := variables[use[1]]; !given {
-			return nil, &refusal{
-				kind: "INVALID", message: fmt.Sprintf("Variable $%s was provided invalid value", use[1]),
-				problem: fmt.Sprintf("the variable $%s has no value", use[1]),
-			}
-		}
+	if no := judgeVariables(query, variables); no != nil {
+		return nil, no
 	}
 	kind, fields, err := parseQuery(query, variables)
 	if err != nil {
@@ -87,6 +84,37 @@ func (g *GitHub) ask(t *token, query string, variables map[string]any) (object, 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return project(root(t), fields, kind)
+}
+
+// judgeVariables refuses a variable that is used and not declared, or declared and not used, and one that needs a value and has none.
+func judgeVariables(query string, variables map[string]any) *refusal {
+	uses, declared := map[string]int{}, map[string]string{}
+	for _, m := range variableUse.FindAllStringSubmatch(query, -1) {
+		uses[m[1]]++
+		if m[2] == "" {
+			continue
+		}
+		declared[m[1]] = m[2]
+		if m[3] != "" {
+			return &refusal{kind: "INVALID", message: "defaults are not imitated", problem: fmt.Sprintf("the variable $%s has a default, which the stand-in does not understand", m[1])}
+		}
+	}
+	for name, n := range uses {
+		message, problem := "", ""
+		switch kind, known := declared[name]; {
+		case !known:
+			message = fmt.Sprintf("Variable $%s is used but not declared", name)
+		case n == 1:
+			message = fmt.Sprintf("Variable $%s is declared but not used", name)
+		case strings.HasSuffix(kind, "!") && variables[name] == nil:
+			message = fmt.Sprintf("Variable $%s of type %s was provided invalid value", name, kind)
+			problem = fmt.Sprintf("the variable $%s has no value", name)
+		default:
+			continue
+		}
+		return &refusal{kind: "INVALID", message: message, problem: cmp.Or(problem, message)}
+	}
+	return nil
 }
 
 // resolver is a field with arguments.

@@ -141,12 +141,20 @@ func TestGraphQLProblems(t *testing.T) {
 		{`{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads { nodes { id } } } } }`, "You must provide a `first`"},
 		{`{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads(first: 101) { nodes { id } } } } }`, "Requesting 101 records"},
 		{`{ repository(owner: "alice", name: "demo") { id }`, "the query cannot be read"},
+		{`query($x: Int) { viewer { login } }`, "Variable $x is declared but not used"},
+		{`query { repository(owner: $x, name: "demo") { id } }`, "Variable $x is used but not declared"},
+		{`query($x: String!) { repository(owner: $x, name: "demo") { id } }`, "the variable $x has no value"},
+		{`query($x: String = "alice") { repository(owner: $x, name: "demo") { id } }`, "the variable $x has a default"},
 		{`subscription { x }`, "the query cannot be read"},
 	} {
 		if out := s.ask(tc.query, nil); !strings.Contains(out, `"errors"`) {
 			t.Errorf("%s answers %s", tc.query, out)
 		}
 		s.wantProblems = append(s.wantProblems, "POST /graphql: "+tc.problem)
+	}
+	const optional = `query($after: String) { repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads(first: 1, after: $after) { totalCount } } } }`
+	if out := s.ask(optional, nil); !strings.Contains(out, `"totalCount":0`) {
+		t.Errorf("a variable that may be left out: %s", out)
 	}
 	if out := s.ask(`{ repository(owner: "alice", name: "demo") { issue(number: 1) { id } } }`, nil); !strings.Contains(out, "NOT_FOUND") {
 		t.Errorf("a pull request as an issue answers %s", out)
