@@ -36,7 +36,7 @@ func TestWorkflows(t *testing.T) {
 	if err != nil || len(files) < 3 {
 		t.Fatalf("workflows: %v, %v", files, err)
 	}
-	uses := regexp.MustCompile(`uses: *([^ \n]+)`)
+	uses := regexp.MustCompile(`\buses: *([^ \n]+)`)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
@@ -63,4 +63,16 @@ func TestActionsCanBeUsed(t *testing.T) {
 			"      - run: echo \"$URL\"\n        env:\n          URL: ${{ steps.ralph.outputs.pr_url }}\n"
 		lint(t, "use.yml", []byte(text))
 	}
+}
+
+// TestWorkflowOfREADME: what README shows is what ralph init --github proposes, and GitHub understands it.
+func TestWorkflowOfREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```yaml\n"+Workflow+"```") {
+		t.Error("README.md shows another workflow than internal/config/workflow.yml")
+	}
+	lint(t, "ralph.yml", []byte(Workflow))
 }
