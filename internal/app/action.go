@@ -252,8 +252,25 @@ func (a *Action) answer(ctx context.Context, ev event.Event, text string) error 
 		a.log("%s", text)
 		return nil
 	}
-	_, err := a.hub.Comment(ctx, number, a.redact(text))
+	body := answerMarker(ev, a.Env.RunID) + "\n" + a.redact(text)
+	if a.Env.RunAttempt > 1 { // the attempt before may have answered
+		if id, err := a.hub.FindComment(ctx, number, answerMarker(ev, a.Env.RunID)); err == nil && id != 0 {
+			return nil
+		}
+	}
+	_, err := a.hub.Comment(ctx, number, body)
 	return err
+}
+
+// answerMarker is the first line of the answer to an event, by which a job that is run again finds it.
+func answerMarker(ev event.Event, job int64) string {
+	switch {
+	case ev.Comment != nil:
+		return report.Marker(fmt.Sprintf("answer.comment.%d", ev.Comment.ID))
+	case ev.Review != nil:
+		return report.Marker(fmt.Sprintf("answer.review.%d", ev.Review.ID))
+	}
+	return report.Marker(fmt.Sprintf("answer.job.%d", job))
 }
 
 // onPlan goes on with the run of a plan in the repository, asked for on its pull request.

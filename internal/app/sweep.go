@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"reflect"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -21,11 +23,13 @@ type pending struct {
 	facts   event.Facts
 	plan    *wish // of a plan in the repository; else nil
 	why     string
+	// untold is a run that has ended and was cut off while it told of that; nil: none.
+	untold *loop.State
 }
 
 // row is the request as a matrix tells of it.
 func (p pending) row() Listed {
-	if p.plan != nil {
+	if p.plan != nil || p.request.Event.Issue == nil {
 		return Listed{Plan: p.request.PlanFile, Why: p.why}
 	}
 	return Listed{Issue: p.request.Event.Issue.Number, Why: p.why}
@@ -41,6 +45,10 @@ func (l Listed) String() string {
 // sweep takes up what nobody works on (B-05), at most max_tasks. The result is that of the last run, or of the first that did not end
 // well.
 func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (worst loop.Result, err error) {
+	if a.Inputs.List {
+		_, err := a.list(ctx, ev, facts)
+		return loop.Result{}, err
+	}
 	left := a.Inputs.MaxTasks
 	for p, err := range a.pending(ctx, ev, facts) {
 		if err != nil {
@@ -66,6 +74,8 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 
 func (a *Action) workPending(ctx context.Context, p pending) (loop.Result, error) {
 	switch {
+	case p.untold != nil:
+		return a.mend(ctx, p.request, *p.untold)
 	case p.plan != nil:
 		return a.workOn(ctx, p.request, *p.plan)
 	case p.request.Verb == event.Plan:
@@ -74,7 +84,7 @@ func (a *Action) workPending(ctx context.Context, p pending) (loop.Result, error
 	return a.work(ctx, p.request, p.facts)
 }
 
-// pending yields what nobody works on: runs whose process died, then issues whose label no run has picked up, then the plans of the
+// pending yields what nobody works on: runs that were cut off while they told how they ended, runs whose process died, then issues whose label no run has picked up, then the plans of the
 // settings, each oldest first. What is passed over is logged with its reason. With the input issue or plan, only that one counts: a job of
 // the matrix that List made.
 func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
@@ -89,12 +99,44 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			held[s.Start.Task] = held[s.Start.Task] || a.alive(s)
 		}
 		for _, list := range []iter.Seq2[pending, error]{
-			a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, held), a.plans(ctx, ev, facts, runs, held),
+			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, held), a.plans(ctx, ev, facts, runs, held),
 		} {
 			for p, err := range list {
 				if !yield(p, err) || err != nil {
 					return
 				}
+			}
+		}
+	}
+}
+
+// untoldFor is how long a run that was cut off while it told of its end is worth telling of.
+const untoldFor = 7 * 24 * time.Hour
+
+// untold are the runs that have ended, and whose process died before everybody could see it.
+func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) iter.Seq2[pending, error] {
+	return func(yield func(pending, error) bool) {
+		for _, s := range runs {
+			now := a.Clock()
+			if s.End == nil || s.Post.Finished || now.Before(s.Lease) || now.Sub(s.At) > untoldFor || reflect.ValueOf(s.Post).IsZero() || ctx.Err() != nil {
+				continue
+			}
+			p := pending{request: planRequest(ev, ""), untold: &s, why: "its run " + s.Start.Run + " has ended, and that was not told everywhere"}
+			switch {
+			case s.Start.Issue != 0 && a.wants(s.Start.Issue):
+				issue, err := a.hub.Issue(ctx, s.Start.Issue)
+				if err != nil {
+					a.log("%s is passed over: %v", s.Start.Task, err)
+					continue
+				}
+				p.request.Event.Issue = issue
+			case s.Start.Issue != 0 || s.Start.Plan == nil || !a.wantsPlan(s.Start.Plan.File):
+				continue
+			default:
+				p.request.PlanFile = s.Start.Plan.File
+			}
+			if !yield(p, nil) {
+				return
 			}
 		}
 	}
@@ -193,6 +235,10 @@ func (a *Action) List(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.list(ctx, ev, facts)
+}
+
+func (a *Action) list(ctx context.Context, ev event.Event, facts event.Facts) ([]byte, error) {
 	rows := []Listed{}
 	for p, err := range a.pending(ctx, ev, facts) {
 		if err != nil {
