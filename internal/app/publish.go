@@ -24,23 +24,12 @@ func conclusion(o loop.Outcome) string {
 	return "failure"
 }
 
-// report writes what the runner shows: the job summary, the outputs, and the report as a file.
-func (a *Action) report(result loop.Result) error {
-	return a.reportOn(context.Background(), nil, result)
-}
-
-// reportOn is the same with all that the run's journal and commits tell; work may be nil.
+// reportOn writes what the runner shows: the job summary, the outputs, and the reports as files, with all that the run's journal and
+// commits tell.
 func (a *Action) reportOn(ctx context.Context, work *opened, result loop.Result) error {
-	v := a.view(result.State)
-	if work != nil {
-		v = work.view(result.State)
-	}
+	v := work.view(result.State)
 	a.Runner.Summary(report.Summary(v))
-	detail := report.Detail{View: v}
-	if work != nil {
-		detail = work.shop.detail(ctx, v, work.ledger.journal.Bytes())
-	}
-	file, err := writeReports(a.reportDir(result.State.Start.Run), detail)
+	file, err := writeReports(a.reportDir(result.State.Start.Run), work.shop.detail(ctx, v, work.ledger.journal.Bytes()))
 	a.warn("writing the report", err)
 	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" { // in a container the workspace has another path
 		file = inside

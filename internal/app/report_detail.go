@@ -77,7 +77,11 @@ func (w *workshop) diffs(ctx context.Context, steps []step) map[int]report.Diff 
 	left := pageDiffs
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := steps[i]
-		if left < report.DiffBytes || ctx.Err() != nil {
+		if ctx.Err() != nil {
+			diffs[s.n] = report.Diff{Note: "The diff is left out, because there was no time left to make it; the commit has it."}
+			continue
+		}
+		if left < report.DiffBytes {
 			diffs[s.n] = report.Diff{Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it."}
 			continue
 		}

@@ -125,4 +125,9 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	if got := w.diffs(t.Context(), []step{{1, "a", "gone"}})[1]; got.Text != "" || !strings.Contains(got.Note, "no such commit") {
 		t.Errorf("of a commit that is gone: %+v", got)
 	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := w.diffs(cancelled, steps)[40]; got.Text != "" || !strings.Contains(got.Note, "no time left") {
+		t.Errorf("of a run that is cancelled: %+v", got)
+	}
 }

@@ -26,19 +26,6 @@ type htmlIteration struct {
 	Less                  string // one sentence on what is left out for want of room
 }
 
-// htmlCheck is what one check said.
-type htmlCheck struct {
-	Sign, Mood, Word, Name, Reason, Took string
-	Findings                             []htmlFinding
-	Output, OutputName                   string
-	Prose                                bool // the output is somebody's words
-	Open                                 bool
-	Hash, Role                           string
-}
-
-// htmlFinding is one place that a check names.
-type htmlFinding struct{ Place, Message string }
-
 // measure is how much of an iteration is shown.
 type measure int
 
@@ -54,10 +41,8 @@ var lessThan = map[measure]string{
 	withoutOutput: "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's journal have them.",
 }
 
-const (
-	mostChecks = 50 // that an iteration lists
-	recent     = 10 // iterations that are open when they failed; the newest is open in any case
-)
+// recent are the iterations that are open when they failed; the newest is open in any case.
+const recent = 10
 
 // shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. When three quarters of the
 // room are used up they are shown without diffs, then without outputs, and what does not fit even so is counted.
@@ -184,56 +169,6 @@ func (v View) claimLine(it *loop.Iteration) string {
 		return "done"
 	}
 	return "none"
-}
-
-func (v View) htmlChecks(it *loop.Iteration, m measure) (list []htmlCheck, more int) {
-	verdicts := it.Verdicts
-	if more = len(verdicts) - mostChecks; more > 0 {
-		verdicts = verdicts[:mostChecks]
-	}
-	for _, c := range verdicts {
-		list = append(list, v.htmlCheck(c, it.Failure(), m))
-	}
-	return list, max(more, 0)
-}
-
-func (v View) htmlCheck(c loop.Verdict, failure *loop.Verdict, m measure) htmlCheck {
-	h := htmlCheck{
-		Name: v.brief(c.Check, 200), Reason: v.brief(c.Reason, 400), Took: duration(c.Duration), OutputName: "What it printed",
-		Role: v.brief(string(c.Role), 20),
-	}
-	switch {
-	case c.Skipped != "":
-		h.Mood, h.Word, h.Reason, h.Took = "wait", "skipped", v.brief(c.Skipped, 400), ""
-	case c.Pass && c.Flaky:
-		h.Mood, h.Word, h.Reason = "warn", "flaky", "it failed and passed on the same tree"
-	case c.Pass:
-		h.Mood, h.Word = "good", "pass"
-	case c.Severity == loop.Soft:
-		h.Mood, h.Word = "warn", "warning"
-	default:
-		h.Mood, h.Word, h.Hash = "bad", "fail", v.brief(c.Hash, 16)
-		h.Open = failure != nil && failure.Check == c.Check
-	}
-	h.Sign = moodSigns[h.Mood]
-	if reviews(c) {
-		h.OutputName, h.Prose = "What the reviewer said", true
-	}
-	if m < withoutOutput {
-		h.Output = v.printed(c.Output)
-		for _, f := range c.Findings[:min(len(c.Findings), mostFindings)] {
-			h.Findings = append(h.Findings, htmlFinding{v.where(f), v.brief(said(f), 300)})
-		}
-	}
-	return h
-}
-
-// where is where a finding is, as plain text.
-func (v View) where(f loop.Finding) string {
-	if f.File != "" && f.Line > 0 {
-		return fmt.Sprintf("%s:%d", v.brief(f.File, 150), f.Line)
-	}
-	return v.brief(or(f.File, f.Test), 150)
 }
 
 // files are the changed files of an iteration, with their diff where there is one and room for it.
