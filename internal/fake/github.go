@@ -1,7 +1,8 @@
 // Package fake is GitHub in miniature, for tests and demonstrations: REST, GraphQL, webhook payloads and git over HTTP, with state.
 //
-// It imitates what GitHub answers, not what it forbids: rate limits, token scopes and events that do not trigger workflows are only
-// here as faults that a test asks for. It can fail a test: whatever a caller asks that GitHub does not know is a problem (Problems).
+// It imitates what GitHub answers, and of what it forbids only what a test asks for: rate limits as faults (Fail), missing permissions by
+// a token that has less than everything (AddLimitedToken). Events that do not trigger workflows and protected branches are not enforced.
+// It can fail a test: whatever a caller asks that GitHub does not know is a problem (Problems).
 package fake
 
 import (
