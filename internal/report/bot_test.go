@@ -200,7 +200,7 @@ func TestGantt(t *testing.T) {
 
 // huge is a run of n iterations in which every name and every output is long and of many bytes a character.
 func huge(n int) View {
-	name := strings.Repeat("名🙂`|@x<", 60)
+	name := strings.Repeat("名🙂`|@x<", 25)
 	s := begin(func(start *loop.Start) {
 		start.MaxIterations, start.Spec, start.Title, start.Agent, start.Asked = n, strings.Repeat(name+"\n", 200), name, name, name
 		start.Checks = slices.Repeat([]string{name}, 100)

@@ -106,3 +106,47 @@ func (v View) flaky(most int) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// lastFailure shows the newest failure, folded: the places that it names, and the lines of its output around them.
+func (v View) lastFailure(lines int) string {
+	it := v.judged()
+	if it == nil || it.Failure() == nil || it.Failure().Waits {
+		return ""
+	}
+	f := it.Failure()
+	if lines == 0 {
+		return fmt.Sprintf("Last failure: iteration %d, %s.", it.N, v.code(f.Check, 60))
+	}
+	var p page
+	// GitHub reads no Markdown in a summary; the name is escaped for HTML instead.
+	p.line("<details><summary>Last failure: iteration %d, <code>%s</code></summary>", it.N, v.html(f.Check, 60))
+	p.part(v.failureOf(it, lines))
+	p.part("</details>")
+	return p.String()
+}
+
+// mostPlaces is how many places of a failure are named before its output.
+const mostPlaces = 5
+
+// failureOf is what blocked an iteration: why, where, and what was printed.
+func (v View) failureOf(it *loop.Iteration, lines int) string {
+	f := it.Failure()
+	if f == nil || lines == 0 {
+		return ""
+	}
+	var p page
+	p.part(capital(sentence(v.text(f.Reason, 400))))
+	places := ""
+	for i, found := range f.Findings {
+		if i == mostPlaces {
+			places += fmt.Sprintf("- %d more\n", len(f.Findings)-i)
+			break
+		}
+		places += "- " + joinedBy(" — ", v.place(found), v.text(said(found), 200)) + "\n"
+	}
+	p.part(places)
+	if strings.TrimSpace(f.Output) != "" {
+		p.part(v.fenceAt(f.Output, f.Findings, lines))
+	}
+	return p.String()
+}

@@ -73,7 +73,7 @@ func TestGolden(t *testing.T) {
 		"status-capped.md":   Status(capped()),
 		"no-status.md":       NoStatus("/ralph", 42),
 		"refused.md":         Refused(refusal, asked),
-		"rejected.md":        Rejected(&event.UsageError{Found: "“fly”", Allowed: "run, retry, plan, approve, status, help"}, "/ralph"),
+		"rejected.md":        Rejected(&event.UsageError{Found: "“fly”", Allowed: "run, retry, continue, fix, stop, plan, approve, status, help"}, "/ralph"),
 		"state.md":           StateFile(runningThird()),
 		"state-capped.md":    StateFile(capped()),
 		"state-first.md":     StateFile(runningFirst()),

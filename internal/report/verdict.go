@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -67,4 +68,50 @@ func (v View) criteria(list []loop.Criterion, most int) string {
 		text += row(sign, v.text(c.Text, 200), v.text(c.Reason, 300))
 	}
 	return text
+}
+
+// checks lists the verdicts of the newest judged iteration.
+func (v View) checks(most int) string { return v.checksOf(v.judged(), most) }
+
+// checksOf lists the verdicts of an iteration.
+func (v View) checksOf(it *loop.Iteration, most int) string {
+	if it == nil || most == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("| check | result | time |\n|---|---|--:|\n")
+	for i, c := range it.Verdicts {
+		if i == most {
+			b.WriteString(row("…", fmt.Sprintf("%d more", len(it.Verdicts)-most), ""))
+			break
+		}
+		b.WriteString(row(v.code(c.Check, 80), v.verdict(c), duration(c.Duration)))
+	}
+	return b.String()
+}
+
+func (v View) verdict(c loop.Verdict) string {
+	switch {
+	case c.Skipped != "":
+		return "– skipped: " + v.text(c.Skipped, 120)
+	case c.Pass && c.Flaky:
+		return "✅ pass, ⚠️ flaky: it failed and passed on the same tree"
+	case c.Pass:
+		return "✅ pass"
+	case c.Waits:
+		return "⏳ waits: " + v.text(c.Reason, 160)
+	case c.Severity == loop.Soft:
+		return "⚠️ warning: " + v.text(c.Reason, 160)
+	}
+	return "❌ fail: " + v.text(c.Reason, 160)
+}
+
+// judged is the newest iteration that the checks have spoken about.
+func (v View) judged() *loop.Iteration {
+	for i := len(v.State.Iterations) - 1; i >= 0; i-- {
+		if v.State.Iterations[i].Judged {
+			return v.State.Iterations[i]
+		}
+	}
+	return nil
 }
