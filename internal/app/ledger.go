@@ -17,9 +17,7 @@ type ledger struct {
 	journal *journal.Journal
 	tree    *git.Tree
 	clock   func() time.Time
-	// lease is how long each record holds the run for this process; 0 where a pulse does, or on the CLI a lock file.
-	lease time.Duration
-	// pulse keeps the run on the remote; nil: nothing does, or the records.
+	// pulse keeps the run on the remote; nil: nothing does. On the CLI a lock file keeps others out.
 	pulse *pulse
 	// last makes the push of the outcome give the lease back; see hurry.
 	last bool
@@ -51,13 +49,6 @@ func (l *ledger) lost() error { return l.pulse.lost() }
 // Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in the journal here:
 // whoever reads the record can rely on it. When somebody else has the run, it is in the journal here alone, and nobody hears of it.
 func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) {
-	if l.lease > 0 && l.pulse == nil && r.Type != loop.Ended {
-		until := l.clock().Add(l.lease)
-		if r.Pause != nil && r.Pause.Until.After(l.clock()) {
-			until = r.Pause.Until.Add(l.lease)
-		}
-		r.Lease = &until
-	}
 	r = redacted(r, l.redact)
 	var failed error
 	if l.remote && (r.Commit != nil || r.Type == loop.Ended) {
@@ -166,13 +157,9 @@ func (l *ledger) share(ctx context.Context) error {
 	return l.send(ctx, false, func() error { return l.tree.PushRecord(ctx) })
 }
 
-// hold records the beginning, and takes the run where no pulse holds it: the record reaches the remote in one compare-and-swap, or the
-// run belongs to somebody else (B-26).
+// hold records the beginning. It reaches the remote first, in one compare-and-swap: should somebody have the run in spite of its lease,
+// nothing begins (B-26).
 func (l *ledger) hold(ctx context.Context, r loop.Record) error {
-	if l.pulse == nil && l.lease > 0 {
-		until := l.clock().Add(l.lease)
-		r.Lease = &until
-	}
 	r = redacted(r, l.redact)
 	if l.remote {
 		if err := l.ready(ctx); err != nil {
