@@ -192,6 +192,9 @@ func (a *Action) event() (event.Event, error) {
 	if err != nil {
 		return ev, &invalidError{err}
 	}
+	if ev.Name == "repository_dispatch" { // it brings its own
+		return ev, nil
+	}
 	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
 	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt+a.Inputs.PromptFile+a.Inputs.Plan == "" {
 		return ev, invalid("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and prompt_file")

@@ -127,8 +127,11 @@ func (s *State) resume(r Resume, at time.Time) {
 	}
 	if r.Retry {
 		s.Retries++
-		s.Reopened = len(s.Iterations)
 		s.Before = s.Usage
+		s.Feedback = nil // whoever asks again says what for
+	}
+	if r.Retry || r.Feedback != nil {
+		s.Reopened = len(s.Iterations)
 	}
 	s.askAgain(r, ended)
 	if r.Feedback != nil {
