@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// TestPageOfARun: the page that a run leaves has every iteration's diff, and what its checks printed.
+// TestPageOfARun: the page that a run on a laptop leaves has every iteration's diff, and what its checks printed.
 func TestPageOfARun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -36,7 +36,25 @@ func TestPageOfARun(t *testing.T) {
 	if err != nil || result.Outcome != loop.Done {
 		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
 	}
-	page := html.UnescapeString(readFile(t, filepath.Join(clone, ".ralph", "runs", result.State.Start.Run, "report.html")))
+	holdsPage(t, clone, result)
+}
+
+// TestPageOfAJob: so has that of a job, in the workspace.
+func TestPageOfAJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	holdsPage(t, w.dir, w.must(loop.Done)(w.label("alice")))
+}
+
+// holdsPage holds the page of a run below dir against what fixer did.
+func holdsPage(t *testing.T, dir string, result loop.Result) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, ".ralph", "runs", result.State.Start.Run, "report.html")) // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := html.UnescapeString(string(text))
 	for _, want := range []string{
 		`id="iteration-1"`, `id="iteration-3"`, "# tried", "-add() { echo $(($1 - $2)); }", "+add() { echo $(($1 + $2)); }", // diffs
 		"FAIL: add", "say what it does", "I think it works.", // what was printed and said
@@ -45,15 +63,6 @@ func TestPageOfARun(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-}
-
-func readFile(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name) // the test's own
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestStepsOfARun: an iteration's diff goes from where its first turn began to its last commit.
