@@ -107,16 +107,6 @@ func (d Detail) whole() []*loop.Iteration {
 	return its
 }
 
-// rendered is a text of ours in Markdown, with foreign text in it that is inert, as sanitised HTML.
-func rendered(text string) (template.HTML, error) {
-	var b bytes.Buffer
-	if err := markdown().Convert([]byte(text), &b); err != nil {
-		return "", fmt.Errorf("rendering Markdown: %w", err)
-	}
-	// The policy has just been over it, which is what makes it HTML that may stand as it is.
-	return template.HTML(allowed().SanitizeBytes(b.Bytes())), nil
-}
-
 // seen is what can be seen of a foreign text, without secrets, of which one may have been parted by something invisible. The page's
 // template escapes it; it needs none of what keeps Markdown inert.
 func (v View) seen(s string) string { return v.redact(bare(s)) }

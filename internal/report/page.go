@@ -78,16 +78,25 @@ func Page(title string, sections ...Section) ([]byte, error) {
 		Sections []shown
 	}{Title: title}
 	for _, s := range sections {
-		var b bytes.Buffer
-		if err := markdown().Convert([]byte(s.Markdown), &b); err != nil {
-			return nil, fmt.Errorf("rendering the section %q: %w", s.Heading, err)
+		body, err := rendered(s.Markdown)
+		if err != nil {
+			return nil, fmt.Errorf("writing the section %q: %w", s.Heading, err)
 		}
-		// The policy has just been over it, which is what makes it HTML that may stand as it is.
-		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, template.HTML(allowed().SanitizeBytes(b.Bytes()))})
+		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, body})
 	}
 	var out bytes.Buffer
 	if err := pageFrame().Execute(&out, data); err != nil {
 		return nil, fmt.Errorf("writing the page %q: %w", title, err)
 	}
 	return out.Bytes(), nil
+}
+
+// rendered is a text of ours in Markdown, with foreign text in it, as sanitised HTML.
+func rendered(text string) (template.HTML, error) {
+	var b bytes.Buffer
+	if err := markdown().Convert([]byte(text), &b); err != nil {
+		return "", fmt.Errorf("rendering Markdown: %w", err)
+	}
+	// The policy has just been over it, which is what makes it HTML that may stand as it is.
+	return template.HTML(allowed().SanitizeBytes(b.Bytes())), nil
 }
