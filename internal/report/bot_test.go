@@ -61,6 +61,7 @@ func TestWhatNow(t *testing.T) {
 func TestCost(t *testing.T) {
 	more := fixed(loop.Done)
 	earlier := begin(func(s *loop.Start) { s.Earlier = &loop.Usage{CostUSD: 1.5} })
+	taskless := begin(func(s *loop.Start) { s.Earlier, s.Issue = &loop.Usage{CostUSD: 1.5}, 0 })
 	tokensOnly := begin(func(s *loop.Start) { s.Earlier = &loop.Usage{Input: 5000} })
 	for name, tt := range map[string]struct {
 		v      View
@@ -75,6 +76,7 @@ func TestCost(t *testing.T) {
 		"since it was asked":    {more, loop.Limits{CostUSD: 2}, "**Cost:** $0.04 of at most $2.00 · 17k tokens; $0.08 on this issue in all"},
 		"earlier runs":          {earlier.view(), loop.Limits{}, "**Cost so far:** $1.50 on this issue in all"},
 		"earlier runs' tokens":  {tokensOnly.view(), loop.Limits{}, "**Cost so far:** 5.0k tokens on this issue in all"},
+		"no issue":              {taskless.view(), loop.Limits{}, "**Cost so far:** $1.50 in all"},
 		"the issue has a limit": {earlier.view(), loop.Limits{IssueCostUSD: 20}, "**Cost so far:** $1.50 of at most $20.00 on this issue in all"},
 	} {
 		if tt.v.Limits = tt.limits; tt.v.cost() != tt.want {

@@ -51,16 +51,19 @@ func (v View) amount(u loop.Usage) string {
 // onIssue is what all that was ever done on the issue has cost, when that is more than what was spent now, or limited.
 func (v View) onIssue() string {
 	s := v.State
-	all := s.OnIssue()
+	all, where := s.OnIssue(), " on this issue in all"
+	if s.Start.Issue == 0 {
+		where = " in all"
+	}
 	switch {
 	case v.Limits.IssueCostUSD > 0:
-		return fmt.Sprintf("%s of at most %s on this issue in all", dollars(all.CostUSD), dollars(v.Limits.IssueCostUSD))
+		return fmt.Sprintf("%s of at most %s%s", dollars(all.CostUSD), dollars(v.Limits.IssueCostUSD), where)
 	case all == s.Spent():
 		return ""
 	case all.CostUSD > 0:
-		return dollars(all.CostUSD) + " on this issue in all"
+		return dollars(all.CostUSD) + where
 	}
-	return tokens(all.Tokens()) + " tokens on this issue in all"
+	return tokens(all.Tokens()) + " tokens" + where
 }
 
 // usedUp are the names of those limits that are used up, as the settings of the action name them.

@@ -82,43 +82,67 @@ func (v View) templateParts() (parts []templatePart) {
 // intoTemplate puts the sections under the headings of the repository's own template, which keep their order (B-19). Headings that ralph
 // has nothing to say under keep their own text; what finds no heading goes below all of them.
 func (v View) intoTemplate(sections []section) string {
+	parts := v.templateParts()
+	places := placed(parts)
 	var p page
-	left := slices.Clone(sections)
-	take := func(name string) string {
-		i := slices.IndexFunc(left, func(s section) bool { return s.name == name })
-		if i < 0 {
-			return ""
+	var below []section
+	for _, s := range sections {
+		if s.name == "top" {
+			p.part(s.body)
+		} else if _, found := places[s.name]; !found {
+			below = append(below, s)
 		}
-		s := left[i]
-		left = slices.Delete(left, i, i+1)
-		if s.title == "" {
-			return s.body
-		}
-		return "**" + s.title + "**\n\n" + s.body
 	}
-	p.part(take("top"))
-	for _, part := range v.templateParts() {
+	for i, part := range parts {
 		if part.level > 0 {
 			p.part(strings.Repeat("#", part.level) + " " + or(words(oneLine(part.title), v.phrase()), "–"))
 		}
 		var own page
-		for _, name := range holds(part.title) {
-			own.part(take(name))
+		for _, s := range sections {
+			if at, found := places[s.name]; found && at == i {
+				own.part(joinedBy("\n\n", loud(s.title), s.body))
+			}
 		}
 		if p.part(own.String()); own.Len() > 0 {
 			part.lines = slices.DeleteFunc(part.lines, func(l string) bool { return !taskItem.MatchString(l) })
 		}
 		p.part(v.templateText(part.lines))
 	}
-	p.part(written(left))
+	p.part(written(below))
 	return p.String()
 }
 
-// holds are the sections that belong under a heading.
-func holds(title string) []string {
+func loud(title string) string {
+	if title == "" {
+		return ""
+	}
+	return "**" + title + "**"
+}
+
+// placed says under which part of a template a section goes: of those that it may go under the most special one, the first of equals.
+func placed(parts []templatePart) map[string]int {
+	places := map[string]int{}
+	for _, slot := range slots {
+		for i, part := range parts {
+			if slotOf(part.title) != slot.heading {
+				continue
+			}
+			for _, name := range slot.holds {
+				if _, taken := places[name]; !taken {
+					places[name] = i
+				}
+			}
+		}
+	}
+	return places
+}
+
+// slotOf is the kind of a heading; nil for one that ralph does not know.
+func slotOf(title string) *pattern {
+	title = strings.TrimLeft(title, "*_ :.0123456789")
 	for _, s := range slots {
-		if title != "" && s.heading.MatchString(strings.TrimLeft(title, "*_ :.0123456789")) {
-			return s.holds
+		if title != "" && s.heading.MatchString(title) {
+			return s.heading
 		}
 	}
 	return nil

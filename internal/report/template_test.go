@@ -51,8 +51,10 @@ func TestTemplateHeadings(t *testing.T) {
 		"Checklist": "", "Screenshots": "", "Breaking changes": "", "Types of changes": "", "": "", "Release notes": "", "Reviewers": "", "Attestation": "",
 	} {
 		got := ""
-		if h := holds(title); len(h) > 0 {
-			got = h[0]
+		for _, s := range slots {
+			if s.heading == slotOf(title) {
+				got = s.holds[0]
+			}
 		}
 		if got != want {
 			t.Errorf("%q holds %q, want %q", title, got, want)
@@ -79,6 +81,7 @@ func TestTemplate(t *testing.T) {
 		{"a table stays one", "## Notes\n| a | b |\n|---|:-:|\n| @x | `y` |", "| a | b |\n|---|:-:|\n| `@x` | `y` |", ""},
 		{"no place, and it goes below", "## Notes\nmine", "mine\n\nCloses #42\n\n**✅ Done", ""},
 		{"every slot once", "## Description\n## Summary\nown", "## Summary\n\nown", ""},
+		{"a motivation of its own gets what was asked", "## Summary\nx\n## Why\ny", "## Why\n\n**What was asked**", ""},
 		{"windows' line ends", "## Notes\r\na\r\n", "## Notes\n\na\n", ""},
 	} {
 		got := templated(done(), tt.template)
