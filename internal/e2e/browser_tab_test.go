@@ -119,10 +119,10 @@ func (p *tab) press(key string) {
 	p.do(chromedp.KeyEvent(key))
 }
 
-// holdsItsWidth complains when the page could be moved sideways, whatever is folded or not.
-func (p *tab) holdsItsWidth(width int64) {
+// tooWide says what makes the page one that can be moved sideways, folded and unfolded; "" when nothing does.
+func (p *tab) tooWide(width int64) string {
 	p.t.Helper()
-	got := p.asks(`(() => {
+	return p.asks(`(() => {
 		const width = ` + strconv.FormatInt(width, 10) + `;
 		const folds = [...document.querySelectorAll('details')], left = folds.map((d) => d.open);
 		const wide = () => document.documentElement.scrollWidth > width;
@@ -133,15 +133,12 @@ func (p *tab) holdsItsWidth(width int64) {
 		folds.forEach((d, i) => { d.open = left[i]; });
 		return is.join() === 'false,false' ? '' : is.join() + ' ' + out.slice(0, 5).map((e) => e.tagName + '.' + e.className).join(' ');
 	})()`)
-	if got != "" {
-		p.t.Errorf("the page can be moved sideways (folded, unfolded): %s", got)
-	}
 }
 
-// contrasts complains of text that stands out from its ground by less than 4.5 to 1, which WCAG asks for at level AA.
-func (p *tab) contrasts() {
+// tooPale names text that stands out from its ground by less than 4.5 to 1, which WCAG asks for at level AA; "" when there is none.
+func (p *tab) tooPale() string {
 	p.t.Helper()
-	got := p.asks(`(() => {
+	return p.asks(`(() => {
 		const parts = (c) => c.match(/[\d.]+/g).map(Number);
 		const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
 			.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
@@ -165,19 +162,24 @@ func (p *tab) contrasts() {
 		folds.forEach((d, i) => { d.open = left[i]; });
 		return [...poor].slice(0, 10).join(', ');
 	})()`)
-	if got != "" {
-		p.t.Errorf("hard to read: %s", got)
-	}
 }
 
-// reachedNothing complains when the page has asked for anything but itself, or was kept from something that its policy forbids.
-func (p *tab) reachedNothing(file string) {
-	p.t.Helper()
+// reached says what the page has asked for besides itself, and what the browser complained of: scripts and addresses that the page's policy
+// forbids among it; "" when nothing.
+func (p *tab) reached(file string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	asked := slices.DeleteFunc(slices.Clone(p.asked), func(url string) bool { return url == "file://"+file })
-	if len(asked) > 0 || len(p.said) > 0 {
-		p.t.Errorf("the page asked for %q, and the browser says %q", asked, p.said)
+	return strings.Join(slices.Concat(asked, p.said), "\n")
+}
+
+// holds complains of a page that is too wide or too pale, or reaches out.
+func (p *tab) holds(width int64, file string) {
+	p.t.Helper()
+	for what, got := range map[string]string{"the page can be moved sideways": p.tooWide(width), "hard to read": p.tooPale(), "the page reaches out": p.reached(file)} {
+		if got != "" {
+			p.t.Errorf("%s at a width of %d: %s", what, width, got)
+		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -24,6 +24,7 @@ const pages = "../report/testdata/golden"
 // The report as people open it: on a desk and on a phone, by day and by night, and with no script at all. With RALPH_E2E_SHOTS=DIR it leaves
 // pictures there.
 func TestReportInABrowser(t *testing.T) {
+	t.Parallel()
 	browser := startBrowser(t)
 	for _, name := range []string{"html-done.html", "html-capped.html", "html-plan.html", "html-hostile.html"} {
 		file, err := filepath.Abs(filepath.Join(pages, name))
@@ -35,18 +36,17 @@ func TestReportInABrowser(t *testing.T) {
 			for _, width := range []int64{360, 1200} {
 				for _, scheme := range []string{"light", "dark"} {
 					p.look(width, scheme)
-					p.holdsItsWidth(width)
-					p.contrasts()
+					p.holds(width, file)
 					p.picture(name, width, scheme)
 				}
 			}
-			p.reachedNothing(file)
 		})
 	}
 }
 
 // A search shows what it found, counts it, hides the rest, and leaves everything as it was.
 func TestSearchInTheReport(t *testing.T) {
+	t.Parallel()
 	file, err := filepath.Abs(filepath.Join(pages, "html-done.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestSearchInTheReport(t *testing.T) {
 		if hidden := p.asks(`String([...document.querySelectorAll('mark')].filter((m) => !m.getClientRects().length).length)`); hidden != "0" {
 			t.Errorf("%s matches of %q cannot be seen", hidden, c.typed)
 		}
-		p.holdsItsWidth(360)
+		p.holds(360, file)
 		p.picture("search-"+url.PathEscape(c.typed), 360, "light")
 	}
 	p.types("hello!")
@@ -82,11 +82,12 @@ func TestSearchInTheReport(t *testing.T) {
 	if after := p.asks(`[...document.querySelectorAll('details')].map((d) => d.open).join()`); after != before {
 		t.Errorf("what was open before the search was %s, and is %s after it", before, after)
 	}
-	p.reachedNothing(file)
+	p.holds(360, file)
 }
 
 // Without its script the report says the same.
 func TestReportWithoutScript(t *testing.T) {
+	t.Parallel()
 	file, err := filepath.Abs(filepath.Join(pages, "html-done.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +108,7 @@ func TestReportWithoutScript(t *testing.T) {
 
 // What is posted on GitHub reads well on a phone, as far as a page of ours shows it as GitHub does.
 func TestCommentsOnAPhone(t *testing.T) {
+	t.Parallel()
 	browser := startBrowser(t)
 	for _, name := range []string{"capped.md", "running-third.md", "hostile-comment.md", "pull-done.md", "failure-stuck.md", "plan-running.md"} {
 		text, err := os.ReadFile(filepath.Join(pages, name))
@@ -124,10 +126,35 @@ func TestCommentsOnAPhone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, browser, file)
 			p.look(360, "dark")
-			p.holdsItsWidth(360)
-			p.reachedNothing(file)
+			p.holds(360, file)
 			p.picture(name, 360, "dark")
 		})
+	}
+}
+
+// The judges of the other tests can themselves say no.
+func TestBrowserJudges(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(openDir(t), "bad.html")
+	bad := `<meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+<p style="color: #aaa">pale</p><details><summary>x</summary><pre>` + strings.Repeat("wide", 100) + `</pre></details><img src="https://127.0.0.1:9/x.png"><script>document.title = 'ran'</script>`
+	if err := os.WriteFile(file, []byte(bad), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, startBrowser(t), file)
+	p.look(360, "light")
+	if got := p.tooWide(360); !strings.Contains(got, "true") {
+		t.Errorf("a page that is too wide passes: %q", got)
+	}
+	if got := p.reached(file); !strings.Contains(got, "x.png") || !strings.Contains(got, "script") {
+		t.Errorf("a page that reaches out passes: %q", got)
+	}
+	if got := p.asks(`document.title`); got != "" {
+		t.Errorf("a script that is forbidden ran: %q", got)
+	}
+	p.asks(`document.querySelector('p').style.color = '#aaa', ''`)
+	if got := p.tooPale(); !strings.HasPrefix(got, "P. 2.") {
+		t.Errorf("text that is too pale passes: %q", got)
 	}
 }
 
