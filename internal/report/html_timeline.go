@@ -151,11 +151,11 @@ func (d Detail) between() (list []moment) {
 		note := ""
 		switch r.Type {
 		case loop.Paused:
-			note = fmt.Sprintf("Waited %suntil %s: %s", waited(d.Records[i:]), clock(r.Pause.Until), d.View.brief(r.Pause.Reason, 200))
+			note = fmt.Sprintf("Waited %suntil %s: %s", waited(d.Records[i:]), clock(r.Pause.Until), d.brief(r.Pause.Reason, 200))
 		case loop.Resumed:
-			note = "Taken up again" + d.View.resumed(*r.Resume)
+			note = "Taken up again" + d.resumed(*r.Resume)
 		case loop.Warned:
-			note = d.View.brief(r.Warning, 200)
+			note = d.brief(r.Warning, 200)
 		case loop.Baselined:
 			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passing(r.Baseline), failing(r.Baseline))
 		default:
