@@ -107,7 +107,10 @@ func (v View) feedback(r room) string {
 		}
 		at := v.place(loop.Finding{File: item.Path, Line: item.Line})
 		text += "\n- " + joinedBy(" — ", at, v.text(item.Text, 160))
-		if v.State.End != nil {
+		switch {
+		case slices.Contains(v.State.Post.Answered, item.ID):
+			text += "\n  → answered in its thread"
+		case v.State.End != nil:
 			text += "\n  → " + v.answer(item)
 		}
 	}

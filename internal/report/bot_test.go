@@ -300,6 +300,11 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}
 	}
+	told := fixed(loop.Done)
+	told.State.Post.Answered = []int64{71}
+	if got := FeedbackSummary(told); strings.Count(got, "→ answered in its thread\n") != 1 || strings.Count(got, "→ Worked on in") != 1 {
+		t.Errorf("of one that has its answer: %s", got)
+	}
 	if got := FeedbackSummary(done()); got != "" {
 		t.Errorf("without a review: %s", got)
 	}
@@ -321,6 +326,26 @@ func TestAnswerNamesTheNewCommits(t *testing.T) {
 	}
 	v.ServerURL = ""
 	if got := Answer(v, loop.Remark{Path: "hello.go"}); !strings.Contains(got, "Worked on in `c0ffee2`;") {
+		t.Error(got)
+	}
+}
+
+// TestHeeding: a turn for somebody's review says whose; one for ralph's own reviewer does not.
+func TestHeeding(t *testing.T) {
+	v := fixed("")
+	if got := v.now(); got != "The agent works on what `bob` asked for since 06:31 UTC." {
+		t.Error(got)
+	}
+	feedback := *v.State.Feedback
+	feedback.By = ""
+	v.State.Feedback = &feedback
+	if got := v.now(); got != "The agent works on what other workflows found since 06:31 UTC." {
+		t.Error(got)
+	}
+	turning := *v.State.Turning
+	turning.Iteration++
+	v.State.Turning = &turning
+	if got := v.now(); got != "The agent works on what the reviewer asked for since 06:31 UTC." {
 		t.Error(got)
 	}
 }

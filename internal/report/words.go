@@ -94,6 +94,12 @@ func (v View) now() string {
 	switch {
 	case s.Pause != nil:
 		return v.text(s.Pause.Reason, 300)
+	case v.heeding():
+		who := "other workflows found"
+		if by := v.code(s.Feedback.By, 60); by != "" {
+			who = by + " asked for"
+		}
+		return fmt.Sprintf("The agent works on what %s since %s.", who, clock(s.Turning.At))
 	case s.Turning != nil:
 		return fmt.Sprintf("The agent %s since %s.", doing(s.Turning.Mode, v.name(s.Turning.Story, 40)), clock(s.Turning.At))
 	case last == nil && !s.Baselined:
@@ -112,6 +118,12 @@ func (v View) now() string {
 		return "The next iteration is about to begin."
 	}
 	return "The result is being written down."
+}
+
+// heeding reports whether the turn that runs is the first for what a review of people, or other workflows, asked for.
+func (v View) heeding() bool {
+	s := v.State
+	return s.Feedback != nil && s.Turning != nil && s.Turning.Mode == loop.ReviewFix && s.Turning.Iteration == s.Reopened+1
 }
 
 // silent says since when a run that should be working has given no sign of life; "" when it has.
