@@ -13,7 +13,7 @@ import (
 // examination collects facts.
 type examination struct {
 	c      *Client
-	ctx    context.Context //nolint:containedctx // it lives for one call
+	ctx    context.Context // it lives for one call
 	report Report
 	repo   *github.Repository
 }

@@ -78,7 +78,7 @@ func answered(r *http.Response, message string) string {
 	case r.StatusCode == http.StatusForbidden:
 		return "the token may not do this " + said + "; " + missing(r.Header)
 	case r.StatusCode == http.StatusNotFound:
-		return "GitHub does not find it, or the token may not see it " + said + "; check that it is still there, " + lower(missing(r.Header))
+		return "GitHub does not find it, or the token may not see it " + said + "; check that it is still there, and " + missing(r.Header)
 	case r.StatusCode == http.StatusGone:
 		return "it was deleted or is turned off in the repository's settings " + said + "; turn it on again, or do without it"
 	case r.StatusCode == http.StatusConflict:
@@ -94,8 +94,6 @@ func answered(r *http.Response, message string) string {
 	}
 	return "GitHub answers what ralph does not expect " + said + "; try again"
 }
-
-func lower(s string) string { return "and " + s }
 
 // missing names the permission that a call takes, as GitHub says it: "issues=write; pull_requests=write" is one of the two. Classic
 // tokens have scopes instead.

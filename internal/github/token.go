@@ -12,12 +12,12 @@ type TokenKind string
 // The kinds of token, in the words that people know them by.
 const (
 	JobToken          TokenKind = "the job's own token (GITHUB_TOKEN)"
-	AppToken          TokenKind = "an installation token of the App"           // ralph made it of app_id and app_private_key
-	InstallationToken TokenKind = "an installation token of an App"            // a step of the workflow made it
-	ClassicToken      TokenKind = "a classic personal access token"            //nolint:gosec // a kind, not a credential
-	FineToken         TokenKind = "a fine-grained personal access token"       //nolint:gosec // a kind, not a credential
-	UserToken         TokenKind = "a token of an App that acts for a person"   //nolint:gosec // a kind, not a credential
-	UnknownToken      TokenKind = "a token of a kind that ralph does not know" //nolint:gosec // a kind, not a credential
+	AppToken          TokenKind = "an installation token of the App" // ralph made it of app_id and app_private_key
+	InstallationToken TokenKind = "an installation token of an App"  // a step of the workflow made it
+	ClassicToken      TokenKind = "a classic personal access token"
+	FineToken         TokenKind = "a fine-grained personal access token"
+	UserToken         TokenKind = "a token of an App that acts for a person"
+	UnknownToken      TokenKind = "a token of a kind that ralph does not know"
 )
 
 // kindOf tells a token by how it begins. A classic token from before 2021 is 40 hexadecimal digits. Every installation token begins
