@@ -30,6 +30,7 @@ type Action struct {
 	redact func(string) string
 	stored func(loop.Record) // see ledger
 	wall   time.Duration     // see workshop
+	beat   <-chan time.Time  // see beats
 }
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
@@ -123,16 +124,16 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted wish)
 	result := drive(running, running, work.shop, work.ledger, work.words)
 	obey()
 
-	if lost := lostLease(running); lost != nil { // somebody else tells of it now
-		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: result.State}, lost
-	}
 	if ctx.Err() != nil {
 		work.ledger.hurry()
 	}
 	late, cancel := afterCancel(ctx)
 	defer cancel()
 	result, err = conclude(late, work.shop, work.ledger, work.view, result) // push first
-	a.record(late, work, work.publisher.finish)                          // comment second
+	if lost := work.ledger.lost(); lost != nil {                            // somebody else tells of it now
+		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.ledger.State()}, lost
+	}
+	a.record(late, work, work.publisher.finish) // comment second
 	a.warn("saving where the reports are", work.ledger.finish(late))
 	result.State = work.ledger.State()
 	return result, errors.Join(err, a.reportOn(late, work, result))

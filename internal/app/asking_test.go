@@ -216,8 +216,8 @@ func TestRetryOnThePullRequest(t *testing.T) {
 	// Somebody else's pull request is not ralph's to work on.
 	other := w.gh.AddPull(owner, name, fake.Pull{Title: "P", Author: "alice", Head: "x", Base: "main"})
 	result, _ := on(other, "/ralph run")
-	if result.Outcome != loop.Invalid || !strings.Contains(result.Reason, "is not one that ralph opened") {
-		t.Errorf("on another pull request: %s (%s)", result.Outcome, result.Reason)
+	if bodies := w.bodies(other); result.Outcome != "" || len(bodies) != 1 || !strings.Contains(bodies[0], "is not one that ralph opened") {
+		t.Errorf("on another pull request: %q: %q", result.Outcome, bodies)
 	}
 	fork := w.gh.AddPull(owner, name, fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
 	if result, _ := on(fork, "/ralph run"); result.Outcome != loop.Refused || !strings.Contains(result.Reason, "comes from a fork") {

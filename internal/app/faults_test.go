@@ -91,10 +91,10 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 }
 
 // TestPushThatFailsIsNotDone: when the work, or only the outcome, cannot be pushed any more, the run does not end well, whatever the
-// checks say. The pushes are the lease, three commits and the outcome.
+// checks say. The pushes are the lease, the run record, three commits and the outcome.
 func TestPushThatFailsIsNotDone(t *testing.T) {
 	t.Parallel()
-	for nth := 1; nth <= 5; nth++ {
+	for nth := 1; nth <= 6; nth++ {
 		t.Run(fmt.Sprint("push ", nth), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -108,7 +108,7 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 				t.Error("the pull request is ready for review")
 			}
 			patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch")
-			if nth > 1 && !strings.Contains(patch, "+++ b/add.sh") {
+			if nth > 2 && !strings.Contains(patch, "+++ b/add.sh") {
 				t.Errorf("the work is not kept as a patch: %q", patch)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -28,8 +29,16 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 		return ctx, nil, err
 	}
 	running, p := beginPulse(ctx, door, held, a.Clock, a.hub.Token, a.log)
-	p.listen(ctx, lookEvery())
+	p.listen(ctx, a.beats())
 	return running, p, nil
+}
+
+// beats are when a held lease is looked at.
+func (a *Action) beats() <-chan time.Time {
+	if a.beat != nil {
+		return a.beat
+	}
+	return lookEvery()
 }
 
 // askStop asks whoever works on a task to stop (B-09). by is a login; why goes on after it: "asked to stop it", "closed the issue". heard
@@ -67,15 +76,6 @@ func withLease(s loop.State, held git.Lease) loop.State {
 		s.Lease = s.At
 	}
 	return s
-}
-
-// lostLease is that a context ended because somebody else has the task, else nil. Then nothing more may be pushed or published.
-func lostLease(ctx context.Context) error {
-	var lost *git.LostError
-	if errors.As(context.Cause(ctx), &lost) {
-		return lost
-	}
-	return nil
 }
 
 // stoppedError is why a run's context ended: somebody asked for it.

@@ -59,7 +59,23 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) 
 	if err != nil {
 		return running, work, err
 	}
-	return running, work, a.furnish(running, work, request, wanted, root)
+	return running, work, a.stopped(running, work, a.furnish(running, work, request, wanted, root))
+}
+
+// stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it up.
+func (a *Action) stopped(running context.Context, work *opened, err error) error {
+	var stop *stoppedError
+	if err == nil || !errors.As(context.Cause(running), &stop) {
+		return err
+	}
+	if work.ledger != nil && work.ledger.State().Records > 0 {
+		late, cancel := context.WithTimeout(context.WithoutCancel(running), leaseWait)
+		defer cancel()
+		end := &loop.End{Outcome: loop.Interrupted, Reason: stop.Error()}
+		_, ended := work.ledger.Append(late, loop.Record{Type: loop.Ended, At: a.Clock(), End: end})
+		a.warn("ending the run", ended)
+	}
+	return stop
 }
 
 // lease takes the task's lease, and the directory that everything of this job lies in.

@@ -112,11 +112,13 @@ func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
 	known := s.Post.PullComment != 0 || s.Post.Pull == 0 && s.Post.IssueComment != 0
 	wait := quiet - p.clock().Sub(p.at)
 	switch {
-	case p.late != nil: // it will show this
-		return nil
 	case p.spent >= mostAnIteration:
 		return nil
-	case known && wait > 0 && !p.gone:
+	case !known || p.gone: // a new one: the pull request has just been opened
+		p.settle()
+	case p.late != nil: // it will show this
+		return nil
+	case wait > 0:
 		p.late = time.AfterFunc(wait, func() { p.showLate(context.WithoutCancel(ctx)) })
 		p.spent++
 		return nil

@@ -183,7 +183,7 @@ echo turn >> "$TOLD"
 	if got := result.State.End.Until.Unix(); got < reset || got > reset+10 {
 		t.Errorf("it waits until %d, the reset is at %d", got, reset)
 	}
-	if w.show("ralph/issue-1", "half.txt") != "half\n" || strings.Contains(w.labels(), "ralph:") {
+	if w.show("ralph/issue-1", "half.txt") != "half\n" || w.labels() != "ralph:waiting" {
 		t.Errorf("the work is not kept, or the labels are wrong: %s", w.labels())
 	}
 	if bodies := w.bodies(w.gh.Pulls(owner, name)[0].Number); len(bodies) != 1 || !strings.Contains(bodies[0], "⏸️ Waiting for a usage limit's reset, 20") {

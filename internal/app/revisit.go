@@ -23,6 +23,9 @@ func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, cha
 	if err := change(running, work); err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
+	if lost := work.ledger.lost(); lost != nil {
+		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.ledger.State()}, lost
+	}
 	late, cancel := afterCancel(ctx)
 	defer cancel()
 	a.record(late, work, work.publisher.finish)

@@ -123,7 +123,7 @@ func (a *Action) take(ctx context.Context, work *opened, request event.Request, 
 func (a *Action) publisher(work *opened, ev event.Event) *publisher {
 	return &publisher{
 		hub: a.hub, view: work.view, rules: a.rules, labels: labels(ev), onto: work.shop.tree.BaseBranch(),
-		each: work.shop.settings.Comments == config.EachComment,
+		each:  work.shop.settings.Comments == config.EachComment,
 		clock: a.Clock, log: a.log,
 	}
 }
@@ -245,7 +245,12 @@ func (a *Action) owner() string {
 // notOpened answers a request that came to nothing.
 func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
 	var held *heldError
+	var stop *stoppedError
 	switch {
+	case errors.As(err, &stop):
+		a.Runner.Notice(a.mask(stop.Error()))
+		result := loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}
+		return result, a.outputs(result, "")
 	case errors.As(err, &held):
 		a.Runner.Notice(a.mask(held.reason))
 		a.warn("answering", a.answer(ctx, ev, upperFirst(held.reason)+"."))

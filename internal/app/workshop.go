@@ -250,16 +250,6 @@ func (c committer) Commit(ctx context.Context, since string, s loop.State) (loop
 	return c.tree.Commit(ctx, since, report.CommitMessage(s, *s.Last(), c.host))
 }
 
-// lease is how long a record holds the run: longer than any single step, so that a living run never looks dead.
-func (w *workshop) lease() time.Duration {
-	// From one record to the next there is at most one turn, or all checks and a review.
-	checks := w.settings.ReviewTimeout()
-	for _, g := range w.settings.Guardrails {
-		checks += w.settings.CheckTimeout(g)
-	}
-	return max(w.settings.TurnTimeout(), w.settings.Scaled(setupLimit), checks) + 5*time.Minute
-}
-
 func commandLines(guardrails []config.Guardrail) []string {
 	out := make([]string, len(guardrails))
 	for i, g := range guardrails {
