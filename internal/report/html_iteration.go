@@ -22,6 +22,7 @@ type htmlIteration struct {
 	Files                 []htmlFile
 	DiffNote              string
 	Violations            []string
+	Review, Asked         string // of a review of a plan's story: what it came to, and what it asks for
 	Said                  string // the agent's last words
 	Less                  string // one sentence on what is left out for want of room
 }
@@ -102,12 +103,24 @@ func (d Detail) shape(it *loop.Iteration, m measure, age int) htmlIteration {
 	if c := it.Commit; c != nil {
 		h.Files, h.DiffNote = d.files(it, m)
 		if c.Plan != nil {
-			for _, broken := range c.Plan.Violations[:min(len(c.Plan.Violations), mostChecks)] {
-				h.Violations = append(h.Violations, v.brief(broken.Text, 300))
-			}
+			v.advanced(&h, *c.Plan)
 		}
 	}
 	return h
+}
+
+// advanced adds what became of the plan.
+func (v View) advanced(h *htmlIteration, a loop.Advance) {
+	for _, broken := range a.Violations[:min(len(a.Violations), mostChecks)] {
+		h.Violations = append(h.Violations, v.brief(broken.Text, 300))
+	}
+	if a.Opinion == nil {
+		return
+	}
+	if h.Review = "changes requested"; a.Opinion.Approve {
+		h.Review = "approved"
+	}
+	h.Asked = shorten(v.printed(a.Opinion.Feedback), 4000)
 }
 
 // iterationFacts are what there is to say of an iteration in a line each.

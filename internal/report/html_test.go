@@ -74,12 +74,12 @@ func hostileRun(text string) Detail {
 	s.add(loop.Record{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Mode(text), Role: task.Role(text), Story: text})
 	s.turned(1, loop.Turn{Class: loop.Class(text), Reason: text, Text: text, Claim: loop.Claim{Done: true, Text: text}})
 	s.add(loop.Record{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: text, Tree: text, Note: text, Files: []loop.FileChange{{Path: text, Added: 1}},
-		Plan: &loop.Advance{Violations: []task.Violation{{Text: text}}}}})
+		Plan: &loop.Advance{Violations: []task.Violation{{Text: text}}, Opinion: &task.Opinion{Feedback: text}}}})
 	bad := fail(text, text, text)
 	bad.Findings, bad.Hash, bad.Role = []loop.Finding{{File: text, Line: 3, Message: text, Rule: text}, {Test: text, Message: text}}, text, task.Role(text)
 	s.judged(1, bad, loop.Verdict{Check: text, Severity: loop.Soft, Reason: text, Output: text}, loop.Verdict{Check: text, Skipped: text})
 	s.add(loop.Record{Type: loop.Paused, Pause: &loop.Pause{Until: s.at, Reason: text}})
-	s.add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Owner: text, Hint: text, Retry: true}})
+	s.add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Owner: text, Hint: text, Retry: true, Feedback: &loop.Feedback{By: text, Text: text}}})
 	s.add(loop.Record{Type: loop.Warned, Warning: text})
 	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: text}})
 	d := Detail{View: s.end(loop.Stuck, text, text), Records: s.records}

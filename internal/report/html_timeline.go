@@ -204,6 +204,9 @@ func (v View) resumed(r loop.Resume) string {
 	if r.Hint != "" {
 		text += ", with the hint: " + v.brief(r.Hint, 200)
 	}
+	if f := r.Feedback; f != nil {
+		text += ", for what " + or(v.brief(f.By, 60), "other workflows") + " asked to have changed"
+	}
 	return text
 }
 
