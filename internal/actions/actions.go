@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/sethvargo/go-githubactions"
@@ -39,12 +40,25 @@ func New(getenv func(string) string, stdout io.Writer) *Runner {
 // Inside reports whether there is a runner that obeys commands.
 func (r *Runner) Inside() bool { return r.inside }
 
-// Mask makes the runner replace a secret by *** in everything that is logged after it.
+// Mask makes the runner replace a secret by *** in everything that is logged after it. Of one with several lines, a key, each line is a
+// secret, too: what prints it prints it a line at a time. A line of a few characters is none, since it would be found everywhere.
 func (r *Runner) Mask(secret string) {
-	if secret != "" {
-		r.command(func() { r.action.AddMask(secret) }, "")
+	if secret == "" {
+		return
+	}
+	r.command(func() { r.action.AddMask(secret) }, "")
+	if !strings.Contains(secret, "\n") {
+		return
+	}
+	for line := range strings.Lines(secret) {
+		if line = strings.TrimSpace(line); len(line) >= leastLine {
+			r.command(func() { r.action.AddMask(line) }, "")
+		}
 	}
 }
+
+// leastLine is how many characters a line of a secret must have to be masked on its own.
+const leastLine = 8
 
 // Group folds what is logged until EndGroup under a title.
 func (r *Runner) Group(title string) {

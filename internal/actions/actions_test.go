@@ -21,7 +21,7 @@ func inside(out *bytes.Buffer) *Runner {
 func TestCommands(t *testing.T) {
 	var out bytes.Buffer
 	r := inside(&out)
-	r.Mask("s3cret\nkey")
+	r.Mask("s3cret line\r\n key")
 	r.Mask("")
 	r.Group("Iteration 1")
 	_, _ = r.Write([]byte("no line end"))
@@ -29,7 +29,7 @@ func TestCommands(t *testing.T) {
 	r.Notice("100% done\n::error::no")
 	r.Warning("w")
 	r.Error("e")
-	want := "::add-mask::s3cret%0Akey\n::group::Iteration 1\nno line end\n::endgroup::\n::notice::100%25 done%0A::error::no\n::warning::w\n::error::e\n"
+	want := "::add-mask::s3cret line%0D%0A key\n::add-mask::s3cret line\n::group::Iteration 1\nno line end\n::endgroup::\n::notice::100%25 done%0A::error::no\n::warning::w\n::error::e\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

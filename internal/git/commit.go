@@ -31,7 +31,7 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 		return loop.Commit{}, err
 	}
 	if notes = append(notes, more...); changed {
-		if err := t.commit(ctx, message); err != nil {
+		if err := t.commit(ctx, took.parent, message); err != nil {
 			return loop.Commit{}, err
 		}
 	}
@@ -60,9 +60,12 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	return c, nil
 }
 
-// commit commits the index. --allow-empty, because git would look through the working tree, submodules included, before it said that
-// there is nothing to commit.
-func (t *Tree) commit(ctx context.Context, message string) error {
+// commit commits the index on top of parent, which HEAD is at. --allow-empty, because git would look through the working tree, submodules
+// included, before it said that there is nothing to commit.
+func (t *Tree) commit(ctx context.Context, parent, message string) error {
+	if t.o.Sign != nil {
+		return t.commitSigned(ctx, parent, message)
+	}
 	_, _, err := t.git.run(ctx, call{in: strings.NewReader(message), args: []string{
 		"commit", "-q", "--allow-empty", "--allow-empty-message", "--no-verify", "--no-status", "--cleanup=whitespace", "-uno", "-F", "-"}})
 	if err != nil {

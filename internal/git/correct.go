@@ -261,8 +261,8 @@ func (t *Tree) commitOn(ctx context.Context, steady bool, puts, gone []entry, me
 	if tree = strings.TrimSpace(tree); err != nil || tree == t.headTree {
 		return t.head, tree, err
 	}
-	commit, _, err = t.git.run(ctx, call{in: strings.NewReader(message), args: []string{"commit-tree", tree, "-p", t.head, "-F", "-"}})
-	return strings.TrimSpace(commit), tree, err
+	commit, err = t.commitTree(ctx, tree, t.head, message)
+	return commit, tree, err
 }
 
 // inIndex makes an index hold entries, and others not. A directory gives way to a file of its name, and a file to a directory.

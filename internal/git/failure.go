@@ -17,6 +17,11 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 	if err != nil {
 		return "", fmt.Errorf("making the failure branch %s: %w", name, err)
 	}
+	if t.o.Sign != nil {
+		if commit, err = t.signAbove(ctx, ref, t.head); err != nil {
+			return "", fmt.Errorf("making the failure branch %s: %w", name, err)
+		}
+	}
 	if t.o.Remote.URL == "" {
 		return commit, nil
 	}

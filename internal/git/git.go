@@ -46,6 +46,8 @@ type Options struct {
 	Join bool
 	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
 	Secrets []string
+	// Sign signs every commit that the harness makes on a branch of the run's; the agent's own stay as they are. nil signs none (B-17).
+	Sign *Signer
 	// DryRun fetches and never pushes.
 	DryRun bool
 	Log    func(format string, args ...any) // nil is silent
@@ -75,6 +77,7 @@ type Tree struct {
 	owes                       bool   // Adopt is still to be called
 	record                     string // newest commit of the run record, "" before the first
 	by                         string // who commits: "Name <email>"
+	writer                     string // who the author of our commits is, in the same form
 	pushed                     pushed
 	leaving                    Lease               // to be deleted with the next push; see GiveBack
 	config                     map[string]fileText // a clone's configuration before the agent ran

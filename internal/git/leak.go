@@ -47,7 +47,7 @@ func (t *Tree) withhold(ctx context.Context, since, message string) (c loop.Comm
 	_, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", since)
 	switch exit(err) {
 	case 1:
-		if err := t.commit(ctx, message); err != nil {
+		if err := t.commit(ctx, since, message); err != nil {
 			return c, "", err
 		}
 	default:
@@ -91,12 +91,29 @@ type finder struct {
 func newFinder(secrets []string) *finder {
 	f := &finder{}
 	for _, s := range secrets {
-		if len(s) >= shortestSecret {
-			f.secrets = append(f.secrets, []byte(s))
-			f.longest = max(f.longest, len(s))
+		for _, s := range append(keyLines(s), s) {
+			if len(s) >= shortestSecret {
+				f.secrets = append(f.secrets, []byte(s))
+				f.longest = max(f.longest, len(s))
+			}
 		}
 	}
 	return f
+}
+
+// keyLines are the lines that a private key is known by, each on its own: in a diff every line has a mark before it. The first says what
+// kind of key it is, which it shares with others.
+func keyLines(secret string) []string {
+	if !strings.HasPrefix(secret, "-----BEGIN ") || !strings.Contains(secret, "PRIVATE KEY-----") {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(secret) {
+		if line = strings.TrimSpace(line); len(line) >= 40 && !strings.ContainsAny(line, "- :") {
+			lines = append(lines, line)
+		}
+	}
+	return lines[min(len(lines), 1):]
 }
 
 func (f *finder) Write(p []byte) (int, error) {

@@ -131,8 +131,7 @@ func (t *Tree) commitFiles(ctx context.Context, own []string, parent string, nam
 	if tree = strings.TrimSpace(tree); err != nil || tree == before {
 		return parent, err
 	}
-	commit, _, err = t.git.run(ctx, call{in: strings.NewReader(message), args: []string{"commit-tree", tree, "-p", parent, "-F", "-"}})
-	return strings.TrimSpace(commit), err
+	return t.commitTree(ctx, tree, parent, message)
 }
 
 // update makes an index hold files as they lie in the working tree, and not those that are not there.

@@ -29,6 +29,11 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	if err := t.replay(ctx, onto, from); err != nil {
 		return nil, err
 	}
+	if t.o.Sign != nil { // what is made again has lost its signature
+		if _, err := t.signAbove(ctx, t.ref(), onto); err != nil {
+			return nil, err
+		}
+	}
 	if m.Commit, err = t.between(ctx, onto, t.ref()); err != nil {
 		return nil, err
 	}

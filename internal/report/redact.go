@@ -34,8 +34,12 @@ func formsOf(secret string) []string {
 	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
 	if strings.Contains(secret, "\n") {
 		forms = append(forms, strings.ReplaceAll(secret, "\n", `\n`))
+		least := 20
+		if strings.Contains(secret, "PRIVATE KEY-----") { // its last line may be a short one
+			least = 8
+		}
 		for _, line := range strings.Split(secret, "\n") {
-			if line = strings.TrimSpace(line); len(line) >= 20 {
+			if line = strings.TrimSpace(line); len(line) >= least {
 				forms = append(forms, line)
 			}
 		}

@@ -53,6 +53,17 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
+// Whoever prints a key prints it a line at a time: each line is a secret, the short last one, too.
+func TestRedactorKnowsTheLinesOfAKey(t *testing.T) {
+	lines := []string{"-----BEGIN OPENSSH PRIVATE KEY-----", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW", "QyNTUxOQAAACDk3", "AAAAYQ==", "-----END OPENSSH PRIVATE KEY-----"}
+	redact := Redactor([]string{strings.Join(lines, "\r\n")})
+	for _, line := range lines[1:4] {
+		if got := redact("| " + line + " |"); got != "| [redacted] |" {
+			t.Errorf("%q is shown as %q", line, got)
+		}
+	}
+}
+
 // Whatever stands before a value, no six characters in a row of its base64 are left.
 func TestRedactorFindsBase64Anywhere(t *testing.T) {
 	const secret = "0123456789abcdefghijklmnop"
