@@ -98,7 +98,7 @@ type ask struct {
 
 // where the asks act: an issue, a pull request with a thread, a commit that CI has judged.
 type place struct {
-	issue, pull, draft  int
+	issue, pull         int
 	comment, first, job int64
 	review              int64
 }
