@@ -24,7 +24,7 @@ func IterationComment(v View, n int) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.line("%s", IterationMarker(v.State.Start.Run, n))
-		p.WriteString(fmt.Sprintf("### Iteration %s, %s\n", v.State.Of(n), v.who(it)))
+		p.line("### Iteration %s, %s", v.State.Of(n), v.who(it))
 		p.part(v.result(it) + "; " + v.done(it) + ".")
 		if said := withoutTag(it.Turn.Text); r.spec > 0 && strings.TrimSpace(said) != "" {
 			p.part("The agent said:\n\n" + v.quote(said, min(r.spec, 1<<10)))

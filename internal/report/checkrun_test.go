@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+func TestConclusions(t *testing.T) {
+	for outcome, want := range map[loop.Outcome]string{
+		loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", loop.Capped: "failure", loop.Stuck: "failure",
+		loop.Timeout: "failure", loop.Budget: "failure", loop.Invalid: "failure", loop.Failed: "failure",
+	} {
+		if got := CheckRunOf(begin(nil).end(outcome, "why", "")).Conclusion; got != want {
+			t.Errorf("%s is shown as %s, want %s", outcome, got, want)
+		}
+	}
+	if got := CheckRunOf(runningThird()); got.Conclusion != "" || got.Title != "🔄 Working: iteration 3 of 5" {
+		t.Errorf("a running run: %+v", got)
+	}
+}
+
+// TestAnnotatedFiles: which names of files are paths in the repository.
+func TestAnnotatedFiles(t *testing.T) {
+	v := View{Worktree: "/home/r/demo/", Redact: Redactor(nil)}
+	in := View{Worktree: "/home/r/demo", Dir: "sub/dir"}
+	for _, tt := range []struct {
+		v          View
+		file, want string
+	}{
+		{v, "a.go", "a.go"}, {v, "./x/../a.go", "a.go"}, {v, "/home/r/demo/x/a.go", "x/a.go"}, {v, "/home/r/demo2/a.go", ""}, {v, "/etc/passwd", ""},
+		{v, "../a.go", ""}, {v, "x/../../a.go", ""}, {v, "/home/r/demo/../x.go", ""}, {v, "", ""}, {v, ".", ""}, {v, "..", ""}, {v, "a\nb", ""}, {v, `C:\a.go`, ""},
+		{v, "https://x.y/z", ""}, {v, "file:/x", ""}, {v, "a\u202eb.go", ""}, {v, "a\x00", ""}, {v, "\xff", ""}, {v, ".git/config", ""}, {v, strings.Repeat("a/", 400), ""},
+		{v, "dir with space/é.go", "dir with space/é.go"}, {in, "a.go", "sub/dir/a.go"}, {in, "../a.go", "sub/a.go"}, {in, "../../../a.go", ""},
+		{in, "/home/r/demo/a.go", "a.go"}, {View{}, "/a.go", ""}, {View{}, "a.go", "a.go"}, {v, "..a/b", "..a/b"}, {v, ".github/x.yml", ".github/x.yml"},
+	} {
+		if got := tt.v.inRepository(tt.file); got != tt.want {
+			t.Errorf("%q in %q is %q, want %q", tt.file, tt.v.Dir, got, tt.want)
+		}
+	}
+}
+
+// However much the checks name, annotations stay within what GitHub takes, tell no secret, and those that block come first.
+func TestAnnotationsAreBounded(t *testing.T) {
+	secret := "sk-ant-api03-abcdefghijkl"
+	s := begin(nil)
+	var many []loop.Verdict
+	for i := range 10 {
+		c := fail(fmt.Sprintf("check %d %s", i, nasty), "x", strings.Repeat("f.go:1: é"+secret+"\n", 400))
+		if i%2 == 0 {
+			c.Severity = loop.Soft
+		}
+		for line := range 50 {
+			c.Findings = append(c.Findings, loop.Finding{File: "f.go", Line: 60*i + line - 1, Column: -1, Rule: nasty, Message: strings.Repeat("@x🙂 "+secret, 300)})
+		}
+		many = append(many, c)
+	}
+	many = append(many, loop.Verdict{Check: "skipped", Skipped: "x", Findings: []loop.Finding{{File: "s.go", Message: "x"}}}, loop.Verdict{Check: "passed", Pass: true, Findings: []loop.Finding{{File: "p.go", Message: "x"}}},
+		loop.Verdict{Check: "says", Severity: loop.Hard, Findings: []loop.Finding{{File: secret, Message: "x"}, {File: "empty.go"}}})
+	s.iterate(1, loop.Implement, "", many...)
+	v := s.end(loop.Stuck, "x", "")
+	v.Redact = Redactor(nil)
+	got := CheckRunOf(v)
+	if len(got.Annotations) != mostAnnotations || len(got.Title) > 800 {
+		t.Errorf("%d annotations", len(got.Annotations))
+	}
+	for i, a := range got.Annotations {
+		switch {
+		case a.Path != "f.go" || a.Line < 1 || a.Column < 0, a.Message == "", len(a.Message) > 64<<10, len(a.Title) > 800, len(a.Raw) > maxRaw, !utf8.ValidString(a.Message + a.Raw + a.Title):
+			t.Fatalf("annotation %d: %+v", i, a)
+		case strings.Contains(a.Message+a.Raw+a.Title, "sk-ant-"):
+			t.Fatalf("a secret: %+v", a)
+		case i > 0 && a.Level == "failure" && got.Annotations[i-1].Level == "warning":
+			t.Fatal("a failure comes after a warning")
+		}
+	}
+	s = begin(nil)
+	s.iterate(1, loop.Implement, "", many[1])
+	s.turning(2, loop.Implement)
+	s.turned(2, loop.Turn{Class: loop.OK})
+	if list := CheckRunOf(s.view()).Annotations; len(list) > 0 {
+		t.Errorf("%d annotations on lines of another commit", len(list))
+	}
+}

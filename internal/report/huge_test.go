@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// A timeline holds nothing that Mermaid would take for its own language, and stays below what it draws.
+func TestGantt(t *testing.T) {
+	line := regexp.MustCompile(`^(  section \d+ [\p{L}\p{N}_.,/… -]+|  (turn|review|check [\p{L}\p{N}_.,/… -]+) :(crit, |done, |active, )?-?\d+, \d+s|` + "```mermaid|gantt|  dateFormat x|  axisFormat %H:%M|```" + `)$`)
+	for name, v := range map[string]View{"hostile": hostile(), "long": huge(1000), "plan": planHostile(), "ordinary": done()} {
+		md := v.gantt(1000)
+		if len(md) > 50_000 || strings.Count(md, "  section ") > mostSections || !strings.HasPrefix(md, "```mermaid\ngantt\n") {
+			t.Errorf("%s: %d bytes, %d sections", name, len(md), strings.Count(md, "  section "))
+		}
+		for _, l := range strings.Split(strings.TrimRight(md, "\n"), "\n") {
+			if !line.MatchString(l) {
+				t.Errorf("%s: %q", name, l)
+			}
+		}
+	}
+	if got := begin(nil).view().gantt(10); got != "" {
+		t.Errorf("of no iteration: %q", got)
+	}
+}
+
+// huge is a run of n iterations in which every name and every output is long and of many bytes a character.
+func huge(n int) View {
+	name := strings.Repeat("名🙂`|@x<", 25)
+	s := begin(func(start *loop.Start) {
+		start.MaxIterations, start.Spec, start.Title, start.Agent, start.Asked = n, strings.Repeat(name+"\n", 200), name, name, name
+		start.Checks = slices.Repeat([]string{name}, 100)
+	})
+	s.add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Feedback: &loop.Feedback{By: name, Text: name, Items: slices.Repeat([]loop.Remark{{ID: 9, By: name, Path: name, Text: name}}, 200)}}})
+	for i := 1; i <= n; i++ {
+		var files []loop.FileChange
+		for j := range 50 {
+			files = append(files, loop.FileChange{Path: fmt.Sprint(name, i%5, j), Added: 1})
+		}
+		s.turning(i, loop.Implement)
+		s.turned(i, loop.Turn{Class: loop.OK, Text: strings.Repeat(name, 20)})
+		s.committed(i, files...)
+		bad := fail(name, name, strings.Repeat(name+"\n", 100))
+		bad.Findings = slices.Repeat([]loop.Finding{{File: name, Line: 3, Message: name, Rule: name}}, 50)
+		s.judged(i, slices.Repeat([]loop.Verdict{bad}, 30)...)
+	}
+	v := s.end(loop.Capped, name, "wip/ralph-fail-issue-42-20261121-054000")
+	v.Template = strings.Repeat("## "+name+"\n"+name+"\n", 200)
+	v.ReportURL = v.State.RunURL + "#artifacts"
+	return v
+}
+
+// A report of a thousand long iterations still fits, reads as one, and says what it does not show.
+func TestHuge(t *testing.T) {
+	v := huge(1000)
+	for name, md := range views(v) {
+		limit := commentLimit
+		if name == "body" || name == "template" {
+			limit = pullLimit
+		}
+		if len(md) > limit || !utf8.ValidString(md) {
+			t.Errorf("the %s has %d bytes, valid: %v", name, len(md), utf8.ValidString(md))
+		}
+		for _, p := range inertness(md) {
+			t.Errorf("%s: %.300s", name, p)
+		}
+	}
+	md := Comment(v)
+	for _, p := range broken(md, v.State.Start.Run) {
+		t.Error(p)
+	}
+	if !strings.Contains(md, "earlier iterations not shown, ") || !strings.Contains(md, "❌ Stopped: all 1000 iterations are used up") {
+		t.Errorf("the comment says little: %.400s", md)
+	}
+}
