@@ -264,11 +264,15 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 	if err != nil {
 		return git.Options{}, err
 	}
+	sign, err := git.NewSigner(a.Inputs.SigningKey)
+	if err != nil {
+		return git.Options{}, invalid("input signing_key %w", err)
+	}
 	return git.Options{
 		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
 		Env:      proc.Environment(a.Parent, proc.Allowed), // a git process needs none of the job's secrets
 		Identity: git.Identity{Name: "ralph", Email: a.hub.Self() + "@users.noreply." + a.host()},
-		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun,
+		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun, Sign: sign,
 		Secrets: append(append(secretsIn(a.Env, a.Parent), a.Inputs.Secrets()...), token),
 	}, nil
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,6 +122,9 @@ func (in Inputs) contradictions() []string {
 	if (in.AppID != 0) != (in.AppPrivateKey != "") {
 		problems = append(problems, "inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.")
 	}
+	if in.SigningKey != "" && !isPrivateKey(in.SigningKey) {
+		problems = append(problems, "input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.")
+	}
 	if strings.ContainsAny(in.TriggerPhrase, " \t\n") {
 		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; allowed is one word, such as \"/ralph\".", show(in.TriggerPhrase)))
 	}
@@ -133,6 +137,12 @@ func (in Inputs) contradictions() []string {
 		}
 	}
 	return problems
+}
+
+// isPrivateKey reports whether a text has the form of one. What is in it, git's door finds out.
+func isPrivateKey(text string) bool {
+	block, _ := pem.Decode([]byte(text))
+	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
 }
 
 // Layer is the part of the inputs that is settings, under the keys of a settings file. What was not given is not in it.

@@ -64,6 +64,7 @@ func TestInputProblems(t *testing.T) {
 		{map[string]string{"INPUT_PLAN": "/etc/passwd"}, `input plan is "/etc/passwd"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
 		{map[string]string{"INPUT_REVIEW_CAP": "101"}, `input review_cap is "101"; allowed is a whole number from 1 to 100.`},
 		{map[string]string{"INPUT_APP_PRIVATE_KEY": key}, `inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.`},
+		{map[string]string{"INPUT_SIGNING_KEY": key}, `input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.`},
 		{map[string]string{"INPUT_TRIGGER_PHRASE": "hey ralph"}, `input trigger_phrase is "hey ralph"; allowed is one word, such as "/ralph".`},
 		{map[string]string{"INPUT_ALLOWED_BOTS": "*"}, `input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
 		{map[string]string{"INPUT_AGENT_ARGS": `-c "a`}, `input agent_args: a quote is not closed; allowed are arguments as a shell reads them.`},

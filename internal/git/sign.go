@@ -17,9 +17,12 @@ import (
 // environment ever holds it, which is why git does not sign here.
 type Signer struct{ key ssh.Signer }
 
-// NewSigner reads a private key as ssh-keygen writes it: ed25519, ecdsa or rsa, without a passphrase. Its error says what is wrong with the
-// key, as the end of a sentence that begins with the key's name, and quotes nothing of it.
+// NewSigner reads a private key as ssh-keygen writes it: ed25519, ecdsa or rsa, without a passphrase. No key, "", is no signer: nil. Its
+// error says what is wrong with the key, as the end of a sentence that begins with the key's name, and quotes nothing of it.
 func NewSigner(privateKey string) (*Signer, error) {
+	if privateKey == "" {
+		return nil, nil
+	}
 	key, err := ssh.ParsePrivateKey([]byte(privateKey))
 	var locked *ssh.PassphraseMissingError
 	switch {

@@ -187,13 +187,15 @@ func TestUnusableSigningKeys(t *testing.T) {
 		"a public PEM":     {string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})), "no SSH private key"},
 		"its own words":    {"hunter2hunter2", "no SSH private key"},
 		"the half of one":  {good[:len(good)/2], "no SSH private key"},
-		"an empty one":     {"", "no SSH private key"},
 		"spoilt in itself": {strings.Replace(good, "b3BlbnNzaC1", "b3BlbnNzaD1", 1), "no SSH private key"},
 	} {
 		_, err := NewSigner(c.key)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || c.key != "" && strings.Contains(err.Error(), c.key[:min(len(c.key), 8)]) && c.key[:1] != "-" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if none, err := NewSigner(""); none != nil || err != nil {
+		t.Errorf("no key: %v, %v", none, err)
 	}
 	for name, form := range map[string]string{"without a last line end": strings.TrimSpace(good), "of Windows": strings.ReplaceAll(good, "\n", "\r\n"),
 		"PKCS1": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))} {
