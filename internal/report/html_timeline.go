@@ -45,7 +45,7 @@ const (
 )
 
 func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
-	longest := time.Second
+	longest := time.Millisecond
 	for _, it := range its {
 		longest = max(longest, total(it))
 	}
