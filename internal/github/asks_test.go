@@ -1,0 +1,151 @@
+package github
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// ask is one thing that a client does, for the kth time, and how much of it there is afterwards: at most one, whatever goes wrong. A nil
+// made is a read.
+type ask struct {
+	name string
+	do   func(s *stage, c *Client, k int) error
+	made func(s *stage, k int) int
+}
+
+// where the asks act: an issue, a pull request with a thread, a commit that CI has judged.
+type place struct {
+	issue, pull         int
+	comment, first, job int64
+	review              int64
+}
+
+func (s *stage) place() place {
+	var p place
+	p.issue = s.AddIssue(owner, name, fake.Issue{Title: "t", Author: "alice", Labels: []string{"ralph", "old"}})
+	p.comment = s.AddComment(owner, name, p.issue, fake.Comment{Author: "alice", Body: "c"})
+	p.pull = s.pull("ralph/1")
+	p.first = s.AddReviewComment(owner, name, p.pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
+	p.review = s.ReviewComments(owner, name, p.pull)[0].ReviewID
+	text := logged("##[error]no")
+	_, jobs := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure", Log: &text}}})
+	p.job = jobs[0]
+	return p
+}
+
+func errOf[T any](_ T, err error) error { return err }
+
+func one(ok bool) int {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+// asks are everything that the client does.
+func asks(t *testing.T, p place) []ask {
+	ctx := t.Context()
+	mark := func(k int) string { return fmt.Sprintf("<!-- %d -->", k) }
+	return []ask{
+		{"Gather", func(_ *stage, c *Client, _ int) error {
+			_, _, err := c.Gather(ctx, event.Event{Kind: event.Labeled, Sender: event.Actor{Login: "alice"}, Label: "ralph", Issue: &event.Issue{Number: p.issue}})
+			return err
+		}, nil},
+		{"Issue", func(_ *stage, c *Client, _ int) error { return errOf(c.Issue(ctx, p.issue)) }, nil},
+		{"File", func(_ *stage, c *Client, _ int) error {
+			_, _, err := c.File(ctx, "main", "README.md")
+			return err
+		}, nil},
+		{"Labeller", func(_ *stage, c *Client, _ int) error {
+			_, _, err := c.Labeller(ctx, p.issue, "ralph")
+			return err
+		}, nil},
+		{"Comments", func(_ *stage, c *Client, _ int) error { return errOf(c.Comments(ctx, p.issue)) }, nil},
+		{"Queued", func(_ *stage, c *Client, _ int) error { return errOf(c.Queued(ctx, "ralph")) }, nil},
+		{"FindPull", func(_ *stage, c *Client, _ int) error { return errOf(c.FindPull(ctx, "ralph/1")) }, nil},
+		{"FindComment", func(_ *stage, c *Client, _ int) error { return errOf(c.FindComment(ctx, p.issue, "c")) }, nil},
+		{"FindReply", func(_ *stage, c *Client, _ int) error { return errOf(c.FindReply(ctx, p.pull, p.first, "c")) }, nil},
+		{"LastEdited", func(_ *stage, c *Client, _ int) error { return errOf(c.LastEdited(ctx, p.issue)) }, nil},
+		{"Threads", func(_ *stage, c *Client, _ int) error { return errOf(c.Threads(ctx, p.pull)) }, nil},
+		{"ReviewRemarks", func(_ *stage, c *Client, _ int) error { return errOf(c.ReviewRemarks(ctx, p.pull, p.review)) }, nil},
+		{"Builds", func(s *stage, c *Client, _ int) error { return errOf(c.Builds(ctx, s.sha, "ralph")) }, nil},
+		{"BuildLog", func(_ *stage, c *Client, _ int) error {
+			_, _, err := c.BuildLog(ctx, Build{Name: "test", CheckRun: p.job, JobID: p.job})
+			return err
+		}, nil},
+		{"Labels", func(_ *stage, c *Client, _ int) error { return errOf(c.Labels(ctx)) }, nil},
+		{"React", func(_ *stage, c *Client, _ int) error {
+			return c.React(ctx, event.Event{Issue: &event.Issue{Number: p.issue}, Comment: &event.Comment{ID: p.comment}}, "eyes")
+		}, func(s *stage, _ int) int { return len(s.Comments(owner, name, p.issue)[0].Reactions) }},
+		{"Comment", func(_ *stage, c *Client, k int) error { return errOf(c.Comment(ctx, p.issue, mark(k)+"\nhello")) }, func(s *stage, k int) int {
+			n := 0
+			for _, c := range s.Comments(owner, name, p.issue) {
+				n += one(strings.HasPrefix(c.Body, mark(k)))
+			}
+			return n
+		}},
+		{"EditComment", func(_ *stage, c *Client, _ int) error { return c.EditComment(ctx, p.comment, "edited") }, nil},
+		{"Reply", func(_ *stage, c *Client, k int) error { return errOf(c.Reply(ctx, p.pull, p.first, mark(k)+"\nhello")) }, func(s *stage, k int) int {
+			n := 0
+			for _, c := range s.ReviewComments(owner, name, p.pull) {
+				n += one(strings.HasPrefix(c.Body, mark(k)))
+			}
+			return n
+		}},
+		{"AddLabel", func(_ *stage, c *Client, k int) error { return c.AddLabel(ctx, p.issue, fmt.Sprint("label-", k)) }, func(s *stage, k int) int {
+			n := 0
+			for _, l := range s.Issue(owner, name, p.issue).Labels {
+				n += one(l == fmt.Sprint("label-", k))
+			}
+			return n
+		}},
+		{"RemoveLabel", func(_ *stage, c *Client, _ int) error { return c.RemoveLabel(ctx, p.issue, "old") }, nil},
+		{"MakeLabel", func(_ *stage, c *Client, k int) error { return c.MakeLabel(ctx, fmt.Sprint("made-", k), "ededed", "d") }, func(s *stage, k int) int {
+			n := 0
+			for _, l := range s.RepoLabels(owner, name) {
+				n += one(l == fmt.Sprint("made-", k))
+			}
+			return n
+		}},
+		{"OpenPull", func(s *stage, c *Client, k int) error {
+			branch := fmt.Sprint("open/", k)
+			if s.BranchSHA(owner, name, branch) == "" {
+				s.branch(branch)
+			}
+			return errOf(c.OpenPull(ctx, PullRequest{Title: "P", Body: "B", Head: branch, Base: "main", Draft: true}))
+		}, func(s *stage, k int) int { return s.pullsOf(fmt.Sprint("open/", k)) }},
+		{"EditPull", func(_ *stage, c *Client, _ int) error { return c.EditPull(ctx, p.pull, "P2", "B2") }, nil},
+		{"ReadyPull", func(s *stage, c *Client, _ int) error { return c.ReadyPull(ctx, s.Pulls(owner, name)[0].NodeID) }, nil},
+		{"PutCheckRun", func(s *stage, c *Client, k int) error {
+			run := s.ralphRun(60)
+			run.ExternalID, run.Name = fmt.Sprint("run-", k), fmt.Sprint("ralph-", k)
+			return errOf(c.PutCheckRun(ctx, run))
+		}, func(s *stage, k int) int {
+			n := 0
+			for _, r := range s.CheckRuns(owner, name, s.sha) {
+				if r.ExternalID == fmt.Sprint("run-", k) {
+					n += 1 + one(len(r.Annotations) > 60)
+				}
+			}
+			return n
+		}},
+		{"WriteFileByPull", func(_ *stage, c *Client, k int) error {
+			return errOf(c.WriteFileByPull(ctx, fmt.Sprint("write/", k), "ralph.txt", []byte("text"), "Add it", "B"))
+		}, func(s *stage, k int) int { return s.pullsOf(fmt.Sprint("write/", k)) }},
+	}
+}
+
+// branch is one with a commit of its own.
+func (s *stage) branch(name string) { s.commit(name, "x.txt", name) }
+
+func (s *stage) pullsOf(branch string) int {
+	n := 0
+	for _, p := range s.Pulls(owner, name) {
+		n += one(p.Head == branch)
+	}
+	return n
+}
