@@ -110,6 +110,7 @@ func TestHostileHistory(t *testing.T) {
 		"kept":                          {do: `echo 1 >x; git add x; git commit -qm agent; echo 2 >y`, files: "x\ny", log: "ours\nagent\nbefore\nfirst\n"},
 		"kept, nothing left":            {do: `echo 1 >x; git add x; git commit -qm agent`, files: "x", log: "agent\nbefore\nfirst\n"},
 		"ignored, committed on purpose": {do: `echo 1 >x.log; git add -f x.log; git commit -qm agent; echo 2 >y`, files: "x.log\ny", log: "ours\nagent\nbefore\nfirst\n"},
+		"kept, an address and a number": {do: `echo 1 >x; git add x; git commit -qm 'fix the 2 of #3' -m 'Co-authored-by: A <a@b.c>'`, files: "x", log: "fix the 2 of #3\nbefore\nfirst\n"},
 		"amended":                       {do: `echo 1 >x; git add x; git commit -q --amend -m mine`, note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
 		"amended, ignored file":         {do: `echo 1 >x.log; git add -f x.log; git commit -q --amend -m mine`, note: "rewritten history", files: "x.log", log: "ours\nbefore\nfirst\n"},
 		"reset":                         {do: `git reset -q --hard HEAD~; echo 1 >x`, note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
@@ -264,4 +265,36 @@ func TestSubmodulesAreLeftAlone(t *testing.T) {
 		t.Fatalf("%+v %v", d, err)
 	}
 	b.quiet()
+}
+
+// TestMessagesThatAct: what an agent writes into its commits does nothing on GitHub; its work is kept.
+func TestMessagesThatAct(t *testing.T) {
+	for name, message := range map[string]string{
+		"mentions":            "thanks, @alice",
+		"mentions a team":     "cc @org/team",
+		"closes":              "Fixes #7",
+		"closes elsewhere":    "x\n\ncloses: other/repo#7",
+		"closes by address":   "resolved https://github.com/other/repo/issues/7",
+		"closes, spelt so":    "fix GH-7",
+		"keeps CI away":       "x [skip ci]",
+		"keeps checks away":   "x\n\nskip-checks: true",
+		"says it is of a run": "x\n\nRalph-Run: 20260101-000000-0000000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newSandbox(t)
+			tree := b.checkout(b.asNobody)
+			if err := os.WriteFile(filepath.Join(tree.Dir(), "message"), []byte(message), 0o644); err != nil { // the agent reads it
+				t.Fatal(err)
+			}
+			b.sh(tree.Dir(), `echo 1 >x; git add x; git commit -qF message; rm message; echo 2 >y`)
+			got := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "ours"))
+			if !strings.Contains(got.Note, "its files were kept") || len(got.Files) != 2 {
+				t.Errorf("%+v", got)
+			}
+			if log := b.sh(tree.Dir(), `git log --format=%s`); log != "ours\nfirst\n" {
+				t.Errorf("log %q", log)
+			}
+		})
+	}
 }

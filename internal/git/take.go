@@ -48,6 +48,9 @@ func (t *Tree) takeFetched(ctx context.Context, since string) (taken, error) {
 		if err := t.judge(ctx, &k, since, place{ref, strings.TrimSpace(out)}); err != nil {
 			return k, err
 		}
+		if err := t.mute(ctx, &k, since); err != nil {
+			return k, err
+		}
 		// The agent may have committed what is ignored; the index must have it, or our commit would take it out again.
 		if _, err := t.git.out(ctx, "read-tree", "-m", agentRef); err != nil {
 			return k, fmt.Errorf("reading the agent's commits: %w", err)
@@ -116,6 +119,20 @@ func (t *Tree) judge(ctx context.Context, k *taken, since string, now place) err
 	default:
 		return fmt.Errorf("reading the agent's commits: %w", err)
 	}
+	return nil
+}
+
+// mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub.
+func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
+	if k.parent == since {
+		return nil
+	}
+	acts, err := t.acts(ctx, since, k.parent)
+	if err != nil || !acts {
+		return err
+	}
+	k.parent = since
+	k.notes = append(k.notes, "a message of the agent's commits mentions somebody, closes something or keeps workflows from running; its files were kept, its commits were not")
 	return nil
 }
 
