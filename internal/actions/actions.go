@@ -2,6 +2,7 @@
 package actions
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -83,10 +84,15 @@ func (r *Runner) Error(message string) {
 	r.command(func() { r.action.Errorf("%s", message) }, "error: "+message+"\n")
 }
 
-// Write logs a part of the log between the commands of this package, never within one.
+// Write logs a part of the log between the commands of this package, never within one. It is text: what looks like a command in it is
+// not obeyed, whether StopCommands was called or not.
 func (r *Runner) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.inside && r.token == "" && (bytes.Contains(p, []byte("::")) || bytes.Contains(p, []byte("##["))) {
+		r.stop()
+		defer r.resume()
+	}
 	return r.out.Write(p)
 }
 

@@ -58,8 +58,8 @@ func TestOutsideOfARunner(t *testing.T) {
 func obeyed(log string) []string {
 	var found []string
 	token := ""
-	for line := range strings.Lines(log) {
-		line = strings.TrimSuffix(line, "\n")
+	for _, line := range strings.FieldsFunc(log, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line = strings.TrimLeft(line, " ")
 		switch {
 		case token != "":
 			if line == "::"+token+"::" {
@@ -67,7 +67,7 @@ func obeyed(log string) []string {
 			}
 		case strings.HasPrefix(line, "::stop-commands::"):
 			token = strings.TrimPrefix(line, "::stop-commands::")
-		case strings.HasPrefix(line, "::"):
+		case strings.HasPrefix(line, "::") || strings.Contains(line, "##["):
 			found = append(found, line)
 		}
 	}
@@ -93,6 +93,27 @@ func TestForeignOutputIsNotObeyed(t *testing.T) {
 	tokens := regexp.MustCompile(`::stop-commands::ralph-[0-9a-f]{32}\n`).FindAllString(out.String(), -1)
 	if len(tokens) != 2 || tokens[0] == tokens[1] {
 		t.Errorf("each stop has a token of its own: %q", tokens)
+	}
+}
+
+// TestOwnLogIsText: what ralph itself logs may hold words of others.
+func TestOwnLogIsText(t *testing.T) {
+	var out bytes.Buffer
+	r := inside(&out)
+	for _, line := range []string{"nothing to do: x\n::add-mask::a\n", " ::stop-commands::a\n", "reading ##[add-mask]a: no\n", "x\r::error::a\n"} {
+		_, _ = r.Write([]byte(line))
+	}
+	r.Notice("ours")
+	if got := strings.Join(obeyed(out.String()), "|"); got != "::notice::ours|" {
+		t.Errorf("the runner would obey %s of\n%s", got, out.String())
+	}
+	if n := strings.Count(out.String(), "::stop-commands::ralph-"); n != 4 {
+		t.Errorf("%d times stopped, want 4:\n%s", n, out.String())
+	}
+	out.Reset()
+	_, _ = r.Write([]byte("a: plain line\n"))
+	if out.String() != "a: plain line\n" {
+		t.Errorf("a plain line is logged as %q", out.String())
 	}
 }
 
