@@ -99,7 +99,7 @@ func parseBare(d Delivery, kind event.Kind) (event.Event, error) {
 		}
 	}
 	name := d.Name
-	if p.Action != "" {
+	if p.Action != "" && d.Name != "repository_dispatch" { // its action is any text that whoever sent it liked
 		name += "." + p.Action
 	}
 	ev := event.Event{Kind: kind, Name: name, Repo: repo(p.Repository), Sender: actor(p.Sender), At: d.At}

@@ -52,8 +52,9 @@ var handmade = []delivered{
 	{"a service on a fork", "check_suite", `"action":"completed","check_suite":{"head_branch":null,"head_sha":"abc","conclusion":"success","app":{"name":"Buildkite"}}`,
 		"built check_suite.completed Buildkite success  abc https://github.com/alice/demo/commit/abc/checks fork"},
 	{"a dispatch by a program", "repository_dispatch", `"action":"ralph","branch":"trunk","client_payload":{"issue":4,"hint":"now","fresh":"true"}`,
-		"dispatched repository_dispatch.ralph {Issue:4 Prompt: Plan: Hint:now Fresh:true MaxIterations:0}"},
-	{"a dispatch of another type", "repository_dispatch", `"action":"deploy","client_payload":{"ref":"x"}`, "other repository_dispatch.deploy"},
+		"dispatched repository_dispatch {Issue:4 Prompt: Plan: Hint:now Fresh:true MaxIterations:0}"},
+	{"a dispatch of another type", "repository_dispatch", `"action":"deploy","client_payload":{"ref":"x"}`, "other repository_dispatch"},
+	{"a dispatch of a type that is none", "repository_dispatch", `"action":"x\n::set-env name=PATH::y","client_payload":{}`, "other repository_dispatch"},
 	{"a dispatch by hand", "workflow_dispatch", `"ref":"refs/heads/trunk","workflow":".github/workflows/ralph.yml","inputs":{"issue":"4"}`, "dispatched workflow_dispatch"},
 }
 

@@ -44,7 +44,7 @@ func TestShapesOfTheStandIn(t *testing.T) {
 		{"workflow", "workflow_run", gh.WorkflowRunPayload("alice", "demo", run), "built workflow_run.completed CI failure ralph/issue-1 " + sha},
 		{"workflow in a fork", "workflow_run", gh.WorkflowRunPayload("alice", "demo", forked), "built workflow_run.completed CI success ralph/issue-1 " + sha},
 		{"dispatch", "repository_dispatch", gh.RepositoryDispatchPayload("alice", "demo", "alice", "ralph", map[string]any{"issue": 1, "fresh": true}),
-			"dispatched repository_dispatch.ralph {Issue:1 Prompt: Plan: Hint: Fresh:true MaxIterations:0}"},
+			"dispatched repository_dispatch {Issue:1 Prompt: Plan: Hint: Fresh:true MaxIterations:0}"},
 	} {
 		ev, err := ParseEvent(Delivery{Name: tt.event, Payload: tt.payload, Repository: "alice/demo", At: noon})
 		if got := told(ev); err != nil || !strings.HasPrefix(got, tt.want) {

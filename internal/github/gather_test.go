@@ -54,6 +54,21 @@ func TestWhoIsLookedUp(t *testing.T) {
 	}
 }
 
+// TestNoLogin: a name that no account can have is not asked for, since it would be read as a part of the address; it is no permission.
+func TestNoLogin(t *testing.T) {
+	s := newStage(t)
+	c := s.client()
+	for _, login := range []string{"alice/permission?", "alice#", "../alice", "al ice", "alice%2f", "älice", "alice.b"} {
+		facts := event.Facts{Permissions: map[string]event.Permission{}}
+		if c.CanWrite(t.Context(), &facts, login) || facts.Permissions[strings.ToLower(login)].Err == nil || s.asked() != "" {
+			t.Errorf("%s: %+v, asked for %q", login, facts, s.asked())
+		}
+	}
+	if facts := (event.Facts{Permissions: map[string]event.Permission{}}); !c.CanWrite(t.Context(), &facts, "alice") || s.asked() != "alice" {
+		t.Errorf("alice: %+v, asked for %q", facts, s.asked())
+	}
+}
+
 // TestForksAreAskedForOnce: the payload of a pull request's own event says where its head is, that of a comment does not.
 func TestForksAreAskedForOnce(t *testing.T) {
 	s := newStage(t)
