@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
+	"os"
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/app"
@@ -9,10 +12,21 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-type actionCommand struct{}
+type actionCommand struct {
+	EventName string `placeholder:"NAME" help:"With --dry-run: the name of the event, such as issues or issue_comment. Default: GITHUB_EVENT_NAME."`
+	Event     string `placeholder:"FILE" help:"With --dry-run: the payload of the event; - is standard input. Default: the file that GITHUB_EVENT_PATH names."`
+	DryRun    bool   `help:"Say what the event would come to, and why: nothing is written, and no agent is asked. With GITHUB_TOKEN or GH_TOKEN, GitHub is asked what the payload does not tell."`
+	JSON      bool   `name:"json" help:"With --dry-run: print it as one JSON object."`
+}
 
 // Run implements ralph action. In a job, waiting and refusals are no failures: the exit code is 0 for them (C20).
-func (actionCommand) Run(ctx context.Context, p process) error {
+func (c *actionCommand) Run(ctx context.Context, p process) error {
+	switch {
+	case c.DryRun:
+		return c.replay(ctx, p)
+	case c.EventName != "" || c.Event != "" || c.JSON:
+		return &endedError{loop.Invalid.ExitCode(), errors.New("flags --event-name, --event and --json go with --dry-run: a run from a payload of your own would be one for real; the event of a job is read from its environment")}
+	}
 	environ := environment(p.environ)
 	runner := actions.New(func(name string) string { return environ[name] }, p.out)
 	env, err := config.ReadEnvironment(environ)
@@ -37,4 +51,65 @@ func (actionCommand) Run(ctx context.Context, p process) error {
 		return nil
 	}
 	return &endedError{result.Outcome.ExitCode(), err}
+}
+
+// replay says what an event would come to. Its exit code says whether the payload could be read, whatever that comes to.
+func (c *actionCommand) replay(ctx context.Context, p process) error {
+	told, err := c.explain(ctx, p)
+	switch {
+	case ctx.Err() != nil:
+		return &endedError{loop.Interrupted.ExitCode(), nil}
+	case err != nil:
+		return &endedError{loop.Invalid.ExitCode(), err}
+	case c.JSON:
+		_, err = p.out.Write(plainJSON(told))
+		return err
+	}
+	return told.Tell(p.out)
+}
+
+func (c *actionCommand) explain(ctx context.Context, p process) (app.Explained, error) {
+	environ := environment(p.environ)
+	env, err := config.ReadEnvironment(environ)
+	if err != nil {
+		return app.Explained{}, err
+	}
+	inputs, err := config.ReadInputs(environ)
+	if err != nil {
+		return app.Explained{}, err
+	}
+	if c.EventName != "" {
+		env.EventName = c.EventName
+	}
+	switch c.Event {
+	case "":
+	case "-":
+		file, err := stored(p.in)
+		if err != nil {
+			return app.Explained{}, err
+		}
+		defer os.Remove(file)
+		env.EventPath = file
+	default:
+		env.EventPath = from(p.dir, c.Event)
+	}
+	if env.EventName == "" || env.EventPath == "" {
+		return app.Explained{}, errors.New("which event is meant is not known: give --event-name NAME and --event FILE, such as --event-name issues --event payload.json")
+	}
+	runner := actions.New(func(string) string { return "" }, io.Discard) // a dry run says nothing to a runner
+	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
+	return a.Explain(ctx, p.dir)
+}
+
+// mostPayload is more than GitHub sends.
+const mostPayload = 32 << 20
+
+// stored copies standard input to a file.
+func stored(in io.Reader) (string, error) {
+	file, err := os.CreateTemp("", "ralph-event-")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(file, io.LimitReader(in, mostPayload))
+	return file.Name(), errors.Join(err, file.Close())
 }

@@ -1,0 +1,188 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// hubPlace is a repository on GitHub: where its pages and its API are, and the token that it is asked with.
+type hubPlace struct {
+	repo               event.Repo
+	page, api, graphql string // without a slash at their end
+	token              string // empty: none that may be sent there
+	here               bool   // the directory is in a clone of it
+}
+
+// remote is what the address of a clone's remote says.
+type remote struct {
+	host string // "github.com", "ghe.example:8443"; empty in an address that names none
+	repo event.Repo
+}
+
+// findHub finds the repository: the one that is named (OWNER/NAME, HOST/OWNER/NAME or an address), GITHUB_REPOSITORY's, or that of the
+// clone. Where it is follows from GITHUB_API_URL, else from the host (B-31). A token in GITHUB_TOKEN or GH_TOKEN is sent to github.com,
+// to *.ghe.com and to a host that somebody has named; a clone's remote alone sends it nowhere else.
+func findHub(ctx context.Context, env config.Environment, parent []string, dir, named string) (hubPlace, error) {
+	var origin remote
+	if address, err := git.RemoteURL(ctx, top(ctx, dir, parent), parent); err == nil {
+		origin, _ = parseRemote(address)
+	}
+	at, chosen, err := whichHub(env, origin, named)
+	if err != nil {
+		return hubPlace{}, err
+	}
+	p := hubPlace{repo: at.repo, here: sameRepo(at.repo, origin.repo)}
+	said := func(name string) string { return strings.TrimSuffix(proc.Value(parent, name), "/") }
+	if api := said("GITHUB_API_URL"); api != "" {
+		p.api, p.graphql, p.page, chosen = api, said("GITHUB_GRAPHQL_URL"), said("GITHUB_SERVER_URL"), true
+	} else {
+		p.api = apiOf(at.host)
+	}
+	if p.graphql == "" {
+		p.graphql = strings.TrimSuffix(p.api, "/v3") + "/graphql"
+	}
+	if p.page == "" {
+		p.page = "https://" + at.host
+	}
+	p.token = tokenFor(at.host, chosen, said)
+	return p, nil
+}
+
+// whichHub says which repository is meant, and whether somebody has chosen its host.
+func whichHub(env config.Environment, origin remote, named string) (at remote, chosen bool, err error) {
+	switch {
+	case named != "":
+		var ok bool
+		if at, ok = parseNamed(named); !ok {
+			return at, false, invalid("flag --repo is %q; allowed are OWNER/NAME and HOST/OWNER/NAME, such as alice/demo", named)
+		}
+		chosen = at.host != ""
+	case env.Repository != "":
+		at.repo.Owner, at.repo.Name, _ = strings.Cut(env.Repository, "/")
+	case origin.repo.Owner != "":
+		at = origin
+	default:
+		return at, false, invalid("which repository is meant is not known: change into a clone of it, or name it with --repo OWNER/NAME")
+	}
+	if at.host == "" && sameRepo(at.repo, origin.repo) {
+		at.host = origin.host
+	}
+	if at.host == "" {
+		at.host = "github.com"
+	}
+	return at, chosen, nil
+}
+
+func sameRepo(a, b event.Repo) bool {
+	return a.Owner != "" && strings.EqualFold(a.String(), b.String())
+}
+
+// apiOf is the address of the API of a host (B-31).
+func apiOf(host string) string {
+	switch {
+	case strings.EqualFold(host, "github.com"):
+		return "https://api.github.com"
+	case strings.HasSuffix(strings.ToLower(host), ".ghe.com"):
+		return "https://api." + host
+	}
+	return "https://" + host + "/api/v3"
+}
+
+// tokenFor is the token for a host, by the names that GitHub's own command line gives them.
+func tokenFor(host string, chosen bool, said func(string) string) string {
+	github := strings.EqualFold(host, "github.com") || strings.HasSuffix(strings.ToLower(host), ".ghe.com")
+	names := []string{"GITHUB_TOKEN", "GH_TOKEN"}
+	switch {
+	case !github && !chosen:
+		names = []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
+	case !github:
+		names = append(names, "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+	}
+	for _, name := range names {
+		if token := said(name); token != "" {
+			return token
+		}
+	}
+	return ""
+}
+
+// parseNamed reads what somebody types for a repository.
+func parseNamed(named string) (remote, bool) {
+	if strings.Contains(named, "://") || strings.Contains(named, "@") {
+		return parseRemote(named)
+	}
+	parts := strings.Split(strings.TrimSuffix(named, ".git"), "/")
+	host := ""
+	if len(parts) == 3 {
+		host, parts = parts[0], parts[1:]
+		if !strings.ContainsAny(host, ".:") {
+			return remote{}, false
+		}
+	}
+	return repoAt(host, parts)
+}
+
+// parseRemote reads the address of a remote: https://host/owner/name.git, ssh://git@host/owner/name, git@host:owner/name.git.
+func parseRemote(address string) (remote, bool) {
+	host, path := "", ""
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		host, path = u.Host, u.Path
+		if u.Scheme != "https" && u.Scheme != "http" { // its port is not the API's
+			host = u.Hostname()
+		}
+	} else if before, after, ok := strings.Cut(address, ":"); ok && !strings.Contains(before, "/") {
+		host, path = before[strings.LastIndex(before, "@")+1:], after
+	}
+	if host == "ssh.github.com" { // git over the port of HTTPS
+		host = "github.com"
+	}
+	if host == "" {
+		return remote{}, false
+	}
+	return repoAt(host, strings.Split(strings.TrimSuffix(strings.Trim(path, "/"), ".git"), "/"))
+}
+
+func repoAt(host string, parts []string) (remote, bool) {
+	if len(parts) != 2 || !plainName(parts[0]) || !plainName(parts[1]) {
+		return remote{}, false
+	}
+	return remote{host, event.Repo{Owner: parts[0], Name: parts[1]}}, true
+}
+
+// plainName reports whether an owner or a repository can have this name.
+func plainName(s string) bool {
+	return s != "" && s != "." && s != ".." && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._", r)
+	})
+}
+
+// open makes a client for the place. dry leaves every write undone.
+func (p hubPlace) open(ctx context.Context, dry bool, log func(string, ...any)) (*github.Client, error) {
+	if p.token == "" {
+		return nil, p.tokenless()
+	}
+	hub, err := github.New(ctx, github.Options{APIURL: p.api, GraphQLURL: p.graphql, Repo: p.repo, Token: p.token, AllowWorkflows: true, DryRun: dry, Log: log})
+	if err != nil {
+		return nil, &invalidError{err}
+	}
+	return hub, nil
+}
+
+// tokenless says which variable lacks.
+func (p hubPlace) tokenless() error {
+	host := strings.TrimPrefix(strings.TrimPrefix(p.page, "https://"), "http://")
+	if tokenFor(host, false, func(name string) string { return name }) == "GITHUB_TOKEN" {
+		return invalid("there is no token for %s: set GITHUB_TOKEN or GH_TOKEN; where gh is logged in, gh auth token prints one", host)
+	}
+	return invalid("there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL", host, host, p.repo)
+}
+
+// at is the address of one of the repository's pages: "settings/actions".
+func (p hubPlace) at(page string) string { return p.page + "/" + p.repo.String() + "/" + page }
