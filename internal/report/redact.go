@@ -17,7 +17,25 @@ func Redactor(secrets []string) func(string) string {
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	forms = slices.Compact(forms)
-	return func(text string) string { return redactAll(text, forms) }
+	return func(text string) string {
+		safe := redactAll(text, forms)
+		if hides(text) { // what nobody sees may part a secret, and only its beginning looks like one
+			if seen := redactAll(bare(text), forms); seen != bare(safe) {
+				return seen
+			}
+		}
+		return safe
+	}
+}
+
+// hides reports whether anything in a text may be there without being seen: nearly nothing that is printed has any of it.
+func hides(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= 0x80 || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return true
+		}
+	}
+	return false
 }
 
 const (

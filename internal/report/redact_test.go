@@ -79,3 +79,19 @@ func TestRedactorFindsBase64Anywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestPartedSecrets: what nobody sees in the middle of a secret does not save its end, and a text without one stays as it is.
+func TestPartedSecrets(t *testing.T) {
+	redact := Redactor([]string{"hunter-two-and-three"})
+	for text, want := range map[string]string{
+		"sk-ant-api03-abc\u200Bdefghijklm1234567 end":        "[redacted] end",
+		"hunter-two\u2060-and-three":                         "[redacted]",
+		"gh\x1b[31mp_0123456789abcdefghijABCDEFGHIJ":         "[redacted]",
+		"\x1b[31mred\x1b[0m ze\u200Bro":                      "\x1b[31mred\x1b[0m ze\u200Bro",
+		"\x1b[31mred\x1b[0m ze\u200Bro hunter-two-and-three": "\x1b[31mred\x1b[0m ze\u200Bro [redacted]",
+	} {
+		if got := redact(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
