@@ -81,7 +81,7 @@ func TestReadmeWorkflowsCanBeUsed(t *testing.T) {
 			t.Error("a checkout leaves its token behind")
 		}
 	}
-	for _, want := range []string{"types: [labeled]", "types: [created]", "schedule:", "workflow_dispatch:", "contents: write", "issues: write", "pull-requests: write"} {
+	for _, want := range []string{"types: [labeled, unlabeled, closed]", "types: [created]", "schedule:", "workflow_dispatch:", "contents: write", "issues: write", "pull-requests: write"} {
 		if !strings.Contains(blocks[0], want) {
 			t.Errorf("the workflow lacks %q", want)
 		}

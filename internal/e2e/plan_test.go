@@ -67,7 +67,7 @@ func TestPlanWithRealClaude(t *testing.T) {
 	out, _ = plan(0,
 		model.Turn{Tools: []model.Tool{model.Bash(`sed -i 's/"needs_review"/"approved"/; s/"passes": false/"passes": true/; s/"reviewCount": 0/"reviewCount": 1/; s/"notes": ""/"notes": "greets"/' ralph/tasks.json
 			git add -A && git -c user.name=claude -c user.email=c@example.com commit -q -m 'review: [US-001] - approved'`)}},
-		model.Turn{Tools: []model.Tool{{Name: "StructuredOutput", Input: map[string]any{"verdict": "approve", "tree": tree, "summary": "It greets.", "issues": []any{}}}}},
+		model.Turn{Tools: []model.Tool{{Name: "StructuredOutput", Input: map[string]any{"verdict": "approve", "tree": tree, "summary": "It greets.", "issues": []any{}, "criteria": nil}}}},
 		model.Turn{Text: "Reviewed."})
 	for _, want := range []string{"review US-001", "plan: US-001 approved in review 1", "all 1 stories are approved"} {
 		if !strings.Contains(out, want) {
