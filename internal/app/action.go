@@ -28,9 +28,10 @@ type Action struct {
 	hub    *github.Client
 	rules  event.Rules
 	redact func(string) string
-	stored func(loop.Record) // see ledger
-	wall   time.Duration     // see workshop
-	beat   <-chan time.Time  // see beats
+	stored func(loop.Record)                          // see ledger
+	wall   time.Duration                              // see workshop
+	beat   <-chan time.Time                           // see beats
+	pause  func(context.Context, time.Duration) error // see ciCheck; nil: real time
 }
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
@@ -211,6 +212,7 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 	hub, err := github.New(ctx, github.Options{
 		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
 		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
+		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy,
 	})
 	if err != nil {
 		return nil, &invalidError{err}

@@ -46,6 +46,10 @@ func (a *Action) heed(ctx context.Context, r event.Request, s loop.State, known 
 
 // ciCheck is the check that waits for other workflows.
 func (a *Action) ciCheck() *check.CI {
+	pause := a.pause
+	if pause == nil {
+		pause = pauseFor
+	}
 	return &check.CI{
 		Builds: func(ctx context.Context, sha string) (check.Builds, error) {
 			ci, err := a.hub.Builds(ctx, sha, checkName, strconv.FormatInt(a.Env.RunID, 10))
@@ -64,7 +68,7 @@ func (a *Action) ciCheck() *check.CI {
 			}
 			return log, findings
 		},
-		Begin: buildsBegin, Clock: a.Clock, Log: a.log, Sleep: pauseFor,
+		Begin: buildsBegin, Clock: a.Clock, Log: a.log, Sleep: pause,
 	}
 }
 
