@@ -129,19 +129,19 @@ func installLine(steps []config.Step) string {
 // detect looks at what the repository shows at its base commit, or in a directory as it lies there.
 func (w *workshop) detect(ctx context.Context) (config.Detection, error) {
 	if w.tree == nil {
-		return detectIn(w.place.Dir()), nil
+		return detectIn(w.workdir()), nil
 	}
 	return w.detectAt(ctx, w.tree.Base())
 }
 
 // detectAt looks at a commit.
 func (w *workshop) detectAt(ctx context.Context, base string) (config.Detection, error) {
-	names, err := w.tree.List(ctx, base)
+	names, err := w.topNames(ctx, base)
 	if err != nil {
 		return config.Detection{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
 	}
 	files, err := config.Shown(names, func(name string, most int) ([]byte, error) {
-		content, _, err := w.tree.Read(ctx, base, name, most)
+		content, _, err := w.tree.Read(ctx, base, w.below(name), most)
 		return content, err
 	})
 	if err != nil {

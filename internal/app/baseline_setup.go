@@ -75,9 +75,12 @@ func (w *workshop) prepareDetected(ctx context.Context, step config.Step) error 
 
 // prepare runs a setup command.
 func (w *workshop) prepare(ctx context.Context, command string) error {
+	if err := w.stray(); err != nil {
+		return &invalidError{err}
+	}
 	kept := proc.NewTail(0, 2<<10)
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: append(check.Shell(runtime.GOOS), command), Dir: w.place.Dir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
+		Argv: append(check.Shell(runtime.GOOS), command), Dir: w.workdir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)

@@ -86,7 +86,7 @@ func (w *workshop) guardrails(s loop.State) []check.Check {
 			Timeout: w.settings.CheckTimeout(g), Soft: w.settings.CheckWarning(g),
 			TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
 			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.plain || w.detected != "" && ranNothing(s, g.Name),
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsAs, LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.redact,
+			Dir: w.workdir(), Below: w.settings.WorkingDirectory, Stray: w.stray, Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.redact,
 		})
 	}
 	return list
@@ -123,7 +123,7 @@ func (w *workshop) edited(changes *check.Changes) []check.Check {
 	if w.settings.EditedChecks == config.Off {
 		return nil
 	}
-	e := &check.Edited{Changes: changes, Soft: w.settings.EditedChecks == config.Soft}
+	e := &check.Edited{Changes: changes, Soft: w.settings.EditedChecks == config.Soft, Dir: w.settings.WorkingDirectory}
 	for _, g := range w.settings.Guardrails {
 		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
 	}
@@ -148,7 +148,7 @@ func (w *workshop) kept() []string {
 	if w.settings.DoneFile == "" {
 		return nil
 	}
-	return []string{w.settings.DoneFile}
+	return []string{w.below(w.settings.DoneFile)}
 }
 
 // verified are the promises of the roles that write, each verified on every tree that is made after it was given.
@@ -171,7 +171,7 @@ func (w *workshop) verify(s loop.State, r task.Role, words wording) *check.Verif
 	return &check.Verify{
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: w.log,
 		Runner: check.Runner{
-			Dir: w.place.Dir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsAs, Redact: w.redact, Console: w.console,
+			Dir: w.workdir(), Stray: w.stray, Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), Redact: w.redact, Console: w.console,
 			Scaled: w.settings.Scaled,
 		},
 		Ask:  w.asker(),

@@ -19,8 +19,9 @@ type coder struct {
 	dir      string // the run's own directory, for its output
 	prompts  string // where the prompts are written for people to read (C18)
 	state    func() loop.State
-	byExit   bool   // exit code 0 is a claim (C1)
-	doneFile string // a file whose presence after the turn is a claim (C1), from the directory of the agent; empty: none
+	byExit   bool         // exit code 0 is a claim (C1)
+	doneFile string       // a file whose presence after the turn is a claim (C1), from the directory of the agent; empty: none
+	stray    func() error // why nothing may run in the agent's directory; nil: something always may
 	verbose  func(format string, args ...any)
 	purse    *purse
 }
@@ -40,6 +41,11 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	_ = os.Remove(filepath.Join(c.prompts, promptFile(n-keptTurns)))
 	if err := c.write(o.PromptFile, asked); err != nil {
 		return loop.Turn{}, err
+	}
+	if c.stray != nil {
+		if err := c.stray(); err != nil {
+			return loop.Turn{}, err
+		}
 	}
 	if err := c.forgetDone(); err != nil {
 		return loop.Turn{}, err
@@ -96,7 +102,7 @@ func (c coder) done() string {
 
 // claim is what a turn claims without a tag that says so: by its marker file, or by its exit code.
 func (c coder) claim(t loop.Turn) loop.Claim {
-	if c.doneFile != "" {
+	if c.doneFile != "" && (c.stray == nil || c.stray() == nil) {
 		if info, err := os.Stat(c.done()); err == nil && info.Mode().IsRegular() {
 			return loop.Claim{Done: true, Tag: "file", Text: c.doneFile}
 		}

@@ -130,6 +130,9 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 		clock: p.Clock, log: p.log, verbose: p.verbose, redact: p.redact, logs: filepath.Join(p.Dir, ".ralph"), logsAs: ".ralph", keys: p.keys(),
 		groups: p.Groups, plain: true, commits: unseen{},
 	}
+	if err := shop.stray(); err != nil {
+		return nil, &invalidError{err}
+	}
 	if p.Verbose {
 		shop.tell = p.verbose
 	}

@@ -95,7 +95,7 @@ func (w *workshop) sandboxOptions() (sandbox.Options, error) {
 func (w *workshop) marker() []string {
 	dir := filepath.ToSlash(filepath.Dir(filepath.Clean(w.settings.DoneFile)))
 	if strings.HasPrefix(dir, ".ralph/") {
-		return []string{dir}
+		return []string{w.below(dir)}
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ func (p *Prompted) scm(ctx context.Context, shop *workshop, clone *git.Clone, in
 	}
 	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {
 		coder, _, err := shop.agents(nil)
+		if err == nil {
+			err = shop.stray()
+		}
 		if err != nil {
 			return loop.Turn{}, err
 		}

@@ -38,7 +38,7 @@ func (a *Action) viewOn(ctx context.Context, shop *workshop, ev event.Event) fun
 		v := a.view(s)
 		v.Template, v.Subjects, v.Labels = template, subjects, on
 		v.Limits = loop.Limits{CostUSD: shop.settings.MaxCostUSD, Tokens: int64(shop.settings.MaxTokens), IssueCostUSD: shop.settings.MaxCostUSDPerIssue}
-		v.Worktree, v.Dir = shop.tree.Dir(), shop.settings.WorkingDirectory
+		v.Worktree = shop.tree.Dir()
 		return v
 	}
 }

@@ -105,6 +105,9 @@ func Invalid(err error) bool {
 
 // guard fills in the checks that no setting names from what the repository shows at its base commit (B-25).
 func (w *workshop) guard(ctx context.Context, base string) error {
+	if err := w.inBase(ctx, base); err != nil {
+		return err
+	}
 	if w.settings.SCM != nil {
 		w.log("the setting scm is not used here: a run of an issue commits by itself")
 	}
@@ -165,8 +168,8 @@ func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, er
 func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error) {
 	set := w.settings
 	options := agent.Options{
-		Command: set.Agent.Command, Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
-		Dir: w.place.Dir(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
+		Command: w.fromTop(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
+		Dir: w.desk(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
 		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Box: w.box(sandbox.Works), Format: w.format, Groups: w.groups,
 		Text: w.plain && !set.StreamAgentOutput,
 	}
@@ -175,9 +178,13 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 		options.Console = w.console
 	}
 	c := coder{options: options, dir: w.dir, prompts: w.logs, state: state, byExit: set.ClaimByExit, doneFile: set.DoneFile, verbose: w.verbose}
+	if w.plan == nil {
+		c.stray = w.stray
+	}
 	if _, err := agent.New(options); err != nil || !w.reviewed(state) {
 		return c, nil, err
 	}
+	options.Dir = w.place.Dir() // and later a checkout of its own
 	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
 	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(), set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false

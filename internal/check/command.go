@@ -41,6 +41,8 @@ type Command struct {
 	OnSoft func(warning string)
 
 	Dir     string
+	Below   string       // Dir from the top of the worktree, with slashes: where the files of findings are named from; empty: Dir is the top
+	Stray   func() error // asked before it begins: why nothing may run in Dir, which fails the check; nil: something always may
 	Env     []string
 	As      *proc.User
 	Box     proc.Box            // what it is kept in; nil: nothing
@@ -84,6 +86,11 @@ func (c *Command) Needs() Need { return SomeWork }
 
 // Run runs the command to its end or its time limit, and judges it.
 func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+	if c.Stray != nil {
+		if why := c.Stray(); why != nil {
+			return c.unready(why), nil
+		}
+	}
 	name := c.logName(at.Iteration.N)
 	before, err := c.reports()
 	if err != nil {
@@ -97,6 +104,13 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 		return v, err
 	}
 	return c.verdict(o, name), nil
+}
+
+// unready is the verdict on a command that must not run where it should.
+func (c *Command) unready(why error) loop.Verdict {
+	return loop.Verdict{
+		Exit: -1, FailAction: c.FailAction, Reason: "it was not run: " + why.Error(), Tell: fmt.Sprintf("The check `%s` was not run: %v.", c.Title, why),
+	}
 }
 
 // logged runs the process, and keeps what it prints in a log of that name.
@@ -184,7 +198,7 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 		v.Pass, v.Reason = true, c.remark(o)
 		return v
 	}
-	v.Findings = findings(c.Title, o)
+	v.Findings = c.fromTop(findings(c.Title, o))
 	v.Gap = failure.Gap(o.output)
 	v.Hash = failure.Signature(c.Title, c.signed(o, no))
 	v.Reason = no

@@ -134,3 +134,17 @@ func findings(check string, o ending) []loop.Finding {
 	}
 	return found[:min(len(found), loop.MaxFindings)]
 }
+
+// fromTop names the files of findings from the top of the worktree. A command that works below it names them from there.
+func (c *Command) fromTop(found []loop.Finding) []loop.Finding {
+	if c.Below == "" {
+		return found
+	}
+	out := slices.Clone(found)
+	for i, f := range out {
+		if f.File != "" && !path.IsAbs(f.File) && !filepath.IsAbs(f.File) {
+			out[i].File = path.Join(c.Below, filepath.ToSlash(f.File))
+		}
+	}
+	return out
+}

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ const EditedCheck = "edited checks"
 type Edited struct {
 	Changes *Changes
 	Guards  []Guard
+	Dir     string // where they run, from the top of the worktree; empty: there
 	Soft    bool // it only warns
 }
 
@@ -51,7 +53,7 @@ func (e *Edited) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	var judges, work edits
 	for _, g := range e.Guards {
 		r := reach{ctx: ctx, d: d, seen: map[string]bool{}}
-		r.line(g.Line, []string{"."}, 0)
+		r.line(g.Line, []string{path.Clean(e.Dir)}, 0)
 		if r.err != nil {
 			return loop.Verdict{}, fmt.Errorf("finding out what the check %s runs: %w", g.Title, r.err)
 		}

@@ -29,6 +29,11 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 	if runtime.GOOS == "windows" && strings.Contains(strings.TrimSpace(config.Command), "\n") {
 		return cannot("cmd runs one line only; put the lines into a script and name that")
 	}
+	if c.Runner.Stray != nil {
+		if err := c.Runner.Stray(); err != nil {
+			return cannot(err)
+		}
+	}
 	dir, err := c.Runner.within(config.WorkingDir)
 	if err != nil {
 		return cannot(err)

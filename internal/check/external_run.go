@@ -15,6 +15,7 @@ import (
 // Runner is where and as whom the commands of verifications run: as checks do, in the run's worktree, without tokens and keys.
 type Runner struct {
 	Dir     string
+	Stray   func() error // as of a Command
 	Env     []string
 	As      *proc.User
 	Box     proc.Box            // what it is kept in; nil: nothing
