@@ -54,6 +54,9 @@ func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, fa
 	}
 	out := &loop.Feedback{By: ev.Sender.Login}
 	for _, review := range reviews {
+		if s.Feedback != nil && review.At.Before(s.ResumedAt) && ev.Review == nil { // told when the run went on for it
+			continue
+		}
 		body := event.Comment{Author: review.Author, CreatedAt: review.At, UpdatedAt: review.At}
 		if text := strings.TrimSpace(event.Sanitise(review.Body)); text != "" && reads(body) {
 			out.Text = strings.TrimSpace(out.Text + "\n\n" + review.Author.Login + ": " + clipped(text, maxRemark))

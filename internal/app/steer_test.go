@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,11 @@ func (w *world) stopped(stop func()) (loop.Result, error) {
 	}
 }
 
+// beside is the same world for another job, which runs at the same time.
+func (w *world) beside() *world {
+	return &world{t: w.t, gh: w.gh, dir: w.t.TempDir(), issue: w.issue, inputs: maps.Clone(w.inputs), env: map[string]string{"GITHUB_RUN_ID": "78"}}
+}
+
 // TestStop: a run is stopped by a command, by closing its issue and by taking its label off; what it has done is kept, and going on with
 // it is one command (B-09).
 func TestStop(t *testing.T) {
@@ -67,10 +73,8 @@ func TestStop(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			other := *w // its job writes files of its own
-			other.dir = t.TempDir()
 			result, err := w.stopped(func() {
-				if r, err := tt.stop(&other); err != nil || r.Outcome != "" {
+				if r, err := tt.stop(w.beside()); err != nil || r.Outcome != "" {
 					t.Errorf("stopping: %q, %v", r.Outcome, err)
 				}
 			})
@@ -91,9 +95,7 @@ func TestStop(t *testing.T) {
 func TestContinue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	other := *w
-	other.dir = t.TempDir()
-	before, err := w.stopped(func() { _, _ = other.comment("alice", "/ralph stop") })
+	before, err := w.stopped(func() { _, _ = w.beside().comment("alice", "/ralph stop") })
 	if err != nil || before.Outcome != loop.Interrupted {
 		t.Fatalf("%s, %v", before.Outcome, err)
 	}
