@@ -47,6 +47,7 @@ type runCommand struct {
 	Fresh             bool           `xor:"again" help:"Begin again, even when there is a run to go on with."`
 	DryRun            bool           `help:"Of a prompt: say what would be run, and run nothing."`
 	Sandbox           string         `placeholder:"MODE" help:"What the agent and the checks are kept in: auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
+	WorkingDirectory  string         `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict            bool           `help:"Refuse a task without acceptance criteria."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 
@@ -198,6 +199,9 @@ func (c *runCommand) layer() config.Layer {
 	}
 	if c.Sandbox != "" {
 		object["sandbox"] = c.Sandbox
+	}
+	if c.WorkingDirectory != "" {
+		object["workingDirectory"] = c.WorkingDirectory
 	}
 	given(object, "reviewCap", c.ReviewCap)
 	text, err := json.Marshal(object)
