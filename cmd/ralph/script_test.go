@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("..", "..", "testdata", "scripts"),
 		Setup: func(e *testscript.Env) error {
+			e.Values[standInKey{}] = &standIn{}
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			e.Setenv("RALPH_SANDBOX", "off") // the scripts of the sandbox switch it on
@@ -37,6 +38,10 @@ func TestScripts(t *testing.T) {
 			"killwith": killWith,
 			"exits":    exits,
 			"gone":     gone,
+			"github":   startHub,
+			"onhub":    onHub,
+			"payload":  payload,
+			"wrote":    wrote,
 		},
 		RequireUniqueNames: true,
 	})
@@ -80,7 +85,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits CODE ARGS...")
 	}
 	var environ []string
-	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS", "INPUT_PROMPT", "INPUT_PROMPT_FILE",
+	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS", "INPUT_PROMPT", "INPUT_PROMPT_FILE",
 		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY", "RALPH_SANDBOX", "RALPH_SANDBOX_IMAGE"} {
 		if v := ts.Getenv(name); v != "" {
 			environ = append(environ, name+"="+v)

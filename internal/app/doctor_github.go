@@ -95,7 +95,7 @@ func (d *HubDiagnosis) judge() {
 		return
 	}
 	f := d.Facts[i]
-	d.Todo = strings.TrimSpace(f.Says + " " + f.Advice)
+	d.Todo = strings.TrimSpace(strings.TrimSuffix(f.Says, ".") + ". " + f.Advice)
 	if f.What == workflowFact {
 		d.Todo = f.Says + " Run ralph init --github, which proposes one."
 	}

@@ -17,6 +17,7 @@ type hubPlace struct {
 	repo               event.Repo
 	page, api, graphql string // without a slash at their end
 	token              string // empty: none that may be sent there
+	chosen             bool   // somebody has named the server: any token may go there
 	here               bool   // the directory is in a clone of it
 }
 
@@ -51,7 +52,7 @@ func findHub(ctx context.Context, env config.Environment, parent []string, dir, 
 	if p.page == "" {
 		p.page = "https://" + at.host
 	}
-	p.token = tokenFor(at.host, chosen, said)
+	p.token, p.chosen = tokenFor(at.host, chosen, said), chosen
 	return p, nil
 }
 
@@ -178,7 +179,7 @@ func (p hubPlace) open(ctx context.Context, dry bool, log func(string, ...any)) 
 // tokenless says which variable lacks.
 func (p hubPlace) tokenless() error {
 	host := strings.TrimPrefix(strings.TrimPrefix(p.page, "https://"), "http://")
-	if tokenFor(host, false, func(name string) string { return name }) == "GITHUB_TOKEN" {
+	if tokenFor(host, p.chosen, func(name string) string { return name }) == "GITHUB_TOKEN" {
 		return invalid("there is no token for %s: set GITHUB_TOKEN or GH_TOKEN; where gh is logged in, gh auth token prints one", host)
 	}
 	return invalid("there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL", host, host, p.repo)

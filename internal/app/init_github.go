@@ -182,7 +182,7 @@ func (i *HubInit) left(found github.Report, undone bool) {
 	var lines []string
 	for _, f := range d.Facts {
 		if f.Advice != "" && (f.Grade == github.Problem || f.Grade == github.Warning) && f.What != "labels" && f.What != workflowFact {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("- %s %s %s", f.Says, f.Advice, f.Address)))
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("- %s: %s %s %s", f.What, f.Says, f.Advice, f.Address)))
 		}
 	}
 	switch {

@@ -22,8 +22,10 @@ type Explained struct {
 	Run     string   `json:"run,omitempty"` // the run that it is about and how that stands
 	// Decisions are what the table of docs/commands.md says: one when it is known how the run stands, else one for each way it may.
 	Decisions []Decided `json:"decisions"`
-	Steps     []string  `json:"steps"`   // what would be done, in this order
-	Unknown   []string  `json:"unknown"` // what could not be looked up, and why
+	Steps     []string  `json:"steps"` // what would be done, in this order
+	// StepsFor is the decision that the steps are for, where there are several.
+	StepsFor event.Doing `json:"steps_for,omitempty"`
+	Unknown  []string    `json:"unknown"` // what could not be looked up, and why
 }
 
 // Person is somebody whom the event names, who must have write access (B-10).

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -36,8 +37,15 @@ func (e Explained) Tell(to io.Writer) error {
 	case becomesRefused, becomesAnswered:
 		line(e.Becomes, "%s", e.Why)
 	}
+	if e.StepsFor != "" && len(e.Steps) > 0 {
+		line("would", "for “%s”:", e.StepsFor)
+	}
 	for i, s := range e.Steps {
-		line(first(i, "would"), "%d. %s", i+1, s)
+		name := first(i, "would")
+		if e.StepsFor != "" {
+			name = ""
+		}
+		line(name, "%d. %s", i+1, s)
 	}
 	for i, u := range e.Unknown {
 		line(first(i, "unknown"), "%s", u)
@@ -47,16 +55,28 @@ func (e Explained) Tell(to io.Writer) error {
 	return err
 }
 
-// when is for which runs a decision holds.
+// when is for which runs a decision holds: "if there is no run, or it is failed or finished, ".
 func (d Decided) when() string {
 	if len(d.When) == 0 {
 		return ""
 	}
 	var all []string
+	none := ""
 	for _, at := range d.When {
+		if at == event.None {
+			none = "there is no run"
+			continue
+		}
 		all = append(all, string(at))
 	}
-	return "if the run is " + strings.Join(all, " or ") + ", "
+	is := strings.Join(all, " or ")
+	switch {
+	case is == "":
+		return "if " + none + ", "
+	case none == "":
+		return "if the run is " + is + ", "
+	}
+	return "if " + none + ", or it is " + is + ", "
 }
 
 // first is a name before the first of several lines.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -20,6 +21,9 @@ func (x *explainer) steps(ctx context.Context) {
 			break
 		}
 	}
+	if len(x.out.Decisions) > 1 {
+		x.out.StepsFor = d.Do
+	}
 	ev := x.request.Event
 	switch d.Do {
 	case event.Ignore:
@@ -32,7 +36,7 @@ func (x *explainer) steps(ctx context.Context) {
 		x.takeUp(ctx)
 	case event.Halt:
 		x.thumbsUp(ev)
-		x.step("tell whoever works on %s, by the lease, to stop", x.run.Start.Task)
+		x.step("tell whoever works on %s, by the lease, to stop", x.about())
 		x.step("there: push what is done, tell that it was stopped, take the label %s off", x.rules.StatusLabel(labelRunning))
 	case event.Close:
 		x.thumbsUp(ev)
@@ -43,6 +47,20 @@ func (x *explainer) steps(ctx context.Context) {
 	default:
 		x.work(ctx, d.Do)
 	}
+}
+
+// about is the task that is asked about.
+func (x *explainer) about() string {
+	ev := x.request.Event
+	switch {
+	case x.known:
+		return x.run.Start.Task
+	case ev.Issue != nil && !ev.Issue.Pull:
+		return fmt.Sprintf("issue-%d", ev.Issue.Number)
+	case ev.Issue != nil:
+		return fmt.Sprintf("the run of pull request #%d", ev.Issue.Number)
+	}
+	return "its task"
 }
 
 // dropped is as Action.decline.
@@ -62,12 +80,13 @@ func (x *explainer) thumbsUp(ev event.Event) {
 	}
 }
 
-// eyes is as Client.React: a comment is reacted to, else the issue.
+// eyes is as Client.React, where a job begins with that: a comment is reacted to, else the issue.
 func (x *explainer) eyes() {
+	asks := x.request.Verb != event.Fix && x.request.Verb != event.Heed
 	switch ev := x.request.Event; {
 	case ev.Comment != nil:
 		x.step("react to the comment with 👀")
-	case ev.Issue != nil:
+	case ev.Issue != nil && asks:
 		x.step("react to #%d with 👀", ev.Issue.Number)
 	}
 }
@@ -120,6 +139,9 @@ func (x *explainer) rejected(err error) {
 // work tells of a run, from its first call to its last.
 func (x *explainer) work(ctx context.Context, do event.Doing) {
 	x.eyes()
+	if x.request.Verb == event.Fix && !x.reviewed(ctx) {
+		return
+	}
 	wanted, err := x.wish(ctx)
 	if err != nil {
 		x.rejected(err)
@@ -133,12 +155,39 @@ func (x *explainer) work(ctx context.Context, do event.Doing) {
 		x.rejected(err)
 		return
 	}
+	x.step("hold %s, so that nobody else works on it", cmp.Or(wanted.ID, x.about()))
 	x.branches(ctx, do, wanted)
 	x.labels(wanted.Issue)
 	x.comments(wanted.Issue)
 	x.judging(shop)
 	x.limits(do, shop)
 	x.ending(wanted.Issue)
+}
+
+// reviewed tells what the reviews ask for; false: nothing, and nothing is begun (see Action.fix).
+func (x *explainer) reviewed(ctx context.Context) bool {
+	if !x.known {
+		x.unknown("what the reviews ask for")
+		return true
+	}
+	asked, err := x.feedback(ctx, x.request, x.run, x.facts)
+	switch {
+	case err != nil:
+		x.unknown("what the reviews ask for: %v", err)
+	case asked == nil && x.request.Hint == "":
+		x.step("comment on #%d that there is nothing to take up: no open thread, and no review that requests changes, by anybody with write access", number(x.request.Event))
+		return false
+	case asked != nil:
+		var said []string
+		if asked.Text != "" {
+			said = append(said, "the words of the reviews")
+		}
+		if n := len(asked.Items); n > 0 {
+			said = append(said, counted(n, "open thread", "open threads")+", answered at the end")
+		}
+		x.step("hand to the agent: %s", strings.Join(said, "; "))
+	}
+	return true
 }
 
 // wish is what is to be worked on. Of what goes on for a review or another workflow, that is the run's own task.
