@@ -19,7 +19,7 @@ func (a *Action) halt(ctx context.Context, r event.Request, s loop.State, known 
 		}
 		if heard {
 			a.warn("reacting", a.react(ctx, r.Event, "+1"))
-			a.Runner.Notice(a.mask(fmt.Sprintf("the run of %s is told to stop: %s %s", s.Start.Task, by, why)))
+			a.Runner.Notice(a.mask(fmt.Sprintf("the run of %s is told to stop: %s by %s", s.Start.Task, why, by)))
 			return loop.Result{}, nil
 		}
 		d.Do = event.Close // it has just died
@@ -28,21 +28,21 @@ func (a *Action) halt(ctx context.Context, r event.Request, s loop.State, known 
 		return a.decline(ctx, r.Event, d)
 	}
 	a.warn("reacting", a.react(ctx, r.Event, "+1"))
-	return a.shut(ctx, r, s, fmt.Sprintf("%s %s", by, why))
+	return a.shut(ctx, r, s, fmt.Sprintf("%s by %s", why, by))
 }
 
 // wishToStop says who wants a run to stop, and by what.
 func wishToStop(ev event.Event) (by, why string) {
 	switch {
 	case ev.Kind == event.Closed && (ev.On != 0 || ev.Issue != nil && ev.Issue.Pull):
-		why = "closed the pull request"
+		why = "pull request closed"
 	case ev.Kind == event.Closed:
-		why = "closed the issue"
+		why = "issue closed"
 	case ev.Kind == event.Unlabeled:
-		why = "took the label " + ev.Label + " off"
+		why = "label " + ev.Label + " taken off"
 	}
 	if why == "" {
-		why = "asked to stop it"
+		why = "asked to stop"
 	}
 	return ev.Sender.Login, why
 }

@@ -41,7 +41,7 @@ func (a *Action) beats() <-chan time.Time {
 	return lookEvery()
 }
 
-// askStop asks whoever works on a task to stop (B-09). by is a login; why goes on after it: "asked to stop it", "closed the issue". heard
+// askStop asks whoever works on a task to stop (B-09). by is a login; why goes before it: "asked to stop", "issue closed". heard
 // is false when nobody works on it.
 func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, err error) {
 	door, err := a.leaseDoor(ctx, "")

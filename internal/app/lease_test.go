@@ -104,8 +104,8 @@ func TestPulse(t *testing.T) {
 		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4},
 		{"a renewal that fails is tried at every beat", 20, slices.Concat(make([]answered, 6), slices.Repeat([]answered{away}, 14)),
 			"look look look look look look" + strings.Repeat(" extend", 14), "", 1},
-		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob}, "look look look look look look extend look", "alice asked to stop it", 1},
-		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend", "alice asked to stop it", 1},
+		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob}, "look look look look look look extend look", "asked to stop by alice", 1},
+		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend", "asked to stop by alice", 1},
 		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process does not hold issue-1 any more: workflow run 78, attempt 1 has taken it over; look there for how it goes on", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -313,13 +313,13 @@ func TestAskedToStop(t *testing.T) {
 			}
 			running, p, beats := w.takes(runner)
 			l := w.ledgerOf(runner, p)
-			if heard, err := asker.askStop(ctx, "issue-1", "alice", "closed the issue with "+token); !heard || err != nil {
+			if heard, err := asker.askStop(ctx, "issue-1", "alice", "issue closed with "+token); !heard || err != nil {
 				t.Fatal(heard, err)
 			}
 			beats <- clock.now()
 			<-running.Done()
 			result, err := loop.Run(running, running, loop.Limits{}, loop.Ports{Journal: l, Clock: clock.now, Log: t.Logf})
-			if err != nil || result.Outcome != loop.Interrupted || result.Reason != "alice closed the issue with [redacted]" {
+			if err != nil || result.Outcome != loop.Interrupted || result.Reason != "issue closed with [redacted] by alice" {
 				t.Fatal(result.Outcome, result.Reason, err)
 			}
 			want := both

@@ -60,12 +60,12 @@ func TestStop(t *testing.T) {
 		name, want string
 		stop       func(w *world) (loop.Result, error)
 	}{
-		{"a command", "alice asked to stop it", func(w *world) (loop.Result, error) { return w.comment("alice", "/ralph stop") }},
-		{"the issue is closed", "mallory closed the issue", func(w *world) (loop.Result, error) {
+		{"a command", "asked to stop by alice", func(w *world) (loop.Result, error) { return w.comment("alice", "/ralph stop") }},
+		{"the issue is closed", "issue closed by mallory", func(w *world) (loop.Result, error) {
 			w.gh.CloseIssue(owner, name, w.issue)
 			return w.action(context.Background(), "issues", w.gh.IssueClosedPayload(owner, name, w.issue, "mallory"))
 		}},
-		{"the label is taken off", "alice took the label ralph:running off", func(w *world) (loop.Result, error) {
+		{"the label is taken off", "label ralph:running taken off by alice", func(w *world) (loop.Result, error) {
 			w.gh.Unlabel(owner, name, w.issue, "ralph:running", "alice")
 			return w.action(context.Background(), "issues", w.gh.UnlabeledPayload(owner, name, w.issue, "ralph:running", "alice"))
 		}},
@@ -84,7 +84,7 @@ func TestStop(t *testing.T) {
 			if w.show("ralph/issue-1", "half.txt") != "half\n" || w.git("for-each-ref", "refs/ralph/leases") != "" || w.labels() != "" {
 				t.Errorf("half.txt: %q, leases: %s, labels: %s", w.show("ralph/issue-1", "half.txt"), w.git("for-each-ref", "refs/ralph/leases"), w.labels())
 			}
-			if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(body, tt.want) || !strings.Contains(body, "/ralph continue") {
+			if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(strings.ToLower(body), tt.want) || !strings.Contains(body, "/ralph continue") {
 				t.Errorf("the comment:\n%s", body)
 			}
 		})

@@ -37,7 +37,7 @@ type Lease struct {
 // Stop is the wish that a run stops (B-09).
 type Stop struct {
 	By  string    // a login; "" when nobody knows
-	Why string    // what goes on after the name: "asked to stop it", "closed the issue"; "" is the former
+	Why string    // what goes before the name: "asked to stop", "issue closed"; "" is the former
 	At  time.Time // when
 }
 
@@ -47,9 +47,9 @@ func (s Stop) String() string {
 		by = "somebody"
 	}
 	if why == "" {
-		why = "asked to stop it"
+		why = "asked to stop"
 	}
-	return by + " " + why
+	return why + " by " + by
 }
 
 // Ends is from when on another process may take the lease over.

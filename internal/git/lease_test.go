@@ -238,7 +238,7 @@ func TestLeaseExpires(t *testing.T) {
 func TestAskStop(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
 	runner, asker := b.leases(clock), b.leases(clock)
-	wish := Stop{By: "alice", Why: "closed the issue", At: clock.now()}
+	wish := Stop{By: "alice", Why: "issue closed", At: clock.now()}
 	if heard, _, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil {
 		t.Fatal("nobody is there to hear it", heard, err)
 	}
@@ -251,7 +251,7 @@ func TestAskStop(t *testing.T) {
 		t.Fatal("the first wish stays", heard, of, err)
 	}
 	looked := must[Lease](t)(runner.Look(b.ctx, held))
-	if looked.Stop == nil || looked.Stop.String() != "alice closed the issue" || !looked.Stop.At.Equal(wish.At) {
+	if looked.Stop == nil || looked.Stop.String() != "issue closed by alice" || !looked.Stop.At.Equal(wish.At) {
 		t.Fatalf("looked: %+v", looked.Stop)
 	}
 	clock.pass(time.Minute)
@@ -320,7 +320,7 @@ func TestTextsOfLeases(t *testing.T) {
 
 func TestStopInWords(t *testing.T) {
 	for want, s := range map[string]Stop{
-		"alice asked to stop it": {By: "alice"}, "somebody asked to stop it": {}, "bob took the label ralph:running off": {By: "bob", Why: "took the label ralph:running off"},
+		"asked to stop by alice": {By: "alice"}, "asked to stop by somebody": {}, "label ralph:running taken off by bob": {By: "bob", Why: "label ralph:running taken off"},
 	} {
 		if s.String() != want {
 			t.Errorf("%q, want %q", s.String(), want)
