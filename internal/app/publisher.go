@@ -26,11 +26,12 @@ type publisher struct {
 	// again says that an earlier process may have written what this one does not know of: it looks before it posts.
 	again bool
 	clock func() time.Time
+	after func(time.Duration, func()) (stop func() bool) // time.AfterFunc
 	log   func(format string, args ...any)
 
 	mu     sync.Mutex  // held while something is written: a late write comes beside the run
 	at     time.Time   // of the newest write of the sticky comment
-	late   *time.Timer // a write that waits for its time; nil: none does
+	late   func() bool // ends the wait of a write for its time; nil: none waits
 	latest loop.State  // what it will show
 	gone   bool        // somebody has deleted the sticky comment
 	spent  int         // calls since the turn began
@@ -119,7 +120,7 @@ func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
 	case p.late != nil: // it will show this
 		return nil
 	case wait > 0:
-		p.late = time.AfterFunc(wait, func() { p.showLate(context.WithoutCancel(ctx)) })
+		p.late = p.after(wait, func() { p.showLate(context.WithoutCancel(ctx)) })
 		p.spent++
 		return nil
 	}
@@ -150,7 +151,7 @@ func (p *publisher) showLate(ctx context.Context) {
 // settle lets no late write come after what is written now.
 func (p *publisher) settle() {
 	if p.late != nil {
-		p.late.Stop()
+		p.late()
 		p.late = nil
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
@@ -124,7 +125,7 @@ func (a *Action) publisher(work *opened, ev event.Event) *publisher {
 	return &publisher{
 		hub: a.hub, view: work.view, rules: a.rules, labels: labels(ev), onto: work.shop.tree.BaseBranch(),
 		each:  work.shop.settings.Comments == config.EachComment,
-		clock: a.Clock, log: a.log,
+		clock: a.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, log: a.log,
 	}
 }
 
