@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/term"
@@ -200,7 +201,7 @@ func (c *runCommand) layer() config.Layer {
 	if c.Sandbox != "" {
 		object["sandbox"] = c.Sandbox
 	}
-	if c.WorkingDirectory != "" {
+	if filepath.Clean(c.WorkingDirectory) != "." {
 		object["workingDirectory"] = c.WorkingDirectory
 	}
 	given(object, "reviewCap", c.ReviewCap)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -167,7 +168,7 @@ func (in Inputs) Layer() Layer {
 	put("ciGate", in.CIGate, in.CIGate != "")
 	put("ciTimeoutMinutes", in.CITimeout, in.CITimeout > 0)
 	put("comments", in.Comments, in.Comments != "")
-	put("workingDirectory", in.WorkingDirectory, in.WorkingDirectory != "")
+	put("workingDirectory", in.WorkingDirectory, path.Clean(in.WorkingDirectory) != ".")
 	put("sandbox", in.Sandbox, in.Sandbox != "")
 	text, err := json.Marshal(object)
 	if err != nil { // there are only texts, numbers and booleans in it
