@@ -38,6 +38,9 @@ func (x *explainer) gather(ctx context.Context, ev event.Event) error {
 		return nil
 	}
 	x.request.Event, x.facts, x.asked = looked, facts, true
+	if x.Inputs.GitHubToken == "" && x.Inputs.AppID == 0 { // the token here is somebody's own, a job has another one
+		x.facts.Self = actionsSelf
+	}
 	return nil
 }
 

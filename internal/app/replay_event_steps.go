@@ -171,6 +171,9 @@ func (x *explainer) reviewed(ctx context.Context) bool {
 		return true
 	}
 	asked, err := x.feedback(ctx, x.request, x.run, x.facts)
+	if self := x.hub.Self(); !strings.EqualFold(self, x.facts.Self) {
+		x.unknown("threads in which %s had the last word: the token here is of that account, whose words are taken for ralph's", self)
+	}
 	switch {
 	case err != nil:
 		x.unknown("what the reviews ask for: %v", err)
