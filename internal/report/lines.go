@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,7 +64,7 @@ func places(findings []loop.Finding) (list []string) {
 	for _, f := range findings {
 		switch {
 		case f.File != "" && f.Line > 0:
-			list = append(list, fmt.Sprintf("%s:%d", f.File, f.Line))
+			list = append(list, fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)) // whatever directory the output names it from
 		case len(f.Message) >= leastWords:
 			list = append(list, f.Message)
 		}
