@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -59,7 +60,7 @@ func (a *Action) outputs(result loop.Result, file string) error {
 	s := result.State
 	values := map[string]string{
 		"conclusion": conclusion(result.Outcome), "outcome": string(result.Outcome),
-		"branch_name": s.Start.Branch, "iterations": strconv.Itoa(len(s.Iterations)),
+		"branch_name": branchOutput(s.Start.Branch), "iterations": strconv.Itoa(len(s.Iterations)),
 		"total_cost_usd": strconv.FormatFloat(s.Usage.CostUSD, 'f', 4, 64),
 		"input_tokens":   strconv.FormatInt(s.Usage.Input, 10), "output_tokens": strconv.FormatInt(s.Usage.Output, 10),
 		"cache_read_tokens": strconv.FormatInt(s.Usage.CacheRead, 10), "cache_write_tokens": strconv.FormatInt(s.Usage.CacheWrite, 10),
@@ -69,9 +70,18 @@ func (a *Action) outputs(result loop.Result, file string) error {
 		values["pr_number"] = strconv.Itoa(s.Post.Pull)
 	}
 	if s.End != nil {
-		values["failure_branch"] = s.End.FailureBranch
+		values["failure_branch"] = branchOutput(s.End.FailureBranch)
 	}
 	return a.Runner.SetOutputs(values)
+}
+
+// branchOutput is a name for later steps; empty when git allows no branch to be called so. A name comes from the run record, and whoever
+// may push can have written that.
+func branchOutput(name string) string {
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "..") || strings.ContainsAny(name, " ~^:?*[\\") {
+		return ""
+	}
+	return name
 }
 
 // writeReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md with the summary,
