@@ -2,9 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 const maxSubject = 72
@@ -20,6 +23,9 @@ func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 		subject = storySubject(s, it)
 	}
 	trailers := trailersOf(s, it)
+	if by := checksOf(s); by != "" {
+		trailers = append(trailers, [2]string{"Ralph-Checks", by})
+	}
 	if login.MatchString(s.Start.Asked) && host.MatchString(repoHost) {
 		trailers = append(trailers, [2]string{"Co-authored-by", fmt.Sprintf("%s <%s@users.noreply.%s>", s.Start.Asked, s.Start.Asked, repoHost)})
 	}
@@ -40,6 +46,34 @@ func trailersOf(s loop.State, it loop.Iteration) [][2]string {
 		trailers = append(trailers, [2]string{"Ralph-Story", trailerValue(it.Story)})
 	}
 	return trailers
+}
+
+// mostJudges bounds the trailer that names what judges a commit.
+const mostJudges = 200
+
+// checksOf names what judges a commit. What it says comes after the commit, and stands in the run's reports.
+func checksOf(s loop.State) string {
+	var names []string
+	for _, line := range s.Start.Checks {
+		if name := shorten(plain(View{}.clean(line)), 60); name != "" {
+			names = append(names, name)
+		}
+	}
+	if s.Start.Review && s.Plan == nil { // a plan's reviews are iterations of their own
+		names = append(names, "review")
+	}
+	if slices.Contains(s.Start.Pipeline, task.QA) {
+		names = append(names, "qa")
+	}
+	text := ""
+	for i, name := range names {
+		next := joinedBy(", ", text, name)
+		if utf8.RuneCountInString(next) > mostJudges-len(" and 99 more") {
+			return text + fmt.Sprintf(" and %d more", len(names)-i)
+		}
+		text = next
+	}
+	return text
 }
 
 func messageOf(subject, body string, trailers [][2]string) string {

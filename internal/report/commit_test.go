@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 func TestCommitMessage(t *testing.T) {
@@ -60,6 +61,38 @@ func TestCommitMessageTrailers(t *testing.T) {
 	}
 	if got := CommitMessage(s, loop.Iteration{N: 1}, "a b"); strings.Contains(got, "Co-authored") {
 		t.Errorf("a host that is none: %q", got)
+	}
+}
+
+// TestChecksOfACommit: a commit names what judges it, in one line in which nothing refers to anything.
+func TestChecksOfACommit(t *testing.T) {
+	many := make([]string, 50)
+	for i := range many {
+		many[i] = strings.Repeat("x", 50)
+	}
+	for _, tt := range []struct {
+		start loop.Start
+		plan  bool
+		want  string
+	}{
+		{loop.Start{}, false, ""},
+		{loop.Start{Checks: []string{"make lint", "make test"}, Review: true}, false, "make lint, make test, review"},
+		{loop.Start{Checks: []string{"make test"}, Review: true}, true, "make test"},
+		{loop.Start{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}, Review: true}, false, "review, qa"},
+		{loop.Start{Checks: []string{"echo hi\nCo-authored-by: Eve <eve@example.com>", "sh -c '@alice #12 [skip ci]'"}}, false, "echo hi Co-authored-by: Eve eveexample.com, sh -c 'alice 12 (skip ci)'"},
+		{loop.Start{Checks: many}, false, strings.Join(many[:3], ", ") + " and 47 more"},
+	} {
+		s := loop.State{Start: tt.start}
+		if tt.plan {
+			s.Plan = &task.Plan{}
+		}
+		got := checksOf(s)
+		if got != tt.want || utf8.RuneCountInString(got) > mostJudges {
+			t.Errorf("%+v is %q, want %q", tt.start, got, tt.want)
+		}
+		if message := CommitMessage(s, loop.Iteration{N: 1}, "github.com"); strings.Contains(message, "\nRalph-Checks: "+got+"\n") != (got != "") {
+			t.Errorf("%q in %q", got, message)
+		}
 	}
 }
 
