@@ -19,7 +19,7 @@ func TestDemo(t *testing.T) {
 	for _, want := range []string{
 		"pull request #3 opened as a draft", "fail action APPEND", "check review: failed", "pull request #3 is ready for review",
 		"label ralph:failed put on #2", "## Failed Tasks",
-		"✓ On that commit make test passes", "✓ Issue #1 has no label left", "✓ Its work is kept on wip/ralph-fail-issue-2-",
+		"✓ On that commit make test passes", "✓ Issue #1 is labelled ralph:review", "✓ Its work is kept on wip/ralph-fail-issue-2-",
 		"✓ Every request was one that GitHub understands",
 	} {
 		if !strings.Contains(out, want) {

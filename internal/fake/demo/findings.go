@@ -54,7 +54,7 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 		s.passes(ctx, "On that commit 1 / 0 ends with exit code 3, which only the reviewer asked about", "sh", "-c", "./calc.sh 1 / 0; test $? -eq 3"),
 		that("Its one comment by the bot says that it is done after 3 iterations",
 			strings.Contains(said.Body, "Done after 3 iterations"), fmt.Sprintf("%q", firstWords(said.Body))),
-		that("Issue #1 has no label left", len(labels) == 0, labels),
+		that("Issue #1 is labelled ralph:review", slices.Equal(labels, []string{"ralph:review"}), labels),
 	}
 }
 

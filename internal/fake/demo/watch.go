@@ -67,6 +67,9 @@ func (w *watcher) refs() (facts []fact) {
 	for line := range strings.Lines(git(w.hub, "for-each-ref", "--format=%(refname) %(objectname:short) %(subject)", "refs/heads", "refs/ralph")) {
 		ref, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		what := "pushed: run record " + ref
+		if strings.HasPrefix(ref, "refs/ralph/leases/") {
+			what = "pushed: lease " + ref
+		}
 		if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
 			what = "pushed: branch " + branch
 		}
