@@ -17,7 +17,7 @@ type hubPlace struct {
 	repo               event.Repo
 	page, api, graphql string // without a slash at their end
 	token              string // empty: none that may be sent there
-	chosen             bool   // somebody has named the server: any token may go there
+	trusted            bool   // any token may go there: it is GitHub's own, or somebody has named it
 	here               bool   // the directory is in a clone of it
 }
 
@@ -52,7 +52,8 @@ func findHub(ctx context.Context, env config.Environment, parent []string, dir, 
 	if p.page == "" {
 		p.page = "https://" + at.host
 	}
-	p.token, p.chosen = tokenFor(at.host, chosen, said), chosen
+	p.trusted = chosen || hosted(at.host)
+	p.token = tokenFor(at.host, p.trusted, said)
 	return p, nil
 }
 
@@ -96,14 +97,18 @@ func apiOf(host string) string {
 	return "https://" + host + "/api/v3"
 }
 
+// hosted reports whether a host is one of GitHub's own.
+func hosted(host string) bool {
+	return strings.EqualFold(host, "github.com") || strings.HasSuffix(strings.ToLower(host), ".ghe.com")
+}
+
 // tokenFor is the token for a host, by the names that GitHub's own command line gives them.
-func tokenFor(host string, chosen bool, said func(string) string) string {
-	github := strings.EqualFold(host, "github.com") || strings.HasSuffix(strings.ToLower(host), ".ghe.com")
-	names := []string{"GITHUB_TOKEN", "GH_TOKEN"}
-	switch {
-	case !github && !chosen:
-		names = []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
-	case !github:
+func tokenFor(host string, trusted bool, said func(string) string) string {
+	var names []string
+	if trusted {
+		names = []string{"GITHUB_TOKEN", "GH_TOKEN"}
+	}
+	if !hosted(host) {
 		names = append(names, "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 	}
 	for _, name := range names {
@@ -179,7 +184,7 @@ func (p hubPlace) open(ctx context.Context, dry bool, log func(string, ...any)) 
 // tokenless says which variable lacks.
 func (p hubPlace) tokenless() error {
 	host := strings.TrimPrefix(strings.TrimPrefix(p.page, "https://"), "http://")
-	if tokenFor(host, p.chosen, func(name string) string { return name }) == "GITHUB_TOKEN" {
+	if p.trusted {
 		return invalid("there is no token for %s: set GITHUB_TOKEN or GH_TOKEN; where gh is logged in, gh auth token prints one", host)
 	}
 	return invalid("there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL", host, host, p.repo)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
 )
 
 // Explained is what a job would make of an event, and why. There are no secrets in it, and nothing that a terminal acts on.
@@ -77,7 +78,7 @@ func (a *Action) Explain(ctx context.Context, dir string) (Explained, error) {
 	if err := x.follow(ctx, ev); err != nil {
 		return x.out, err
 	}
-	x.out.clean(a.redact)
+	x.out.clean(report.Redactor(append(append(secretsIn(a.Env, a.Parent), a.Inputs.Secrets()...), a.Env.Token)))
 	return x.out, ctx.Err()
 }
 

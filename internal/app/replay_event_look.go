@@ -20,6 +20,9 @@ func (x *explainer) gather(ctx context.Context, ev event.Event) error {
 	x.cloned = place.here
 	x.Env.Repository = ev.Repo.String()
 	x.Env.APIURL, x.Env.GraphQLURL, x.Env.ServerURL, x.Env.Token = place.api, place.graphql, place.page, place.token
+	if !place.trusted {
+		x.Inputs.GitHubToken, x.Inputs.AppID = "", 0
+	}
 	if x.Env.Token == "" && x.Inputs.GitHubToken == "" && x.Inputs.AppID == 0 {
 		x.unknown("GitHub is not asked: %v", place.tokenless())
 		x.assume(ev)

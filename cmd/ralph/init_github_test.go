@@ -1,0 +1,61 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// TestInitGitHubAsks: nothing is written before somebody has said yes, and nothing at all after anything else.
+func TestInitGitHubAsks(t *testing.T) {
+	for _, tt := range []struct {
+		keys   string
+		code   int
+		says   string
+		writes bool
+	}{
+		{"y\r", 0, "Opened pull request #1: ", true},
+		{"n\r", 0, "Nothing was done.\n", false},
+		{"\r", 0, "Nothing was done.\n", false},
+		{"\x04", 130, "ralph: aborted; nothing is written\n", false},
+	} {
+		hub, err := fake.New(fake.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(hub.Close)
+		if err := hub.AddRepo("alice", "demo", "main"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{"README.md": "demo\n"}); err != nil {
+			t.Fatal(err)
+		}
+		hub.AddToken(aliceToken, "alice", fake.PAT)
+		for name, value := range map[string]string{
+			"GITHUB_API_URL": hub.APIURL(), "GITHUB_SERVER_URL": hub.URL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(), "GITHUB_TOKEN": aliceToken,
+		} {
+			t.Setenv(name, value)
+		}
+		p := &person{T: t, dir: t.TempDir(), args: []string{"init", "--github", "--repo", "alice/demo"}}
+		p.start()
+		p.sees("Do it? (y/N): ")
+		writes := func() (n int) {
+			for _, c := range hub.Calls() {
+				if c.Write {
+					n++
+				}
+			}
+			return n
+		}
+		if n := writes(); n > 0 {
+			t.Errorf("%q: %d calls write before the answer", tt.keys, n)
+		}
+		p.types(tt.keys)
+		if code := p.leaves(); code != tt.code || !strings.Contains(p.screen.String(), tt.says) || writes() > 0 != tt.writes {
+			t.Errorf("%q: exit code %d, %d calls write, and the screen is:\n%s", tt.keys, code, writes(), p.screen.String())
+		}
+	}
+}
