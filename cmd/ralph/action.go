@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/app"
@@ -74,10 +77,6 @@ func (c *actionCommand) explain(ctx context.Context, p process) (app.Explained, 
 	if err != nil {
 		return app.Explained{}, err
 	}
-	inputs, err := config.ReadInputs(environ)
-	if err != nil {
-		return app.Explained{}, err
-	}
 	if c.EventName != "" {
 		env.EventName = c.EventName
 	}
@@ -96,9 +95,32 @@ func (c *actionCommand) explain(ctx context.Context, p process) (app.Explained, 
 	if env.EventName == "" || env.EventPath == "" {
 		return app.Explained{}, errors.New("which event is meant is not known: give --event-name NAME and --event FILE, such as --event-name issues --event payload.json")
 	}
+	if env.EventName == "workflow_dispatch" {
+		dispatched(environ, env.EventPath)
+	}
+	inputs, err := config.ReadInputs(environ)
+	if err != nil {
+		return app.Explained{}, err
+	}
 	runner := actions.New(func(string) string { return "" }, io.Discard) // a dry run says nothing to a runner
 	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	return a.Explain(ctx, p.dir)
+}
+
+// dispatched gives ralph the inputs that a workflow was dispatched with, as the workflow of README hands them on. What is wrong with the
+// payload its reader tells.
+func dispatched(environ map[string]string, file string) {
+	var payload struct{ Inputs map[string]any }
+	text, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(text, &payload) != nil {
+		return
+	}
+	for _, name := range []string{"issue", "prompt", "prompt_file", "plan"} {
+		variable := "INPUT_" + strings.ToUpper(name)
+		if value, there := payload.Inputs[name]; there && environ[variable] == "" {
+			environ[variable] = fmt.Sprint(value)
+		}
+	}
 }
 
 // mostPayload is more than GitHub sends.

@@ -30,14 +30,14 @@ type process struct {
 }
 
 type cli struct {
-	Action    actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report. This is what action.yml runs."`
-	Init      initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json."`
+	Action    actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report, which is what action.yml runs; with --dry-run, say what one would come to, and why."`
+	Init      initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json; with --github, make its labels and propose its workflow."`
 	Run       runCommand       `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
 	Settings  settingsCommand  `cmd:"" help:"Show the settings, or their schema."`
 	Sweep     sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
 	Replay    replayCommand    `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
 	Prompt    promptCommand    `cmd:"" help:"Print what the next iteration of a run would be told, and change nothing."`
-	Doctor    doctorCommand    `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks."`
+	Doctor    doctorCommand    `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks; with --github, what its repository lacks there."`
 	Supervise superviseCommand `cmd:"" help:"Run a command again and again until it says that its task is done."`
 	Bus       busCommand       `cmd:"" help:"Say something to ralph supervise, and read what was said."`
 	Signature signatureCommand `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`

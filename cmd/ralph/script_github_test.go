@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -22,15 +24,17 @@ type standIn struct{ *fake.GitHub }
 type standInKey struct{}
 
 const (
-	aliceToken = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-	jobToken   = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
-	made       = "20261121-093000-7f3a" // the run of issue #1
+	noWorkflows = "github_pat_0123456789abcdefghij_ABCDEFGHIJ0123456789"
+	aliceToken  = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	jobToken    = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
+	made        = "20261121-093000-7f3a" // the run of issue #1
 )
 
 func hubOf(ts *testscript.TestScript) *standIn { return ts.Value(standInKey{}).(*standIn) }
 
 // startHub starts a stand-in for GitHub with the repository alice/demo, and tells the script where it is by the variables of a job: github.
-// Alice owns it, bob may write, mallory may read; issue #1 is mallory's. GITHUB_TOKEN is alice's, $JOB_TOKEN a job's that may only read.
+// Alice owns it, bob may write, mallory may read; issue #1 is mallory's. GITHUB_TOKEN is alice's, $JOB_TOKEN a job's that may only read, and
+// $NO_WORKFLOWS_TOKEN one of alice's that may not write workflows.
 func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub, err := fake.New(fake.Options{})
 	ts.Check(err)
@@ -40,6 +44,7 @@ func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub.SetPermission("alice", "demo", "bob", "write")
 	hub.SetPermission("alice", "demo", "mallory", "read")
 	hub.AddToken(aliceToken, "alice", fake.PAT)
+	hub.AddLimitedToken(fake.Token{Value: noWorkflows, Login: "alice", Kind: fake.PAT, Permissions: &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write"}})
 	hub.AddLimitedToken(fake.Token{Value: jobToken, Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "read", Issues: "read"}})
 	_, err = hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
 		"Makefile": "test:\n\ttrue\n", ".ralph/settings.json": `{"guardrails": [{"command": "make test"}], "maxCostUsd": 2.5}`,
@@ -48,7 +53,7 @@ func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub.AddIssue("alice", "demo", fake.Issue{Title: "Make add add", Body: "It subtracts.", Author: "mallory"})
 	for name, value := range map[string]string{
 		"GITHUB_API_URL": hub.APIURL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(), "GITHUB_SERVER_URL": hub.URL(), "GITHUB_TOKEN": aliceToken,
-		"GITHUB_REPOSITORY": "alice/demo", "JOB_TOKEN": jobToken,
+		"GITHUB_REPOSITORY": "alice/demo", "JOB_TOKEN": jobToken, "NO_WORKFLOWS_TOKEN": noWorkflows,
 	} {
 		ts.Setenv(name, value)
 	}
@@ -72,7 +77,8 @@ func wrote(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// onHub changes what is on GitHub: onhub secret NAME, onhub pulls-allowed, onhub commit PATH FILE, onhub merge, onhub run.
+// onHub changes what is on GitHub: onhub secret NAME, onhub pulls-allowed, onhub commit PATH FILE, onhub merge, onhub run for one
+// that is done, onhub running for one that somebody works on.
 func onHub(ts *testscript.TestScript, _ bool, args []string) {
 	hub := hubOf(ts)
 	switch args[0] {
@@ -86,7 +92,10 @@ func onHub(ts *testscript.TestScript, _ bool, args []string) {
 	case "merge":
 		hub.Merge("alice", "demo", hub.Pulls("alice", "demo")[0].Number, "alice")
 	case "run":
+		addRun(ts, hub, loop.Record{Type: loop.Ended, End: &loop.End{Outcome: loop.Done, Reason: "every check has passed"}})
+	case "running":
 		addRun(ts, hub)
+		hold(ts, hub)
 	default:
 		ts.Fatalf("onhub %s: no such change", args[0])
 	}
@@ -94,37 +103,48 @@ func onHub(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // addRun makes pull request #2, and the record of the run of issue #1 that has made it.
-func addRun(ts *testscript.TestScript, hub *standIn) {
+func addRun(ts *testscript.TestScript, hub *standIn, more ...loop.Record) {
 	tip, err := hub.CommitFiles("alice", "demo", "ralph/issue-1", "add adds", map[string]string{"add.sh": "add\n"})
 	ts.Check(err)
 	pull := hub.AddPull("alice", "demo", fake.Pull{Title: "Make add add", Head: "ralph/issue-1", Author: "github-actions[bot]"})
 	at := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	var journal bytes.Buffer
-	for _, r := range []loop.Record{
+	for _, r := range append([]loop.Record{
 		{Type: loop.Started, Start: &loop.Start{Run: made, Task: "issue-1", Title: "Make add add", Issue: 1, Base: hub.BranchSHA("alice", "demo", "main"),
 			Onto: "main", Branch: "ralph/issue-1", Agent: "claude", Checks: []string{"make test"}, MaxIterations: 5}},
 		{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: tip}},
 		{Type: loop.Posted, Post: &loop.Post{Pull: pull, Finished: true}},
-		{Type: loop.Ended, End: &loop.End{Outcome: loop.Done, Reason: "every check has passed"}},
-	} {
+	}, more...) {
 		r.At = at
 		ts.Check(json.NewEncoder(&journal).Encode(r))
 	}
-	git := func(in string, args ...string) string {
+	inRepo := func(in string, args ...string) string {
 		cmd := exec.Command("git", append([]string{"--git-dir", hub.GitDir("alice", "demo"), "-c", "user.name=ralph", "-c", "user.email=ralph@example.com"}, args...)...)
 		cmd.Stdin = strings.NewReader(in)
 		out, err := cmd.Output()
 		ts.Check(err)
 		return strings.TrimSpace(string(out))
 	}
-	blob := git(journal.String(), "hash-object", "-w", "--stdin")
-	tree := git("100644 blob "+blob+"\tjournal.jsonl\n", "mktree")
-	git("", "update-ref", "refs/ralph/runs/issue-1", git("", "commit-tree", "-m", "record", tree))
+	blob := inRepo(journal.String(), "hash-object", "-w", "--stdin")
+	tree := inRepo("100644 blob "+blob+"\tjournal.jsonl\n", "mktree")
+	inRepo("", "update-ref", "refs/ralph/runs/issue-1", inRepo("", "commit-tree", "-m", "record", tree))
+}
+
+// hold takes the lease of issue #1 as a job does.
+func hold(ts *testscript.TestScript, hub *standIn) {
+	door, err := git.OpenLeases(context.Background(), git.Options{
+		Remote: git.Remote{URL: hub.CloneURL("alice", "demo"), Token: aliceToken}, Env: os.Environ(), Root: ts.MkAbs("."),
+		Identity: git.Identity{Name: "ralph", Email: "ralph@example.com"}, Log: ts.Logf,
+	}, now)
+	ts.Check(err)
+	_, err = door.Take(context.Background(), git.Lease{Task: "issue-1", Owner: "workflow run 77, attempt 1"})
+	ts.Check(err)
+	ts.Check(door.Close())
 }
 
 // payload makes something happen on GitHub and writes the payload of its event: payload FILE labeled LABEL WHO, payload FILE commented
 // NUMBER WHO TEXT, payload FILE edited WHO TEXT, payload FILE closed WHO, payload FILE reviewed WHO TEXT, payload FILE fork WHO TEXT,
-// payload FILE schedule.
+// payload FILE dispatched WHO INPUT VALUE, payload FILE schedule.
 func payload(ts *testscript.TestScript, _ bool, args []string) {
 	hub, file, rest := hubOf(ts), ts.MkAbs(args[0]), args[2:]
 	var text []byte
@@ -147,6 +167,8 @@ func payload(ts *testscript.TestScript, _ bool, args []string) {
 	case "fork":
 		n := hub.AddPull("alice", "demo", fake.Pull{Title: "mine", Head: "mine", HeadRepo: "mallory/demo", Author: "mallory"})
 		text = commented(hub, n, rest[0], rest[1])
+	case "dispatched":
+		text = hub.DispatchPayload("alice", "demo", rest[0], map[string]string{rest[1]: rest[2]})
 	case "schedule":
 		text = hub.SchedulePayload("alice", "demo")
 	default:

@@ -33,7 +33,7 @@ type HubFact struct {
 
 // settingsPages are where facts are mended, below the repository's address.
 var settingsPages = map[string]string{
-	"the repository": "settings", "issues": "settings", "permissions": "settings/access", "labels": "labels", "branch rules": "settings/branches",
+	"the repository": "settings", "issues": "settings", "permissions": "settings/access", labelsFact: "labels", "branch rules": "settings/branches",
 	"GitHub Actions": "settings/actions", "the job's own token": "settings/actions", "secrets": "settings/secrets/actions",
 }
 
@@ -64,6 +64,9 @@ func (p hubPlace) diagnosis(found github.Report) HubDiagnosis {
 	out := HubDiagnosis{Repository: p.page + "/" + p.repo.String(), API: p.api, Facts: []HubFact{}, Missing: append([]string{}, found.Labels...)}
 	for _, f := range found.Facts {
 		fact := HubFact{What: f.What, Grade: f.Grade, Says: f.Says, Advice: f.Advice}
+		if f.Advice != "" && (f.What == workflowFact || f.What == labelsFact) && f.Grade != github.Unknown {
+			fact.Advice = "ralph init --github does it for you."
+		}
 		if page := settingsPages[f.What]; page != "" && f.Advice != "" {
 			fact.Address = p.at(page)
 		}
@@ -72,8 +75,11 @@ func (p hubPlace) diagnosis(found github.Report) HubDiagnosis {
 	return out
 }
 
-// workflowFact is what facts about the workflow file are called.
-const workflowFact = "the workflow"
+// What facts about things are called that ralph init --github makes.
+const (
+	workflowFact = "the workflow"
+	labelsFact   = "labels"
+)
 
 // versionFact says whether the workflow file is the one that this version proposes.
 func versionFact(ctx context.Context, hub *github.Client) []HubFact {
@@ -94,11 +100,7 @@ func (d *HubDiagnosis) judge() {
 	if d.Ready = i < 0; d.Ready {
 		return
 	}
-	f := d.Facts[i]
-	d.Todo = strings.TrimSpace(strings.TrimSuffix(f.Says, ".") + ". " + f.Advice)
-	if f.What == workflowFact {
-		d.Todo = f.Says + " Run ralph init --github, which proposes one."
-	}
+	d.Todo = strings.TrimSpace(strings.TrimSuffix(d.Facts[i].Says, ".") + ". " + d.Facts[i].Advice)
 }
 
 // redact takes secrets and terminal sequences out of what GitHub said.

@@ -122,7 +122,7 @@ func (i *HubInit) deeds(ctx context.Context, found github.Report) (deeds []deed,
 			}})
 		}
 	}
-	if len(deeds) == 0 && slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == "labels" && f.Grade == github.OK }) {
+	if len(deeds) == 0 && slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == labelsFact && f.Grade == github.OK }) {
 		notes = append(notes, "All of ralph's labels are there.")
 	}
 	text, there, err := i.hub.File(ctx, i.onto, config.WorkflowFile)
@@ -181,7 +181,7 @@ func (i *HubInit) left(found github.Report, undone bool) {
 	d := i.place.diagnosis(found)
 	var lines []string
 	for _, f := range d.Facts {
-		if f.Advice != "" && (f.Grade == github.Problem || f.Grade == github.Warning) && f.What != "labels" && f.What != workflowFact {
+		if f.Advice != "" && (f.Grade == github.Problem || f.Grade == github.Warning) && f.What != labelsFact && f.What != workflowFact {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("- %s: %s %s %s", f.What, f.Says, f.Advice, f.Address)))
 		}
 	}
