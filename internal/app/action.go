@@ -32,6 +32,7 @@ type Action struct {
 	wall   time.Duration                              // see workshop
 	beat   <-chan time.Time                           // see beats
 	pause  func(context.Context, time.Duration) error // see ciCheck; nil: real time
+	tune   func(*github.Options)                      // nil: as they are
 }
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
@@ -209,11 +210,15 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 	if token == "" {
 		token = a.Env.Token
 	}
-	hub, err := github.New(ctx, github.Options{
+	options := github.Options{
 		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
 		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
 		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy,
-	})
+	}
+	if a.tune != nil {
+		a.tune(&options)
+	}
+	hub, err := github.New(ctx, options)
 	if err != nil {
 		return nil, &invalidError{err}
 	}

@@ -34,6 +34,8 @@ type publisher struct {
 	late   func() bool // ends the wait of a write for its time; nil: none waits
 	latest loop.State  // what it will show
 	gone   bool        // somebody has deleted the sticky comment
+	failed bool        // a write came to nothing since this was last set to false
+	left   []string    // labels that could not be taken off when the run began
 	spent  int         // calls since the turn began
 }
 
@@ -65,7 +67,11 @@ func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 	}
 	for _, label := range p.labels {
 		if strings.EqualFold(label, p.rules.TriggerLabel) || p.outdated(label, labelRunning) {
-			p.try("taking the label "+label+" off", p.hub.RemoveLabel(ctx, issue, label))
+			err := p.hub.RemoveLabel(ctx, issue, label)
+			if err != nil {
+				p.left = append(p.left, label)
+			}
+			p.try("taking the label "+label+" off", err)
 		}
 	}
 	p.try("changing labels", p.hub.AddLabel(ctx, issue, p.rules.StatusLabel(labelRunning)))
@@ -158,6 +164,7 @@ func (p *publisher) settle() {
 
 func (p *publisher) try(doing string, err error) {
 	if err != nil {
+		p.failed = true
 		p.log("%s: %s", doing, strings.TrimSpace(err.Error()))
 	}
 }

@@ -29,7 +29,7 @@ func (p *publisher) checkRun(ctx context.Context, s loop.State) *loop.Post {
 	}
 	id, err := p.hub.PutCheckRun(ctx, run)
 	p.try("writing the check run", err)
-	if id == 0 {
+	if id == 0 || id == run.ID {
 		return nil
 	}
 	return &loop.Post{CheckRun: id, CheckedSHA: s.Tip}

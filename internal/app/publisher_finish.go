@@ -3,17 +3,21 @@ package app
 import (
 	"context"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
 // finish shows the outcome: the pull request, the comments, the check run, the answers to a review, the labels. Without a review it makes
-// at most eight calls. Each of them may be made again: a run whose process died in the middle is finished by the next sweep.
+// at most eight calls. Each of them may be made again: what a process that died in the middle, or a GitHub that said no, has left is made
+// up for by the next sweep.
 func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settle()
+	p.failed = false
 	all := &loop.Post{}
 	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.link, p.checkRun, p.answers, p.relabel} {
 		if q := step(ctx, s); q != nil {
@@ -21,22 +25,34 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
 		}
 	}
-	all.Finished = ctx.Err() == nil
+	all.Finished = ctx.Err() == nil && !p.failed
 	return posted(all)
 }
 
 // pull opens the pull request, or brings it up to date.
 func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 	done := s.End.Outcome == loop.Done
-	if s.Post.Pull == 0 {
-		if s.Tip == "" || s.NoDiff() {
-			return nil
-		}
-		return p.open(ctx, s, !done)
+	if s.Post.Pull != 0 {
+		v := p.view(s)
+		p.try("updating the pull request", p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v)))
+		return p.ready(ctx, s)
 	}
-	v := p.view(s)
-	p.try("updating the pull request", p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v)))
-	if !done || s.Post.Draft == nil || !*s.Post.Draft {
+	if s.Tip == "" || s.NoDiff() {
+		return nil
+	}
+	made := p.open(ctx, s, !done)
+	if made == nil {
+		return nil
+	}
+	if q := p.ready(ctx, s.With(loop.Record{Type: loop.Posted, At: s.At, Post: made})); q != nil { // an earlier process had opened a draft
+		return join(made, q)
+	}
+	return made
+}
+
+// ready takes the pull request of a run that is done out of draft.
+func (p *publisher) ready(ctx context.Context, s loop.State) *loop.Post {
+	if s.End.Outcome != loop.Done || s.Post.Draft == nil || !*s.Post.Draft {
 		return nil
 	}
 	err := p.hub.ReadyPull(ctx, s.Post.PullNode)
@@ -54,19 +70,39 @@ func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	now := standingLabel(s)
-	if p.again { // whatever an earlier process left
-		for _, label := range p.labels {
-			if p.outdated(label, now) && label != p.rules.StatusLabel(labelRunning) {
-				p.try("changing labels", p.hub.RemoveLabel(ctx, issue, label))
-			}
-		}
+	for _, label := range append(p.stale(ctx, s, now), p.rules.StatusLabel(labelRunning)) {
+		p.try("changing labels", p.hub.RemoveLabel(ctx, issue, label))
 	}
-	p.try("changing labels", p.hub.RemoveLabel(ctx, issue, p.rules.StatusLabel(labelRunning)))
 	if now != "" {
 		p.try("changing labels", p.hub.AddLabel(ctx, issue, p.rules.StatusLabel(now)))
 	}
 	return nil
 }
+
+// stale are the labels that should be gone by now, but for the one that a run has while it goes on: what could not be taken off when it
+// began, and whatever an earlier process left.
+func (p *publisher) stale(ctx context.Context, s loop.State, now string) []string {
+	out := slices.Clone(p.left)
+	if !p.again {
+		return out
+	}
+	for _, label := range p.labels {
+		if p.outdated(label, now) && label != p.rules.StatusLabel(labelRunning) || strings.EqualFold(label, p.rules.TriggerLabel) && p.answered(ctx, s, label) {
+			out = append(out, label)
+		}
+	}
+	return out
+}
+
+// answered reports whether a label that asks for a run was there before the run was last asked for: it asks for nothing more.
+func (p *publisher) answered(ctx context.Context, s loop.State, label string) bool {
+	_, at, err := p.hub.Labeller(ctx, s.Start.Issue, label)
+	p.try("looking for who put the label "+label+" on", err)
+	return err == nil && takenUp(s, at)
+}
+
+// takenUp reports whether a run was asked for at a time or later.
+func takenUp(s loop.State, at time.Time) bool { return !s.StartedAt.Before(at) || !s.ResumedAt.Before(at) }
 
 // standingLabel is what the labels say of a run that has ended; "" nothing.
 func standingLabel(s loop.State) string {

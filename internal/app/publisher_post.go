@@ -40,13 +40,14 @@ func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 	}
 	if id != 0 {
 		err := p.hub.EditComment(ctx, id, body)
-		if err == nil || !github.ErrGone(err) {
-			p.try("updating the comment", err)
-			if id == known {
-				return nil
-			}
-			return post(id)
+		if github.ErrGone(err) && p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment") == 0 {
+			id, err = p.hub.Comment(ctx, number, body)
 		}
+		p.try("updating the comment", err)
+		if id == known {
+			return nil
+		}
+		return posted(post(id))
 	}
 	id, err := p.hub.Comment(ctx, number, body)
 	p.try("posting the comment", err)
@@ -79,6 +80,9 @@ func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	err := p.hub.EditComment(ctx, s.Post.IssueComment, report.IssueLine(p.view(s)))
+	if github.ErrGone(err) && p.find(ctx, s.Start.Issue, report.Marker(s.Start.Run), "the run's comment") == 0 { // somebody has deleted it
+		return nil
+	}
 	p.try("linking the pull request", err)
 	return posted(&loop.Post{Linked: err == nil})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			held[s.Start.Task] = held[s.Start.Task] || a.alive(s)
 		}
 		for _, list := range []iter.Seq2[pending, error]{
-			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, held), a.plans(ctx, ev, facts, runs, held),
+			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, runs, held), a.plans(ctx, ev, facts, runs, held),
 		} {
 			for p, err := range list {
 				if !yield(p, err) || err != nil {
@@ -110,10 +111,10 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 	}
 }
 
-// untoldFor is how long a run that was cut off while it told of its end is worth telling of.
-const untoldFor = 7 * 24 * time.Hour
+// untoldFor is how long it is tried to tell of a run's end, when its process died meanwhile or GitHub would not take a part of it.
+const untoldFor = 3 * 24 * time.Hour
 
-// untold are the runs that have ended, and whose process died before everybody could see it.
+// untold are the runs that have ended without everybody being able to see it.
 func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		for _, s := range runs {
@@ -179,7 +180,7 @@ func (a *Action) leftBehind(ctx context.Context, ev event.Event, s loop.State) (
 }
 
 // waiting are the issues whose label no run has picked up: the one that asks for work, then the one that asks for a plan.
-func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, held map[string]bool) iter.Seq2[pending, error] {
+func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		if a.Inputs.Plan != "" {
 			return
@@ -196,7 +197,7 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 					a.log("issue #%d is passed over: its run is alive", queued[i].Number)
 				} else if !a.wants(queued[i].Number) || ctx.Err() != nil {
 					continue
-				} else if request, known, ok := a.queued(ctx, ev, facts, queued[i], label); ok {
+				} else if request, known, ok := a.queued(ctx, ev, facts, runs, queued[i], label); ok {
 					if !yield(pending{request: request, facts: known, why: "it waits with the label " + label}, nil) {
 						return
 					}
@@ -304,7 +305,7 @@ func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (even
 
 // queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was labelled is passed
 // over: the text that was asked for is not to be had any more (B-13).
-func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, issue event.Issue, label string) (event.Request, event.Facts, bool) {
+func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, issue event.Issue, label string) (event.Request, event.Facts, bool) {
 	none := func(format string, args ...any) (event.Request, event.Facts, bool) {
 		a.log("issue #%d is passed over: %s", issue.Number, fmt.Sprintf(format, args...))
 		return event.Request{}, event.Facts{}, false
@@ -312,6 +313,9 @@ func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, 
 	labeller, at, err := a.hub.Labeller(ctx, issue.Number, label)
 	if err != nil {
 		return none("%v", err)
+	}
+	if label == a.rules.TriggerLabel && slices.ContainsFunc(runs, func(s loop.State) bool { return s.Start.Issue == issue.Number && takenUp(s, at) }) {
+		return none("a run has begun since it was labelled, and could not take the label off")
 	}
 	edited, err := a.hub.LastEdited(ctx, issue.Number)
 	if err != nil {
