@@ -38,6 +38,15 @@ func explain(doing string, err error) error {
 	return &failed{text: doing + ": " + reading(err), err: err}
 }
 
+// briefly is what an error of a call means, for a sentence that says itself what to do.
+func briefly(err error) error {
+	if err == nil {
+		return nil
+	}
+	text, _, _ := strings.Cut(reading(err), "; ")
+	return &failed{text: text, err: err}
+}
+
 // reading is what an error means: GitHub's answers first, then no answer at all.
 func reading(err error) string {
 	var (

@@ -123,7 +123,7 @@ func (c *Client) permission(ctx context.Context, known map[string]event.Permissi
 		return known[key]
 	}
 	level, _, err := c.api.Repositories.GetPermissionLevel(ctx, c.o.Repo.Owner, c.o.Repo.Name, login)
-	known[key] = event.Permission{Level: level.GetPermission(), Err: err}
+	known[key] = event.Permission{Level: level.GetPermission(), Err: briefly(err)}
 	return known[key]
 }
 
