@@ -21,7 +21,7 @@ type Edited struct {
 	Changes *Changes
 	Guards  []Guard
 	Dir     string // where they run, from the top of the worktree; empty: there
-	Soft    bool // it only warns
+	Soft    bool   // it only warns
 }
 
 // Guard is a check's command.
