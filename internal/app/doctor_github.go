@@ -51,7 +51,7 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (HubDiagnosis, er
 	}
 	found := hub.Examine(ctx, labelNames(), "")
 	out := place.diagnosis(found)
-	if found.Worst() != github.Problem || slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == workflowFact }) {
+	if slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == workflowFact }) { // else nothing could be read
 		out.Facts = append(out.Facts, versionFact(ctx, hub)...)
 	}
 	out.judge()

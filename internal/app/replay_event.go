@@ -75,15 +75,15 @@ func (a *Action) Explain(ctx context.Context, dir string) (Explained, error) {
 	if err != nil {
 		return x.out, err
 	}
-	if err := x.follow(ctx, ev); err != nil {
+	if err := x.walk(ctx, ev); err != nil {
 		return x.out, err
 	}
 	x.out.clean(report.Redactor(append(append(secretsIn(a.Env, a.Parent), a.Inputs.Secrets()...), a.Env.Token)))
 	return x.out, ctx.Err()
 }
 
-// follow goes the way of Action.Run.
-func (x *explainer) follow(ctx context.Context, ev event.Event) error {
+// walk goes the way of Action.Run.
+func (x *explainer) walk(ctx context.Context, ev event.Event) error {
 	x.out.Event = ev.String()
 	request, skip, usage := event.Read(ev, x.rules)
 	if skip != nil {

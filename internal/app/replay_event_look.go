@@ -77,6 +77,7 @@ func (x *explainer) assume(ev event.Event) {
 func (x *explainer) standing(ctx context.Context) {
 	if !x.asked {
 		x.unknown("the run that it is about, and how that stands")
+		x.own()
 		return
 	}
 	request, run, known, err := x.locate(ctx, x.request)
@@ -85,10 +86,21 @@ func (x *explainer) standing(ctx context.Context) {
 	}
 	if err != nil {
 		x.unknown("the run that it is about, and how that stands: %v", err)
+		x.own()
 		return
 	}
 	x.request, x.run, x.known, x.found = request, run, known, true
 	x.out.Run = x.told()
+}
+
+// own takes a pull request for one that ralph opened, where no run tells.
+func (x *explainer) own() {
+	ev := &x.request.Event
+	if ev.Issue == nil || !ev.Issue.Pull {
+		return
+	}
+	x.unknown("whether pull request #%d is one that ralph opened; what follows holds if so", ev.Issue.Number)
+	ev.On, ev.OnClosed, x.request.Pull = ev.Issue.Number, ev.Issue.Closed, ev.Issue.Number
 }
 
 // recorded is the run of the task that a request is about.
