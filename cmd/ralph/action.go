@@ -49,11 +49,21 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 		if app.Invalid(err) {
 			code = loop.Invalid.ExitCode()
 		}
-		return &endedError{code, err}
+		return &endedError{code, logged(runner, err)}
 	case result.Outcome == "", result.Outcome == loop.Waiting, result.Outcome == loop.Refused:
 		return nil
 	}
-	return &endedError{result.Outcome.ExitCode(), err}
+	return &endedError{result.Outcome.ExitCode(), logged(runner, err)}
+}
+
+// logged tells an error that nobody was told of by the job's log, where the runner obeys nothing of it: what git and GitHub say may hold the
+// names of files and the like. On standard error the runner would. Outside of a runner it is returned to be told there.
+func logged(runner *actions.Runner, err error) error {
+	if err == nil || app.Reported(err) || !runner.Inside() {
+		return err
+	}
+	_, _ = fmt.Fprintln(runner, "ralph:", strings.TrimSpace(err.Error()))
+	return nil
 }
 
 // replay says what an event would come to. Its exit code says whether the payload could be read, whatever that comes to.
