@@ -19,7 +19,7 @@ import (
 // threat is a piece of text that tries to do something. Each row of the table has a number of its own in it, so that whatever came of it
 // can be told from everything else; N stands for it.
 type threat struct {
-	name, text string
+	text string
 	// does says what the text has done on a surface; "" nothing.
 	does func(s *surface, n string) string
 }
