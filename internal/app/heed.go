@@ -82,12 +82,6 @@ func (a *Action) gate(shop *workshop) {
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	nap(ctx, d)
+	return ctx.Err()
 }

@@ -115,10 +115,10 @@ func combined(all []*status) string {
 		return "pending"
 	}
 	for _, s := range all {
-		switch {
-		case s.State == "error" || s.State == "failure":
+		switch s.State {
+		case "error", "failure":
 			return "failure"
-		case s.State == "pending":
+		case "pending":
 			worst = "pending"
 		}
 	}

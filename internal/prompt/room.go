@@ -16,7 +16,7 @@ const (
 	maxHints    = 2 << 10
 	maxCriteria = 1536
 	maxFeedback = 6 << 10 // of reviews of the pull request
-	maxHeads    = 1536 // what became of each of the last attempts, without outputs
+	maxHeads    = 1536    // what became of each of the last attempts, without outputs
 	maxTrace    = 2 << 10
 	maxContext  = 8 << 10 // of excerpts
 	maxNoticed  = 3 << 10
