@@ -130,11 +130,19 @@ func (w *workshop) unshown(ctx context.Context, base string, notes []string) err
 		return fmt.Errorf("looking for checks: %w", err)
 	}
 	var paths []string
+	where := "the repository"
 	for _, e := range entries {
-		paths = append(paths, e.Path)
+		if w.settings.WorkingDirectory == "" {
+			paths = append(paths, e.Path)
+		} else if rest, ok := strings.CutPrefix(e.Path, w.below("")+"/"); ok {
+			paths = append(paths, rest)
+		}
+	}
+	if w.settings.WorkingDirectory != "" {
+		where = fmt.Sprintf("the working directory %q", w.below(""))
 	}
 	if below := config.Below(paths); len(below) > 0 {
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
 	}
-	return invalid("no checks: %s names no guardrails and nothing in the repository shows how it is tested%s; name a command under guardrails there, or in the input checks", config.SettingsFile, text)
+	return invalid("no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks", config.SettingsFile, where, text)
 }

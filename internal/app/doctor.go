@@ -106,7 +106,7 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 		out.Checks = append(out.Checks, g.Command)
 	}
 	if settings.GuardrailsFrom == "" {
-		out.Detected = detected(dir)
+		out.Detected = detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
 	}
 	shop := &workshop{place: directory(dir), settings: settings, parent: d.Parent, keys: look.Keys, plain: true, logs: filepath.Join(dir, ".ralph")}
 	out.Sandbox = shop.held(ctx)

@@ -108,6 +108,17 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 	}
 }
 
+// TestWorkingDirectoryThatShowsNothing: what another directory shows is nothing to check this one by.
+func TestWorkingDirectoryThatShowsNothing(t *testing.T) {
+	t.Parallel()
+	tree := repository(t, map[string]string{"Makefile": "test:\n", "web/x": "1", "web/app/go.mod": "module x\n", "api/go.mod": "module y\n"})
+	w := &workshop{tree: tree, place: tree, settings: config.Settings{WorkingDirectory: "./web/"}}
+	err := w.guard(context.Background(), tree.Base())
+	if err == nil || !strings.Contains(err.Error(), `nothing in the working directory "web" shows how it is tested; below its top there is app/go.mod, which`) {
+		t.Error(err)
+	}
+}
+
 // TestWorkingDirectoryOfAPrompt: a run of a prompt needs no git for it.
 func TestWorkingDirectoryOfAPrompt(t *testing.T) {
 	t.Parallel()
