@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -12,27 +11,27 @@ import (
 
 // settled are the settings of the base commit with the inputs over them (C29).
 func (x *explainer) settled(ctx context.Context) (*workshop, bool) {
-	layers, where, err := x.baseSettings(ctx)
+	layers, err := x.baseSettings(ctx)
 	if err != nil {
 		x.unknown("%s: %v; the defaults are shown", config.SettingsFile, err)
 	}
 	shop := &workshop{log: func(string, ...any) {}}
 	if shop.settings, err = config.Load(append(layers, x.Inputs.Layers()...)...); err != nil {
-		x.rejected(fmt.Errorf("%s of %s: %w", config.SettingsFile, where, err))
+		x.rejected(err)
 		return nil, false
 	}
 	return shop, true
 }
 
 // baseSettings reads the settings from GitHub, else from the clone.
-func (x *explainer) baseSettings(ctx context.Context) (layers []config.Layer, where string, err error) {
+func (x *explainer) baseSettings(ctx context.Context) (layers []config.Layer, err error) {
 	switch {
 	case x.asked:
 		content, ok, err := x.hub.File(ctx, x.onto(x.request.Event), config.SettingsFile)
 		if ok && err == nil {
 			layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
 		}
-		return layers, x.base(), err
+		return layers, err
 	case x.cloned:
 		all, err := settingsFiles(top(ctx, x.dir, x.Parent))
 		for _, l := range all { // a job has no local ones
@@ -41,24 +40,26 @@ func (x *explainer) baseSettings(ctx context.Context) (layers []config.Layer, wh
 			}
 		}
 		x.unknown("%s of the base commit; the one in this clone is shown", config.SettingsFile)
-		return layers, filepath.Base(x.dir), err
+		return layers, err
 	}
 	x.unknown("%s of the base commit; the defaults are shown", config.SettingsFile)
-	return nil, "the defaults", nil
+	return nil, nil
 }
 
 // judging is who looks at the work.
-func (x *explainer) judging(shop *workshop) {
+func (x *explainer) judging(ctx context.Context, shop *workshop) {
 	set := shop.settings
-	checks := commandLines(set.Guardrails)
+	when := "on the base commit, then after each turn"
+	if set.Baseline == config.BaselineOff {
+		when = "after each turn"
+	}
 	switch {
 	case set.GuardrailsFrom == "" && x.cloned:
-		found := detected(top(context.Background(), x.dir, x.Parent))
-		x.step("run the checks that the repository shows (here: %s) on the base commit, then after each turn", orNone(found))
+		x.step("run the checks that the repository shows (here: %s), %s", orNone(detected(top(ctx, x.dir, x.Parent))), when)
 	case set.GuardrailsFrom == "":
-		x.step("run the checks that the files of the repository show, on the base commit, then after each turn")
+		x.step("run the checks that the files of the repository show, %s", when)
 	default:
-		x.step("run the checks on the base commit, then after each turn: %s", orNone(checks))
+		x.step("run the checks, %s: %s", when, orNone(commandLines(set.Guardrails)))
 	}
 	who := "let " + set.Agent.Command + " work"
 	if set.Review {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
 )
@@ -114,21 +115,29 @@ func (x *explainer) takeUp(ctx context.Context) {
 func (x *explainer) planning(ctx context.Context) {
 	x.eyes()
 	x.step("take the label %s off, where it is on", x.rules.PlanLabel())
-	if t, err := x.task(ctx, x.request, x.facts); err != nil {
+	t, err := x.task(ctx, x.request, x.facts)
+	if err != nil {
 		x.rejected(err)
 		return
-	} else if set, ok := x.settled(ctx); ok {
-		x.step("let %s read %s in a copy that is thrown away, for at most %s, and derive a plan of issue #%d", set.settings.Agent.Command, x.base(), set.settings.Timeout(), t.Issue)
 	}
+	shop, ok := x.settled(ctx)
+	if !ok {
+		return
+	}
+	x.step("let %s read %s in a copy that is thrown away, for at most %s, and derive a plan of issue #%d",
+		shop.settings.Agent.Command, x.base(), counted(shop.settings.TimeoutMinutes, "minute", "minutes"), t.Issue)
 	x.step("comment the plan on the issue, to be edited and approved with %s approve", x.rules.TriggerPhrase)
 }
 
 // rejected is as Action.reject: what is asked for cannot be done, and nothing is begun.
 func (x *explainer) rejected(err error) {
 	x.becomes(becomesAnswered, err.Error())
-	if n := number(x.request.Event); n != 0 {
-		x.step("comment on #%d what is wrong; the job ends with exit code 2", n)
-		return
+	ev := x.request.Event
+	if n := number(ev); n != 0 {
+		x.step("comment on #%d what is wrong", n)
 	}
-	x.step("say what is wrong in the log and the job's summary; the job ends with exit code 2")
+	if ev.Issue != nil && ev.Kind == event.Labeled && strings.EqualFold(ev.Label, x.rules.TriggerLabel) {
+		x.step("take the label %s off #%d", x.rules.TriggerLabel, ev.Issue.Number)
+	}
+	x.step("say so in the log and the job's summary; the job ends with exit code 2")
 }

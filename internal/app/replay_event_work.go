@@ -27,7 +27,7 @@ func (x *explainer) working(ctx context.Context, do event.Doing) {
 	if !ok {
 		return
 	}
-	if err := shop.settle(wanted.Task, nil, wanted.Issue == 0); err != nil && (Invalid(err) && shop.settings.GuardrailsFrom != "") {
+	if err := shop.settle(wanted.Task, nil, wanted.Issue == 0); err != nil && shop.settings.GuardrailsFrom != "" { // else it is not known here what is run
 		x.rejected(err)
 		return
 	}
@@ -35,7 +35,7 @@ func (x *explainer) working(ctx context.Context, do event.Doing) {
 	x.branches(ctx, do, wanted)
 	x.labels(wanted.Issue)
 	x.comments(wanted.Issue)
-	x.judging(shop)
+	x.judging(ctx, shop)
 	x.limits(do, shop)
 	x.ending(wanted.Issue)
 }
