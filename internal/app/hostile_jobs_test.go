@@ -42,7 +42,7 @@ func TestHostileText(t *testing.T) {
 			{61, "a story's title", inWords}, {62, "a story's criteria", inWords}, {63, "a plan's command", inNames}, {64, "an answer that is no plan", inLines},
 		}, hostilePlanned},
 		{"dispatched", []hostilePlace{{71, "a prompt", inLines}, {72, "a payload's prompt", inLines}, {73, "a payload's key", inNames}, {74, "the name of a prompt's file", []string{"old log", "substitute"}}}, hostileDispatched},
-		{"of another's record", []hostilePlace{{81, "a run record's output", inLines}, {82, "a run record's verdict", inShort}, {83, "a run record's branch", inShort}}, hostileRecord},
+		{"of another's record", []hostilePlace{{81, "a run record's output", inLines}, {82, "a run record's verdict", inShort}, {83, "a run record's branch", inShort}, {84, "whose a lease is", inShort}}, hostileRecord},
 	} {
 		t.Run(job.name, func(t *testing.T) {
 			t.Parallel()
@@ -294,7 +294,8 @@ func hostileDispatched(w *world, says func(string) string, each func(string) []s
 	}
 }
 
-// tells writes the error of a job that nobody was told of into the log, as the program does at its end.
+// tells writes the error of a job that nobody was told of into the log, as the program does at its end, though without its care: no error
+// is a command of itself.
 func (w *world) tells(_ loop.Result, err error) {
 	if err != nil && !Reported(err) {
 		w.out.WriteString("ralph: " + strings.TrimSpace(err.Error()) + "\n")
@@ -324,6 +325,16 @@ func hostileRecord(w *world, says func(string) string, each func(string) []strin
 		w.tells(w.comment("alice", "/ralph status"))
 	}
 	w.tells(w.comment("alice", "/ralph retry"))
+	now := time.Now().UTC()
+	lease, err := json.Marshal(map[string]any{
+		"version": 1, "task": "issue-1", "run": strings.Join(each("whose a lease is"), " "), "owner": strings.Join(each("whose a lease is"), " "),
+		"run_url": "https://evil.example/?<img src=x onerror=alert(84999)>", "key": "k", "taken_at": now, "until": now.Add(10 * time.Minute),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.puts("refs/ralph/leases/issue-1", "lease.json", string(lease))
+	w.tells(w.comment("alice", "/ralph run"))
 }
 
 // tampers changes each record of the world's run on the remote.
@@ -343,12 +354,18 @@ func (w *world) tampers(with func(record map[string]any)) {
 		}
 		out.Write(append(text, '\n'))
 	}
-	w.write("tampered", out.String())
-	blob := strings.TrimSpace(w.git("hash-object", "-w", filepath.Join(w.dir, "tampered")))
+	w.puts(ref, file, out.String())
+}
+
+// puts makes a ref of the remote a commit of one file.
+func (w *world) puts(ref, file, content string) {
+	w.t.Helper()
+	w.write("put", content)
+	blob := strings.TrimSpace(w.git("hash-object", "-w", filepath.Join(w.dir, "put")))
 	w.write("tree", fmt.Sprintf("100644 blob %s\t%s\n", blob, file))
-	made := exec.Command("sh", "-c", `git update-ref "$1" $(git -c user.name=m -c user.email=m@m commit-tree $(git mktree < "$2") -p "$1" -m tampered)`, "sh", ref, filepath.Join(w.dir, "tree")) // the test's own
+	made := exec.Command("sh", "-c", `git update-ref "$1" $(git -c user.name=m -c user.email=m@m commit-tree $(git mktree < "$2") -m put)`, "sh", ref, filepath.Join(w.dir, "tree")) // the test's own
 	made.Env = append(os.Environ(), "GIT_DIR="+w.gh.GitDir(owner, name))
-	if text, err := made.CombinedOutput(); err != nil || out.Len() == 0 {
+	if text, err := made.CombinedOutput(); err != nil || content == "" {
 		w.t.Fatalf("%v: %s", err, text)
 	}
 }
