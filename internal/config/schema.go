@@ -74,6 +74,9 @@ func sentence(f fault) string {
 	case "maxItems":
 		return fmt.Sprintf("%s has %d entries; allowed are at most %d.", key, f.count, *f.rule.MaxItems)
 	case "format":
+		if key == "workingDirectory" {
+			return fmt.Sprintf(`%s is %s; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`, key, found)
+		}
 		if f.rule.Format == "path-inside" {
 			return fmt.Sprintf(`%s is %s; allowed is the path of a file in the repository, such as "DONE".`, key, found)
 		}
