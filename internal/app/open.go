@@ -247,6 +247,9 @@ func (a *Action) checkout(ctx context.Context, request event.Request, id string,
 	if err != nil {
 		return nil, err
 	}
+	if o.Sign != nil {
+		a.log("commits are signed with the key %s", o.Sign.Public())
+	}
 	o.Root, o.As, o.Fresh = root, shop.as, request.Fresh
 	base := a.Inputs.BaseBranch
 	if base == "" {

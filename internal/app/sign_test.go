@@ -50,6 +50,9 @@ func TestSignedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write("allowed", "x namespaces=\"git\" "+signer.Public()+"\n")
+	if !strings.Contains(w.out.String(), "commits are signed with the key "+signer.Public()+"\n") {
+		t.Error("the log does not name the public key")
+	}
 	failure := ""
 	for _, branch := range w.branches() {
 		if strings.HasPrefix(branch, "wip/ralph-fail-") {
