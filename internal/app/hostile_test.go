@@ -186,7 +186,7 @@ func (s *surface) browse() {
 	}
 }
 
-var shows = regexp.MustCompile(`^::((notice|warning|error|debug)(\s[^:]*)?::|group::$|group::.*\D|endgroup::$)`)
+var shows = regexp.MustCompile(`^::((notice|warning|error|debug)(\s[^:]*)?::|group::.*\D|endgroup::$)`)
 
 // commandsIn replays a log as the runner reads it, which knows lines by any end and two forms of commands, and returns those that it would
 // obey and that do more than show their words.

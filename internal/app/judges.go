@@ -37,7 +37,7 @@ func (w *workshop) review(reviewer agent.Options, words wording, r task.Role, of
 		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
 			o := reviewer
 			o.Dir, o.Extra = c.Dir(), c.Env()
-			o.LogFile = filepath.Join(w.dir, string(r)+".log")
+			o.LogFile, o.Title = filepath.Join(w.dir, string(r)+".log"), "Judged by the "+string(r)
 			return w.purse.turn(ctx, o, asked)
 		},
 	}
