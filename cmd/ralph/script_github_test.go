@@ -77,7 +77,7 @@ func wrote(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// onHub changes what is on GitHub: onhub secret NAME, onhub pulls-allowed, onhub commit PATH FILE, onhub merge, onhub run for one
+// onHub changes what is on GitHub: onhub secret NAME, onhub pulls-allowed, onhub commit PATH FILE, onhub remove PATH, onhub merge, onhub run for one
 // that is done, onhub running for one that somebody works on.
 func onHub(ts *testscript.TestScript, _ bool, args []string) {
 	hub := hubOf(ts)
@@ -89,6 +89,8 @@ func onHub(ts *testscript.TestScript, _ bool, args []string) {
 	case "commit":
 		_, err := hub.CommitFiles("alice", "demo", "main", "change", map[string]string{args[1]: ts.ReadFile(args[2])})
 		ts.Check(err)
+	case "remove":
+		inRepo(ts, hub, "commit refs/heads/main\ncommitter alice <alice@example.com> 1763717400 +0000\ndata 6\nremove\nfrom refs/heads/main^0\nD "+args[1]+"\n", "fast-import", "--quiet")
 	case "merge":
 		hub.Merge("alice", "demo", hub.Pulls("alice", "demo")[0].Number, "alice")
 	case "run":
@@ -118,16 +120,18 @@ func addRun(ts *testscript.TestScript, hub *standIn, more ...loop.Record) {
 		r.At = at
 		ts.Check(json.NewEncoder(&journal).Encode(r))
 	}
-	inRepo := func(in string, args ...string) string {
-		cmd := exec.Command("git", append([]string{"--git-dir", hub.GitDir("alice", "demo"), "-c", "user.name=ralph", "-c", "user.email=ralph@example.com"}, args...)...)
-		cmd.Stdin = strings.NewReader(in)
-		out, err := cmd.Output()
-		ts.Check(err)
-		return strings.TrimSpace(string(out))
-	}
-	blob := inRepo(journal.String(), "hash-object", "-w", "--stdin")
-	tree := inRepo("100644 blob "+blob+"\tjournal.jsonl\n", "mktree")
-	inRepo("", "update-ref", "refs/ralph/runs/issue-1", inRepo("", "commit-tree", "-m", "record", tree))
+	blob := inRepo(ts, hub, journal.String(), "hash-object", "-w", "--stdin")
+	tree := inRepo(ts, hub, "100644 blob "+blob+"\tjournal.jsonl\n", "mktree")
+	inRepo(ts, hub, "", "update-ref", "refs/ralph/runs/issue-1", inRepo(ts, hub, "", "commit-tree", "-m", "record", tree))
+}
+
+// inRepo runs git in the repository on GitHub.
+func inRepo(ts *testscript.TestScript, hub *standIn, in string, args ...string) string {
+	cmd := exec.Command("git", append([]string{"--git-dir", hub.GitDir("alice", "demo"), "-c", "user.name=ralph", "-c", "user.email=ralph@example.com"}, args...)...)
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.Output()
+	ts.Check(err)
+	return strings.TrimSpace(string(out))
 }
 
 // hold takes the lease of issue #1 as a job does.

@@ -135,7 +135,7 @@ func (i *HubInit) deeds(ctx context.Context, found github.Report) (deeds []deed,
 	case there:
 		return deeds, append(notes, config.WorkflowFile+" is there, and is left as it is. It is not as this version of ralph proposes it: to have that, delete it and run this again."), nil
 	}
-	pull, err := i.hub.FindPull(ctx, initBranch)
+	pull, err := i.pending(ctx)
 	if err != nil {
 		return nil, nil, &invalidError{err}
 	}
@@ -147,13 +147,45 @@ func (i *HubInit) deeds(ctx context.Context, found github.Report) (deeds []deed,
 
 // propose opens the pull request. Where that cannot be, a person can still paste the file.
 func (i *HubInit) propose(ctx context.Context) (string, error) {
-	pull, err := i.hub.WriteFileByPull(ctx, initBranch, config.WorkflowFile, []byte(config.Workflow), initTitle, initBody)
+	var pull *event.Pull
+	var err error
+	for n := range mostBranches {
+		pull, err = i.hub.WriteFileByPull(ctx, initBranchNo(n), config.WorkflowFile, []byte(config.Workflow), initTitle, initBody)
+		if err == nil || !strings.Contains(err.Error(), "No commits between") { // this branch was merged before, and left there
+			break
+		}
+	}
 	if err == nil {
 		return fmt.Sprintf("Opened pull request #%d: %s", pull.Number, pull.URL), nil
 	}
 	return fmt.Sprintf("A token needs contents, pull requests and workflows: write for this (a classic one the scopes repo and workflow; the job's own cannot have it).\n"+
 		"Or add the file yourself, at %s?filename=%s, with this text:\n\n%s", i.place.at("new/"+i.onto), config.WorkflowFile, config.Workflow), err
 }
+
+// pending is the open pull request that proposes the workflow already; nil: none.
+func (i *HubInit) pending(ctx context.Context) (*event.Pull, error) {
+	for n := range mostBranches {
+		branch := initBranchNo(n)
+		if pull, err := i.hub.FindPull(ctx, branch); err != nil || pull != nil {
+			return pull, err
+		}
+		if _, there, err := i.hub.File(ctx, branch, config.WorkflowFile); err != nil || !there {
+			return nil, err // a later one was never needed
+		}
+	}
+	return nil, nil
+}
+
+// initBranchNo is the branch to propose from when so many are there from earlier proposals.
+func initBranchNo(earlier int) string {
+	if earlier == 0 {
+		return initBranch
+	}
+	return fmt.Sprintf("%s-%d", initBranch, earlier+1)
+}
+
+// mostBranches bounds how many branches of earlier proposals, merged and left there, are passed over.
+const mostBranches = 5
 
 // agreed shows what is to do and asks for a yes.
 func (i *HubInit) agreed(ctx context.Context, deeds []deed) (bool, error) {
