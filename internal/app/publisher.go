@@ -65,17 +65,36 @@ func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 	if issue == 0 {
 		return nil
 	}
-	for _, label := range p.labels {
-		if strings.EqualFold(label, p.rules.TriggerLabel) || p.outdated(label, labelRunning) {
-			err := p.hub.RemoveLabel(ctx, issue, label)
-			if err != nil {
-				p.left = append(p.left, label)
-			}
-			p.try("taking the label "+label+" off", err)
+	over := func(label string) bool {
+		return strings.EqualFold(label, p.rules.TriggerLabel) || p.outdated(label, labelRunning)
+	}
+	p.left = p.takeOff(ctx, issue, p.labels, over)
+	if on, ok := p.putOn(ctx, issue, labelRunning); ok {
+		p.left = p.takeOff(ctx, issue, on, over) // the event may be old
+	}
+	return p.refresh(ctx, s)
+}
+
+// takeOff takes labels off that are over, and returns those that stayed.
+func (p *publisher) takeOff(ctx context.Context, issue int, labels []string, over func(string) bool) (left []string) {
+	for _, label := range labels {
+		if !over(label) {
+			continue
+		}
+		err := p.hub.RemoveLabel(ctx, issue, label)
+		p.try("taking the label "+label+" off", err)
+		if err != nil {
+			left = append(left, label)
 		}
 	}
-	p.try("changing labels", p.hub.AddLabel(ctx, issue, p.rules.StatusLabel(labelRunning)))
-	return p.refresh(ctx, s)
+	return left
+}
+
+// putOn puts the label of a standing on, and returns all that the issue has then.
+func (p *publisher) putOn(ctx context.Context, issue int, standing string) (on []string, ok bool) {
+	on, err := p.hub.AddLabel(ctx, issue, p.rules.StatusLabel(standing))
+	p.try("changing labels", err)
+	return on, err == nil
 }
 
 // outdated reports whether a label shows another standing than the one that is true now.

@@ -70,11 +70,13 @@ func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	now := standingLabel(s)
-	for _, label := range append(p.stale(ctx, s, now), p.rules.StatusLabel(labelRunning)) {
-		p.try("changing labels", p.hub.RemoveLabel(ctx, issue, label))
+	every := func(string) bool { return true }
+	p.takeOff(ctx, issue, append(p.stale(ctx, s, now), p.rules.StatusLabel(labelRunning)), every)
+	if now == "" {
+		return nil
 	}
-	if now != "" {
-		p.try("changing labels", p.hub.AddLabel(ctx, issue, p.rules.StatusLabel(now)))
+	if on, ok := p.putOn(ctx, issue, now); ok {
+		p.takeOff(ctx, issue, on, func(label string) bool { return p.outdated(label, now) })
 	}
 	return nil
 }
@@ -102,7 +104,9 @@ func (p *publisher) answered(ctx context.Context, s loop.State, label string) bo
 }
 
 // takenUp reports whether a run was asked for at a time or later.
-func takenUp(s loop.State, at time.Time) bool { return !s.StartedAt.Before(at) || !s.ResumedAt.Before(at) }
+func takenUp(s loop.State, at time.Time) bool {
+	return !s.StartedAt.Before(at) || !s.ResumedAt.Before(at)
+}
 
 // standingLabel is what the labels say of a run that has ended; "" nothing.
 func standingLabel(s loop.State) string {

@@ -71,7 +71,7 @@ func asks(t *testing.T, p place) []ask {
 		{"FindReply", func(_ *stage, c *Client, _ int) error { return errOf(c.FindReply(ctx, p.pull, p.first, "c")) }, nil},
 		{"LastEdited", func(_ *stage, c *Client, _ int) error { return errOf(c.LastEdited(ctx, p.issue)) }, nil},
 		{"Threads", func(_ *stage, c *Client, _ int) error { return errOf(c.Threads(ctx, p.pull)) }, nil},
-		{"ReviewRemarks", func(_ *stage, c *Client, _ int) error { return errOf(c.ReviewRemarks(ctx, p.pull, p.review)) }, nil},
+		{"Wanting", func(_ *stage, c *Client, _ int) error { return errOf(c.Wanting(ctx, p.pull)) }, nil},
 		{"Builds", func(s *stage, c *Client, _ int) error { return errOf(c.Builds(ctx, s.sha, "ralph")) }, nil},
 		{"BuildLog", func(_ *stage, c *Client, _ int) error {
 			_, _, err := c.BuildLog(ctx, Build{Name: "test", CheckRun: p.job, JobID: p.job})
@@ -96,7 +96,9 @@ func asks(t *testing.T, p place) []ask {
 			}
 			return n
 		}},
-		{"AddLabel", func(_ *stage, c *Client, k int) error { return c.AddLabel(ctx, p.issue, fmt.Sprint("label-", k)) }, func(s *stage, k int) int {
+		{"AddLabel", func(_ *stage, c *Client, k int) error {
+			return errOf(c.AddLabel(ctx, p.issue, fmt.Sprint("label-", k)))
+		}, func(s *stage, k int) int {
 			n := 0
 			for _, l := range s.Issue(owner, name, p.issue).Labels {
 				n += one(l == fmt.Sprint("label-", k))

@@ -98,16 +98,19 @@ func ErrGone(err error) bool {
 	return errors.As(err, &api) && api.Response != nil && (api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
 }
 
-// AddLabel puts a label on; GitHub makes it when the repository does not have it.
-func (c *Client) AddLabel(ctx context.Context, number int, label string) error {
+// AddLabel puts a label on; GitHub makes it when the repository does not have it. On are all that the issue then has; nil in a dry run.
+func (c *Client) AddLabel(ctx context.Context, number int, label string) (on []string, err error) {
 	if c.dry("put %s on #%d", label, number) {
-		return nil
+		return nil, nil
 	}
-	_, _, err := c.api.Issues.AddLabelsToIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, []string{label})
+	list, _, err := c.api.Issues.AddLabelsToIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, []string{label})
 	if err != nil {
-		return explain(fmt.Sprintf("putting the label %s on #%d", label, number), err)
+		return nil, explain(fmt.Sprintf("putting the label %s on #%d", label, number), err)
 	}
-	return nil
+	for _, l := range list {
+		on = append(on, l.GetName())
+	}
+	return on, nil
 }
 
 // RemoveLabel takes a label off; one that is not there is fine.
