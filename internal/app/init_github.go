@@ -158,8 +158,11 @@ func (i *HubInit) propose(ctx context.Context) (string, error) {
 	if err == nil {
 		return fmt.Sprintf("Opened pull request #%d: %s", pull.Number, pull.URL), nil
 	}
-	return fmt.Sprintf("A token needs contents, pull requests and workflows: write for this (a classic one the scopes repo and workflow; the job's own cannot have it).\n"+
-		"Or add the file yourself, at %s?filename=%s, with this text:\n\n%s", i.place.at("new/"+i.onto), config.WorkflowFile, config.Workflow), err
+	needs := ""
+	if strings.Contains(err.Error(), "the token may") { // not do this, or not see it
+		needs = "A token needs contents, pull requests and workflows: write for this (a classic one the scopes repo and workflow; the job's own cannot have it).\n"
+	}
+	return needs + fmt.Sprintf("You can add the file yourself, at %s?filename=%s, with this text:\n\n%s", i.place.at("new/"+i.onto), config.WorkflowFile, config.Workflow), err
 }
 
 // pending is the open pull request that proposes the workflow already; nil: none.
