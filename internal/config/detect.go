@@ -81,16 +81,6 @@ func Detect(files map[string][]byte) Detection {
 // DetectChecks is Detect for those who want the checks alone.
 func DetectChecks(files map[string][]byte) []Detected { return Detect(files).Checks }
 
-// DetectSetup is what installs the dependencies, in one line for a shell, and why; "" when nothing shows that something must be
-// installed.
-func DetectSetup(files map[string][]byte) (command, why string) {
-	var commands, whys []string
-	for _, s := range Detect(files).Setup {
-		commands, whys = append(commands, s.Command), append(whys, s.Why)
-	}
-	return strings.Join(commands, " && "), strings.Join(whys, "; ")
-}
-
 func (d *Detection) add(more Detection) {
 	d.Checks = append(d.Checks, more.Checks...)
 	d.Setup = append(d.Setup, more.Setup...)

@@ -35,8 +35,11 @@ func TestDetect(t *testing.T) {
 			if !slices.Equal(got, row.checks) {
 				t.Errorf("checks are\n%q, want\n%q", got, row.checks)
 			}
-			setup, _ := DetectSetup(files)
-			if setup != row.setup {
+			var installs []string
+			for _, s := range found.Setup {
+				installs = append(installs, s.Command)
+			}
+			if setup := strings.Join(installs, " && "); setup != row.setup {
 				t.Errorf("setup is %q, want %q", setup, row.setup)
 			}
 			for _, s := range found.Setup {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -82,7 +83,7 @@ func TestResumeAndFresh(t *testing.T) {
 	if err != nil || !ok || string(r.Files["journal.jsonl"]) != "{}\n" || string(r.Files["a b"]) != "\x00\n" || r.Task != "issue-42" {
 		t.Fatal(r, ok, err)
 	}
-	all, err := Records(b.ctx, Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]})
+	all, _, err := RecordsAndLeases(b.ctx, Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]}, time.Now)
 	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || all[0].SHA != r.SHA || string(all[0].Files["journal.jsonl"]) != "{}\n" {
 		t.Fatal(all, err)
 	}

@@ -46,12 +46,6 @@ func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error)
 	return r, true, nil
 }
 
-// Records reads the run records of every task on the remote, into a repository of its own below o.Root, which it removes again.
-func Records(ctx context.Context, o Options) ([]RunRecord, error) {
-	all, _, err := RecordsAndLeases(ctx, o, time.Now)
-	return all, err
-}
-
 // RecordsAndLeases reads with the run records who holds which task now, in one fetch. A task may have either alone. What a lease's end
 // means, clock says; see Lease.Alive.
 func RecordsAndLeases(ctx context.Context, o Options, clock func() time.Time) ([]RunRecord, map[string]Lease, error) {

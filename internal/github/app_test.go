@@ -83,8 +83,8 @@ func TestAppAsksForWhatItUses(t *testing.T) {
 		if len(g.asked) != 1 || !reflect.DeepEqual(g.asked[0]["permissions"], want) || !reflect.DeepEqual(g.asked[0]["repositories"], []any{name}) {
 			t.Errorf("asked for %v, want %v", g.asked, want)
 		}
-		if c.Self() != "helper[bot]" || c.TokenKind() != AppToken || c.TokenNote() != "" {
-			t.Errorf("%s, %s, %q", c.Self(), c.TokenKind(), c.TokenNote())
+		if c.Self() != "helper[bot]" || c.kind != AppToken || c.TokenNote() != "" {
+			t.Errorf("%s, %s, %q", c.Self(), c.kind, c.TokenNote())
 		}
 		if id := must[int64](t)(c.PutCheckRun(t.Context(), s.ralphRun(1))); id == 0 {
 			t.Error("an App may write check runs")

@@ -29,23 +29,6 @@ type Report struct {
 	Labels []string // those that were asked for and are not there: MakeLabel makes them
 }
 
-// Worst is the gravest grade of all: problem, then warning, then unknown.
-func (r Report) Worst() Grade {
-	worst := OK
-	for _, f := range r.Facts {
-		for _, g := range []Grade{Unknown, Warning, Problem} {
-			if f.Grade == g && rank(g) > rank(worst) {
-				worst = g
-			}
-		}
-	}
-	return worst
-}
-
-func rank(g Grade) int {
-	return map[Grade]int{OK: 0, Unknown: 1, Warning: 2, Problem: 3}[g]
-}
-
 // Examine looks at everything on GitHub that ralph needs: the token, the repository, Actions, the labels, the rules of the branch (the
 // default branch when it is empty), secrets by their names, and the workflow file. It writes nothing, and what cannot be read is a fact
 // too: there is no error.

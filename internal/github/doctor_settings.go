@@ -104,7 +104,7 @@ func (e *examination) workflow(branch string) {
 			return
 		}
 	}
-	e.add(what, Problem, fmt.Sprintf("No workflow on %s runs ralph.", oneLine(branch)), "Make one: ralph init writes it.")
+	e.add(what, Problem, fmt.Sprintf("No workflow on %s runs ralph.", oneLine(branch)), "Make one: ralph init --github proposes it.")
 }
 
 func (e *examination) namesRalph(branch, path string) bool {

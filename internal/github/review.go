@@ -22,14 +22,6 @@ type Thread struct {
 	Comments []event.Comment
 }
 
-// Remark is one comment of a review, on a line (B-07). Its text is what strangers wrote.
-type Remark struct {
-	event.Comment
-	Path    string
-	Line    int   // as in Thread
-	ReplyTo int64 // the first comment of the thread that it answers in; 0 when it begins one
-}
-
 // mostThreadPages bounds the reading of a pull request's threads: 100 on a page.
 const mostThreadPages = 5
 
@@ -135,30 +127,6 @@ func (t threadComment) comment() event.Comment {
 		made.Author.Login += "[bot]"
 	}
 	return made
-}
-
-// ReviewRemarks reads the comments of one review, oldest first, at most 100.
-func (c *Client) ReviewRemarks(ctx context.Context, pull int, reviewID int64) ([]Remark, error) {
-	list, _, err := c.api.PullRequests.ListReviewComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, pull, reviewID, &github.ListOptions{PerPage: 100})
-	if err != nil {
-		return nil, explain(fmt.Sprintf("reading the comments of a review of #%d", pull), err)
-	}
-	remarks := make([]Remark, len(list))
-	for i, one := range list {
-		remarks[i] = remark(one)
-	}
-	return remarks, nil
-}
-
-func remark(p *github.PullRequestComment) Remark {
-	r := Remark{Path: p.GetPath(), Line: p.GetLine(), ReplyTo: p.GetInReplyTo(), Comment: event.Comment{
-		ID: p.GetID(), Author: actor(p.GetUser()), Body: p.GetBody(),
-		CreatedAt: p.GetCreatedAt().Time, UpdatedAt: p.GetUpdatedAt().Time, Inline: true,
-	}}
-	if r.Line == 0 {
-		r.Line = p.GetOriginalLine()
-	}
-	return r
 }
 
 // Reply answers in the thread that the comment to belongs to, and returns the reply's id. Like that of Comment, the body's first line

@@ -55,19 +55,6 @@ func TestThreadsOverPages(t *testing.T) {
 	}
 }
 
-func TestReviewRemarks(t *testing.T) {
-	s := newStage(t)
-	pull := s.pull("ralph/1")
-	review := s.AddReview(owner, name, pull, fake.Review{Author: "bob", State: "CHANGES_REQUESTED", Comments: []fake.ReviewComment{
-		{Path: "a.go", Line: 1, Body: "no"}, {Path: "b.go", Line: 3, Body: "nor this"},
-	}})
-	s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "c.go", Line: 3, Body: "of another review"})
-	remarks := must[[]Remark](t)(s.client().ReviewRemarks(t.Context(), pull, review))
-	if len(remarks) != 2 || remarks[1].Path != "b.go" || remarks[1].Line != 3 || remarks[1].Body != "nor this" || remarks[1].Author.Login != "bob" || remarks[1].ReplyTo != 0 {
-		t.Errorf("remarks: %+v", remarks)
-	}
-}
-
 func TestReply(t *testing.T) {
 	s := newStage(t)
 	pull := s.pull("ralph/1")

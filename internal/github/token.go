@@ -42,9 +42,6 @@ func kindOf(token, job string) TokenKind {
 // personal reports whether a person's name stands behind the token: GitHub lets no person write check runs.
 func (k TokenKind) personal() bool { return k == ClassicToken || k == FineToken || k == UserToken }
 
-// TokenKind is what kind of token the client uses.
-func (c *Client) TokenKind() TokenKind { return c.kind }
-
 // TokenNote says in one sentence each what readers of a pull request must know of the token in use; empty when there is nothing (B-30).
 func (c *Client) TokenNote() string {
 	var notes []string

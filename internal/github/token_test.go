@@ -58,8 +58,8 @@ func TestTokenNotes(t *testing.T) {
 			if _, _, err := c.Gather(t.Context(), event.Event{Kind: event.Scheduled, Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"}}); err != nil {
 				t.Fatal(err)
 			}
-			if c.Self() != tt.self || c.TokenKind() != tt.kind {
-				t.Errorf("it is %s of %s, want %s of %s", c.TokenKind(), c.Self(), tt.kind, tt.self)
+			if c.Self() != tt.self || c.kind != tt.kind {
+				t.Errorf("it is %s of %s, want %s of %s", c.kind, c.Self(), tt.kind, tt.self)
 			}
 			if note := c.TokenNote(); (note == "") != (tt.onPull == "") || !strings.Contains(note, tt.onPull) || len(note) > 400 {
 				t.Errorf("on a pull request: %q, want %q", note, tt.onPull)

@@ -84,10 +84,8 @@ func listed(names []string, most int) string {
 	return before + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// FeedbackSummary says what a review or other workflows asked for, and what became of it: a line, and an item for each thread. "" when
-// the run was resumed for none.
-func FeedbackSummary(v View) string { return v.feedback(rooms[0]) }
-
+// feedback says what a review or other workflows asked for, and what became of it: a line, and an item for each thread. "" when the run was
+// resumed for none.
 func (v View) feedback(r room) string {
 	f := v.State.Feedback
 	if f == nil {

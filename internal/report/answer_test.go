@@ -38,10 +38,10 @@ func TestAnswers(t *testing.T) {
 	}
 	told := fixed(loop.Done)
 	told.State.Post.Answered = []int64{71}
-	if got := FeedbackSummary(told); strings.Count(got, "→ answered in its thread\n") != 1 || strings.Count(got, "→ Worked on in") != 1 {
+	if got := told.feedback(rooms[0]); strings.Count(got, "→ answered in its thread\n") != 1 || strings.Count(got, "→ Worked on in") != 1 {
 		t.Errorf("of one that has its answer: %s", got)
 	}
-	if got := FeedbackSummary(done()); got != "" {
+	if got := done().feedback(rooms[0]); got != "" {
 		t.Errorf("without a review: %s", got)
 	}
 	if got := listed([]string{"a", "b", "c", "d"}, 3); got != "1 more, b, c and d" {
@@ -49,7 +49,7 @@ func TestAnswers(t *testing.T) {
 	}
 	many := fixed("")
 	many.State.Feedback = &loop.Feedback{Text: "CI: test failed", Items: slices.Repeat([]loop.Remark{{Path: "a.go", Text: "x"}}, 25)}
-	if got := FeedbackSummary(many); !strings.HasPrefix(got, "**Other workflows ask for changes:** CI: test failed\n") || !strings.HasSuffix(got, "- 5 remarks more\n") {
+	if got := many.feedback(rooms[0]); !strings.HasPrefix(got, "**Other workflows ask for changes:** CI: test failed\n") || !strings.HasSuffix(got, "- 5 remarks more\n") {
 		t.Errorf("of other workflows: %s", got)
 	}
 }

@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 		"check-run-done.md":  checkRun(done()),
 		"hostile-check.md":   checkRun(hostile()),
 		"hostile-each.md":    IterationComment(hostile(), 1),
-		"hostile-answers.md": Answer(hostile(), hostile().State.Feedback.Items[0]) + FeedbackSummary(hostile()),
+		"hostile-answers.md": Answer(hostile(), hostile().State.Feedback.Items[0]) + hostile().feedback(rooms[0]),
 		"running-third.md":   Comment(runningThird()),
 		"done.md":            Comment(done()),
 		"capped.md":          Comment(capped()),
@@ -130,7 +130,7 @@ func answers() string {
 		for _, remark := range v.State.Feedback.Items {
 			b.WriteString(Answer(v, remark))
 		}
-		b.WriteString(FeedbackSummary(v) + "\n")
+		b.WriteString(v.feedback(rooms[0]) + "\n")
 	}
 	return b.String()
 }
