@@ -80,6 +80,9 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 
 // follow does what is asked.
 func (a *Action) follow(ctx context.Context, request event.Request, run loop.State, known bool, facts event.Facts) (loop.Result, error) {
+	if result, ok, err := a.rerun(ctx, request); ok {
+		return result, err
+	}
 	switch request.Verb {
 	case event.Help:
 		return loop.Result{}, a.answer(ctx, request.Event, event.HelpText(a.rules.TriggerPhrase))

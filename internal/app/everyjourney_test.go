@@ -89,6 +89,7 @@ func (w *world) labelled() (event string, payload []byte) {
 }
 
 func (w *world) commented(number int, body string) (event string, payload []byte) {
+	w.env["GITHUB_RUN_ID"] = "79"
 	id := w.gh.AddComment(owner, name, number, fake.Comment{Author: "alice", Body: body})
 	return "issue_comment", w.gh.CommentPayload(owner, name, id)
 }

@@ -134,11 +134,24 @@ func (p *publisher) answers(ctx context.Context, s loop.State) *loop.Post {
 		if slices.Contains(s.Post.Answered, remark.ID) {
 			continue
 		}
-		if _, err := p.hub.Reply(ctx, s.Post.Pull, remark.ID, report.Answer(p.view(s), remark)); err != nil {
+		if err := p.reply(ctx, s, remark); err != nil {
 			p.try("answering a review's thread", err)
 			continue
 		}
 		done = append(done, remark.ID)
 	}
 	return posted(&loop.Post{Answered: done})
+}
+
+// reply answers one thread, unless an earlier process has.
+func (p *publisher) reply(ctx context.Context, s loop.State, remark loop.Remark) error {
+	body := report.Answer(p.view(s), remark)
+	if p.again {
+		marker, _, _ := strings.Cut(body, "\n")
+		if id, err := p.hub.FindReply(ctx, s.Post.Pull, remark.ID, marker); id != 0 || err != nil {
+			return err
+		}
+	}
+	_, err := p.hub.Reply(ctx, s.Post.Pull, remark.ID, body)
+	return err
 }

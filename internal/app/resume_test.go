@@ -20,6 +20,9 @@ import (
 // dieAt names, in a job that is a process of its own, the record after which it is killed: "committed 2" is the second of its kind.
 const dieAt = "RALPH_TEST_DIE_AT"
 
+// lateBy is how far the clock of such a job is ahead.
+const lateBy = "RALPH_TEST_LATE_BY"
+
 // TestMain is also the job that is killed.
 func TestMain(m *testing.M) {
 	at := os.Getenv(dieAt)
@@ -48,6 +51,9 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(3)
+	}
+	if late, err := time.ParseDuration(environ[lateBy]); err == nil {
+		a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
 	}
 	a.stored = die
 	result, err := a.Run(context.Background())

@@ -1,0 +1,114 @@
+//go:build unix
+
+package app
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// writesOf is how many writes a journey makes when nothing goes wrong, and what there is afterwards.
+func writesOf(t *testing.T, j journey) (n int, after string) {
+	t.Helper()
+	w := newJourney(t, true)
+	event, payload := j.ask(w)
+	w.gh.ResetCalls()
+	w.must(j.want)(w.hasten(event, payload))
+	for _, c := range append(w.gh.Calls(), w.gh.GitCalls()...) {
+		if c.Write {
+			n++
+		}
+	}
+	w.clean()
+	return n, w.dump()
+}
+
+// diesAfter runs the job of an event in a process of its own, which is killed with SIGKILL when its nth write to GitHub has been carried
+// out, before the answer. Nothing that anybody sees happens from then to the next write, so that it is a kill before that one too.
+func (w *world) diesAfter(nth int, event string, payload []byte) {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out strings.Builder
+	job := exec.Command(self)
+	for k, v := range w.environ(event, payload) {
+		job.Env = append(job.Env, k+"="+v)
+	}
+	job.Env = append(job.Env, dieAt+"=never", lateBy+"="+w.late.String())
+	job.Stdout, job.Stderr = &out, &out
+	var begun sync.WaitGroup
+	begun.Add(1)
+	w.gh.Fail(fake.Fault{Write: true, Nth: nth, Then: func() {
+		begun.Wait()
+		_ = job.Process.Kill() // what comes of it is looked at below
+	}})
+	if err := job.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	begun.Done()
+	if err := job.Wait(); err == nil || err.Error() != "signal: killed" {
+		w.t.Errorf("the job was not killed at write %d: %v\n%s", nth, err, out.String())
+	}
+	w.gh.ClearFaults()
+}
+
+// starts are how a journey goes on after a kill: by the job run again, or not. What a sweep can go on with is tried both ways in turn, or
+// with everyFault both ways each time. After the last write there is nothing left to do, and a job that is run again asks anew.
+func (j journey) starts(nth, writes int) []bool {
+	switch {
+	case strings.HasPrefix(j.name, "a sweep") || nth == writes:
+		return []bool{false}
+	case !strings.HasPrefix(j.name, "a label"): // nobody else knows of the comment
+		return []bool{true}
+	case os.Getenv(everyFault) != "":
+		return []bool{false, true}
+	}
+	return []bool{nth%2 == 0}
+}
+
+// TestKilledBetweenAnyTwoWrites: wherever a job dies, the next start leads to what there would have been: the sweep of another machine,
+// or GitHub's "re-run job", which alone knows of a comment that nobody has taken up yet.
+func TestKilledBetweenAnyTwoWrites(t *testing.T) {
+	t.Parallel()
+	var jobs []func()
+	for _, j := range journeys {
+		writes, want := writesOf(t, j)
+		for nth := 1; nth <= writes; nth++ {
+			for _, rerun := range j.starts(nth, writes) {
+				jobs = append(jobs, func() {
+					w := newJourney(t, true)
+					event, payload := j.ask(w)
+					w.diesAfter(nth, event, payload)
+					w.late += 2 * time.Hour
+					what := fmt.Sprintf("%s, killed after write %d of %d", j.name, nth, writes)
+					if rerun {
+						what += ", run again"
+						if result, err := w.again(event, payload); err != nil {
+							t.Errorf("%s: outcome %q (%s), %v", what, result.Outcome, result.Reason, err)
+						}
+					}
+					w.clean()
+					var left []string
+					for line := range strings.Lines(differs(w.dump(), want)) {
+						if !strings.Contains(line, "refs/heads/wip/ralph-fail-") { // killed just after it was pushed, another one is too
+							left = append(left, line)
+						}
+					}
+					if len(left) > 0 {
+						t.Errorf("%s: afterwards\n%s", what, strings.Join(left, ""))
+					}
+				})
+			}
+		}
+	}
+	beside(jobs)
+}
