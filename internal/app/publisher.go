@@ -108,7 +108,10 @@ func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loo
 	defer p.mu.Unlock()
 	switch r.Type {
 	case loop.TurnBegun:
-		p.spent = 0
+		over := p.each && p.spent >= mostAnIteration // its own comment has just told
+		if p.spent = 0; over {
+			return nil
+		}
 		return p.show(ctx, s)
 	case loop.Committed:
 		switch {
@@ -123,6 +126,7 @@ func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loo
 		}
 	case loop.Judged:
 		if p.each {
+			p.spent++
 			return p.iteration(ctx, s)
 		}
 	case loop.Paused:
