@@ -19,26 +19,9 @@ func TestRunSurvivesGitHub(t *testing.T) {
 		name  string
 		fault fake.Fault
 	}{
-		{"500 on a read", fake.Fault{Match: "GET /repos/.../permission", Status: 500}},
-		{"502 twice on a read", fake.Fault{Match: "GET /repos/.../comments", Status: 502, Times: 2}},
-		{"a read's connection drops", fake.Fault{Match: "GET /repos/.../events", Drop: true}},
-		{"429 with Retry-After", fake.Fault{Match: "GET /repos/.../permission", Status: 429, RetryAfter: 1}},
-		{"a secondary limit on a write", fake.Fault{Match: "POST /repos/.../comments", SecondaryLimit: true, RetryAfter: 1}},
 		{"no requests left for a second", fake.Fault{Match: "PATCH /repos/.../comments/*", RateLimited: true, RetryAfter: 1}},
-		{"500 on an edit", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 500}},
-		{"a comment's answer gets lost", fake.Fault{Match: "POST /repos/.../comments", DropAfter: true}},
-		{"a comment is lost", fake.Fault{Match: "POST /repos/.../comments", Drop: true}},
-		{"500 on a comment", fake.Fault{Match: "POST /repos/.../comments", Status: 500}},
-		{"the pull request's answer gets lost", fake.Fault{Match: "POST /repos/.../pulls", DropAfter: true}},
-		{"500 on the pull request", fake.Fault{Match: "POST /repos/.../pulls", Status: 500}},
-		{"a label cannot be changed", fake.Fault{Match: "POST /repos/.../labels", Status: 422, Times: -1}},
-		{"comments are forbidden once", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 403}},
 		{"the comment was deleted", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 404}},
 		{"slow answers", fake.Fault{Match: "", Delay: 50 * time.Millisecond, Times: -1}},
-		{"git: 500 on the push", fake.Fault{Match: "POST /.../git-receive-pack", Status: 500}},
-		{"git: the push's connection drops", fake.Fault{Match: "POST /.../git-receive-pack", Drop: true}},
-		{"git: the push's answer gets lost", fake.Fault{Match: "POST /.../git-receive-pack", DropAfter: true}},
-		{"git: 503 on the fetch", fake.Fault{Match: "GET /.../refs", Status: 503}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
