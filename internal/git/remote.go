@@ -56,7 +56,7 @@ func (r Remote) explain(doing string, err error) error {
 			return &AccessError{r.shown(), lastLine(e.Stderr)}
 		}
 	}
-	return fmt.Errorf("%s %s: %w", doing, r.shown(), err)
+	return fmt.Errorf("%s %s: %w; check that it is there and that the token may see it, or try again later", doing, r.shown(), err)
 }
 
 // shown is the URL without what may be secret in it.
