@@ -109,7 +109,7 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 	if result.Outcome.Limited() && w.tree != nil {
 		ended := result.State
 		ended.End = &end
-		name := failureBranch(ended.Start.Task, w.clock())
+		name := failureBranch(ended)
 		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
 		if _, err := w.tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
 			w.log("keeping the work on %s: %v", name, err) // it is on the run's own branch all the same
@@ -153,7 +153,13 @@ func (w *workshop) savePatch(ctx context.Context, s loop.State) bool {
 const maxPatch = 64 << 20
 
 // failureBranch is the name of S0-68.
-func failureBranch(task string, at time.Time) string {
+//
+// The time is that of the last iteration's end: a job that is killed before it can tell of the branch makes the same one again.
+func failureBranch(s loop.State) string {
+	task, at := s.Start.Task, s.StartedAt
+	if last := s.Last(); last != nil {
+		at = last.At.Add(max(last.Took, last.Turn.Duration))
+	}
 	return fmt.Sprintf("wip/ralph-fail-%s-%s", task, at.UTC().Format("20060102-150405"))
 }
 

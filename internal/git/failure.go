@@ -7,7 +7,8 @@ import (
 )
 
 // FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits and one more that adds these
-// files (S0-68…S0-70, C16). Nothing is checked out. The bot pushes it; in a clone it is a local branch.
+// files (S0-68…S0-70, C16). Nothing is checked out. The bot pushes it; in a clone it is a local
+// branch. One of the same name is the same run's, made again.
 func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (commit string, err error) {
 	if err := CheckBranchName(ctx, name); err != nil {
 		return "", err
@@ -25,7 +26,7 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 	if t.o.Remote.URL == "" {
 		return commit, nil
 	}
-	if err := t.pushRefs(ctx, commit+":"+ref); err != nil {
+	if err := t.pushRefs(ctx, "+"+commit+":"+ref); err != nil {
 		return commit, fmt.Errorf("pushing the failure branch %s: %w", name, err)
 	}
 	return commit, nil

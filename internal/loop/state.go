@@ -135,6 +135,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	}
 	s.askAgain(r, ended)
 	if r.Feedback != nil {
+		s.Post.Answered = nil // a thread that goes on is answered again
 		s.Feedback, s.fed = r.Feedback, 0
 		if last := s.lastJudged(); last != nil {
 			s.fed = last.N

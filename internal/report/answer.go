@@ -16,7 +16,11 @@ func ReplyMarker(run string, id int64) string {
 // Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: the commits that came of it, or
 // that nothing did and why (B-07). Its first line is ReplyMarker.
 func Answer(v View, remark loop.Remark) string {
-	return ReplyMarker(v.State.Start.Run, remark.ID) + "\n" + v.answer(remark) + "\n"
+	round := v.State.Start.Run
+	if n := v.State.Retries; n > 0 { // the thread may be asked about again
+		round += fmt.Sprintf("-%d", n)
+	}
+	return ReplyMarker(round, remark.ID) + "\n" + v.answer(remark) + "\n"
 }
 
 // answer is one or two sentences.
