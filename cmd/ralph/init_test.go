@@ -266,6 +266,13 @@ const shownSettings = `{
     "repo.packagist.org"
   ],
   "baseline": "report", // default
+  "maxCostUsd": 0, // default
+  "maxCostUsdPerIssue": 0, // default
+  "maxTokens": 0, // default
+  "ciGate": "off", // default
+  "ciTimeoutMinutes": 30, // default
+  "comments": "sticky", // default
+  "workingDirectory": "", // default
   "timeoutMultiplier": 1, // default
   "waitForLimits": true, // default
   "setup": "", // default
