@@ -6,7 +6,7 @@ TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build e2e' ./internal ./cmd)))
 RUN           ?= .
 
-.PHONY: all build test lint fmt bench demo e2e install clean
+.PHONY: all build test every lint fmt bench demo e2e install clean
 
 all: build lint test
 
@@ -15,6 +15,9 @@ build: ## bin/ralph
 
 test: # make lint vets; tests wait for processes more than they compute
 	go test -vet=off -parallel 4 ./...
+
+every: ## every call of the bot with every fault, and a kill on both sides of every write: what make test does a part of
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|TestKilledBetweenAnyTwoWrites' ./internal/app
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
 	$< run

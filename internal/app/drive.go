@@ -154,11 +154,11 @@ const maxPatch = 64 << 20
 
 // failureBranch is the name of S0-68.
 //
-// The time is that of the last iteration's end: a job that is killed before it can tell of the branch makes the same one again.
+// The time is that of the last turn's end: a job that is killed before it can tell of the branch makes the same one again.
 func failureBranch(s loop.State) string {
 	task, at := s.Start.Task, s.StartedAt
 	if last := s.Last(); last != nil {
-		at = last.At.Add(max(last.Took, last.Turn.Duration))
+		at = last.At.Add(last.Turn.Duration)
 	}
 	return fmt.Sprintf("wip/ralph-fail-%s-%s", task, at.UTC().Format("20060102-150405"))
 }

@@ -77,7 +77,7 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 // checks say. The pushes are the lease, the run record, three commits and the outcome.
 func TestPushThatFailsIsNotDone(t *testing.T) {
 	t.Parallel()
-	for nth := 1; nth <= 6; nth++ {
+	for _, nth := range []int{1, 3, 6} { // every one of them meets more in TestEveryCallMeetsEveryFault
 		t.Run(fmt.Sprint("push ", nth), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
