@@ -103,7 +103,7 @@ func TestWriteContents(t *testing.T) {
 	check(t, err)
 	equal(t, "the file", s.mustGit(s.GitDir(owner, name), "show", "setup:.ralph/settings.json"), "{}\n")
 	equal(t, "the rest", s.mustGit(s.GitDir(owner, name), "show", "setup:work.txt"), "setup\n")
-	equal(t, "the branch", s.BranchSHA(owner, name, "setup"), made.Commit.GetSHA())
+	equal(t, "the branch", s.BranchSHA(owner, name, "setup"), made.GetSHA())
 	equal(t, "signed", made.GetVerification().GetVerified(), true)
 
 	_, resp, err := c.Repositories.UpdateFile(s.ctx, owner, name, ".ralph/settings.json", o("{1}\n"))
