@@ -242,3 +242,16 @@ func TestSomethingMustJudge(t *testing.T) {
 		t.Errorf("%s: %s", result.Outcome, result.Reason)
 	}
 }
+
+// TestServerWithAnAPIHost: every address is one that the runner names, also where the API has a host of its own, as api.SUB.ghe.com has
+// (B-31). All other tests run on an Enterprise Server's layout.
+func TestServerWithAnAPIHost(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, fake.Options{APIHost: true})
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.useApp()
+	w.must(loop.Done)(w.label("alice"))
+	if pulls := w.gh.Pulls(owner, name); len(pulls) != 1 || pulls[0].Draft || w.gh.APIURL() == w.gh.URL()+"/api/v3" {
+		t.Errorf("pull requests: %+v, API at %s", pulls, w.gh.APIURL())
+	}
+}

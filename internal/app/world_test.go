@@ -47,6 +47,12 @@ const makefile = "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = 5 || { echo \"FAI
 // newWorld makes one. Every request to GitHub and every answer is held against GitHub's own description of its API.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOn(t, fake.Options{})
+}
+
+// newWorldOn is one on a server of another kind.
+func newWorldOn(t *testing.T, o fake.Options) *world {
+	t.Helper()
 	checker, err := loadContract()
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +65,8 @@ func newWorld(t *testing.T) *world {
 	if err := os.Chmod(dir, 0o755); err != nil { // said above
 		t.Fatal(err)
 	}
-	gh, err := fake.New(fake.Options{Wrap: checker.Wrap})
+	o.Wrap = checker.Wrap
+	gh, err := fake.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
