@@ -32,7 +32,7 @@ func (w *world) sweep() (loop.Result, error) {
 // it was at, and ends with the same plan.
 func TestApprovedPlanKilledAtAnyRecord(t *testing.T) {
 	t.Parallel()
-	for _, at := range []string{"started 1", "corrected 1", "committed 1", "judged 1", "turning 2", "judged 2", "committed 3"} {
+	for _, at := range some("started 1", "corrected 1", "committed 1", "judged 1", "turning 2", "judged 2", "committed 3") {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -315,7 +315,7 @@ const thirdStory = `,
 // that is not run.
 func TestPlanCallBudget(t *testing.T) {
 	t.Parallel()
-	for _, crowd := range []bool{false, true} {
+	for _, crowd := range some(false, true) {
 		t.Run(fmt.Sprintf("crowd %v", crowd), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

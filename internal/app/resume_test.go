@@ -85,7 +85,7 @@ func (w *world) killed(at, event string, payload []byte) {
 // TestKilledBetweenAnyTwoWrites.
 func TestKilledAtAnyRecord(t *testing.T) {
 	t.Parallel()
-	for _, at := range []string{"started 1", "baselined 1", "turning 1", "turned 1", "committed 1", "judged 1", "committed 3", "ended 1"} {
+	for _, at := range some("started 1", "posted 1", "baselined 1", "turning 1", "turned 1", "committed 1", "judged 1", "posted 2", "turning 2", "posted 3", "committed 2", "committed 3", "judged 3", "ended 1") {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -142,7 +142,7 @@ func TestLeaseRace(t *testing.T) {
 	for i := range all {
 		all[i] = b.leases(clock, func(o *Options) { o.Remote = Remote{URL: url, Token: token} })
 	}
-	for round := range 20 {
+	for round := range 10 {
 		n := 2
 		if round%9 == 8 {
 			n = len(all)
