@@ -3,14 +3,10 @@ package app
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
-	"reflect"
 	"slices"
 	"sort"
-	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -26,21 +22,6 @@ type pending struct {
 	why     string
 	// untold is a run that has ended and was cut off while it told of that; nil: none.
 	untold *loop.State
-}
-
-// row is the request as a matrix tells of it.
-func (p pending) row() Listed {
-	if p.plan != nil || p.request.Event.Issue == nil {
-		return Listed{Plan: p.request.PlanFile, Why: p.why}
-	}
-	return Listed{Issue: p.request.Event.Issue.Number, Why: p.why}
-}
-
-func (l Listed) String() string {
-	if l.Plan != "" {
-		return fmt.Sprintf("%s: %s", l.Plan, l.Why)
-	}
-	return fmt.Sprintf("issue #%d: %s", l.Issue, l.Why)
 }
 
 // sweep takes up what nobody works on (B-05), at most max_tasks. The result is that of the last run, or of the first that did not end
@@ -106,38 +87,6 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 				if !yield(p, err) || err != nil {
 					return
 				}
-			}
-		}
-	}
-}
-
-// untoldFor is how long it is tried to tell of a run's end, when its process died meanwhile or GitHub would not take a part of it.
-const untoldFor = 3 * 24 * time.Hour
-
-// untold are the runs that have ended without everybody being able to see it.
-func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) iter.Seq2[pending, error] {
-	return func(yield func(pending, error) bool) {
-		for _, s := range runs {
-			now := a.Clock()
-			if s.End == nil || s.Post.Finished || now.Before(s.Lease) || now.Sub(s.At) > untoldFor || reflect.ValueOf(s.Post).IsZero() || ctx.Err() != nil {
-				continue
-			}
-			p := pending{request: planRequest(ev, ""), untold: &s, why: "its run " + s.Start.Run + " has ended, and that was not told everywhere"}
-			switch {
-			case s.Start.Issue != 0 && a.wants(s.Start.Issue):
-				issue, err := a.hub.Issue(ctx, s.Start.Issue)
-				if err != nil {
-					a.log("%s is passed over: %v", s.Start.Task, err)
-					continue
-				}
-				p.request.Event.Issue = issue
-			case s.Start.Issue != 0 || s.Start.Plan == nil || !a.wantsPlan(s.Start.Plan.File):
-				continue
-			default:
-				p.request.PlanFile = s.Start.Plan.File
-			}
-			if !yield(p, nil) {
-				return
 			}
 		}
 	}
@@ -210,51 +159,6 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 // wants reports whether an issue is one that this sweep is for.
 func (a *Action) wants(issue int) bool {
 	return a.Inputs.Plan == "" && (a.Inputs.Issue == 0 || a.Inputs.Issue == issue)
-}
-
-// Listed is one row of the matrix that a workflow fans out over: an issue, or a plan by its path.
-type Listed struct {
-	Issue int    `json:"issue,omitempty"`
-	Plan  string `json:"plan,omitempty"`
-	Why   string `json:"why"`
-}
-
-// List says what a sweep would take up, at most max_tasks, and takes up nothing (B-05). It is also set as the output matrix, in the form
-// that strategy.matrix takes.
-func (a *Action) List(ctx context.Context) ([]byte, error) {
-	a.prepare()
-	owner, name, ok := strings.Cut(a.Env.Repository, "/")
-	if !ok {
-		return nil, invalid("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN")
-	}
-	ev := event.Event{Kind: event.Scheduled, Name: "sweep", Repo: event.Repo{Owner: owner, Name: name}, At: a.Clock()}
-	var err error
-	if a.hub, err = a.connect(ctx, ev); err != nil {
-		return nil, err
-	}
-	ev, facts, err := a.hub.Gather(ctx, ev)
-	if err != nil {
-		return nil, err
-	}
-	return a.list(ctx, ev, facts)
-}
-
-func (a *Action) list(ctx context.Context, ev event.Event, facts event.Facts) ([]byte, error) {
-	rows := []Listed{}
-	for p, err := range a.pending(ctx, ev, facts) {
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, p.row())
-		if len(rows) == a.Inputs.MaxTasks {
-			break
-		}
-	}
-	matrix, err := json.Marshal(map[string][]Listed{"include": rows})
-	if err != nil {
-		return nil, err
-	}
-	return matrix, a.Runner.SetOutputs(map[string]string{"matrix": string(matrix)})
 }
 
 // alive reports whether somebody holds a run.
