@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -91,14 +92,15 @@ func (t *Tree) agentConfig() string {
 }
 
 // handOver gives the agent its repository as the run stands, with the files that belong to it.
-func (t *Tree) handOver() error {
+func (t *Tree) handOver(ctx context.Context) error {
 	if !t.bot {
-		return nil
+		return t.handBack(ctx, t.head)
 	}
 	refs := map[string]string{t.ref(): t.head}
 	if t.baseBranch != t.branch {
 		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
 	}
+	t.handedAs = refs
 	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index}
 	dir := filepath.Join(t.work, ".git")
 	now, err := look(dir, "index")
@@ -112,6 +114,22 @@ func (t *Tree) handOver() error {
 	}
 	t.handed, err = look(dir, "index")
 	return err
+}
+
+// handBack makes the clone's repository stand where the run does: HEAD on the run's branch, that on a commit, and the index as ours.
+func (t *Tree) handBack(ctx context.Context, commit string) error {
+	if t.user.seen == nil {
+		var err error
+		if t.user.now, t.user.seen, err = t.user.look(ctx, t.ref(), t.tell); err != nil {
+			return err
+		}
+	}
+	if err := t.user.stand(ctx, t.user.now, t.user.seen, t.ref(), commit); err != nil {
+		return err
+	}
+	t.user.seen = nil
+	t.noteIndex()
+	return t.giveIndex()
 }
 
 // renewRepo brings a repository up to date that is as we wrote it.

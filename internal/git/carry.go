@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func (t *Tree) ownToCarry(ctx context.Context) (commit string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("keeping what is not committed: %w", err)
 	}
-	return commit, t.stand(ctx, commit)
+	return commit, errors.Join(t.stand(ctx, commit), t.handBack(ctx, commit))
 }
 
 // carry lays what is the run's own down as a commit has it, for Adopt to take it up.

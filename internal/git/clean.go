@@ -11,6 +11,10 @@ func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
 	if err := t.settle(); err != nil {
 		return nil, err
 	}
+	if err := t.guardOwn(ctx); err != nil {
+		return nil, err
+	}
+	defer t.noteIndex()
 	out, err := t.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", t.head, "--")
 	if err != nil {
 		return nil, fmt.Errorf("comparing the tree with commit %.12s: %w", t.head, err)
@@ -29,15 +33,10 @@ func (t *Tree) Restore(ctx context.Context) error {
 		return err
 	}
 	if !t.bot {
-		now, err := t.where(ctx)
-		if err != nil {
-			return err
-		}
-		if t.dropHalfDone(); now.ref != t.ref() || now.commit != t.head {
-			if err := t.putHead(ctx, t.head); err != nil {
-				return err
-			}
-		}
+		t.dropHalfDone()
+	}
+	if err := t.setHead(ctx, t.head); err != nil {
+		return err
 	}
 	t.indexed = ""
 	if _, err := t.git.out(ctx, "reset", "-q", "--hard", t.head); err != nil {
@@ -50,5 +49,5 @@ func (t *Tree) Restore(ctx context.Context) error {
 		return fmt.Errorf("giving the files to the agent's user: %w", err)
 	}
 	t.indexed = t.head
-	return t.handOver()
+	return t.handOver(ctx)
 }

@@ -20,6 +20,10 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
+	if err := t.guardOwn(ctx); err != nil {
+		return loop.Commit{}, err
+	}
+	defer t.noteIndex()
 	took, err := t.take(ctx, since)
 	if err != nil {
 		return loop.Commit{}, err
@@ -54,7 +58,7 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 			return loop.Commit{}, err
 		}
 	}
-	if err := t.handOver(); err != nil {
+	if err := t.handOver(ctx); err != nil {
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
 	}
 	return c, nil
@@ -90,7 +94,7 @@ func (t *Tree) describe(ctx context.Context, since string, changed bool, took ta
 	if took.parent == since { // ours alone: one command tells all
 		head := &beginning{rest: seek}
 		_, _, err := t.git.run(ctx, call{out: head, args: []string{"show", "-z", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color",
-			"--numstat", "-p", "--text", "-U0", "--no-renames", "--format=%H %T", "HEAD"}})
+			"--numstat", "-p", "--text", "-U0", "--no-renames", "--format=%H %T", "HEAD", "--"}})
 		id, stats, _ := strings.Cut(head.String(), "\x00")
 		if err != nil {
 			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
@@ -117,7 +121,7 @@ func (t *Tree) compared(ctx context.Context, from string, ids ...string) (loop.C
 	if len(ids) != 2 {
 		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
 	}
-	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames", from, ids[0])
+	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames", from, ids[0], "--")
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("comparing commits %.12s and %.12s: %w", from, ids[0], err)
 	}

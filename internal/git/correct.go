@@ -34,20 +34,21 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err := c.check(t.o.Secrets); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
-	if err := t.settle(); err != nil {
+	if err := errors.Join(t.settle(), t.guardOwn(ctx)); err != nil {
 		return loop.Commit{}, err
 	}
+	defer t.noteIndex()
 	puts, gone, err := t.corrections(ctx, c)
 	if err != nil {
 		return loop.Commit{}, err
 	}
 	steady := t.indexed == t.head
 	t.indexed = ""
-	commit, tree, err := t.commitOn(ctx, steady && t.bot, puts, gone, c.Message)
+	commit, tree, err := t.commitOn(ctx, steady, puts, gone, c.Message)
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
-	if !steady || !t.bot { // else it is done
+	if !steady { // else it is done
 		err = t.inIndex(ctx, nil, puts, gone)
 	}
 	if err != nil {
@@ -63,7 +64,7 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 		t.indexed = commit
 	}
 	if commit == t.head {
-		return loop.Commit{SHA: commit, Tree: tree, Empty: true, NoDiff: tree == t.baseTree}, t.handOver()
+		return loop.Commit{SHA: commit, Tree: tree, Empty: true, NoDiff: tree == t.baseTree}, t.handOver(ctx)
 	}
 	made, err := t.compared(ctx, t.head, commit, tree)
 	if err != nil {
@@ -73,7 +74,7 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 		t.adopted.tip = made.SHA
 	}
 	t.head, t.headTree = made.SHA, made.Tree
-	if err := t.handOver(); err != nil {
+	if err := t.handOver(ctx); err != nil {
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
 	}
 	return made, nil
@@ -281,20 +282,10 @@ func (t *Tree) inIndex(ctx context.Context, own []string, puts, gone []entry) er
 	return err
 }
 
-// stand puts the run's branch on a commit, and a clone's HEAD on the branch.
+// stand puts the run's branch on a commit.
 func (t *Tree) stand(ctx context.Context, commit string) error {
 	if !t.bot {
-		now, err := t.where(ctx)
-		if err != nil {
-			return fmt.Errorf("reading HEAD: %w", err)
-		}
-		if t.dropHalfDone(); now.ref == t.ref() && now.commit == commit {
-			return nil
-		}
-		return t.putHead(ctx, commit)
+		t.dropHalfDone()
 	}
-	if _, err := t.git.out(ctx, "update-ref", t.ref(), commit); err != nil {
-		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
-	}
-	return nil
+	return t.setHead(ctx, commit)
 }

@@ -3,6 +3,7 @@ package git
 import (
 	"encoding/base64"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,12 @@ var safe = []pair{
 	{"advice.detachedHead", "false"},
 	{"core.quotePath", "false"},
 	{"protocol.ext.allow", "never"},
+	{"core.useReplaceRefs", "false"}, // which make one commit look like another
+	{"core.trustCTime", "true"},      // nobody sets a file's time of change, so no edit hides behind an old date
+	{"core.checkStat", "default"},
+	{"core.ignoreStat", "false"},
+	{"core.untrackedCache", "false"},
+	{"core.splitIndex", "false"},
 }
 
 // throwaway makes the bot's repository quick rather than durable: what counts is pushed, and nobody opens it after its run.
@@ -55,7 +62,33 @@ func environment(given []string) []string {
 			env = append(env, entry)
 		}
 	}
-	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no")
+	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none") // no such file, without a word about it
+}
+
+// located are variables of the environment that lead git to another repository than the one it is in.
+var located = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CEILING_DIRECTORIES"}
+
+// usersEnvironment is what git would read its user's identity by: the given environment as it is, in the repository that we are in.
+func usersEnvironment(given []string) []string {
+	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	for _, entry := range given {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(located, name) && !strings.HasPrefix(name, "GIT_TRACE") {
+			env = append(env, entry)
+		}
+	}
+	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0")
+}
+
+// usersDoor is what git is started with in the user's own repository: what both shapes have, and the files of configuration that the user names.
+func usersDoor(given []string) []string {
+	env := environment(given)
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
+		if v := value(given, name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }
 
 // botEnvironment shuts out every file of configuration but ours.

@@ -29,19 +29,33 @@ const runtimeFiles = `# ralph
 // path with every pattern.
 const manyFiles = 2000
 
-// writeExcludes writes the run's list of files that are not its own: the user's global patterns, ralph's files and what lay in the
-// tree, untracked, when the run began. A run that is resumed within a turn keeps the list of its beginning, since by now the agent's files
-// lie there too.
+// writeExcludes writes the run's list of files that are not its own: the user's own patterns for all repositories and for this one, ralph's
+// files and what lay in the tree, untracked, when the run began. A run that is resumed within a turn keeps the list of its beginning, since by
+// now the agent's files lie there too. The harness has a list of its own, the agent's git reads another.
 func (t *Tree) writeExcludes(ctx context.Context) error {
 	if err := excludeRuntimeFiles(t.common()); err != nil {
 		return err
 	}
-	if _, err := os.Stat(t.excludes()); err == nil && t.o.Resume && !t.o.Settled {
-		return nil
+	own := filepath.Join(t.dir, listFile)
+	if t.o.unsettled() {
+		for _, name := range []string{own, t.excludes()} { // the second: of a run that an earlier version has begun
+			if text, err := os.ReadFile(name); err == nil {
+				return t.useExcludes(text)
+			}
+		}
 	}
 	var b strings.Builder
 	b.Write(t.userExcludes(ctx))
+	b.WriteString("\n")
+	local, err := readText(filepath.Join(t.user.common, "info", "exclude"))
+	if err != nil {
+		return fmt.Errorf("reading the clone's list of excluded files: %w", err)
+	}
+	b.Write(local.text)
 	b.WriteString("\n" + runtimeFiles)
+	if err := t.useExcludes([]byte(b.String())); err != nil { // what they hide needs no line of its own
+		return err
+	}
 	names, err := t.untracked(ctx)
 	if err == nil && len(names) > manyFiles {
 		var short []string
@@ -57,7 +71,17 @@ func (t *Tree) writeExcludes(ctx context.Context) error {
 			b.WriteString(pattern(name) + "\n")
 		}
 	}
-	if err := os.WriteFile(t.excludes(), []byte(b.String()), 0o644); err != nil {
+	return t.useExcludes([]byte(b.String()))
+}
+
+// listFile is the harness's list of excluded files, in its repository.
+const listFile = "info/exclude"
+
+func (t *Tree) useExcludes(list []byte) error {
+	if err := t.writeOwn(listFile, list); err != nil {
+		return err
+	}
+	if err := os.WriteFile(t.excludes(), list, 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of excluded files: %w", err)
 	}
 	return nil
@@ -72,10 +96,11 @@ const maxKept = 64 << 10
 // keep finds the user's untracked files that the list does not hide, since a .gitignore of the tree takes them back in ("!settings.json").
 // They are left out of every command by name. A run that is resumed within a turn keeps what was found at its beginning.
 func (t *Tree) keep(ctx context.Context) error {
-	name := filepath.Join(t.state, keptFile)
-	if text, err := os.ReadFile(name); err == nil && t.o.Resume && !t.o.Settled {
-		t.kept = records(string(text))
-		return nil
+	for _, dir := range []string{t.dir, t.state} { // the second: of a run that an earlier version has begun
+		if text, err := os.ReadFile(filepath.Join(dir, keptFile)); err == nil && t.o.unsettled() {
+			t.kept = records(string(text))
+			return nil
+		}
 	}
 	names, err := t.untracked(ctx)
 	if err != nil {
@@ -85,7 +110,7 @@ func (t *Tree) keep(ctx context.Context) error {
 }
 
 func (t *Tree) writeKept(names []string) error {
-	if err := os.WriteFile(filepath.Join(t.state, keptFile), []byte(strings.Join(names, "\x00")), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(t.dir, keptFile), []byte(strings.Join(names, "\x00")), 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of kept files: %w", err)
 	}
 	t.kept = names
@@ -122,14 +147,11 @@ func (t *Tree) untracked(ctx context.Context, options ...string) ([]string, erro
 
 // userExcludes are the user's own patterns for all repositories; ours take that file's place.
 func (t *Tree) userExcludes(ctx context.Context) []byte {
-	out, err := t.git.out(ctx, "config", "--path", "--get", "core.excludesFile")
+	d := door{dir: t.work, env: usersEnvironment(t.o.Env)}
+	out, err := d.out(ctx, "config", "--path", "--get", "core.excludesFile")
 	path := strings.TrimSuffix(out, "\n")
 	if err != nil || path == "" {
-		home, config := value(t.git.env, "HOME"), value(t.git.env, "XDG_CONFIG_HOME")
-		if config == "" {
-			config = filepath.Join(home, ".config")
-		}
-		path = filepath.Join(config, "git", "ignore")
+		path = filepath.Join(t.xdgConfig(), "git", "ignore")
 	}
 	text, _ := os.ReadFile(path) // git, too, passes over one that it cannot read
 	return text

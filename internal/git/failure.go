@@ -74,7 +74,7 @@ func archived(ref, old string) (to string, ok bool) {
 }
 
 func (t *Tree) archiveHere(ctx context.Context, old string) error {
-	out, err := t.git.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", old+"*")
+	out, err := t.user.door.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", old+"*")
 	if err != nil {
 		return fmt.Errorf("looking for old failure branches: %w", err)
 	}
@@ -88,7 +88,7 @@ func (t *Tree) archiveHere(ctx context.Context, old string) error {
 	if in.Len() == 0 {
 		return nil
 	}
-	if _, _, err := t.git.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
+	if _, _, err := t.user.door.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
 		return fmt.Errorf("archiving old failure branches: %w", err)
 	}
 	return nil

@@ -46,7 +46,11 @@ func (t *Tree) write(ctx context.Context, s snapshot) (commit string, err error)
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(out), nil
+	commit = strings.TrimSpace(out)
+	if !t.bot {
+		return commit, t.user.set(ctx, s.ref, commit)
+	}
+	return commit, nil
 }
 
 func data(b *bytes.Buffer, content []byte) {

@@ -3,10 +3,12 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -24,9 +26,11 @@ type Identity struct{ Name, Email string }
 
 // Options are what a tree is opened with.
 type Options struct {
-	// Root is an absolute directory of our own. The bot's whole checkout is in it; a command line's scratch files are, and "" takes a
-	// temporary directory for them.
-	Root     string
+	// Root is an absolute directory of our own, which outlives the process. The bot's whole checkout is in it; of a command line what the
+	// harness knows of the clone is, and "" takes a directory in its .git for that, where an agent may write.
+	Root string
+	// Scratch is an absolute directory of our own for what nobody needs after the process; "" is Root.
+	Scratch  string
 	Remote   Remote     // URL "" pushes nothing
 	As       *proc.User // who the agent and the checks run as; nil is ourselves
 	Env      []string   // what git is started with, NAME=value; GIT_* in it is dropped
@@ -38,6 +42,8 @@ type Options struct {
 	Resume bool
 	// Settled says of a run that is resumed that a commit holds all of the agent's: what lies about in the tree is the user's all the same.
 	Settled bool
+	// Died says of a run that is resumed that its process did not come to its end: what the clone's configuration says may be the agent's.
+	Died bool
 	// Own are paths of a clone, files or directories from its top, that belong to the run although nobody has committed them: a plan's. They
 	// do not make the tree modified, and Adopt commits them.
 	Own []string
@@ -59,9 +65,10 @@ type Tree struct {
 	git   door
 	bot   bool
 	work  string // the working tree
-	dir   string // the repository: the bot's bare one, or the clone's .git
+	dir   string // the harness's repository: the bot's bare one, or the one beside a clone (see repository.go)
 	index string // the index that our commands use
 	state string // a directory of ours that the working tree does not hold
+	user  users  // of a command line: the clone's own repository
 
 	base, baseTree, baseBranch string
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
@@ -80,10 +87,19 @@ type Tree struct {
 	writer                     string // who the author of our commits is, in the same form
 	pushed                     pushed
 	leaving                    Lease               // to be deleted with the next push; see GiveBack
-	config                     map[string]fileText // a clone's configuration before the agent ran
 	told                       []string            // what the next commit's note has to tell
 	handed                     snapshotOf          // the agent's repository as we last wrote it
+	handedAs                   map[string]string   // its refs
+	headAt                     string              // where the run's branch is known to be in the bot's repository
+	keeping                    map[string]string   // refs of work that is on no branch, to be pushed
 	made                       []string            // directories to remove at the end
+
+	// Of the harness's repository beside a clone.
+	owned   map[string]*ownFile // its files
+	who     []string            // who commits, as the environment says it
+	indexAt stamp               // the index as the harness has left it; zero: nobody knows
+	marks   map[string][]string // files that the user has marked, by the option of update-index
+	unseen  map[string]stamp    // of those, what lies in the working tree
 }
 
 // pushed is what the remote is known to have; "" is nothing.
@@ -115,7 +131,7 @@ func (t *Tree) UseBase(ctx context.Context, commit string) error {
 	out, err := t.git.out(ctx, "rev-parse", "-q", commit+"^{commit}", commit+"^{tree}")
 	ids := fields(out)
 	if err != nil || len(ids) != 2 {
-		if _, err := os.Stat(filepath.Join(t.common(), "shallow")); err == nil {
+		if exists(filepath.Join(t.common(), "shallow")) {
 			return fmt.Errorf("the clone is shallow and does not hold commit %.12s, which the run began from: run git fetch --unshallow, then run again", commit)
 		}
 		return fmt.Errorf("the run began from commit %.12s, which is not in the repository any more: start it afresh", commit)
@@ -135,9 +151,17 @@ func (t *Tree) Env() []string {
 	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0=" + t.excludes()}
 }
 
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // Close removes what the tree keeps outside of the working tree. The working tree itself stays.
 func (t *Tree) Close() error {
 	var first error
+	if !t.bot && t.o.Root != "" {
+		_ = os.Remove(t.openFile())
+	}
 	for _, dir := range t.made {
 		if err := os.RemoveAll(dir); err != nil && first == nil {
 			first = fmt.Errorf("removing %s: %w", dir, err)
@@ -150,6 +174,24 @@ func (t *Tree) log(format string, args ...any) {
 	if t.o.Log != nil {
 		t.o.Log(format, args...)
 	}
+}
+
+// scratch is a directory for what nobody needs after the process.
+func (t *Tree) scratch() string { return cmp.Or(t.o.Scratch, t.o.Root) }
+
+// tell puts a sentence into the next commit's note.
+func (t *Tree) tell(sentence string) {
+	if !slices.Contains(t.told, sentence) {
+		t.told = append(t.told, sentence)
+	}
+}
+
+// common is where the objects are that the harness's repository has or borrows.
+func (t *Tree) common() string {
+	if t.bot {
+		return t.dir
+	}
+	return t.user.common
 }
 
 func (t *Tree) ref() string       { return "refs/heads/" + t.branch }

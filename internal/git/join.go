@@ -20,7 +20,7 @@ func (t *Tree) join(ctx context.Context, head place) error {
 	}
 	shared := []string{"main", "master"}
 	for _, args := range [][]string{{"symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD"}, {"config", "init.defaultBranch"}} {
-		out, _ := t.git.out(ctx, args...) // there may be none
+		out, _ := t.user.door.out(ctx, args...) // there may be none
 		shared = append(shared, strings.TrimPrefix(strings.TrimSpace(out), "origin/"))
 	}
 	if slices.Contains(shared, t.branch) {

@@ -18,7 +18,7 @@ func (t *Tree) seekThrough(ctx context.Context, since string, seek *finder) erro
 		return nil
 	}
 	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
-		"log", "-p", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", since + "..HEAD"}})
+		"log", "-p", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", since + "..HEAD", "--"}})
 	if err != nil {
 		return fmt.Errorf("looking for secrets in the new commits: %w", err)
 	}
@@ -62,7 +62,7 @@ func (t *Tree) withhold(ctx context.Context, since, message string) (c loop.Comm
 
 // holders are the files changed since a commit whose content at HEAD holds a secret.
 func (t *Tree) holders(ctx context.Context, since string) ([]string, error) {
-	out, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", since, "HEAD")
+	out, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", since, "HEAD", "--")
 	if err != nil {
 		return nil, fmt.Errorf("comparing with %.12s: %w", since, err)
 	}

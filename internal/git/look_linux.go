@@ -12,3 +12,11 @@ func changeTime(info fs.FileInfo) int64 {
 	}
 	return 0
 }
+
+// inodeOf tells a file from another one that was put in its place.
+func inodeOf(info fs.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int64(s.Ino)
+	}
+	return 0
+}

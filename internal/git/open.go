@@ -11,9 +11,9 @@ import (
 
 // Open takes the user's clone that dir is in, for a run on its own branch from base ("" is where HEAD is). Tracked files must be as
 // committed, unless a killed run is resumed (C16). Files that are there and not tracked stay the user's: no commit takes them up and
-// nothing removes them.
+// nothing removes them. Whoever calls keeps every other run out of the clone.
 func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tree, error) {
-	t := &Tree{o: o, branch: branch, git: door{dir: dir, env: environment(o.Env), pair: safe}}
+	t := &Tree{o: o, branch: branch, user: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}}
 	if err := t.open(ctx, base); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -21,10 +21,17 @@ func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tre
 }
 
 func (t *Tree) open(ctx context.Context, base string) error {
-	if err := t.find(ctx); err != nil {
+	if err := t.user.find(ctx); err != nil {
 		return err
 	}
-	head, err := t.where(ctx)
+	t.work = t.user.top
+	if t.o.Root == "" {
+		t.o.Root = filepath.Join(t.user.dir, "ralph", "own")
+	}
+	if err := t.clearLocks(); err != nil {
+		return err
+	}
+	head, err := t.user.where(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,30 +61,9 @@ func (t *Tree) open(ctx context.Context, base string) error {
 	return t.beginHere(ctx, base, head)
 }
 
-// find settles where the clone is. From here on every command is told so, whatever becomes of the directory's .git.
-func (t *Tree) find(ctx context.Context) error {
-	out, err := t.git.out(ctx, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if err != nil || len(lines) != 3 {
-		var e *commandError
-		switch {
-		case errors.As(err, &e) && strings.Contains(e.Stderr, "dubious ownership"):
-			return fmt.Errorf("%s belongs to another user: tell git to trust it (git config --global --add safe.directory %s)", t.git.dir, t.git.dir)
-		case err == nil || exit(err) > 0:
-			return fmt.Errorf("%s is not in a git repository with a working tree: change into one, or run git init and make a first commit", t.git.dir)
-		}
-		return err
-	}
-	t.work, t.dir = lines[1], lines[2]
-	t.git.dir = t.work
-	t.git.env = append(t.git.env, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work)
-	t.index = filepath.Join(t.dir, "index")
-	return nil
-}
-
 // refuseDirty names the tracked files that are not as committed.
 func (t *Tree) refuseDirty(ctx context.Context) error {
-	out, err := t.git.out(ctx, "status", "--porcelain=v1", "-z", "-uno", "--no-renames", "--ignore-submodules=all")
+	out, err := t.user.door.out(ctx, "status", "--porcelain=v1", "-z", "-uno", "--no-renames", "--ignore-submodules=all")
 	if err != nil {
 		return fmt.Errorf("looking for modified files: %w", err)
 	}
@@ -97,64 +83,68 @@ func (t *Tree) refuseDirty(ctx context.Context) error {
 	return fmt.Errorf("tracked files are modified (%s%s): commit or stash them, then run again", strings.Join(names, ", "), more)
 }
 
-// prepare makes our directories: one in the clone's .git, which a killed run leaves for the next, and one for scratch.
+// prepare makes our directories: one in the clone's .git that the agent's git reads, and the harness's own repository, both of which a killed
+// run leaves for the next; and one for scratch.
 func (t *Tree) prepare(ctx context.Context) error {
-	t.state = filepath.Join(t.dir, "ralph", strings.ReplaceAll(t.branch, "/", "%2F"))
+	name := strings.ReplaceAll(t.branch, "/", "%2F")
+	t.state = filepath.Join(t.user.dir, "ralph", name)
 	if err := os.MkdirAll(t.state, 0o755); err != nil {
-		return fmt.Errorf("making a place for the run in %s: %w", t.dir, err)
+		return fmt.Errorf("making a place for the run in %s: %w", t.user.dir, err)
 	}
-	if t.o.Root == "" {
-		dir, err := os.MkdirTemp("", "ralph-")
-		if err != nil {
+	t.dir = filepath.Join(t.o.Root, "repo", name)
+	t.index = filepath.Join(t.dir, "index")
+	if err := t.layRepository(ctx); err != nil {
+		return err
+	}
+	if !t.o.unsettled() || !isRegular(t.index) {
+		if err := t.takeIndex(ctx); err != nil {
 			return err
 		}
-		t.o.Root = dir
-		t.made = append(t.made, dir)
-	}
-	if _, err := t.git.out(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil { // the user has not told git who they are
-		t.git.env = append(t.git.env, identity(t.o.Identity)...)
+	} else if err := t.findMarks(ctx); err != nil {
+		return err
 	}
 	if err := t.writeExcludes(ctx); err != nil {
 		return err
 	}
-	t.git.pair = append(t.git.pair[:len(safe):len(safe)], pair{"core.excludesFile", t.excludes()})
 	return t.keep(ctx)
 }
 
+// unsettled reports whether a run is taken up within a turn: what lies about in the tree may be the agent's.
+func (o Options) unsettled() bool { return o.Resume && !o.Settled }
+
 // beginHere settles base and head, and that the branch is ours to work on.
 func (t *Tree) beginHere(ctx context.Context, base string, head place) error {
-	tip, err := t.git.out(ctx, "rev-parse", "--verify", "-q", base+"^{commit}")
-	if err != nil {
-		if _, err := os.Stat(filepath.Join(t.common(), "shallow")); err == nil {
+	tip := t.user.at(ctx, "refs/heads/"+base)
+	if tip == "" {
+		tip = t.user.at(ctx, base)
+	}
+	if tip == "" {
+		if exists(filepath.Join(t.common(), "shallow")) {
 			return fmt.Errorf("the clone is shallow and does not hold %s: run git fetch --unshallow, then run again", base)
 		}
 		return fmt.Errorf("%s is not a commit or branch of this clone: name another base", base)
 	}
-	work, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.ref()+"^{commit}") // no such branch: ""
-	if work = strings.TrimSpace(work); work != "" && !t.ours() && !t.theirs {
+	work := t.user.at(ctx, t.ref())
+	if work != "" && !t.ours() && !t.theirs {
 		return fmt.Errorf("the branch %s exists and was not made by ralph: rename or delete it, or choose another name", t.branch)
 	}
-	out, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.recordRef()+"^{commit}")
-	t.record = strings.TrimSpace(out)
-	if t.o.Fresh && t.theirs && strings.TrimSpace(tip) != work {
+	t.record = t.user.at(ctx, t.recordRef())
+	if t.o.Fresh && t.theirs && tip != work {
 		return fmt.Errorf("the branch %s is yours, and a fresh run from %s would set it back: check it out and begin where it stands, or choose another name", t.branch, base)
 	}
 	if t.o.Fresh {
-		return t.begin(ctx, strings.TrimSpace(tip), "")
+		return t.begin(ctx, tip, "")
 	}
 	if t.o.Resume && head.ref == t.ref() && work != "" {
 		work = head.commit
 	}
-	return t.begin(ctx, strings.TrimSpace(tip), work)
+	return t.begin(ctx, tip, work)
 }
 
 // mark is the file that says that the run's branch was made by us.
 func (t *Tree) mark() string { return filepath.Join(t.state, "branch") }
 
-func (t *Tree) ours() bool {
-	_, err := os.Stat(t.mark())
-	return err == nil
-}
+func (t *Tree) ours() bool { return exists(t.mark()) }
 
 // earlierBase is what the run was begun from: its commit, or for a fresh run the branch that it was on.
 func (t *Tree) earlierBase() string {
@@ -166,38 +156,6 @@ func (t *Tree) earlierBase() string {
 		return branch
 	}
 	return commit
-}
-
-// common is where the repository keeps its objects: linked worktrees name it in a file.
-func (t *Tree) common() string {
-	text, err := os.ReadFile(filepath.Join(t.dir, "commondir"))
-	if err != nil {
-		return t.dir
-	}
-	dir := strings.TrimSpace(string(text))
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(t.dir, dir)
-	}
-	return filepath.Clean(dir)
-}
-
-// place is where HEAD is: "" as the ref when it is detached, "" as the commit when there is none.
-type place struct{ ref, commit string }
-
-func (t *Tree) where(ctx context.Context) (place, error) {
-	var p place
-	out, err := t.git.out(ctx, "rev-parse", "-q", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
-	if exit(err) > 0 {
-		ref, err := t.git.out(ctx, "symbolic-ref", "-q", "HEAD")
-		return place{ref: strings.TrimSpace(ref)}, ignore(err)
-	}
-	if ids := fields(out); len(ids) > 0 {
-		p.commit = ids[0]
-		if len(ids) > 1 && ids[1] != "HEAD" {
-			p.ref = ids[1]
-		}
-	}
-	return p, err
 }
 
 // ignore drops the failure of a command that was a question.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,9 +43,10 @@ func (t *Tree) Adopt(ctx context.Context, message string) (loop.Commit, error) {
 	if t.bot || len(t.o.Own) == 0 || t.o.Resume && !t.o.Settled {
 		return nothing, nil
 	}
-	if err := t.settle(); err != nil {
+	if err := errors.Join(t.settle(), t.guardOwn(ctx)); err != nil {
 		return loop.Commit{}, err
 	}
+	defer t.noteIndex()
 	names, err := t.uncommitted(ctx, t.o.Own)
 	if err != nil {
 		return nothing, err
@@ -64,7 +66,7 @@ func (t *Tree) Adopt(ctx context.Context, message string) (loop.Commit, error) {
 		return loop.Commit{}, err
 	}
 	t.head, t.headTree, t.indexed = made.SHA, made.Tree, ""
-	return made, nil
+	return made, t.handOver(ctx)
 }
 
 // uncommitted are the files under some paths that are not as HEAD has them.
@@ -201,7 +203,7 @@ func (t *Tree) release(ctx context.Context) error {
 	if t.head != a.tip || a.tip == a.from {
 		return nil
 	}
-	now, err := t.where(ctx)
+	now, err := t.user.where(ctx)
 	if err != nil || now.ref != t.ref() || now.commit != a.tip {
 		return err
 	}
@@ -219,7 +221,7 @@ func (t *Tree) release(ctx context.Context) error {
 		return err
 	}
 	t.head, t.headTree, t.indexed, t.adopted = a.from, tree, "", adoption{}
-	return nil
+	return t.handOver(ctx)
 }
 
 // unstage makes the index what it was before Adopt, of what that took up.

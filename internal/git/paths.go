@@ -26,9 +26,11 @@ func CommitPaths(ctx context.Context, dir string, env []string, id Identity, mes
 	if _, err := os.Lstat(filepath.Join(t.dir, "MERGE_HEAD")); err == nil {
 		return "", errors.New("a merge is going on in the clone: end it (git commit, or git merge --abort), then ask again")
 	}
-	if _, err := t.git.out(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil {
-		t.git.env = append(t.git.env, identity(id)...)
+	t.o.Identity = id
+	if err := t.identify(ctx); err != nil {
+		return "", err
 	}
+	t.git.env = append(t.git.env, t.who...)
 	sha, err = t.commitPaths(ctx, message, paths)
 	if err != nil {
 		return "", fmt.Errorf("committing %s: %w", strings.Join(paths[:min(len(paths), 5)], ", "), err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -84,13 +86,16 @@ func (t *Tree) pushBoth(ctx context.Context) error {
 	if t.record != t.pushed.record {
 		args = append(append(args, t.leavingToo()...), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
 	}
+	for _, ref := range slices.Sorted(maps.Keys(t.keeping)) {
+		args = append(args, "+"+t.keeping[ref]+":"+ref)
+	}
 	if err := t.lost(ctx, t.pushRefs(ctx, args...)); err != nil {
 		return err
 	}
 	if t.ahead() {
 		t.pushed.branch = t.head
 	}
-	t.pushed.record, t.leaving = t.record, Lease{}
+	t.pushed.record, t.leaving, t.keeping = t.record, Lease{}, nil
 	return nil
 }
 

@@ -39,14 +39,14 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	}
 	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s on the remote; the run's commits were put on top of that", onto)
 	t.pushed.branch, t.head, t.headTree, t.indexed = onto, m.Commit.SHA, m.Commit.Tree, m.Commit.SHA
-	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", m.From, t.head)
+	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", m.From, t.head, "--")
 	if err != nil {
 		return nil, fmt.Errorf("comparing the branch before and after: %w", err)
 	}
 	if err := t.ownSome(records(changed)); err != nil {
 		return nil, fmt.Errorf("giving the files to the agent's user: %w", err)
 	}
-	return m, t.handOver()
+	return m, t.handOver(ctx)
 }
 
 // replay rebases, or leaves everything as it was.

@@ -25,7 +25,7 @@ func (t *Tree) Retreat(ctx context.Context) error {
 	if err := t.Return(ctx); err != nil {
 		return err
 	}
-	if _, err := t.git.out(ctx, "update-ref", "-d", t.ref(), t.base); err != nil {
+	if _, err := t.user.door.out(ctx, "update-ref", "-d", t.ref(), t.base); err != nil {
 		return fmt.Errorf("taking the empty branch %s away: %w", t.branch, err)
 	}
 	return os.Remove(t.mark())

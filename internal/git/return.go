@@ -2,8 +2,8 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 )
 
 // Return puts a clone back where it stood when it was opened; the run's branch stays with all that is on it (S0-72). What
@@ -12,12 +12,29 @@ func (t *Tree) Return(ctx context.Context) error {
 	if t.bot || t.came.ref == t.ref() {
 		return nil
 	}
-	to := []string{"checkout", "-q", "--detach", t.came.commit}
-	if branch, ok := strings.CutPrefix(t.came.ref, "refs/heads/"); ok {
-		to = []string{"checkout", "-q", branch}
+	if err := errors.Join(t.settle(), t.guardOwn(ctx)); err != nil {
+		return err
 	}
-	if _, err := t.git.out(ctx, to...); err != nil {
-		return fmt.Errorf("going back to %s: %w", strings.TrimPrefix(t.came.ref, "refs/heads/"), err)
+	defer t.noteIndex()
+	if _, err := t.git.out(ctx, "read-tree", "-m", "-u", t.head, t.came.commit); err != nil {
+		return fmt.Errorf("going back to %s: %w", short(t.came.ref), err)
 	}
-	return t.layBack(ctx)
+	t.indexed = ""
+	if err := t.leave(ctx); err != nil {
+		return fmt.Errorf("going back to %s: %w", short(t.came.ref), err)
+	}
+	if err := t.layBack(ctx); err != nil {
+		return err
+	}
+	return t.giveIndex()
+}
+
+// leave puts the clone's HEAD where it stood when the clone was opened.
+func (t *Tree) leave(ctx context.Context) (err error) {
+	if t.came.ref != "" {
+		_, err = t.user.door.out(ctx, "symbolic-ref", "HEAD", t.came.ref)
+	} else {
+		_, err = t.user.door.out(ctx, "update-ref", "--no-deref", "HEAD", t.came.commit)
+	}
+	return err
 }

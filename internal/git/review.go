@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ type Review struct {
 
 // Review checks a commit out on its own. The files belong to us and nobody may write them.
 func (t *Tree) Review(ctx context.Context, commit string) (*Review, error) {
-	dir, err := os.MkdirTemp(t.o.Root, "review-")
+	dir, err := os.MkdirTemp(t.scratch(), "review-")
 	if err != nil {
 		return nil, fmt.Errorf("making a checkout for the review: %w", err)
 	}
@@ -116,11 +117,6 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	}
 	if at != r.at {
 		moved = append(moved, "HEAD of the run's tree")
-		if !t.bot {
-			if err := t.putHead(ctx, t.head); err != nil {
-				return nil, err
-			}
-		}
 	}
 	now, err := t.refs(ctx)
 	if err != nil {
@@ -142,12 +138,16 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 		}
 	}
 	if in.Len() > 0 {
-		if _, _, err := t.git.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
+		d := t.git
+		if !t.bot {
+			d = t.user.door
+		}
+		if _, _, err := d.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
 			return moved, fmt.Errorf("putting the refs back: %w", err)
 		}
 	}
 	if len(moved) > 0 {
-		return moved, t.handOver()
+		return moved, t.handOver(ctx)
 	}
 	return nil, nil
 }
@@ -155,27 +155,24 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 // headNow is where HEAD is for the agent: in its own repository, or in the clone.
 func (t *Tree) headNow(ctx context.Context) (place, error) {
 	if !t.bot {
-		return t.where(ctx)
+		return t.user.where(ctx)
 	}
-	ref, commit, err := agentHead(t.work)
+	l, err := readAgents(t.work)
 	if err != nil { // broken is somewhere, too
 		return place{ref: err.Error()}, nil
 	}
-	return place{ref, commit}, nil
+	return l.place, nil
 }
 
 // refs are the branches, tags and run records of the run's own repository.
 func (t *Tree) refs(ctx context.Context) (map[string]string, error) {
-	out, err := t.git.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/ralph", "refs/stash")
-	if err != nil {
-		return nil, fmt.Errorf("listing refs: %w", err)
+	u := t.user
+	if t.bot {
+		u.door = t.git
 	}
-	refs := map[string]string{}
-	for line := range strings.Lines(out) {
-		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		refs[ref] = commit
-	}
-	return refs, nil
+	refs, err := u.readRefs(ctx)
+	maps.DeleteFunc(refs, func(ref, _ string) bool { return strings.HasPrefix(ref, "refs/remotes/") })
+	return refs, err
 }
 
 // changed names the files of the run's tree that differ from its newest commit, new ones too.

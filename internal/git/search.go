@@ -101,11 +101,12 @@ func whole(out bounded, sep string) []string {
 // Look takes the clone that dir is in for reading alone: nothing in it is changed, and its working tree may be in any state. branch is what
 // the run's branch would be.
 func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, error) {
-	t := &Tree{branch: branch, git: door{dir: dir, env: environment(env), pair: safe}}
-	if err := t.find(ctx); err != nil {
+	t := &Tree{o: Options{Env: env}, branch: branch, user: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}}
+	if err := t.user.find(ctx); err != nil {
 		return nil, err
 	}
-	head, err := t.where(ctx)
+	t.git, t.work, t.dir, t.index = t.user.door, t.user.top, t.user.dir, t.user.index()
+	head, err := t.user.where(ctx)
 	if err != nil {
 		return nil, err
 	}

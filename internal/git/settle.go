@@ -2,16 +2,19 @@ package git
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
 // settle clears away what an agent or a killed git left in the way of our own commands.
 func (t *Tree) settle() error {
-	t.unlock()
 	if !t.bot {
-		return t.keepConfig()
+		return t.settleClone()
 	}
+	_ = os.Remove(t.index + ".lock") // the bot's index is used by nobody else
 	if info, err := os.Lstat(t.work); err == nil && info.IsDir() {
 		return nil
 	}
@@ -24,19 +27,92 @@ func (t *Tree) settle() error {
 	return t.own(".")
 }
 
-// unlock removes the lock on the index that a killed git left. The bot's index is used by nobody else. In a clone the user's own git
-// may hold it for a moment, so there it must be there for a while.
-func (t *Tree) unlock() {
-	lock := t.index + ".lock"
-	for wait := 0; ; wait++ {
-		info, err := os.Lstat(lock)
-		if err != nil {
-			return
-		}
-		if t.bot || wait == 20 || time.Since(info.ModTime()) > time.Minute {
-			_ = os.Remove(lock) // what is still in the way is told by the next command
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+func (t *Tree) settleClone() error {
+	_ = os.Remove(t.index + ".lock") // ours alone
+	if err := t.user.check(); err != nil {
+		return err
 	}
+	t.unlock(true)
+	if t.user.frozen == nil { // no agent has run yet
+		return nil
+	}
+	changed, err := t.user.thaw(t.state)
+	if len(changed) > 0 {
+		t.log("git: %s of the clone's repository was changed during the run and is put back; the change is in %s", strings.Join(changed, ", "), t.state)
+		t.tell("the clone's git configuration was changed and is put back (" + strings.Join(changed, ", ") + ")")
+	}
+	return err
+}
+
+// How long a lock of git's may be somebody's who is at work.
+const (
+	lockWait = 2 * time.Second // when whoever could have left it is dead
+	lockAge  = time.Minute
+)
+
+// openFile says in our directory that a process works in the clone. One that is there when we come was left by a process that died.
+func (t *Tree) openFile() string { return filepath.Join(t.o.Root, "open") }
+
+// clearLocks removes the locks that a process of ours left in the clone's repository when it was killed.
+func (t *Tree) clearLocks() error {
+	died := t.o.Root != "" && exists(t.openFile())
+	t.unlock(died || t.o.Died)
+	if t.o.Root == "" {
+		return nil
+	}
+	if err := os.MkdirAll(t.o.Root, 0o700); err != nil {
+		return fmt.Errorf("making a place for the run: %w", err)
+	}
+	if err := os.WriteFile(t.openFile(), nil, 0o600); err != nil {
+		return fmt.Errorf("making a place for the run: %w", err)
+	}
+	return nil
+}
+
+// unlock removes the locks in the clone's repository that nobody holds any more. The user's own git may hold one for a moment, so it must be
+// there for a while; left says that whoever may have left one is dead.
+func (t *Tree) unlock(left bool) {
+	begun := time.Now()
+	for _, lock := range t.user.locks() {
+		for {
+			info, err := os.Lstat(lock)
+			if err != nil {
+				break
+			}
+			old := time.Since(info.ModTime()) > lockAge
+			if old || left && time.Since(begun) > lockWait {
+				t.log("git: removing the lock %s, which a git that was killed has left", lock)
+				_ = os.Remove(lock) // what is still in the way is told by the next command
+				break
+			}
+			if !left {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+}
+
+// mostRefFiles bounds how many files are looked at for locks.
+const mostRefFiles = 5000
+
+// locks are the locks that there are in the repository.
+func (u *users) locks() (found []string) {
+	for _, name := range []string{filepath.Join(u.dir, "index.lock"), filepath.Join(u.dir, "HEAD.lock"), filepath.Join(u.common, "config.lock"),
+		filepath.Join(u.common, "packed-refs.lock"), filepath.Join(u.common, "shallow.lock")} {
+		if exists(name) {
+			found = append(found, name)
+		}
+	}
+	seen := 0
+	_ = filepath.WalkDir(filepath.Join(u.common, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if seen++; seen > mostRefFiles {
+			return fs.SkipAll
+		}
+		if err == nil && strings.HasSuffix(path, ".lock") && d.Type().IsRegular() {
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found
 }

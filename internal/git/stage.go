@@ -72,6 +72,15 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 			nested = append(nested, strings.TrimSuffix(name, "/"))
 		}
 	}
+	linked, nested := t.linkedWorktrees(nested)
+	if len(linked) > 0 {
+		notes = append(notes, strings.Join(linked, ", ")+": a working tree of the same repository; what is there is not in the run's commit, but on its branch as far as it was committed")
+	}
+	for _, name := range linked { // from now on it is looked at as the user's files are
+		if err := t.writeKept(append(t.kept, name+"/")); err != nil {
+			return notes, err
+		}
+	}
 	for _, name := range nested { // not to be looked into as repositories, as long as they are no plain directories to git
 		t.links[name] = true
 	}
@@ -92,10 +101,32 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	return notes, err
 }
 
+// linkedWorktrees parts the repositories in the tree: those that are working trees of the very same one, which git worktree has made, and others.
+func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return nil, all
+	}
+	defer root.Close()
+	dir := filepath.Join(t.common(), "worktrees")
+	if t.bot {
+		dir = filepath.Join(t.work, ".git", "worktrees")
+	}
+	for _, name := range all {
+		line, err := firstLine(root, filepath.Join(name, ".git"))
+		if to, ok := strings.CutPrefix(line, "gitdir: "); err == nil && ok && filepath.Dir(filepath.Clean(to)) == dir {
+			linked = append(linked, name)
+		} else {
+			other = append(other, name)
+		}
+	}
+	return linked, other
+}
+
 // addNested adds the files of repositories in the tree, from a copy that has no .git, and returns which of them had any. From then on
 // they are plain directories to git.
 func (t *Tree) addNested(ctx context.Context, nested []string) (had []string, err error) {
-	tmp, err := os.MkdirTemp(t.o.Root, "nested-")
+	tmp, err := os.MkdirTemp(t.scratch(), "nested-")
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,11 @@ func (t *Tree) Start(ctx context.Context) error {
 			return err
 		}
 	}
+	if !t.bot { // first: a branch that is there without it would be nobody's
+		if err := t.writeMark(); err != nil {
+			return err
+		}
+	}
 	if err := t.checkOut(ctx); err != nil {
 		return err
 	}
@@ -28,10 +33,10 @@ func (t *Tree) Start(ctx context.Context) error {
 		return err
 	}
 	if !t.bot {
-		if err := t.writeMark(); err != nil {
+		if err := t.user.freeze(); err != nil {
 			return err
 		}
-		return t.noteConfig()
+		return t.handOver(ctx)
 	}
 	if err := t.own("."); err != nil {
 		return fmt.Errorf("giving the checkout to the agent's user: %w", err)
@@ -42,7 +47,7 @@ func (t *Tree) Start(ctx context.Context) error {
 		}
 	}
 	t.indexed = t.head
-	return t.handOver()
+	return t.handOver(ctx)
 }
 
 func (t *Tree) checkOut(ctx context.Context) error {
@@ -51,9 +56,18 @@ func (t *Tree) checkOut(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("checking out %s: %w", t.branch, err)
 		}
+		t.headAt = t.head
 		return nil
 	}
-	now, err := t.where(ctx)
+	if err := t.checkOutHere(ctx); err != nil {
+		return err
+	}
+	return t.setHead(ctx, t.head)
+}
+
+// checkOutHere puts the clone on the run's branch, before the first turn.
+func (t *Tree) checkOutHere(ctx context.Context) error {
+	now, err := t.user.where(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,22 +79,21 @@ func (t *Tree) checkOut(ctx context.Context) error {
 			return fmt.Errorf("the clone is not on the run's branch %s: %w", t.branch, err)
 		}
 	}
-	if _, err := t.git.out(ctx, "checkout", "-q", "--no-track", "-B", t.branch, t.head); err != nil {
+	if _, err := t.user.door.out(ctx, "checkout", "-q", "--no-track", "-B", t.branch, t.head, "--"); err != nil {
 		if lying, _ := t.uncommitted(ctx, t.o.Own); len(t.o.Own) > 0 && len(lying) > 0 && exit(err) > 0 { // what git says is told below
 			return fmt.Errorf("%s is not committed here, and the branch %s has it otherwise: check that branch out to go on from it, or move the files away (%w)",
 				lying[0], t.branch, err)
 		}
 		return fmt.Errorf("checking out %s: %w", t.branch, err)
 	}
-	return nil
+	return t.takeIndex(ctx)
 }
 
 // setAside keeps what a fresh run takes the branch from: it becomes wip/archive/<branch>-<commit>.
 func (t *Tree) setAside(ctx context.Context) error {
 	old := t.pushed.branch
 	if !t.bot {
-		out, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.ref()) // no such branch: ""
-		old = strings.TrimSpace(out)
+		old = t.user.at(ctx, t.ref())
 	}
 	if old == "" {
 		return nil
@@ -89,13 +102,13 @@ func (t *Tree) setAside(ctx context.Context) error {
 		return nil // the base has all of it
 	}
 	ref := fmt.Sprintf("refs/heads/wip/archive/%s-%.8s", t.branch, old)
+	if !t.bot {
+		return t.user.set(ctx, ref, old)
+	}
 	if _, err := t.git.out(ctx, "update-ref", ref, old); err != nil {
 		return fmt.Errorf("keeping the earlier work of %s: %w", t.branch, err)
 	}
-	if t.bot {
-		return t.pushRefs(ctx, old+":"+ref)
-	}
-	return nil
+	return t.pushRefs(ctx, old+":"+ref)
 }
 
 // findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration says.

@@ -2,129 +2,183 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
 )
 
 // taken is what became of the agent's own commits.
 type taken struct {
-	parent string   // what our commit goes on top of; HEAD and the run's branch are there
+	parent string   // what our commit goes on top of; the run's branch is there
 	steady bool     // nothing had moved: our index is at parent
 	notes  []string // what was out of the ordinary
+	// brought is the branch from which the agent's work was put on the run's; empty: there is none.
+	brought string
 }
 
-// agentRef is where the agent's HEAD is kept in our repository while we look at it.
-const agentRef = "refs/ralph/agent"
+// left is where an agent has left its repository.
+type left struct {
+	place
+	refs map[string]string // every branch, tag, stash and other ref, full name → id
+}
 
-// take finds where the agent left HEAD and brings the run's branch there, or to since when that is not a continuation of it.
+// take finds where the agent left its repository and brings the run's branch and our index there, as far as that goes on from since. All of
+// the agent's work is then in the working tree, in the index or below parent; what is not is named in the notes.
 func (t *Tree) take(ctx context.Context, since string) (taken, error) {
-	if t.bot {
-		return t.takeFetched(ctx, since)
-	}
-	return t.takeHere(ctx, since)
-}
-
-// takeFetched is take for the bot: what the agent committed is in its repository, and is fetched from there as from a stranger's.
-func (t *Tree) takeFetched(ctx context.Context, since string) (taken, error) {
-	ref, commit, err := agentHead(t.work)
-	if err == nil && commit == since && t.head == since {
-		return taken{parent: since, steady: true, notes: t.wandered(ref)}, nil
-	}
 	k := taken{parent: since}
-	switch {
-	case err != nil:
-		k.notes = append(k.notes, fmt.Sprintf("the agent's repository cannot be read (%v); its files were kept", err))
-	case t.absorb(ctx) != nil:
-		k.notes = append(k.notes, "the agent's commits cannot be read; its files were kept")
-	default:
-		out, err := t.git.out(ctx, "rev-parse", agentRef)
-		if err != nil {
-			return k, fmt.Errorf("reading the agent's commits: %w", err)
-		}
-		if err := t.judge(ctx, &k, since, place{ref, strings.TrimSpace(out)}); err != nil {
-			return k, err
-		}
-		if err := t.mute(ctx, &k, since); err != nil {
-			return k, err
-		}
-		// The agent may have committed what is ignored; the index must have it, or our commit would take it out again.
-		if _, err := t.git.out(ctx, "read-tree", "-m", agentRef); err != nil {
-			return k, fmt.Errorf("reading the agent's commits: %w", err)
-		}
-		if err := t.dropLinks(ctx); err != nil {
-			return k, err
-		}
-	}
-	if _, err := t.git.out(ctx, "update-ref", t.ref(), k.parent); err != nil {
-		return k, fmt.Errorf("moving the branch %s: %w", t.branch, err)
-	}
-	return k, nil
-}
-
-// absorb fetches the agent's HEAD. Git's serving side is made for repositories that are not trusted: it runs nothing of theirs.
-func (t *Tree) absorb(ctx context.Context) error {
-	_, _, err := t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: []string{
-		"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--", t.work, "+HEAD:" + agentRef}})
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-// takeHere is take for a clone, where the agent's commits already are.
-func (t *Tree) takeHere(ctx context.Context, since string) (taken, error) {
-	k := taken{parent: since, notes: t.dropHalfDone()}
-	now, err := t.where(ctx)
+	l, err := t.left(ctx, &k)
 	if err != nil {
-		return k, fmt.Errorf("reading HEAD: %w", err)
-	}
-	if now.commit == since {
-		k.notes = append(k.notes, t.wandered(now.ref)...)
-	} else if err := t.judge(ctx, &k, since, now); err != nil {
 		return k, err
 	}
-	if now.ref == t.ref() && now.commit == k.parent {
-		return k, nil
+	if l == nil || l.commit == since && t.head == since && maps.Equal(l.refs, t.handedRefs()) {
+		if l != nil {
+			k.steady, k.notes = t.indexed == since, append(k.notes, t.wandered(l.ref)...)
+		}
+		return k, t.setHead(ctx, since)
 	}
-	return k, t.putHead(ctx, k.parent)
+	if err := t.choose(ctx, &k, since, *l); err != nil {
+		return k, err
+	}
+	others, err := t.elsewhere(ctx, k, *l)
+	if err != nil {
+		return k, err
+	}
+	k.notes = append(k.notes, others...)
+	return k, t.setHead(ctx, k.parent)
 }
 
-// putHead puts HEAD on the run's branch and that on a commit. The files stay as they are.
-func (t *Tree) putHead(ctx context.Context, commit string) error {
-	if _, err := t.git.out(ctx, "symbolic-ref", "HEAD", t.ref()); err != nil {
-		return fmt.Errorf("putting HEAD back on %s: %w", t.branch, err)
+// left reads where the agent left HEAD and the refs; nil where nothing of it can be read.
+func (t *Tree) left(ctx context.Context, k *taken) (*left, error) {
+	if t.bot {
+		return t.leftApart(ctx, k)
+	}
+	k.notes = append(k.notes, t.dropHalfDone()...)
+	now, refs, err := t.user.look(ctx, t.ref(), t.tell)
+	if err != nil {
+		return nil, err
+	}
+	t.user.now, t.user.seen = now, refs
+	if err := t.unreplace(ctx); err != nil {
+		return nil, err
+	}
+	return &left{now, t.user.seen}, nil
+}
+
+// leftApart is left for the bot: what the agent has in a repository of its own is fetched from there as from a stranger's.
+func (t *Tree) leftApart(ctx context.Context, k *taken) (*left, error) {
+	l, err := readAgents(t.work)
+	if err != nil {
+		k.notes = append(k.notes, fmt.Sprintf("the agent's repository cannot be read (%v); its files were kept", err))
+		return nil, nil
+	}
+	if l.commit == t.head && maps.Equal(l.refs, t.handedRefs()) {
+		return l, nil
+	}
+	if err := t.absorb(ctx, *l); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		k.notes = append(k.notes, "the agent's commits cannot be read; its files were kept")
+		return nil, nil
+	}
+	return l, nil
+}
+
+// handedRefs are the refs as the agent was given them.
+func (t *Tree) handedRefs() map[string]string {
+	if t.bot {
+		return t.handedAs
+	}
+	return t.user.refs
+}
+
+// choose settles what our commit goes on top of, and makes our index hold what the agent has committed.
+func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error {
+	tip, err := t.grown(ctx, since, l.refs[t.ref()]) // the run's branch, as far as it has gone on
+	if err != nil {
+		return err
+	}
+	k.parent = tip
+	on, err := t.descends(ctx, tip, l.commit)
+	if err != nil {
+		return err
+	}
+	switch {
+	case on:
+		k.parent = l.commit
+		k.notes = append(k.notes, t.wandered(l.ref)...)
+	case l.ref == t.ref() || l.commit == "" || !t.related(ctx, tip, l.commit):
+		k.parent = since
+		k.notes = append(k.notes, "the agent had rewritten history; its files were kept, its commits were not")
+	default:
+		k.notes = append(k.notes, t.wandered(l.ref)...)
+		return t.bringBack(ctx, k, l)
+	}
+	if err := t.mute(ctx, k, since); err != nil {
+		return err
+	}
+	return t.indexAs(ctx, l.commit)
+}
+
+// indexAs makes our index what a commit has. The agent may have committed what is ignored: the index must have it, or our commit would take it
+// out again. "" leaves the index.
+func (t *Tree) indexAs(ctx context.Context, commit string) error {
+	if commit == "" || t.indexed == commit {
+		return nil
+	}
+	t.indexed = ""
+	if _, err := t.git.out(ctx, "read-tree", "--reset", commit); err != nil {
+		return fmt.Errorf("reading the agent's commits: %w", err)
+	}
+	return t.dropLinks(ctx)
+}
+
+// grown is a branch's commit when it goes on from since, else since.
+func (t *Tree) grown(ctx context.Context, since, commit string) (string, error) {
+	on, err := t.descends(ctx, since, commit)
+	if err != nil || !on {
+		return since, err
+	}
+	return commit, nil
+}
+
+// descends reports whether a commit goes on from another one, or is it.
+func (t *Tree) descends(ctx context.Context, from, commit string) (bool, error) {
+	if commit == "" || commit == from {
+		return commit == from, nil
+	}
+	_, err := t.git.out(ctx, "merge-base", "--is-ancestor", from, commit+"^{commit}")
+	if err != nil && exit(err) < 0 {
+		return false, fmt.Errorf("reading the agent's commits: %w", err)
+	}
+	return err == nil, nil
+}
+
+// related reports whether two commits have one in common.
+func (t *Tree) related(ctx context.Context, one, other string) bool {
+	_, err := t.git.out(ctx, "merge-base", one, other+"^{commit}")
+	return err == nil
+}
+
+// setHead puts the run's branch, in the harness's repository, on a commit.
+func (t *Tree) setHead(ctx context.Context, commit string) error {
+	if t.headAt == commit && t.bot {
+		return nil
+	}
+	if !t.bot {
+		return t.writeHead(commit)
 	}
 	if _, err := t.git.out(ctx, "update-ref", t.ref(), commit); err != nil {
 		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
 	}
-	return nil
-}
-
-// judge keeps the agent's commits when they go on from since.
-func (t *Tree) judge(ctx context.Context, k *taken, since string, now place) error {
-	k.notes = append(k.notes, t.wandered(now.ref)...)
-	if now.commit == since {
-		return nil
-	}
-	_, err := t.git.out(ctx, "merge-base", "--is-ancestor", since, now.commit+"^{commit}")
-	switch {
-	case err == nil:
-		k.parent = now.commit
-	case exit(err) > 0:
-		k.notes = append(k.notes, "the agent had rewritten history or gone to another commit; its files were kept, its commits were not")
-	default:
-		return fmt.Errorf("reading the agent's commits: %w", err)
-	}
+	t.headAt = commit
 	return nil
 }
 
 // mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub.
 func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
-	if k.parent == since {
+	if k.parent == since || !t.bot {
 		return nil
 	}
 	acts, err := t.acts(ctx, since, k.parent)
@@ -144,82 +198,103 @@ func (t *Tree) wandered(ref string) []string {
 	case ref == "":
 		return []string{"the agent had left the run's branch"}
 	}
-	return []string{fmt.Sprintf("the agent had switched to %q", strings.TrimPrefix(ref, "refs/heads/"))}
+	return []string{fmt.Sprintf("the agent had switched to %q", short(ref))}
 }
 
-// halfDone are the files of a clone's .git by which a merge, a rebase or the like goes on.
-var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE",
-	"rebase-merge", "rebase-apply", "sequencer"}
-
-// dropHalfDone ends what the agent had begun and not ended. Our commit would else go on with it.
-func (t *Tree) dropHalfDone() (notes []string) {
-	found := false
-	for _, name := range halfDone {
-		file := filepath.Join(t.dir, name)
-		if _, err := os.Lstat(file); err == nil {
-			found = found || name != "MERGE_MSG" && name != "SQUASH_MSG"
-			_ = os.RemoveAll(file) // what is still there fails the commit, which says so
+// moved tells how refs differ from how they were handed over: those that are neither the run's own nor where the agent left HEAD.
+func (t *Tree) moved(l left) (changed []string) {
+	before := t.handedRefs()
+	for _, ref := range union(before, l.refs) {
+		if before[ref] != l.refs[ref] && ref != t.ref() && ref != t.recordRef() && !strings.HasPrefix(ref, keptRefs) {
+			changed = append(changed, ref)
 		}
 	}
-	if found {
-		notes = append(notes, "the agent had left a merge or rebase unfinished; its files were kept as they stood")
-	}
-	return notes
+	return changed
 }
 
-// agentHead reads where HEAD is in the repository inside a directory, as plain files: no program may look at its configuration.
-func agentHead(dir string) (ref, commit string, err error) {
-	root, err := os.OpenRoot(dir)
+// mostNamed is how many refs a note names.
+const mostNamed = 5
+
+// elsewhere says what the agent did to refs other than the run's own. The bot keeps commits that are nowhere else; in a clone they are where
+// the agent put them, and whoever moved a ref may have been its user.
+func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, err error) {
+	changed := t.moved(l)
+	if t.bot {
+		changed = slices.DeleteFunc(changed, func(ref string) bool { return ref == k.brought })
+	}
+	for i, ref := range changed {
+		if i == mostNamed {
+			return append(notes, fmt.Sprintf("%d other refs were moved", len(changed)-i)), nil
+		}
+		parent := k.parent
+		if ref == k.brought {
+			parent = l.refs[ref] // what is there is in the run's commit by its content
+		}
+		note, err := t.movedNote(ctx, parent, ref, t.handedRefs()[ref], l.refs[ref])
+		if err != nil {
+			return notes, err
+		}
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes, nil
+}
+
+func (t *Tree) movedNote(ctx context.Context, parent, ref, was, is string) (string, error) {
+	name := refInWords(ref)
+	if is == "" {
+		if t.bot { // its repository is made anew
+			return "", nil
+		}
+		return fmt.Sprintf("%s was deleted during the turn; it was at %.12s", name, was), nil
+	}
+	in, err := t.descends(ctx, is, parent)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	defer root.Close()
-	for _, name := range []string{".git", ".git/objects", ".git/refs"} {
-		if info, err := root.Lstat(name); err != nil || !info.IsDir() {
-			return "", "", fmt.Errorf("%s is not a directory any more", name)
-		}
+	what := fmt.Sprintf("%s was made during the turn, at %.12s", name, is)
+	if was != "" {
+		what = fmt.Sprintf("%s was moved during the turn, from %.12s to %.12s", name, was, is)
 	}
-	if _, err := root.Lstat(".git/commondir"); err == nil {
-		return "", "", errors.New("it is a part of another one")
+	switch {
+	case in && t.bot:
+		return "", nil
+	case in:
+		return what, nil
+	case !t.bot:
+		return what + "; what is there is not in the run's commit", nil
 	}
-	head, err := firstLine(root, ".git/HEAD")
-	if err != nil {
-		return "", "", err
-	}
-	ref, symbolic := strings.CutPrefix(head, "ref: ")
-	if !symbolic {
-		return "", head, nil
-	}
-	if ref = path.Clean(ref); !strings.HasPrefix(ref, "refs/") {
-		return "", "", errors.New("its HEAD points outside")
-	}
-	if commit, err = firstLine(root, ".git/"+ref); err == nil {
-		return ref, commit, nil
-	}
-	packed, err := smallFile(root, ".git/packed-refs")
-	for line := range strings.Lines(packed) {
-		if commit, name, _ := strings.Cut(strings.TrimSpace(line), " "); name == ref {
-			return ref, commit, nil
-		}
-	}
-	if err == nil {
-		err = errors.New("its HEAD points nowhere")
-	}
-	return ref, "", err
+	return t.keepRef(ctx, ref, is)
 }
 
-func firstLine(root *os.Root, name string) (string, error) {
-	text, err := smallFile(root, name)
-	line, _, _ := strings.Cut(text, "\n")
-	return strings.TrimSpace(line), err
+// refInWords names a ref for a sentence.
+func refInWords(ref string) string {
+	for prefix, kind := range map[string]string{"refs/heads/": "the branch ", "refs/tags/": "the tag ", "refs/remotes/": "the remote's branch "} {
+		if name, ok := strings.CutPrefix(ref, prefix); ok {
+			return kind + name
+		}
+	}
+	if ref == "refs/stash" {
+		return "the stash"
+	}
+	return "the ref " + ref
 }
 
-// smallFile reads a regular file that a stranger may have put there.
-func smallFile(root *os.Root, name string) (string, error) {
-	info, err := root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 16<<20 {
-		return "", errors.Join(err, fmt.Errorf("%s is not a file", name))
+// unreplace removes the replacements of commits that were made since the last look: every git that reads the clone would be lied to.
+func (t *Tree) unreplace(ctx context.Context) error {
+	if t.user.refs == nil {
+		return nil
 	}
-	text, err := root.ReadFile(name)
-	return string(text), err
+	for _, ref := range slices.Sorted(maps.Keys(t.user.seen)) {
+		if !strings.HasPrefix(ref, "refs/replace/") || t.user.refs[ref] == t.user.seen[ref] {
+			continue
+		}
+		if _, err := t.user.door.out(ctx, "update-ref", "-d", ref); err != nil {
+			return fmt.Errorf("removing a replacement of commits: %w", err)
+		}
+		delete(t.user.seen, ref)
+		t.tell("a commit was replaced by another one (git replace); the replacement is removed")
+	}
+	return nil
 }

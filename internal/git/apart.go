@@ -1,0 +1,145 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What an agent's own repository says is read as plain files: no program may look at its configuration.
+
+// agentRef is where the agent's commits are kept in our repository while we look at them.
+const agentRef = "refs/ralph/agent"
+
+// absorb fetches the commits of the agent's HEAD and refs. Git's serving side is made for repositories that are not trusted: it runs nothing
+// of theirs.
+func (t *Tree) absorb(ctx context.Context, l left) error {
+	specs := []string{"+HEAD:" + agentRef}
+	if l.commit == "" {
+		specs = nil
+	}
+	for _, ref := range t.moved(l) {
+		if l.refs[ref] != "" && len(specs) <= mostNamed {
+			specs = append(specs, "+"+ref+":"+agentRef+"s/"+ref)
+		}
+	}
+	if own := l.refs[t.ref()]; own != "" && own != l.commit {
+		specs = append(specs, "+"+t.ref()+":"+agentRef+"s/own")
+	}
+	if len(specs) == 0 {
+		return nil
+	}
+	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--", t.work}
+	_, _, err := t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: append(args, specs...)})
+	return err
+}
+
+// readAgents reads where HEAD and the refs are in the repository inside a directory.
+func readAgents(dir string) (*left, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, name := range []string{".git", ".git/objects", ".git/refs"} {
+		if info, err := root.Lstat(name); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%s is not a directory any more", name)
+		}
+	}
+	if _, err := root.Lstat(".git/commondir"); err == nil {
+		return nil, errors.New("it is a part of another one")
+	}
+	head, err := firstLine(root, ".git/HEAD")
+	if err != nil {
+		return nil, err
+	}
+	l := &left{refs: map[string]string{}}
+	packedRefs(root, l.refs)
+	looseRefs(root, l.refs)
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		if !isID(head) {
+			return nil, errors.New("its HEAD is no commit")
+		}
+		l.commit = head
+		return l, nil
+	}
+	if ref = path.Clean(ref); !strings.HasPrefix(ref, "refs/") {
+		return nil, errors.New("its HEAD points outside")
+	}
+	if l.place = (place{ref, l.refs[ref]}); l.commit == "" {
+		return nil, errors.New("its HEAD points nowhere")
+	}
+	return l, nil
+}
+
+func isID(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func packedRefs(root *os.Root, refs map[string]string) {
+	packed, _ := smallFile(root, ".git/packed-refs") // there may be none
+	for line := range strings.Lines(packed) {
+		if id, name, _ := strings.Cut(strings.TrimSpace(line), " "); isID(id) && strings.HasPrefix(name, "refs/") {
+			refs[name] = id
+		}
+	}
+}
+
+func looseRefs(root *os.Root, refs map[string]string) {
+	files := 0
+	_ = fs.WalkDir(root.FS(), ".git/refs", func(name string, d fs.DirEntry, err error) error {
+		if files++; files > mostRefFiles {
+			return fs.SkipAll
+		}
+		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(name, ".lock") {
+			return nil
+		}
+		if id, err := firstLine(root, name); err == nil && isID(id) {
+			refs[strings.TrimPrefix(name, ".git/")] = id
+		}
+		return nil
+	})
+}
+
+func firstLine(root *os.Root, name string) (string, error) {
+	text, err := smallFile(root, name)
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(line), err
+}
+
+// smallFile reads a regular file that a stranger may have put there.
+func smallFile(root *os.Root, name string) (string, error) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 16<<20 {
+		return "", errors.Join(err, fmt.Errorf("%s is not a file", name))
+	}
+	text, err := root.ReadFile(name)
+	return string(text), err
+}
+
+// halfDone are the files of a clone's .git by which a merge, a rebase or the like goes on.
+var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE",
+	"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START"}
+
+// dropHalfDone ends what the agent had begun and not ended. Our commit would else go on with it.
+func (t *Tree) dropHalfDone() (notes []string) {
+	found := false
+	for _, name := range halfDone {
+		file := filepath.Join(t.user.dir, name)
+		if exists(file) {
+			found = found || !slices.Contains([]string{"MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE"}, name)
+			_ = os.RemoveAll(file) // what is still there fails the commit, which says so
+		}
+	}
+	if found {
+		notes = append(notes, "the agent had left a merge or rebase unfinished; its files were kept as they stood")
+	}
+	return notes
+}

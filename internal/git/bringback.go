@@ -1,0 +1,142 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// keptRefs is where work is kept that is no part of the run's branch: refs/ralph/kept/<task>/….
+const keptRefs = "refs/ralph/kept/"
+
+// bringBack is for an agent that has gone to another commit, which the run's branch does not lead to: what it changed there is put on top of the
+// run's branch, and the working tree is brought back to that.
+func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
+	if err := t.indexAs(ctx, l.commit); err != nil {
+		return err
+	}
+	if _, _, err := t.stage(ctx, taken{parent: l.commit}); err != nil {
+		return err
+	}
+	tree, there, err := t.treesOf(ctx, l.commit)
+	if err != nil {
+		return err
+	}
+	made := l.commit
+	switch {
+	case tree == there && t.wasThere(l.ref, l.commit): // it only looked around
+		k.notes = append(k.notes, "nothing was changed there, and the run goes on where it was")
+		return t.layTree(ctx, tree, k.parent)
+	case tree != there:
+		if made, err = t.commitTree(ctx, tree, l.commit, "ralph: what was changed on another branch\n"); err != nil {
+			return fmt.Errorf("keeping what was changed elsewhere: %w", err)
+		}
+	}
+	k.brought = l.ref
+	merged, err := t.merge(ctx, k.parent, made)
+	switch {
+	case err != nil:
+		return err
+	case merged != "":
+		k.notes = append(k.notes, "what was changed there is put on the run's branch")
+		return t.layTree(ctx, tree, merged)
+	}
+	where, err := t.keepCommit(ctx, made)
+	if err != nil {
+		return err
+	}
+	k.notes = append(k.notes, fmt.Sprintf("what was changed there does not fit on the run's branch; it is kept as %s", where))
+	return t.layTree(ctx, tree, k.parent)
+}
+
+// wasThere reports whether a commit was there before the turn: where a ref was when it was handed over, or for a HEAD on no branch any commit.
+func (t *Tree) wasThere(ref, commit string) bool {
+	return ref == "" || t.handedRefs()[ref] == commit
+}
+
+// treesOf are the tree of our index and that of a commit.
+func (t *Tree) treesOf(ctx context.Context, commit string) (index, of string, err error) {
+	if index, err = t.git.out(ctx, "write-tree"); err != nil {
+		return "", "", fmt.Errorf("looking what was changed elsewhere: %w", err)
+	}
+	of, err = t.TreeOf(ctx, commit)
+	return strings.TrimSpace(index), of, err
+}
+
+// merge is the tree of two commits put together; "" when they do not go together.
+func (t *Tree) merge(ctx context.Context, ours, theirs string) (tree string, err error) {
+	out, err := t.git.out(ctx, "merge-tree", "--write-tree", "--no-messages", ours, theirs)
+	if exit(err) > 0 { // a conflict, or nothing in common
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("putting what was changed elsewhere on the run's branch: %w", err)
+	}
+	return strings.TrimSpace(out), nil
+}
+
+// layTree makes working tree and index, which are at a tree, what another one has.
+func (t *Tree) layTree(ctx context.Context, from, to string) error {
+	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
+	if err != nil {
+		return fmt.Errorf("bringing the working tree back: %w", err)
+	}
+	t.indexed = ""
+	if _, err := t.git.out(ctx, "read-tree", "--reset", "-u", to); err != nil {
+		return fmt.Errorf("bringing the working tree back: %w", err)
+	}
+	if err := t.ownSome(records(changed)); err != nil {
+		return fmt.Errorf("giving the files to the agent's user: %w", err)
+	}
+	return nil
+}
+
+// keepCommit keeps a commit that is on no branch, and says where.
+func (t *Tree) keepCommit(ctx context.Context, commit string) (ref string, err error) {
+	ref = fmt.Sprintf("%s%s/%.12s", keptRefs, t.o.Task, commit)
+	if !t.bot {
+		return ref, t.user.set(ctx, ref, commit)
+	}
+	seek := newFinder(t.o.Secrets)
+	if err := t.seekIn(ctx, commit, seek); err != nil {
+		return "", err
+	}
+	if seek.found {
+		return "", errors.New("what was changed elsewhere holds a secret of ralph's")
+	}
+	if t.keeping == nil {
+		t.keeping = map[string]string{}
+	}
+	t.keeping[ref] = commit
+	return ref, nil
+}
+
+// keepRef keeps what the agent committed elsewhere in a repository that is thrown away, and says so in a sentence.
+func (t *Tree) keepRef(ctx context.Context, name, commit string) (note string, err error) {
+	of, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{commit}")
+	if exit(err) > 0 {
+		return "", nil // it leads to no commit
+	}
+	if err != nil {
+		return "", err
+	}
+	ref, err := t.keepCommit(ctx, strings.TrimSpace(of))
+	if err != nil && ctx.Err() == nil {
+		return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it could not be kept: %v", refInWords(name), err), nil
+	}
+	return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it is kept as %s", refInWords(name), ref), err
+}
+
+// seekIn lets seek read what a commit has beside the run's own.
+func (t *Tree) seekIn(ctx context.Context, commit string, seek *finder) error {
+	if len(seek.secrets) == 0 {
+		return nil
+	}
+	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
+		"log", "-p", "-m", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", commit, "^" + t.base, "--"}})
+	if err != nil {
+		return fmt.Errorf("looking for secrets in the agent's commits: %w", err)
+	}
+	return nil
+}
