@@ -17,6 +17,9 @@ type agentRepo struct {
 	head  string            // what HEAD holds: a commit, or "ref: refs/heads/…"
 	refs  map[string]string // full name → commit
 	index string            // the index to copy
+	// objects are where it finds its objects, as whoever works in it sees them; nil: where they are.
+	objects []string
+	sparse  []byte // its sparse-checkout patterns; nil: it has none
 }
 
 // writeRepo makes .git in the directory, whatever was there. Names in it are only ever resolved inside the directory, so a link that an
@@ -35,10 +38,13 @@ func (t *Tree) writeRepo(dir string, r agentRepo) error {
 	}
 	files := []struct{ name, text string }{
 		{".git/HEAD", r.head + "\n"},
-		{".git/config", t.agentConfig()},
+		{".git/config", t.agentConfig(r)},
 		{".git/packed-refs", r.packed()},
 		{".git/info/exclude", runtimeFiles},
-		{".git/objects/info/alternates", filepath.Join(t.common(), "objects") + "\n"},
+		{".git/objects/info/alternates", t.alternates(r)},
+	}
+	if r.sparse != nil {
+		files = append(files, struct{ name, text string }{".git/info/sparse-checkout", string(r.sparse)})
 	}
 	if shallow, err := os.ReadFile(filepath.Join(t.common(), "shallow")); err == nil {
 		files = append(files, struct{ name, text string }{".git/shallow", string(shallow)})
@@ -79,9 +85,23 @@ func copyInto(root *os.Root, name, from string) error {
 	return out.Close()
 }
 
-func (t *Tree) agentConfig() string {
+// alternates is the list of directories that a repository borrows objects from.
+func (t *Tree) alternates(r agentRepo) string {
+	if r.objects == nil {
+		return filepath.Join(t.common(), "objects") + "\n"
+	}
+	return strings.Join(r.objects, "\n") + "\n"
+}
+
+func (t *Tree) agentConfig(r agentRepo) string {
 	var b strings.Builder
 	b.WriteString("[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n")
+	if len(t.base) == 64 { // of a SHA-256 repository
+		b.WriteString("\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n")
+	}
+	if r.sparse != nil {
+		b.WriteString("[core]\n\tsparseCheckout = true\n")
+	}
 	if t.o.Identity.Name != "" {
 		fmt.Fprintf(&b, "[user]\n\tname = %s\n\temail = %s\n", quoted(t.o.Identity.Name), quoted(t.o.Identity.Email))
 	}
@@ -99,6 +119,9 @@ func (t *Tree) handOver(ctx context.Context) error {
 	refs := map[string]string{t.ref(): t.head}
 	if t.baseBranch != t.branch {
 		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
+	}
+	for name, id := range t.tags {
+		refs["refs/tags/"+name] = id
 	}
 	t.handedAs = refs
 	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index}
@@ -157,33 +180,39 @@ func (r agentRepo) packed() string {
 	return b.String()
 }
 
-// own gives everything below a name in the working tree to the agent's user. No link is followed.
-func (t *Tree) own(name string) error {
+// own gives everything below a name in the working tree to the agent's user.
+func (t *Tree) own(name string) error { return t.ownAll(t.work, name) }
+
+// ownAll gives everything below a name in a directory to the agent's user. No link is followed.
+func (t *Tree) ownAll(dir, name string) error {
 	if t.o.As == nil {
 		return nil
 	}
-	root, err := os.OpenRoot(t.work)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return filepath.WalkDir(filepath.Join(t.work, name), func(path string, _ fs.DirEntry, err error) error {
+	return filepath.WalkDir(filepath.Join(dir, name), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if path, err = filepath.Rel(t.work, path); err != nil {
+		if path, err = filepath.Rel(dir, path); err != nil {
 			return err
 		}
 		return root.Lchown(path, int(t.o.As.UID), int(t.o.As.GID))
 	})
 }
 
-// ownSome gives files to the agent's user, and the directories that lead to them.
-func (t *Tree) ownSome(names []string) error {
+// ownSome gives files of the working tree to the agent's user, and the directories that lead to them.
+func (t *Tree) ownSome(names []string) error { return t.ownIn(t.work, names) }
+
+// ownIn gives files of a directory to the agent's user, and the directories that lead to them.
+func (t *Tree) ownIn(dir string, names []string) error {
 	if t.o.As == nil || len(names) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(t.work)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (t *Tree) layOut(ctx context.Context) error {
 // bring fetches what the remote has of the run and settles where it begins.
 func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
 	origin := "refs/remotes/origin/"
-	specs := []string{"+refs/heads/" + t.baseBranch + ":" + origin + t.baseBranch}
+	specs := []string{"+refs/heads/" + t.baseBranch + ":" + origin + t.baseBranch, "+refs/tags/*:refs/tags/*"} // tools make versions of tags
 	t.pushed = pushed{branch: refs.at[t.ref()], record: refs.at[t.recordRef()]}
 	if t.pushed.branch != "" && t.branch != t.baseBranch {
 		specs = append(specs, "+"+t.ref()+":"+origin+t.branch)
@@ -81,6 +81,10 @@ func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
 		specs = append(specs, "+"+t.recordRef()+":"+t.recordRef())
 	}
 	if err := t.git.fetch(ctx, t.o.Remote, nil, specs...); err != nil {
+		return err
+	}
+	var err error
+	if t.tags, err = t.git.below(ctx, "refs/tags/"); err != nil {
 		return err
 	}
 	t.record = t.pushed.record

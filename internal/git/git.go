@@ -3,6 +3,7 @@
 package git
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -86,13 +87,17 @@ type Tree struct {
 	by                         string // who commits: "Name <email>"
 	writer                     string // who the author of our commits is, in the same form
 	pushed                     pushed
-	leaving                    Lease               // to be deleted with the next push; see GiveBack
-	told                       []string            // what the next commit's note has to tell
-	handed                     snapshotOf          // the agent's repository as we last wrote it
-	handedAs                   map[string]string   // its refs
-	headAt                     string              // where the run's branch is known to be in the bot's repository
-	keeping                    map[string]string   // refs of work that is on no branch, to be pushed
-	made                       []string            // directories to remove at the end
+	leaving                    Lease             // to be deleted with the next push; see GiveBack
+	told                       []string          // what the next commit's note has to tell
+	handed                     snapshotOf        // the agent's repository as we last wrote it
+	handedAs                   map[string]string // its refs
+	tags                       map[string]string // of the bot\'s remote, when it was fetched from
+	given                      map[string]string // the refs before the first turn
+	modules                    map[string]module // the submodules before it, by path
+	firstLinks                 map[string]string // the commits that the run's first commit has of them
+	headAt                     string            // where the run's branch is known to be in the bot's repository
+	keeping                    map[string]string // refs of work that is on no branch, to be pushed
+	made                       []string          // directories to remove at the end
 
 	// Of the harness's repository beside a clone.
 	owned   map[string]*ownFile // its files
@@ -192,6 +197,14 @@ func (t *Tree) common() string {
 		return t.dir
 	}
 	return t.user.common
+}
+
+// sparse are the patterns of a sparse checkout; nil: everything is checked out.
+func (t *Tree) sparse() []byte {
+	if f := t.owned["info/sparse-checkout"]; f != nil && bytes.Contains(t.config(), []byte("[core]\n\tsparsecheckout = \"true\"")) {
+		return f.text
+	}
+	return nil
 }
 
 func (t *Tree) ref() string       { return "refs/heads/" + t.branch }

@@ -10,7 +10,7 @@ import (
 
 // stage makes the index what the working tree is, and reports whether that differs from the commit that HEAD is at now.
 func (t *Tree) stage(ctx context.Context, took taken) (changed bool, notes []string, err error) {
-	told, said, err := t.add(ctx, "", nil, "-A", "-v")
+	told, said, err := t.add(ctx, "", nil, "-A", "-v", "--sparse")
 	if exit(err) > 0 || strings.Contains(said, "embedded git repository") {
 		notes, err = t.stageHard(ctx)
 		took.steady = false
@@ -84,7 +84,7 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	for _, name := range nested { // not to be looked into as repositories, as long as they are no plain directories to git
 		t.links[name] = true
 	}
-	_, said, err := t.add(ctx, "", nil, "-A", "--ignore-errors")
+	_, said, err := t.add(ctx, "", nil, "-A", "--sparse", "--ignore-errors")
 	for _, name := range nested {
 		delete(t.links, name)
 	}

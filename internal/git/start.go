@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -36,7 +37,7 @@ func (t *Tree) Start(ctx context.Context) error {
 		if err := t.user.freeze(); err != nil {
 			return err
 		}
-		return t.handOver(ctx)
+		return t.handFirst(ctx)
 	}
 	if err := t.own("."); err != nil {
 		return fmt.Errorf("giving the checkout to the agent's user: %w", err)
@@ -47,7 +48,16 @@ func (t *Tree) Start(ctx context.Context) error {
 		}
 	}
 	t.indexed = t.head
-	return t.handOver(ctx)
+	return t.handFirst(ctx)
+}
+
+// handFirst hands the tree over for the first turn, and remembers what there was before it.
+func (t *Tree) handFirst(ctx context.Context) error {
+	if err := t.handOver(ctx); err != nil {
+		return err
+	}
+	t.given = maps.Clone(t.handedRefs())
+	return t.findModules(ctx)
 }
 
 func (t *Tree) checkOut(ctx context.Context) error {

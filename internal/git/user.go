@@ -314,7 +314,9 @@ func (u *users) set(ctx context.Context, ref, commit string) error {
 }
 
 // short is a ref as people write it.
-func short(ref string) string { return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/") }
+func short(ref string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/")
+}
 
 func isDirectory(path string) bool {
 	info, err := os.Lstat(path)

@@ -117,13 +117,18 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if resolved, err := real(program); err == nil {
 		v.show(b.s.o.Home, resolved)
 	}
-	v.elsewhere(&b.s.o, s.Dir)
+	dir, judge := b.s.o.judged(s.Dir)
+	tree := b.judgeTree
+	if !judge {
+		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
+		v.elsewhere(&b.s.o, s.Dir)
+	}
 	at := b.s.rooms(u)
 	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
 	args := slices.Concat(b.base(),
 		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache),
-		shown(v), b.agentFiles(u), b.worktree(u, s.Dir), b.writable(), own(s.Own),
-		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", s.Dir, "--", boxSelf},
+		shown(v), b.agentFiles(u), tree(), b.writableIn(judge), own(s.Own),
+		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", dir, "--", boxSelf},
 		inside.Steps{Socket: boxSocket + "/sock", Carry: b.s.carried(u)}.Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
 	s.Env = b.s.environ(s, in)
@@ -172,13 +177,6 @@ func (b *bwrap) agentFiles(u Use) (args []string) {
 func (b *bwrap) lent(u Use, cache string) (args []string) {
 	for _, name := range b.s.lent(u) {
 		args = append(args, "--ro-bind", filepath.Join(b.s.rooms(Checks).cache, name), filepath.Join(cache, name))
-	}
-	return args
-}
-
-func (b *bwrap) writable() (args []string) {
-	for _, path := range b.s.o.Writable {
-		args = append(args, "--bind", path, path)
 	}
 	return args
 }

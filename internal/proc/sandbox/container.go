@@ -79,16 +79,21 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	}
 	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
 	v := view{hidden: []string{"/"}, as: o.As} // nothing of this machine is there
-	v.elsewhere(&o, s.Dir)
-	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache), b.agentFiles(u), shown(v), b.worktree(u, s.Dir),
-		b.writable(), own(s.Own), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
+	dir, judge := o.judged(s.Dir)
+	tree := b.judgeTree
+	if !judge {
+		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
+		v.elsewhere(&o, s.Dir)
+	}
+	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache), b.agentFiles(u), shown(v), tree(),
+		b.writableIn(judge), own(s.Own), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
 	if err != nil {
 		g.close()
 		return proc.Boxed{}, err
 	}
 	name := c.name + "-" + strconv.FormatInt(c.s.counter.Add(1), 10)
 	args := []string{c.program, "run", "--rm", "--interactive", "--init", "--name", name, "--network", "none", "--cap-drop", "ALL",
-		"--security-opt", "no-new-privileges", "--pids-limit", pidsLimit, "--user", user(o.As), "--tmpfs", "/tmp:rw,exec,mode=1777", "--workdir", s.Dir}
+		"--security-opt", "no-new-privileges", "--pids-limit", pidsLimit, "--user", user(o.As), "--tmpfs", "/tmp:rw,exec,mode=1777", "--workdir", dir}
 	args = append(args, mounts...)
 	for _, entry := range c.s.environ(s, in) {
 		switch name, _, _ := strings.Cut(entry, "="); {
@@ -100,10 +105,10 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		}
 	}
 	program := s.Argv[0]
-	if top := clone(s.Dir, o.Home); filepath.Base(program) != program && !over(top, relativeTo(s.Dir, program)) {
+	if top := clone(dir, o.Home); filepath.Base(program) != program && !over(top, relativeTo(dir, program)) {
 		program = filepath.Base(program) // that of the image
 	}
-	args = append(append(args, "--entrypoint", boxSelf, o.Image), inside.Steps{Socket: boxSocket + "/sock", Carry: c.s.carried(u)}.Arguments(relativeTo(s.Dir, program), s.Argv)...)
+	args = append(append(args, "--entrypoint", boxSelf, o.Image), inside.Steps{Socket: boxSocket + "/sock", Carry: c.s.carried(u)}.Arguments(relativeTo(dir, program), s.Argv)...)
 	env := slices.DeleteFunc(c.s.environ(s, in), func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
 	for _, name := range ofClient {
 		if value := proc.Value(o.Parent, name); value != "" {

@@ -135,7 +135,12 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if resolved, err := real(program); err == nil {
 		v.show(o.Home, resolved)
 	}
-	v.elsewhere(&o, s.Dir)
+	_, judge := o.judged(s.Dir)
+	if judge { // the worktree is none of its business
+		v.hidden = append(v.hidden, clone(o.Dir, o.Home))
+	} else {
+		v.elsewhere(&o, s.Dir)
+	}
 	top, in := clone(s.Dir, o.Home), inside.Steps{}
 	in.Read = append(v.granted("/", 0), v.shown...)
 	for _, link := range v.links {
@@ -149,7 +154,10 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if s.Own != "" {
 		in.Write = append(in.Write, s.Own)
 	}
-	if u == Reads || !o.inTree(s.Dir) {
+	if judge {
+		in.Write = append(slices.DeleteFunc(in.Write, func(path string) bool { return over(clone(o.Dir, o.Home), path) }), o.Judge)
+		in.Read = append(in.Read, o.Objects...)
+	} else if u == Reads || !o.inTree(s.Dir) {
 		in.Read = append(in.Read, clone(o.Dir, o.Home))
 	} else {
 		in.Write = append(in.Write, top)

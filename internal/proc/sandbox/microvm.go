@@ -24,10 +24,14 @@ import (
 type microVM struct {
 	s       *Sandbox
 	program string
+	dir     string // the tree that it has
 	name    string
 	env     []string // of the client
 	mu      sync.Mutex
-	seen    map[string]stamp // the worktree as it was when something was last told to the machine, or came from it
+	// checks is the machine of the tree that checks run in; nil: none of them has run yet.
+	checks    *microVM
+	checksErr error
+	seen      map[string]stamp // the worktree as it was when something was last told to the machine, or came from it
 }
 
 // stamp tells a file from what it was before.
@@ -62,29 +66,44 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 			return &UnavailableError{"it runs claude alone"}
 		}
 	}
-	m := &microVM{s: s, program: program, name: machineName(s.o.Dir), env: proc.Environment(s.o.Parent, append(slices.Clone(proc.Allowed), "DOCKER_*"))}
+	m := &microVM{s: s, program: program, dir: s.o.Dir, name: machineName(s.o.Dir), env: proc.Environment(s.o.Parent, append(slices.Clone(proc.Allowed), "DOCKER_*"))}
 	if over(s.o.Dir, s.o.Home) {
 		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", s.o.Dir)}
 	}
-	listed, err := m.ask(ctx, askLimit, nil, "ls")
-	if err != nil {
-		return &UnavailableError{"docker sandbox ls does not work: " + err.Error()}
-	}
 	s.maker, s.Whole = m, true
 	s.Line = "sandbox: docker-sandbox: agents and checks are in the virtual machine " + m.name + ", which has the worktree and nothing else of this machine, and reaches only the hosts that are allowed"
+	if err := m.start(ctx); err != nil {
+		return &UnavailableError{err.Error()}
+	}
+	return nil
+}
+
+// start makes the machine, or starts it anew.
+func (m *microVM) start(ctx context.Context) error {
+	listed, err := m.ask(ctx, askLimit, nil, "ls")
+	if err != nil {
+		return fmt.Errorf("docker sandbox ls does not work: %w", err)
+	}
 	if m.in(listed) {
 		err = m.restart(ctx) // somebody may have edited files since (S4-33)
 	} else {
 		err = m.create(ctx)
 	}
 	if err != nil {
-		return &UnavailableError{err.Error()}
+		return err
 	}
 	if err := m.network(ctx); err != nil {
-		return &UnavailableError{err.Error()}
+		return err
 	}
 	m.seen = m.look()
 	return nil
+}
+
+// ready is start without a run's context: the first check is waited for.
+func (m *microVM) ready() error {
+	ctx, cancel := context.WithTimeout(context.Background(), createLimit)
+	defer cancel()
+	return m.start(ctx)
 }
 
 // in reports whether the machine is in the list of machines: by its whole name.
@@ -100,7 +119,7 @@ func (m *microVM) in(list string) bool {
 // ask runs docker sandbox.
 func (m *microVM) ask(ctx context.Context, limit time.Duration, in io.Reader, args ...string) (string, error) {
 	said := proc.NewTail(64<<10, 4<<10)
-	end, err := proc.Run(ctx, proc.Spec{Argv: append([]string{m.program, "sandbox"}, args...), Env: m.env, Dir: m.s.o.Dir, Stdin: in, Stdout: said, Stderr: said, Timeout: limit})
+	end, err := proc.Run(ctx, proc.Spec{Argv: append([]string{m.program, "sandbox"}, args...), Env: m.env, Dir: m.dir, Stdin: in, Stdout: said, Stderr: said, Timeout: limit})
 	switch {
 	case err != nil:
 		return "", err
@@ -134,7 +153,7 @@ func (m *microVM) create(ctx context.Context) error {
 			return fmt.Errorf("making a directory for claude's login: %w", err)
 		}
 	}
-	if _, err := m.ask(ctx, createLimit, nil, "create", "--name", m.name, "claude", m.s.o.Dir, state); err != nil {
+	if _, err := m.ask(ctx, createLimit, nil, "create", "--name", m.name, "claude", m.dir, state); err != nil {
 		return err
 	}
 	if _, err := m.ask(ctx, askLimit, nil, "exec", "-u", "root", m.name, "bash", "-c", linkLogin, "bash", state); err != nil {
@@ -164,6 +183,13 @@ func (m *microVM) network(ctx context.Context) error {
 // reviewer's own checkout is not there: it reads the worktree, kept from writing by the tools that it has, and by who looks afterwards
 // whether anything was written.
 func (m *microVM) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+	if _, judge := m.s.o.judged(s.Dir); judge && m.dir != m.s.o.Judge {
+		c, err := m.judge()
+		if err != nil {
+			return proc.Boxed{}, err
+		}
+		return c.enter(u, s)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), createLimit)
 	defer cancel()
 	if err := m.tell(ctx); err != nil {

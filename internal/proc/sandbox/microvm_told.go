@@ -15,7 +15,7 @@ import (
 // look takes the stamps of the worktree's files. Objects of git are never written anew, and packages are not ours to write.
 func (m *microVM) look() map[string]stamp {
 	seen := map[string]stamp{}
-	top := m.s.o.Dir
+	top := m.dir
 	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		switch rel, _ := filepath.Rel(top, path); {
 		case err != nil:
@@ -58,18 +58,18 @@ func (m *microVM) tell(ctx context.Context) error {
 	slices.Sort(changed)
 	slices.Sort(gone)
 	if len(gone) > 0 {
-		if _, err := m.ask(ctx, askLimit, nil, append([]string{"exec", "-w", m.s.o.Dir, m.name, "rm", "-f", "--"}, gone...)...); err != nil {
+		if _, err := m.ask(ctx, askLimit, nil, append([]string{"exec", "-w", m.dir, m.name, "rm", "-f", "--"}, gone...)...); err != nil {
 			return err
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	packed, err := packed(m.s.o.Dir, changed)
+	packed, err := packed(m.dir, changed)
 	if err != nil {
 		return err
 	}
-	_, err = m.ask(ctx, createLimit, bytes.NewReader(packed), "exec", "-i", "-w", m.s.o.Dir, m.name, "tar", "-x", "-f", "-")
+	_, err = m.ask(ctx, createLimit, bytes.NewReader(packed), "exec", "-i", "-w", m.dir, m.name, "tar", "-x", "-f", "-")
 	return err
 }
 

@@ -44,6 +44,10 @@ type Options struct {
 	Image    string     // of mode container
 	Resumed  bool       // somebody may have changed the worktree since the sandbox last saw it (S4-33)
 	Hooks    bool       // make .git/hooks where it is missing, so that nothing can be put there
+	// Judge is the tree that checks run in, which need not be there yet; where a box can be given another view of files, it is seen there at
+	// the worktree's own path. Objects are the directories of objects that its repository borrows from. Empty: checks run in the worktree.
+	Judge   string
+	Objects []string
 	// Log tells a person: a line that says what was chosen, and one for each host that is denied.
 	Log func(format string, args ...any)
 
@@ -134,6 +138,14 @@ func (o *Options) ready() (err error) {
 	}
 	if home, err := real(o.Home); err == nil {
 		o.Home = home
+	}
+	if o.Judge != "" {
+		if o.Judge, err = filepath.Abs(o.Judge); err != nil {
+			return fmt.Errorf("finding the tree for the checks: %w", err)
+		}
+		if parent, err := real(filepath.Dir(o.Judge)); err == nil { // it is made below that
+			o.Judge = filepath.Join(parent, filepath.Base(o.Judge))
+		}
 	}
 	for i, path := range o.Writable {
 		at, err := real(path)
@@ -240,6 +252,35 @@ func (s *Sandbox) Box(u Use) proc.Box {
 		return nil
 	}
 	return box{s, u}
+}
+
+// Mapped reports whether checks see the tree that they run in at the worktree's path.
+func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode == Container) }
+
+// ObjectsSeen are the directories of Options.Objects as checks see them; nil: where they are. Empty and not nil: none of them is there.
+func (s *Sandbox) ObjectsSeen() []string {
+	if s != nil && s.Mode == DockerSandbox {
+		return []string{}
+	}
+	if !s.Mapped() {
+		return nil
+	}
+	seen := []string{}
+	for i := range s.o.Objects {
+		seen = append(seen, objectsAt(i))
+	}
+	return seen
+}
+
+// Apart reports whether no agent can come near the tree of the checks; else that has to be looked at before it is believed.
+func (s *Sandbox) Apart() bool {
+	switch {
+	case s == nil || s.Mode == Off:
+		return false
+	case s.Mode == Landlock:
+		return s.o.As != nil
+	}
+	return true
 }
 
 // Close throws away what the run's boxes have used.

@@ -1,0 +1,444 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// JudgeTree is a checkout of exactly one commit that checks run in, apart from the tree that the agent works in: no turn of an agent is to write
+// there. It has a repository of its own over the objects of the run's, which must not be written either, with its branches and tags. The harness
+// itself reads that repository never: it knows the checkout by an index of its own.
+type JudgeTree struct {
+	t       *Tree
+	dir     string
+	objects []string // see JudgeOptions
+	parts   []*part  // the commit's own files, then its submodules'
+	commit  string
+	repo    snapshotOf      // its own repository, as the harness has written it
+	repoAt  string          // for which commit
+	lacks   map[string]bool // large files that the clone did not have when the run began
+}
+
+// JudgeOptions say where a judging tree lies.
+type JudgeOptions struct {
+	Dir string // absolute; whatever lies there is removed
+	// Objects are the directories of objects as what runs in the tree sees them, in the order of ObjectDirs; nil: where they are. Empty and not
+	// nil: it sees none of them, and the tree's repository has the commit alone, without what came before.
+	Objects []string
+}
+
+// part is a checkout of one commit of one repository.
+type part struct {
+	path   string // from the top of the tree; "" is the top
+	git    door
+	commit string
+}
+
+// OpenJudge makes a judging tree, which holds nothing until Use.
+func (t *Tree) OpenJudge(o JudgeOptions) (*JudgeTree, error) {
+	if err := removeAll(o.Dir); err != nil {
+		return nil, fmt.Errorf("making the tree for the checks: %w", err)
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the tree for the checks: %w", err)
+	}
+	dir, err := filepath.EvalSymlinks(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("making the tree for the checks: %w", err)
+	}
+	j := &JudgeTree{t: t, dir: dir, objects: o.Objects}
+	if j.objects == nil {
+		j.objects = t.ObjectDirs()
+	}
+	j.parts = []*part{{git: j.door("", filepath.Join(t.common(), "objects"))}}
+	return j, nil
+}
+
+// door starts git on a part of the tree.
+func (j *JudgeTree) door(at, objects string) door {
+	d := j.t.git
+	d.dir = filepath.Join(j.dir, at)
+	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_WORK_TREE="+d.dir, "GIT_OBJECT_DIRECTORY="+objects, "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1",
+		"GIT_INDEX_FILE="+j.indexFile(at))
+	d.pair = append(d.pair[:len(d.pair):len(d.pair)], offline...)
+	return d
+}
+
+// offline keeps git from fetching for a checkout what the clone has not: what checks see is what was there before the turn.
+var offline = []pair{{"lfs.url", "file:///dev/null/none"}, {"lfs.transfer.maxRetries", "1"}, {"lfs.skipDownloadErrors", "true"}}
+
+func (j *JudgeTree) indexFile(at string) string {
+	return j.dir + strings.ReplaceAll(path.Clean("/"+at), "/", "%2F") + ".index"
+}
+
+// ObjectDirs are the directories that a checkout of the run's commits needs objects from, absolute.
+func (t *Tree) ObjectDirs() []string {
+	dirs := []string{filepath.Join(t.common(), "objects")}
+	for i := 0; i < len(dirs) && len(dirs) < 16; i++ {
+		text, err := os.ReadFile(filepath.Join(dirs[i], "info", "alternates"))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+				continue
+			}
+			if !filepath.IsAbs(line) {
+				line = filepath.Join(dirs[i], line)
+			}
+			if line = filepath.Clean(line); isDirectory(line) && !slices.Contains(dirs, line) {
+				dirs = append(dirs, line)
+			}
+		}
+	}
+	return dirs
+}
+
+// Dir is the checkout, an absolute path without links.
+func (j *JudgeTree) Dir() string { return j.dir }
+
+// Commit is the commit that the tree is at; empty before the first Use.
+func (j *JudgeTree) Commit() string { return j.commit }
+
+// Use makes the tree what a commit has: every tracked file is held against it, and written anew where it differs. What is neither tracked nor
+// ignored is removed; what is ignored stays. lacking says in sentences what of the commit could not be had: contents of submodules and large
+// files that this clone did not hold before the turn.
+func (j *JudgeTree) Use(ctx context.Context, commit string) (lacking []string, err error) {
+	before := map[string]string{}
+	for _, p := range j.parts {
+		before[p.path] = p.commit
+	}
+	if err := j.checkOut(ctx, j.parts[0], commit); err != nil {
+		return nil, err
+	}
+	if lacking, err = j.useModules(ctx); err != nil {
+		return nil, err
+	}
+	large, err := j.missingLarge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j.commit = commit
+	if err := j.clean(ctx); err != nil {
+		return nil, err
+	}
+	if err := j.give(ctx, before); err != nil {
+		return nil, fmt.Errorf("giving the tree for the checks to their user: %w", err)
+	}
+	return append(lacking, large...), j.renewRepo(ctx)
+}
+
+// checkOut makes a part what a commit has.
+func (j *JudgeTree) checkOut(ctx context.Context, p *part, commit string) error {
+	if err := os.MkdirAll(p.git.dir, 0o755); err != nil {
+		return fmt.Errorf("making the tree for the checks: %w", err)
+	}
+	_ = os.Remove(j.indexFile(p.path) + ".lock")
+	_, _, err := p.git.run(ctx, call{args: []string{"read-tree", "--reset", "-u", commit}})
+	if err != nil && ctx.Err() == nil { // something that was left there is in the way
+		if err = j.makeWritable(p); err == nil {
+			_, _, err = p.git.run(ctx, call{args: []string{"read-tree", "--reset", "-u", commit}})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("checking out %.12s for the checks: %w", commit, err)
+	}
+	p.commit = commit
+	return nil
+}
+
+// makeWritable lets a part's directories be written that a check has closed.
+func (j *JudgeTree) makeWritable(p *part) error {
+	return filepath.WalkDir(p.git.dir, func(at string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			if info, err := d.Info(); err == nil && info.Mode().Perm()&0o700 != 0o700 {
+				return os.Chmod(at, info.Mode().Perm()|0o700)
+			}
+		}
+		return nil
+	})
+}
+
+// Changed names the tracked files that are not as the commit has them.
+func (j *JudgeTree) Changed(ctx context.Context) (dirty []string, err error) {
+	for _, p := range j.parts {
+		if p.commit == "" {
+			continue
+		}
+		out, err := p.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", p.commit, "--")
+		if err != nil {
+			return nil, fmt.Errorf("comparing the tree of the checks with commit %.12s: %w", p.commit, err)
+		}
+		for _, name := range records(out) {
+			dirty = append(dirty, path.Join(p.path, name))
+		}
+	}
+	return dirty, nil
+}
+
+// Restore puts back what Changed names, and removes what is neither tracked nor ignored.
+func (j *JudgeTree) Restore(ctx context.Context, dirty []string) error {
+	if len(dirty) > 0 {
+		for _, p := range j.parts {
+			if p.commit == "" {
+				continue
+			}
+			if err := j.checkOut(ctx, p, p.commit); err != nil {
+				return err
+			}
+		}
+		if err := j.t.ownIn(j.dir, dirty); err != nil {
+			return fmt.Errorf("giving the tree for the checks to their user: %w", err)
+		}
+	}
+	if err := j.clean(ctx); err != nil {
+		return err
+	}
+	return j.renewRepo(ctx)
+}
+
+// clean removes what is neither tracked nor ignored.
+func (j *JudgeTree) clean(ctx context.Context) error {
+	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
+	if err != nil {
+		return fmt.Errorf("looking for what checks have left: %w", err)
+	}
+	return j.Remove(records(out))
+}
+
+// Left names what lies in the tree and is not the commit's, ignored or not: files, and whole directories with a slash at the end.
+func (j *JudgeTree) Left(ctx context.Context) ([]string, error) {
+	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--directory")
+	if err != nil {
+		return nil, fmt.Errorf("looking for what checks have left: %w", err)
+	}
+	return slices.DeleteFunc(records(out), func(name string) bool { return name == ".git/" || name == ".git" }), nil
+}
+
+// Ignored names what lies in the tree and is ignored, as Left does.
+func (j *JudgeTree) Ignored(ctx context.Context) ([]string, error) {
+	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is ignored: %w", err)
+	}
+	return records(out), nil
+}
+
+// Untracked names what is neither tracked nor ignored.
+func (j *JudgeTree) Untracked(ctx context.Context) ([]string, error) {
+	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is not tracked: %w", err)
+	}
+	return records(out), nil
+}
+
+// Wipe removes what is not the commit's, ignored or not, but the paths to keep and what is in them. It names what it has removed.
+func (j *JudgeTree) Wipe(ctx context.Context, keep []string) (removed []string, err error) {
+	left, err := j.Left(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept := newPaths(trimmed(keep))
+	for _, name := range left {
+		if removed, err = j.wipe(strings.TrimSuffix(name, "/"), kept, removed); err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+func (j *JudgeTree) wipe(name string, kept paths, removed []string) ([]string, error) {
+	switch {
+	case kept.cover(name):
+		return removed, nil
+	case !kept.below(name):
+		return append(removed, name), j.Remove([]string{name})
+	}
+	entries, err := os.ReadDir(filepath.Join(j.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return removed, fmt.Errorf("clearing the tree of the checks: %w", err)
+	}
+	for _, e := range entries {
+		if removed, err = j.wipe(path.Join(name, e.Name()), kept, removed); err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+func trimmed(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = strings.TrimSuffix(name, "/")
+	}
+	return out
+}
+
+// Remove takes files and directories away, by their paths from the top. No link is followed.
+func (j *JudgeTree) Remove(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(j.dir)
+	if err != nil {
+		return fmt.Errorf("clearing the tree of the checks: %w", err)
+	}
+	defer root.Close()
+	for _, name := range trimmed(names) {
+		if name == ".git" || name == "" {
+			continue
+		}
+		if err := removeIn(root, name); err != nil {
+			return fmt.Errorf("clearing the tree of the checks: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeIn removes a path, also where a build has closed directories.
+func removeIn(root *os.Root, name string) error {
+	err := root.RemoveAll(name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_ = fs.WalkDir(root.FS(), name, func(at string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = root.Chmod(at, 0o700)
+		}
+		return nil
+	})
+	return root.RemoveAll(name)
+}
+
+// renewRepo makes the tree's own repository what the run's is, when something has changed it, or the commit has.
+func (j *JudgeTree) renewRepo(ctx context.Context) error {
+	git := filepath.Join(j.dir, ".git")
+	now, err := look(git, "")
+	if err == nil && j.repo != nil && j.repoAt == j.commit && len(j.repo.changes(now)) == 0 {
+		return nil
+	}
+	r := agentRepo{head: "ref: " + j.t.ref(), refs: j.refs(), index: j.indexFile(""), objects: j.objects, sparse: j.t.sparse()}
+	alone := j.objects != nil && len(j.objects) == 0
+	if alone {
+		r.refs = map[string]string{j.t.ref(): j.commit}
+	}
+	if err := j.t.writeRepo(j.dir, r); err != nil {
+		return err
+	}
+	if alone {
+		if err := j.pack(ctx); err != nil {
+			return err
+		}
+	}
+	if err := j.t.ownAll(j.dir, ".git"); err != nil {
+		return fmt.Errorf("giving the tree for the checks to their user: %w", err)
+	}
+	j.repo, err = look(git, "")
+	j.repoAt = j.commit
+	return err
+}
+
+// pack puts the commit's own objects into the tree's repository, which ends there.
+func (j *JudgeTree) pack(ctx context.Context) error {
+	p := j.parts[0]
+	out, err := p.git.out(ctx, "ls-tree", "-r", "-t", "--full-tree", "--format=%(objecttype) %(objectname)", p.commit)
+	if err != nil {
+		return fmt.Errorf("packing the commit for the checks: %w", err)
+	}
+	tree, err := p.git.out(ctx, "rev-parse", p.commit+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("packing the commit for the checks: %w", err)
+	}
+	ids := p.commit + "\n" + tree
+	for line := range strings.Lines(out) {
+		if kind, id, _ := strings.Cut(line, " "); kind != "commit" {
+			ids += id
+		}
+	}
+	packs := filepath.Join(j.dir, ".git", "objects", "pack")
+	if err := os.Mkdir(packs, 0o755); err != nil {
+		return fmt.Errorf("packing the commit for the checks: %w", err)
+	}
+	if _, _, err := p.git.run(ctx, call{in: strings.NewReader(ids), args: []string{"pack-objects", "-q", filepath.Join(packs, "pack")}}); err != nil {
+		return fmt.Errorf("packing the commit for the checks: %w", err)
+	}
+	return os.WriteFile(filepath.Join(j.dir, ".git", "shallow"), []byte(p.commit+"\n"), 0o644)
+}
+
+// refs are those of the tree's own repository: the run's as they were before the turn, with the run's branch at the commit.
+func (j *JudgeTree) refs() map[string]string {
+	refs := map[string]string{}
+	for ref, id := range j.t.given {
+		for _, kind := range []string{"refs/heads/", "refs/tags/", "refs/remotes/"} {
+			if strings.HasPrefix(ref, kind) && !strings.HasSuffix(ref, "/HEAD") {
+				refs[ref] = id
+			}
+		}
+	}
+	refs[j.t.ref()] = j.commit
+	return refs
+}
+
+// give makes what has been written since the user's whom the checks run as.
+func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
+	if j.t.o.As == nil {
+		return nil
+	}
+	for _, p := range j.parts {
+		if before[p.path] == "" {
+			if err := j.t.ownAll(j.dir, p.path); err != nil {
+				return err
+			}
+			if _, err := p.git.out(ctx, "update-index", "-q", "--refresh"); ignore(err) != nil { // a changed owner makes git look at every file again
+				return err
+			}
+			continue
+		}
+		out, err := p.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", before[p.path], p.commit, "--")
+		if err != nil {
+			return err
+		}
+		names := records(out)
+		for i := range names {
+			names[i] = path.Join(p.path, names[i])
+		}
+		if err := j.t.ownIn(j.dir, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close removes the tree.
+func (j *JudgeTree) Close() error {
+	err := removeAll(j.dir)
+	for _, p := range j.parts {
+		_ = os.Remove(j.indexFile(p.path))
+	}
+	if err != nil {
+		return fmt.Errorf("removing the tree of the checks: %w", err)
+	}
+	return nil
+}
+
+// removeAll removes a directory of ours, also where a build has closed directories in it.
+func removeAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}

@@ -1,0 +1,84 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A large file of Git LFS is a pointer in its commit; what it points to is taken from what the clone has, and never fetched for a check.
+
+// pointer begins a file whose content was not to be had.
+const pointer = "version https://git-lfs.github.com/spec/"
+
+// largeFiles are what a repository's attributes name.
+const largeFiles = "filter=lfs"
+
+// missingLarge names, in a sentence, the large files of the tree whose content this clone does not have, but those that it lacked when the run
+// began. A clone without Git LFS has none of them anyhow.
+func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
+	if !bytes.Contains(j.t.config(), []byte("[filter \"lfs\"]")) {
+		return nil, nil
+	}
+	p := j.parts[0]
+	_, err := p.git.out(ctx, "grep", "-q", "-F", largeFiles, p.commit, "--", ":(glob)**/.gitattributes")
+	if err != nil {
+		return nil, ignore(err)
+	}
+	names, err := p.git.out(ctx, "ls-files", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("looking for large files: %w", err)
+	}
+	out, _, err := p.git.run(ctx, call{in: strings.NewReader(names), args: []string{"check-attr", "-z", "--stdin", "filter"}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for large files: %w", err)
+	}
+	var missing []string
+	for entry := range slices.Chunk(records(out), 3) {
+		if len(entry) == 3 && entry[2] == "lfs" && j.isPointer(entry[0]) {
+			missing = append(missing, entry[0])
+		}
+	}
+	if j.lacks == nil { // the clone came without them
+		j.lacks = map[string]bool{}
+		for _, name := range missing {
+			j.lacks[name] = true
+		}
+	}
+	missing = slices.DeleteFunc(missing, func(name string) bool { return j.lacks[name] })
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)", few(missing))}, nil
+}
+
+func few(names []string) string {
+	more := ""
+	if len(names) > mostNamed {
+		names, more = names[:mostNamed], fmt.Sprintf(" and %d more", len(names)-mostNamed)
+	}
+	return strings.Join(names, ", ") + more
+}
+
+func (j *JudgeTree) isPointer(name string) bool {
+	at := filepath.Join(j.dir, filepath.FromSlash(path.Clean(name)))
+	info, err := os.Lstat(at)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1024 {
+		return false
+	}
+	text, err := os.ReadFile(at)
+	return err == nil && bytes.HasPrefix(text, []byte(pointer))
+}
+
+// config is the configuration of the harness's repository.
+func (t *Tree) config() []byte {
+	if f := t.owned["config"]; f != nil {
+		return f.text
+	}
+	return nil
+}

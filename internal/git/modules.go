@@ -1,0 +1,179 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// module is a submodule that the clone has checked out, as it was before the first turn.
+type module struct {
+	objects string   // its directory of objects
+	commit  string   // that the run's base has of it
+	known   []string // commits that its remote is known to have
+}
+
+// deepModules bounds how deep submodules are looked for within each other.
+const deepModules = 5
+
+// findModules remembers the submodules of a clone. The bot checks none out.
+func (t *Tree) findModules(ctx context.Context) error {
+	t.modules, t.firstLinks = map[string]module{}, map[string]string{}
+	if len(t.links) == 0 {
+		return nil
+	}
+	if t.bot {
+		var err error
+		t.firstLinks, err = t.gitlinks(ctx, t.head, filepath.Join(t.common(), "objects"))
+		return err
+	}
+	return t.findModulesIn(ctx, "", t.head, filepath.Join(t.common(), "objects"), 0)
+}
+
+func (t *Tree) findModulesIn(ctx context.Context, at, commit, objects string, deep int) error {
+	links, err := t.gitlinks(ctx, commit, objects)
+	if err != nil || deep == deepModules {
+		return err
+	}
+	if deep == 0 {
+		t.firstLinks = links
+	}
+	for name, id := range links {
+		name = path.Join(at, name)
+		dir := moduleDir(filepath.Join(t.work, name))
+		if dir == "" { // it is not checked out
+			continue
+		}
+		m := module{objects: filepath.Join(dir, "objects"), commit: id}
+		refs, err := (&users{door: door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}}).readRefs(ctx)
+		if err != nil {
+			continue // what cannot be read is not there
+		}
+		for ref, id := range refs {
+			if strings.HasPrefix(ref, "refs/remotes/") && !slices.Contains(m.known, id) {
+				m.known = append(m.known, id)
+			}
+		}
+		t.modules[name] = m
+		if err := t.findModulesIn(ctx, name, id, m.objects, deep+1); err != nil {
+			continue
+		}
+	}
+	return nil
+}
+
+// gitlinks are the submodules of a commit, by path, with their commits.
+func (t *Tree) gitlinks(ctx context.Context, commit, objects string) (map[string]string, error) {
+	out, _, err := t.git.run(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}, env: []string{"GIT_OBJECT_DIRECTORY=" + objects}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for submodules: %w", err)
+	}
+	links := map[string]string{}
+	for _, entry := range records(out) {
+		about, name, _ := strings.Cut(entry, "\t")
+		if f := fields(about); len(f) == 3 && f[0] == "160000" {
+			links[name] = f[2]
+		}
+	}
+	return links, nil
+}
+
+// moduleDir is the repository of a submodule that is checked out in a directory; empty when it is not.
+func moduleDir(work string) string {
+	git := filepath.Join(work, ".git")
+	if isDirectory(git) {
+		return git
+	}
+	text, err := os.ReadFile(git)
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return ""
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(work, dir)
+	}
+	if !isDirectory(filepath.Join(dir, "objects")) {
+		return ""
+	}
+	return filepath.Clean(dir)
+}
+
+// useModules makes the submodules of the judging tree what its commit has. lacking names those whose commit this clone did not have before the
+// turn: nobody else can have it.
+func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error) {
+	if len(j.t.modules) == 0 && len(j.t.links) == 0 {
+		return nil, nil
+	}
+	parts := []*part{j.parts[0]}
+	for i := 0; i < len(parts); i++ {
+		of := parts[i]
+		links, err := j.t.gitlinks(ctx, of.commit, value(of.git.env, "GIT_OBJECT_DIRECTORY"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(links)) {
+			at := path.Join(of.path, name)
+			p, why, err := j.module(ctx, at, links[name])
+			if err != nil {
+				return nil, err
+			}
+			if why != "" {
+				lacking = append(lacking, why)
+			}
+			if p != nil {
+				parts = append(parts, p)
+			}
+		}
+	}
+	j.parts = parts
+	return lacking, nil
+}
+
+// module checks a submodule out; nil when the clone has not either, and why says what is wrong with that.
+func (j *JudgeTree) module(ctx context.Context, at, commit string) (p *part, why string, err error) {
+	m, ok := j.t.modules[at]
+	if !ok {
+		if base, ok := j.t.firstLinks[at]; ok && base == commit {
+			return nil, "", nil // the clone does not have it either
+		}
+		return nil, fmt.Sprintf("the submodule %s is new in this run, so the checks do not have what is in it", at), nil
+	}
+	p = &part{path: at, git: j.door(at, m.objects)}
+	known, err := j.knows(ctx, p, m, commit)
+	if err != nil {
+		return nil, "", err
+	}
+	if !known {
+		return nil, fmt.Sprintf("the submodule %s is at %.12s, which its remote was not known to have before this run: nobody else may have it", at, commit), nil
+	}
+	if i := slices.IndexFunc(j.parts, func(q *part) bool { return q.path == at }); i >= 0 {
+		p.commit = j.parts[i].commit
+	}
+	return p, "", j.checkOut(ctx, p, commit)
+}
+
+// knows reports whether a submodule's commit was to be had before the first turn.
+func (j *JudgeTree) knows(ctx context.Context, p *part, m module, commit string) (bool, error) {
+	if commit == m.commit {
+		return true, nil
+	}
+	if err := os.MkdirAll(p.git.dir, 0o755); err != nil {
+		return false, fmt.Errorf("making the tree for the checks: %w", err)
+	}
+	for _, tip := range m.known {
+		_, err := p.git.out(ctx, "merge-base", "--is-ancestor", commit, tip)
+		if err == nil {
+			return true, nil
+		}
+		if exit(err) < 0 {
+			return false, errors.Join(fmt.Errorf("looking at the submodule %s", p.path), err)
+		}
+	}
+	return false, nil
+}

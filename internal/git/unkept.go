@@ -1,0 +1,69 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Unkept is a file of the working tree that no commit takes up.
+type Unkept struct {
+	Path string // from the top
+	Made bool   // it was made or changed since a time
+}
+
+// mostUnkept bounds how many such files are listed.
+const mostUnkept = 20_000
+
+// Unkept lists files that lie in the working tree and are in no commit, since they are ignored or were there, untracked, when the run began;
+// at most 20,000. Made says of each whether it was written since a time.
+func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
+	out := bounded{most: mostNames}
+	_, _, err := t.git.run(ctx, call{out: &out, args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is not committed: %w", err)
+	}
+	names := append(whole(out, "\x00"), t.kept...)
+	var found []Unkept
+	for _, name := range names[:min(len(names), mostUnkept)] {
+		info, err := os.Lstat(filepath.Join(t.work, filepath.FromSlash(name)))
+		if err != nil || info.IsDir() {
+			continue
+		}
+		found = append(found, Unkept{name, lastChange(info).After(since)})
+	}
+	return found, nil
+}
+
+func lastChange(info os.FileInfo) time.Time {
+	if n := changeTime(info); n != 0 {
+		return time.Unix(0, n)
+	}
+	return info.ModTime()
+}
+
+// WhyUnkept says of each path why no commit takes it up: "is ignored by .gitignore:5".
+func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) {
+	asked := make([]string, len(names))
+	for i, name := range names {
+		asked[i] = "./" + name // so that no name is read as a pattern
+	}
+	out, _, err := t.git.run(ctx, call{in: joined(asked), args: []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}})
+	if err != nil && exit(err) != 1 {
+		return nil, fmt.Errorf("asking git what ignores a file: %w", err)
+	}
+	parts := records(out) // source, line, pattern and path of each
+	why := make([]string, len(names))
+	for i := range names {
+		why[i] = "is not tracked, and lay there when the run began"
+		if 4*i+3 < len(parts) && parts[4*i] != "" && !strings.HasSuffix(parts[4*i], listFile) {
+			why[i] = fmt.Sprintf("is ignored by %s:%s", parts[4*i], parts[4*i+1])
+		} else if 4*i+3 < len(parts) && !strings.HasPrefix(parts[4*i+2], "/") && parts[4*i] != "" {
+			why[i] = fmt.Sprintf("is ignored by %q, one of your own patterns", parts[4*i+2])
+		}
+	}
+	return why, nil
+}
