@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/check"
@@ -15,23 +16,79 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// setup runs the setting's setup command, once a process, before the checks run on the base commit; where no setting names one and the
-// checks are detected, what installs the dependencies (B-25).
+// setup makes the tree of the checks ready: by the setting's setup command, or where no setting names one and the checks are detected, by what
+// installs the dependencies (B-25). Each tree has an installation of its own, which points at itself: the agent's gets one too where it has none.
 func (w *workshop) setup(ctx context.Context) error {
-	if w.settings.Setup != "" {
-		w.log("setup: %s", w.settings.Setup)
-		return w.prepare(ctx, w.settings.Setup)
-	}
-	if !w.preparesItself() {
+	if w.judge == nil {
 		return nil
 	}
-	found, err := w.detect(ctx)
+	steps, err := w.setupSteps(ctx)
 	if err != nil {
 		return err
 	}
+	if len(steps) == 0 {
+		return w.judge.box.KeepHome()
+	}
+	for _, step := range steps {
+		w.log("setup: %s", step)
+		if err := w.prepareFirst(ctx, w.judge.workdir(), step); err != nil {
+			return err
+		}
+	}
+	if err := w.judge.noteSetup(ctx, w.judge.tree.Commit()); err != nil {
+		return err
+	}
+	return w.setupForAgent(ctx, steps)
+}
+
+// setupStep is one command of the setup. why says what has shown it; empty: the settings name it.
+type setupStep struct{ command, why string }
+
+func (s setupStep) String() string {
+	if s.why == "" {
+		return s.command
+	}
+	return s.command + " (" + s.why + ")"
+}
+
+// setupSteps are the commands that make a fresh checkout ready.
+func (w *workshop) setupSteps(ctx context.Context) (steps []setupStep, err error) {
+	if w.settings.Setup != "" {
+		return []setupStep{{command: w.settings.Setup}}, nil
+	}
+	if !w.preparesItself() {
+		return nil, nil
+	}
+	found, err := w.detect(ctx)
 	for _, step := range found.Setup {
-		w.log("setup: %s (%s)", step.Command, step.Why)
-		if err := w.prepareDetected(ctx, step); err != nil {
+		steps = append(steps, setupStep{step.Command, step.Why})
+	}
+	return steps, err
+}
+
+// setupForAgent makes the agent's tree ready, too: the bot's always, a user's clone where something is missing that the setup makes.
+func (w *workshop) setupForAgent(ctx context.Context, steps []setupStep) error {
+	missing := slices.IndexFunc(w.judge.own, func(name string) bool { return !exists(filepath.Join(w.place.Dir(), filepath.FromSlash(name))) })
+	if !w.hurried && missing < 0 {
+		return nil
+	}
+	for _, step := range steps {
+		w.log("setup, in the agent's tree: %s", step.command)
+		if err := w.prepareFirst(ctx, w.workdir(), step); err != nil {
+			return err
+		}
+	}
+	return w.place.Restore(ctx)
+}
+
+// runSetup runs the setup again, in a directory. A command that fails is an *unpreparedError.
+func (w *workshop) runSetup(ctx context.Context, dir string) error {
+	steps, err := w.setupSteps(ctx)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if err := w.prepare(ctx, dir, step.command); err != nil {
 			return err
 		}
 	}
@@ -50,19 +107,31 @@ type unpreparedError struct {
 }
 
 func (e *unpreparedError) Error() string {
-	return fmt.Sprintf("the setup command %q ended with %s, exit code %d; its output ends:\n%s", e.command, e.how, e.exit, e.output)
+	return fmt.Sprintf("%s; its output ends:\n%s", e.summary(), e.output)
 }
 
-// prepareDetected runs what nobody has asked for. A program that is not there is no reason to stop: maybe the checks need nothing of
-// it, and if they do, they say so. On a branch that has been worked on, neither is a failure: what was done there may be the cause.
-func (w *workshop) prepareDetected(ctx context.Context, step config.Step) error {
-	err := w.prepare(ctx, step.Command)
+// summary is one line without the output.
+func (e *unpreparedError) summary() string {
+	if e.how != string(proc.Exited) {
+		return fmt.Sprintf("the setup command %q was stopped (%s)", e.command, e.how)
+	}
+	return fmt.Sprintf("the setup command %q failed with exit code %d", e.command, e.exit)
+}
+
+// prepareFirst runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless nobody has asked for it:
+// then a program that is not there is no reason to stop, since maybe the checks need nothing of it, and if they do, they say so. On a branch that
+// has been worked on, neither is a failure: what was done there may be the cause.
+func (w *workshop) prepareFirst(ctx context.Context, dir string, step setupStep) error {
+	err := w.prepare(ctx, dir, step.command)
 	var failed *unpreparedError
 	if !errors.As(err, &failed) {
 		return err
 	}
-	program, _, _ := strings.Cut(step.Command, " ")
-	if failed.exit == notFound && config.MissingTool(step.Command, failed.output) == program {
+	if step.why == "" {
+		return &invalidError{failed}
+	}
+	program, _, _ := strings.Cut(step.command, " ")
+	if failed.exit == notFound && config.MissingTool(step.command, failed.output) == program {
 		w.log("warning: the setup goes on without it: %s", config.InstallAdvice(program, ""))
 		return nil
 	}
@@ -70,17 +139,21 @@ func (w *workshop) prepareDetected(ctx context.Context, step config.Step) error 
 		w.log("warning: the setup goes on without it: %v", failed)
 		return nil
 	}
-	return invalid("%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing", failed, step.Why)
+	return invalid("%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing", failed, step.why)
 }
 
-// prepare runs a setup command.
-func (w *workshop) prepare(ctx context.Context, command string) error {
-	if err := w.stray(); err != nil {
+// prepare runs a command of the setup in a directory: of the agent's tree, or that of the checks.
+func (w *workshop) prepare(ctx context.Context, dir, command string) error {
+	stray, env := w.stray, w.environment(w.place.Env())
+	if dir == w.checkDir() {
+		stray, env, command = w.strayCheck, w.checkEnvironment(), w.judge.led(command)
+	}
+	if err := stray(); err != nil {
 		return &invalidError{err}
 	}
 	kept := proc.NewTail(0, 2<<10)
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: append(check.Shell(runtime.GOOS), command), Dir: w.workdir(), Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
+		Argv: append(check.Shell(runtime.GOOS), command), Dir: dir, Env: env, As: w.as, Box: w.box(sandbox.Checks), Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)
@@ -89,9 +162,9 @@ func (w *workshop) prepare(ctx context.Context, command string) error {
 		return ctx.Err()
 	}
 	if r.Class != proc.Exited || r.Exit != 0 {
-		return &invalidError{&unpreparedError{command, string(r.Class), kept.String(), r.Exit}}
+		return &unpreparedError{command, string(r.Class), w.shown(kept.String()), r.Exit}
 	}
-	return w.place.Restore(ctx)
+	return nil
 }
 
 // detectIn is what a directory shows.

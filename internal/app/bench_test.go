@@ -22,8 +22,10 @@ type still struct{}
 func (still) Commit(context.Context, string, loop.State) (loop.Commit, error) {
 	return loop.Commit{SHA: "c", Tree: "t", Empty: true}, nil
 }
-func (still) Clean(context.Context) ([]string, error) { return nil, nil }
-func (still) Restore(context.Context) error           { return nil }
+func (still) Prepare(context.Context, check.At, bool) (*loop.Verdict, error) { return nil, nil }
+func (still) Explain(context.Context, check.At, *loop.Verdict) error         { return nil }
+func (still) Clean(context.Context) ([]string, error)                        { return nil, nil }
+func (still) Restore(context.Context) error                                  { return nil }
 
 // BenchmarkIteration is one iteration without git: prompt, agent process, journal, checks. The agent and the check are processes that do
 // nothing; what the same two cost when they are started bare is taken off, and what is left is reported as own-ms/iteration.

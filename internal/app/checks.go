@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"path"
 	"runtime"
 	"slices"
 
@@ -33,13 +34,13 @@ func (w *workshop) checks(s loop.State, reviewer *agent.Options, words wording) 
 		list = append(list, w.claim(s), &check.Protected{Globs: w.settings.Protected, Changes: changes})
 		list = append(list, w.edited(changes)...)
 		list = append(list, w.guardrails(s)...)
-		list = append(list, check.Diff{Changes: changes, Kept: w.kept()})
+		list = append(list, check.Diff{Changes: changes, Kept: w.kept()}, forgotten{w.judge})
 		list = append(list, w.lookedFor(changes, reviewer)...)
 		list = append(list, w.verified(s, words)...)
 		list = append(list, w.others()...)
 		list = append(list, w.judges(s, reviewer, words)...)
 	}
-	out := check.List{Checks: list, Tree: w.place, Clock: w.clock, Log: w.teller()}
+	out := check.List{Checks: list, Tree: w.checkTree(), Clock: w.clock, Log: w.teller()}
 	if w.tree != nil {
 		out.BaseTree = w.tree.BaseTree()
 	}
@@ -82,11 +83,11 @@ func (w *workshop) guardrails(s loop.State) []check.Check {
 	logs := map[string]bool{}
 	for _, g := range w.settings.Guardrails {
 		list = append(list, &check.Command{
-			Title: g.Name, Line: g.Command, Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
+			Title: g.Name, Line: w.judge.led(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: w.settings.CheckTimeout(g), Soft: w.settings.CheckWarning(g),
 			TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
 			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.plain || w.detected != "" && ranNothing(s, g.Name),
-			Dir: w.workdir(), Below: w.settings.WorkingDirectory, Stray: w.stray, Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.redact,
+			Dir: w.checkDir(), Below: w.settings.WorkingDirectory, Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.shown,
 		})
 	}
 	return list
@@ -171,7 +172,7 @@ func (w *workshop) verify(s loop.State, r task.Role, words wording) *check.Verif
 	return &check.Verify{
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: w.log,
 		Runner: check.Runner{
-			Dir: w.workdir(), Stray: w.stray, Env: w.environment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), Redact: w.redact, Console: w.console,
+			Dir: w.checkDir(), Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), Redact: w.shown, Console: w.console,
 			Scaled: w.settings.Scaled,
 		},
 		Ask:  w.asker(),
@@ -219,15 +220,60 @@ func nth(slug string, taken map[string]bool) int {
 // shell finds out that no guardrail could run, before anything is spent.
 func (w *workshop) shell() error {
 	shell := check.Shell(runtime.GOOS)[0]
-	if _, err := proc.LookPath(shell, w.environment()); err != nil && len(w.settings.Guardrails) > 0 {
+	if _, err := proc.LookPath(shell, w.environment(nil)); err != nil && len(w.settings.Guardrails) > 0 {
 		return invalid("guardrails are run by the shell %s, which is not on PATH: put it there", shell)
 	}
 	return nil
 }
 
+// checkTree is the tree that the checks run in.
+func (w *workshop) checkTree() check.Tree {
+	if w.judge != nil {
+		return w.judge
+	}
+	return directory(w.place.Dir())
+}
+
+// checkDir is the directory that the checks run in.
+func (w *workshop) checkDir() string {
+	if w.judge != nil {
+		return w.judge.workdir()
+	}
+	return w.workdir()
+}
+
+// strayCheck says why nothing may run in the directory of the checks, and else lets them come to it.
+func (w *workshop) strayCheck() error {
+	w.judge.admit(true)
+	if w.judge == nil {
+		return w.stray()
+	}
+	if w.settings.WorkingDirectory == "" {
+		return nil
+	}
+	return realDirectory(w.judge.dir, path.Clean(w.settings.WorkingDirectory))
+}
+
+// shown is what a check has printed as people and agents read it.
+func (w *workshop) shown(text string) string {
+	text = w.judge.asWorktree(text)
+	if w.redact == nil {
+		return text
+	}
+	return w.redact(text)
+}
+
+// checkEnvironment is what checks get: no token, no key, and nothing that leads to the agent's tree.
+func (w *workshop) checkEnvironment() []string {
+	if w.judge == nil {
+		return w.environment(w.place.Env())
+	}
+	return w.judge.environ(w.environment(nil))
+}
+
 // environment is what checks and the setup get: no token, no key.
-func (w *workshop) environment() []string {
-	extra := w.place.Env()
+func (w *workshop) environment(extra []string) []string {
+	extra = slices.Clone(extra)
 	if w.home != "" {
 		extra = append(extra, "HOME="+w.home)
 	}

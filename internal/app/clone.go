@@ -2,10 +2,15 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -13,72 +18,152 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// open opens the clone, finds the run or begins one, and holds it.
-func (l *Local) open(ctx context.Context, from given, t task.Task) (work *opened, err error) {
-	work = &opened{}
-	defer func() {
-		if err != nil {
-			work.close()
-		}
-	}()
-	before, dir, err := l.newest(t.ID)
-	if err != nil {
-		return work, err
+// cloneOpening opens a run in the user's clone: a lock keeps others out, and the record is in the worktree.
+type cloneOpening struct {
+	*Local
+	from   string // the directory that files are named from
+	given  given
+	wanted task.Task
+	before loop.State // the newest run of the task
+	dir    string     // its directory; empty: there is none
+}
+
+// keepOut implements opener.
+func (o *cloneOpening) keepOut(ctx context.Context, work *opened) (context.Context, error) {
+	if o.locked {
+		return ctx, nil
 	}
-	if err := l.complete(before, dir != "", from.settings.Review); err != nil {
-		return work, err
-	}
-	way, why, err := l.takeUp(before, dir != "", l.Plan != "" || sameWish(before, from.settings, t, l.Criteria))
+	return ctx, o.lock(work)
+}
+
+// lock takes the directory for this process.
+func (s *Seat) lock(work *opened) error {
+	unlock, err := journal.Lock(cloneTop(s.Dir))
 	if err != nil {
-		return work, err
+		return err
+	}
+	work.later(unlock)
+	return nil
+}
+
+// settle implements opener: it reads the settings and the task, finds the run or begins one, and takes the clone for it.
+func (o *cloneOpening) settle(ctx context.Context, work *opened) (b beginning, err error) {
+	if o.given, err = o.read(); err != nil {
+		return b, err
+	}
+	if o.wanted, err = o.task(ctx, o.from); err != nil {
+		return b, err
+	}
+	if o.before, o.dir, err = o.newest(o.wanted.ID); err != nil {
+		return b, err
+	}
+	if err := o.complete(o.before, o.dir != "", o.given.settings.Review); err != nil {
+		return b, err
+	}
+	way, why, err := o.takeUp(o.before, o.dir != "", o.Plan != "" || sameWish(o.before, o.given.settings, o.wanted, o.Criteria))
+	if err != nil {
+		return b, err
 	}
 	if way == loop.Nothing {
-		return work, invalid("%s", why)
+		return b, invalid("%s", why)
 	}
-	branch, fresh := "ralph/"+t.ID, way == loop.Begin && (dir != "" || l.Fresh)
-	if l.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
-		branch, fresh = l.source.plan.BranchName, way == loop.Begin && l.Fresh
+	if err := o.takeClone(ctx, work, way); err != nil {
+		return b, err
 	}
-	tree, err := git.Open(ctx, l.Dir, git.Options{
-		Env: l.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: t.ID, Join: l.Plan != "", Own: l.source.own(way != loop.Begin && !before.Settled()),
-		Fresh: fresh, Resume: way != loop.Begin, Settled: before.Settled(), Log: l.log, Secrets: l.secrets(),
-	}, branch, l.after)
+	o.log("%s: %s", way, why)
+	return o.beginning(ctx, work, way)
+}
+
+// takeClone opens the clone for the run, and settles what judges it there.
+func (o *cloneOpening) takeClone(ctx context.Context, work *opened, way loop.Way) error {
+	tree, err := o.tree(ctx, way)
 	if err != nil {
-		return work, &invalidError{err}
+		return &invalidError{err}
 	}
-	work.cleanup = append(work.cleanup, func() { _ = tree.Close() })
-	if way == loop.Begin && dir != "" && (fresh || l.Plan == "") {
-		if err := tree.Archive(ctx); err != nil {
-			l.log("archiving old failure branches: %v", err)
-		}
-	}
-	settings := from.settings
+	work.later(func() { _ = tree.Close() })
+	settings := o.given.settings
 	settings.Guardrails = slices.Clone(settings.Guardrails) // guard adds to them
 	shop := &workshop{
-		wall: settings.Timeout(), settings: settings, parent: l.Parent, host: "localhost", console: redacting{l.Out, l.redact}, clock: l.Clock, log: l.log, redact: l.redact,
-		format: l.safe(l.Format), live: l.Live, groups: l.Groups, verbose: l.verbose,
-		logs: filepath.Join(l.Dir, ".ralph"), keys: l.keys(),
+		wall: settings.Timeout(), settings: settings, parent: o.Parent, host: "localhost", console: redacting{o.Out, o.redact}, clock: o.Clock, log: o.log, redact: o.redact,
+		format: o.safe(o.Format), live: o.Live, groups: o.Groups, verbose: o.verbose,
+		logs: filepath.Join(o.Dir, ".ralph"), keys: o.keys(), scratch: o.places().scratch,
 	}
+	work.shop = shop
 	shop.ground(tree)
-	if err := l.aim(ctx, shop, t); err != nil {
-		return work, err
+	shop.judge = shop.newJudging(o.Dir)
+	if err := o.aim(ctx, shop, o.wanted); err != nil {
+		return err
 	}
 	if _, _, err := shop.agents(nil); err != nil {
-		return work, err
+		return err
 	}
-	if !l.locked {
-		unlock, err := journal.Lock(l.Dir)
-		if err != nil {
-			return work, err
-		}
-		work.cleanup = append(work.cleanup, unlock)
+	var known []loop.Shared
+	if way != loop.Begin {
+		known = o.before.Start.Shared
 	}
-	l.log("%s: %s", way, why)
-	work.shop, work.words = shop, shop.wordsFrom(ctx, from.prompts, t.Comments)
+	if shop.judge.shared, err = shop.share(ctx, known, o.Accept); err != nil {
+		return err
+	}
+	work.words = shop.wordsFrom(ctx, o.given.prompts, o.wanted.Comments)
 	if shop.plan != nil {
-		work.cleanup = append(work.cleanup, shop.plan.active.remove)
+		work.later(shop.plan.active.remove)
 	}
-	return work, l.hold(ctx, work, way, dir, t)
+	return nil
+}
+
+// tree takes the clone.
+func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error) {
+	branch, fresh := "ralph/"+o.wanted.ID, way == loop.Begin && (o.dir != "" || o.Fresh)
+	if o.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
+		branch, fresh = o.source.plan.BranchName, way == loop.Begin && o.Fresh
+	}
+	places := o.places()
+	if err := places.clear(); err != nil {
+		return nil, err
+	}
+	tree, err := git.Open(ctx, o.Dir, git.Options{
+		Env: o.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
+		Own: o.source.own(way != loop.Begin && !o.before.Settled()), Root: places.state, Scratch: places.scratch,
+		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, Log: o.log, Secrets: o.secrets(),
+	}, branch, o.after)
+	if err != nil {
+		return nil, err
+	}
+	if way == loop.Begin && o.dir != "" && (fresh || o.Plan == "") {
+		if err := tree.Archive(ctx); err != nil {
+			o.log("archiving old failure branches: %v", err)
+		}
+	}
+	return tree, nil
+}
+
+// beginning says how the run begins or goes on.
+func (o *cloneOpening) beginning(_ context.Context, work *opened, way loop.Way) (b beginning, err error) {
+	run, owner := newRun(o.Clock()), fmt.Sprintf("process %d", os.Getpid())
+	if way != loop.Begin {
+		run = filepath.Base(o.dir)
+	}
+	leave, err := o.enlist()
+	if err != nil {
+		return b, err
+	}
+	work.later(leave)
+	work.ledger = &ledger{clock: o.Clock, watch: o.watch, redact: o.redact, stored: o.stored}
+	b = beginning{way: way, dir: o.runDir(run), book: o.book}
+	given := work.shop.judge.record()
+	if way == loop.Begin {
+		b.start = work.shop.start(run, o.wanted)
+		b.start.Owner, b.start.Shared = owner, given
+		return b, nil
+	}
+	b.resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
+	if len(o.Accept) > 0 {
+		b.resume.Shared = given
+	}
+	if way == loop.Again {
+		b.resume.MaxIterations = work.shop.goal.most
+	}
+	return b, nil
 }
 
 // aim settles what judges the run, and what "done" means for it.
@@ -93,45 +178,86 @@ func (l *Local) aim(ctx context.Context, shop *workshop, t task.Task) error {
 	return shop.settle(t, l.Criteria, l.trusted(t))
 }
 
-// hold records the beginning and puts the worktree where the run stands.
-func (l *Local) hold(ctx context.Context, work *opened, way loop.Way, dir string, t task.Task) error {
-	shop := work.shop
-	run := newRun(l.Clock())
-	if way != loop.Begin {
-		run = filepath.Base(dir)
-	}
-	shop.dir = filepath.Join(l.Dir, ".ralph", "runs", run)
-	book, err := l.book(shop.dir)
+// places are the directories of ours for a clone, outside of it where an agent has no business.
+type places struct {
+	state   string // what outlives a process: how the run's own repository stands
+	scratch string // what does not: checkouts, homes
+}
+
+// places finds them. Where the user has no such directories, or they lie in the clone, they are in its .git.
+func (s *Seat) places() places {
+	dir, err := filepath.EvalSymlinks(s.Dir)
 	if err != nil {
-		return err
+		dir = s.Dir
 	}
-	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
-	leave, err := l.enlist()
-	if err != nil {
-		return err
+	sum := sha256.Sum256([]byte(dir))
+	name := filepath.Join("ralph", "clones", hex.EncodeToString(sum[:8]))
+	own := filepath.Join(gitDir(dir), "ralph", "own")
+	p := places{own, filepath.Join(own, "scratch")}
+	if state, err := stateDir(runtime.GOOS, s.Parent); err == nil && !liesIn(dir, state) {
+		p.state = filepath.Join(state, name)
 	}
-	work.cleanup = append(work.cleanup, leave)
-	work.ledger = &ledger{journal: book, tree: shop.tree, clock: l.Clock, watch: l.watch, redact: l.redact, stored: l.stored}
-	record := loop.Record{Type: loop.Started, At: l.Clock(), Start: shop.start(run, t)}
-	if way == loop.Begin {
-		record.Start.Owner = fmt.Sprintf("process %d", os.Getpid())
-	} else {
-		if err := shop.tree.UseBase(ctx, book.State().Start.Base); err != nil {
-			return &invalidError{err}
+	if cache := userCacheDir(runtime.GOOS, s.Parent); cache != "" && !liesIn(dir, cache) {
+		p.scratch = filepath.Join(cache, name)
+	}
+	return p
+}
+
+// liesIn reports whether a path lies in a directory.
+func liesIn(dir, path string) bool {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
+}
+
+// gitDir is where a working tree's repository is; of one that is linked to another's, its own part of that.
+func gitDir(top string) string {
+	git := filepath.Join(top, ".git")
+	text, err := readSome(git)
+	if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); err == nil && ok {
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(top, to)
 		}
-		record = loop.Record{Type: loop.Resumed, At: l.Clock(), Resume: &loop.Resume{
-			Owner: fmt.Sprintf("process %d", os.Getpid()), Retry: way == loop.Again,
-		}}
-		if way == loop.Again {
-			record.Resume.MaxIterations = shop.goal.most
+		return filepath.Clean(to)
+	}
+	return git
+}
+
+// clear removes what a process that died has left, and makes the place for this one. Whoever calls it keeps others out of the clone.
+func (p places) clear() error {
+	if err := clearAll(p.scratch); err != nil {
+		return fmt.Errorf("removing what an earlier run has left in %s: %w", p.scratch, err)
+	}
+	if err := errors.Join(os.MkdirAll(p.scratch, 0o700), os.MkdirAll(p.state, 0o700)); err != nil {
+		return fmt.Errorf("making a place for the run: %w", err)
+	}
+	return nil
+}
+
+// clearAll removes a directory of ours, also where a build has closed directories in it.
+func clearAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// cloneTop is the top of the working tree that a directory is in, or the directory itself outside of one.
+func cloneTop(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if exists(filepath.Join(at, ".git")) {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
 		}
 	}
-	if err := shop.tree.Start(ctx); err != nil {
-		return &invalidError{err}
-	}
-	if shop.plan != nil {
-		return shop.plan.begin(ctx, work.ledger, record)
-	}
-	_, err = work.ledger.Append(ctx, record)
-	return err
 }

@@ -73,8 +73,19 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	w.purse.tellLimits(&coder.options, reviewer)
 	w.purse.warn()
 	coder.purse = w.purse
-	if _, err := w.enclose(hard); err != nil {
+	box, err := w.enclose(hard)
+	if err != nil {
 		return interrupted, err
+	}
+	if w.judge != nil {
+		if err := w.judge.open(hard, box, l.State().Head()); err != nil {
+			return interrupted, err
+		}
+		defer func() {
+			if err := w.judge.close(); err != nil {
+				w.log("warning: %v", err)
+			}
+		}()
 	}
 	if coder.options.Hooks, err = w.hooks(coder.options.Command); err != nil {
 		return interrupted, err

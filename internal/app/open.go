@@ -17,49 +17,39 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/prompt"
-	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
-
-// opened is a run that this process holds.
-type opened struct {
-	shop      *workshop
-	ledger    *ledger
-	words     prompt.Writer
-	publisher *publisher
-	view      func(loop.State) report.View
-	pulse     *pulse // of its lease; nil: nobody else can want it
-	cleanup   []func()
-}
-
-func (o *opened) close() {
-	o.shop.unbox()
-	for i := len(o.cleanup) - 1; i >= 0; i-- {
-		o.cleanup[i]()
-	}
-}
 
 // heldError is a run that somebody else works on, or one with nothing left to do: the request comes to nothing, and says so.
 type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason }
 
+// jobOpening opens the run of a job: its lease keeps others out, its checkout is made of the remote, and its record is there.
+type jobOpening struct {
+	*Action
+	request event.Request
+	wanted  *wish
+	root    string // the directory that everything of this job lies in
+}
+
 // open takes the task's lease, makes the checkout, and finds the run or begins one. But for the lease nothing has been written anywhere
 // until then, so a mistake in the settings costs nothing. The run goes on in the context that comes back, which ends when somebody asks
 // the run to stop.
 func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) (running context.Context, work *opened, err error) {
-	work = &opened{}
-	defer func() {
-		if err != nil {
-			work.close()
-		}
-	}()
-	running, root, err := a.lease(ctx, work, wanted.ID)
-	if err != nil {
+	running, work, err = openRun(ctx, &jobOpening{Action: a, request: request, wanted: wanted})
+	if err = a.stopped(running, work, err); err != nil {
+		work.close()
 		return running, work, err
 	}
-	return running, work, a.stopped(running, work, a.furnish(running, work, request, wanted, root))
+	work.ledger.watch = work.publisher.watch
+	return running, work, nil
+}
+
+// keepOut implements opener: it takes the task's lease.
+func (o *jobOpening) keepOut(ctx context.Context, work *opened) (running context.Context, err error) {
+	running, o.root, err = o.lease(ctx, work, o.wanted.ID)
+	return running, err
 }
 
 // stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it up.
@@ -90,51 +80,51 @@ func (a *Action) lease(ctx context.Context, work *opened, id string) (running co
 	return running, root, err
 }
 
-// furnish makes the checkout of a task that we hold, and finds the run or begins one.
-func (a *Action) furnish(ctx context.Context, work *opened, request event.Request, wanted *wish, root string) error {
-	branch, err := a.branch(ctx, *wanted)
+// settle implements opener: it makes the checkout, and finds the run or begins one.
+func (o *jobOpening) settle(ctx context.Context, work *opened) (b beginning, err error) {
+	branch, err := o.branch(ctx, *o.wanted)
 	if err != nil {
-		return err
+		return b, err
 	}
-	if err := a.bench(ctx, work, request, wanted.ID, branch, root); err != nil {
-		return err
+	if err := o.bench(ctx, work, o.request, o.wanted.ID, branch, o.root); err != nil {
+		return b, err
 	}
 	shop := work.shop
-	if wanted.ID == promptFileTask {
-		if wanted.Task, err = a.promptFile(ctx, shop.tree, request); err != nil {
-			return err
+	if o.wanted.ID == promptFileTask {
+		if o.wanted.Task, err = o.promptFile(ctx, shop.tree, o.request); err != nil {
+			return b, err
 		}
 	}
-	before, err := a.before(ctx, shop.tree)
+	before, err := o.before(ctx, shop.tree)
 	if err != nil {
-		return err
+		return b, err
 	}
-	if shop.brings, err = a.brings(ctx, shop.tree, wanted, before); err != nil {
-		return err
+	if shop.brings, err = o.brings(ctx, shop.tree, o.wanted, before); err != nil {
+		return b, err
 	}
-	if err := a.settings(ctx, shop); err != nil {
-		return err
+	if err := o.settings(ctx, shop); err != nil {
+		return b, err
 	}
-	way, err := a.way(ctx, shop, request, wanted, before)
+	way, err := o.way(ctx, shop, o.request, o.wanted, before)
 	if err != nil {
-		return err
+		return b, err
 	}
-	if plan := a.planOf(request, wanted, before, way); plan != nil {
+	if plan := o.planOf(o.request, o.wanted, before, way); plan != nil {
 		err = shop.usePlan(*plan)
 	} else {
-		err = shop.settle(wanted.Task, nil, wanted.Issue == 0) // an issue may be a stranger's
+		err = shop.settle(o.wanted.Task, nil, o.wanted.Issue == 0) // an issue may be a stranger's
 	}
 	if err != nil {
-		return err
+		return b, err
 	}
 	own, err := promptsOf(ctx, shop.tree, shop.tree.Base())
 	if err != nil {
-		return err
+		return b, err
 	}
 	shop.wall = shop.settings.Timeout()
-	a.gate(shop)
-	work.words = shop.wordsFrom(ctx, own, wanted.Comments)
-	return a.take(ctx, work, request, *wanted, before, way, root)
+	o.gate(shop)
+	work.words = shop.wordsFrom(ctx, own, o.wanted.Comments)
+	return o.take(ctx, work, before, way)
 }
 
 // bench makes the checkout and who works in it.
@@ -154,6 +144,8 @@ func (a *Action) bench(ctx context.Context, work *opened, request event.Request,
 		return err
 	}
 	shop.ground(tree)
+	shop.scratch = root
+	shop.judge = shop.newJudging(a.Env.Repository)
 	work.shop = shop
 	work.cleanup = append(work.cleanup, func() { a.warn("closing the checkout", tree.Close()) })
 	return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -54,11 +53,11 @@ func (p *Plans) Derive(ctx context.Context, d Derivation) (Derived, error) {
 		return Derived{}, err
 	}
 	defer root.Close()
-	unlock, err := journal.Lock(p.Dir) // a run must not lose its plan
-	if err != nil {
+	held := &opened{}
+	defer held.close()
+	if err := p.lock(held); err != nil { // a run must not lose its plan
 		return Derived{}, err
 	}
-	defer unlock()
 	wish, err := p.wish(ctx, root, from, d)
 	if err != nil {
 		return Derived{}, err

@@ -37,26 +37,15 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 		p.PromptFile = filepath.Join(p.Dir, p.PromptFile)
 	}
 	p.Dir = nearest(p.Dir)
-	settings, err := p.settings()
-	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
-	shop, err := p.shop(ctx, settings)
-	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
-	base, err := p.base()
-	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
 	if p.DryRun {
-		return loop.Result{Outcome: loop.Done}, p.plan(shop, base)
+		return p.preview(ctx)
 	}
-	work, err := p.open(ctx, shop, base)
+	_, work, err := openRun(ctx, &promptOpening{Prompted: p})
 	defer work.close()
 	if err != nil {
 		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
 	}
+	shop := work.shop
 	words := prompt.Plain{Base: p.base, Writer: shop.words(nil)}
 	result := drive(ctx, hard, shop, work.ledger, words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
@@ -181,61 +170,72 @@ func commandLine(c coder) (string, error) {
 	return config.Redact(a.CommandLine()), nil
 }
 
-// open takes the lock, finds the run to go on with or begins one, and records it.
-func (p *Prompted) open(ctx context.Context, shop *workshop, base string) (*opened, error) {
-	work := &opened{shop: shop}
-	unlock, err := journal.Lock(p.Dir)
+// promptOpening opens a run of a prompt in a directory as it lies there.
+type promptOpening struct{ *Prompted }
+
+// keepOut implements opener.
+func (o *promptOpening) keepOut(ctx context.Context, work *opened) (context.Context, error) {
+	return ctx, o.lock(work)
+}
+
+// settle implements opener: it reads the settings and the prompt, and finds the run to go on with or begins one.
+func (o *promptOpening) settle(ctx context.Context, work *opened) (b beginning, err error) {
+	settings, err := o.settings()
 	if err != nil {
-		return work, err
+		return b, err
 	}
-	work.cleanup = append(work.cleanup, unlock)
-	id, title := p.name()
-	before, dir, err := p.newest(id)
+	if work.shop, err = o.shop(ctx, settings); err != nil {
+		return b, err
+	}
+	base, err := o.base()
 	if err != nil {
-		return work, err
+		return b, err
 	}
-	way, why, err := p.takeUp(before, dir != "", before.Start.Spec == spec(base))
+	id, title := o.name()
+	before, dir, err := o.newest(id)
 	if err != nil {
-		return work, err
+		return b, err
 	}
-	if way == loop.Nothing {
-		return work, invalid("%s", why)
+	way, why, err := o.takeUp(before, dir != "", before.Start.Spec == spec(base))
+	if err != nil {
+		return b, err
 	}
-	run := newRun(p.Clock())
+	run := newRun(o.Clock())
 	switch {
+	case way == loop.Nothing:
+		return b, invalid("%s", why)
 	case way != loop.Begin:
 		run = filepath.Base(dir)
-		p.log("%s: %s", way, why)
-	case p.Resume:
-		p.log("%s: there is no run of this prompt to go on with", way)
+		o.log("%s: %s", way, why)
+	case o.Resume:
+		o.log("%s: there is no run of this prompt to go on with", way)
 	}
-	shop.dir = filepath.Join(p.Dir, ".ralph", "runs", run)
-	book, err := p.book(shop.dir)
+	leave, err := o.enlist()
 	if err != nil {
-		return work, err
+		return b, err
 	}
-	book.Forget()
-	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
-	leave, err := p.enlist()
-	if err != nil {
-		return work, err
+	work.later(leave)
+	work.ledger = &ledger{clock: o.Clock, redact: o.redact}
+	most, owner := work.shop.settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
+	b = beginning{way: way, dir: o.runDir(run), book: o.forgetful}
+	b.start = &loop.Start{
+		Run: run, Task: id, Title: title, Spec: spec(base), Agent: filepath.Base(work.shop.settings.Agent.Command), Owner: owner,
+		Checks: commandLines(work.shop.settings.Guardrails), MaxIterations: capped(most), Review: work.shop.settings.Review, Base: work.shop.base,
 	}
-	work.cleanup = append(work.cleanup, leave)
-	work.ledger = &ledger{journal: book, clock: p.Clock, redact: p.redact}
-	most := shop.settings.Iterations(config.PromptIterations)
-	owner := fmt.Sprintf("process %d", os.Getpid())
-	record := loop.Record{Type: loop.Started, At: p.Clock(), Start: &loop.Start{
-		Run: run, Task: id, Title: title, Spec: spec(base), Agent: filepath.Base(shop.settings.Agent.Command), Owner: owner,
-		Checks: commandLines(shop.settings.Guardrails), MaxIterations: capped(most), Review: shop.settings.Review, Base: shop.base,
-	}}
-	if way != loop.Begin {
-		record = loop.Record{Type: loop.Resumed, At: p.Clock(), Resume: &loop.Resume{Owner: owner, Retry: way == loop.Again}}
-		if way == loop.Again {
-			record.Resume.MaxIterations = most
-		}
+	b.resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
+	if way == loop.Again {
+		b.resume.MaxIterations = most
 	}
-	_, err = work.ledger.Append(ctx, record)
-	return work, err
+	return b, nil
+}
+
+// forgetful opens a journal whose text nobody will ask for.
+func (p *Prompted) forgetful(dir string) (*journal.Journal, error) {
+	book, err := p.book(dir)
+	if err == nil {
+		book.Forget()
+	}
+	return book, err
 }
 
 // snapshots lets a reviewer look at a run that commits nothing (C14).
@@ -306,6 +306,23 @@ func (p *Prompted) finish(ctx context.Context, shop *workshop, result loop.Resul
 	return err
 }
 
+// preview says what a run would do, and does nothing (S1-149).
+func (p *Prompted) preview(ctx context.Context) (loop.Result, error) {
+	settings, err := p.settings()
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	shop, err := p.shop(ctx, settings)
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	base, err := p.base()
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	return loop.Result{Outcome: loop.Done}, p.plan(shop, base)
+}
+
 // plan says what a run would do (S1-149).
 func (p *Prompted) plan(shop *workshop, base string) error {
 	c, _, err := shop.agents(nil)
@@ -348,6 +365,12 @@ func (d directory) Dir() string { return string(d) }
 
 // Env implements place.
 func (directory) Env() []string { return nil }
+
+// Prepare implements check.Tree: the checks run in the directory as the turn has left it.
+func (directory) Prepare(context.Context, check.At, bool) (*loop.Verdict, error) { return nil, nil }
+
+// Explain implements check.Tree.
+func (directory) Explain(context.Context, check.At, *loop.Verdict) error { return nil }
 
 // Clean implements check.Tree: nobody knows what is tracked here.
 func (directory) Clean(context.Context) ([]string, error) { return nil, nil }

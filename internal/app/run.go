@@ -28,6 +28,8 @@ type Local struct {
 	Plan  string // the directory of a plan
 	// Criteria are those of the flags; nil: none.
 	Criteria *task.Completion
+	// Accept names paths, shared with the checks, whose changes in the run are accepted; "all" names every one.
+	Accept []string
 
 	after  string            // the branch or commit that the run begins from; empty: where the clone stands
 	locked bool              // whoever runs a list of tasks holds the lock
@@ -47,15 +49,8 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
-	given, err := l.read()
-	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
-	wanted, err := l.task(ctx, from)
-	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
-	work, err := l.open(ctx, given, wanted)
+	_, work, err := openRun(ctx, &cloneOpening{Local: l, from: from})
+	defer work.close()
 	if all := new(completeError); errors.As(err, &all) {
 		l.log("%s", all.reason)
 		return loop.Result{Outcome: loop.Done, Reason: all.reason}, nil
@@ -63,7 +58,6 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil {
 		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
 	}
-	defer work.close()
 
 	result := drive(ctx, hard, work.shop, work.ledger, work.words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -54,7 +55,7 @@ func (w *workshop) sandboxOptions() (sandbox.Options, error) {
 	set := w.settings
 	o := sandbox.Options{
 		Mode: set.Sandbox, Dir: w.place.Dir(), Home: w.home, As: w.as, Parent: w.parent, Readable: []string{w.logs}, Network: set.SandboxNetwork,
-		Image: proc.Value(w.parent, config.SandboxImage), Hooks: !w.hurried, Log: w.log,
+		Image: proc.Value(w.parent, config.SandboxImage), Hooks: !w.hurried, Log: w.log, Scratch: w.scratch,
 	}
 	if program, err := os.Executable(); err == nil { // the agent's hooks call it
 		o.Readable = append(o.Readable, program)
@@ -84,7 +85,10 @@ func (w *workshop) sandboxOptions() (sandbox.Options, error) {
 			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: w.parent}))
 		}
 	}
-	if cache := userCache(w.parent, o.Home); cache != "" && !w.hurried { // a job's machine is thrown away
+	if w.judge != nil {
+		o.Judge, o.Objects = w.judge.dir, w.tree.ObjectDirs()
+	}
+	if cache := userCacheDir(runtime.GOOS, w.parent); cache != "" && !w.hurried { // a job's machine is thrown away
 		sum := sha256.Sum256([]byte(o.Dir))
 		o.Cache = filepath.Join(cache, "ralph", "boxes", hex.EncodeToString(sum[:8]))
 	}
@@ -100,13 +104,17 @@ func (w *workshop) marker() []string {
 	return nil
 }
 
-// userCache is where a user's caches are; empty when that cannot be told.
-func userCache(parent []string, home string) string {
-	if dir := proc.Value(parent, "XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+// userCacheDir is where a system's programs keep what they can make again, by the environment; empty when that cannot be told.
+func userCacheDir(system string, env []string) string {
+	if dir := proc.Value(env, "XDG_CACHE_HOME"); filepath.IsAbs(dir) && system != "windows" {
 		return dir
 	}
-	if filepath.IsAbs(home) && home != "/" {
-		return filepath.Join(home, ".cache")
+	dirs, ok := map[string][2]string{"darwin": {"HOME", "Library/Caches"}, "windows": {"LOCALAPPDATA", ""}}[system]
+	if !ok {
+		dirs = [2]string{"HOME", ".cache"}
+	}
+	if home := proc.Value(env, dirs[0]); filepath.IsAbs(home) && home != "/" {
+		return filepath.Join(home, filepath.FromSlash(dirs[1]))
 	}
 	return ""
 }

@@ -44,13 +44,13 @@ func init() {
 		if err := below.Start(); err != nil {
 			panic(err)
 		}
-		for !exists("stray") {
+		for !fileExists("stray") {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
 	_ = os.WriteFile(filepath.Join(dir, "child"), []byte(strconv.Itoa(os.Getpid())), 0o600)
 	if how == "short" { // until somebody lets it go
-		for !exists(filepath.Join(dir, "go")) {
+		for !fileExists(filepath.Join(dir, "go")) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		_ = os.WriteFile(filepath.Join(dir, "finished"), nil, 0o600)
@@ -60,7 +60,7 @@ func init() {
 	time.Sleep(time.Hour)
 }
 
-func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+func fileExists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // awhile bounds what should take no time at all; it is only there so that a hanging test ends.
 const awhile = 30 * time.Second
@@ -162,7 +162,7 @@ func (w *watched) wait(what string, until func() bool) {
 
 func (w *watched) waitFile(name string) {
 	w.t.Helper()
-	w.wait(name, func() bool { return exists(filepath.Join(w.Dir, name)) })
+	w.wait(name, func() bool { return fileExists(filepath.Join(w.Dir, name)) })
 }
 
 func (w *watched) waitLog(part string) {

@@ -90,35 +90,36 @@ func ofPlan(r event.Request, before past, same bool) event.Request {
 	return r
 }
 
-// take opens the run's journal and takes its lease.
-func (a *Action) take(ctx context.Context, work *opened, request event.Request, wanted wish, before past, way loop.Way, root string) error {
+// take readies the run's record, and how it is shown.
+func (o *jobOpening) take(ctx context.Context, work *opened, before past, way loop.Way) (b beginning, err error) {
 	shop, run := work.shop, before.state.Start.Run
 	if way == loop.Begin {
-		run = newRun(a.Clock())
+		run = newRun(o.Clock())
 	}
-	shop.dir = filepath.Join(root, "runs", run)
 	work.pulse.of(run)
-	if a.wall > 0 {
-		shop.wall = a.wall
+	if o.wall > 0 {
+		shop.wall = o.wall
 	}
-	shop.reports = a.reportDir(run)
-	book, err := a.book(shop, way, before.raw)
-	if err != nil {
-		return err
-	}
-	work.cleanup = append(work.cleanup, func() { _ = book.Close() })
+	shop.reports = o.reportDir(run)
 	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
 	if _, _, err := shop.agents(nil); err != nil && !inTree(shop.settings.Agent.Command) && !inTree(shop.settings.Reviewer.Command) {
-		return err
+		return b, err
 	}
-	work.ledger = &ledger{journal: book, tree: shop.tree, clock: a.Clock, pulse: work.pulse, remote: !a.Inputs.DryRun, token: a.hub.Token, redact: a.redact, stored: a.stored}
-	work.view = a.viewOn(ctx, shop, request.Event)
-	work.publisher = a.publisher(work, request.Event)
-	if err := a.hold(ctx, work, way, run, request, wanted, before.state); err != nil {
-		return err
+	work.ledger = &ledger{clock: o.Clock, pulse: work.pulse, remote: !o.Inputs.DryRun, token: o.hub.Token, redact: o.redact, stored: o.stored}
+	work.view = o.viewOn(ctx, shop, o.request.Event)
+	work.publisher = o.publisher(work, o.request.Event)
+	b = beginning{way: way, dir: filepath.Join(o.root, "runs", run), book: journal.Open, hold: func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
+	if way != loop.Begin {
+		b.book = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
+		b.resume = o.resume(work, way, o.request, *o.wanted)
+		return b, nil
 	}
-	work.ledger.watch = work.publisher.watch
-	return nil
+	b.start = shop.start(run, o.wanted.Task)
+	b.start.Owner, b.start.RunURL = o.owner(), o.Env.RunURL()
+	if spent := before.state.OnIssue(); spent != (loop.Usage{}) {
+		b.start.Earlier = &spent
+	}
+	return b, nil
 }
 
 func (a *Action) publisher(work *opened, ev event.Event) *publisher {
@@ -145,28 +146,8 @@ func inTree(command string) bool { return strings.Contains(command, "/") && !fil
 
 func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
 
-func (a *Action) book(shop *workshop, way loop.Way, raw []byte) (*journal.Journal, error) {
-	if way == loop.Begin {
-		return journal.Open(shop.dir)
-	}
-	return journal.Import(shop.dir, raw)
-}
-
-// hold records the beginning, which takes the lease, and puts the worktree where the run stands.
-func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run string, request event.Request, wanted wish, earlier loop.State) error {
-	shop := work.shop
-	record := loop.Record{Type: loop.Started, At: a.Clock(), Start: shop.start(run, wanted.Task)}
-	if way == loop.Begin {
-		record.Start.Owner, record.Start.RunURL = a.owner(), a.Env.RunURL()
-		if spent := earlier.OnIssue(); spent != (loop.Usage{}) {
-			record.Start.Earlier = &spent
-		}
-	} else {
-		if err := shop.tree.UseBase(ctx, work.ledger.State().Start.Base); err != nil {
-			return &invalidError{err}
-		}
-		record = loop.Record{Type: loop.Resumed, At: a.Clock(), Resume: a.resume(work, way, request, wanted)}
-	}
+// hold records the beginning where others see it, which holds the run against them, and puts the worktree where the run stands.
+func (o *jobOpening) hold(ctx context.Context, work *opened, record loop.Record) error {
 	if err := work.ledger.hold(ctx, record); err != nil {
 		var taken *git.TakenError
 		if errors.As(err, &taken) {
@@ -174,16 +155,16 @@ func (a *Action) hold(ctx context.Context, work *opened, way loop.Way, run strin
 		}
 		return err
 	}
-	if err := shop.tree.Start(ctx); err != nil {
+	if err := work.shop.tree.Start(ctx); err != nil {
 		return err
 	}
-	if err := shop.lay(ctx, work.ledger); err != nil {
+	if err := work.shop.lay(ctx, work.ledger); err != nil {
 		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
 		if Invalid(err) {
 			end.Outcome = loop.Invalid
 		}
-		_, ended := work.ledger.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: end}) // gives the lease back
-		a.warn("ending the run", ended)
+		_, ended := work.ledger.Append(ctx, loop.Record{Type: loop.Ended, At: o.Clock(), End: end}) // gives the lease back
+		o.warn("ending the run", ended)
 		return err
 	}
 	return nil

@@ -39,7 +39,7 @@ func TestWorkingDirectory(t *testing.T) {
 	}
 	var inside, top int
 	for line := range strings.Lines(w.file("where")) {
-		if strings.HasSuffix(line, "/work/web\n") {
+		if strings.HasSuffix(line, "/work/web\n") || strings.HasSuffix(line, "/judge/demo/web\n") {
 			inside++
 		} else { // the reviewer, in a checkout of its own
 			top++

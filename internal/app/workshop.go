@@ -35,7 +35,9 @@ const (
 
 // workshop is what a run works with, whichever coat it wears: the tree, the user that agent and checks run as, and the settings.
 type workshop struct {
-	place    place     // where agent and checks work
+	place    place     // where the agent works
+	judge    *judging  // where the checks run; nil: where the agent works
+	scratch  string    // a directory of ours for what nobody needs after the run; empty: one for temporary files
 	tree     *git.Tree // the same, as git sees it; nil when the run commits nothing
 	commits  loop.Tree // what each iteration's commit is made by
 	copies   copies    // what a reviewer looks at
@@ -74,9 +76,10 @@ type workshop struct {
 
 // place is where a run works: a git tree, or for a prompt alone a directory.
 type place interface {
-	check.Tree
 	Dir() string
 	Env() []string // what processes there need to know of it
+	// Restore puts back what something other than a turn has changed there.
+	Restore(ctx context.Context) error
 }
 
 // wording says what the agent and the reviewer are told.
@@ -148,6 +151,9 @@ func (w *workshop) judged() error {
 }
 
 func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
+	if e, ok := o.Box.(entry); ok {
+		e.shop.judge.admit(false)
+	}
 	o, err := boxed(ctx, o)
 	if err != nil {
 		return loop.Turn{}, err

@@ -44,10 +44,15 @@ type At struct {
 
 // Tree is the checkout the checks run in.
 type Tree interface {
+	// Prepare makes it what is judged, before the first check that runs something there. fresh says that nothing of earlier checks is to be
+	// there: what passes decides. The verdict is why nothing can be judged there; nil: it can.
+	Prepare(ctx context.Context, at At, fresh bool) (*loop.Verdict, error)
 	// Clean names tracked files that differ from the commit.
 	Clean(ctx context.Context) (dirty []string, err error)
 	// Restore puts them back, and removes what the check left that is neither committed nor ignored.
 	Restore(ctx context.Context) error
+	// Explain adds to a failed verdict what of its cause lies outside of the tree: a file that is in no commit. It changes Reason and Tell.
+	Explain(ctx context.Context, at At, v *loop.Verdict) error
 }
 
 // List is the checks of a run, in the order they run.
@@ -64,33 +69,100 @@ type List struct {
 
 // Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
 func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
-	at := At{State: s, Iteration: *s.Last()}
-	var verdicts []loop.Verdict
-	blocked := ""
+	j := round{List: l, at: At{State: s, Iteration: *s.Last()}}
 	for _, c := range l.Checks {
 		if l.Stopping != nil && l.Stopping() {
 			return nil, context.Canceled
 		}
-		at.So = slices.Clip(verdicts)
-		v, err := l.one(ctx, c, at, blocked)
-		if err != nil {
+		if err := j.next(ctx, c); err != nil {
 			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)
 		}
 		if ctx.Err() != nil {
-			return verdicts, nil
+			break
 		}
-		if v.Skipped == "" && v.Blocks() && blocked == "" {
-			blocked = v.Check
-		}
-		l.tell(c, v)
-		verdicts = append(verdicts, v)
 	}
-	return verdicts, nil
+	return j.at.So, nil
+}
+
+// round is a list on its way through one iteration.
+type round struct {
+	List
+	at       At
+	blocked  string // the first hard check that failed
+	prepared bool   // the tree is what is judged
+	unfit    string // why nothing can run in the tree
+}
+
+// next asks one check.
+func (j *round) next(ctx context.Context, c Check) error {
+	v, run := j.need(c)
+	if !run {
+		j.add(c, v)
+		return nil
+	}
+	if !onlooks(c) {
+		if err := j.prepare(ctx, c); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if j.unfit != "" {
+			v.Skipped = j.unfit + " failed"
+			j.add(c, v)
+			return nil
+		}
+	}
+	if command, ok := c.(*Command); ok {
+		j.Log("Running guardrail: %s", command.Line)
+	}
+	v, err := j.run(ctx, c, j.at)
+	if _, is := c.(Quiet); is && v.Pass {
+		return err
+	}
+	if err == nil && ctx.Err() == nil {
+		j.add(c, v)
+	}
+	return err
+}
+
+func (j *round) add(c Check, v loop.Verdict) {
+	if v.Skipped == "" && v.Blocks() && j.blocked == "" {
+		j.blocked = v.Check
+	}
+	j.tell(c, v)
+	j.at.So = append(slices.Clip(j.at.So), v)
+}
+
+// prepare makes the tree what is judged, once. What keeps it from that is a verdict of its own.
+func (j *round) prepare(ctx context.Context, c Check) error {
+	if j.prepared {
+		return nil
+	}
+	j.prepared = true
+	began := j.Clock()
+	v, err := j.Tree.Prepare(ctx, j.at, j.at.Iteration.Claimed())
+	if err != nil || v == nil || ctx.Err() != nil {
+		return err
+	}
+	v.Duration, v.Severity = j.Clock().Sub(began), loop.Hard
+	if j.at.Iteration.Commit != nil {
+		v.Tree = j.at.Iteration.Commit.Tree
+	}
+	if v.Hash == "" {
+		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
+	}
+	if err := j.Tree.Explain(ctx, j.at, v); err != nil {
+		return err
+	}
+	j.unfit = v.Check
+	j.add(nil, *v)
+	return nil
 }
 
 // Baseline runs the command checks alone, on the commit that the run begins from (B-24).
 func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	var verdicts []loop.Verdict
+	if _, err := l.Tree.Prepare(ctx, At{State: s}, false); err != nil {
+		return nil, err
+	}
 	for _, c := range l.Checks {
 		if _, isCommand := c.(*Command); !isCommand {
 			continue
@@ -106,19 +178,17 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 	return verdicts, ctx.Err()
 }
 
-func (l List) one(ctx context.Context, c Check, at At, blocked string) (loop.Verdict, error) {
-	if why := missing(c.Needs(), at, blocked); why != "" {
-		return loop.Verdict{Check: c.Name(), Severity: c.Severity(), Skipped: why, Tree: at.Iteration.Commit.Tree}, nil
+// need says whether a check is worth running now; if not, v says why it is skipped.
+func (j *round) need(c Check) (v loop.Verdict, run bool) {
+	v = loop.Verdict{Check: c.Name(), Severity: c.Severity(), Tree: j.at.Iteration.Commit.Tree}
+	if v.Skipped = missing(c.Needs(), j.at, j.blocked); v.Skipped != "" {
+		return v, false
 	}
 	if w, ok := c.(Waiter); ok {
-		if why := w.Waits(at); why != "" {
-			return loop.Verdict{Check: c.Name(), Severity: c.Severity(), Skipped: why, Later: true, Tree: at.Iteration.Commit.Tree}, nil
-		}
+		v.Skipped = w.Waits(j.at)
+		v.Later = v.Skipped != ""
 	}
-	if command, ok := c.(*Command); ok {
-		l.Log("Running guardrail: %s", command.Line)
-	}
-	return l.run(ctx, c, at)
+	return v, v.Skipped == ""
 }
 
 func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
@@ -131,7 +201,7 @@ func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	if at.Iteration.Commit != nil {
 		v.Tree = at.Iteration.Commit.Tree
 	}
-	if _, looks := c.(onlooker); !looks {
+	if !onlooks(c) {
 		if err := l.settle(ctx, &v); err != nil {
 			return v, err
 		}
@@ -139,11 +209,25 @@ func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	if !v.Pass && v.Hash == "" {
 		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
 	}
+	if !onlooks(c) && !v.Pass && ctx.Err() == nil && at.Iteration.Commit != nil {
+		if err := l.Tree.Explain(ctx, at, &v); err != nil {
+			return v, err
+		}
+	}
 	return v, nil
 }
 
+// Quiet is a check that is heard of only when it has something to say, and that starts nothing in the tree.
+type Quiet interface{ Quiet() }
+
 // onlooker is a check that starts nothing in the tree, which is therefore as it was.
 type onlooker interface{ onlooks() }
+
+func onlooks(c Check) bool {
+	_, looks := c.(onlooker)
+	_, quiet := c.(Quiet)
+	return looks || quiet
+}
 
 func (Turn) onlooks()        {}
 func (Claim) onlooks()       {}
@@ -152,6 +236,7 @@ func (*Protected) onlooks()  {}
 func (*Edited) onlooks()     {}
 func (*Weakened) onlooks()   {}
 func (*Unfinished) onlooks() {}
+func (*Review) onlooks()     {} // it has a checkout of its own
 
 // settle makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged something else.
 func (l List) settle(ctx context.Context, v *loop.Verdict) error {
@@ -186,7 +271,7 @@ func missing(n Need, at At, blocked string) string {
 
 // tell says what came of a check: of a command, its exit code and what its failure does to the next prompt (S1-94).
 func (l List) tell(c Check, v loop.Verdict) {
-	if _, ok := c.(*Command); !ok || v.Skipped != "" {
+	if _, ok := c.(*Command); c == nil || !ok || v.Skipped != "" {
 		l.Log("check %s: %s", v.Check, describe(v))
 		return
 	}

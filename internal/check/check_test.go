@@ -19,10 +19,22 @@ import (
 type tree struct {
 	dirty    []string
 	restored int
+	prepared int
+	fresh    bool
+	unfit    *loop.Verdict
+	why      string
 }
 
+func (t *tree) Prepare(_ context.Context, _ At, fresh bool) (*loop.Verdict, error) {
+	t.prepared, t.fresh = t.prepared+1, fresh
+	return t.unfit, nil
+}
 func (t *tree) Clean(context.Context) ([]string, error) { return t.dirty, nil }
 func (t *tree) Restore(context.Context) error           { t.restored++; return nil }
+func (t *tree) Explain(_ context.Context, _ At, v *loop.Verdict) error {
+	v.Tell += t.why
+	return nil
+}
 
 // checkout is a reviewer's copy.
 type checkout struct {

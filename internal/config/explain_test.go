@@ -97,9 +97,11 @@ const explainedJSONC = `{
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default
   "setup": "", // default
+  "setupInputs": [], // default
   "environment": [] // default
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
+  // judge is not set: without a setup, the checks are given the directories in which dependencies are installed
 }
 `
 
@@ -156,7 +158,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 44 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 45 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

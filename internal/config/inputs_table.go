@@ -65,7 +65,7 @@ var InputTable = []Input{
 	{Name: "gemini_api_key", kind: secret, Description: "API key for gemini."},
 	{Name: "checks", Description: "Commands that judge the work, one a line, in their order. Default: the guardrails of " +
 		".ralph/settings.json, else what the repository shows (make test, npm test, go test, ...)."},
-	{Name: "setup", Description: "Command that runs once before the checks run on the base commit, such as npm ci."},
+	{Name: "setup", Description: "Command that makes a fresh checkout ready for the checks, such as npm ci."},
 	{Name: "max_iterations", kind: number, min: 1, max: mostIterations, Description: "How many iterations a run may take. Default: 5 for an issue."},
 	{Name: "timeout_minutes", kind: number, min: 1, max: mostMinutes,
 		Description: "How many minutes a run may take; keep it below the job's timeout-minutes. Default: 60."},

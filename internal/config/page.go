@@ -16,6 +16,7 @@ var unset = []struct{ key, note string }{
 	{"review", "true for an issue, a task or a plan, false for a prompt"},
 	{"timeoutMinutes", "60 for an issue, a task or a plan, no limit for a prompt"},
 	{"scm", "nothing runs"},
+	{"judge", "without a setup, the checks are given the directories in which dependencies are installed"},
 }
 
 // JSONC is the merged settings as a settings file: every value on a line of its own, with its origin as a comment. Load reads it back

@@ -90,8 +90,13 @@ type Settings struct {
 	TimeoutMultiplier float64 `json:"timeoutMultiplier"`
 	// WaitForLimits waits within a run for the known reset of a usage limit, when that fits into the run's time.
 	WaitForLimits bool `json:"waitForLimits"`
-	// Setup is a shell command run once before the baseline; empty: none.
+	// Setup is a shell command that makes a fresh checkout ready for the checks; empty: none. It runs before the baseline, and again when one of
+	// the files changes that it reads.
 	Setup string `json:"setup"`
+	// SetupInputs are patterns of files, from the top, that the setup reads besides manifests and lock files.
+	SetupInputs []string `json:"setupInputs"`
+	// Judge says what the checks have besides the commit; nil: nobody has said.
+	Judge *Judge `json:"judge,omitzero"`
 	// Environment names what the agent and the checks get of ralph's environment besides what builds need; an entry is a name, or a
 	// prefix and a star.
 	Environment []string `json:"environment"`
@@ -103,6 +108,13 @@ type Settings struct {
 	ReviewFrom string `json:"-"`
 	// TimeoutFrom names the layer that set timeoutMinutes; empty when none did. A run of a prompt has no time limit then.
 	TimeoutFrom string `json:"-"`
+}
+
+// Judge says what the checks of a run on a laptop have besides the commit.
+type Judge struct {
+	// Share are paths of the clone that are in no commit: ".env", "node_modules". nil: where nothing is installed by a setup, the directories in
+	// which dependencies usually lie.
+	Share []string `json:"share,omitzero"`
 }
 
 // Command is how an agent is called.
@@ -202,6 +214,7 @@ func Defaults() Settings {
 		Comments:            "sticky",
 		TimeoutMultiplier:   1,
 		WaitForLimits:       true,
+		SetupInputs:         []string{},
 		Environment:         []string{},
 	}
 }

@@ -38,6 +38,26 @@ func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	return found, nil
 }
 
+// IgnoredPaths names what lies in the working tree and is ignored: files, and whole directories with a slash at the end.
+func (t *Tree) IgnoredPaths(ctx context.Context) ([]string, error) {
+	out := bounded{most: mostNames}
+	_, _, err := t.git.run(ctx, call{out: &out, args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is ignored: %w", err)
+	}
+	return append(whole(out, "\x00"), t.kept...), nil
+}
+
+// Tracked reports whether git tracks a path of the working tree, or anything in it.
+func (t *Tree) Tracked(ctx context.Context, name string) (bool, error) {
+	out := bounded{most: 1}
+	_, _, err := t.git.run(ctx, call{out: &out, args: []string{"ls-files", "-z", "--", ":(top,literal)" + name}})
+	if err != nil {
+		return false, fmt.Errorf("looking whether %s is tracked: %w", name, err)
+	}
+	return out.kept.Len() > 0, nil
+}
+
 func lastChange(info os.FileInfo) time.Time {
 	if n := changeTime(info); n != 0 {
 		return time.Unix(0, n)

@@ -83,6 +83,14 @@ type Start struct {
 	Plan *Planned `json:"plan,omitempty"`
 	// Earlier is what earlier runs of the same issue have spent (B-28).
 	Earlier *Usage `json:"earlier,omitempty"`
+	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn.
+	Shared []Shared `json:"shared,omitempty"`
+}
+
+// Shared is a path that the checks have besides the commit.
+type Shared struct {
+	Path   string `json:"path"`   // from the top
+	Digest string `json:"digest"` // "sha256:…" of what it holds
 }
 
 // Feedback is what people's reviews of the pull request, or other workflows, ask to have changed (B-07, B-08).
@@ -138,6 +146,8 @@ type Resume struct {
 	Asking     string            `json:"asking,omitempty"`
 	// Plan replaces the plan, when somebody had edited it since.
 	Plan *Planned `json:"plan,omitempty"`
+	// Shared replaces what the checks have besides the commit, when somebody has accepted a change of it; nil: as it was.
+	Shared []Shared `json:"shared,omitempty"`
 }
 
 // Post is where something was published. Fields that are not set leave what was known.

@@ -149,6 +149,9 @@ func (s *State) resume(r Resume, at time.Time) {
 		s.Start.Plan = r.Plan
 		s.plan(r.Plan)
 	}
+	if r.Shared != nil {
+		s.Start.Shared = r.Shared
+	}
 	if r.MaxIterations > 0 {
 		s.MaxIterations = len(s.Iterations) + r.MaxIterations
 	}

@@ -24,7 +24,7 @@ func (s *Sandbox) open(u Use) (*gate, error) {
 	g := &gate{dir: filepath.Join(s.scratch, "gate"+strconv.FormatInt(s.counter.Add(1), 10))}
 	err := os.Mkdir(g.dir, 0o700)
 	if err == nil {
-		g.socket, err = net.Listen("unix", filepath.Join(g.dir, "sock"))
+		g.socket, err = listenIn(g.dir, "sock")
 	}
 	if err == nil {
 		err = s.give(g.dir)

@@ -46,6 +46,41 @@ func (s *Sandbox) settle(u Use) error {
 	return nil
 }
 
+// KeepHome remembers the home of the checks as it is now, which is as the setup has left it.
+func (s *Sandbox) KeepHome() error {
+	if s == nil || s.maker == nil || s.scratch == "" {
+		return nil
+	}
+	if err := s.settle(Checks); err != nil {
+		return err
+	}
+	home, kept := s.rooms(Checks).home, s.keptHome()
+	remove(kept)
+	if size := sizeOf(home); size > mostInherited {
+		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much to keep a copy of: what checks leave there stays", size>>20)
+		return nil
+	}
+	if err := copyAll(home, kept); err != nil {
+		return fmt.Errorf("keeping what the setup has left in its home: %w", err)
+	}
+	return nil
+}
+
+// FreshHome makes the home of the checks what KeepHome has kept: what checks have left there since decides nothing. Caches stay.
+func (s *Sandbox) FreshHome() error {
+	if s == nil || s.maker == nil || s.scratch == "" || !exists(s.keptHome()) {
+		return nil
+	}
+	home := s.rooms(Checks).home
+	remove(home)
+	if err := copyAll(s.keptHome(), home); err != nil {
+		return fmt.Errorf("making the home of the checks again: %w", err)
+	}
+	return s.give(home)
+}
+
+func (s *Sandbox) keptHome() string { return filepath.Join(s.scratch, "kept", "home") }
+
 // mostInherited is how much an agent's home takes over.
 const mostInherited = 512 << 20
 
@@ -130,7 +165,11 @@ func (s *Sandbox) makeHome(u Use) error {
 	if u != Reads { // who builds nothing
 		s.seed(r.cache)
 	}
-	if err := os.WriteFile(filepath.Join(r.home, ".gitconfig"), s.gitConfig(), 0o644); err != nil {
+	config := filepath.Join(r.home, ".gitconfig")
+	if err := os.RemoveAll(config); err != nil { // a check may have put a link there, which leads anywhere
+		return err
+	}
+	if err := os.WriteFile(config, s.gitConfig(), 0o644); err != nil {
 		return err
 	}
 	if u != Checks {
