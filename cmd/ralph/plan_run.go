@@ -32,6 +32,7 @@ type planRun struct {
 	Resume       bool           `xor:"again" help:"Go on with the last run, even when it has ended."`
 	Fresh        bool           `xor:"again" help:"Begin again at the base. What was done is kept under wip/archive."`
 	Verbose      bool           `short:"V" help:"Tell on standard error what is done and why."`
+	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
 
@@ -64,7 +65,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 		}
 	}
 	defer keepOutput()()
-	l := &app.Local{Seat: seat, Plan: c.RalphDir}
+	l := &app.Local{Seat: seat, Plan: c.RalphDir, Accept: c.Accept}
 	result, err := l.Run(ctx, hard)
 	return run.end(p, result, err)
 }

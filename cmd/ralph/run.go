@@ -50,6 +50,7 @@ type runCommand struct {
 	Sandbox           string         `placeholder:"MODE" help:"What the agent and the checks are kept in: auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory  string         `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict            bool           `help:"Refuse a task without acceptance criteria."`
+	Accept            []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 
 	criteriaFlags `group:"done"`
@@ -82,11 +83,11 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
-		l := &app.List{Local: app.Local{Seat: seat, Criteria: criteria}, Tasks: c.Tasks}
+		l := &app.List{Local: app.Local{Seat: seat, Criteria: criteria, Accept: c.Accept}, Tasks: c.Tasks}
 		list, err := l.Run(ctx, hard)
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
-		l := &app.Local{Seat: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria}
+		l := &app.Local{Seat: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept}
 		result, err = l.Run(ctx, hard)
 	default:
 		l := &app.Prompted{Seat: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
@@ -229,6 +230,7 @@ type resultJSON struct {
 	Task       string       `json:"task,omitempty"`
 	Iterations int          `json:"iterations"`
 	Branch     string       `json:"branch,omitempty"`
+	JudgedWith []string     `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
 	loop.Usage
 }
 
@@ -236,7 +238,7 @@ type resultJSON struct {
 func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 	out := resultJSON{
 		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run, Task: r.State.Start.Task,
-		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, Usage: r.State.Usage,
+		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(), Usage: r.State.Usage,
 	}
 	if failed != nil {
 		out.Reason = failed.Error()
@@ -263,7 +265,7 @@ func printList(to io.Writer, list app.ListResult, code int, failed error) error 
 	for _, e := range list.Entries {
 		out.Tasks = append(out.Tasks, entryJSON{resultJSON{
 			Outcome: e.Outcome, ExitCode: e.Outcome.ExitCode(), Reason: e.Reason, Run: e.State.Start.Run, Task: e.Task.ID,
-			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, Usage: e.State.Usage,
+			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(), Usage: e.State.Usage,
 		}, e.Skipped})
 	}
 	return printJSON(to, out)

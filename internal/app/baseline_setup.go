@@ -38,6 +38,7 @@ func (w *workshop) setup(ctx context.Context) error {
 	if err := w.judge.noteSetup(ctx, w.judge.tree.Commit()); err != nil {
 		return err
 	}
+	w.judge.home = w.guardHome(w.judge.box) // as the setup has left it
 	return w.setupForAgent(ctx, steps)
 }
 

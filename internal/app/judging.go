@@ -33,7 +33,8 @@ type judging struct {
 	own    []string      // the paths of that
 	setAt  string        // the commit that the setup last ran on; empty: it never did
 	shared []*shared
-	swept  []string // what was removed of earlier checks before these ones
+	home   *homeGuard // nil: the checks have a home of their own
+	swept  []string   // what was removed of earlier checks before these ones
 }
 
 // newJudging plans a run's judging tree. It keeps the name of the clone, which tools show.
@@ -46,7 +47,7 @@ func (j *judging) open(ctx context.Context, box *sandbox.Sandbox, commit string)
 	if err := os.MkdirAll(filepath.Dir(j.dir), 0o700); err != nil {
 		return fmt.Errorf("making the tree for the checks: %w", err)
 	}
-	j.box = box
+	j.box, j.home = box, j.shop.guardHome(box)
 	j.shop.log("the checks run in a checkout of their own, %s", j.dir)
 	if j.tree, err = j.shop.tree.OpenJudge(git.JudgeOptions{Dir: j.dir, Objects: box.ObjectsSeen()}); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (j *judging) open(ctx context.Context, box *sandbox.Sandbox, commit string)
 		return err
 	}
 	if names := j.sharedPaths(); len(names) > 0 {
-		j.shop.log("the checks have your %s, which are in no commit", strings.Join(names, ", "))
+		j.shop.log("the checks have your %s, which no commit has", strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -113,14 +114,17 @@ func (j *judging) Prepare(ctx context.Context, at check.At, fresh bool) (*loop.V
 		commit = at.Iteration.Commit.SHA
 	}
 	lacking, err := j.tree.Use(ctx, commit)
+	if err == nil {
+		err = j.putHomeBack()
+	}
 	if err != nil {
 		return nil, err
 	}
 	if len(lacking) > 0 {
 		return unfit("checkout", strings.Join(lacking, "; ")), nil
 	}
-	if v := j.refused(); v != nil {
-		return v, nil
+	if v, err := j.refused(); v != nil || err != nil {
+		return v, err
 	}
 	j.swept = nil
 	if fresh {
@@ -132,6 +136,15 @@ func (j *judging) Prepare(ctx context.Context, at check.At, fresh bool) (*loop.V
 		return nil, nil
 	}
 	return j.keepReady(ctx, commit)
+}
+
+// putHomeBack makes the home that the checks share with the agent decide what it did before the run.
+func (j *judging) putHomeBack() error {
+	changed, err := j.home.putBack(j.shop.dir)
+	if len(changed) > 0 {
+		j.shop.log("warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s", fewNames(changed), j.shop.dir)
+	}
+	return err
 }
 
 // unfit is the verdict on a tree in which nothing can be judged.

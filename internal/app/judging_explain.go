@@ -19,7 +19,7 @@ const mostExplained = 3
 // Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no commit, or one that earlier
 // checks had left.
 func (j *judging) Explain(ctx context.Context, at check.At, v *loop.Verdict) error {
-	said := mentioned(v.Output + "\n" + v.Reason + "\n" + strings.Join(v.Gap, "\n"))
+	said := mentioned(v)
 	var why []string
 	for _, name := range pick(j.swept, said) {
 		why = append(why, fmt.Sprintf("`%s`, which an earlier check had left, was removed before the checks: it is in no commit", name))
@@ -69,33 +69,52 @@ func (j *judging) leftOut(ctx context.Context, s loop.State, which func(git.Unke
 	return why, nil
 }
 
-// words are what a text mentions: names and paths.
-type words map[string]bool
-
-// mentioned are the words of a text that may be files or modules.
-func mentioned(text string) words {
-	found := words{}
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
-		return r != '_' && r != '-' && r != '.' && r != '/' && r != '@' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r < 0x80
-	}) {
-		word = strings.Trim(word, "./-")
-		found[word] = true
-		found[path.Base(word)] = true
-		for part := range strings.SplitSeq(word, ".") { // lib.util is lib/util.py
-			found[part] = true
-		}
-	}
-	return found
+// words are what a failure mentions.
+type words struct {
+	paths map[string]bool // paths, names of files, and modules as paths
+	gone  map[string]bool // what it says is missing
 }
 
-// shortestStem is the length below which a name without its ending is a word like any other.
-const shortestStem = 3
+// mentioned are the words of a failed check that may be files or modules.
+func mentioned(v *loop.Verdict) words {
+	said := words{map[string]bool{}, map[string]bool{}}
+	for _, word := range strings.FieldsFunc(v.Output+"\n"+v.Reason, notInPath) {
+		word = strings.Trim(word, "./-")
+		said.paths[word] = true
+		said.paths[path.Base(word)] = true
+		said.paths[strings.ReplaceAll(word, ".", "/")] = true // lib.util is lib/util.py
+	}
+	for _, gap := range v.Gap {
+		for _, word := range strings.FieldsFunc(gap, notInPath) {
+			word = strings.Trim(word, "./-")
+			said.gone[word], said.gone[path.Base(word)], said.gone[strings.ReplaceAll(word, ".", "/")] = true, true, true
+		}
+	}
+	return said
+}
 
-// mentions reports whether a file is among the words: by its path, its name, or its name without the ending.
+// notInPath reports whether a character ends a path in a text.
+func notInPath(r rune) bool {
+	return r != '_' && r != '-' && r != '.' && r != '/' && r != '@' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r < 0x80
+}
+
+// mentions reports whether a file is among the words: by its path, by its name where that has an ending, as a module in a package, or as what is
+// missing.
 func mentions(said words, name string) bool {
-	base := path.Base(name)
-	stem, _, _ := strings.Cut(strings.TrimPrefix(base, "."), ".")
-	return said[strings.Trim(name, "./-")] || said[strings.Trim(base, "./-")] && len(base) >= shortestStem || len(stem) >= shortestStem && said[stem]
+	base, stem := path.Base(name), strings.TrimSuffix(name, path.Ext(name))
+	trimmed := strings.Trim(base, "./-")
+	switch {
+	case said.paths[strings.Trim(name, "./-")] && strings.Contains(name, "/"), said.gone[trimmed], said.gone[path.Base(stem)], said.gone[stem]:
+		return true
+	case said.paths[trimmed] && strings.Contains(base, "."):
+		return true
+	}
+	for at := stem; strings.Contains(at, "/"); _, at, _ = strings.Cut(at, "/") {
+		if said.paths[at] {
+			return true
+		}
+	}
+	return false
 }
 
 // pick are those of some names that a text mentions.

@@ -92,7 +92,10 @@ func (w *workshop) sharedNames(ctx context.Context) ([]string, error) {
 func (w *workshop) namedShared(ctx context.Context) ([]string, error) {
 	var found []string
 	for _, name := range w.settings.Judge.Share {
-		name = path.Clean(filepath.ToSlash(name))
+		given := name
+		if name = path.Clean(filepath.ToSlash(name)); !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" || strings.HasPrefix(name, ".git/") {
+			return nil, invalid("the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track", given)
+		}
 		if !exists(filepath.Join(w.place.Dir(), name)) {
 			w.log("warning: the setting judge.share names %s, which is not in the clone", name)
 			continue
@@ -108,9 +111,6 @@ func (w *workshop) namedShared(ctx context.Context) ([]string, error) {
 // sharable says why a path cannot be shared.
 func (w *workshop) sharable(ctx context.Context, name string) error {
 	at := filepath.Join(w.place.Dir(), filepath.FromSlash(name))
-	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" || strings.HasPrefix(name, ".git/") {
-		return invalid("the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track", name)
-	}
 	real, err := filepath.EvalSymlinks(at)
 	if err != nil {
 		return invalid("the setting judge.share names %s, which cannot be read: %w", name, err)
@@ -197,32 +197,34 @@ func (j *judging) restoreShared() error {
 }
 
 // refused is the verdict when a turn has changed what is shared: what passes with the copies from before would not pass with what is there now.
-func (j *judging) refused() *loop.Verdict {
+func (j *judging) refused() (*loop.Verdict, error) {
 	var names []string
 	for _, s := range j.shared {
 		if j.setAt != "" && slices.ContainsFunc(j.own, func(own string) bool { return strings.TrimSuffix(own, "/") == s.path }) {
 			continue // the setup has made it anew
 		}
-		if !s.changed {
-			s.changed = s.differs(j.shop.place.Dir())
-		}
-		if s.changed {
+		was := s.changed
+		if s.changed = s.differs(j.shop.place.Dir()); s.changed {
 			names = append(names, s.path)
+		} else if was { // it is again as it was
+			if err := j.lay(s); err != nil {
+				return nil, fmt.Errorf("giving %s to the checks: %w", s.path, err)
+			}
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return nil, nil
 	}
 	what := strings.Join(names, ", ")
 	v := unfit("shared", fmt.Sprintf("%s was changed during the run, and is in no commit: name what installs it in the setting setup, undo the change, or accept it with --resume --accept %s", what, names[0]))
 	v.Tell = fmt.Sprintf("The checks use %s as it lay in the clone before this run; it has been changed since, and git ignores it, so the change is in no commit. Undo that change: the work must pass without it.", what)
-	return v
+	return v, nil
 }
 
-// differs reports whether the clone's path holds something else than before the first turn. Caches do not count.
+// differs reports whether the clone's path holds something else now than before the first turn. Caches do not count.
 func (s *shared) differs(dir string) bool {
 	added, changed := s.seen.Differs(dir)
-	if !changed && !slices.ContainsFunc(added, func(name string) bool { return !cached(name) }) {
+	if !s.changed && !changed && !slices.ContainsFunc(added, func(name string) bool { return !cached(name) }) {
 		return false
 	}
 	now, err := digestOf(dir, s.path)

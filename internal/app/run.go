@@ -199,6 +199,9 @@ func (l *Local) finish(ctx context.Context, work *opened, result loop.Result) er
 	} else {
 		l.log("%s: %s", result.Outcome, result.Reason)
 	}
+	if names := result.State.JudgedWith(); len(names) > 0 {
+		l.log("judged with your %s, which no commit has", strings.Join(names, ", "))
+	}
 	l.log("report: %s", file)
 	return err
 }

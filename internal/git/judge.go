@@ -240,7 +240,11 @@ func (j *JudgeTree) Untracked(ctx context.Context) ([]string, error) {
 	return records(out), nil
 }
 
-// Wipe removes what is not the commit's, ignored or not, but the paths to keep and what is in them. It names what it has removed.
+// mostRemoved bounds how many removed files Wipe names.
+const mostRemoved = 2000
+
+// Wipe removes what is not the commit's, ignored or not, but the paths to keep and what is in them. It names the files that it has removed, the
+// first 2,000.
 func (j *JudgeTree) Wipe(ctx context.Context, keep []string) (removed []string, err error) {
 	left, err := j.Left(ctx)
 	if err != nil {
@@ -260,7 +264,12 @@ func (j *JudgeTree) wipe(name string, kept paths, removed []string) ([]string, e
 	case kept.cover(name):
 		return removed, nil
 	case !kept.below(name):
-		return append(removed, name), j.Remove([]string{name})
+		walkPaths(j.dir, []string{name}, func(file string, info fs.FileInfo) {
+			if !info.IsDir() && len(removed) < mostRemoved {
+				removed = append(removed, file)
+			}
+		})
+		return removed, j.Remove([]string{name})
 	}
 	entries, err := os.ReadDir(filepath.Join(j.dir, filepath.FromSlash(name)))
 	if err != nil {

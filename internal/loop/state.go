@@ -337,6 +337,15 @@ func (s State) NoDiff() bool {
 	return true
 }
 
+// JudgedWith are the paths that the checks had besides the commit, from the top of the clone.
+func (s State) JudgedWith() []string {
+	var names []string
+	for _, given := range s.Start.Shared {
+		names = append(names, given.Path)
+	}
+	return names
+}
+
 // Failure is the newest verdict that blocked, nil when nothing did.
 func (s State) Failure() *Verdict {
 	for i := len(s.Iterations) - 1; i >= 0; i-- {

@@ -16,6 +16,7 @@ func Summary(v View) string {
 		p.part(v.lead())
 		p.part(v.whatNow())
 		p.part(v.subject())
+		p.part(v.judgedWith())
 		p.part(v.cost())
 		p.part(v.stories(r))
 		p.part(titled("Timeline", v.gantt(r.rows*2)))
@@ -41,6 +42,21 @@ func (v View) subject() string {
 		text += " · **Pull request:** " + pull
 	}
 	return text
+}
+
+// judgedWith names what the checks had besides the commit.
+func (v View) judgedWith() string {
+	names := v.State.JudgedWith()
+	if len(names) == 0 {
+		return ""
+	}
+	for i, name := range names {
+		names[i] = v.code(name, 100)
+	}
+	if len(names) == 1 {
+		return "Judged with your " + names[0] + ", which is not in the commit."
+	}
+	return "Judged with your " + strings.Join(names, ", ") + ", which are not in the commit."
 }
 
 // Status answers /ralph status: where the run stands, in a comment of its own.
