@@ -9,12 +9,17 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 func TestMain(m *testing.M) {
@@ -96,5 +101,28 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	code := run(ctx, ctx, args[1:], process{environ, ts.MkAbs("."), nil, ts.Stdout()}, ts.Stderr())
 	if fmt.Sprint(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+	if code == 0 && slices.Contains(args, "run") {
+		below := ""
+		if i := slices.Index(args, "--working-directory"); i >= 0 {
+			below = args[i+1]
+		}
+		delivered(ts, ts.MkAbs("."), below, environ)
+	}
+}
+
+// delivered holds every run that has just been done against a fresh clone of its commit: clone, setup and checks pass there.
+func delivered(ts *testscript.TestScript, dir, below string, environ []string) {
+	runs, err := filepath.Glob(filepath.Join(dir, ".ralph", "runs", "*", journal.File))
+	ts.Check(err)
+	if len(runs) == 0 {
+		return
+	}
+	text, err := os.ReadFile(runs[len(runs)-1])
+	ts.Check(err)
+	records, _, err := journal.Read(bytes.NewReader(text))
+	ts.Check(err)
+	if s := loop.Fold(records); s.End != nil && s.End.Outcome == loop.Done && s.Start.Branch != "" {
+		ts.Check(fake.Delivered{From: dir, Dir: below, Env: environ, Given: dir, State: s}.Passes())
 	}
 }

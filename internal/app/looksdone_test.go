@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -127,6 +128,11 @@ func (s scene) run(t *testing.T) (loop.Result, string) {
 	result, err := l.Run(context.Background(), context.Background())
 	if err != nil {
 		t.Logf("run: %v", err)
+	}
+	if result.Outcome == loop.Done {
+		if err := (fake.Delivered{From: repo, Env: l.Parent, Given: repo, State: result.State}).Passes(); err != nil {
+			t.Errorf("the run is done: %v", err)
+		}
 	}
 	return result, out.String()
 }
