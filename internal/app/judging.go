@@ -35,6 +35,7 @@ type judging struct {
 	shared []*shared
 	home   *homeGuard // nil: the checks have a home of their own
 	swept  []string   // what was removed of earlier checks before these ones
+	dirty  []string   // the tracked files that the last check has changed
 }
 
 // newJudging plans a run's judging tree. It keeps the name of the clone, which tools show.
@@ -244,16 +245,13 @@ func (j *judging) noteSetup(ctx context.Context, commit string) error {
 }
 
 // Clean implements check.Tree.
-func (j *judging) Clean(ctx context.Context) ([]string, error) { return j.tree.Changed(ctx) }
-
-// Restore implements check.Tree.
-func (j *judging) Restore(ctx context.Context) error {
-	dirty, err := j.tree.Changed(ctx)
-	if err != nil {
-		return err
-	}
-	return j.tree.Restore(ctx, dirty)
+func (j *judging) Clean(ctx context.Context) (dirty []string, err error) {
+	j.dirty, err = j.tree.Changed(ctx)
+	return j.dirty, err
 }
+
+// Restore implements check.Tree: it puts back what Clean has just named.
+func (j *judging) Restore(ctx context.Context) error { return j.tree.Restore(ctx, j.dirty) }
 
 // fewNames names at most five paths, and counts the rest.
 func fewNames(names []string) string {

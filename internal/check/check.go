@@ -49,7 +49,7 @@ type Tree interface {
 	Prepare(ctx context.Context, at At, fresh bool) (*loop.Verdict, error)
 	// Clean names tracked files that differ from the commit.
 	Clean(ctx context.Context) (dirty []string, err error)
-	// Restore puts them back, and removes what the check left that is neither committed nor ignored.
+	// Restore puts back what Clean has just named, and removes what the check left that is neither committed nor ignored.
 	Restore(ctx context.Context) error
 	// Explain adds to a failed verdict what of its cause lies outside of the tree: a file that is in no commit. It changes Reason and Tell.
 	Explain(ctx context.Context, at At, v *loop.Verdict) error

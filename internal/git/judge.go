@@ -24,6 +24,9 @@ type JudgeTree struct {
 	repo    snapshotOf      // its own repository, as the harness has written it
 	repoAt  string          // for which commit
 	lacks   map[string]bool // large files that the clone did not have when the run began
+	// attributesAt is the commit whose attributes were looked through for large files, and largeThere what came of it.
+	attributesAt string
+	largeThere   bool
 }
 
 // JudgeOptions say where a judging tree lies.

@@ -26,9 +26,8 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	p := j.parts[0]
-	_, err := p.git.out(ctx, "grep", "-q", "-F", largeFiles, p.commit, "--", ":(glob)**/.gitattributes")
-	if err != nil {
-		return nil, ignore(err)
+	if has, err := j.hasLarge(ctx); err != nil || !has {
+		return nil, err
 	}
 	names, err := p.git.out(ctx, "ls-files", "-z")
 	if err != nil {
@@ -55,6 +54,21 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)", few(missing))}, nil
+}
+
+// hasLarge reports whether the commit's attributes name large files. They are looked through again when they have changed.
+func (j *JudgeTree) hasLarge(ctx context.Context) (bool, error) {
+	p, attributes := j.parts[0], ":(glob)**/.gitattributes"
+	if j.attributesAt != "" {
+		_, err := p.git.out(ctx, "diff-tree", "-r", "--quiet", j.attributesAt, p.commit, "--", attributes)
+		if err == nil {
+			j.attributesAt = p.commit
+			return j.largeThere, nil
+		}
+	}
+	_, err := p.git.out(ctx, "grep", "-q", "-F", largeFiles, p.commit, "--", attributes)
+	j.attributesAt, j.largeThere = p.commit, err == nil
+	return err == nil, ignore(err)
 }
 
 func few(names []string) string {
