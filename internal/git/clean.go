@@ -23,7 +23,7 @@ func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
 }
 
 // Restore makes the tree what the newest commit has: tracked files are put back, files that are neither tracked nor ignored removed.
-// A commit has taken up everything of the agent's, so what is removed was made by a check. The user's own untracked files stay.
+// A commit has taken up everything of the agent's, so what is removed was made by something else. The user's own untracked files stay.
 func (t *Tree) Restore(ctx context.Context) error {
 	if t.owes {
 		return errors.New("putting the tree back: what is the run's own has not been committed yet")
@@ -32,6 +32,11 @@ func (t *Tree) Restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return t.restore(ctx, dirty)
+}
+
+// restore is Restore for what Clean has just named: no other file is written.
+func (t *Tree) restore(ctx context.Context, dirty []string) error {
 	if !t.bot {
 		t.dropHalfDone()
 	}
@@ -39,15 +44,42 @@ func (t *Tree) Restore(ctx context.Context) error {
 		return err
 	}
 	t.indexed = ""
-	if _, err := t.git.out(ctx, "reset", "-q", "--hard", t.head); err != nil {
+	if _, err := t.git.out(ctx, "read-tree", "-m", t.head); err != nil {
+		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
+	}
+	var changed []string
+	if len(dirty) > 0 {
+		out, err := t.git.out(ctx, "diff-files", "-z", "--name-only", "--ignore-submodules=all")
+		if err != nil {
+			return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
+		}
+		changed = records(out)
+	}
+	first, rest := parted(changed, steers)
+	if err := t.writeAgain(ctx, first); err != nil {
 		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
 	}
 	if err := t.clean(ctx); err != nil {
 		t.log("git: not everything could be removed: %v", err)
+	}
+	if err := t.writeAgain(ctx, rest); err != nil {
+		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
 	}
 	if err := t.ownSome(dirty); err != nil {
 		return fmt.Errorf("giving the files to the agent's user: %w", err)
 	}
 	t.indexed = t.head
 	return t.handOver(ctx)
+}
+
+// parted are the names that something holds of, and the others.
+func parted(names []string, holds func(string) bool) (which, others []string) {
+	for _, name := range names {
+		if holds(name) {
+			which = append(which, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return which, others
 }

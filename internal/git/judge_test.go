@@ -179,7 +179,7 @@ func TestUnkept(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree := b.open()
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(5 * grain)
 	now := time.Now()
 	b.sh(dir, `echo l >x.log; mkdir sub/deep/lib; echo u >sub/deep/lib/util.py; echo t >y.tmp; echo new >new`)
 	found := must[[]Unkept](t)(tree.Unkept(b.ctx, now))

@@ -13,7 +13,7 @@ import (
 func (t *Tree) layDown(ctx context.Context, puts, gone []entry) error {
 	for _, first := range []bool{true, false} {
 		some := func(all []entry) []entry {
-			return slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.steers() != first })
+			return slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return steers(e.name) != first })
 		}
 		if err := t.takeAway(ctx, some(gone)); err != nil {
 			return err
@@ -26,26 +26,32 @@ func (t *Tree) layDown(ctx context.Context, puts, gone []entry) error {
 }
 
 // steers reports whether a file says how others are written, or which are left alone: it has to be right before they are.
-func (e entry) steers() bool {
-	return path.Base(e.name) == ".gitattributes" || path.Base(e.name) == ".gitignore"
+func steers(name string) bool {
+	return path.Base(name) == ".gitattributes" || path.Base(name) == ".gitignore"
 }
 
 // checkOutFiles writes what the index has.
 func (t *Tree) checkOutFiles(ctx context.Context, puts []entry) error {
-	if len(puts) == 0 {
-		return nil
-	}
 	var names []string
 	for _, e := range puts {
 		names = append(names, e.name)
 	}
-	if _, _, err := t.git.run(ctx, call{in: joined(names), args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}}); err != nil {
+	if err := t.writeAgain(ctx, names); err != nil {
 		return err
 	}
 	if err := t.ownSome(names); err != nil {
 		return fmt.Errorf("giving the files to the agent's user: %w", err)
 	}
 	return nil
+}
+
+// writeAgain writes files as the index has them.
+func (t *Tree) writeAgain(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	_, _, err := t.git.run(ctx, call{in: joined(names), args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
+	return err
 }
 
 // takeAway removes files from the working tree, with the directories that are empty then. What the tree's lists of excluded files name

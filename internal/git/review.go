@@ -71,8 +71,8 @@ func (r *Review) Env() []string {
 }
 
 // Untouched reports whether the reviewer left everything as it was: every file of its checkout, HEAD and the branches of the run's own
-// repository, and the tracked files of the run's tree. When it did not, what says in a sentence what changed; HEAD and the run's own
-// refs are put back then, and Restore does that for the files.
+// repository, and the files of the run's tree. When it did not, what says in a sentence what changed; HEAD, the run's own refs and the files of
+// its tree are put back then.
 func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error) {
 	var found []string
 	if err := r.t.settle(); err != nil {
@@ -97,6 +97,11 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 	}
 	for _, name := range dirty {
 		found = append(found, name+" in the run's tree")
+	}
+	if len(dirty) > 0 {
+		if err := r.t.Restore(ctx); err != nil {
+			return false, "", err
+		}
 	}
 	if len(found) == 0 {
 		return true, "", nil

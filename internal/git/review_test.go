@@ -48,6 +48,9 @@ func TestReview(t *testing.T) {
 				if err != nil || head != (place{"refs/heads/ralph/issue-42", commit.SHA}) {
 					t.Errorf("the run's HEAD is %v %v", head, err)
 				}
+				if left, err := tree.changed(b.ctx); err != nil || len(left) > 0 {
+					t.Errorf("the run's tree is left with %q %v", left, err)
+				}
 				if err := r.Close(); err != nil {
 					t.Error(err)
 				}

@@ -15,6 +15,9 @@ type Unkept struct {
 	Made bool   // it was made or changed since a time
 }
 
+// grain is how far the time of a file may lie before that of the clock: file systems take the time of the kernel's last tick.
+const grain = 20 * time.Millisecond
+
 // mostUnkept bounds how many such files are listed.
 const mostUnkept = 20_000
 
@@ -33,7 +36,7 @@ func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 		if err != nil || info.IsDir() {
 			continue
 		}
-		found = append(found, Unkept{name, lastChange(info).After(since)})
+		found = append(found, Unkept{name, lastChange(info).After(since.Add(-grain))})
 	}
 	return found, nil
 }
