@@ -152,7 +152,7 @@ func (t *Tree) handBack(ctx context.Context, commit string) error {
 	}
 	t.user.seen = nil
 	t.noteIndex()
-	return t.giveIndex()
+	return t.giveIndex(ctx)
 }
 
 // renewRepo brings a repository up to date that is as we wrote it.

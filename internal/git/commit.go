@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	notes := append(t.told, took.notes...)
+	notes := slices.Concat(t.told, took.notes, t.overlookedNotes())
 	t.told = nil
 	changed, more, err := t.stage(ctx, took)
 	if err != nil {

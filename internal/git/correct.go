@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -273,7 +274,7 @@ func (t *Tree) inIndex(ctx context.Context, own []string, puts, gone []entry) er
 	}
 	var in strings.Builder
 	for _, e := range gone {
-		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(t.head)), e.name)
+		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(cmp.Or(t.head, t.came.commit))), e.name)
 	}
 	for _, e := range puts {
 		fmt.Fprintf(&in, "%s %s\t%s\x00", e.mode, e.id, e.name)

@@ -45,6 +45,8 @@ type Options struct {
 	Settled bool
 	// Died says of a run that is resumed that its process did not come to its end: what the clone's configuration says may be the agent's.
 	Died bool
+	// AllowDirty lets the run begin in a clone whose tracked files are modified: they are left out of it.
+	AllowDirty bool
 	// Own are paths of a clone, files or directories from its top, that belong to the run although nobody has committed them: a plan's. They
 	// do not make the tree modified, and Adopt commits them.
 	Own []string
@@ -103,8 +105,10 @@ type Tree struct {
 	owned   map[string]*ownFile // its files
 	who     []string            // who commits, as the environment says it
 	indexAt stamp               // the index as the harness has left it; zero: nobody knows
-	marks   map[string][]string // files that the user has marked, by the option of update-index
-	unseen  map[string]stamp    // of those, what lies in the working tree
+	// modified are the user's modified files, each as the clone's index had it; mode "0" is a file that it had not.
+	modified []entry
+	marks    map[string][]string // files that the user has marked, by the option of update-index
+	unseen   map[string]stamp    // of those, what lies in the working tree
 }
 
 // pushed is what the remote is known to have; "" is nothing.

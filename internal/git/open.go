@@ -40,7 +40,11 @@ func (t *Tree) open(ctx context.Context, base string) error {
 		return fmt.Errorf("%s has no commit yet: make a first one, then run again", t.work)
 	}
 	if !t.o.Resume {
-		if err := t.refuseDirty(ctx); err != nil {
+		err := t.refuseUnderWay()
+		if err == nil && !t.o.AllowDirty {
+			err = t.refuseDirty(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -61,28 +65,6 @@ func (t *Tree) open(ctx context.Context, base string) error {
 	return t.beginHere(ctx, base, head)
 }
 
-// refuseDirty names the tracked files that are not as committed.
-func (t *Tree) refuseDirty(ctx context.Context) error {
-	out, err := t.user.door.out(ctx, "status", "--porcelain=v1", "-z", "-uno", "--no-renames", "--ignore-submodules=all")
-	if err != nil {
-		return fmt.Errorf("looking for modified files: %w", err)
-	}
-	var names []string
-	for _, entry := range records(out) {
-		if name := entry[3:]; !t.owns(name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	more := ""
-	if len(names) > 5 {
-		names, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
-	}
-	return fmt.Errorf("tracked files are modified (%s%s): commit or stash them, then run again", strings.Join(names, ", "), more)
-}
-
 // prepare makes our directories: one in the clone's .git that the agent's git reads, and the harness's own repository, both of which a killed
 // run leaves for the next; and one for scratch.
 func (t *Tree) prepare(ctx context.Context) error {
@@ -94,6 +76,9 @@ func (t *Tree) prepare(ctx context.Context) error {
 	t.dir = filepath.Join(t.o.Root, "repo", name)
 	t.index = filepath.Join(t.dir, "index")
 	if err := t.layRepository(ctx); err != nil {
+		return err
+	}
+	if err := t.leaveOut(ctx); err != nil {
 		return err
 	}
 	if !t.o.unsettled() || !isRegular(t.index) {

@@ -101,7 +101,7 @@ func (t *Tree) guardOwn(ctx context.Context) error {
 		return nil
 	}
 	t.tell("ralph's own index was changed and is made again")
-	return t.rebuildIndex(ctx)
+	return t.rebuildIndex(ctx, t.head)
 }
 
 // noteIndex remembers the index as the harness leaves it.
@@ -111,24 +111,21 @@ func (t *Tree) noteIndex() {
 	}
 }
 
-// rebuildIndex makes the index what the newest commit has, with the marks that the user had set before the run.
-func (t *Tree) rebuildIndex(ctx context.Context) error {
+// rebuildIndex makes the index anew, as a commit has it and with the marks that the user had set before the run.
+func (t *Tree) rebuildIndex(ctx context.Context, commit string) error {
 	if err := os.RemoveAll(t.index); err != nil {
 		return fmt.Errorf("making the index again: %w", err)
 	}
 	t.indexed = ""
-	if _, err := t.git.out(ctx, "read-tree", t.head); err != nil {
+	if _, err := t.git.out(ctx, "read-tree", commit); err != nil {
 		return fmt.Errorf("making the index again: %w", err)
 	}
 	for option, names := range t.marks {
-		if len(names) == 0 {
-			continue
-		}
-		if _, _, err := t.git.run(ctx, call{in: joined(names), args: []string{"update-index", option, "-z", "--stdin"}}); ignore(err) != nil {
+		if err := t.setMark(ctx, option, names); ignore(err) != nil {
 			return fmt.Errorf("making the index again: %w", err)
 		}
 	}
-	return nil
+	return t.passOver(ctx, commit)
 }
 
 // takeIndex makes the harness's index what the clone's is now, before the first turn: with the user's own marks, and what is known of each
@@ -142,6 +139,15 @@ func (t *Tree) takeIndex(ctx context.Context) error {
 		}
 	}
 	t.indexed = ""
+	if len(t.modified) > 0 {
+		at, err := t.user.where(ctx)
+		if err != nil {
+			return err
+		}
+		if err := t.passOver(ctx, at.commit); err != nil {
+			return err
+		}
+	}
 	if err := t.findMarks(ctx); err != nil {
 		return err
 	}
@@ -186,10 +192,13 @@ func (t *Tree) overlooked() (names []string) {
 }
 
 // giveIndex makes the clone's index what the harness's is: the user and the agent see what is committed, and no mark that was set since.
-func (t *Tree) giveIndex() error {
+func (t *Tree) giveIndex(ctx context.Context) error {
 	lock := t.user.index() + ".lock"
 	if err := copyWhole(t.index, lock); err != nil {
 		return fmt.Errorf("writing the clone's index: %w", err)
+	}
+	if err := t.showModified(ctx, lock); err != nil {
+		return err
 	}
 	if err := os.Rename(lock, t.user.index()); err != nil {
 		return fmt.Errorf("writing the clone's index: %w", err)

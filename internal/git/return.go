@@ -26,7 +26,7 @@ func (t *Tree) Return(ctx context.Context) error {
 	if err := t.layBack(ctx); err != nil {
 		return err
 	}
-	return t.giveIndex()
+	return t.giveIndex(ctx)
 }
 
 // leave puts the clone's HEAD where it stood when the clone was opened.

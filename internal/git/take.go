@@ -118,6 +118,12 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 	if err := t.mute(ctx, k, since); err != nil {
 		return err
 	}
+	if in, err := t.holdsLeftOut(ctx, since, k.parent); err != nil {
+		return err
+	} else if in {
+		k.parent = since
+		k.notes = append(k.notes, "the agent's commits hold files that are left out of the run; its files were kept, its commits were not")
+	}
 	return t.indexAs(ctx, l.commit)
 }
 
@@ -128,8 +134,15 @@ func (t *Tree) indexAs(ctx context.Context, commit string) error {
 		return nil
 	}
 	t.indexed = ""
-	if _, err := t.git.out(ctx, "read-tree", "--reset", commit); err != nil {
+	_, err := t.git.out(ctx, "read-tree", "--reset", commit)
+	if exit(err) > 0 { // a file with a mark is in the way
+		err = t.rebuildIndex(ctx, commit)
+	}
+	if err != nil {
 		return fmt.Errorf("reading the agent's commits: %w", err)
+	}
+	if err := t.passOver(ctx, t.head); err != nil {
+		return err
 	}
 	return t.dropLinks(ctx)
 }
