@@ -28,7 +28,7 @@ type Need int
 
 // The needs of a check.
 const (
-	SomeWork  Need = 1 << iota // the turn ended well, or it left changes behind
+	SomeWork  Need = 1 << iota // the turn ended well, or left changes behind, or ended by itself on a tree that the check fails on
 	AClaim                     // the agent claims to be done
 	Green                      // every hard check before this one passed
 	Nothing   Need = 0
@@ -181,7 +181,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 // need says whether a check is worth running now; if not, v says why it is skipped.
 func (j *round) need(c Check) (v loop.Verdict, run bool) {
 	v = loop.Verdict{Check: c.Name(), Severity: c.Severity(), Tree: j.at.Iteration.Commit.Tree}
-	if v.Skipped = missing(c.Needs(), j.at, j.blocked); v.Skipped != "" {
+	if v.Skipped = missing(c, j.at, j.blocked); v.Skipped != "" {
 		return v, false
 	}
 	if w, ok := c.(Waiter); ok {
@@ -256,10 +256,10 @@ func (l List) settle(ctx context.Context, v *loop.Verdict) error {
 }
 
 // missing says why a check need not run; empty when it must.
-func missing(n Need, at At, blocked string) string {
-	it := at.Iteration
+func missing(c Check, at At, blocked string) string {
+	it, n := at.Iteration, c.Needs()
 	switch {
-	case n&SomeWork != 0 && it.Turn.Class != loop.OK && it.Commit.Empty:
+	case n&SomeWork != 0 && it.Turn.Class != loop.OK && it.Commit.Empty && !gaveUp(c, at):
 		return "the turn failed and left nothing to judge"
 	case n&AClaim != 0 && !it.Claimed():
 		return "the agent does not claim to be done"
@@ -267,6 +267,16 @@ func missing(n Need, at At, blocked string) string {
 		return blocked + " failed"
 	}
 	return ""
+}
+
+// gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has changed nothing: the
+// prompt tells it to while tests fail. The check has failed on this tree before, or nobody has asked it in spite of earlier turns.
+func gaveUp(c Check, at At) bool {
+	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
+		return false
+	}
+	v := saidBefore(at, c.Name())
+	return v == nil && len(at.State.Iterations) > 1 || v != nil && !v.Pass
 }
 
 // tell says what came of a check: of a command, its exit code and what its failure does to the next prompt (S1-94).

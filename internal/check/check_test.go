@@ -146,6 +146,48 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestTurnThatGaveUp: an agent that ends with a failure and changes nothing may have done so because a check fails. Then the check is asked.
+func TestTurnThatGaveUp(t *testing.T) {
+	cut := loop.Turn{Class: loop.TimedOut, Reason: "too slow"}
+	tests := []struct {
+		name   string
+		before loop.Verdict // of the command, in an iteration before
+		turn   loop.Turn
+		want   string // agent, claim, diff, true, review
+	}{
+		{"the check failed on this tree", loop.Verdict{Check: "true", Tree: "t"}, broken, "-..+."},
+		{"it failed on another tree, and nobody has asked it about this one", loop.Verdict{Check: "true", Tree: "u"}, broken, "-..+."},
+		{"it was skipped", loop.Verdict{Check: "true", Tree: "t", Skipped: "why not"}, broken, "-..+."},
+		{"it passed on this tree", loop.Verdict{Check: "true", Tree: "t", Pass: true}, broken, "-...."},
+		{"the turn was cut off: its end is what failed", loop.Verdict{Check: "true", Tree: "t"}, cut, "-...."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := at(broken, changed)
+			for _, r := range []loop.Record{
+				{Type: loop.Judged, Iteration: 1, Verdicts: []loop.Verdict{tt.before}},
+				{Type: loop.Turned, Iteration: 2, Turn: &tt.turn},
+				{Type: loop.Committed, Iteration: 2, Commit: &nothing},
+			} {
+				s = s.With(r)
+			}
+			verdicts, err := list(t, &tree{}, approves("t"), &checkout{}, "true").Judge(context.Background(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := words(verdicts); got != tt.want {
+				t.Errorf("verdicts %s, want %s\n%+v", got, tt.want, verdicts)
+			}
+		})
+	}
+	s := at(broken, nothing)
+	s.Baseline = []loop.Verdict{{Check: "true", Tree: "t"}}
+	verdicts, err := list(t, &tree{}, approves("t"), &checkout{}, "true").Judge(context.Background(), s)
+	if err != nil || words(verdicts) != "-..+." {
+		t.Errorf("what failed on the base commit: %s, %v", words(verdicts), err)
+	}
+}
+
 func TestReviewerThatTouchesAnythingIsVoid(t *testing.T) {
 	c := &checkout{touched: "a.txt was changed"}
 	verdicts, err := list(t, &tree{}, approves("t"), c).Judge(context.Background(), at(claimed, changed))

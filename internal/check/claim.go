@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Turn says no when the agent's turn did not end by itself.
+// Turn says no when the agent's turn did not end well: it was cut off, or ended with a failure of its own. That keeps the iteration from
+// being done; where another check fails too, that one is the failure.
 type Turn struct{}
 
 // Name is the check's name in verdicts.
@@ -28,7 +29,11 @@ func (Turn) Run(_ context.Context, at At) (loop.Verdict, error) {
 	if t.Class == loop.OK {
 		return loop.Verdict{Pass: true}, nil
 	}
-	return loop.Verdict{Reason: t.Reason, Exit: t.Exit, Tell: "The last attempt was cut off: " + t.Reason}, nil
+	how := "was cut off: "
+	if t.Class == loop.Broke {
+		how = "did not end well: "
+	}
+	return loop.Verdict{Reason: t.Reason, Exit: t.Exit, Tell: "The last attempt " + how + t.Reason}, nil
 }
 
 // Claim says no when the agent does not claim to be done (C1).

@@ -2,29 +2,42 @@ package check
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // passedBefore reports whether the check has passed on the very tree that is judged now: then it is not the code that makes it fail.
 func passedBefore(at At, check string) bool {
-	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
-		return false
+	return slices.ContainsFunc(before(at, check), func(v loop.Verdict) bool { return v.Pass })
+}
+
+// saidBefore is the newest verdict of a check on the very tree that is judged now; nil when it has not been asked.
+func saidBefore(at At, check string) *loop.Verdict {
+	all := before(at, check)
+	if len(all) == 0 {
+		return nil
 	}
-	passed := func(verdicts []loop.Verdict) bool {
+	return &all[len(all)-1]
+}
+
+// before are the verdicts of a check on the tree that is judged now: on the base commit and in every iteration, oldest first.
+func before(at At, check string) (all []loop.Verdict) {
+	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
+		return nil
+	}
+	add := func(verdicts []loop.Verdict) {
 		for _, v := range verdicts {
-			if v.Check == check && v.Pass && v.Skipped == "" && v.Tree == at.Iteration.Commit.Tree {
-				return true
+			if v.Check == check && v.Skipped == "" && v.Tree == at.Iteration.Commit.Tree {
+				all = append(all, v)
 			}
 		}
-		return false
 	}
+	add(at.State.Baseline)
 	for _, it := range at.State.Iterations {
-		if passed(it.Verdicts) {
-			return true
-		}
+		add(it.Verdicts)
 	}
-	return passed(at.State.Baseline)
+	return all
 }
 
 // once is a check's run, and one more of a hard command that has failed on a tree it has passed on before (once an iteration, since a

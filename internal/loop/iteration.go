@@ -65,11 +65,19 @@ type FileChange struct {
 	Deleted int    `json:"deleted"`
 }
 
-// Failure is the first verdict that blocked, nil when none did.
+// Failure is the verdict that an iteration failed by, nil when nothing blocked: what stands in the way of the work, else a missing claim.
 func (it Iteration) Failure() *Verdict {
+	if o := it.Obstacle(); o != nil {
+		return o
+	}
+	return it.blocked(func(string) bool { return true })
+}
+
+// blocked is the first verdict that blocked of the checks that match.
+func (it Iteration) blocked(match func(check string) bool) *Verdict {
 	for i := range it.Verdicts {
-		if it.Verdicts[i].Skipped == "" && it.Verdicts[i].Blocks() {
-			return &it.Verdicts[i]
+		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && match(v.Check) {
+			return v
 		}
 	}
 	return nil
@@ -90,14 +98,13 @@ func (it Iteration) unanswered() (v *Verdict) {
 	return v
 }
 
-// Obstacle is the first verdict that blocked other than a missing claim: what stands in the way of the work itself.
+// Obstacle is what stands in the way of the work itself: the first check that blocked, or the turn's own end when every check passed. An
+// agent is told to end with a failure while tests fail, so its end says less than they do. A missing claim is none.
 func (it Iteration) Obstacle() *Verdict {
-	for i := range it.Verdicts {
-		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && v.Check != ClaimCheck {
-			return v
-		}
+	if v := it.blocked(func(check string) bool { return check != ClaimCheck && check != AgentCheck }); v != nil {
+		return v
 	}
-	return nil
+	return it.blocked(func(check string) bool { return check == AgentCheck })
 }
 
 // Claimed reports whether the agent says that it has done its part: by a sign in its text, or in a plan by handing its story on.

@@ -47,7 +47,7 @@ func (s *State) replan(stories ...task.Story) {
 // hold keeps a story where it was when the checks have said no to what handed it on; one that waits for its answer has not. An approval of a tree that fails is none: what failed
 // is what the next iteration has to fix.
 func (s *State) hold(it Iteration) {
-	failure := it.Failure()
+	failure := it.blocked(func(string) bool { return true }) // in the list's order: what was written into the plan's file must fold to the same
 	if s.Plan == nil || failure == nil || it.unanswered() != nil || it.Commit == nil || it.Commit.Plan == nil || !it.Commit.Plan.Handed {
 		return
 	}

@@ -151,15 +151,16 @@ func result(it loop.Iteration) string {
 	if it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Opinion != nil && !it.Commit.Plan.Opinion.Approve {
 		text = "it asked for changes"
 	}
-	f := it.Obstacle()
-	if f == nil {
-		f = it.Failure()
-	}
+	f := it.Failure()
 	if f != nil {
 		text = fmt.Sprintf("failed at %s: %s", lineOf(f.Check, 80), line(f.Reason))
 	}
-	if it.Turn.Class != loop.OK {
-		text += "; the turn ended early: " + line(it.Turn.Reason)
+	switch {
+	case it.Turn.Class == loop.OK, f != nil && f.Check == loop.AgentCheck:
+	case it.Turn.Class == loop.Broke:
+		text += "; its turn did not end well: " + line(it.Turn.Reason)
+	default:
+		text += "; its turn was cut off: " + line(it.Turn.Reason)
 	}
 	return text
 }

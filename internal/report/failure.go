@@ -18,6 +18,7 @@ func Failure(v View) string {
 		p.part("## Failed Tasks (require human attention):")
 		p.part(v.failedTask(1, v.State.Start.Title))
 		p.part(v.stopped())
+		p.part(v.turnEnd(v.judged()))
 		p.part(v.storySection(r))
 		p.part(titled("Stories that are not done", v.unapproved(r)))
 		p.part(titled("What was tried", v.tried(r)))

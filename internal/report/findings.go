@@ -148,5 +148,17 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 	if strings.TrimSpace(f.Output) != "" {
 		p.part(v.fenceAt(f.Output, f.Findings, lines))
 	}
+	p.part(v.turnEnd(it))
 	return p.String()
+}
+
+// turnEnd says how a turn ended that did not end well, where a check is what is shown as the failure; else "".
+func (v View) turnEnd(it *loop.Iteration) string {
+	if it == nil || it.Turn.Class == loop.OK || it.Turn.Class == "" {
+		return ""
+	}
+	if f := it.Failure(); f == nil || f.Check == loop.AgentCheck {
+		return ""
+	}
+	return joinedBy(" ", "The turn itself:", sentence(v.text(it.Turn.Reason, 300)))
 }

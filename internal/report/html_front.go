@@ -166,6 +166,7 @@ func (v View) failureInFull(r room) string {
 	if strings.TrimSpace(f.Output) != "" {
 		p.part(v.fence(f.Output, r.lines))
 	}
+	p.part(v.turnEnd(v.judged()))
 	return p.String()
 }
 

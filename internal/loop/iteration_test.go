@@ -1,0 +1,38 @@
+package loop
+
+import "testing"
+
+// TestFailure: what is shown as the failure of an iteration, and what stands in the way of its work.
+func TestFailure(t *testing.T) {
+	no := func(check string) Verdict { return Verdict{Check: check, Severity: Hard} }
+	yes := func(check string) Verdict { return Verdict{Check: check, Severity: Hard, Pass: true} }
+	soft := Verdict{Check: "lint", Severity: Soft}
+	skipped := Verdict{Check: "review", Severity: Hard, Skipped: "the agent does not claim to be done"}
+	for _, tt := range []struct {
+		name              string
+		verdicts          []Verdict
+		failure, obstacle string
+	}{
+		{"everything passed", []Verdict{yes(AgentCheck), yes(ClaimCheck), yes("make test"), soft}, "", ""},
+		{"the turn ended with a failure, as it was told to, while the tests fail", []Verdict{no(AgentCheck), no(ClaimCheck), no("make test"), skipped}, "make test", "make test"},
+		{"the first check that failed counts", []Verdict{no(AgentCheck), no("make test"), no("make lint")}, "make test", "make test"},
+		{"all checks passed: its own end is the failure", []Verdict{no(AgentCheck), no(ClaimCheck), yes("make test")}, AgentCheck, AgentCheck},
+		{"a missing claim hides no failing check", []Verdict{yes(AgentCheck), no(ClaimCheck), no("make test")}, "make test", "make test"},
+		{"a missing claim alone", []Verdict{yes(AgentCheck), no(ClaimCheck), yes("make test"), soft}, ClaimCheck, ""},
+		{"a missing claim behind the checks, as in a run of a prompt", []Verdict{no(AgentCheck), no("make test"), no(ClaimCheck)}, "make test", "make test"},
+	} {
+		it := Iteration{Verdicts: tt.verdicts}
+		name := func(v *Verdict) string {
+			if v == nil {
+				return ""
+			}
+			return v.Check
+		}
+		if got := name(it.Failure()); got != tt.failure {
+			t.Errorf("%s: failure is %q, want %q", tt.name, got, tt.failure)
+		}
+		if got := name(it.Obstacle()); got != tt.obstacle {
+			t.Errorf("%s: obstacle is %q, want %q", tt.name, got, tt.obstacle)
+		}
+	}
+}
