@@ -26,7 +26,7 @@ type facts struct {
 	stderr string
 }
 
-// reader folds what an agent prints into a turn. It keeps the last message and the claim, not what was said before.
+// reader folds what an agent prints into a turn: the last message, the claim, and within bounds all that the agent said.
 type reader struct {
 	io.Writer // standard output
 	talk      *talk
@@ -34,8 +34,9 @@ type reader struct {
 	facts     facts
 	noise     *proc.Tail
 	session   string
-	message   string // id of the message that text is of
-	text      []byte // the end of it, at least its last claimBytes
+	message   string     // id of the message that text is of
+	text      []byte     // the end of it, at least its last claimBytes
+	said      *proc.Tail // every message
 	claim     loop.Claim
 	claimed   bool // claim is of this message
 	searched  int  // how much of text holds no beginning of a tag
@@ -53,11 +54,13 @@ func newReader(t *talk, d dialect) *reader {
 	if t.Text {
 		d.decode, t.dialect.ends = stream.NewPlain, false
 	}
-	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10)}
+	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10), said: newSaid()}
 	r.decoder = d.decode(t.clock(), r.event)
 	r.Writer = t.console.stdout(r.decoder)
 	return r
 }
+
+func newSaid() *proc.Tail { return proc.NewTail(loop.SaidBytes/2, loop.SaidBytes/2) }
 
 // event folds one event. Strings in it may be a part of a whole line, so what is kept of it is copied.
 func (r *reader) event(e stream.Event) {
@@ -121,13 +124,21 @@ func (r *reader) words(e stream.Event) {
 	if e.Told {
 		e.Text = strings.TrimSpace(withoutEcho(e.Text, r.talk.prompt, e.Beheaded))
 	}
+	if e.Beheaded {
+		_, _ = io.WriteString(r.said, "[... the beginning is truncated ...]\n")
+	}
 	switch {
 	case len(r.text) == 0 || e.Message == "" || e.Message != r.message:
+		if r.said.Len() > 0 {
+			_, _ = io.WriteString(r.said, "\n")
+		}
 		r.text, r.message, r.claimed, r.searched = r.text[:0], strings.Clone(e.Message), false, 0
 	case !e.Delta:
 		r.text = append(r.text, '\n')
+		_, _ = io.WriteString(r.said, "\n")
 	}
 	r.text = append(r.text, e.Text...)
+	_, _ = io.WriteString(r.said, e.Text)
 	if !r.claimed {
 		r.seekClaim(len(e.Text))
 	}
@@ -165,6 +176,7 @@ func (r *reader) trouble() string {
 func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 	_ = r.decoder.Close()
 	if said := r.talk.answer(); said != "" {
+		r.said = newSaid() // what it printed besides has its tools' answers in it
 		r.words(stream.Event{Kind: stream.Text, Text: said})
 	}
 	t := loop.Turn{Text: lastBytes(string(r.text), claimBytes), Claim: r.claim, Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
@@ -176,10 +188,12 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		if t.Text == "" && !res.Failed { // the formats without messages have only this
 			t.Text = res.Text
 			t.Claim, _ = loop.ReadClaim(res.Text, r.talk.Completion, r.talk.Promises...)
+			_, _ = io.WriteString(r.said, res.Text)
 		}
 	}
+	t.Said = strings.ToValidUTF8(r.said.String(), "\uFFFD")
 	if r.facts.asked { // the address to log in at is nobody's business
-		t.Text, r.facts.plain = "", false
+		t.Text, t.Said, r.facts.plain = "", "", false
 	}
 	r.facts.end, r.facts.stderr, r.facts.text, r.facts.noise = end, stderr, t.Text, r.noise.String()
 	if t.Structured == "" && r.talk.Schema != "" && json.Valid([]byte(t.Text)) && strings.HasPrefix(strings.TrimSpace(t.Text), "{") { // of an agent that gives its form in words

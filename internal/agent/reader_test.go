@@ -114,3 +114,44 @@ func TestWhatATurnSays(t *testing.T) {
 		})
 	}
 }
+
+// All that the agent itself said in a turn, for whoever verifies its word; empty where the last message is all.
+func TestAllThatATurnSays(t *testing.T) {
+	t.Parallel()
+	delta := func(words string) string {
+		return `{"type":"message","role":"assistant","content":"` + words + `","delta":true}`
+	}
+	for name, c := range map[string]struct{ agent, out, said string }{
+		"several messages":                                      {"claude", script("text a one", "tool b", "answer b a tool", "text c two", fine), "one\ntwo"},
+		"two blocks of one message":                             {"claude", script("text a one", "tool a", "text a two", "text b three", fine), "one\ntwo\nthree"},
+		"neither helpers nor thoughts, tools, echoes and noise": {"claude", script("text a one", "nested b a helper", "thinks c a thought", "user an echo", "noise", "text d two", fine), "one\ntwo"},
+		"one message":                                           {"claude", script("tool a", "text b one", fine), ""},
+		"only a result":                                         {"claude", fine, ""},
+		"nothing":                                               {"claude", "", ""},
+		"a long message":                                        {"claude", script("text a "+strings.Repeat("x", 20_000), fine), strings.Repeat("x", 20_000)},
+		"a message in pieces":                                   {"gemini", script(delta("one "), delta("piece"), `{"type":"tool_use","tool_id":"t","tool_name":"x"}`, delta("two"), `{"type":"result","status":"success","stats":{}}`), "one piece\ntwo"},
+		"plain words":                                           {"/bin/cat", "one\ntwo\n", ""},
+		"more than is kept":                                     {"claude", script("text a begins"+strings.Repeat("x", 600_000), "text b "+strings.Repeat("y", 600_000)+"ends", fine), "cut"},
+		"where to log in":                                       {"amp", "If your browser does not open automatically, visit:\n\nhttps://ampcode.com/auth\n", ""},
+		"plain and too long":                                    {"/bin/cat", strings.Repeat("z", 2<<20), "cut"},
+		"a long result, alone":                                  {"claude", strings.Replace(fine, "the last words", strings.Repeat("w", 20_000), 1), strings.Repeat("w", 20_000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn, err := agent.Replay(agent.Options{Command: c.agent}, agent.Recording{Stdout: strings.NewReader(c.out), Stderr: strings.NewReader("")})
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case c.said == "cut":
+				if len(turn.Said) > loop.SaidBytes+100 || len(turn.Said) < loop.SaidBytes || !strings.Contains(turn.Said, "truncated ...]\n") {
+					t.Errorf("of what it said %d bytes are kept", len(turn.Said))
+				}
+			case turn.Said != c.said:
+				t.Errorf("it said %.80q, want %.80q", turn.Said, c.said)
+			}
+			if len(turn.Text) > loop.TextBytes {
+				t.Errorf("the record keeps %d bytes", len(turn.Text))
+			}
+		})
+	}
+}

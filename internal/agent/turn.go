@@ -164,6 +164,9 @@ func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.T
 	}
 	a.settle(&turn, reader, end)
 	turn.Text = strings.Clone(lastBytes(turn.Text, loop.TextBytes))
+	if strings.TrimSpace(turn.Said) == strings.TrimSpace(turn.Text) {
+		turn.Said = ""
+	}
 	turn.Exit, turn.Duration = end.Exit, end.Duration
 	return turn
 }

@@ -175,6 +175,7 @@ func (w *workshop) verify(s loop.State, r task.Role, words wording) *check.Verif
 			Dir: w.checkDir(), Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), Redact: w.shown, Console: w.console,
 			Scaled: w.settings.Scaled,
 		},
+		Said: w.wordsOf,
 		Ask:  w.asker(),
 		Diff: w.change,
 	}

@@ -22,6 +22,7 @@ type coder struct {
 	byExit   bool         // exit code 0 is a claim (C1)
 	doneFile string       // a file whose presence after the turn is a claim (C1), from the directory of the agent; empty: none
 	stray    func() error // why nothing may run in the agent's directory; nil: something always may
+	redact   func(string) string
 	verbose  func(format string, args ...any)
 	purse    *purse
 }
@@ -38,6 +39,7 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	o.LogFile, o.PromptFile = filepath.Join(c.dir, agentLog(n)), filepath.Join(c.prompts, promptFile(n))
 	o.Title = "Iteration " + s.Of(n)
 	_ = os.Remove(filepath.Join(c.dir, agentLog(n-keptTurns)))
+	_ = os.Remove(filepath.Join(c.dir, wordsFile(n-keptTurns)))
 	_ = os.Remove(filepath.Join(c.prompts, promptFile(n-keptTurns)))
 	if err := c.write(o.PromptFile, asked); err != nil {
 		return loop.Turn{}, err
@@ -58,7 +60,7 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	}
 	c.tell("Agent exited with code %d (%s), class %s", t.Exit, t.Duration.Round(100*time.Millisecond), t.Class)
 	c.tell("Completion: %s", describe(t.Claim))
-	return t, err
+	return t, errors.Join(err, c.keepWords(&t, n))
 }
 
 func agentLog(n int) string   { return fmt.Sprintf("agent_%d.log", n) }

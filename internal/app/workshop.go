@@ -183,7 +183,7 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 	if set.StreamAgentOutput {
 		options.Console = w.console
 	}
-	c := coder{options: options, dir: w.dir, prompts: w.logs, state: state, byExit: set.ClaimByExit, doneFile: set.DoneFile, verbose: w.verbose}
+	c := coder{options: options, dir: w.dir, prompts: w.logs, state: state, byExit: set.ClaimByExit, doneFile: set.DoneFile, redact: w.redact, verbose: w.verbose}
 	if w.plan == nil {
 		c.stray = w.stray
 	}

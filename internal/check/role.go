@@ -40,10 +40,37 @@ func lastTurn(at At, r task.Role) *loop.Iteration {
 	return nil
 }
 
-// spoken is all that is known of an agent's own words in a turn: its last message, its answer in a form, and the tag of its claim, which
-// may stand in a message before that.
-func spoken(t loop.Turn) string {
-	text := t.Text
+// words is all that is known of an agent's own words in a turn.
+func (c *Verify) words(at At, t loop.Turn) subject {
+	s := subject{at: at, last: spoken(t, t.Text), claimed: t.Claim.Done}
+	switch text, ok := c.said(t); {
+	case ok:
+		s.text = spoken(t, text)
+		if t.Words != nil && t.Words.Cut {
+			s.lacks = "the agent said more than is kept, and the middle of it is not looked at"
+		}
+	case t.Words == nil:
+		s.text = s.last
+	default:
+		s.text, s.lost = s.last, true
+		s.lacks = fmt.Sprintf("of what the agent said only the last %d bytes are known: the file with all of it is gone", len(t.Text))
+	}
+	return s
+}
+
+// said is all that an agent said in a turn; ok is false when no more is known than the turn itself holds.
+func (c *Verify) said(t loop.Turn) (text string, ok bool) {
+	switch {
+	case t.Said != "":
+		return t.Said, true
+	case t.Words != nil && c.Said != nil:
+		return c.Said(t)
+	}
+	return "", false
+}
+
+// spoken is a text of an agent's with its answer in a form, and the tag of its claim, which may stand elsewhere.
+func spoken(t loop.Turn, text string) string {
 	if !strings.Contains(text, t.Structured) {
 		text = strings.TrimSpace(text + "\n" + t.Structured)
 	}

@@ -62,7 +62,9 @@ func (r *Review) promised(a Answer, t loop.Turn) bool {
 
 // verify holds the promise of an approval against the reviewer's own words, and the run's worktree.
 func (r *Review) verify(ctx context.Context, at At, turn loop.Turn, v loop.Verdict) (loop.Verdict, error) {
-	found, err := r.Verify.judge(ctx, subject{at: at, text: spoken(turn), claimed: true})
+	said := r.Verify.words(at, turn)
+	said.claimed = true
+	found, err := r.Verify.judge(ctx, said)
 	if err != nil || ctx.Err() != nil {
 		return v, err
 	}

@@ -22,6 +22,9 @@ func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subj
 			return result{reason: "Found negative pattern: " + pattern}, nil
 		}
 	}
+	if len(patterns) > 0 && s.lost && !s.gone {
+		return result{reason: "No negative pattern was found, and not all that the agent said could be looked at"}, nil
+	}
 	questions := said(config.CheckFor.Of(c.Acceptance))
 	if len(config.CheckFor) == 0 && len(patterns) == 0 {
 		questions = said(c.Acceptance)

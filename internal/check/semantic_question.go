@@ -27,7 +27,11 @@ func (c *Verify) question(ctx context.Context, questions []string, s subject) (s
 	if s.gone {
 		b.WriteString("(The output is of an earlier iteration and only its claim is kept. It was looked at then; judge by the change.)\n")
 	}
-	block(&b, border, firstRunes(s.text, outputRunes))
+	block(&b, border, firstRunes(s.last, outputRunes))
+	if before := s.earlier(); before != "" {
+		b.WriteString("\nBefore that, in the same turn, it said this, or its end:\n")
+		block(&b, border, before)
+	}
 	if c.Diff != nil {
 		diff, err := c.Diff(ctx, s.at.State)
 		if err != nil {
@@ -44,6 +48,17 @@ Respond with ONLY one of:
 The line begins with that word and is the last of your answer. Asked for JSON, say the same as {"verified": true or false, "reason": "one sentence"}.
 `)
 	return b.String(), nil
+}
+
+// earlier is what the agent said before its last words, as far as there is room for it beside them. Negative patterns are looked for in
+// all of it.
+func (s subject) earlier() string {
+	room := outputRunes - utf8.RuneCountInString(s.last)
+	before := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s.text), strings.TrimSpace(s.last)))
+	if room <= 0 || before == strings.TrimSpace(s.text) {
+		return ""
+	}
+	return lastRunes(before, room)
 }
 
 func block(b *strings.Builder, border, text string) {

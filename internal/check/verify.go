@@ -16,8 +16,8 @@ type Verify struct {
 	// Criteria are the role's: promise, method and config. Empty, they are the role's own promise and the method of C13.
 	Criteria   task.Criteria
 	Acceptance []string // the task's acceptance criteria, for {{acceptance_criteria}} (S2-22)
-	// Output is the agent's own text; nil: that of the role's newest turn.
-	Output func(at At) string
+	// Said reads all that an agent said in a turn, where the turn's record names more than it holds; ok is false when it cannot be had.
+	Said func(t loop.Turn) (text string, ok bool)
 	// After says why the check has to wait for another role; nil: until this one has worked.
 	After func(at At) string
 	// Runner runs the commands.
@@ -52,10 +52,8 @@ func (c *Verify) Waits(at At) string {
 func (c *Verify) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	s := subject{at: at}
 	if it := lastTurn(at, c.role()); it != nil {
-		s.text, s.claimed, s.gone = spoken(it.Turn), it.Turn.Claim.Done, it.N != at.Iteration.N && it.Turn.Text == ""
-	}
-	if c.Output != nil {
-		s.text, s.gone = c.Output(at), false
+		s = c.words(at, it.Turn)
+		s.gone = it.N != at.Iteration.N && it.Turn.Text == "" && s.text == s.last
 	}
 	r, err := c.judge(ctx, s)
 	if err != nil {
@@ -63,6 +61,9 @@ func (c *Verify) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	}
 	v := loop.Verdict{Role: c.role()}
 	c.fill(&v, r)
+	if s.lacks != "" && !s.gone {
+		v.Reason += " (" + s.lacks + ")"
+	}
 	return v, nil
 }
 

@@ -13,7 +13,10 @@ import (
 // subject is what a promise is verified on.
 type subject struct {
 	at      At
-	text    string // the agent's own words
+	text    string // the agent's own words, of the whole turn
+	last    string // the last of them
+	lacks   string // what is not known of them; empty: nothing
+	lost    bool   // all but the last of them were to be had and are not
 	claimed bool   // its claim was accepted
 	gone    bool   // the words are too old to be kept, all but the claim's; they were verified when they were new
 }

@@ -55,7 +55,11 @@ type Turn struct {
 	// Ours says of Spent that what the run may spend is used up, not what the agent itself was given (B-28).
 	Ours bool `json:"ours,omitempty"`
 	// Text is the agent's last message, at most TextBytes of its end. It is the agent's word: hostile wherever it is shown.
-	Text  string `json:"text,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Said is all that the agent itself said in the turn, at most SaidBytes of its beginning and end; empty where Text is all of it. No
+	// record has it: it lies where Words says.
+	Said  string `json:"-"`
+	Words *Words `json:"words,omitempty"`
 	Claim Claim  `json:"claim"`
 	// Structured is the agent's answer in the form that was asked for, when its CLI gives one; JSON text.
 	Structured string        `json:"structured,omitempty"`
@@ -68,8 +72,19 @@ type Turn struct {
 	LogFile    string        `json:"log,omitempty"` // the whole output, relative to the run's directory
 }
 
-// TextBytes is how much of an agent's last message is kept.
-const TextBytes = 8 << 10
+// TextBytes is how much of an agent's last message is kept, SaidBytes of all that it says in a turn.
+const (
+	TextBytes = 8 << 10
+	SaidBytes = 1 << 20
+)
+
+// Words is where all that an agent said in a turn lies. A record names it and does not hold it, so that no journal grows by it.
+type Words struct {
+	File  string `json:"file"`          // relative to the run's directory
+	Hash  string `json:"hash"`          // SHA-256 of it, in hexadecimal: who changes the file takes the words away, and puts none in
+	Bytes int64  `json:"bytes"`         // of it
+	Cut   bool   `json:"cut,omitempty"` // its middle is left out
+}
 
 // Describe says in a few words how the turn ended.
 func (t Turn) Describe() string {
