@@ -294,9 +294,9 @@ func (p *Prompted) finish(ctx context.Context, shop *workshop, result loop.Resul
 	n := len(result.State.Iterations)
 	switch {
 	case result.Outcome == loop.Done:
-		p.log("SUCCESS: %s completed in %d iterations", result.State.Start.Task, n)
+		p.log("SUCCESS: %s completed in %s", result.State.Start.Task, counted(n, "iteration", "iterations"))
 	case result.Outcome == loop.Capped:
-		p.log("CAP HIT: %s failed after %d attempts", result.State.Start.Task, n)
+		p.log("CAP HIT: %s failed after %s", result.State.Start.Task, counted(n, "attempt", "attempts"))
 	case result.Outcome == loop.Waiting && !result.Until.IsZero():
 		p.log("%s until %s: %s", result.Outcome, result.Until.Local().Format(time.RFC3339), result.Reason)
 	default:
@@ -350,7 +350,7 @@ func (p *Prompted) plan(shop *workshop, base string) error {
 	if scm := shop.settings.SCM; scm != nil {
 		p.log("Source control: %s %s", scm.Command, strings.Join(scm.Tasks, ", "))
 	}
-	p.log("Prompt, %d bytes:", len(base))
+	p.log("Prompt, %s:", counted(len(base), "byte", "bytes"))
 	for line := range strings.Lines(base) {
 		p.log("  %s", strings.TrimRight(line, "\n"))
 	}

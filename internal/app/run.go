@@ -184,12 +184,12 @@ func (l *Local) finish(ctx context.Context, work *opened, result loop.Result) er
 	file, err := writeReports(work.shop.dir, work.shop.detail(ctx, v, work.ledger.journal.Bytes()))
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(l.Dir, stateFile))
-		l.log("SUCCESS: %s completed in %d iterations", result.State.Start.Task, len(result.State.Iterations))
+		l.log("SUCCESS: %s completed in %s", result.State.Start.Task, counted(len(result.State.Iterations), "iteration", "iterations"))
 		if result.State.Plan != nil {
 			l.log("%s", result.Reason)
 		}
 	} else if result.Outcome.Limited() {
-		l.log("%s: %s failed after %d attempts (%s)", stopped(result.Outcome), result.State.Start.Task, len(result.State.Iterations), result.Reason)
+		l.log("%s: %s failed after %s (%s)", stopped(result.Outcome), result.State.Start.Task, counted(len(result.State.Iterations), "attempt", "attempts"), result.Reason)
 		if end := result.State.End; end != nil {
 			l.log("the work is on %s", end.FailureBranch)
 		}

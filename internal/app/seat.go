@@ -128,7 +128,7 @@ func (s *Seat) takeUp(before loop.State, known, unchanged bool) (loop.Way, strin
 			finished++
 		}
 	}
-	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %d iterations. Resume or fresh? (R/f): ", before.Start.Task, finished))
+	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Task, counted(finished, "iteration", "iterations")))
 	if err != nil {
 		return way, why, invalid("nobody answered whether to resume or begin afresh; say --resume or --fresh")
 	}

@@ -35,7 +35,7 @@ func TestSemanticVerificationWithRealClaude(t *testing.T) {
 		code     int
 		want     string
 	}{
-		{"met", true, 0, "SUCCESS: hello completed in 1 iterations"},
+		{"met", true, 0, "SUCCESS: hello completed in 1 iteration"},
 		{"not met", false, 1, "Last verification: it says nothing of the sort"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,9 +91,13 @@ func (s State) doneReason(n int) string {
 	if s.Plan == nil {
 		return fmt.Sprintf("all checks passed on iteration %d", n)
 	}
-	why := fmt.Sprintf("all %d stories are approved, and all checks passed on iteration %d", len(s.Plan.Stories), n)
+	all := "the only story is"
+	if many := len(s.Plan.Stories); many > 1 {
+		all = fmt.Sprintf("all %d stories are", many)
+	}
+	why := fmt.Sprintf("%s approved, and all checks passed on iteration %d", all, n)
 	if s.Rules().SkipReview {
-		why = fmt.Sprintf("all %d stories are done without a review, and all checks passed on iteration %d", len(s.Plan.Stories), n)
+		why = fmt.Sprintf("%s done without a review, and all checks passed on iteration %d", all, n)
 	}
 	if capped := s.AtCap(); len(capped) > 0 {
 		why += fmt.Sprintf("; %s %s", task.AtCap, strings.Join(capped, ", "))
