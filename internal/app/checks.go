@@ -69,12 +69,7 @@ func (w *workshop) asked(reviewer *agent.Options, words wording) []check.Check {
 }
 
 func (w *workshop) claim(s loop.State) check.Claim {
-	return check.Claim{Completion: w.settings.CompletionResponse, Promise: func(r task.Role) string {
-		if of := s.Start.Completion.For(r); of != nil {
-			return of.Promise
-		}
-		return ""
-	}}
+	return check.Claim{Completion: w.settings.CompletionResponse, Promise: s.Promise}
 }
 
 // guardrails are the commands of the settings, in their order (C26).

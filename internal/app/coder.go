@@ -55,7 +55,7 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	c.tell("Iteration %s starting", s.Of(n))
 	c.tell("Prompt: %s", firstRunes(asked, 200))
 	t, err := c.purse.turn(ctx, o, asked)
-	if err == nil && !t.Claim.Done && o.Promises == nil {
+	if err == nil && !t.Claim.Done && s.Promise(s.Turning.Role) == "" {
 		t.Claim = c.claim(t)
 	}
 	c.tell("Agent exited with code %d (%s), class %s", t.Exit, t.Duration.Round(100*time.Millisecond), t.Class)

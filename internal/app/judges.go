@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
@@ -25,6 +26,10 @@ func (w *workshop) review(reviewer agent.Options, words wording, r task.Role, of
 		reviewer.Promises, reviewer.Completion = []string{promise}, ""
 	}
 	return &check.Review{
+		Again: check.Again, Log: w.log,
+		Pause: func(ctx context.Context, d time.Duration, why string) {
+			w.sleep(ctx, loop.Pause{Until: w.clock().Add(d), Reason: why})
+		},
 		Checkout: w.copies.checkout,
 		Prompt: func(ctx context.Context, at check.At) (string, error) {
 			c := at.Iteration.Commit

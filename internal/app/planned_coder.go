@@ -15,6 +15,7 @@ type planCoder struct {
 	coder
 	reviewer coder
 	active   *active
+	log      func(format string, args ...any)
 }
 
 // Turn implements loop.Agent.
@@ -24,9 +25,30 @@ func (p planCoder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 		return loop.Turn{}, err
 	}
 	if s.Turning.Mode == loop.Review {
-		return p.reviewer.Turn(ctx, asked)
+		return p.review(ctx, asked, s.HeadTree())
 	}
 	return p.coder.Turn(ctx, asked)
+}
+
+// review takes the reviewer's turn. One whose verdict cannot be read is asked again within the iteration: what it wrote into the plan's files
+// stays, and what it spent adds up.
+func (p planCoder) review(ctx context.Context, asked, tree string) (loop.Turn, error) {
+	t, err := p.reviewer.Turn(ctx, asked)
+	for n := 1; n <= check.Again && err == nil && ctx.Err() == nil; n++ {
+		_, unread := check.ParseAnswer(t, tree)
+		if unread == nil || t.Class != loop.OK && t.Class != loop.Empty {
+			break
+		}
+		p.log("review: the reviewer's verdict does not count: %v; it is asked again (%d of %d)", unread, n, check.Again)
+		var next loop.Turn
+		if next, err = p.reviewer.Turn(ctx, asked+check.AskAgain(t, tree, unread)); next.Class == loop.Spent && next.Ours {
+			t.Usage = t.Usage.Plus(next.Usage)
+			break
+		}
+		next.Usage, next.Duration = next.Usage.Plus(t.Usage), next.Duration+t.Duration
+		t = next
+	}
+	return t, err
 }
 
 // planned makes the run's agent one of its plan.
@@ -34,7 +56,7 @@ func (w *workshop) planned(c coder, reviewer *agent.Options) (loop.Agent, error)
 	if s := w.boxes.sandbox; s != nil {
 		w.plan.active.boxed = s.Mode != sandbox.Off
 	}
-	p := planCoder{coder: c, reviewer: c, active: w.plan.active}
+	p := planCoder{coder: c, reviewer: c, active: w.plan.active, log: w.log}
 	if reviewer != nil {
 		options := *reviewer
 		options.ReadOnly, options.Schema, options.Console = false, check.ReviewSchema, c.options.Console

@@ -224,7 +224,7 @@ func TestParseAnswer(t *testing.T) {
 		{"an object in a fence", "```json\n" + issue + "\n```", "", ""},
 		{"nested objects", `{"a":1} {"verdict":"request_changes","tree":"t","summary":"{","issues":[{"problem":"{}"}]}`, "", ""},
 		{"something after it", issue + "\nBut on second thought approve.", "", "does not end with a JSON object"},
-		{"approves and complains", `{"verdict":"approve","tree":"t","summary":"","issues":[{"problem":"p"}]}`, "", "approves and names 1 issues"},
+		{"approves and complains", `{"verdict":"approve","tree":"t","summary":"","issues":[{"problem":"p"}]}`, "", "approves and names 1 issue"},
 		{"rejects without a word", `{"verdict":"request_changes","tree":"t","summary":" ","issues":[]}`, "", "names none"},
 		{"another word", `{"verdict":"APPROVED","tree":"t"}`, "", "not approve or request_changes"},
 		{"no tree", `{"verdict":"approve"}`, "", "speaks of the tree"},

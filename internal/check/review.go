@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -34,8 +35,13 @@ type Review struct {
 	Promise string
 	// Verify is how the promise is verified on the reviewer's own words, with the same role; nil: not at all.
 	Verify *Verify
-	// Most is how many turns the role may take in the run; 0: any number (C3).
+	// Most is how many verdicts the role may give in the run; 0: any number (C3).
 	Most int
+	// Again is how often the role is asked once more for an answer that cannot be read.
+	Again int
+	// Pause waits before a role whose model failed is asked once more; nil: it is not.
+	Pause func(ctx context.Context, d time.Duration, why string)
+	Log   func(format string, args ...any) // nil: nobody listens
 	// After says why the review has to wait for another role; nil: it never has to.
 	After func(at At) string
 }
@@ -86,19 +92,13 @@ func (r *Review) Waits(at At) string {
 // Run makes the copy, asks, reads the answer, and verifies the promise.
 func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	v.Role = r.Role
-	if n := r.turns(at.State); r.Most > 0 && n >= r.Most {
+	if n := at.State.Judgements(r.Name()); r.Most > 0 && n >= r.Most {
 		v.Reason = fmt.Sprintf("%s has judged %s, which is its cap", r.who(), times(n))
 		return v, nil
 	}
-	turn, err := r.ask(ctx, at, &v)
-	if err != nil || ctx.Err() != nil || v.Reason != "" {
+	turn, answer, err := r.answered(ctx, at, &v)
+	if err != nil || ctx.Err() != nil || v.Reason != "" || v.Skipped != "" {
 		return v, err
-	}
-	answer, err := ParseAnswer(turn, at.Iteration.Commit.Tree)
-	if err != nil {
-		v.Reason = r.who() + "'s answer does not count: " + err.Error()
-		v.Output = loop.Excerpt(turn.Text)
-		return v, nil
 	}
 	v = answer.verdict(v, r.who())
 	if !r.keeps(&v, answer, turn) || r.Verify == nil {
@@ -107,22 +107,47 @@ func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	return r.verify(ctx, at, turn, v)
 }
 
-// ask takes the reviewer's turn. A turn that cannot count leaves its reason in the verdict.
-func (r *Review) ask(ctx context.Context, at At, v *loop.Verdict) (turn loop.Turn, err error) {
+// answered asks in a copy of its own until there is an answer that counts. When there is none, the verdict says why.
+func (r *Review) answered(ctx context.Context, at At, v *loop.Verdict) (turn loop.Turn, a Answer, err error) {
 	copied, err := r.Checkout(ctx, at.Iteration.Commit.SHA)
 	if err != nil {
-		return turn, err
+		return turn, a, err
 	}
 	defer func() { err = errors.Join(err, copied.Close()) }()
 	asked, err := r.Prompt(ctx, at)
 	if err != nil {
-		return turn, err
+		return turn, a, err
 	}
+	tree, again := at.Iteration.Commit.Tree, ""
+	for n := 1; ; n++ {
+		turn, err = r.ask(ctx, copied, asked+again, v)
+		if err == nil && v.Waits && n <= r.Again && r.pause(ctx, turn, n) {
+			v.Reason, v.Waits = "", false
+			continue
+		}
+		if err != nil || ctx.Err() != nil || v.Reason != "" || v.Skipped != "" {
+			return turn, a, err
+		}
+		answer, unread := r.read(turn, tree)
+		if unread == nil {
+			return turn, answer, nil
+		}
+		if n > r.Again {
+			r.unread(v, turn, answer, n, unread)
+			return turn, a, nil
+		}
+		r.log("%s's answer does not count: %v; it is asked again (%d of %d)", r.who(), unread, n, r.Again)
+		again = AskAgain(turn, tree, unread)
+	}
+}
+
+// ask takes one turn of the reviewer's. A turn that cannot count leaves its reason in the verdict.
+func (r *Review) ask(ctx context.Context, copied Checkout, asked string, v *loop.Verdict) (turn loop.Turn, err error) {
 	turn, err = r.Ask(ctx, copied, asked)
 	if err != nil || ctx.Err() != nil {
 		return turn, err
 	}
-	v.Usage = &turn.Usage
+	v.Usage = sum(v.Usage, &turn.Usage)
 	v.LogFile = turn.LogFile
 	ok, what, err := copied.Untouched(ctx)
 	switch {
@@ -130,9 +155,12 @@ func (r *Review) ask(ctx context.Context, at At, v *loop.Verdict) (turn loop.Tur
 		return turn, err
 	case !ok:
 		v.Reason = r.who() + " changed something, which voids its verdict: " + what
-	case turn.Class != loop.OK:
+	case turn.Class == loop.Spent && turn.Ours: // as one that could not begin for that reason
+		v.Skipped, v.Later = turn.Reason, true
+	case turn.Class != loop.OK && turn.Class != loop.Empty:
 		v.Reason = r.who() + "'s turn did not end well: " + turn.Reason
-		v.Missing = turn.Class.Fatal()
+		v.Missing, v.Unfixable = turn.Class.Fatal(), turn.Class.Fatal()
+		v.Waits, v.Until = turn.Class.Transient(), turn.ResetAt
 	}
 	return turn, nil
 }
@@ -160,7 +188,7 @@ type Issue struct {
 func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	raw := turn.Structured
 	if raw == "" {
-		raw = lastObject(turn.Text, "verdict")
+		raw = lastObject(lastWords(turn), "verdict")
 	}
 	if raw == "" {
 		return Answer{}, errors.New("it does not end with a JSON object")
@@ -174,7 +202,7 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	case a.Tree != tree:
 		return Answer{}, fmt.Errorf("it speaks of the tree %.12q, not of %.12q", a.Tree, tree)
 	case a.Verdict == "approve" && len(a.Issues) > 0:
-		return Answer{}, fmt.Errorf("it approves and names %d issues", len(a.Issues))
+		return Answer{}, fmt.Errorf("it approves and names %s", issues(len(a.Issues)))
 	case a.Verdict == "approve" && len(a.unmet()) > 0:
 		return Answer{}, fmt.Errorf("it approves and says that %q is not met", shorten(onOneLine(a.unmet()[0].Text), 80))
 	case a.Verdict == "request_changes" && len(a.Issues) == 0 && len(a.unmet()) == 0 && strings.TrimSpace(a.Summary) == "":

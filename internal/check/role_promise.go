@@ -17,19 +17,6 @@ func (r *Review) who() string {
 	return "the reviewer"
 }
 
-// turns counts how often the role has judged since the run was last asked for.
-func (r *Review) turns(s loop.State) int {
-	n := 0
-	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
-		for _, v := range it.Verdicts {
-			if v.Check == r.Name() && v.Skipped == "" && v.Usage != nil { // one that failed at the cap has asked nobody
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // keeps reports whether an approval comes with the promise that it needs. A verdict and a promise that contradict each other are a
 // rejection.
 func (r *Review) keeps(v *loop.Verdict, a Answer, t loop.Turn) bool {

@@ -206,3 +206,50 @@ func strict(t *testing.T, name string, of map[string]any) {
 		strict(t, name+"."+key, property.(map[string]any))
 	}
 }
+
+// TestSemanticOnAllWords: negative patterns are looked for in all that was said in the turn, and a model sees what there is room for beside the
+// last words.
+func TestSemanticOnAllWords(t *testing.T) {
+	turn := func(last string, words *loop.Words) loop.State {
+		s := promised(last)
+		s.Iterations[0].Turn.Words = words
+		return s
+	}
+	const early, last = "early: a TODO stands here\n", "late AUTH_DONE"
+	lies := &loop.Words{File: "said_1.txt", Hash: "h"}
+	for _, tt := range []struct {
+		name   string
+		said   string
+		ok     bool
+		words  *loop.Words
+		config task.Verification
+		pass   bool
+		reason string
+	}{
+		{"a pattern in an earlier message", early + last, true, lies, task.Verification{NegativePatterns: []string{"todo"}}, false, "Found negative pattern: todo"},
+		{"no such pattern", early + last, true, lies, task.Verification{NegativePatterns: []string{"fixme"}}, true, "All criteria appear met"},
+		{"words that are lost", "", false, lies, task.Verification{NegativePatterns: []string{"fixme"}}, false, "No negative pattern was found, and not all that the agent said could be looked at (of what the agent said only the last 14 bytes are known: the file with all of it is gone)"},
+		{"words that were cut", early + last, true, &loop.Words{Cut: true}, task.Verification{NegativePatterns: []string{"fixme"}}, true, "All criteria appear met (the agent said more than is kept, and the middle of it is not looked at)"},
+		{"a record that holds all of it", "", false, nil, task.Verification{NegativePatterns: []string{"todo"}}, true, "All criteria appear met"},
+		{"a model sees the earlier words", early + last, true, lies, task.Verification{CheckFor: task.Questions{"x"}}, true, "early seen"},
+		{"but the last words first", strings.Repeat("early ", 2000) + last, true, lies, task.Verification{CheckFor: task.Questions{"x"}}, true, "early seen"},
+		{"and nothing twice", last, true, lies, task.Verification{CheckFor: task.Questions{"x"}}, true, "late alone"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := verifier(t, task.Semantic, tt.config)
+			c.Said = func(loop.Turn) (string, bool) { return tt.said, tt.ok }
+			c.Ask = func(_ context.Context, prompt, _ string) (loop.Turn, error) {
+				answer := "VERIFIED: late alone"
+				if strings.Count(prompt, last) != 1 || len(prompt) > 7000 {
+					answer = "NOT_VERIFIED: not asked so"
+				} else if strings.Contains(prompt, "early") {
+					answer = "VERIFIED: early seen"
+				}
+				return says(answer)(nil, "", "")
+			}
+			if v := verdictOf(t, c, turn(last, tt.words)); v.Pass != tt.pass || v.Reason != tt.reason {
+				t.Errorf("%v %q, want %v %q", v.Pass, v.Reason, tt.pass, tt.reason)
+			}
+		})
+	}
+}

@@ -98,6 +98,16 @@ func (it Iteration) unanswered() (v *Verdict) {
 	return v
 }
 
+// unfixable is the first verdict that blocked and that no change to the code makes pass; nil when there is none.
+func (it Iteration) unfixable() *Verdict {
+	for i := range it.Verdicts {
+		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && v.Unfixable {
+			return v
+		}
+	}
+	return nil
+}
+
 // Obstacle is what stands in the way of the work itself: the first check that blocked, or the turn's own end when every check passed. An
 // agent is told to end with a failure while tests fail, so its end says less than they do. A missing claim is none.
 func (it Iteration) Obstacle() *Verdict {

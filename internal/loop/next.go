@@ -75,8 +75,10 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
 		case s.finished(*last) && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Done, Reason: s.doneReason(last.N)}
+		case last.unfixable() != nil && last.N > s.Reopened:
+			return Step{Do: Stop, Outcome: Invalid, Reason: last.unfixable().Reason}
 		case last.unanswered() != nil && last.N > s.Reopened:
-			return Step{Do: Stop, Outcome: Waiting, Reason: last.unanswered().Reason}
+			return Step{Do: Stop, Outcome: Waiting, Reason: last.unanswered().Reason, Until: last.unanswered().Until}
 		}
 	}
 	return s.nextTurn(limits, now)
@@ -108,10 +110,20 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", limits.Wall)}
 	case s.MaxIterations > 0 && n > s.MaxIterations:
 		return Step{Do: Stop, Outcome: Capped, Reason: s.capReason(n - 1)}
+	case s.readersCap() != "":
+		return Step{Do: Stop, Outcome: Capped, Reason: s.readersCap()}
 	case most > 0 && s.turnsOf(role) >= most:
-		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("the %s has taken all of its %d turns", role, most)}
+		return Step{Do: Stop, Outcome: Capped, Reason: allTaken(role, most)}
 	}
 	return Step{Do: TakeTurn, Iteration: n, Mode: mode, Story: story, Role: role, Tier: tier}
+}
+
+// allTaken says that a role has used up its turns.
+func allTaken(role task.Role, most int) string {
+	if most == 1 {
+		return fmt.Sprintf("the %s has taken its only turn", role)
+	}
+	return fmt.Sprintf("the %s has taken all of its %d turns", role, most)
 }
 
 // capReason says that the cap is reached, and what was missing in the end (S2-61, S2-64).
@@ -127,8 +139,10 @@ func (s State) capReason(used int) string {
 	f := last.Failure()
 	switch {
 	case f == nil:
-	case f.Check == ClaimCheck:
+	case f.Check == ClaimCheck && last.Turn.Claim.Tag == "":
 		why += ". Max iterations reached without completion promise"
+	case f.Check == ClaimCheck:
+		why += ". Max iterations reached. Last verification: " + f.Reason
 	case f.Verification:
 		why += ". Max iterations reached. Last verification: " + f.Reason
 	}

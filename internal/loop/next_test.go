@@ -29,8 +29,10 @@ func failed(n int) *Iteration {
 }
 
 var (
-	asked  = Verdict{Check: "CI", Severity: Hard, Waits: true, Tree: "t", Reason: "CI has not ended"}
-	unpaid = Verdict{Check: ReviewCheck, Severity: Hard, Skipped: "the money is spent", Later: true, Tree: "t"}
+	asked    = Verdict{Check: "CI", Severity: Hard, Waits: true, Tree: "t", Reason: "CI has not ended"}
+	hopeless = Verdict{Check: "make test", Severity: Hard, Tree: "t", Unfixable: true, Reason: "pytest is not installed"}
+	limited  = Verdict{Check: ReviewCheck, Severity: Hard, Tree: "t", Waits: true, Reason: "limit", Until: noon.Add(time.Hour)}
+	unpaid   = Verdict{Check: ReviewCheck, Severity: Hard, Skipped: "the money is spent", Later: true, Tree: "t"}
 )
 
 // same is an iteration that failed as the one before.
@@ -90,6 +92,14 @@ func TestNext(t *testing.T) {
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"only the reviewer objects: review-fix", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, with(Verdict{Check: ReviewCheck, Severity: Hard, Tree: "t"}, 2))}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
+		{"what no change to the code makes pass ends the run", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, Turn{Class: OK}, with(hopeless, 1))}},
+			noon, Step{Do: Stop, Outcome: Invalid, Reason: "pytest is not installed"}},
+		{"also beside an ordinary failure", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, append(with(hopeless, 1), Verdict{Check: "make lint", Severity: Hard, Tree: "t"}))}},
+			noon, Step{Do: Stop, Outcome: Invalid, Reason: "pytest is not installed"}},
+		{"what ended the run before it was asked for again does not end it again", State{MaxIterations: 5, Reopened: 1, Iterations: []*Iteration{judged(1, claims, with(hopeless, 1))}},
+			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a reader whose model has a limit is waited for, until its reset", State{MaxIterations: 5, Iterations: []*Iteration{judged(1, claims, with(limited, 2))}},
+			noon, Step{Do: Stop, Outcome: Waiting, Reason: "limit", Until: noon.Add(time.Hour)}},
 		{"the cap", State{MaxIterations: 2, Iterations: []*Iteration{failed(1), failed(2)}},
 			noon, Step{Do: Stop, Outcome: Capped, Reason: "2 of 2 iterations are used up"}},
 		{"the time limit", State{MaxIterations: 5, Iterations: []*Iteration{failed(1)}},

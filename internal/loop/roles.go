@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -15,12 +17,26 @@ func orCoder(r task.Role) task.Role {
 }
 
 // Claims are the signs by which a role may claim to be done: what a <response> holds, empty when none counts, and the promises, nil for
-// those that count without criteria. completion is the setting completionResponse. Where there are criteria, only their promise does (C2).
+// those that count without criteria. completion is the setting completionResponse. Where the role's criteria name a promise, only that does.
 func (s State) Claims(r task.Role, completion string) (response string, promises []string) {
-	if of := s.Start.Completion.For(orCoder(r)); of != nil {
-		return "", []string{of.Promise}
+	r = orCoder(r)
+	switch promise := s.Promise(r); {
+	case promise != "":
+		return "", []string{promise}
+	case s.Start.Completion.For(r) != nil:
+		return completion, []string{usualPromise, r.Promise()}
 	}
 	return completion, nil
+}
+
+// Promise is what a role's criteria ask it to promise; empty when they name nothing but what any claim of the role stands for.
+func (s State) Promise(r task.Role) string {
+	r = orCoder(r)
+	of := s.Start.Completion.For(r)
+	if of == nil || strings.EqualFold(strings.TrimSpace(of.Promise), r.Promise()) {
+		return ""
+	}
+	return strings.TrimSpace(of.Promise)
 }
 
 // Writers are the roles of the run that take turns of their own, in order; at least the coder. The others judge inside an iteration (C4).
@@ -59,6 +75,41 @@ func (s State) turnsOf(r task.Role) int {
 		}
 	}
 	return n
+}
+
+// Judgements counts the verdicts that a check by a model has given since the run was asked for. One that failed at its cap has asked nobody.
+func (s State) Judgements(check string) int {
+	n := 0
+	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
+		for _, v := range it.Verdicts {
+			if v.Check == check && v.Skipped == "" && v.Usage != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// readersCap says that a role which only reads has given all its verdicts; empty while none has. Whatever a turn changed then would have
+// nobody to judge it.
+func (s State) readersCap() string {
+	for _, r := range s.Start.Pipeline {
+		check := string(r)
+		if r == task.Reviewer {
+			check = ReviewCheck
+		}
+		if most := s.Start.Caps[r]; r.ReadOnly() && most > 0 && s.Judgements(check) >= most {
+			return fmt.Sprintf("the %s has judged %s, which is its cap, and the work is not done", r, times(most))
+		}
+	}
+	return ""
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // lastJudged is the newest iteration that the checks have spoken about; nil when there is none.

@@ -158,7 +158,8 @@ func (s *State) resume(r Resume, at time.Time) {
 }
 
 // askAgain has the newest iteration judged again, without a turn, when its checks had not all been asked: one waited for an answer from
-// outside (B-08), or there was no money left for a reviewer (B-28). Whoever says what to change wants a turn.
+// outside (B-08), one could not pass before a person had put something right, or there was no money left for a reviewer (B-28). Whoever
+// says what to change wants a turn.
 func (s *State) askAgain(r Resume, ended *End) {
 	last := s.Last()
 	if last == nil || !last.Judged {
@@ -170,10 +171,15 @@ func (s *State) askAgain(r Resume, ended *End) {
 	case change && (waits || r.Feedback != nil):
 		s.Reopened = len(s.Iterations)
 	case change:
-	case waits, r.Retry && ended != nil && ended.Outcome == Budget && last.Passed() && !last.Done():
+	case waits, r.Retry && ended != nil && last.unasked(ended.Outcome):
 		s.editLast().Judged = false
 		s.Reopened = min(s.Reopened, len(s.Iterations)-1)
 	}
+}
+
+// unasked reports whether an iteration that ended its run can be judged again as it is.
+func (it Iteration) unasked(ended Outcome) bool {
+	return ended == Invalid && it.unfixable() != nil || ended == Budget && it.Passed() && !it.Done()
 }
 
 // feedbackDue reports whether no iteration has been judged since the run was resumed for a review.

@@ -86,9 +86,10 @@ func sameTree(its []*Iteration) Spin {
 	return Spin{Count: n - from, What: "an unchanged tree", Failure: its[n-1].Failure(), since: from + spinsAt}
 }
 
-// idle reports whether an iteration changed nothing and is no mere pause in the work: it claims to be done, or a check failed.
+// idle reports whether an iteration changed nothing and is no mere pause in the work: it claims to be done, in whatever words, or a check
+// failed.
 func (it Iteration) idle() bool {
-	return it.Commit != nil && it.Commit.Empty && (it.Claimed() || it.Obstacle() != nil)
+	return it.Commit != nil && it.Commit.Empty && (it.Claimed() || it.Turn.Claim.Tag != "" || it.Obstacle() != nil)
 }
 
 // twoFailures counts how often two failures have taken turns: three times each is as bad as one three times, and every further one is

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Class says how a turn ended.
@@ -130,8 +132,11 @@ var claimTag = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`)
 })
 
+// usualPromise claims for any role whose criteria name no other.
+const usualPromise = "COMPLETE"
+
 // promises are the words of a <promise> that claim completion when no criteria say otherwise (C2, S2-76).
-var promises = []string{"COMPLETE", "IMPLEMENTATION_COMPLETE"}
+var promises = []string{usualPromise, task.Coder.Promise()}
 
 // ReadClaim looks for a claim in one message of the agent's own (C2): the first tag in it counts. ok is false when there is none.
 // completion is the setting completionResponse, empty when no <response> claims; wanted are the promises that do, by default COMPLETE and

@@ -47,6 +47,11 @@ type Verdict struct {
 	// Waits says of a failed check that it has not been answered yet, by something outside: the run waits, and asks again when it goes
 	// on (B-08).
 	Waits bool `json:"waits,omitempty"`
+	// Until is when something outside that has not answered may: a usage limit's reset; zero: it is not known.
+	Until time.Time `json:"until,omitzero"`
+	// Unfixable says of a failed check that no change to the code makes it pass: what the reason names has to be put right in the settings
+	// or in the environment, by a person.
+	Unfixable bool `json:"unfixable,omitempty"`
 	// Criteria are what a reviewer said of each acceptance criterion (B-19).
 	Criteria []Criterion `json:"criteria,omitempty"`
 	// Later says of a skipped check that another role has to work first.

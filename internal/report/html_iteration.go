@@ -180,6 +180,8 @@ func (v View) claimLine(it *loop.Iteration) string {
 		return "done: “" + v.brief(it.Turn.Claim.Text, 200) + "”"
 	case it.Claimed():
 		return "done"
+	case it.Turn.Claim.Tag != "":
+		return "“" + v.brief(it.Turn.Claim.Text, 200) + "”, which does not count"
 	}
 	return "none"
 }

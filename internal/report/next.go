@@ -62,7 +62,7 @@ func (v View) whileWaiting() string {
 		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
 	case !s.End.Until.IsZero():
 		return "nothing; the next sweep after that goes on. " + v.command("continue") + " tries at once."
-	case v.waitsForLimit():
+	case v.waitsForLimit(), v.waitsForReader():
 		return v.command("continue") + " tries again."
 	}
 	who := "answer"
@@ -74,8 +74,23 @@ func (v View) whileWaiting() string {
 
 // waitsForOthers reports whether the run waits for what other workflows say of its commit (B-08).
 func (v View) waitsForOthers() bool {
+	f := v.unanswered()
+	return f != nil && !isReview(*f)
+}
+
+// waitsForReader reports whether it waits for a role that reads, whose model could not be asked.
+func (v View) waitsForReader() bool {
+	f := v.unanswered()
+	return f != nil && isReview(*f)
+}
+
+// unanswered is the failure of the newest iteration when it is one that waits.
+func (v View) unanswered() *loop.Verdict {
 	it := v.judged()
-	return it != nil && it == v.State.Last() && it.Failure() != nil && it.Failure().Waits
+	if it == nil || it != v.State.Last() || it.Failure() == nil || !it.Failure().Waits {
+		return nil
+	}
+	return it.Failure()
 }
 
 func (v View) waitsForLimit() bool {

@@ -23,6 +23,9 @@ type Verified struct {
 // verified lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has made none.
 func verified(s loop.State) (list []Verified) {
 	for i, it := range s.Iterations {
+		if wrong, ok := unfitting(s, it); ok {
+			list = append(list, wrong)
+		}
 		for _, c := range it.Verdicts {
 			if !c.Verification || c.Later {
 				continue
@@ -39,6 +42,19 @@ func verified(s loop.State) (list []Verified) {
 		}
 	}
 	return list
+}
+
+// unfitting is a promise that is not the one which the role's criteria ask for; ok is false when an iteration has none.
+func unfitting(s loop.State, it *loop.Iteration) (Verified, bool) {
+	if it.Turn.Claim.Tag != "promise" || it.Turn.Claim.Done || s.Start.Completion.For(it.Role) == nil {
+		return Verified{}, false
+	}
+	for _, c := range it.Verdicts {
+		if c.Check == loop.ClaimCheck && c.Skipped == "" && !c.Pass {
+			return Verified{Iteration: it.N, Role: it.Role, PromiseFound: true, Reason: c.Reason, Timestamp: it.At.Add(it.Took).UTC()}, true
+		}
+	}
+	return Verified{}, false
 }
 
 // noPromise is how a check says that there was none (S2-62).

@@ -41,7 +41,10 @@ func (v View) headline() string {
 	case loop.Done:
 		words = "Done after " + count(n, "iteration")
 	case loop.Capped:
-		words = fmt.Sprintf("Stopped: all %d iterations are used up", most)
+		words = "Stopped: the only iteration is used up"
+		if most != 1 {
+			words = fmt.Sprintf("Stopped: all %d iterations are used up", most)
+		}
 	case loop.Stuck:
 		words = fmt.Sprintf("Stopped: stuck on the same failure after %s", count(n, "iteration"))
 	case loop.Timeout:
@@ -57,6 +60,8 @@ func (v View) headline() string {
 			words = "Waiting for other workflows"
 		case !s.End.Until.IsZero():
 			words = "Waiting for a usage limit's reset, " + until
+		case v.waitsForReader():
+			words = "Waiting: nobody could be asked to review"
 		case v.waitsForLimit():
 			words = "Waiting for a usage limit's reset; nobody tells when it comes"
 		}
