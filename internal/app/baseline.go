@@ -76,7 +76,7 @@ const notFound = 127
 // lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
 func (w *workshop) lacks(v *loop.Verdict, install string) {
 	v.Missing = true
-	v.Reason = config.InstallAdvice(config.MissingTool(w.line(v.Check), v.Output), install)
+	v.Reason = config.LackAdvice(w.line(v.Check), v.Output, install)
 	if w.detected != "" && v.Severity == loop.Soft {
 		v.Skipped = v.Reason
 		w.log("warning: the check %s is left out: %s", v.Check, v.Reason)

@@ -6,6 +6,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
@@ -81,6 +82,7 @@ func (w *workshop) guardrails(s loop.State) []check.Check {
 			Title: g.Name, Line: w.judge.led(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: w.settings.CheckTimeout(g), Soft: w.settings.CheckWarning(g),
 			TruncateChars: w.settings.OutputTruncateChars, TruncateFrom: w.settings.OutputTruncateFrom,
+			Lacks: lacksTool, Present: w.present(g.Command), Versions: config.VersionFiles,
 			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.plain || w.detected != "" && ranNothing(s, g.Name),
 			Dir: w.checkDir(), Below: w.settings.WorkingDirectory, Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.console, Redact: w.shown,
 		})
@@ -168,7 +170,7 @@ func (w *workshop) verify(s loop.State, r task.Role, words wording) *check.Verif
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: w.log,
 		Runner: check.Runner{
 			Dir: w.checkDir(), Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.as, Box: w.box(sandbox.Checks), LogDir: w.logs, LogAs: w.logsFrom(), Redact: w.shown, Console: w.console,
-			Scaled: w.settings.Scaled,
+			Scaled: w.settings.Scaled, Lacks: lacksTool, Present: w.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: config.VersionFiles,
 		},
 		Said: w.wordsOf,
 		Ask:  w.asker(),

@@ -35,6 +35,12 @@ type Command struct {
 	// VacuousOK lets a command pass that says that it ran no test. For runs in which exit codes alone decide, and for commands that ran
 	// none on the base commit either.
 	VacuousOK bool
+	// Lacks says which program a failure says was missing; ok is false when it says so of none. nil: nobody looks.
+	Lacks Lacks
+	// Present are the words of Line that were programs before the first turn.
+	Present []string
+	// Versions are the names of files by which versions of programs are chosen.
+	Versions []string
 	// Soft is after how long OnSoft is told, once, from another goroutine, that the command takes long (S0-22…S0-24); 0: never. The list
 	// puts its log in for an OnSoft that is nil.
 	Soft   time.Duration
@@ -103,7 +109,9 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	if err := c.readReports(&o, before); err != nil {
 		return v, err
 	}
-	return c.verdict(o, name), nil
+	v = c.verdict(o, name)
+	c.environment(at, o, &v)
+	return v, nil
 }
 
 // unready is the verdict on a command that must not run where it should.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -49,6 +50,11 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 	out := result{output: o.output, log: log, exit: o.Exit}
 	if out.reason = unverified(o, command.Timeout, config); out.reason == "" {
 		out.pass, out.reason = true, "External verification passed"
+	}
+	lacking := loop.Verdict{Pass: out.pass}
+	command.Title = c.Name()
+	if command.environment(at, o, &lacking); lacking.Unfixable {
+		out.unfixable, out.reason = true, "Command failed: "+lacking.Reason
 	}
 	if o.Exit == shellExit || o.Exit == shellExit+1 {
 		out.missing = !out.pass

@@ -32,7 +32,8 @@ func (*SCM) Severity() loop.Severity { return loop.Hard }
 // Needs every hard check before it passed.
 func (*SCM) Needs() Need { return SomeWork | Green }
 
-// Run runs the tasks in their order, up to the first that fails.
+// Run runs the tasks in their order, up to the first that fails. An agent changes files: what keeps git from committing or pushing them is
+// nearly always something else, which a person has to put right.
 func (c *SCM) Run(ctx context.Context, _ At) (v loop.Verdict, err error) {
 	for _, task := range c.Tasks {
 		message := ""
@@ -44,13 +45,12 @@ func (c *SCM) Run(ctx context.Context, _ At) (v loop.Verdict, err error) {
 			if !changed {
 				continue
 			}
-			turn, err := c.Ask(ctx)
+			turn, err := c.ask(ctx, &v)
 			if err != nil || ctx.Err() != nil {
 				return v, err
 			}
-			v.Usage = &turn.Usage
 			if message = Message(turn); message == "" {
-				return c.failed(v, task, "the agent gave no commit message"+because(turn), ""), nil
+				return c.unworded(v, task, turn), nil
 			}
 		}
 		output, done, err := c.Do(ctx, task, message)
@@ -58,11 +58,73 @@ func (c *SCM) Run(ctx context.Context, _ At) (v loop.Verdict, err error) {
 			return v, err
 		}
 		if !done {
-			return c.failed(v, task, "it failed: "+telling(output), output), nil
+			return c.refused(v, task, output), nil
 		}
 	}
 	v.Pass = true
 	return v, nil
+}
+
+// ask asks for a message, once more when nothing was said.
+func (c *SCM) ask(ctx context.Context, v *loop.Verdict) (turn loop.Turn, err error) {
+	for range 2 {
+		turn, err = c.Ask(ctx)
+		if err != nil || ctx.Err() != nil {
+			return turn, err
+		}
+		v.Usage = sum(v.Usage, &turn.Usage)
+		if turn.Class != loop.Empty && (turn.Class != loop.OK || Message(turn) != "") {
+			break
+		}
+	}
+	return turn, nil
+}
+
+// unworded is the verdict when there is no commit message.
+func (c *SCM) unworded(v loop.Verdict, task string, turn loop.Turn) loop.Verdict {
+	v = c.failed(v, task, "the agent gave no commit message"+because(turn), "")
+	v.Waits, v.Until = turn.Class.Transient(), turn.ResetAt
+	if v.Unfixable = turn.Class == loop.OK || turn.Class == loop.Empty || turn.Class.Fatal(); v.Unfixable {
+		v.Reason += "; see whether it answers such a question, or commit yourself and take the task out of scm"
+	}
+	return v
+}
+
+// refused is the verdict on a task that failed.
+func (c *SCM) refused(v loop.Verdict, task, output string) loop.Verdict {
+	v = c.failed(v, task, "it failed: "+telling(output), output)
+	if v.Unfixable = !theAgents.MatchString(output); v.Unfixable {
+		v.Reason += "; " + advice(output) + ", then go on with --resume"
+	}
+	return v
+}
+
+// theAgents are the reasons to refuse a commit that lie in the files.
+var theAgents = lazy(`the change holds a credential|unmerged (files|paths)|fix conflicts|embedded git repository|does not have a commit checked out`)
+
+// refusals are why git refuses, and what to do about it; the first that matches counts.
+var refusals = []struct {
+	pattern *pattern
+	advice  string
+}{
+	{lazy(`(?i)failed to sign|no secret key|signing failed|no private key|couldn't (load|find) (public|private) key|user\.signingkey|gpg\.(ssh\.)?program`), "give git a key that it can sign with, or set commit.gpgsign to false"},
+	{lazy(`(?i)empty commit message`), "see which hook or setting of git's empties the message"},
+	{lazy(`(?i)tell me who you are|empty ident|unable to auto-detect email`), "tell git who commits: git config user.name NAME and git config user.email ADDRESS"},
+	{lazy(`(?i)\.lock': File exists|another git process`), "see that no other git works here, and remove its lock"},
+	{lazy(`(?i)\bhook\b`), "see what the hook wants; what it checks can be a guardrail, so that the agent hears of it before"},
+	{lazy(`(?i)non-fast-forward|fetch first|\[rejected\]`), "bring the branch up to date with the remote's"},
+	{lazy(`(?i)authentication failed|permission denied|could not read (username|password)|access denied|\b403\b`), "give git a credential that may push"},
+	{lazy(`(?i)could not resolve|does not appear to be a git repository|unable to access|connection (refused|timed out)|no such remote|has no upstream branch`), "see that git knows the remote and reaches it"},
+}
+
+// advice is what to do about a task that git refused.
+func advice(output string) string {
+	for _, r := range refusals {
+		if r.pattern.MatchString(output) {
+			return r.advice
+		}
+	}
+	return "put that right, or take the task out of scm"
 }
 
 func (c *SCM) failed(v loop.Verdict, task, why, output string) loop.Verdict {

@@ -89,7 +89,7 @@ func gathered(steps []step, of *step) result {
 	}
 	out.output = b.String()
 	if of != nil {
-		out.log, out.exit, out.missing = of.result.log, of.exit, of.missing
+		out.log, out.exit, out.missing, out.unfixable = of.result.log, of.exit, of.missing, of.unfixable
 	}
 	return out
 }

@@ -23,13 +23,14 @@ type subject struct {
 
 // result is what a method found.
 type result struct {
-	pass    bool
-	reason  string // one sentence, which begins with the words of S2
-	output  string // of the command, redacted
-	log     string // its log's name; empty: there is none
-	exit    int
-	missing bool
-	usage   *loop.Usage // nil: no model was asked
+	pass      bool
+	reason    string // one sentence, which begins with the words of S2
+	output    string // of the command, redacted
+	log       string // its log's name; empty: there is none
+	exit      int
+	missing   bool
+	unfixable bool        // of the command: no change to the code mends it
+	usage     *loop.Usage // nil: no model was asked
 }
 
 // judge verifies by the method of the criteria.
@@ -81,7 +82,7 @@ func (c *Verify) stringMatch(s subject) result {
 // fill puts a result into a verdict.
 func (c *Verify) fill(v *loop.Verdict, r result) {
 	v.Verification = true
-	v.Pass, v.Reason, v.Exit, v.Missing = r.pass, r.reason, r.exit, r.missing
+	v.Pass, v.Reason, v.Exit, v.Missing, v.Unfixable = r.pass, r.reason, r.exit, r.missing, r.unfixable
 	v.Output = loop.Excerpt(r.output)
 	if r.log != "" {
 		v.LogFile = r.log

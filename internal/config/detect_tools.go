@@ -136,8 +136,19 @@ var missed = lazy(`(?m)^(?:g?make)(?:\[\d+\])?: \*\*\* .*Error 127\s*$|^task: Fa
 	"^error: no such command: |is not installed for the toolchain|^error: Failed to spawn: |^bundler: command not found: |^Command not found: ")
 
 // Lacking reports whether the output of a check that failed says that a program was not there, as programs say it that run others: make ends
-// with 2 then, and python with 1.
-func Lacking(output string) bool { return missed.MatchString(output) && MissingTool("", output) != "" }
+// with 2 then, and python with 1; or that no version of it was there, as the managers of versions say it.
+func Lacking(output string) bool {
+	tool, _ := Unchosen(output)
+	return tool != "" || missed.MatchString(output) && MissingTool("", output) != ""
+}
+
+// LackAdvice is InstallAdvice for a check that lacks a program, by its command line and output.
+func LackAdvice(command, output, setup string) string {
+	if _, advice := Unchosen(output); advice != "" {
+		return advice
+	}
+	return InstallAdvice(MissingTool(command, output), setup)
+}
 
 const maxTool = 40 // of a name that is shown
 

@@ -98,8 +98,8 @@ func (it Iteration) unanswered() (v *Verdict) {
 	return v
 }
 
-// unfixable is the first verdict that blocked and that no change to the code makes pass; nil when there is none.
-func (it Iteration) unfixable() *Verdict {
+// Unfixable is the first verdict that blocked and that no change to the code makes pass; nil when there is none.
+func (it Iteration) Unfixable() *Verdict {
 	for i := range it.Verdicts {
 		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && v.Unfixable {
 			return v

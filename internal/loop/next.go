@@ -75,8 +75,8 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
 		case s.finished(*last) && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Done, Reason: s.doneReason(last.N)}
-		case last.unfixable() != nil && last.N > s.Reopened:
-			return Step{Do: Stop, Outcome: Invalid, Reason: last.unfixable().Reason}
+		case last.Unfixable() != nil && last.N > s.Reopened:
+			return Step{Do: Stop, Outcome: Invalid, Reason: last.Unfixable().Reason}
 		case last.unanswered() != nil && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Waiting, Reason: last.unanswered().Reason, Until: last.unanswered().Until}
 		}

@@ -179,7 +179,7 @@ func (s *State) askAgain(r Resume, ended *End) {
 
 // unasked reports whether an iteration that ended its run can be judged again as it is.
 func (it Iteration) unasked(ended Outcome) bool {
-	return ended == Invalid && it.unfixable() != nil || ended == Budget && it.Passed() && !it.Done()
+	return ended == Invalid && it.Unfixable() != nil || ended == Budget && it.Passed() && !it.Done()
 }
 
 // feedbackDue reports whether no iteration has been judged since the run was resumed for a review.

@@ -20,6 +20,12 @@ func TestWhatNow(t *testing.T) {
 	local.Repo = ""
 	unasked := asks()
 	unasked.State.Start.Asked = ""
+	reads := func(c loop.Verdict) *script {
+		s := begin(nil)
+		c.Check, c.Severity = loop.ReviewCheck, loop.Hard
+		s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), c)
+		return s
+	}
 	limited := begin(nil)
 	limited.turning(1, loop.Implement)
 	limited.turned(1, loop.Turn{Class: loop.UsageLimit})
@@ -36,6 +42,8 @@ func TestWhatNow(t *testing.T) {
 		"a limit with a reset":         {waiting(), "nothing; the next sweep after that goes on. `/ralph continue` tries at once."},
 		"a limit without one":          {limited.end(loop.Waiting, "why", ""), "`/ralph continue` tries again."},
 		"other workflows":              {heeds(), "nothing; it goes on when they have finished. `/ralph continue` looks at once."},
+		"a reviewer's limit":           {reads(loop.Verdict{Waits: true}).end(loop.Waiting, "why", ""), "`/ralph continue` tries again."},
+		"what nobody can mend":         {reads(loop.Verdict{Unfixable: true}).end(loop.Invalid, "why", ""), "put right what the sentence above names; then `/ralph retry` goes on with the same work."},
 		"interrupted":                  {interrupted(), "`/ralph continue` goes on from here; `/ralph retry --fresh` starts over."},
 		"invalid":                      {invalid(), "put right what the sentence above names, then `/ralph run`."},
 		"capped":                       {capped(), "`/ralph retry` goes on from here, `/ralph retry <hint>` tells the agent more"},

@@ -32,6 +32,9 @@ func (v View) nextStep() string {
 	case loop.Done:
 		return v.afterDone()
 	case loop.Invalid:
+		if last := s.Last(); last != nil && last.Unfixable() != nil {
+			return "put right what the sentence above names; then " + v.command("retry") + " goes on with the same work."
+		}
 		return "put right what the sentence above names, then " + v.command("run") + "."
 	case loop.Waiting:
 		return v.whileWaiting()
@@ -103,6 +106,9 @@ func (v View) whatNowLocally() string {
 	case loop.Done:
 		return whatNowIs + "read the change and merge the branch."
 	case loop.Invalid:
+		if last := v.State.Last(); last != nil && last.Unfixable() != nil {
+			return whatNowIs + fmt.Sprintf("put right what the sentence above names; then `%s … --resume` goes on with the same work.", v.runs())
+		}
 		return whatNowIs + "put right what the sentence above names, and run it again."
 	case loop.Refused:
 		return ""
