@@ -97,6 +97,9 @@ type dialect struct {
 	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
 	// noisy: its standard error tells of requests that it tries again, so nothing there is a sign of life (C12).
 	noisy bool
+	// hears reads a line of standard error: a request that it tries again, the zero value when the line tells of none. Lines that are ours are
+	// its log, which nobody has asked for but us. nil: it has none.
+	hears func(line string) (a stream.Attempt, ours bool)
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
 }

@@ -84,8 +84,8 @@ func TestRealAgentsAtAUsageLimit(t *testing.T) {
 		}
 		b := ready(t, r, o, model.Scenario("limit-reset")...)
 		turn := b.take(t.Context(), t, "Say something.")
-		if r.name == "opencode" { // it waits for the reset itself, in silence
-			if turn.Class != loop.Idle {
+		if r.name == "opencode" { // it waits for the reset itself, and does not tell when it comes
+			if turn.Class != loop.UsageLimit || !turn.SatOut {
 				t.Errorf("turn = %+v", turn)
 			}
 			return

@@ -32,6 +32,7 @@ var codex = dialect{
 	decode:      stream.NewCodex,
 	counts:      true,
 	ends:        true,
+	hears:       codexHears,
 	class:       codexClass,
 }
 
@@ -128,7 +129,7 @@ func codexFlags(o Options) []string {
 
 // codexEnvironment: `codex exec` reads a key only by its own name, and logs in with none otherwise.
 func codexEnvironment(o Options) []string {
-	env := []string{"CODEX_NON_INTERACTIVE=1"}
+	env := []string{"CODEX_NON_INTERACTIVE=1", "RUST_LOG=" + codexLog}
 	if o.Keys["CODEX_API_KEY"] == "" && o.Keys["OPENAI_API_KEY"] != "" {
 		env = append(env, "CODEX_API_KEY="+o.Keys["OPENAI_API_KEY"])
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // opencode is the opencode CLI: `opencode run` with the prompt on standard input, events as JSON lines, with what each step cost by the
-// user's own prices. It tells nothing of requests that it tries again, nor of a command before it has ended, so both look like silence.
+// user's own prices. It tells nothing of a command before it has ended, which looks like silence, and of requests that it tries again only in
+// its log.
 //
 // It knows no hooks but plugins, so Options.Hooks say nothing to it.
 //
@@ -27,6 +28,7 @@ var opencode = dialect{
 	prices:      true,
 	counts:      true,
 	ends:        true,
+	hears:       opencodeHears,
 	class:       opencodeClass,
 }
 
@@ -51,7 +53,8 @@ func opencodeArguments(t *talk) []string {
 const opencodeReading = `{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow"}`
 
 func opencodeEnvironment(o Options) []string {
-	env := []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_TERMINAL_TITLE=1"}
+	env := []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_TERMINAL_TITLE=1",
+		"OPENCODE_PRINT_LOGS=1", "OPENCODE_LOG_LEVEL=ERROR"}
 	if !o.AgentSettings {
 		env = append(env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
 	}

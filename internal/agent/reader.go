@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -41,8 +42,12 @@ type reader struct {
 	claimed   bool // claim is of this message
 	searched  int  // how much of text holds no beginning of a tag
 	seen      loop.Usage
-	counted   []string // ids of the last messages that seen has
-	over      string   // why the turn was stopped: it had spent what was left; empty: it was not
+	counted   []string  // ids of the last messages that seen has
+	waits     bool      // facts.retry is the last that it told: the model has not answered since
+	resets    time.Time // when it tries that request again, as far as it told
+	sat       bool      // it was stopped because that is too far away
+	spoke     bool      // the model has answered anything
+	over      string    // why the turn was stopped: it had spent what was left; empty: it was not
 	tools     int
 	failed    int // of the tools
 }
@@ -60,6 +65,9 @@ func newReader(t *talk, d dialect) *reader {
 	return r
 }
 
+// plain reports whether what the agent prints is text, of which any line is a word of its own.
+func (r *reader) plain() bool { return r.talk.Text || r.talk.dialect.name == command.name }
+
 func newSaid() *proc.Tail { return proc.NewTail(loop.SaidBytes/2, loop.SaidBytes/2) }
 
 // event folds one event. Strings in it may be a part of a whole line, so what is kept of it is copied.
@@ -70,6 +78,13 @@ func (r *reader) event(e stream.Event) {
 		r.talk.pulse.Beat()
 	}
 	r.talk.console.event(e)
+	switch e.Kind {
+	case stream.Text, stream.ToolStart, stream.ToolEnd, stream.Todo, stream.Ended:
+		r.answered()
+		r.spoke = true
+	case stream.Noise:
+		r.spoke = r.spoke || r.plain()
+	}
 	switch e.Kind {
 	case stream.Session:
 		r.session = strings.Clone(e.Session)
@@ -88,7 +103,7 @@ func (r *reader) event(e stream.Event) {
 			r.failed++
 		}
 	case stream.Retry:
-		r.facts.retry = e.Retry
+		r.tried(e.Retry)
 	case stream.Limit:
 		r.facts.limit = e.Limit
 	case stream.Ended:

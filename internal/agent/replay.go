@@ -15,6 +15,7 @@ type Recording struct {
 	Stderr io.Reader // nil is nothing
 	Exit   int       // its exit code; below 0 the number of the signal that ended it: -9
 	Prompt string    // what it was asked; "" is not known
+	Idle   bool      // it was stopped, since it printed nothing more
 }
 
 // Replay tells the turn that a recording is of, and shows it as it was shown when it was taken. Of the options, those count that say
@@ -35,12 +36,16 @@ func Replay(o Options, r Recording) (loop.Turn, error) {
 		return loop.Turn{}, fmt.Errorf("reading what the agent printed: %w", err)
 	}
 	if r.Stderr != nil {
-		if _, err := io.Copy(io.MultiWriter(stderr, t.console.stderr()), r.Stderr); err != nil {
+		errs, listened := a.listen(reader, []io.Writer{stderr, t.console.stderr()})
+		if _, err := io.Copy(io.MultiWriter(errs...), r.Stderr); err != nil {
 			return loop.Turn{}, fmt.Errorf("reading what the agent printed on standard error: %w", err)
 		}
+		listened()
 	}
 	end := proc.Result{Class: proc.Exited, Exit: r.Exit}
-	if r.Exit < 0 {
+	if r.Idle {
+		end = proc.Result{Class: proc.Idle, Exit: -1}
+	} else if r.Exit < 0 {
 		end = proc.Result{Class: proc.Signalled, Exit: -1, Signal: cmp.Or(signals[-r.Exit], fmt.Sprintf("signal %d", -r.Exit))}
 	}
 	turn := a.concluded(reader, end, stderr.String())

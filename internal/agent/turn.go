@@ -106,6 +106,8 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	if !a.dialect.noisy {
 		errs = append(errs, beat{t.pulse})
 	}
+	errs, listened := a.listen(reader, errs)
+	defer listened()
 	if o.LogFile != "" {
 		log, err := proc.CreateLog(o.LogFile, logBytes)
 		if err != nil {
@@ -127,10 +129,20 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	if err != nil {
 		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)
 	}
+	listened()
 	turn := a.concluded(reader, end, stderr.String())
 	turn.LogFile = o.LogFile
 	t.console.done(turn)
 	return turn, nil
+}
+
+// listen takes the dialect's own log out of what goes to others from standard error. The function hands on what has no end of line.
+func (a *Agent) listen(r *reader, errs []io.Writer) ([]io.Writer, func()) {
+	if a.dialect.hears == nil {
+		return errs, func() {}
+	}
+	h := &hearing{hears: a.dialect.hears, tell: r.tried, to: io.MultiWriter(errs...)}
+	return []io.Writer{h}, h.close
 }
 
 // arguments are all that follow the program.
@@ -161,6 +173,10 @@ func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.T
 	}
 	if class != loop.OK && !reader.facts.lingered() && !reader.facts.asked {
 		turn.Class, turn.Reason, turn.ResetAt = class, reason, time.Time{}
+		turn.Silent = class == loop.Idle && !reader.spoke
+		if j, ok := a.satOut(reader, end); ok {
+			turn.Class, turn.Reason, turn.ResetAt, turn.SatOut, turn.Silent = j.class, j.reason, j.resets, true, false
+		}
 	}
 	a.settle(&turn, reader, end)
 	turn.Text = strings.Clone(lastBytes(turn.Text, loop.TextBytes))

@@ -77,6 +77,8 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: Stop, Outcome: Done, Reason: s.doneReason(last.N)}
 		case last.Unfixable() != nil && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Unfixable().Reason}
+		case s.silence() != "" && last.N > s.Reopened:
+			return Step{Do: Stop, Outcome: Waiting, Reason: s.silence()}
 		case last.unanswered() != nil && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Waiting, Reason: last.unanswered().Reason, Until: last.unanswered().Until}
 		}

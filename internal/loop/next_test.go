@@ -47,6 +47,13 @@ func cutOff(n int) *Iteration {
 	return judged(n, Turn{Class: Spent, Ours: true, Reason: "the agent was stopped"}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t", Hash: "a"}, 0))
 }
 
+// silent is an iteration whose model answered nothing, ten minutes before noon.
+func silent(n int) *Iteration {
+	it := judged(n, Turn{Class: Idle, Silent: true, Duration: 10 * time.Minute}, with(Verdict{Check: AgentCheck, Severity: Hard, Tree: "t", Hash: "a"}, 0))
+	it.At = noon.Add(-10 * time.Minute)
+	return it
+}
+
 func spending(s State) State {
 	s.Usage = Usage{CostUSD: 5}
 	return s
@@ -127,6 +134,15 @@ func TestNext(t *testing.T) {
 			Step{Do: Stop, Outcome: Failed, Reason: "the model was not to be had 9 times in a row: HTTP 500"}},
 		{"a pause longer than the run", failing(8, Turn{Class: OutOfOrder, Reason: "HTTP 500"}, &Pause{Until: noon.Add(time.Hour)}), noon.Add(time.Hour - time.Second),
 			Step{Do: Stop, Outcome: Timeout, Reason: "the run's time limit of 1h0m0s comes before the model may be asked again: HTTP 500"}},
+		{"a limit that the agent has sat out is not asked again", failing(1, Turn{Class: UsageLimit, SatOut: true, Reason: "limit"}, nil), noon,
+			Step{Do: Stop, Outcome: Waiting, Reason: "limit"}},
+		{"unless its end is known", failing(1, Turn{Class: UsageLimit, SatOut: true, Reason: "limit", ResetAt: noon.Add(30 * time.Minute)}, nil), noon,
+			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "limit", Until: noon.Add(30*time.Minute + 2*time.Second)}},
+		{"one silent turn is an attempt", State{MaxIterations: 9, Iterations: []*Iteration{failed(1), silent(2)}}, noon, Step{Do: TakeTurn, Iteration: 3, Mode: Implement}},
+		{"two in a row are a model that does not answer", State{MaxIterations: 9, Iterations: []*Iteration{failed(1), silent(2), silent(3)}}, noon,
+			Step{Do: Stop, Outcome: Waiting, Reason: "the model has answered nothing in 2 turns, each stopped for its silence after 10m0s: it does not work, or the agent waits for a usage limit without saying so; see whether it answers, or raise the idle limit if it needs longer"}},
+		{"two with another between", State{MaxIterations: 9, Iterations: []*Iteration{silent(1), failed(2), silent(3)}}, noon, Step{Do: TakeTurn, Iteration: 4, Mode: Implement}},
+		{"two, of which the run was resumed after the first", State{MaxIterations: 9, ResumedAt: noon.Add(-5 * time.Minute), Iterations: []*Iteration{silent(1), silent(2)}}, noon, Step{Do: TakeTurn, Iteration: 3, Mode: Implement}},
 		{"a reset that is known is waited for", failing(1, Turn{Class: UsageLimit, Reason: "limit", ResetAt: noon.Add(30 * time.Minute)}, nil), noon,
 			Step{Do: Wait, Iteration: 1, Mode: Implement, Reason: "limit", Until: noon.Add(30*time.Minute + 2*time.Second)}},
 		{"the reset has come", failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Minute)}, nil), noon.Add(63 * time.Second), Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},

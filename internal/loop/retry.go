@@ -11,6 +11,7 @@ const (
 	maxLimited = 3 // of a limit whose reset nobody tells
 	maxResets  = 8 // of one that is told and does not come
 	maxWait    = 6 * time.Hour
+	maxSilent  = 2 // turns in a row that end without a word of the model's
 	firstPause = 2 * time.Second
 	mostPause  = time.Minute
 	resetSlack = 2 * time.Second // clocks differ
@@ -43,7 +44,7 @@ func retry(s State, limits Limits, now time.Time) Step {
 	case known && (limits.NoWait || until.Sub(now) > maxWait || limits.over(until)):
 		waiting.Until = until
 		return waiting
-	case !known && t.Class == UsageLimit && (limits.NoWait || s.FailInRow > maxLimited):
+	case !known && t.Class == UsageLimit && (limits.NoWait || t.SatOut || s.FailInRow > maxLimited):
 		return waiting
 	case !known && s.FailInRow > maxRetries:
 		return Step{Do: Stop, Outcome: Failed, Reason: fmt.Sprintf("the model was not to be had %d times in a row: %s", s.FailInRow, t.Reason)}
@@ -51,6 +52,22 @@ func retry(s State, limits Limits, now time.Time) Step {
 		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s comes before the model may be asked again: %s", limits.Wall, t.Reason)}
 	}
 	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
+}
+
+// silence says that the last two turns were stopped before their model had answered anything: it is not there, or the agent waits for a
+// usage limit and does not say so. More such turns would cost only time. Empty: that is not so, or was before the run went on.
+func (s State) silence() string {
+	n := len(s.Iterations)
+	if n < maxSilent {
+		return ""
+	}
+	for _, it := range s.Iterations[n-maxSilent:] {
+		if !it.Turn.Silent || !it.Judged || it.At.Before(s.ResumedAt) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the model has answered nothing in %d turns, each stopped for its silence after %s: it does not work, or the agent waits for a usage limit without saying so; "+
+		"see whether it answers, or raise the idle limit if it needs longer", maxSilent, s.Last().Turn.Duration.Round(time.Second))
 }
 
 func (l Limits) over(at time.Time) bool { return !l.Deadline.IsZero() && !at.Before(l.Deadline) }

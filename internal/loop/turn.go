@@ -70,6 +70,8 @@ type Turn struct {
 	Tools      int           `json:"tools,omitempty"`       // how many tools it used
 	ToolErrors int           `json:"tool_errors,omitempty"` // how many of them failed
 	ResetAt    time.Time     `json:"reset_at,omitzero"`     // of UsageLimit: when it may go on; zero: not known
+	SatOut     bool          `json:"sat_out,omitempty"`     // of UsageLimit: the agent waited for its end itself, in vain
+	Silent     bool          `json:"silent,omitempty"`      // of Idle: its model has not answered anything
 	Duration   time.Duration `json:"duration_ns"`
 	LogFile    string        `json:"log,omitempty"` // the whole output, relative to the run's directory
 }

@@ -65,7 +65,7 @@ func (v View) whileWaiting() string {
 		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
 	case !s.End.Until.IsZero():
 		return "nothing; the next sweep after that goes on. " + v.command("continue") + " tries at once."
-	case v.waitsForLimit(), v.waitsForReader():
+	case v.waitsForLimit(), v.waitsForReader(), v.waitsForModel():
 		return v.command("continue") + " tries again."
 	}
 	who := "answer"
@@ -94,6 +94,12 @@ func (v View) unanswered() *loop.Verdict {
 		return nil
 	}
 	return it.Failure()
+}
+
+// waitsForModel reports whether it waits because its model answered nothing.
+func (v View) waitsForModel() bool {
+	last := v.State.Last()
+	return last != nil && last.Turn.Silent
 }
 
 func (v View) waitsForLimit() bool {

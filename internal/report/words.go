@@ -62,6 +62,8 @@ func (v View) headline() string {
 			words = "Waiting for a usage limit's reset, " + until
 		case v.waitsForReader():
 			words = "Waiting: nobody could be asked to review"
+		case v.waitsForModel():
+			words = "Waiting: the model answers nothing"
 		case v.waitsForLimit():
 			words = "Waiting for a usage limit's reset; nobody tells when it comes"
 		}

@@ -69,6 +69,8 @@ type Attempt struct {
 	Number, Most int
 	Status       int    // HTTP status; 0 without an answer
 	Text         string // what the agent says about it
+	// Delay is for how long the agent waits before it tries again; 0: it does not tell.
+	Delay time.Duration
 }
 
 // Window is a usage limit of a subscription.
