@@ -80,6 +80,11 @@ func limited(l loop.Limits, set config.Settings) loop.Limits {
 	return l
 }
 
+// spendingLimits reports whether a run is held to anything that it may spend. Then its agents have to tell what they do: plain text tells nothing.
+func spendingLimits(set config.Settings) bool {
+	return set.MaxCostUSD > 0 || set.MaxTokens > 0 || set.MaxCostUSDPerIssue > 0
+}
+
 // ownPurse is that of turns that belong to no run, such as those of a planner: they may spend what a run may.
 func (w *workshop) ownPurse() *purse {
 	return &purse{limits: limited(loop.Limits{}, w.settings), state: func() loop.State { return loop.State{} }, log: w.log}

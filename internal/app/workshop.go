@@ -177,7 +177,7 @@ func (w *workshop) agents(state func() loop.State) (coder, *agent.Options, error
 		Command: w.fromTop(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
 		Dir: w.desk(), Parent: w.parent, Allow: set.Environment, Home: w.home, As: w.as, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
 		Completion: set.CompletionResponse, Keys: w.keys, Extra: w.place.Env(), Box: w.box(sandbox.Works), Format: w.format, Groups: w.groups,
-		Text: w.plain && !set.StreamAgentOutput,
+		Text: w.plain && !set.StreamAgentOutput && !spendingLimits(set),
 	}
 	options = w.warned(options, "turn") // after 12 of 20 minutes (S0-21)
 	if set.StreamAgentOutput {
