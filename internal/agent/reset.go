@@ -35,10 +35,7 @@ var (
 // further away than any limit. A time of day is the next one after now, where the words name no zone in now's.
 func resetTime(said string, now time.Time) time.Time {
 	said = plainer.Replace(said)
-	if at := epoch(said, now); !at.IsZero() { // exact, and of any day
-		return at.UTC()
-	}
-	for _, read := range []func(string, time.Time) time.Time{stamped, dated, spanned, clocked} {
+	for _, read := range []func(string, time.Time) time.Time{epoch, stamped, dated, spanned, clocked} {
 		if at := soon(read(said, now), now); !at.IsZero() {
 			return at
 		}

@@ -64,8 +64,8 @@ func TestSilentLimits(t *testing.T) {
 func TestTooLongAWait(t *testing.T) {
 	t.Parallel()
 	const script = `printf '{"type":"thread.started","thread_id":"t"}\n'
-echo "WARN codex_core::responses_retry: stream disconnected - retrying sampling request (1/5 in %s)... sampling_error=last status: 429 Too Many Requests" >&2
 echo "a line of its own" >&2
+echo "WARN codex_core::responses_retry: stream disconnected - retrying sampling request (1/5 in %s)... sampling_error=last status: 429 Too Many Requests" >&2
 %s`
 	wait := func(delay, then string) string {
 		return strings.NewReplacer("(1/5 in %s)", "(1/5 in "+delay+")", "%s", then).Replace(script)
