@@ -95,7 +95,7 @@ func (v View) lead() string {
 	}
 	var parts []string
 	told := s.End.Outcome == loop.Done || s.End.Outcome == loop.Capped // by the headline
-	if reason := v.text(s.End.Reason, 300); reason != "" && !told {
+	if reason := v.text(hashed.ReplaceAllString(s.End.Reason, ""), 300); reason != "" && !told {
 		parts = append(parts, capital(sentence(reason)))
 	}
 	switch {
@@ -111,6 +111,9 @@ func (v View) lead() string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it says nothing to anybody.
+var hashed = lazy(` \(error hash [0-9a-f]{1,16}\)`)
 
 // sentence ends a text with a full stop, unless it has its own end.
 func sentence(s string) string {

@@ -151,7 +151,7 @@ func (v View) tried(r room) string {
 			switch {
 			case f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "":
 				why = f.Output // what the reviewer wants
-			case len(f.Findings) > 0:
+			case len(f.Findings) > 0 && !strings.Contains(why, f.Findings[0].Message):
 				why = joinedBy(": ", why, joinedBy(" ", place(f.Findings[0]), said(f.Findings[0])))
 			}
 			if why = v.text(why, 300); why != "" {

@@ -135,7 +135,7 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 		return ""
 	}
 	var p page
-	p.part(capital(sentence(v.text(f.Reason, 400))))
+	p.part(capital(sentence(v.text(unplaced(*f), 400))))
 	places := ""
 	for i, found := range f.Findings {
 		if i == mostPlaces {
@@ -150,6 +150,20 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 	}
 	p.part(v.turnEnd(it))
 	return p.String()
+}
+
+// unplaced is why a check failed without the place that its reason names, where that stands in a list of its own.
+func unplaced(c loop.Verdict) string {
+	if len(c.Findings) == 0 || c.Findings[0].Message == "" {
+		return c.Reason
+	}
+	first := c.Findings[0]
+	for _, shown := range []string{place(first) + ": " + first.Message, first.Message} {
+		if before, ok := strings.CutSuffix(c.Reason, ": "+shown); ok {
+			return before
+		}
+	}
+	return c.Reason
 }
 
 // turnEnd says how a turn ended that did not end well, where a check is what is shown as the failure; else "".

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -11,7 +12,7 @@ import (
 
 var (
 	telling   = lazy(`(?i)\b(error|fail(ed|ure|s)?|panic|fatal|expected|want(ed)?|got|assert\w*|undefined|cannot|exception|traceback)\b|FAIL|✕|✗|✖|✘`)
-	truncated = lazy(`(?m)^\[\.\.\. \d+ (lines|bytes) truncated \.\.\.\]$`)
+	truncated = lazy(`(?m)^\[\.\.\. (\d+) (lines|bytes) truncated \.\.\.\]$`)
 )
 
 // within keeps the lines of an output that matter, most lines of them: those that tell of a failure with the lines around them, or
@@ -22,7 +23,11 @@ func within(output string, most int) string { return withinAt(output, most, nil)
 func withinAt(output string, most int, places []string) string {
 	lines := strings.Split(strings.Trim(output, "\n"), "\n")
 	if len(lines) <= most || most < 1 {
-		return strings.Join(lines, "\n")
+		all := make([]bool, len(lines))
+		for i := range all {
+			all[i] = true
+		}
+		return withGaps(lines, all)
 	}
 	k := kept{keep: make([]bool, len(lines)), most: most}
 	k.around(lines, func(line string) bool {
@@ -30,6 +35,9 @@ func withinAt(output string, most int, places []string) string {
 	})
 	k.around(lines, telling.MatchString)
 	for i := len(lines) - 1; i >= 0 && k.n < most; i-- {
+		if truncated.MatchString(lines[i]) && k.n > 0 { // what stands before a gap says less than a gap of its own would hide
+			break
+		}
 		k.mark(i)
 	}
 	return withGaps(lines, k.keep)
@@ -91,22 +99,35 @@ func around(output string, f loop.Finding) string {
 	return ""
 }
 
+// withGaps joins the lines that are kept. In each gap stands one line that counts what is missing, also what was missing there before.
 func withGaps(lines []string, keep []bool) string {
 	var out []string
-	gap := 0
+	gap, bytes := 0, ""
 	flush := func() {
-		if gap > 0 {
+		switch {
+		case gap > 0:
 			out = append(out, fmt.Sprintf("[... %d lines truncated ...]", gap))
+		case bytes != "":
+			out = append(out, bytes)
 		}
-		gap = 0
+		gap, bytes = 0, ""
 	}
 	for i, line := range lines {
-		if !keep[i] {
+		switch missing := truncated.FindStringSubmatch(line); {
+		case missing != nil && missing[2] == "lines":
+			n, err := strconv.ParseInt(missing[1], 10, 32)
+			if err != nil { // an output may say anything
+				n = 1
+			}
+			gap += int(n)
+		case missing != nil:
+			bytes = line
+		case !keep[i]:
 			gap++
-			continue
+		default:
+			flush()
+			out = append(out, line)
 		}
-		flush()
-		out = append(out, line)
 	}
 	flush()
 	return strings.Join(out, "\n")
