@@ -58,7 +58,11 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	if err == nil && !t.Claim.Done && s.Promise(s.Turning.Role) == "" {
 		t.Claim = c.claim(t)
 	}
-	c.tell("Agent exited with code %d (%s), class %s", t.Exit, t.Duration.Round(100*time.Millisecond), t.Class)
+	if took := t.Duration.Round(100 * time.Millisecond); t.Exit < 0 {
+		c.tell("Agent did not end by itself (%s), class %s", took, t.Class)
+	} else {
+		c.tell("Agent exited with code %d (%s), class %s", t.Exit, took, t.Class)
+	}
 	c.tell("Completion: %s", describe(t.Claim))
 	return t, errors.Join(err, c.keepWords(&t, n))
 }

@@ -171,6 +171,9 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
 		}
+		if ctx.Err() != nil { // it was stopped, which says nothing about the commit
+			return nil, ctx.Err()
+		}
 		v.Tree = l.BaseTree
 		l.Log("baseline %s: %s", v.Check, describe(v))
 		verdicts = append(verdicts, v)
@@ -285,7 +288,11 @@ func (l List) tell(c Check, v loop.Verdict) {
 		l.Log("check %s: %s", v.Check, describe(v))
 		return
 	}
-	line := fmt.Sprintf("Guardrail exited with code %d (%s)", v.Exit, v.Duration.Round(100*time.Millisecond))
+	took := v.Duration.Round(100 * time.Millisecond)
+	line := fmt.Sprintf("Guardrail exited with code %d (%s)", v.Exit, took)
+	if v.Exit < 0 { // it did not end by itself, or did not begin
+		line = fmt.Sprintf("Guardrail has no exit code (%s)", took)
+	}
 	switch {
 	case v.Pass && v.Reason != "":
 		line += ": " + v.Reason

@@ -28,6 +28,8 @@ func (c *Command) reason(r proc.Result) string {
 		return fmt.Sprintf("it was stopped after its time limit of %s", c.Timeout)
 	case proc.Signalled:
 		return "it was ended by " + r.Signal
+	case proc.Cancelled:
+		return "it was stopped with the run"
 	case proc.NotFound, proc.NotExecutable:
 		return fmt.Sprintf("there is no shell to run it (%s)", Shell(runtime.GOOS)[0])
 	}
