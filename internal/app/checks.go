@@ -173,7 +173,7 @@ func (w *workshop) verify(s loop.State, r task.Role, words wording) *check.Verif
 			Scaled: w.settings.Scaled, Lacks: lacksTool, Present: w.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: config.VersionFiles,
 		},
 		Said: w.wordsOf,
-		Ask:  w.asker(),
+		Ask:  w.asker(), Again: check.Again,
 		Diff: w.change,
 	}
 }

@@ -70,9 +70,7 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 	if err != nil {
 		return result{}, err
 	}
-	c.asking.Lock()
-	turn, err := c.Ask(ctx, prompt, model)
-	c.asking.Unlock()
+	turn, spent, err := c.answered(ctx, prompt, model)
 	switch {
 	case ctx.Err() != nil:
 		return result{reason: "the run was stopped"}, nil
@@ -80,10 +78,10 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 		return c.fallBack(s, "no model could be asked: "+err.Error()), nil
 	case turn.Class != loop.OK:
 		r := c.fallBack(s, "the model did not answer: "+turn.Reason)
-		r.usage = &turn.Usage
+		r.usage = spent
 		return r, nil
 	}
-	r := result{usage: &turn.Usage}
+	r := result{usage: spent}
 	verified, reason, ok := readAnswer(turn)
 	reason = shorten(oneLine(reason), 300)
 	switch {
@@ -96,6 +94,22 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 		r.reason = cmp.Or(reason, "the model does not find the criteria met and does not say why")
 	}
 	return r, nil
+}
+
+// answered asks until there is an answer that can be read, as often as it may, and says what all of it has spent.
+func (c *Verify) answered(ctx context.Context, prompt, model string) (turn loop.Turn, spent *loop.Usage, err error) {
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	for n := 0; n <= c.Again; n++ {
+		if turn, err = c.Ask(ctx, prompt, model); err != nil || ctx.Err() != nil {
+			return turn, spent, err
+		}
+		spent = sum(spent, &turn.Usage)
+		if _, _, ok := readAnswer(turn); ok || turn.Class != loop.OK && turn.Class != loop.Empty {
+			break
+		}
+	}
+	return turn, spent, nil
 }
 
 // fallBack verifies by string_match for this iteration, and says why.

@@ -253,3 +253,32 @@ func TestSemanticOnAllWords(t *testing.T) {
 		})
 	}
 }
+
+// TestSemanticAskedAgain: a model whose answer cannot be read is asked again, as often as it may, and every question is paid.
+func TestSemanticAskedAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		answers []string
+		asked   int
+		pass    bool
+	}{
+		{"an answer", []string{"VERIFIED: it is"}, 1, true},
+		{"prose, then an answer", []string{"It is fine.", "VERIFIED: it is"}, 2, true},
+		{"prose, then a no", []string{"It is fine.", "NOT_VERIFIED: it is not"}, 2, false},
+		{"prose three times", []string{"It", "is", "fine.", "VERIFIED: too late"}, 3, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			asked := 0
+			c := verifier(t, task.Semantic, asks)
+			c.Again = Again
+			c.Ask = func(context.Context, string, string) (loop.Turn, error) {
+				asked++
+				return says(tt.answers[asked-1])(nil, "", "")
+			}
+			v := verdictOf(t, c, promised("AUTH_DONE"))
+			if asked != tt.asked || v.Pass != tt.pass || v.Usage.Input != int64(7*tt.asked) {
+				t.Errorf("it was asked %d times: %+v", asked, v)
+			}
+		})
+	}
+}

@@ -23,6 +23,7 @@ type Verify struct {
 	// Runner runs the commands.
 	Runner Runner
 	Ask    Asker // nil: no model can be asked
+	Again  int   // how often a model is asked once more whose answer cannot be read
 	// Diff is the change of the run, for the model to hold against the output; nil: it sees the output alone.
 	Diff func(ctx context.Context, s loop.State) (string, error)
 	Log  func(format string, args ...any) // nil: nobody listens
