@@ -22,9 +22,6 @@ func (r *reader) tried(a stream.Attempt) {
 	if a.Delay > 0 {
 		r.resets = r.talk.now().Add(a.Delay + time.Second - 1) // in whole seconds, nobody comes too early
 	}
-	if a.Delay == 0 && a.Status == 0 && a.Text == "" {
-		return
-	}
 	r.facts.retry, r.waits = a, true
 	if patience := r.talk.patience(); patience > 0 && a.Delay > patience && limited(a) && r.talk.stop != nil {
 		r.sat = true

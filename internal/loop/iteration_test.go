@@ -1,6 +1,11 @@
 package loop
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
 
 // TestFailure: what is shown as the failure of an iteration, and what stands in the way of its work.
 func TestFailure(t *testing.T) {
@@ -34,5 +39,24 @@ func TestFailure(t *testing.T) {
 		if got := name(it.Obstacle()); got != tt.obstacle {
 			t.Errorf("%s: obstacle is %q, want %q", tt.name, got, tt.obstacle)
 		}
+	}
+}
+
+// TestHeldStoriesFoldAsEver: what was written into a plan's file because of a failed check is told again by the same words, whatever is shown as
+// the failure now.
+func TestHeldStoriesFoldAsEver(t *testing.T) {
+	plan := stories("A")
+	plan.Stories[0].ReviewStatus = task.NeedsReview
+	approved := *plan.Reviewed("A", task.Opinion{Approve: true}, task.PlanRules{ReviewCap: 5}).Story("A")
+	s := Fold([]Record{
+		{Type: Started, Start: &Start{Plan: &Planned{Plan: plan, ReviewCap: 5}}},
+		{Type: TurnBegun, Iteration: 1, Mode: Review, Story: "A"},
+		{Type: Turned, Iteration: 1, Turn: &Turn{Class: Broke, Exit: 1}},
+		{Type: Committed, Iteration: 1, Commit: &Commit{SHA: "c", Tree: "t", Plan: &Advance{Stories: []task.Story{approved}, Handed: true}}},
+		{Type: Judged, Iteration: 1, Verdicts: []Verdict{{Check: AgentCheck, Severity: Hard, Reason: "exit code 1"}, {Check: "make test", Severity: Hard, Reason: "exit code 2"}}},
+	})
+	story := s.Plan.Story("A")
+	if story.Passes || !strings.Contains(story.ReviewFeedback, `The check "agent" failed after the review: exit code 1`) || s.Failure().Check != "make test" {
+		t.Errorf("story = %+v, failure %+v", story, s.Failure())
 	}
 }
