@@ -104,7 +104,7 @@ func (w *workshop) preparesItself() bool {
 
 // unpreparedError is a setup that did not end well.
 type unpreparedError struct {
-	command, how, output string // how it ended: "ended with exit code 1"
+	command, how, output string // how it ended: "failed with exit code 1"
 	exit                 int
 }
 
@@ -173,7 +173,7 @@ func (w *workshop) prepare(ctx context.Context, dir, command string) error {
 func howEnded(r proc.Result, limit time.Duration) string {
 	switch r.Class {
 	case proc.Exited:
-		return fmt.Sprintf("ended with exit code %d", r.Exit)
+		return fmt.Sprintf("failed with exit code %d", r.Exit)
 	case proc.TimedOut:
 		return fmt.Sprintf("was stopped after its time limit of %s", limit)
 	case proc.Signalled:
