@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
@@ -154,6 +155,7 @@ func (w *workshop) prepare(ctx context.Context, dir, command string) error {
 		return &invalidError{err}
 	}
 	kept := proc.NewTail(0, 2<<10)
+	defer loop.BeginStep(ctx, "the setup command "+command, w.settings.Scaled(setupLimit))()
 	r, err := proc.Run(ctx, proc.Spec{
 		Argv: append(check.Shell(runtime.GOOS), command), Dir: dir, Env: env, As: w.as, Box: w.box(sandbox.Checks), Timeout: w.settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
 	})

@@ -38,6 +38,7 @@ func (c coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	o.Completion, o.Promises = s.Claims(s.Turning.Role, o.Completion)
 	o.LogFile, o.PromptFile = filepath.Join(c.dir, agentLog(n)), filepath.Join(c.prompts, promptFile(n))
 	o.Title = "Iteration " + s.Of(n)
+	defer loop.BeginStep(ctx, "the agent's turn of iteration "+s.Of(n), o.Timeout)()
 	_ = os.Remove(filepath.Join(c.dir, agentLog(n-keptTurns)))
 	_ = os.Remove(filepath.Join(c.dir, wordsFile(n-keptTurns)))
 	_ = os.Remove(filepath.Join(c.prompts, promptFile(n-keptTurns)))

@@ -43,6 +43,7 @@ func (w *workshop) review(reviewer agent.Options, words wording, r task.Role, of
 			o := reviewer
 			o.Dir, o.Extra = c.Dir(), c.Env()
 			o.LogFile, o.Title = filepath.Join(w.dir, string(r)+".log"), "Judged by the "+string(r)
+			defer loop.BeginStep(ctx, "the turn of the "+string(r), o.Timeout)()
 			return w.purse.turn(ctx, o, asked)
 		},
 	}

@@ -142,6 +142,7 @@ func (w *workshop) planDeriver(ctx context.Context, dir string, env []string) (p
 			return loop.Turn{}, err
 		}
 		w.log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
+		defer loop.BeginStep(ctx, "the agent's answer", o.Timeout)()
 		return purse.turn(ctx, o, asked)
 	}
 	return d, w.starts(ctx, o, nil)

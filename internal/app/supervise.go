@@ -81,7 +81,7 @@ func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err e
 			w.pause(ctx, known.Rest)
 		case waitChildren:
 			w.accept()
-			w.pause(hard, known.Patience) // waiting for what runs is no new start
+			w.await(hard, known) // waiting for what runs is no new start
 		case stopAll:
 			return w.finish(step)
 		}
@@ -214,6 +214,12 @@ func (w *supervision) done() (bool, error) {
 		return false, invalid("DONE is a directory: remove %s; a finished task is told by a file of that name", path)
 	}
 	return true, nil
+}
+
+// await waits for the next look at registered children.
+func (w *supervision) await(hard context.Context, known standing) {
+	defer loop.BeginStep(hard, counted(known.Children, "registered run", "registered runs"), known.Patience)()
+	w.pause(hard, known.Patience)
 }
 
 // pause waits for the next look: a poll interval, or less when less is left, or until ctx is done. Before a long wait memory is given

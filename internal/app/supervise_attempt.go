@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -39,6 +40,7 @@ func (w *supervision) run(hard context.Context, n int) {
 	defer log.Close()
 	ctx, stop := w.limited(hard)
 	defer stop()
+	defer loop.BeginStep(hard, fmt.Sprintf("attempt %d of %d", n, w.MaxRestarts), w.Timeout)()
 	env := w.environment(n - 1)
 	spec := proc.Spec{
 		Argv: w.Argv, Dir: w.Dir, Env: env, Grace: w.Grace,

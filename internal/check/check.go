@@ -196,6 +196,7 @@ func (j *round) need(c Check) (v loop.Verdict, run bool) {
 
 func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	began := l.Clock()
+	defer loop.BeginStep(ctx, "the check "+c.Name(), limitOf(c))()
 	v, err := l.once(ctx, c, at)
 	if err != nil {
 		return v, err
@@ -222,6 +223,14 @@ func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 
 // Quiet is a check that is heard of only when it has something to say, and that starts nothing in the tree.
 type Quiet interface{ Quiet() }
+
+// limitOf is the time limit of a check that has one of its own; 0 is none.
+func limitOf(c Check) time.Duration {
+	if command, ok := c.(*Command); ok {
+		return command.Timeout
+	}
+	return 0
+}
 
 // onlooker is a check that starts nothing in the tree, which is therefore as it was.
 type onlooker interface{ onlooks() }

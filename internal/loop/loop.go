@@ -175,6 +175,7 @@ func turn(ctx context.Context, s State, step Step, p Ports) error {
 }
 
 func commit(ctx context.Context, s State, step Step, p Ports) error {
+	defer BeginStep(ctx, "the commit of iteration "+s.Of(step.Iteration), 0)()
 	c, err := p.Tree.Commit(ctx, s.Head(), s)
 	if err != nil {
 		return fmt.Errorf("committing iteration %d: %w", step.Iteration, err)
@@ -192,6 +193,7 @@ func commit(ctx context.Context, s State, step Step, p Ports) error {
 
 // correct makes a plan's file say what counts.
 func correct(ctx context.Context, s State, step Step, p Ports) error {
+	defer BeginStep(ctx, "the commit that corrects the plan", 0)()
 	c, err := p.Plan.Correct(ctx, s)
 	if err != nil {
 		return fmt.Errorf("correcting the plan after iteration %d: %w", step.Iteration, err)

@@ -1,0 +1,41 @@
+package loop
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+func TestStepTracker(t *testing.T) {
+	tracker := &StepTracker{Clock: func() time.Time { return noon }}
+	ctx := WithStepTracker(context.Background(), tracker)
+	expect := func(want RunningStep, running bool) {
+		t.Helper()
+		if got, ok := tracker.Current(); got != want || ok != running {
+			t.Errorf("the step is %+v, %v; want %+v, %v", got, ok, want, running)
+		}
+	}
+	expect(RunningStep{}, false)
+	BeginStep(context.Background(), "nobody looks", time.Minute)()
+
+	endOuter := BeginStep(ctx, "outer", 0)
+	expect(RunningStep{Name: "outer"}, true)
+	endInner := BeginStep(ctx, "inner", time.Minute)
+	expect(RunningStep{Name: "inner", Deadline: noon.Add(time.Minute)}, true)
+	endOuter() // in any order
+	expect(RunningStep{Name: "inner", Deadline: noon.Add(time.Minute)}, true)
+	endInner()
+	endInner()
+	expect(RunningStep{}, false)
+
+	bounded, cancel := context.WithDeadline(ctx, noon.Add(time.Second))
+	defer cancel()
+	for _, limit := range []time.Duration{0, time.Hour} {
+		end := BeginStep(bounded, "bounded", limit)
+		expect(RunningStep{Name: "bounded", Deadline: noon.Add(time.Second)}, true)
+		end()
+	}
+	end := BeginStep(bounded, "short", time.Millisecond)
+	expect(RunningStep{Name: "short", Deadline: noon.Add(time.Millisecond)}, true)
+	end()
+}
