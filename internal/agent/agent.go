@@ -29,7 +29,7 @@ type Options struct {
 	Home   string     // its HOME; "" keeps ours
 	As     *proc.User // whom it runs as; nil is ourselves
 	Box    proc.Box   // what it is kept in; nil: nothing
-	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.DefaultGrace.
+	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.GraceOf the turn's context.
 	Timeout, Idle, Grace time.Duration
 	// Soft is how long a turn may take before OnSoft hears of it (S0-19); 0 is never.
 	Soft       time.Duration

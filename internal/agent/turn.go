@@ -67,13 +67,10 @@ func (t *talk) unsayable() string {
 	return ""
 }
 
-// grace is how long the agent may take to end when it is stopped.
-func (t *talk) grace() time.Duration { return cmp.Or(t.Grace, proc.DefaultGrace) }
-
-// interrupt is the part of it in which an agent that then says what it has spent is only interrupted.
-func (t *talk) interrupt() time.Duration {
+// interrupt is the part of the time to end in which an agent that then says what it has spent is only interrupted.
+func (t *talk) interrupt(grace time.Duration) time.Duration {
 	if t.dialect.interrupts {
-		return t.grace() / 4
+		return grace / 4
 	}
 	return 0
 }
@@ -120,11 +117,12 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	if !a.dialect.silent {
 		stdin = strings.NewReader(t.said())
 	}
+	grace := cmp.Or(t.Grace, proc.GraceOf(ctx)) // how long the agent may take to end when it is stopped
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
 		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box, Own: t.dir,
-		Interrupt: t.interrupt(), Grace: t.grace() - t.interrupt(),
+		Interrupt: t.interrupt(grace), Grace: grace - t.interrupt(grace),
 	})
 	if err != nil {
 		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)

@@ -216,12 +216,12 @@ func (w *workshop) reviewed(state func() loop.State) bool {
 	return w.settings.Review || slices.ContainsFunc(pipeline, func(r task.Role) bool { return r == task.QA })
 }
 
-// grace is how long a process that is stopped may take to end: 2 s where a cancelled job has ten for everything, else 5 (C11).
+// grace is how long an agent that is stopped may take to end: 2 s where a cancelled job has ten for everything, else what its context says.
 func (w *workshop) grace() time.Duration {
 	if w.hurried {
 		return killGrace
 	}
-	return proc.DefaultGrace
+	return 0
 }
 
 func (w *workshop) words(comments []task.Comment) prompt.Writer {

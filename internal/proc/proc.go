@@ -31,7 +31,7 @@ type Spec struct {
 	// Interrupt is how long the process alone, without what it started, may take to end by itself after INT, before the tree gets
 	// TERM: an agent still tells then what it cost. 0: there is no INT.
 	Interrupt time.Duration
-	// Grace is how long the tree may take to end between TERM and KILL; 0 is DefaultGrace.
+	// Grace is how long the tree may take to end between TERM and KILL; 0 is GraceOf the context.
 	Grace time.Duration
 	// Hurry, when closed, ends Interrupt and Grace at once. Before something stops the process it does nothing.
 	Hurry <-chan struct{}
@@ -47,8 +47,22 @@ type Spec struct {
 	Own string
 }
 
-// DefaultGrace is the time between TERM and KILL (C11).
+// DefaultGrace is the time between TERM and KILL where nobody says otherwise.
 const DefaultGrace = 5 * time.Second
+
+type graceKey struct{}
+
+// WithGrace makes a context whose processes have this time between TERM and KILL: a place that kills us soon leaves less of it to everything
+// that is started there.
+func WithGrace(ctx context.Context, grace time.Duration) context.Context {
+	return context.WithValue(ctx, graceKey{}, grace)
+}
+
+// GraceOf is the time between TERM and KILL of the processes of a context: that of WithGrace, or DefaultGrace.
+func GraceOf(ctx context.Context) time.Duration {
+	grace, _ := ctx.Value(graceKey{}).(time.Duration)
+	return orElse(grace, DefaultGrace)
+}
 
 // Class says how a process ended.
 type Class string
@@ -82,6 +96,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Class: Cancelled, Exit: -1}, nil
 	}
+	s.Grace = orElse(s.Grace, GraceOf(ctx))
 	asked := s
 	box, err := boxed(s)
 	if err != nil {
@@ -89,8 +104,10 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	}
 	defer box.Leave()
 	s = box.Spec
+	active.add(1)
 	r, err := start(s)
 	if r == nil {
+		active.add(-1)
 		return notStarted(s, err)
 	}
 	r.tree.keep(box.Keepers)
@@ -103,6 +120,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	}
 	r.tree.kill() // strays, also of a run that ended well
 	r.tree.close()
+	active.add(-1)
 	err = r.pipes.finish(spared)
 	r.warning.Wait()
 	result, undead := r.result(class)

@@ -77,3 +77,10 @@ func valid(pids []int) map[int]bool {
 	}
 	return in
 }
+
+// anySpared reports whether something is spared: End has not been asked for it.
+func anySpared() bool {
+	home.mu.Lock()
+	defer home.mu.Unlock()
+	return len(home.resting) > 0
+}

@@ -13,7 +13,7 @@ func (r *running) stop() {
 		r.within(r.spec.Interrupt, func() bool { return true })
 	}
 	r.tree.terminate()
-	if r.within(orElse(r.spec.Grace, DefaultGrace), r.tree.gone) {
+	if r.within(r.spec.Grace, r.tree.gone) {
 		return
 	}
 	r.tree.cut()
@@ -54,6 +54,8 @@ func (r *running) within(limit time.Duration, gone func() bool) bool {
 // returns when they are gone, or a few seconds after the grace when the system does not let them end. Ids of processes that have
 // ended since they were spared are passed over.
 func End(pids []int, grace time.Duration) {
+	active.add(1)
+	defer active.add(-1)
 	t, err := take(pids)
 	if err != nil {
 		return // nothing was ever spared

@@ -150,3 +150,27 @@ func TestRunTellsTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// The context says how long everything that is started with it has between TERM and KILL; what one process is given counts before that.
+func TestRunTakesTheGraceOfItsContext(t *testing.T) {
+	t.Parallel()
+	short := 100 * time.Millisecond
+	for name, c := range map[string]struct{ context, own time.Duration }{
+		"of the context": {short, 0},
+		"its own":        {10 * patience, short},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := script(t, `trap '' TERM; echo $$ > pid; while :; do sleep 0.02; done`)
+			s.Grace = c.own
+			ctx := proc.WithGrace(cancelledOnce(t, filepath.Join(s.Dir, "pid")), c.context)
+			r, err := proc.Run(ctx, s)
+			if err != nil || r.Signal != "SIGKILL" || r.Duration > proc.DefaultGrace-short {
+				t.Errorf("result = %+v, %v", r, err)
+			}
+		})
+	}
+	if got := proc.GraceOf(context.Background()); got != 5*time.Second {
+		t.Errorf("the grace where nobody says otherwise is %s", got)
+	}
+}
