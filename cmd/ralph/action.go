@@ -93,7 +93,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) (app.Explained, 
 	switch c.Event {
 	case "":
 	case "-":
-		file, err := stored(p.in)
+		file, err := stored(until{ctx, p.in})
 		if err != nil {
 			return app.Explained{}, err
 		}
@@ -143,5 +143,8 @@ func stored(in io.Reader) (string, error) {
 		return "", err
 	}
 	_, err = io.Copy(file, io.LimitReader(in, mostPayload))
-	return file.Name(), errors.Join(err, file.Close())
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return file.Name(), err
 }

@@ -53,7 +53,9 @@ func (hookMonitor) Run(p process, stderr io.Writer) error {
 
 // Run implements ralph hook stop.
 func (hookStop) Run(ctx context.Context, p process, stderr io.Writer) error {
-	hooked(p, stderr).Stop(ctx)
+	h := hooked(p, stderr)
+	h.In = until{ctx, h.In}
+	h.Stop(ctx)
 	return nil
 }
 

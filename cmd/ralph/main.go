@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -81,22 +79,20 @@ func main() {
 		fmt.Fprintln(os.Stderr, "ralph: finding the current directory:", err)
 		os.Exit(loop.Invalid.ExitCode())
 	}
-	ctx, hard, stop := listen(os.Stderr, grace())
-	code := run(ctx, hard, os.Args[1:], process{os.Environ(), dir, os.Stdin, os.Stdout}, os.Stderr)
-	stop()
+	i := newInterruption(os.Stderr, whereWeAre())
+	i.listen() // to the very end: a signal that comes late must not look like a crash
+	code := run(i, os.Args[1:], process{os.Environ(), dir, os.Stdin, os.Stdout}, os.Stderr)
+	i.notices.flush()
 	os.Exit(code)
 }
 
-// grace is how long the step that runs may go on after the first signal, by where we are (C11).
-func grace() time.Duration {
+// whereWeAre is told by the environment and by what we were started with.
+func whereWeAre() surroundings {
 	env, err := config.ReadEnvironment(environment(os.Environ()))
-	switch {
-	case err != nil || env.Actions:
-		return noGrace
-	case !env.CI && isTerminal(os.Stderr) && term.IsTerminal(int(os.Stdin.Fd())):
-		return untilSecond
+	return surroundings{
+		job:      err != nil || env.Actions,
+		attended: func() bool { return !env.CI && isTerminal(os.Stderr) && isTerminal(os.Stdin) },
 	}
-	return jobGrace
 }
 
 // grammar is what a command line is read by.
@@ -110,12 +106,12 @@ func grammar(args []string) any {
 	return &cli{}
 }
 
-// run runs one command line and returns its exit code (C20).
-func run(ctx, hard context.Context, args []string, p process, stderr io.Writer) int {
+// run runs one command line and returns its exit code.
+func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	left := -1
 	parser, err := kong.New(grammar(args),
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(hard, (*hardContext)(nil)), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
+		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
 		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"}, {Key: "done", Title: "When an issue or a task is done:"}}),
 	)
 	if err != nil {

@@ -58,7 +58,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 	if c.JSON {
 		out = stderr
 	}
-	seat := run.seat(env, p, out, stderr)
+	seat := run.seat(ctx, env, p, out, stderr)
 	if seat.Dir = p.dir; c.ProjectDir != "" {
 		if seat.Dir = c.ProjectDir; !filepath.IsAbs(seat.Dir) {
 			seat.Dir = filepath.Join(p.dir, c.ProjectDir)
@@ -67,6 +67,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 	defer keepOutput()()
 	l := &app.Local{Seat: seat, Plan: c.RalphDir, Accept: c.Accept}
 	result, err := l.Run(ctx, hard)
+	result, err = notBegun(ctx, result, err)
 	return run.end(p, result, err)
 }
 

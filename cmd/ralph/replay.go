@@ -116,19 +116,6 @@ func open(p process, name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// until is a reader that ends with ctx.
-type until struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (u until) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.Reader.Read(p)
-}
-
 // from is the path of a file that was named in a directory.
 func from(dir, name string) string {
 	if filepath.IsAbs(name) {

@@ -78,13 +78,16 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
 	}
-	seat := c.seat(env, p, out, stderr)
+	seat := c.seat(ctx, env, p, out, stderr)
 	defer keepOutput()()
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
 		l := &app.List{Local: app.Local{Seat: seat, Criteria: criteria, Accept: c.Accept}, Tasks: c.Tasks}
 		list, err := l.Run(ctx, hard)
+		if err != nil && ctx.Err() != nil && len(list.Entries) == 0 {
+			list.Outcome, err = loop.Interrupted, nil
+		}
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
 		l := &app.Local{Seat: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept}
@@ -93,7 +96,16 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		l := &app.Prompted{Seat: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
 		result, err = l.Run(ctx, hard)
 	}
+	result, err = notBegun(ctx, result, err)
 	return c.end(p, result, err)
+}
+
+// notBegun makes of an error that came of a signal before the run began what it is: the run was interrupted.
+func notBegun(ctx context.Context, result loop.Result, err error) (loop.Result, error) {
+	if err == nil || ctx.Err() == nil || result.State.Start.Run != "" {
+		return result, err
+	}
+	return loop.Result{Outcome: loop.Interrupted, Reason: "interrupted before the run began"}, nil
 }
 
 // end is how the command ends, told to programs too when they asked for it: whatever happens, they read one object.
@@ -127,7 +139,7 @@ func (c *runCommand) endList(p process, list app.ListResult, err error) error {
 }
 
 // seat is where the command line runs.
-func (c *runCommand) seat(env config.Environment, p process, out, stderr io.Writer) app.Seat {
+func (c *runCommand) seat(ctx context.Context, env config.Environment, p process, out, stderr io.Writer) app.Seat {
 	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
 	s := app.Seat{
 		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
@@ -141,7 +153,7 @@ func (c *runCommand) seat(env config.Environment, p process, out, stderr io.Writ
 		s.Groups = actions.New(func(name string) string { return environ[name] }, out)
 	}
 	if p.in != nil && term.IsTerminal(int(p.in.Fd())) && isTerminal(out) {
-		s.Ask = func(question string) (string, error) { return askLine(p.in, out, question) }
+		s.Ask = func(question string) (string, error) { return askLine(ctx, p.in, out, question) }
 	}
 	return s
 }
@@ -275,25 +287,6 @@ func printJSON(to io.Writer, value any) error {
 	encoder := json.NewEncoder(to)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
-}
-
-// askLine asks one question at a terminal.
-func askLine(in *os.File, out io.Writer, question string) (string, error) {
-	if _, err := io.WriteString(out, question); err != nil {
-		return "", err
-	}
-	var line []byte
-	for buffer := make([]byte, 1); len(line) < 1000; {
-		n, err := in.Read(buffer)
-		if n > 0 && buffer[0] == '\n' {
-			return string(line), nil
-		}
-		line = append(line, buffer[:n]...)
-		if err != nil {
-			return "", err
-		}
-	}
-	return string(line), nil
 }
 
 func isTerminal(w io.Writer) bool {

@@ -2,68 +2,220 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// hardContext is done when what runs has to be stopped; the plain context of a command is done earlier, when it should begin nothing new
-// (C11).
+// hardContext is done when what runs has to be stopped; the plain context of a command is done earlier, when it should begin nothing new.
 type hardContext interface{ context.Context }
 
 // How long the step that runs may go on after the first signal.
 const (
 	untilSecond = time.Duration(0) // at a terminal: as long as the person lets it
 	jobGrace    = 30 * time.Second // elsewhere
-	noGrace     = -time.Second     // in a job of GitHub's, which kills ten seconds after it has asked
+	noGrace     = -time.Second     // in a job of GitHub's, and in a command that does not let its steps finish
 )
 
-// listen makes two contexts of the signals: ctx is done with the first one, hard with the second or when the grace is over. A third one
-// ends the process as if nobody listened.
-func listen(stderr io.Writer, grace time.Duration) (ctx, hard context.Context, stop func()) {
-	ctx, begun := context.WithCancel(context.Background())
-	hard, over := context.WithCancel(context.Background())
-	signals, ended := make(chan os.Signal, 2), make(chan struct{})
-	signal.Notify(signals, wanted()...)
-	go func() {
-		select {
-		case <-ended:
-			return
-		case <-signals:
-		}
-		_, _ = fmt.Fprintln(stderr, "Received signal, shutting down...") // S1-109
-		begun()
-		var late <-chan time.Time
-		switch {
-		case grace < 0:
-			over()
-		case grace > 0:
-			late = time.After(grace)
-		}
-		select {
-		case <-ended:
-		case <-late:
-		case <-signals:
-		}
-		over()
+const (
+	jobKillGrace = 2 * time.Second        // between TERM and KILL in a job of GitHub's, which is killed itself ten seconds after it was asked
+	sameHangup   = 500 * time.Millisecond // a terminal that closes sends SIGHUP, and so does its shell: within this time they are one signal
+	lookEvery    = time.Second            // how often it is looked whether the terminal is still there
+	hungAfter    = 5 * time.Second        // for how long nothing has run in a process that will not end by itself any more
+)
+
+// surroundings are where a command runs, as far as its interruption depends on them.
+type surroundings struct {
+	job      bool        // a job of GitHub's
+	attended func() bool // whether somebody is at a terminal now, who can send a second signal
+}
+
+// interruption makes two contexts of the signals that ask us to end: ctx is done with the first one, hard with the second or when the grace
+// is over. No signal after that ends the process while anything runs that it has started. A command that has asked for neither is ended by
+// the first signal: it has started nothing.
+type interruption struct {
+	ctx, hard             context.Context
+	beginNothing, stopAll context.CancelFunc
+	steps                 *loop.StepTracker // of both contexts
+	where                 surroundings
+	notices               *notices
+	exit                  func(code int)
+	asked                 atomic.Bool // for ctx: a command has begun
+	finishes              atomic.Bool // for hard, too: it lets a step finish after the first signal
+}
+
+func newInterruption(stderr io.Writer, where surroundings) *interruption {
+	i := &interruption{steps: &loop.StepTracker{Clock: now}, where: where, notices: newNotices(stderr), exit: os.Exit}
+	all := loop.WithStepTracker(context.Background(), i.steps)
+	if where.job {
+		all = proc.WithGrace(all, jobKillGrace)
+	}
+	i.ctx, i.beginNothing = context.WithCancel(all)
+	i.hard, i.stopAll = context.WithCancel(all)
+	return i
+}
+
+// listen follows the signals from now on; stop ends that.
+func (i *interruption) listen() (stop func()) {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, endingSignals()...)
+	go i.follow(signals)
+	return func() {
 		signal.Stop(signals)
-	}()
-	return ctx, hard, func() {
-		signal.Stop(signals)
-		close(ended)
-		begun()
-		over()
+		close(signals)
 	}
 }
 
-// wanted are the signals that ask us to end. A terminal that goes away is one, unless whoever started us said that it is none (nohup).
-func wanted() []os.Signal {
-	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+// endingSignals are the signals that ask us to end, without those that whoever started us has had ignored: nohup does that with SIGHUP, a
+// shell with SIGINT and SIGQUIT of what it runs in the background. Go leaves the first two ignored but takes over SIGQUIT before we can see
+// how it was, so SIGINT speaks for it.
+func endingSignals() []os.Signal {
+	list := []os.Signal{syscall.SIGTERM}
+	if signal.Ignored(os.Interrupt) {
+		signal.Ignore(syscall.SIGQUIT)
+	} else {
+		list = append(list, os.Interrupt, syscall.SIGQUIT)
+	}
 	if !signal.Ignored(syscall.SIGHUP) {
 		list = append(list, syscall.SIGHUP)
 	}
 	return list
+}
+
+// context is what a command gets that stops at the first signal.
+func (i *interruption) context() context.Context {
+	i.asked.Store(true)
+	return i.ctx
+}
+
+// hardContext is what a command gets, too, that lets the step that runs finish.
+func (i *interruption) hardContext() hardContext {
+	i.finishes.Store(true)
+	return i.hard
+}
+
+// follow takes the signals as they come. What they bring about is done before anything is said of it.
+func (i *interruption) follow(signals <-chan os.Signal) {
+	first, ok := <-signals
+	if !ok {
+		return
+	}
+	if !i.asked.Load() {
+		i.notices.say(received)
+		i.leave()
+		return
+	}
+	grace, kill := i.grace(first), proc.GraceOf(i.hard)
+	step, running := i.steps.Current()
+	i.beginNothing()
+	if grace == noGrace {
+		i.stopAll()
+	}
+	i.notices.say(received + i.firstNotice(step, running, grace, kill))
+	if grace != noGrace {
+		i.awaitSecond(signals, first, grace)
+		step, running = i.steps.Current()
+		i.stopAll()
+		i.notices.say(stoppingNotice(step, running, kill))
+	}
+	if _, more := <-signals; more {
+		go i.leaveWhenHung()
+	}
+	for range signals { // as often as anybody likes
+	}
+}
+
+// grace is how long the step that runs may go on after a first signal. A terminal that has closed sends no second one.
+func (i *interruption) grace(first os.Signal) time.Duration {
+	switch {
+	case i.where.job || !i.finishes.Load():
+		return noGrace
+	case first != syscall.SIGHUP && i.where.attended():
+		return untilSecond
+	}
+	return jobGrace
+}
+
+// awaitSecond returns with the second signal, or when the grace is over. One without an end gets it when the terminal goes away.
+func (i *interruption) awaitSecond(signals <-chan os.Signal, first os.Signal, grace time.Duration) {
+	began := time.Now()
+	var over <-chan time.Time
+	if grace != untilSecond {
+		over = time.After(grace)
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case s := <-signals:
+			if s != first || first != syscall.SIGHUP || time.Since(began) > sameHangup {
+				return
+			}
+		case <-look.C:
+			if over == nil && !i.where.attended() {
+				over = time.After(jobGrace)
+			}
+		}
+	}
+}
+
+// leaveWhenHung ends the process once nothing that it has started has run for a while: then it waits for what no context reaches, such as
+// a pipe that nobody reads, and nothing else could end it but SIGKILL.
+func (i *interruption) leaveWhenHung() {
+	time.Sleep(hungAfter)
+	for proc.QuietFor() < hungAfter {
+		time.Sleep(hungAfter / 50)
+	}
+	i.leave()
+}
+
+func (i *interruption) leave() {
+	i.notices.flush()
+	i.exit(loop.Interrupted.ExitCode())
+}
+
+// notices are what is said of signals. Saying it keeps nobody waiting: standard error may be a pipe that nobody reads.
+type notices struct {
+	to   io.Writer
+	mu   sync.Mutex
+	last chan struct{} // closed when the last of them has been written
+}
+
+func newNotices(to io.Writer) *notices {
+	n := &notices{to: to, last: make(chan struct{})}
+	close(n.last)
+	return n
+}
+
+// say writes a text after those before.
+func (n *notices) say(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before, written := n.last, make(chan struct{})
+	n.last = written
+	go func() {
+		defer close(written)
+		<-before
+		_, _ = io.WriteString(n.to, text)
+	}()
+}
+
+// flush waits until everything has been written, or a moment.
+func (n *notices) flush() {
+	n.mu.Lock()
+	last := n.last
+	n.mu.Unlock()
+	select {
+	case <-last:
+	case <-time.After(time.Second):
+	}
 }

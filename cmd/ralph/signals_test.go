@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // heard is a writer that several goroutines may use.
@@ -31,61 +34,135 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// TestListen has a row for each step of C11.
-func TestListen(t *testing.T) {
-	signal := func() {
-		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+// uninterrupted is what a command gets where nobody sends signals, or a test ends ctx itself.
+func uninterrupted(ctx context.Context) *interruption {
+	i := newInterruption(io.Discard, surroundings{})
+	i.ctx, i.hard = ctx, ctx
+	return i
+}
+
+func within(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(d):
+		return false
 	}
-	within := func(ctx context.Context, d time.Duration) bool {
-		select {
-		case <-ctx.Done():
-			return true
-		case <-time.After(d):
-			return false
-		}
-	}
+}
+
+// TestInterruption has a row for each place, each kind of command and each first signal. The grace of a job is not waited for here.
+func TestInterruption(t *testing.T) {
 	const long, short = 20 * time.Second, 300 * time.Millisecond
 	for name, c := range map[string]struct {
-		grace  time.Duration
-		itself bool // hard is done without a second signal
+		where    surroundings
+		attended bool
+		finishes bool
+		first    syscall.Signal
+		atOnce   bool // hard is done without a second signal
+		says     string
 	}{
-		"at a terminal the step goes on until the second signal": {untilSecond, false},
-		"elsewhere it has its grace":                             {100 * time.Millisecond, true},
-		"in a job of GitHub's it is stopped at once":             {noGrace, true},
+		"a person lets the step go on":             {attended: true, finishes: true, first: syscall.SIGINT, says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+		"a person sends SIGQUIT":                   {attended: true, finishes: true, first: syscall.SIGQUIT, says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+		"the person's terminal closes":             {attended: true, finishes: true, first: syscall.SIGHUP, says: "for at most 30s; then, or at a second signal, it is stopped, and what is left of it after 5s is killed."},
+		"nobody is there":                          {finishes: true, first: syscall.SIGTERM, says: "for at most 30s; then, or at a second signal, it is stopped, and what is left of it after 5s is killed."},
+		"a job of GitHub's is stopped":             {where: surroundings{job: true}, finishes: true, first: syscall.SIGINT, atOnce: true, says: "after 2s is killed, and more signals change nothing."},
+		"a command that does not let steps finish": {attended: true, first: syscall.SIGINT, atOnce: true, says: "after 5s is killed, and more signals change nothing."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := &heard{}
-			ctx, hard, stop := listen(said, c.grace)
-			defer stop()
-			if ctx.Err() != nil || hard.Err() != nil {
-				t.Fatal("done before any signal")
+			c.where.attended = func() bool { return c.attended }
+			i := newInterruption(said, c.where)
+			i.exit = func(int) {}
+			ctx, hard := i.context(), context.Context(i.hard)
+			if c.finishes {
+				hard = i.hardContext()
 			}
-			signal()
+			defer loop.BeginStep(hard, "the turn", time.Hour)()
+			signals := make(chan os.Signal)
+			defer close(signals)
+			go i.follow(signals)
+			signals <- c.first
 			if !within(ctx, long) {
 				t.Fatal("the first signal does not end ctx")
 			}
-			if c.itself {
-				if !within(hard, long) {
-					t.Error("the grace does not end")
-				}
-			} else {
-				if within(hard, short) {
-					t.Error("hard is done after one signal")
-				}
-				signal()
+			if within(hard, short) != c.atOnce {
+				t.Fatalf("hard is done after one signal: %v", !c.atOnce)
+			}
+			if !c.atOnce {
+				signals <- syscall.SIGTERM
 				if !within(hard, long) {
 					t.Error("the second signal does not end hard")
 				}
 			}
-			if got := said.String(); got != "Received signal, shutting down...\n" {
-				t.Errorf("said %q", got)
+			for range 10 { // of which no one ends this process
+				signals <- c.first
+			}
+			i.notices.flush()
+			lines := strings.Split(said.String(), "\n")
+			if lines[0] != "Received signal, shutting down..." || !strings.HasSuffix(lines[1], c.says) {
+				t.Errorf("said %q", said)
+			}
+			if !c.atOnce && lines[2] != "Stopping the turn; what is left of it after 5s is killed, and more signals change nothing." {
+				t.Errorf("said %q after the second signal", lines[2])
 			}
 		})
 	}
 	if jobGrace != 30*time.Second {
-		t.Errorf("the grace in a job is %s", jobGrace)
+		t.Errorf("the grace where nobody is there is %s", jobGrace)
+	}
+}
+
+// TestInterruptionBeforeACommand: while the command line is read, the first signal ends the process.
+func TestInterruptionBeforeACommand(t *testing.T) {
+	i := newInterruption(io.Discard, surroundings{})
+	left := make(chan int, 1)
+	i.exit = func(code int) { left <- code }
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGINT
+	i.follow(signals)
+	if code := <-left; code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestNoticesKeepNobodyWaiting: nobody reads standard error, and the signals count all the same.
+func TestNoticesKeepNobodyWaiting(t *testing.T) {
+	reader, writer := io.Pipe()
+	defer reader.Close()
+	i := newInterruption(writer, surroundings{attended: func() bool { return true }})
+	i.context()
+	hard := i.hardContext()
+	signals := make(chan os.Signal)
+	defer close(signals)
+	go i.follow(signals)
+	signals <- syscall.SIGINT
+	signals <- syscall.SIGINT
+	if !within(hard, 20*time.Second) {
+		t.Error("the second signal does not end hard")
+	}
+}
+
+// TestWaitingNotice: a limit that comes before the end of the grace is what is told.
+func TestWaitingNotice(t *testing.T) {
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		limit, grace time.Duration
+		want         string
+	}{
+		{0, untilSecond, "which has no time limit; a second Ctrl-C stops it"},
+		{90 * time.Second, untilSecond, "for at most 1m30s; a second Ctrl-C stops it"},
+		{0, jobGrace, "for at most 30s; then, or at a second signal, it is stopped"},
+		{time.Minute, jobGrace, "for at most 30s; then, or at a second signal, it is stopped"},
+		{20 * time.Second, jobGrace, "for at most 20s; then, or at a second signal, it is stopped"},
+	} {
+		step := loop.RunningStep{Name: "the check make\x1b[1m test"}
+		if c.limit > 0 {
+			step.Deadline = at.Add(c.limit)
+		}
+		want := "Waiting for the check make test to end, " + c.want + ", and what is left of it after 5s is killed.\n"
+		if got := waitingNotice(step, c.grace, 5*time.Second, at); got != want {
+			t.Errorf("%s, %s: %q, want %q", c.limit, c.grace, got, want)
+		}
 	}
 }
 

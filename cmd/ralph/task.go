@@ -62,7 +62,11 @@ func (c *taskCreate) Run(ctx context.Context, p process) error {
 		return err
 	}
 	n.File = c.File
-	return taskEnded(tasks(p, false).Create(ctx, n))
+	kept := tasks(p, false)
+	if kept.In != nil {
+		kept.In = until{ctx, kept.In}
+	}
+	return lookEnded(ctx, kept.Create(ctx, n))
 }
 
 type taskList struct {

@@ -112,7 +112,11 @@ func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Ent
 	one.one = &t
 	result, err := one.Run(ctx, hard)
 	e.Outcome, e.Reason, e.State = result.Outcome, result.Reason, result.State
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && result.State.Start.Run == "": // whatever noticed it first
+		e.Outcome, e.Reason = loop.Interrupted, "interrupted before the run began"
+	default:
 		e.Reason = err.Error()
 		l.log("%s: %v", t.ID, err)
 	}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+)
+
+// until is a reader that ends with ctx, also while it waits for what does not come. A read that was given up may still take a byte from
+// whoever reads next, so nobody does.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	read, buffer := make(chan result, 1), make([]byte, len(p))
+	go func() {
+		n, err := u.Reader.Read(buffer)
+		read <- result{n, err}
+	}()
+	select {
+	case <-u.ctx.Done():
+		return 0, u.ctx.Err()
+	case r := <-read:
+		return copy(p, buffer[:r.n]), r.err
+	}
+}
+
+// hangupDelay is how long a signal may take to arrive when the terminal at which we read has closed.
+const hangupDelay = 200 * time.Millisecond
+
+// askLine asks one question at a terminal. It ends with ctx.
+func askLine(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
+	if _, err := io.WriteString(out, question); err != nil {
+		return "", err
+	}
+	answers := until{ctx, in}
+	var line []byte
+	for buffer := make([]byte, 1); len(line) < 1000; {
+		n, err := answers.Read(buffer)
+		if n > 0 && buffer[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, buffer[:n]...)
+		if err != nil {
+			select {
+			case <-ctx.Done():
+				return "", ctx.Err()
+			case <-time.After(hangupDelay):
+				return "", err
+			}
+		}
+	}
+	return string(line), nil
+}
