@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // explain words a judgement: what happened, what to do about it, and what the agent said itself; in one line.
@@ -79,7 +80,7 @@ func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) stri
 	case loop.Spent:
 		return name + " used up its own budget: raise it in agent.flags, or ask for less at once"
 	case loop.Killed:
-		return name + " was ended by a signal that was not ralph's: see whether the machine ran out of memory"
+		return name + " was ended by a signal that ralph did not send: " + sender(f.end)
 	case loop.CutShort:
 		return name + " ended without saying how: see its log"
 	}
@@ -87,6 +88,14 @@ func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) stri
 		return fmt.Sprintf("%s ended with exit code %d: see its log", name, f.end.Exit)
 	}
 	return name + " failed: see its log, and try again"
+}
+
+// sender says where to look for who has sent a signal: the system itself sends none but SIGKILL, when it runs out of memory.
+func sender(end proc.Result) string {
+	if end.Signal == "SIGKILL" || end.Exit == 128+9 {
+		return "see whether the machine ran out of memory"
+	}
+	return "see who did"
 }
 
 // credential says which credentials an agent takes.

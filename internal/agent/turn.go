@@ -196,7 +196,7 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 	case proc.Cancelled:
 		return loop.Stopped, "the agent was stopped because the run was cancelled"
 	case proc.Signalled:
-		return loop.Killed, fmt.Sprintf("the agent was ended by %s, not by ralph: see whether the machine ran out of memory", end.Signal)
+		return loop.Killed, fmt.Sprintf("the agent was ended by %s, which ralph did not send: %s", end.Signal, sender(end))
 	case proc.NotFound:
 		return loop.Missing, fmt.Sprintf("the agent %s, or the interpreter it names, does not exist: install it", a.program)
 	case proc.NotExecutable:

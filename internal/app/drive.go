@@ -96,12 +96,15 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	if err := w.starts(hard, coder.options, reviewer); err != nil { // only now: the setup may have installed it
 		return interrupted, err
 	}
-	if err := w.baseline(hard, w.checks(l.State(), reviewer, words), l); err != nil {
+	stopped := func() bool { return loop.Stopping(ctx) }
+	checks := w.checks(l.State(), reviewer, words)
+	checks.Stopped = stopped
+	if err := w.baseline(hard, checks, l); err != nil {
 		return interrupted, err
 	}
-	checks := w.checks(l.State(), reviewer, words) // again: the baseline has told of checks that test nothing
+	checks = w.checks(l.State(), reviewer, words) // again: the baseline has told of checks that test nothing
 	w.paid(checks.Checks)
-	checks.Stopping = func() bool { return ctx.Err() != nil }
+	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
 	var agent loop.Agent = coder
 	if w.plan != nil {
 		if agent, err = w.planned(coder, reviewer); err != nil {

@@ -65,6 +65,8 @@ type List struct {
 	BaseTree string
 	// Stopping reports whether no further check should begin; the one that runs is let run (C11). nil: never.
 	Stopping func() bool
+	// Stopped reports whether a check that somebody else's signal has just ended was ended because the run is being stopped. nil: never.
+	Stopped func() bool
 }
 
 // Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
@@ -117,6 +119,9 @@ func (j *round) next(ctx context.Context, c Check) error {
 	if _, is := c.(Quiet); is && v.Pass {
 		return err
 	}
+	if err == nil && j.stopped(v) {
+		return context.Canceled
+	}
 	if err == nil && ctx.Err() == nil {
 		j.add(c, v)
 	}
@@ -157,6 +162,9 @@ func (j *round) prepare(ctx context.Context, c Check) error {
 	return nil
 }
 
+// stopped reports whether a verdict says nothing of the commit, because the check was ended when the run was.
+func (l List) stopped(v loop.Verdict) bool { return v.Killed && l.Stopped != nil && l.Stopped() }
+
 // Baseline runs the command checks alone, on the commit that the run begins from (B-24).
 func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	var verdicts []loop.Verdict
@@ -173,6 +181,9 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		}
 		if ctx.Err() != nil { // it was stopped, which says nothing about the commit
 			return nil, ctx.Err()
+		}
+		if l.stopped(v) {
+			return nil, context.Canceled
 		}
 		v.Tree = l.BaseTree
 		l.Log("baseline %s: %s", v.Check, describe(v))

@@ -209,7 +209,7 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 	v.Findings = c.fromTop(findings(c.Title, o))
 	v.Gap = failure.Gap(o.output)
 	v.Hash = failure.Signature(c.Title, c.signed(o, no))
-	v.Reason = no
+	v.Reason, v.Killed = no, killed(o.Result)
 	if o.Class == proc.Exited && o.Exit < shellExit && c.exit(o) != "" {
 		if line := tellingOf(v.Findings, o.output); line != "" {
 			v.Reason += ": " + line
@@ -219,6 +219,11 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 	v.Output = loop.Excerpt(o.output)
 	v.Tell = c.tell(o, no, filepath.Join(cmp.Or(c.LogAs, c.LogDir), log))
 	return v
+}
+
+// killed reports whether a signal that was not ours ended a process, or its shell says that one did.
+func killed(r proc.Result) bool {
+	return r.Class == proc.Signalled || r.Class == proc.Exited && (r.Exit == 128+2 || r.Exit == 128+9 || r.Exit == 128+15)
 }
 
 // signed is what the signature of a failure is made of: the output where the command itself failed, or else why it is not good enough.

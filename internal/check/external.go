@@ -47,7 +47,7 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 	case o.Class == proc.NotFound, o.Class == proc.NotExecutable:
 		return cannot("there is no shell to run it")
 	}
-	out := result{output: o.output, log: log, exit: o.Exit}
+	out := result{output: o.output, log: log, exit: o.Exit, killed: killed(o.Result)}
 	if out.reason = unverified(o, command.Timeout, config); out.reason == "" {
 		out.pass, out.reason = true, "External verification passed"
 	}

@@ -50,6 +50,7 @@ func (c *SCM) Run(ctx context.Context, _ At) (v loop.Verdict, err error) {
 				return v, err
 			}
 			if message = Message(turn); message == "" {
+				v.Killed = turn.Class == loop.Killed
 				return c.unworded(v, task, turn), nil
 			}
 		}

@@ -78,7 +78,7 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 		return c.fallBack(s, "no model could be asked: "+err.Error()), nil
 	case turn.Class != loop.OK:
 		r := c.fallBack(s, "the model did not answer: "+turn.Reason)
-		r.usage = spent
+		r.usage, r.killed = spent, turn.Class == loop.Killed
 		return r, nil
 	}
 	r := result{usage: spent}

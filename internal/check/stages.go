@@ -82,7 +82,7 @@ func gathered(steps []step, of *step) result {
 	var out result
 	var b strings.Builder
 	for _, st := range steps {
-		out.usage = sum(out.usage, st.usage)
+		out.usage, out.killed = sum(out.usage, st.usage), out.killed || st.killed
 		if !st.pass && st.output != "" {
 			fmt.Fprintf(&b, "%s:\n%s\n", st.Name, strings.TrimRight(st.output, "\n"))
 		}

@@ -30,6 +30,7 @@ type result struct {
 	exit      int
 	missing   bool
 	unfixable bool        // of the command: no change to the code mends it
+	killed    bool        // what it ran was ended by a signal that was not ours
 	usage     *loop.Usage // nil: no model was asked
 }
 
@@ -83,6 +84,7 @@ func (c *Verify) stringMatch(s subject) result {
 func (c *Verify) fill(v *loop.Verdict, r result) {
 	v.Verification = true
 	v.Pass, v.Reason, v.Exit, v.Missing, v.Unfixable = r.pass, r.reason, r.exit, r.missing, r.unfixable
+	v.Killed = r.killed
 	v.Output = loop.Excerpt(r.output)
 	if r.log != "" {
 		v.LogFile = r.log

@@ -96,7 +96,7 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 		switch step.Do {
 		case TakeTurn:
 			if s, err = warn(hard, s, limits, p); err == nil {
-				err = turn(hard, s, step, p)
+				err = turn(ctx, hard, s, step, p)
 			}
 		case Wait:
 			err = pause(ctx, s, step, p)
@@ -149,7 +149,7 @@ func (step Step) what() string {
 	return string(step.Role) + ", " + string(step.Mode)
 }
 
-func turn(ctx context.Context, s State, step Step, p Ports) error {
+func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 	told, err := p.Prompt.For(s, step)
 	if err != nil {
 		return fmt.Errorf("writing the prompt of iteration %d: %w", step.Iteration, err)
@@ -162,16 +162,34 @@ func turn(ctx context.Context, s State, step Step, p Ports) error {
 	if step.Role != task.Coder {
 		begun.Role = step.Role
 	}
-	if _, err := p.Journal.Append(ctx, begun); err != nil {
+	if _, err := p.Journal.Append(hard, begun); err != nil {
 		return err
 	}
-	t, err := p.Agent.Turn(ctx, told)
+	t, err := p.Agent.Turn(hard, told)
 	if err != nil {
 		return fmt.Errorf("running the agent in iteration %d: %w", step.Iteration, err)
 	}
+	if t.Class == Killed && Stopping(ctx) {
+		t.Class, t.Reason = Stopped, "the agent was ended by a signal while the run was being stopped"
+	}
 	p.Log("agent: %s in %s", t.Describe(), t.Duration.Round(100*time.Millisecond))
-	_, err = p.Journal.Append(context.WithoutCancel(ctx), Record{Type: Turned, At: p.Clock(), Iteration: step.Iteration, Turn: &t})
+	_, err = p.Journal.Append(context.WithoutCancel(hard), Record{Type: Turned, At: p.Clock(), Iteration: step.Iteration, Turn: &t})
 	return err
+}
+
+// sameSignal is how long the signal that has ended an agent or a check may take to reach us, too.
+const sameSignal = 250 * time.Millisecond
+
+// Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of somebody else: whoever stops a run
+// from outside, as a supervisor does, asks everything that came of it to end.
+func Stopping(ctx context.Context) bool {
+	late := time.NewTimer(sameSignal)
+	defer late.Stop()
+	select {
+	case <-ctx.Done():
+	case <-late.C:
+	}
+	return ctx.Err() != nil
 }
 
 func commit(ctx context.Context, s State, step Step, p Ports) error {

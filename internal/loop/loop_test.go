@@ -152,6 +152,43 @@ func TestInterruptedSaysWhy(t *testing.T) {
 	}
 }
 
+// TestTurnEndedWithTheRun: an agent that somebody else ends while the run is being stopped was stopped, also when the run hears of it a
+// moment later. One that is ended for no reason was not.
+func TestTurnEndedWithTheRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		class Class
+		stop  func(cancel func())
+		want  Class
+	}{
+		"ended with the run":            {Killed, func(cancel func()) { cancel() }, Stopped},
+		"ended a moment before":         {Killed, func(cancel func()) { time.AfterFunc(time.Millisecond, cancel) }, Stopped},
+		"ended by itself meanwhile":     {Broke, func(cancel func()) { cancel() }, Broke},
+		"ended long before the run was": {Killed, func(cancel func()) { time.AfterFunc(time.Second, cancel) }, Killed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			w, m := &world{}, &memory{records: []Record{started()}}
+			p := w.ports(m)
+			p.Agent = agentFunc(func() (Turn, error) {
+				if len(w.turns) > 1 { // the run goes on until it is stopped
+					<-ctx.Done()
+					return Turn{Class: OK}, nil
+				}
+				c.stop(cancel)
+				return Turn{Class: c.class, Exit: -1, Reason: "ended"}, nil
+			})
+			result, err := Run(ctx, context.Background(), Limits{}, p)
+			if err != nil || result.Outcome != Interrupted {
+				t.Fatalf("Run = %s, %v; want interrupted", result.Outcome, err)
+			}
+			if got := result.State.Iterations[0].Turn; got.Class != c.want || (got.Reason == "ended") != (c.want != Stopped) {
+				t.Errorf("the turn is %s (%s), want %s", got.Class, got.Reason, c.want)
+			}
+		})
+	}
+}
+
 type agentFunc func() (Turn, error)
 
 func (f agentFunc) Turn(context.Context, string) (Turn, error) { return f() }

@@ -33,6 +33,7 @@ type Verdict struct {
 	Exit     int           `json:"exit,omitempty"`    // of the check's command
 	Hash     string        `json:"hash,omitempty"`    // failure.Signature of a failure
 	Missing  bool          `json:"missing,omitempty"` // the command's tool does not exist
+	Killed   bool          `json:"-"`                 // what it ran was ended by a signal that was not ours
 	Duration time.Duration `json:"duration_ns"`
 	Tree     string        `json:"tree,omitempty"` // the tree it speaks of
 	// Tell is what the next prompt says about the failure, and how it goes in (S1-71…S1-74).
