@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 type superviseCommand struct {
@@ -38,6 +39,7 @@ func (c *superviseCommand) Run(ctx context.Context, hard hardContext, p process,
 	defer keepOutput()()
 	s := &app.Supervisor{
 		Argv: argv, Dir: p.dir, TaskDir: c.TaskDir, Parent: p.environ, Self: self, Out: p.out, Err: stderr, Clock: now,
+		Grace:       proc.GraceOf(hard),
 		MaxRestarts: c.MaxRestarts, RestartDelay: c.RestartDelay, WaitTimeout: c.WaitTimeout, PollInterval: c.PollInterval, Timeout: c.Timeout,
 	}
 	outcome, err := s.Run(ctx, hard)

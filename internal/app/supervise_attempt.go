@@ -40,6 +40,7 @@ func (w *supervision) run(hard context.Context, n int) {
 	defer log.Close()
 	ctx, stop := w.limited(hard)
 	defer stop()
+	defer w.endWith(hard)()
 	defer loop.BeginStep(hard, fmt.Sprintf("attempt %d of %d", n, w.MaxRestarts), w.Timeout)()
 	env := w.environment(n - 1)
 	spec := proc.Spec{

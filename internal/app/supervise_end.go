@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -83,6 +84,21 @@ func (w *supervision) end() {
 	}
 	if len(pids) > 0 {
 		w.console.log("WARNING: still there after being killed: %s", childrenNamed(pids))
+	}
+}
+
+// endWith ends what earlier attempts have left as soon as hard is done: while the attempt that runs is being stopped, so that all of it has
+// the same few seconds. The returned function waits for that.
+func (w *supervision) endWith(hard context.Context) (wait func()) {
+	ended := make(chan struct{})
+	forget := context.AfterFunc(hard, func() {
+		defer close(ended)
+		w.end()
+	})
+	return func() {
+		if !forget() {
+			<-ended
+		}
 	}
 }
 

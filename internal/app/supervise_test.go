@@ -109,10 +109,14 @@ func TestSuperviseFirstSignal(t *testing.T) {
 func TestSuperviseSecondSignal(t *testing.T) {
 	t.Parallel()
 	w := supervised(t, `[ $RALPH_ATTEMPT = 0 ] && { register deaf; mv child first; exit; }; register deaf; `+stray+`touch begun; sleep 600`)
+	w.Grace = 2 * time.Second
 	w.start().waitFile("begun")
 	w.cancel()
 	w.kill()
 	w.ends(loop.Interrupted)
+	if ending, attempt := strings.Index(w.out.String(), "Ending "), strings.Index(w.out.String(), "Attempt 2: Agent ended"); ending < 0 || ending > attempt {
+		t.Errorf("what earlier attempts have left is ended only after the attempt:\n%s", w.out)
+	}
 	for _, file := range []string{"first", "child", "stray"} {
 		if w.lives(file) {
 			t.Errorf("%s is still alive", file)
