@@ -123,6 +123,7 @@ type supervision struct {
 	accepted bool      // DONE has been seen and children are waited for
 	patience time.Time // until when
 	spared   bool      // an attempt has left registered children
+	outlived []int     // those of the last attempt that ended by itself, and of attempts before
 	warned   bool      // of a bus that cannot be written
 	rested   bool      // memory has been given back since the last attempt
 }

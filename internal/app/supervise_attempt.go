@@ -47,9 +47,9 @@ func (w *supervision) run(hard context.Context, n int) {
 		Argv: w.Argv, Dir: w.Dir, Env: env, Grace: w.Grace,
 		Stdout: io.MultiWriter(log, w.console), Stderr: io.MultiWriter(log, w.Err),
 		Spare: func() []int {
-			pids := w.registered()
-			w.spared = w.spared || len(pids) > 0
-			return pids
+			w.outlived = w.registered()
+			w.spared = w.spared || len(w.outlived) > 0
+			return w.outlived
 		},
 	}
 	if sameFile(w.Out, w.Err) { // one stream keeps the order in which the command wrote

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -87,13 +88,17 @@ func (w *supervision) end() {
 	}
 }
 
-// endWith ends what earlier attempts have left as soon as hard is done: while the attempt that runs is being stopped, so that all of it has
-// the same few seconds. The returned function waits for that.
+// endWith ends the registered children of earlier attempts as soon as hard is done: while the attempt that runs is being stopped, so that all
+// have the same few seconds. Those of this attempt are asked with it: twice would be a second signal. The returned function waits for the end.
 func (w *supervision) endWith(hard context.Context) (wait func()) {
-	ended := make(chan struct{})
+	ended, earlier := make(chan struct{}), w.outlived
 	forget := context.AfterFunc(hard, func() {
 		defer close(ended)
-		w.end()
+		pids := slices.DeleteFunc(w.registered(), func(pid int) bool { return !slices.Contains(earlier, pid) })
+		if len(pids) > 0 {
+			w.console.log("Ending %s", childrenNamed(pids))
+			proc.End(pids, w.Grace)
+		}
 	})
 	return func() {
 		if !forget() {

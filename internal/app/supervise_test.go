@@ -114,6 +114,9 @@ func TestSuperviseSecondSignal(t *testing.T) {
 	w.cancel()
 	w.kill()
 	w.ends(loop.Interrupted)
+	if n := strings.Count(w.out.String(), "Ending "); n != 1 {
+		t.Errorf("children are ended %d times:\n%s", n, w.out)
+	}
 	if ending, attempt := strings.Index(w.out.String(), "Ending "), strings.Index(w.out.String(), "Attempt 2: Agent ended"); ending < 0 || ending > attempt {
 		t.Errorf("what earlier attempts have left is ended only after the attempt:\n%s", w.out)
 	}
