@@ -33,7 +33,7 @@ const (
 	cancelLook  = 50 * time.Millisecond
 )
 
-// askedFile remembers that a process has been asked, since whoever is asked for the third time dies on the spot. It is in .ralph, where no commit takes it up.
+// askedFile remembers that a process has been asked, since asking it again would stop the step that it is at. It is in .ralph, where no commit takes it up.
 const askedFile = "runs/cancelled"
 
 // Run cancels the run and says how it ended. An error says why nothing was done, or that the run goes on.

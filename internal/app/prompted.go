@@ -51,7 +51,7 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
 		return result, errors.Join(&invalidError{errors.New(result.Reason)}, os.RemoveAll(shop.dir))
 	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	late, cancel := afterStop(ctx, hard, time.Minute)
 	defer cancel()
 	result, err = conclude(late, shop, work.ledger, p.view, result)
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be

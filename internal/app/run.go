@@ -64,7 +64,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.shop.tree.Retreat(ctx), os.RemoveAll(work.shop.dir))
 	}
 
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	late, cancel := afterStop(ctx, hard, 2*time.Minute)
 	defer cancel()
 	result, err = conclude(late, work.shop, work.ledger, l.view, result)
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
