@@ -23,7 +23,20 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	hearEverything()
 	testscript.Main(m, map[string]func(){"ralph": main})
+}
+
+// hearEverything lets the commands of tests hear signals that whoever started the tests has had ignored.
+func hearEverything() {
+	if filepath.Base(os.Args[0]) == "ralph" { // it is one of those commands
+		return
+	}
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // TestScripts runs the user stories of the command line: real git, real processes, agents that are scripts.

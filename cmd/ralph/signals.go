@@ -26,7 +26,7 @@ const (
 
 const (
 	jobKillGrace = 2 * time.Second        // between TERM and KILL in a job of GitHub's, which is killed itself ten seconds after it was asked
-	sameHangup   = 500 * time.Millisecond // a terminal that closes sends SIGHUP, and so does its shell: within this time they are one signal
+	sameHangup   = 250 * time.Millisecond // a terminal that closes sends SIGHUP, and so does its shell: within this time they are one signal
 	lookEvery    = time.Second            // how often it is looked whether the terminal is still there
 	hungAfter    = 5 * time.Second        // for how long nothing has run in a process that will not end by itself any more
 )

@@ -19,7 +19,7 @@ func (i *interruption) firstNotice(step loop.RunningStep, running bool, grace, k
 	case running:
 		return waitingNotice(step, grace, kill, now())
 	case i.finishes.Load():
-		return "No step is running, so ralph saves its state and exits; a second signal does not make that faster.\n"
+		return "No step is running, so ralph saves its state and exits; a second signal leaves it only seconds for that.\n"
 	}
 	return ""
 }

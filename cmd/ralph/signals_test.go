@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -109,6 +110,46 @@ func TestInterruption(t *testing.T) {
 	}
 	if jobGrace != 30*time.Second {
 		t.Errorf("the grace where nobody is there is %s", jobGrace)
+	}
+}
+
+// TestSecondSignal is about how long the second signal is waited for.
+func TestSecondSignal(t *testing.T) {
+	type sent struct {
+		after  time.Duration
+		signal syscall.Signal
+	}
+	for name, c := range map[string]struct {
+		first syscall.Signal
+		grace time.Duration
+		then  []sent
+		gone  time.Duration // when the terminal goes away without a word; 0: it stays
+		want  time.Duration
+	}{
+		"it comes":                                {syscall.SIGINT, untilSecond, []sent{{time.Hour, syscall.SIGINT}}, 0, time.Hour},
+		"it comes at once":                        {syscall.SIGINT, untilSecond, []sent{{0, syscall.SIGINT}}, 0, 0},
+		"it does not come":                        {syscall.SIGTERM, jobGrace, nil, 0, 30 * time.Second},
+		"the shell tells of the terminal, too":    {syscall.SIGHUP, jobGrace, []sent{{time.Millisecond, syscall.SIGHUP}}, 0, 30 * time.Second},
+		"somebody sends SIGHUP twice":             {syscall.SIGHUP, jobGrace, []sent{{time.Second, syscall.SIGHUP}}, 0, time.Second},
+		"another one comes with SIGHUP":           {syscall.SIGHUP, jobGrace, []sent{{time.Millisecond, syscall.SIGTERM}}, 0, time.Millisecond},
+		"the terminal closes after Ctrl-C":        {syscall.SIGINT, untilSecond, []sent{{time.Minute, syscall.SIGHUP}}, 0, time.Minute},
+		"the terminal goes away without a word":   {syscall.SIGINT, untilSecond, nil, 90*time.Minute - time.Millisecond, 90*time.Minute + jobGrace},
+		"it comes when the terminal is not there": {syscall.SIGINT, untilSecond, []sent{{6 * time.Second, syscall.SIGTERM}}, time.Second, 6 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				i := newInterruption(io.Discard, surroundings{attended: func() bool { return c.gone == 0 || time.Since(began) < c.gone }})
+				signals := make(chan os.Signal, 8)
+				for _, s := range c.then {
+					time.AfterFunc(s.after, func() { signals <- s.signal })
+				}
+				i.awaitSecond(signals, c.first, c.grace)
+				if got := time.Since(began); got != c.want {
+					t.Errorf("it took %s, want %s", got, c.want)
+				}
+			})
+		})
 	}
 }
 
