@@ -74,7 +74,7 @@ func TestInterruption(t *testing.T) {
 			c.where.attended = func() bool { return c.attended }
 			i := newInterruption(said, c.where)
 			i.exit = func(int) {}
-			ctx, hard := i.context(), context.Context(i.hard)
+			ctx, hard := i.context(), i.hard
 			if c.finishes {
 				hard = i.hardContext()
 			}
