@@ -251,6 +251,7 @@ func (w *work) survivors() (pids []int) {
 func (w *work) inClone() {
 	w.Helper()
 	w.write("issue.md", "# Make it work\n\nIt does not.\n")
+	w.write("tasks/one.md", "# Make it work\n\nIt does not.\n")
 	w.write("Makefile", "test:\n\t@true\n")
 	w.write(".gitignore", "/agent\n/ready\n/session\n/daemon\n/interrupted\n")
 	w.write("ralph/prd.md", "# Greetings\n\nA file that greets.\n")
@@ -511,6 +512,7 @@ func TestQuestionsAreLeftAtOnce(t *testing.T) {
 		"Ctrl-\\, of a prompt":        {prompt, false, func(w *work) { w.types("\x1c") }},
 		"SIGTERM, of an issue":        {issue, true, func(w *work) { w.send(syscall.SIGTERM) }},
 		"the terminal of an issue":    {issue, true, func(w *work) { _ = w.terminal.Close() }},
+		"Ctrl-C, of a list of tasks":  {[]string{"run", "--tasks", "tasks", "--agent", "./agent", "--skip-review"}, true, func(w *work) { w.types("\x03") }},
 		"Ctrl-C, of a plan":           {[]string{"plan", "run", "--agent", "./agent"}, true, func(w *work) { w.types("\x03") }},
 		"Ctrl-C, in the middle of it": {prompt, false, func(w *work) { w.types("fre\x03") }},
 	} {

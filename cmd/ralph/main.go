@@ -80,7 +80,7 @@ func main() {
 		os.Exit(loop.Invalid.ExitCode())
 	}
 	i := newInterruption(os.Stderr, whereWeAre())
-	i.listen() // to the very end: a signal that comes late must not look like a crash
+	i.listen()
 	code := run(i, os.Args[1:], process{os.Environ(), dir, os.Stdin, os.Stdout}, os.Stderr)
 	i.notices.flush()
 	os.Exit(code)

@@ -62,15 +62,11 @@ func newInterruption(stderr io.Writer, where surroundings) *interruption {
 	return i
 }
 
-// listen follows the signals from now on; stop ends that.
-func (i *interruption) listen() (stop func()) {
+// listen follows the signals from now on, to the very end: one that comes late must not look like a crash.
+func (i *interruption) listen() {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endingSignals()...)
 	go i.follow(signals)
-	return func() {
-		signal.Stop(signals)
-		close(signals)
-	}
 }
 
 // endingSignals are the signals that ask us to end, without those that whoever started us has had ignored: nohup does that with SIGHUP, a

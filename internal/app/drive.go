@@ -73,6 +73,8 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	w.purse.tellLimits(&coder.options, reviewer)
 	w.purse.warn()
 	coder.purse = w.purse
+	prepared := loop.BeginStep(hard, "the preparation of the run", 0)
+	defer prepared()
 	box, err := w.enclose(hard)
 	if err != nil {
 		return interrupted, err
@@ -111,6 +113,7 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 			return interrupted, err
 		}
 	}
+	prepared()
 	return loop.Run(ctx, hard, limits, loop.Ports{
 		Agent: agent, Plan: w.planFile(), Tree: w.commits, Checks: checks, Journal: l, Prompt: words,
 		Clock: w.clock, Log: w.log, Sleep: w.sleep, Grace: stepGrace,
