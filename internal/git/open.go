@@ -68,7 +68,7 @@ func (t *Tree) open(ctx context.Context, base string) error {
 // prepare makes our directories: one in the clone's .git that the agent's git reads, and the harness's own repository, both of which a killed
 // run leaves for the next; and one for scratch.
 func (t *Tree) prepare(ctx context.Context) error {
-	name := strings.ReplaceAll(t.branch, "/", "%2F")
+	name := stateName(t.branch)
 	t.state = filepath.Join(t.user.dir, "ralph", name)
 	if err := os.MkdirAll(t.state, 0o755); err != nil {
 		return fmt.Errorf("making a place for the run in %s: %w", t.user.dir, err)
@@ -92,6 +92,14 @@ func (t *Tree) prepare(ctx context.Context) error {
 		return err
 	}
 	return t.keep(ctx)
+}
+
+// stateName is the directory of a branch's run beside those of other branches. The worktree's lock and the harness's own directory lie there, too.
+func stateName(branch string) string {
+	if strings.EqualFold(branch, "lock") || strings.EqualFold(branch, "own") {
+		return fmt.Sprintf("%%%02X%s", branch[0], branch[1:])
+	}
+	return strings.ReplaceAll(branch, "/", "%2F")
 }
 
 // unsettled reports whether a run is taken up within a turn: what lies about in the tree may be the agent's.
