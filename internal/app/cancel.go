@@ -78,7 +78,7 @@ func (c *Cancellation) holder(ctx context.Context) (dir string, o journal.Owner,
 			return home, o, invalid("%w", err)
 		}
 		if o.PID > 0 {
-			return home, o, nil
+			return o.Dir, o, nil
 		}
 	}
 	return homes[0], o, nil
@@ -115,7 +115,7 @@ func (c *Cancellation) signal(dir string, pid int) error {
 			time.Sleep(cancelLook)
 			owner, err = journal.Held(dir)
 		}
-		lock := filepath.Join(dir, journal.LockFile)
+		lock := filepath.Join(owner.Dir, journal.LockFile)
 		switch {
 		case err != nil:
 			return err
@@ -124,7 +124,7 @@ func (c *Cancellation) signal(dir string, pid int) error {
 		case owner.PID != pid:
 			return fmt.Errorf("the run of process %d has ended, and process %d has begun one: say ralph cancel again to stop that", pid, owner.PID)
 		case !owner.Holds:
-			return fmt.Errorf("process %d, which %s names, does not hold it: it is another program that got the number of a run that is gone; remove %s", pid, lock, lock)
+			return fmt.Errorf("process %d, which %s names, does not hold it: it is another program that got the number of a run that is gone. The next ralph run takes the lock over", pid, lock)
 		case name != "" && name != proc.Name(os.Getpid()) && !strings.HasPrefix(name, "ralph"):
 			return fmt.Errorf("process %d, which holds %s, is %q and no ralph: stop it yourself", pid, lock, name)
 		}
@@ -189,10 +189,23 @@ func (c *Cancellation) asked(dir string, pid int) bool {
 }
 
 func (c *Cancellation) remember(dir string, pid int) {
-	err := writeFile(filepath.Join(dir, ".ralph", askedFile), []byte(mark(dir, pid)))
+	err := makeRuns(dir) // a run of a prompt below the top has its own elsewhere
+	if err == nil {
+		err = writeFile(filepath.Join(dir, ".ralph", askedFile), []byte(mark(dir, pid)))
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.log("remembering that process %d was asked: %v", pid, err)
 	}
+}
+
+// makeRuns makes the directory that askedFile is in.
+func makeRuns(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.MkdirAll(filepath.Join(".ralph", filepath.Dir(askedFile)), 0o755)
 }
 
 // mark tells a holder of the lock from a later one of the same number.

@@ -38,7 +38,7 @@ func (o *cloneOpening) keepOut(ctx context.Context, work *opened) (context.Conte
 
 // lock takes the directory for this process.
 func (s *Seat) lock(work *opened) error {
-	unlock, err := journal.Lock(cloneTop(s.Dir))
+	unlock, err := journal.Lock(s.Dir, s.log)
 	if err != nil {
 		return err
 	}
@@ -248,16 +248,4 @@ func clearAll(dir string) error {
 		return nil
 	})
 	return os.RemoveAll(dir)
-}
-
-// cloneTop is the top of the working tree that a directory is in, or the directory itself outside of one.
-func cloneTop(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if exists(filepath.Join(at, ".git")) {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
 }

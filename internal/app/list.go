@@ -27,6 +27,12 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
+	unlock, err := journal.Lock(l.Dir, l.log)
+	if err != nil {
+		return ListResult{Outcome: outcomeOf(err)}, err
+	}
+	defer unlock()
+	l.locked = true
 	dir := l.Tasks
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(from, dir)
@@ -40,12 +46,6 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 		return ListResult{Outcome: loop.Invalid}, err
 	}
 	l.given = &read
-	unlock, err := journal.Lock(l.Dir)
-	if err != nil {
-		return ListResult{Outcome: outcomeOf(err)}, err
-	}
-	defer unlock()
-	l.locked = true
 	if l.after, err = git.Standing(ctx, l.Dir, l.Parent); err != nil {
 		return ListResult{Outcome: loop.Invalid}, &invalidError{err}
 	}

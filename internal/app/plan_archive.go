@@ -39,7 +39,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		return err
 	}
 	defer root.Close()
-	unlock, err := journal.Lock(p.Dir) // no run may be at work
+	unlock, err := journal.Lock(p.Dir, p.log) // no run may be at work
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		"register": Register,
 		"lock":     LockSupervisor,
 		"pretend":  func(dir string) (func(), error) { return register(dir, os.Getppid()) },
+		"run":      quietLock,
+		"race":     lockWhenTold,
+		"earlier":  lockAsBefore,
+		"look":     sayOwner,
 	}[what]
 	release, err := take(dir)
 	if err != nil {
@@ -47,6 +51,12 @@ func another(t *testing.T, dir, does string) *other {
 	t.Helper()
 	o := &other{Cmd: exec.Command(os.Args[0])}
 	o.Env = append(os.Environ(), "TEST_CHILD_OF="+dir, "TEST_CHILD_DOES="+does)
+	o.begin(t)
+	return o
+}
+
+func (o *other) begin(t *testing.T) {
+	t.Helper()
 	out, _ := o.StdoutPipe()
 	o.in, _ = o.StdinPipe()
 	if err := o.Start(); err != nil {
@@ -56,7 +66,6 @@ func another(t *testing.T, dir, does string) *other {
 	lines := bufio.NewScanner(out)
 	lines.Scan()
 	o.said = lines.Text()
-	return o
 }
 
 func children(t *testing.T, dir string) []int {
@@ -155,7 +164,7 @@ func TestOneSupervisor(t *testing.T) {
 	if _, err := LockSupervisor(dir); !errors.As(err, &held) || held.PID != a.Process.Pid {
 		t.Fatalf("a second supervisor: %v", err)
 	}
-	if unlock, err := Lock(dir); err != nil {
+	if unlock, err := Lock(dir, t.Logf); err != nil {
 		t.Errorf("a run in the same directory: %v", err)
 	} else {
 		unlock()

@@ -63,13 +63,3 @@ func holder(file *os.File) int {
 	}
 	return int(asked.Pid)
 }
-
-// is reports whether a name still means the open file.
-func is(root *os.Root, name string, file *os.File) bool {
-	there, err := root.Lstat(name)
-	if err != nil {
-		return false
-	}
-	open, err := file.Stat()
-	return err == nil && os.SameFile(there, open)
-}

@@ -92,18 +92,3 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%v, %v", none, err)
 	}
 }
-
-func TestHeld(t *testing.T) {
-	dir := t.TempDir()
-	if o, err := Held(dir); o != (Owner{}) || err != nil {
-		t.Errorf("no lock: %+v, %v", o, err)
-	}
-	for text, want := range map[string]Owner{"": {}, "x": {}, "-3": {}, "999999999": {PID: 999999999}, "1\n": {PID: 1, Alive: true}} {
-		if err := os.WriteFile(filepath.Join(dir, LockFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if o, err := Held(dir); o != want || err != nil {
-			t.Errorf("lock %q: %+v, %v; want %+v", text, o, err, want)
-		}
-	}
-}

@@ -2,12 +2,10 @@ package journal
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -123,51 +121,5 @@ func TestLongLine(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; used > 12*maxLine {
 			t.Errorf("%d bytes: %d were allocated", tt.size, used)
 		}
-	}
-}
-
-func TestLock(t *testing.T) {
-	dir := t.TempDir()
-	unlock, err := Lock(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var held *HeldError
-	if _, err := Lock(dir); !errors.As(err, &held) || err.Error() != "ERROR: Another Ralph loop active (PID "+strconv.Itoa(os.Getpid())+")" {
-		t.Errorf("second lock: %v", err)
-	}
-	unlock()
-	if _, err := os.Stat(filepath.Join(dir, LockFile)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the lock is still there: %v", err)
-	}
-}
-
-func TestStaleLockIsTakenOver(t *testing.T) {
-	for _, content := range []string{"999999999\n", "", "garbage"} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, LockFile), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		unlock, err := Lock(dir)
-		if err != nil {
-			t.Fatalf("lock holding %q: %v", content, err)
-		}
-		unlock()
-	}
-}
-
-func TestUnlockLeavesAnothersLock(t *testing.T) {
-	dir := t.TempDir()
-	unlock, err := Lock(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, LockFile)
-	if err := os.WriteFile(name, []byte("1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	unlock()
-	if _, err := os.Stat(name); err != nil {
-		t.Errorf("another's lock was removed: %v", err)
 	}
 }

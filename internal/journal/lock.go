@@ -7,104 +7,303 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
+	"time"
 )
 
-// LockFile is the lock's name in the directory that it guards; it holds the owner's process number (S0-10).
+// LockFile is the lock's name at the top of the worktree that it guards; it holds the owner's process number and a newline.
 const LockFile = ".ralph.lock"
 
-// HeldError is a lock whose owner lives (S0-11).
+// HeldError is a lock that another process has. PID is the number of that process, 0 when nobody can tell.
 type HeldError struct{ PID int }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", e.PID)
 }
 
-// Lock takes the directory for this process. A lock whose process is dead is taken over (S0-12). The returned function gives it back,
-// and removes nothing that is not its own.
-func Lock(dir string) (unlock func(), err error) {
-	name := filepath.Join(dir, LockFile)
-	mine := strconv.Itoa(os.Getpid())
-	for range 3 { // somebody may take over the same dead lock at the same time
-		err := createLock(name, mine)
-		if err == nil {
-			release := keep(name)
-			return func() { removeIf(name, mine); release() }, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("taking the lock %s: %w", name, err)
-		}
-		held, err := read(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("taking the lock: %w", err)
-		}
-		pid, _ := strconv.Atoi(strings.TrimSpace(string(held)))
-		if pid > 0 && alive(pid) {
-			return nil, &HeldError{pid}
-		}
-		removeIf(name, string(held))
-	}
-	return nil, fmt.Errorf("taking the lock %s: another process keeps taking it; try again", name)
-}
-
-// createLock makes the lock with its content in one step, so that nobody reads a lock without an owner.
-func createLock(name, content string) error {
-	temp, err := os.CreateTemp(filepath.Dir(name), LockFile+".*")
+// Lock takes the worktree that dir lies in for this process; outside of a clone it takes dir alone. The kernel keeps the lock and drops it
+// when the process ends, however it ends. The number in the file is only for people to read.
+//
+// In a clone two files are locked: LockFile at the top of the worktree, and one in the worktree's git directory. An agent that cleans the
+// worktree (git clean -fdx) removes the first one, and the second one still keeps others out.
+//
+// The error is a *HeldError when somebody else has the lock, or a sentence that says what stands in its place. log gets a sentence when a
+// lock is taken over that a dead process has left. unlock gives the lock back, and removes LockFile only when it is still ours.
+func Lock(dir string, log func(format string, args ...any)) (unlock func(), err error) {
+	place, err := placeOf(dir)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("taking the lock: %w", err)
 	}
-	defer func() { _ = os.Remove(temp.Name()) }()
-	_, err = temp.WriteString(content + "\n")
-	if err := errors.Join(err, temp.Close()); err != nil {
-		return err
+	if !ours.add(place.top) { // opening the files once more would drop a part of our own lock
+		return nil, &HeldError{os.Getpid()}
 	}
-	return os.Link(temp.Name(), name)
+	var files []*lockFile
+	unlock = func() {
+		for _, f := range files {
+			f.release()
+		}
+		ours.remove(place.top)
+	}
+	if place.gitDir != "" {
+		inGit, err := takeFile(place.gitDir, gitLock)
+		switch {
+		case err == nil:
+			files = append(files, inGit)
+		case unwritable(err):
+			log("the second lock, in %s, cannot be taken (%v): while this run is at work, do not remove %s", place.gitDir, err, LockFile)
+		default:
+			unlock()
+			return nil, err
+		}
+	}
+	top, err := takeFile(place.top, LockFile)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	files = append([]*lockFile{top}, files...) // it is given back first: nobody takes it while the other one is held
+	tellTakenOver(place, files, log)
+	for _, f := range files {
+		f.claim()
+	}
+	return unlock, nil
 }
 
-func removeIf(name, content string) {
-	if held, err := read(name); err == nil && strings.TrimSpace(string(held)) == strings.TrimSpace(content) {
-		_ = os.Remove(name)
+// tellTakenOver says that a lock was there whose owner is gone.
+func tellTakenOver(place lockPlace, files []*lockFile, log func(format string, args ...any)) {
+	for _, f := range files {
+		switch {
+		case f.left > 0:
+			log("the lock of process %d is taken over: that process ended without giving back %s", f.left, filepath.Join(place.top, LockFile))
+			return
+		case f.leftText != "":
+			log("the lock file %s is taken over: nobody holds it", f.path())
+			return
+		}
 	}
 }
 
-// Owner is what can be told of who has a directory.
-type Owner struct {
-	PID   int  // the process that the lock names; 0: there is no lock
-	Alive bool // a process of that number lives
-	// Holds says that it is the very process that took the lock, and not a later one of its number, nor one that somebody else wrote
-	// there: the system says so.
-	Holds bool
-	// Elsewhere says that somebody has the lock who cannot be seen from here: a process of another container or machine.
-	Elsewhere bool
+// lockFile is a file that this process has locked.
+type lockFile struct {
+	root     *os.Root
+	name     string
+	file     *os.File
+	left     int    // the process that left the file behind; 0: there is none
+	leftText string // what stood in the file
+	removes  bool   // the file goes with the lock; otherwise it stays, empty
 }
 
-// Held says who has the directory.
-func Held(dir string) (o Owner, err error) {
+func (f *lockFile) path() string { return filepath.Join(f.root.Name(), filepath.FromSlash(f.name)) }
+
+// takeFile opens a file of dir, making it when it is not there, locks it, and writes our number into it.
+func takeFile(dir, name string) (*lockFile, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return o, fmt.Errorf("looking for the lock: %w", err)
+		return nil, fmt.Errorf("taking the lock: %w", err)
 	}
-	defer root.Close()
-	file, err := openPlain(root, LockFile, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return o, nil
+	f := &lockFile{root: root, name: name, removes: name == LockFile}
+	if err := f.take(); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return f, nil
+}
+
+// How often a file is tried whose owner the system does not tell: it may be about to say who it is, or has just removed the file.
+const (
+	lockTries = 20
+	lockPause = 5 * time.Millisecond
+)
+
+// take locks the file. It is a *HeldError when somebody else has it.
+func (f *lockFile) take() error {
+	for range lockTries {
+		if err := f.try(); !errors.Is(err, errAgain) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+	return &HeldError{f.written()}
+}
+
+var errAgain = errors.New("try again")
+
+// try locks the file once. It is errAgain when somebody has it who cannot be named yet, and when the file that was opened has been removed
+// before it was locked.
+func (f *lockFile) try() error {
+	if err := f.open(); err != nil {
+		return err
+	}
+	err := f.lock()
+	if err == nil {
+		err = f.sign()
 	}
 	if err != nil {
-		return o, fmt.Errorf("reading the lock: %w", err)
+		_ = f.file.Close()
+	}
+	return err
+}
+
+func (f *lockFile) lock() error {
+	if owner, locked := lockedBy(f.file); owner > 0 {
+		return &HeldError{owner}
+	} else if locked {
+		return &HeldError{pidIn(f.file)}
+	}
+	got, err := tryLock(f.file)
+	switch {
+	case err != nil:
+		return lockError(f.path(), err)
+	case !got || !is(f.root, f.name, f.file):
+		return errAgain
+	}
+	return nil
+}
+
+// open opens the file and nothing else: whoever opens a link that somebody planted locks another file, and whoever opens a pipe waits.
+func (f *lockFile) open() error {
+	if above := filepath.Dir(f.name); above != "." {
+		if err := f.root.MkdirAll(above, 0o755); err != nil {
+			return fmt.Errorf("taking the lock %s: %w", f.path(), err)
+		}
+	}
+	info, err := f.root.Lstat(f.name)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("taking the lock: %s is no plain file: remove it", f.path())
+	}
+	f.file, err = openPlain(f.root, f.name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err == nil {
+		return nil
+	}
+	if unwritable(err) && f.lockedByOthers() {
+		return &HeldError{f.written()}
+	}
+	return fmt.Errorf("taking the lock %s: %w", f.path(), err)
+}
+
+// lockedByOthers reports whether somebody has a file that we may read and not write to.
+func (f *lockFile) lockedByOthers() bool {
+	file, err := openPlain(f.root, f.name, os.O_RDONLY, 0)
+	if err != nil {
+		return false
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, 32))
+	got, err := tryLock(file)
+	return err == nil && !got
+}
+
+// written is the number that stands in the file.
+func (f *lockFile) written() int {
+	file, err := openPlain(f.root, f.name, os.O_RDONLY, 0)
 	if err != nil {
-		return o, fmt.Errorf("reading the lock: %w", err)
+		return 0
 	}
-	if o.PID, _ = strconv.Atoi(strings.TrimSpace(string(text))); o.PID <= 0 {
-		return Owner{}, nil // which the next run takes over
+	defer file.Close()
+	return pidIn(file)
+}
+
+// sign writes our number into the file, and keeps what stood there.
+func (f *lockFile) sign() error {
+	before := make([]byte, 32)
+	n, err := f.file.ReadAt(before, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the lock %s: %w", f.path(), err)
 	}
-	o.Alive = alive(o.PID)
-	o.Holds, o.Elsewhere = has(file, o.PID)
-	return o, nil
+	f.left, f.leftText = parsePID(before[:n]), strings.TrimSpace(string(before[:n]))
+	mine := strconv.Itoa(os.Getpid()) + "\n"
+	if _, err = f.file.WriteAt([]byte(mine), 0); err == nil {
+		err = f.file.Truncate(int64(len(mine)))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the lock %s: %w", f.path(), err)
+	}
+	return nil
+}
+
+// release gives the file back. It is removed before it is unlocked, so that nobody locks a file that is about to go.
+func (f *lockFile) release() {
+	mine := pidIn(f.file) == os.Getpid() && is(f.root, f.name, f.file)
+	remove := func() bool { return f.removes && mine && f.root.Remove(f.name) == nil }
+	removed := remove()
+	if mine && !f.removes {
+		_ = f.file.Truncate(0)
+	}
+	_ = f.file.Close()
+	if !removed && runtime.GOOS == "windows" { // which removes no open file, and fails when somebody else has it open by now
+		remove()
+	}
+	_ = f.root.Close()
+}
+
+// is reports whether a name still means the open file.
+func is(root *os.Root, name string, file *os.File) bool {
+	there, err := root.Lstat(name)
+	if err != nil {
+		return false
+	}
+	open, err := file.Stat()
+	return err == nil && os.SameFile(there, open)
+}
+
+func pidIn(file *os.File) int {
+	text := make([]byte, 32)
+	n, _ := file.ReadAt(text, 0)
+	return parsePID(text[:n])
+}
+
+func parsePID(text []byte) int {
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || pid < 0 {
+		return 0
+	}
+	return pid
+}
+
+// unwritable reports whether a file could not be made or opened because nobody of our kind may write there.
+func unwritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// lockError says what to do where a file cannot be locked.
+func lockError(path string, err error) error {
+	if withoutLocks(err) {
+		return fmt.Errorf("taking the lock: the file system of %s keeps no locks (%w), so nothing would keep a second run out: work in a directory on a local disk", path, err)
+	}
+	return fmt.Errorf("taking the lock %s: %w", path, err)
+}
+
+// ours are the tops of the worktrees that this process has locked.
+var ours owned
+
+type owned struct {
+	mu   sync.Mutex
+	tops map[string]bool
+}
+
+func (o *owned) add(top string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.tops[top] {
+		return false
+	}
+	if o.tops == nil {
+		o.tops = map[string]bool{}
+	}
+	o.tops[top] = true
+	return true
+}
+
+func (o *owned) remove(top string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.tops, top)
+}
+
+func (o *owned) has(top string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tops[top]
 }

@@ -2,21 +2,70 @@
 
 package journal
 
-import "os"
+import (
+	"errors"
+	"os"
+	"runtime"
 
-// keep has the system remember whose the lock is, for as long as the process lives or until release is called. Where the file system
-// knows no locks it does nothing: then nobody can tell, and ralph cancel says so.
-func keep(name string) (release func()) {
-	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return func() {}
+	"golang.org/x/sys/unix"
+)
+
+// tryLock locks the whole file for as long as it is open; got is false when somebody else has locked it. This lock belongs to the open file:
+// closing another descriptor of the same file does not drop it, as it would drop a lock of fcntl.
+func tryLock(file *os.File) (got bool, err error) {
+	for {
+		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
 	}
-	lock(file)
-	return func() { _ = file.Close() }
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
-// has reports whether a process has the file, or one that cannot be seen from here.
-func has(file *os.File, pid int) (holds, elsewhere bool) {
-	owner := holder(file)
-	return owner == pid, owner < 0
+// withoutLocks reports whether a file could not be locked because its file system has no locks.
+func withoutLocks(err error) bool {
+	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL)
+}
+
+// tellsOwner says that the system tells who has a lock. Elsewhere than on Linux a file has locks of one kind only, those of flock, and these
+// have no owner.
+const tellsOwner = runtime.GOOS == "linux"
+
+// claim adds a lock of fcntl to a file that is locked, because the system says whose those are. Nothing depends on it: it may fail, as
+// on NFS, where both kinds are one.
+func (f *lockFile) claim() {
+	if tellsOwner {
+		lock(f.file)
+	}
+}
+
+// lockedBy reports whether another process has a lock of fcntl on the file, and which: an earlier ralph has no other kind. pid is -1 when it
+// cannot be seen from here.
+func lockedBy(file *os.File) (pid int, locked bool) {
+	asked := unix.Flock_t{Type: unix.F_WRLCK}
+	err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &asked)
+	switch {
+	case err != nil || asked.Type == unix.F_UNLCK:
+		return 0, false
+	case asked.Pid <= 0:
+		return -1, true
+	}
+	return int(asked.Pid), true
+}
+
+// has is the owner of a file in which a number is written. The system's word counts before that number, which anybody can change.
+func has(file *os.File, written int) Owner {
+	owner, locked := lockedBy(file)
+	switch {
+	case owner > 0:
+		return Owner{PID: owner, Alive: true, Holds: true}
+	case written == 0:
+		return Owner{} // which the next run takes over
+	case locked && !tellsOwner:
+		return Owner{PID: written, Alive: alive(written), Holds: alive(written), Elsewhere: !alive(written)}
+	}
+	return Owner{PID: written, Alive: alive(written), Elsewhere: locked}
 }

@@ -104,7 +104,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is no plain file: remove it") {
 		t.Errorf("journal: %v", err)
 	}
-	if _, err := Lock(dir); err == nil || !strings.Contains(err.Error(), "is no plain file: remove it") {
+	if _, err := Lock(dir, t.Logf); err == nil || !strings.Contains(err.Error(), "is no plain file: remove it") {
 		t.Errorf("lock: %v", err)
 	}
 }
