@@ -49,7 +49,7 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 	words := prompt.Plain{Base: p.base, Writer: shop.words(nil)}
 	result := drive(ctx, hard, shop, work.ledger, words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
-		return result, errors.Join(&invalidError{errors.New(result.Reason)}, os.RemoveAll(shop.dir))
+		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.ledger.journal.Discard())
 	}
 	late, cancel := afterStop(ctx, hard, time.Minute)
 	defer cancel()

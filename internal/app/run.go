@@ -61,7 +61,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 
 	result := drive(ctx, hard, work.shop, work.ledger, work.words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
-		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.shop.tree.Retreat(ctx), os.RemoveAll(work.shop.dir))
+		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.shop.tree.Retreat(ctx), work.ledger.journal.Discard())
 	}
 
 	late, cancel := afterStop(ctx, hard, 2*time.Minute)

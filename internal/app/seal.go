@@ -4,12 +4,16 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -19,7 +23,6 @@ func (s *Seat) book(dir string) (*journal.Journal, error) {
 	seal, err := sealFile(runtime.GOOS, s.Parent, s.Dir, filepath.Base(dir))
 	if err != nil {
 		s.log("the run's journal is not sealed: %v", err)
-		return journal.Open(dir)
 	}
 	book, err := journal.OpenSealed(dir, seal)
 	var tampered *journal.TamperedError
@@ -32,7 +35,68 @@ func (s *Seat) book(dir string) (*journal.Journal, error) {
 	if why := book.Unsealed(); why != nil {
 		s.log("the run's journal is not sealed: %v", why)
 	}
+	if cut := book.Cut(); cut != "" {
+		s.log("%s", cut)
+	}
 	return book, nil
+}
+
+// newest finds the newest run of a task in the directory, by what its seal vouches for; dir is empty when there is none. A run whose journal
+// was changed or is missing is an error, unless the person wants a fresh start or the run had ended anyhow.
+func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
+	runs := filepath.Join(s.Dir, ".ralph", "runs")
+	seals, err := sealFile(runtime.GOOS, s.Parent, s.Dir, "")
+	if err != nil {
+		seals = "" // book says so
+	}
+	names, err := runNames(runs, seals)
+	if err != nil {
+		return state, "", err
+	}
+	for _, name := range slices.Backward(names) {
+		dir, seal := filepath.Join(runs, name), ""
+		if seals != "" {
+			seal = filepath.Join(seals, name)
+		}
+		state, ok, err := journal.FindSealed(dir, seal, id)
+		var tampered *journal.TamperedError
+		switch {
+		case errors.As(err, &tampered) && tampered.Over:
+			s.log("%s. That run had ended, so it is passed over", tampered.What())
+			if !tampered.Unknown { // an older run is none to go on with, after this one
+				return loop.State{}, "", nil
+			}
+		case tampered != nil && s.Fresh:
+			s.log("%s", tampered.What())
+			return loop.State{}, dir, nil
+		case tampered != nil:
+			return loop.State{}, "", &invalidError{err}
+		case err != nil:
+			s.log("the run %s is passed over: %v", name, err)
+		case ok:
+			return state, dir, nil
+		}
+	}
+	return loop.State{}, "", nil
+}
+
+// runNames are the names of the runs that there is a directory or a seal of, in order: they begin with the time.
+func runNames(runs, seals string) (names []string, err error) {
+	for _, dir := range []string{runs, seals} {
+		if dir == "" {
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		absent := errors.Is(err, fs.ErrNotExist) || dir == seals && errors.Is(err, syscall.ENOTDIR)
+		if err != nil && !absent {
+			return nil, fmt.Errorf("looking for earlier runs: %w", err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // sealFile is where the seal of a run in a directory is: among those of the directory's other runs, outside of it.

@@ -2,13 +2,8 @@ package app
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,24 +88,6 @@ func (s *Seat) showSettings(layers []config.Layer) {
 	for line := range bytes.Lines(text) {
 		s.verbose("%s", bytes.TrimRight(line, "\n"))
 	}
-}
-
-// newest finds the newest run of a task in the directory; dir is empty when there is none.
-func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
-	runs := filepath.Join(s.Dir, ".ralph", "runs")
-	entries, err := os.ReadDir(runs) // in the order of their names, which begin with the time
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return state, "", fmt.Errorf("looking for earlier runs: %w", err)
-	}
-	for _, e := range slices.Backward(entries) {
-		state, ok, err := journal.Find(filepath.Join(runs, e.Name()), id)
-		if err != nil {
-			s.log("the run %s is passed over: %v", e.Name(), err)
-		} else if ok {
-			return state, filepath.Join(runs, e.Name()), nil
-		}
-	}
-	return loop.State{}, "", nil
 }
 
 // takeUp says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a terminal the person

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		"race":     lockWhenTold,
 		"earlier":  lockAsBefore,
 		"look":     sayOwner,
+		"write":    writeForEver,
 	}[what]
 	release, err := take(dir)
 	if err != nil {

@@ -50,6 +50,13 @@ type Follower struct {
 // Follow begins before the first record of the journal in dir.
 func Follow(dir string) *Follower { return &Follower{name: filepath.Join(dir, File)} }
 
+// tornAt reports whether nothing in a journal is a record from here on: its end did not reach the disk whole, and is cut off when the run
+// goes on.
+func tornAt(file *os.File, at, size int64) bool {
+	rest, err := io.ReadAll(io.NewSectionReader(file, at, min(size-at, 2*maxLine)))
+	return err == nil && at > 0 && torn(rest)
+}
+
 // Next is the state after the records that are there now; grew says whether there were new ones. A last line that is still being written
 // is left for the next time.
 func (f *Follower) Next() (s loop.State, grew bool, err error) {
@@ -70,7 +77,7 @@ func (f *Follower) Next() (s loop.State, grew bool, err error) {
 		return f.state, false, nil
 	}
 	records, whole, err := Read(io.NewSectionReader(file, f.at, info.Size()-f.at))
-	if err != nil {
+	if err != nil && !tornAt(file, f.at+whole, info.Size()) {
 		return f.state, false, fmt.Errorf("reading the journal %s: %w", f.name, err)
 	}
 	for _, r := range records {

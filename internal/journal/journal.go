@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -23,33 +24,41 @@ const maxLine = 4 << 20
 
 // Journal is an open journal. It is not safe for use by several goroutines.
 type Journal struct {
-	file  *os.File
 	name  string // the file's
 	real  string // its directory, without links on the way
-	size  int64  // of whole records in it
+	cut   string // see Cut
 	state loop.State
 	// raw is the whole text, which the run record carries: what stands in the file, an agent of our own user could have changed.
 	raw    []byte
 	forget bool
-	seal   seal
+
+	mu   sync.Mutex // guards what follows from a sync in the background
+	file *os.File
+	size int64 // of whole records in it
+	seal seal
+	sync syncing
 }
 
-// Open opens the journal in dir, creating both when absent. A last line that a killed process did not finish is cut off.
+// Open opens the journal in dir, creating both when absent. An end that a killed process did not finish is cut off, and Cut says so.
 func Open(dir string) (*Journal, error) {
 	raw, err := read(filepath.Join(dir, File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the journal: %w", err)
 	}
-	return take(dir, raw)
+	good, cut, err := whole(raw, filepath.Base(dir))
+	if err != nil {
+		return nil, err
+	}
+	return take(dir, good, cut)
 }
 
-// take opens the journal in dir, which holds a text.
-func take(dir string, raw []byte) (*Journal, error) {
+// take opens the journal in dir for a text that it begins with. What follows the text is cut off.
+func take(dir string, raw []byte, cut string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the run's directory: %w", err)
 	}
 	name := filepath.Join(dir, File)
-	records, whole, err := Read(bytes.NewReader(raw))
+	records, size, err := Read(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal %s: %w", name, err)
 	}
@@ -61,11 +70,14 @@ func take(dir string, raw []byte) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
-	if err := file.Truncate(whole); err != nil {
+	if err := file.Truncate(size); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", errors.Join(err, file.Close()))
 	}
-	return &Journal{file: file, name: name, real: real, size: whole, state: loop.Fold(records), raw: raw[:whole]}, nil
+	return &Journal{file: file, name: name, real: real, cut: cut, size: size, state: loop.Fold(records), raw: raw[:size]}, nil
 }
+
+// Cut says in one sentence that the end of the journal was cut off when it was opened; empty: nothing was.
+func (j *Journal) Cut() string { return j.cut }
 
 // Import makes dir hold a journal that came from elsewhere: the run record of another machine.
 func Import(dir string, raw []byte) (*Journal, error) {
@@ -79,7 +91,7 @@ func Import(dir string, raw []byte) (*Journal, error) {
 }
 
 // Read reads records. whole is how many bytes they take; an unfinished last line is left out of both. Any other line that is not a
-// record is an error that names it.
+// record is an error that names it; then the records are those before it.
 func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
@@ -88,16 +100,16 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 		case errors.Is(err, io.EOF):
 			return records, whole, nil
 		case errors.Is(err, errLong):
-			return nil, 0, fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
+			return records, whole, fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
 		case err != nil:
-			return nil, 0, err
+			return records, whole, err
 		}
 		var rec loop.Record
 		if err := json.Unmarshal(line, &rec); err != nil {
-			return nil, 0, fmt.Errorf("line %d is not a record: %w", n, err)
+			return records, whole, fmt.Errorf("line %d is not a record: %w", n, err)
 		}
 		if err := rec.Valid(); err != nil {
-			return nil, 0, fmt.Errorf("line %d: %w", n, err)
+			return records, whole, fmt.Errorf("line %d: %w", n, err)
 		}
 		records = append(records, rec)
 		whole += int64(len(line))
@@ -126,56 +138,36 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// Find is the state of the run in dir when it is one of a task; ok is false when it is another's, or there is none. Of a run of another
-// task only the first record is read.
-func Find(dir, task string) (s loop.State, ok bool, err error) {
-	file, err := plain(filepath.Join(dir, File))
-	if err != nil {
-		return s, false, nil //nolint:nilerr // a directory without a journal is no run
-	}
-	defer file.Close()
-	line, err := bufio.NewReaderSize(io.LimitReader(file, maxLine), 64<<10).ReadBytes('\n')
-	if err != nil {
-		return s, false, nil //nolint:nilerr // a process that died before its first record was whole
-	}
-	var first loop.Record
-	if err := json.Unmarshal(line, &first); err != nil || first.Start == nil || first.Start.Task != task {
-		return s, false, err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return s, false, err
-	}
-	records, _, err := Read(file)
-	if err != nil {
-		return s, false, err
-	}
-	return loop.Fold(records), true, nil
-}
-
 // Append writes one record and returns the state after it. It reaches the operating system in one write: a process that dies right
-// after has recorded it, one that dies before has not. What a full disk took only a part of is taken back.
+// after has recorded it, one that dies before has not. What a full disk took only a part of is taken back. Sync puts it on the disk.
 func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 	line, err := encode(rec)
 	if err != nil {
 		return j.state, err
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.sync.failed != nil {
+		return j.state, j.sync.failed
+	}
 	if err := j.settle(); err != nil {
 		return j.state, fmt.Errorf("keeping the journal: %w", err)
 	}
 	after := j.state.With(rec)
-	done, err := j.seal.announce(line, after.Start.Branch)
+	done, err := j.seal.announce(line, after)
 	if err != nil {
 		return j.state, err
 	}
 	if _, err := j.file.WriteAt(line, j.size); err != nil {
 		return j.state, errors.Join(fmt.Errorf("writing a %s record: %w", rec.Type, err), j.file.Truncate(j.size))
 	}
+	done()
 	j.size += int64(len(line))
 	if !j.forget {
 		j.raw = append(j.raw, line...)
 	}
 	j.state = after
-	return j.state, done()
+	return j.state, nil
 }
 
 // State is what the records add up to.
@@ -200,6 +192,3 @@ func encode(rec loop.Record) ([]byte, error) {
 	}
 	return append(line, '\n'), nil
 }
-
-// Close closes the file.
-func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.seal.close()) }

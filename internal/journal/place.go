@@ -40,14 +40,18 @@ func (j *Journal) settle() error {
 		return errors.Join(err, file.Close())
 	}
 	old := j.file
-	j.file = file
+	j.file, j.sync.upTo, j.sync.placed = file, 0, false
 	return old.Close()
 }
 
 // mend writes the text again over one that has been cut or gone on with: what is appended would else not be read as it was written.
 func (j *Journal) mend(size int64) error {
-	if size == j.size || j.forget {
+	if size == j.size {
 		return nil
+	}
+	j.sync.upTo = 0
+	if j.forget { // nobody has the text: what is missing shows when the journal is read again
+		return j.file.Truncate(min(size, j.size))
 	}
 	_, err := j.file.WriteAt(j.raw, 0)
 	return errors.Join(err, j.file.Truncate(j.size))
@@ -72,6 +76,8 @@ func (j *Journal) leadsAway() error {
 	}
 }
 
+var errNotPlain = errors.New("is no plain file")
+
 // plain opens a file to read, when it is one: whoever opens a pipe that somebody left in its place waits for ever.
 func plain(name string) (*os.File, error) {
 	info, err := os.Stat(name)
@@ -79,7 +85,7 @@ func plain(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no plain file: remove it", name)
+		return nil, fmt.Errorf("%s %w: remove it", name, errNotPlain)
 	}
 	return os.Open(name)
 }

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,64 +10,88 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// A journal in a working tree lies where an agent can write. Its seal lies where the agent cannot: a file that says what the journal is
-// before and after the append that is going on. What does not match it is nobody's word.
+// A journal in a working tree lies where an agent can write. Its seal lies where the agent cannot: a file that says what the journal may
+// hold. Like the journal it is only ever appended to, so that no loss of power can damage what reached the disk before. docs/journal.md says
+// what follows from that.
+//
+// Each line of a seal is an entry: the beginning of a SHA-256 over all entries up to this one, a space, and a JSON object. A line whose
+// hash is wrong, and whatever comes after it, did not reach the disk whole.
 
-// TamperedError says that a journal is not what ralph has written.
-type TamperedError struct {
-	Run    string // the name of its directory
-	Branch string // "" when the seal knows none
-}
-
-func (e *TamperedError) Error() string {
-	if e.Branch == "" {
-		return fmt.Sprintf("the journal of run %s was changed by something other than ralph, so the run cannot go on: begin afresh", e.Run)
-	}
-	return fmt.Sprintf("the journal of run %s was changed by something other than ralph; its work is on branch %s: begin afresh with --fresh", e.Run, e.Branch)
-}
-
-// mark is what a journal is at one moment.
+// mark is what a journal is at one moment: how long, and the SHA-256 of it in hexadecimal.
 type mark struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// sealed is what a seal's file holds, filled up to sealBytes with spaces. It is overwritten in its place, by one write that a dying process
-// cannot leave half done. (A new file for each append, renamed over the old one, costs milliseconds where the file system then waits for the
-// disk.) The state comes first and has always seven letters, to be overwritten alone.
-type sealed struct {
-	State  string `json:"state"`
-	Before mark   `json:"before"`
-	After  mark   `json:"after"`
+// entry is one line of a seal.
+type entry struct {
+	Is   entryKind `json:"is"`
+	mark           // the journal
+	// Boot names the time since the machine was started, of an opened entry; empty where the system does not tell.
+	Boot string `json:"boot,omitempty"`
+	// What the run is, in the first announced entry that knows.
+	Task   string `json:"task,omitempty"`
 	Branch string `json:"branch,omitempty"`
+	// Over says of an announced entry that the run has ended, and is not taken up again unless somebody asks for it.
+	Over bool `json:"over,omitempty"`
 }
 
-// sealBytes is the size of a seal.
-const sealBytes = 1024
+// entryKind names what an entry says.
+type entryKind string
 
-// The states of a seal: an append is going on, and it is done.
 const (
-	pending = "pending"
-	written = "written"
-	stateAt = int64(len(`{"state":"`))
+	opened    entryKind = "opened"    // a process opened the journal, as it is here: what was announced beyond counts no more
+	announced entryKind = "announced" // the journal is going to be this, with one more record
+	synced    entryKind = "synced"    // this much of the journal is on the disk
 )
 
-// seal keeps a journal's seal. The zero value seals nothing.
-type seal struct {
-	file *os.File // nil seals nothing
-	now  mark
-	sum  hash.Hash // of the journal so far
-	why  error     // why there is none
+// line is the entry as it is written, and the hash over all entries with it. before is the hash over those before.
+func (e entry) line(before []byte) (text, chain []byte, err error) {
+	object, err := json.Marshal(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	chain = chained(before, object)
+	text = append(hex.AppendEncode(nil, chain[:chainBytes]), ' ')
+	return append(append(text, object...), '\n'), chain, nil
 }
 
-// OpenSealed is Open for a journal that others can write to. name is the seal's file, in a directory that holds the seals of all runs beside
-// this one and that no agent can write to. The error is a *TamperedError when the journal is not as the last append left it: changed, cut,
-// removed, or put there by something else while the others are sealed. A journal without a seal is taken where there are no seals at all: it
-// came from elsewhere, or is older. Reading alone does not ask for the seal.
-func OpenSealed(dir, name string) (*Journal, error) {
+// chainBytes is how many bytes of the hash stand before an entry.
+const chainBytes = 8
+
+func chained(before, object []byte) []byte {
+	sum := sha256.New()
+	sum.Write(before)
+	sum.Write(object)
+	return sum.Sum(nil)
+}
+
+// seal writes a journal's seal. The zero value seals nothing.
+type seal struct {
+	name   string    // the file's
+	file   *os.File  // nil seals nothing
+	at     int64     // where the next entry goes
+	chain  []byte    // the hash over the entries so far
+	now    mark      // the journal
+	sum    hash.Hash // of the journal
+	task   string    // what the entries have said
+	branch string
+	why    error // why there is none
+}
+
+// OpenSealed is Open for a journal that others can write to. name is the seal's file, in a directory that holds the seals of all runs
+// beside this one and that no agent can write to; with an empty name it is Open.
+//
+// What the journal holds beyond the last record that reached the disk is cut off, and Cut says so. The error is a *TamperedError when the
+// journal is not what ralph has written: changed, shorter than what was synced, removed, or put there by something else while the others
+// are sealed. A journal without a seal is taken where there are no seals at all: it came from elsewhere, or is older.
+func OpenSealed(dir, name string) (*Journal, error) { return openSealed(dir, name, bootID()) }
+
+func openSealed(dir, name, boot string) (*Journal, error) {
 	if name == "" {
 		return Open(dir)
 	}
@@ -80,18 +103,20 @@ func OpenSealed(dir, name string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
-	if !known.holds(raw, name) {
-		return nil, &TamperedError{Run: filepath.Base(dir), Branch: known.branch()}
-	}
-	j, err := take(dir, raw)
+	good, cut, err := known.check(raw, name, boot)
 	if err != nil {
 		return nil, err
 	}
-	j.seal.sum = sha256.New()
-	j.seal.sum.Write(raw)
-	j.seal.now = markOf(j.seal.sum, j.size)
-	if j.seal.why = j.seal.begin(name, known); j.seal.why != nil && known != nil {
+	j, err := take(dir, good, cut)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil && known.old {
+		if err := dataSync(j.file); err != nil { // the new seal is going to say so
+			return nil, errors.Join(fmt.Errorf("putting the journal on the disk: %w", err), j.Close())
+		}
+	}
+	if j.seal.why = j.seal.begin(name, known, good, boot); j.seal.why != nil && known != nil {
 		return nil, errors.Join(j.seal.why, j.Close())
 	}
 	return j, nil
@@ -100,112 +125,106 @@ func OpenSealed(dir, name string) (*Journal, error) {
 // Unsealed says why a journal that was to be sealed is not: its seal could not be written. nil: it is, or was not to be.
 func (j *Journal) Unsealed() error { return j.seal.why }
 
-// readSeal is what a seal says; nil when there is none.
-func readSeal(name string) (*sealed, error) {
-	text, err := read(name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
+// begin goes on with a seal, or makes one when there is none.
+func (s *seal) begin(name string, known *sealed, raw []byte, boot string) error {
+	s.name, s.sum = name, sha256.New()
+	s.sum.Write(raw)
+	s.now = mark{int64(len(raw)), hex.EncodeToString(s.sum.Sum(nil))}
+	err := s.openFile(name, known)
+	if err == nil {
+		err = s.write(entry{Is: opened, mark: s.now, Boot: boot, Task: s.task, Branch: s.branch})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the journal's seal: %w", err)
-	}
-	var s sealed
-	if err := json.Unmarshal(text, &s); err != nil || s.State != pending && s.State != written {
-		return nil, fmt.Errorf("the journal's seal %s is damaged: if you trust the journal, remove the seal; else begin afresh with --fresh", name)
-	}
-	return &s, nil
-}
-
-func (s *sealed) branch() string {
-	if s == nil {
-		return ""
-	}
-	return s.Branch
-}
-
-// holds reports whether a journal is what the seal says. Without a seal only an empty one is, where there are seals of others.
-func (s *sealed) holds(raw []byte, name string) bool {
-	if s == nil {
-		_, err := os.Lstat(filepath.Dir(name))
-		return len(raw) == 0 || err != nil
-	}
-	sum := sha256.Sum256(raw)
-	is := mark{int64(len(raw)), hex.EncodeToString(sum[:])}
-	return is == s.After || s.State == pending && is == s.Before
-}
-
-func markOf(sum hash.Hash, size int64) mark {
-	return mark{size, hex.EncodeToString(sum.Sum(nil))}
-}
-
-// begin seals what there is, in a new file when there is none.
-func (s *seal) begin(name string, known *sealed) error {
-	text, err := sealed{State: written, Before: s.now, After: s.now, Branch: known.branch()}.text()
-	if err == nil && known == nil {
-		err = s.create(name, text)
-	}
-	if err == nil {
-		s.file, err = os.OpenFile(name, os.O_WRONLY, 0)
-	}
-	if err == nil {
-		_, err = s.file.WriteAt(text, 0)
-	}
-	if err != nil {
-		return fmt.Errorf("sealing the journal: %w", err)
+		return fmt.Errorf("sealing the journal: %w", errors.Join(err, s.close()))
 	}
 	return nil
 }
 
-// create makes the file in one step.
-func (s *seal) create(name string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+// openFile opens the file where its last whole entry ends.
+func (s *seal) openFile(name string, known *sealed) (err error) {
+	if known == nil {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		s.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		return err
 	}
-	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
+	s.task, s.branch = known.task, known.branch
+	if known.old {
+		return s.replace(name)
+	}
+	s.at, s.chain = known.size, known.chain
+	if s.file, err = os.OpenFile(name, os.O_RDWR, 0); err != nil {
 		return err
 	}
-	return os.Rename(name+".new", name)
+	return s.file.Truncate(s.at)
 }
 
-func (s sealed) text() ([]byte, error) {
-	text, err := json.Marshal(s)
-	if len(text) >= sealBytes { // the longest branch that there can be fits; what does not is not worth a run
-		s.Branch = ""
-		text, err = json.Marshal(s)
+// replace puts a new seal in the place of one of an earlier ralph. It is on the disk before it takes that place: a loss of power leaves the
+// one or the other.
+func (s *seal) replace(name string) (err error) {
+	if s.file, err = os.Create(name + ".new"); err != nil {
+		return err
 	}
-	return append(text, bytes.Repeat([]byte(" "), sealBytes-len(text))...), err
+	if err := s.write(entry{Is: opened, mark: s.now, Task: s.task, Branch: s.branch}); err != nil {
+		return err
+	}
+	if err := s.write(entry{Is: synced, mark: s.now}); err != nil { // the old one allowed for nothing shorter
+		return err
+	}
+	if err := errors.Join(dataSync(s.file), s.close()); err != nil { // not every system renames an open file
+		return err
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		return err
+	}
+	s.file, err = os.OpenFile(name, os.O_RDWR, 0)
+	return err
+}
+
+// write appends an entry.
+func (s *seal) write(e entry) error {
+	text, chain, err := e.line(s.chain)
+	if err != nil {
+		return err
+	}
+	if _, err := s.file.WriteAt(text, s.at); err != nil {
+		return errors.Join(err, s.file.Truncate(s.at))
+	}
+	s.at, s.chain = s.at+int64(len(text)), chain
+	return nil
 }
 
 // announce seals what the journal is going to be with one more line, and returns what to do once it is.
-func (s *seal) announce(line []byte, branch string) (done func() error, err error) {
+func (s *seal) announce(line []byte, after loop.State) (done func(), err error) {
 	if s.file == nil {
-		return func() error { return nil }, nil
+		return func() {}, nil
 	}
 	sum, err := s.sum.(hash.Cloner).Clone()
 	if err != nil {
 		return nil, err
 	}
 	sum.Write(line)
-	after := markOf(sum, s.now.Bytes+int64(len(line)))
-	text, err := sealed{State: pending, Before: s.now, After: after, Branch: branch}.text()
-	if err == nil {
-		_, err = s.file.WriteAt(text, 0)
+	e := entry{Is: announced, mark: mark{s.now.Bytes + int64(len(line)), hex.EncodeToString(sum.Sum(nil))}, Over: over(after)}
+	if after.Start.Task != s.task || after.Start.Branch != s.branch {
+		e.Task, e.Branch = after.Start.Task, after.Start.Branch
 	}
-	if err != nil {
+	if err := s.write(e); err != nil {
 		return nil, fmt.Errorf("sealing the journal: %w", err)
 	}
-	return func() error {
-		s.sum, s.now = sum, after
-		if _, err := s.file.WriteAt([]byte(written), stateAt); err != nil { // from now on the journal may not be the one before
-			return fmt.Errorf("sealing the journal: %w", err)
-		}
-		return nil
-	}, nil
+	return func() { s.sum, s.now, s.task, s.branch = sum, e.mark, after.Start.Task, after.Start.Branch }, nil
+}
+
+// over reports whether a run has ended and is not taken up again unless somebody asks for it.
+func over(s loop.State) bool {
+	return s.End != nil && s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting
 }
 
 func (s *seal) close() error {
 	if s.file == nil {
 		return nil
 	}
-	return s.file.Close()
+	err := s.file.Close()
+	s.file = nil
+	return err
 }

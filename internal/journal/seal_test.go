@@ -8,170 +8,48 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// sealedRun is a run of two records, and its seal.
-func sealedRun(t *testing.T) (dir, name string) {
+// aRun is a run of two records, and its seal: the first record is on the disk for certain.
+func aRun(t *testing.T) (dir, name string) {
 	t.Helper()
 	dir, name = filepath.Join(t.TempDir(), ".ralph", "runs", "20261121-1"), filepath.Join(t.TempDir(), "state", "seals", "clone", "20261121-1")
-	j := openSealed(t, dir, name)
+	j := reopen(t, dir, name)
 	first := start("20261121-1")
 	first.Start.Branch = "ralph/feature"
-	for _, r := range []loop.Record{first, {Type: loop.TurnBegun, Iteration: 1, Mode: loop.Implement}} {
-		if _, err := j.Append(r); err != nil {
-			t.Fatal(err)
-		}
-	}
+	appendTo(t, j, first)
+	noError(t, j.Sync())
+	appendTo(t, j, turning(1))
 	return dir, name
 }
 
-func openSealed(t *testing.T, dir, name string) *Journal {
+func turning(n int) loop.Record {
+	return loop.Record{Type: loop.TurnBegun, Iteration: n, Mode: loop.Implement}
+}
+
+func appendTo(t *testing.T, j *Journal, records ...loop.Record) {
+	t.Helper()
+	for _, r := range records {
+		_, err := j.Append(r)
+		noError(t, err)
+	}
+}
+
+func reopen(t *testing.T, dir, name string) *Journal {
 	t.Helper()
 	j, err := OpenSealed(dir, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = j.Close() })
-	if j.Unsealed() != nil {
-		t.Fatal(j.Unsealed())
-	}
+	noError(t, j.Unsealed())
 	return j
 }
 
 func overwrite(t *testing.T, name string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestForgedJournalIsRefused: whatever is done to a journal that no agent may write.
-func TestForgedJournalIsRefused(t *testing.T) {
-	forged := []byte(`{"type":"turning","iteration":1,"mode":"review"}` + "\n")
-	for name, forge := range map[string]func(text []byte) []byte{
-		"gone on with":       func(text []byte) []byte { return append(text, forged...) },
-		"cut by a record":    func(text []byte) []byte { return text[:bytes.IndexByte(text, '\n')+1] },
-		"cut in a record":    func(text []byte) []byte { return text[:len(text)-1] },
-		"emptied":            func([]byte) []byte { return nil },
-		"changed in a place": func(text []byte) []byte { return bytes.Replace(text, []byte("issue-1"), []byte("issue-2"), 1) },
-		"another":            func([]byte) []byte { return forged },
-		"no journal":         func([]byte) []byte { return []byte("x\n") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir, seal := sealedRun(t)
-			file := filepath.Join(dir, File)
-			text, _ := os.ReadFile(file)
-			overwrite(t, file, forge(text))
-			before, _ := os.ReadFile(file)
-			_, err := OpenSealed(dir, seal)
-			var tampered *TamperedError
-			if !errors.As(err, &tampered) || err.Error() != "the journal of run 20261121-1 was changed by something other than ralph; its work is on branch ralph/feature: begin afresh with --fresh" {
-				t.Errorf("%v", err)
-			}
-			if after, _ := os.ReadFile(file); !bytes.Equal(before, after) {
-				t.Error("it was changed once more")
-			}
-			// Put back as it was, it is taken again.
-			overwrite(t, file, text)
-			openSealed(t, dir, seal)
-		})
-	}
-	t.Run("removed", func(t *testing.T) {
-		dir, seal := sealedRun(t)
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := OpenSealed(dir, seal); !errors.As(err, new(*TamperedError)) {
-			t.Error(err)
-		}
-	})
-	t.Run("a run that never was", func(t *testing.T) {
-		dir, seal := sealedRun(t)
-		dir, seal = filepath.Join(filepath.Dir(dir), "20261121-2"), filepath.Join(filepath.Dir(seal), "20261121-2")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		overwrite(t, filepath.Join(dir, File), forged)
-		_, err := OpenSealed(dir, seal)
-		if !errors.As(err, new(*TamperedError)) || !strings.HasSuffix(err.Error(), "so the run cannot go on: begin afresh") {
-			t.Error(err)
-		}
-	})
-	t.Run("changed meanwhile", func(t *testing.T) {
-		dir, seal := sealedRun(t)
-		j := openSealed(t, dir, seal)
-		file := filepath.Join(dir, File)
-		for i, forge := range []func(text []byte) []byte{
-			func(text []byte) []byte { return append(text, forged...) },
-			func(text []byte) []byte { return text[:10] },
-			func([]byte) []byte { return nil },
-		} {
-			text, _ := os.ReadFile(file)
-			overwrite(t, file, forge(text))
-			if _, err := j.Append(loop.Record{Type: loop.TurnBegun, Iteration: i + 2}); err != nil {
-				t.Fatal(err)
-			}
-			if now, _ := os.ReadFile(file); !bytes.Equal(now, j.Bytes()) {
-				t.Errorf("%d: the file is not what was written", i)
-			}
-			if got := openSealed(t, dir, seal).State(); got.Turning.Iteration != i+2 {
-				t.Errorf("%d: %+v", i, got.Turning)
-			}
-		}
-	})
-}
-
-// TestCrashWhileAppending: the seal and the journal at every point of an append.
-func TestCrashWhileAppending(t *testing.T) {
-	next := loop.Record{Type: loop.TurnBegun, Iteration: 2}
-	for name, c := range map[string]struct {
-		upTo    func(t *testing.T, j *Journal, line []byte)
-		records int
-	}{
-		"before anything":  {func(*testing.T, *Journal, []byte) {}, 2},
-		"a seal half made": {func(t *testing.T, j *Journal, _ []byte) { overwrite(t, j.seal.file.Name()+".new", []byte(`{"sta`)) }, 2},
-		"sealed":           {func(t *testing.T, j *Journal, line []byte) { announce(t, j, line) }, 2},
-		"a line half made": {func(t *testing.T, j *Journal, line []byte) { announce(t, j, line); writeAt(t, j, line[:9]) }, 2},
-		"all but its end":  {func(t *testing.T, j *Journal, line []byte) { announce(t, j, line); writeAt(t, j, line[:len(line)-1]) }, 2},
-		"written":          {func(t *testing.T, j *Journal, line []byte) { announce(t, j, line); writeAt(t, j, line) }, 3},
-		"written and sealed": {func(t *testing.T, j *Journal, line []byte) {
-			done := announce(t, j, line)
-			writeAt(t, j, line)
-			noError(t, done())
-		}, 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir, seal := sealedRun(t)
-			j := openSealed(t, dir, seal)
-			line, err := encode(next)
-			noError(t, err)
-			c.upTo(t, j, line)
-			again := openSealed(t, dir, seal)
-			if got := again.State().Records; got != c.records {
-				t.Fatalf("%d records, want %d", got, c.records)
-			}
-			_, err = again.Append(next)
-			noError(t, err)
-			if got := openSealed(t, dir, seal).State().Records; got != c.records+1 {
-				t.Errorf("%d records after one more, want %d", got, c.records+1)
-			}
-		})
-	}
-}
-
-func announce(t *testing.T, j *Journal, line []byte) func() error {
-	t.Helper()
-	done, err := j.seal.announce(line, "b")
-	noError(t, err)
-	return done
-}
-
-func writeAt(t *testing.T, j *Journal, text []byte) {
-	t.Helper()
-	_, err := j.file.WriteAt(text, j.size)
-	noError(t, err)
+	noError(t, os.WriteFile(name, text, 0o600))
 }
 
 func noError(t *testing.T, err error) {
@@ -181,26 +59,120 @@ func noError(t *testing.T, err error) {
 	}
 }
 
-// TestFirstCrash: a run that died before its first record was whole.
-func TestFirstCrash(t *testing.T) {
-	dir, seal := filepath.Join(t.TempDir(), "r"), filepath.Join(t.TempDir(), "s", "r")
-	j := openSealed(t, dir, seal)
-	line, _ := encode(start("r"))
-	announce(t, j, line)
-	writeAt(t, j, line[:20])
-	if got := openSealed(t, dir, seal).State().Records; got != 0 {
-		t.Error(got)
+const (
+	forged   = `{"type":"turning","iteration":1,"mode":"review"}` + "\n"
+	tampered = "the journal of run 20261121-1 was changed by something other than ralph; its work is on branch ralph/feature: begin afresh with --fresh"
+	missing  = "the journal of run 20261121-1 is missing or empty, though ralph had written to it; its work is on branch ralph/feature: put it back, or begin afresh with --fresh"
+)
+
+// TestForgedJournalIsRefused: whatever is done to a journal that no agent may write.
+func TestForgedJournalIsRefused(t *testing.T) {
+	firstLine := func(text []byte) int { return bytes.IndexByte(text, '\n') + 1 }
+	for name, c := range map[string]struct {
+		forge func(text []byte) []byte
+		want  string
+	}{
+		"gone on with":             {func(text []byte) []byte { return append(text, forged...) }, tampered},
+		"gone on with, and more":   {func(text []byte) []byte { return append(text, forged+"{"...) }, tampered},
+		"the end replaced":         {func(text []byte) []byte { return append(text[:firstLine(text)], forged...) }, tampered},
+		"cut where it was synced":  {func(text []byte) []byte { return text[:firstLine(text)-1] }, tampered},
+		"cut before":               {func(text []byte) []byte { return text[:10] }, tampered},
+		"emptied":                  {func([]byte) []byte { return nil }, missing},
+		"filled with zeroes":       {func(text []byte) []byte { return make([]byte, len(text)) }, missing},
+		"removed":                  {nil, missing},
+		"changed in a place":       {func(text []byte) []byte { return bytes.Replace(text, []byte("issue-1"), []byte("issue-2"), 1) }, tampered},
+		"changed behind the first": {func(text []byte) []byte { return bytes.Replace(text, []byte(`"implement"`), []byte(`"review"`), 1) }, tampered},
+		"another":                  {func([]byte) []byte { return []byte(forged) }, tampered},
+		"no journal":               {func([]byte) []byte { return []byte("x\n") }, tampered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, seal := aRun(t)
+			file := filepath.Join(dir, File)
+			text, _ := os.ReadFile(file)
+			if c.forge == nil {
+				noError(t, os.RemoveAll(dir))
+			} else {
+				overwrite(t, file, c.forge(bytes.Clone(text)))
+			}
+			before, _ := os.ReadFile(file)
+			_, err := OpenSealed(dir, seal)
+			if !errors.As(err, new(*TamperedError)) || err.Error() != c.want {
+				t.Errorf("%v", err)
+			}
+			if _, ok, found := FindSealed(dir, seal, "issue-1"); ok || found == nil || found.Error() != err.Error() {
+				t.Errorf("found: %v, %v", ok, found)
+			}
+			if after, _ := os.ReadFile(file); !bytes.Equal(before, after) {
+				t.Error("it was changed once more")
+			}
+			// Put back as it was, it is taken again.
+			noError(t, os.MkdirAll(dir, 0o755))
+			overwrite(t, file, text)
+			if j := reopen(t, dir, seal); j.Cut() != "" || j.State().Records != 2 {
+				t.Errorf("%q, %d records", j.Cut(), j.State().Records)
+			}
+		})
+	}
+	t.Run("a run that never was", func(t *testing.T) {
+		dir, seal := aRun(t)
+		dir, seal = filepath.Join(filepath.Dir(dir), "20261121-2"), filepath.Join(filepath.Dir(seal), "20261121-2")
+		noError(t, os.MkdirAll(dir, 0o755))
+		overwrite(t, filepath.Join(dir, File), []byte(forged))
+		_, err := OpenSealed(dir, seal)
+		if !errors.As(err, new(*TamperedError)) || !strings.HasSuffix(err.Error(), "so the run cannot go on: begin afresh with --fresh") {
+			t.Error(err)
+		}
+	})
+	t.Run("changed meanwhile", func(t *testing.T) {
+		dir, seal := aRun(t)
+		j := reopen(t, dir, seal)
+		file := filepath.Join(dir, File)
+		for i, forge := range []func(text []byte) []byte{
+			func(text []byte) []byte { return append(text, forged...) },
+			func(text []byte) []byte { return text[:10] },
+			func([]byte) []byte { return nil },
+		} {
+			text, _ := os.ReadFile(file)
+			overwrite(t, file, forge(text))
+			appendTo(t, j, turning(i+2))
+			if now, _ := os.ReadFile(file); !bytes.Equal(now, j.Bytes()) {
+				t.Errorf("%d: the file is not what was written", i)
+			}
+			if got := reopen(t, dir, seal).State(); got.Turning.Iteration != i+2 {
+				t.Errorf("%d: %+v", i, got.Turning)
+			}
+		}
+	})
+}
+
+// TestEndedRunWithoutItsJournal: nobody goes on with it, so that it only has to be told.
+func TestEndedRunWithoutItsJournal(t *testing.T) {
+	dir, seal := aRun(t)
+	j := reopen(t, dir, seal)
+	ended := func(o loop.Outcome) loop.Record { return loop.Record{Type: loop.Ended, End: &loop.End{Outcome: o}} }
+	for outcome, over := range map[loop.Outcome]bool{loop.Interrupted: false, loop.Waiting: false, loop.Done: true, loop.Capped: true} {
+		appendTo(t, j, loop.Record{Type: loop.Resumed, Resume: &loop.Resume{}}, ended(outcome))
+		noError(t, j.Sync())
+		var tampered *TamperedError
+		if _, _, err := FindSealed(filepath.Join(dir, "gone"), seal, "issue-1"); !errors.As(err, &tampered) || tampered.Over != over || !tampered.Missing {
+			t.Errorf("%s: %+v", outcome, err)
+		}
+		if _, ok, err := FindSealed(filepath.Join(dir, "gone"), seal, "issue-2"); ok || err != nil {
+			t.Errorf("%s, another task: %v, %v", outcome, ok, err)
+		}
 	}
 }
 
 // TestUnsealed: a journal of another machine's, and one whose seal cannot be written.
 func TestUnsealed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
-	if _, err := open(t, dir).Append(start("r")); err != nil {
-		t.Fatal(err)
-	}
+	appendTo(t, open(t, dir), start("r"))
 	name := filepath.Join(t.TempDir(), "seals", "clone", "r")
-	openSealed(t, dir, name)
+	if s, ok, err := FindSealed(dir, name, "issue-1"); !ok || err != nil || s.Records != 1 {
+		t.Error(ok, err)
+	}
+	j := reopen(t, dir, name)
+	noError(t, j.Sync())
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Error(info, err)
 	}
@@ -216,14 +188,8 @@ func TestUnsealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if _, err := j.Append(start("r")); err != nil {
-		t.Error(err)
-	}
-
-	overwrite(t, name, []byte("{}"))
-	if _, err := OpenSealed(dir, name); err == nil || !strings.Contains(err.Error(), "is damaged: if you trust the journal, remove the seal") {
-		t.Error(err)
-	}
+	appendTo(t, j, start("r"))
+	noError(t, j.Sync())
 }
 
 // BenchmarkAppend: the records of a turn, 2 KiB each, in a journal that grows.
@@ -234,7 +200,7 @@ func BenchmarkAppend(b *testing.B) {
 			if sealed {
 				name = filepath.Join(b.TempDir(), "seals", "r")
 			}
-			j, err := OpenSealed(filepath.Join(b.TempDir(), "r"), name)
+			j, err := OpenSealed(filepath.Join(b.TempDir(), "runs", "r"), name)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -247,6 +213,46 @@ func BenchmarkAppend(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkRecordsOfAnIteration is what the four records of an iteration take who waits for them, with and without a sync in the background,
+// and with one that is waited for. The agent and the check between them take a millisecond each.
+func BenchmarkRecordsOfAnIteration(b *testing.B) {
+	for name, sync := range map[string]func(*Journal) error{
+		"none":       func(*Journal) error { return nil },
+		"background": func(j *Journal) error { j.SyncSoon(20 * time.Millisecond); return nil },
+		"waited for": (*Journal).Sync,
+	} {
+		b.Run("sync="+name, func(b *testing.B) {
+			j, err := OpenSealed(filepath.Join(b.TempDir(), "runs", "r"), filepath.Join(b.TempDir(), "seals", "r"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer j.Close()
+			j.Forget()
+			first := start("r")
+			first.Start.Spec = strings.Repeat("x", 2<<10)
+			took := time.Duration(0)
+			for b.Loop() {
+				begun := time.Now()
+				err := sync(j)
+				for range 2 {
+					_, failed := j.Append(first)
+					err = errors.Join(err, failed)
+					took += time.Since(begun)
+					time.Sleep(time.Millisecond)
+					begun = time.Now()
+					_, failed = j.Append(first)
+					err = errors.Join(err, failed)
+				}
+				took += time.Since(begun)
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(took.Microseconds())/float64(b.N), "µs-waited/iteration")
 		})
 	}
 }

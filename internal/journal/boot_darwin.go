@@ -1,0 +1,12 @@
+package journal
+
+import "golang.org/x/sys/unix"
+
+// bootID names the time since the machine was started; empty when it cannot be told.
+func bootID() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return id
+}
