@@ -75,11 +75,32 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 }
 
 func (l *ledger) store(r loop.Record) (loop.State, error) {
+	if l.tree == nil && r.Type == loop.TurnBegun {
+		l.journal.SyncSoon(turnBegins) // what came before the turn, while the agent is at work
+	}
 	s, err := l.journal.Append(r)
 	if err == nil && l.stored != nil {
 		l.stored(r)
 	}
+	if err == nil {
+		err = l.sync(r)
+	}
 	return atWork(s), err
+}
+
+// turnBegins is how long an agent's process takes to begin, at most: until then a sync would only be in its way.
+const turnBegins = 20 * time.Millisecond
+
+// sync puts what is recorded on the disk before a commit, a push or a call to GitHub relies on it. On the beginning of a turn nothing does
+// but the agent, unless somebody is told of it. A run of a prompt has no tree: it waits for no disk.
+func (l *ledger) sync(r loop.Record) error {
+	switch {
+	case l.tree == nil && r.Type == loop.Ended:
+		l.journal.SyncSoon(0)
+	case l.tree != nil && (l.remote || r.Type != loop.TurnBegun):
+		return l.journal.Sync()
+	}
+	return nil
 }
 
 // push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
