@@ -15,7 +15,7 @@ import (
 
 // documents are what is held against the code.
 var documents = []string{
-	"../README.md", "../docs/architecture.md", "../docs/benchmarks.md", "../docs/checks.md", "../docs/commands.md", "../docs/complaints.md", "../docs/detection.md", "../docs/github.md", "../docs/hooks.md", "../docs/limits.md", "../docs/plans.md", "../docs/prompts.md", "../docs/reports.md",
+	"../README.md", "../docs/architecture.md", "../docs/benchmarks.md", "../docs/checks.md", "../docs/commands.md", "../docs/complaints.md", "../docs/detection.md", "../docs/github.md", "../docs/hooks.md", "../docs/journal.md", "../docs/limits.md", "../docs/plans.md", "../docs/prompts.md", "../docs/reports.md",
 	"../docs/sandbox.md", "../docs/settings.md", "../docs/signatures.md", "../docs/signing.md", "../docs/supervise.md", "../docs/tasks.md",
 }
 
