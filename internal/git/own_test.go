@@ -305,3 +305,22 @@ func TestManyUntrackedFilesHideNoPlan(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 }
+
+// TestBranchNamedLock: its state does not lie where the worktree's lock is.
+func TestBranchNamedLock(t *testing.T) {
+	b := newSandbox(t)
+	dir := b.clone()
+	file := filepath.Join(dir, ".git", "ralph", "lock")
+	os.MkdirAll(filepath.Dir(file), 0o755)
+	os.WriteFile(file, []byte("1\n"), 0o644)
+	for _, branch := range []string{"lock", "LOCK", "ralph/lock"} {
+		tree, err := Open(b.ctx, dir, b.cliOptions(), branch, "")
+		if err != nil {
+			t.Fatalf("%s: %v", branch, err)
+		}
+		if name := filepath.Base(tree.state); strings.EqualFold(name, "lock") {
+			t.Errorf("%s: its state is in %s", branch, name)
+		}
+		tree.Close()
+	}
+}
