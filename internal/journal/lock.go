@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,44 +42,51 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 	if !ours.add(place.top) { // opening the files once more would drop a part of our own lock
 		return nil, &HeldError{os.Getpid()}
 	}
-	var files []*lockFile
+	files, err := place.take(log)
 	unlock = func() {
-		for _, f := range files {
+		for _, f := range slices.Backward(files) {
 			f.release()
 		}
 		ours.remove(place.top)
 	}
-	if place.gitDir != "" {
-		inGit, err := takeFile(place.gitDir, gitLock)
-		switch {
-		case err == nil:
-			files = append(files, inGit)
-		case unwritable(err):
-			log("the second lock, in %s, cannot be taken (%v): while this run is at work, do not remove %s", place.gitDir, err, LockFile)
-		default:
-			unlock()
-			return nil, err
-		}
-	}
-	top, err := takeFile(place.top, LockFile)
 	if err != nil {
 		unlock()
 		return nil, err
 	}
-	files = append([]*lockFile{top}, files...) // it is given back first: nobody takes it while the other one is held
-	tellTakenOver(place, files, log)
+	place.tellTakenOver(files, log)
 	for _, f := range files {
 		f.claim()
 	}
 	return unlock, nil
 }
 
+// take locks the files: the one in the git directory first, so that who does not get it leaves nothing at the top. With an error it returns
+// those that it has locked.
+func (p lockPlace) take(log func(format string, args ...any)) (files []*lockFile, err error) {
+	if p.gitDir != "" {
+		f, err := takeFile(p.gitDir, gitLock)
+		switch {
+		case err == nil:
+			files = append(files, f)
+		case unwritable(err):
+			log("the second lock, in %s, cannot be taken (%v): while this run is at work, do not remove %s", p.gitDir, err, LockFile)
+		default:
+			return nil, err
+		}
+	}
+	f, err := takeFile(p.top, LockFile)
+	if err != nil {
+		return files, err
+	}
+	return append(files, f), nil
+}
+
 // tellTakenOver says that a lock was there whose owner is gone.
-func tellTakenOver(place lockPlace, files []*lockFile, log func(format string, args ...any)) {
-	for _, f := range files {
+func (p lockPlace) tellTakenOver(files []*lockFile, log func(format string, args ...any)) {
+	for _, f := range slices.Backward(files) {
 		switch {
 		case f.left > 0:
-			log("the lock of process %d is taken over: that process ended without giving back %s", f.left, filepath.Join(place.top, LockFile))
+			log("the lock of process %d is taken over: that process ended without giving back %s", f.left, filepath.Join(p.top, LockFile))
 			return
 		case f.leftText != "":
 			log("the lock file %s is taken over: nobody holds it", f.path())
@@ -89,8 +97,8 @@ func tellTakenOver(place lockPlace, files []*lockFile, log func(format string, a
 
 // lockFile is a file that this process has locked.
 type lockFile struct {
-	root     *os.Root
-	name     string
+	root     *os.Root // its directory
+	name     string   // from there
 	file     *os.File
 	left     int    // the process that left the file behind; 0: there is none
 	leftText string // what stood in the file
@@ -163,7 +171,7 @@ func (f *lockFile) lock() error {
 	return nil
 }
 
-// open opens the file and nothing else: whoever opens a link that somebody planted locks another file, and whoever opens a pipe waits.
+// open opens the file and nothing else: whoever opens a link that somebody planted writes to another file, and whoever opens a pipe waits.
 func (f *lockFile) open() error {
 	if above := filepath.Dir(f.name); above != "." {
 		if err := f.root.MkdirAll(above, 0o755); err != nil {
@@ -171,7 +179,7 @@ func (f *lockFile) open() error {
 		}
 	}
 	info, err := f.root.Lstat(f.name)
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && (!info.Mode().IsRegular() || names(info) > 1) {
 		return fmt.Errorf("taking the lock: %s is no plain file: remove it", f.path())
 	}
 	f.file, err = openPlain(f.root, f.name, os.O_RDWR|os.O_CREATE, 0o644)

@@ -236,6 +236,7 @@ func TestWhatStandsInTheLocksPlace(t *testing.T) {
 		"a link":               func(name string) error { return os.Symlink(victim, name) },
 		"a link to a file":     func(name string) error { return os.Symlink(".git/HEAD", name) },
 		"a link to itself":     func(name string) error { return os.Symlink(filepath.Base(name), name) },
+		"another name":         func(name string) error { return os.Link(filepath.Join(filepath.Dir(name), "own"), name) },
 		"a pipe":               func(name string) error { return syscall.Mkfifo(name, 0o600) },
 		"a directory":          func(name string) error { return os.Mkdir(name, 0o755) },
 		"a directory of files": func(name string) error { return os.MkdirAll(filepath.Join(name, "x"), 0o755) },
@@ -244,12 +245,16 @@ func TestWhatStandsInTheLocksPlace(t *testing.T) {
 			dir := clone(t)
 			name := filepath.Join(dir, at)
 			noError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+			overwrite(t, filepath.Join(filepath.Dir(name), "own"), []byte("precious\n"))
 			noError(t, plant(name))
 			if _, err := Lock(dir, t.Logf); err == nil || !strings.HasSuffix(err.Error(), name+" is no plain file: remove it") {
 				t.Errorf("%s at %s: %v", what, at, err)
 			}
 			if head, _ := os.ReadFile(filepath.Join(dir, ".git", "HEAD")); string(head) != "ref: refs/heads/main\n" {
 				t.Errorf("%s at %s: HEAD is %q", what, at, head)
+			}
+			if own, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "own")); string(own) != "precious\n" {
+				t.Errorf("%s at %s: a file holds %q", what, at, own)
 			}
 			noError(t, os.RemoveAll(name))
 			_, unlock := said(t, dir) // and nothing stays locked

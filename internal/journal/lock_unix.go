@@ -4,8 +4,10 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,6 +30,14 @@ func tryLock(file *os.File) (got bool, err error) {
 // withoutLocks reports whether a file could not be locked because its file system has no locks.
 func withoutLocks(err error) bool {
 	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL)
+}
+
+// names is how many names a file has.
+func names(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Nlink)
+	}
+	return 1
 }
 
 // tellsOwner says that the system tells who has a lock. Elsewhere than on Linux a file has locks of one kind only, those of flock, and these

@@ -171,8 +171,8 @@ func (s *sealed) longest(raw []byte) (best int) {
 	return best
 }
 
-// hadRecords reports whether a journal of which nothing is left was more than that: something was synced, or a second record was announced since the machine
-// was started, so that the first had been written.
+// hadRecords reports whether a journal of which nothing is left was more than that: something was synced, or a second record was announced
+// since the machine was started, so that the first had been written.
 func (s *sealed) hadRecords(boot string) bool {
 	return s.marks[0].Bytes > 0 || len(s.marks) > 2 && !s.mayBeBehind(boot)
 }
