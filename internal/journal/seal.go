@@ -135,7 +135,11 @@ func (s *seal) begin(name string, known *sealed, raw []byte, boot string) error 
 		err = s.write(entry{Is: opened, mark: s.now, Boot: boot, Task: s.task, Branch: s.branch})
 	}
 	if err != nil {
-		return fmt.Errorf("sealing the journal: %w", errors.Join(err, s.close()))
+		err = errors.Join(err, s.close())
+		if known == nil { // half a seal would be taken for a damaged one
+			_ = os.Remove(name)
+		}
+		return fmt.Errorf("sealing the journal: %w", err)
 	}
 	return nil
 }

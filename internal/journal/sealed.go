@@ -99,8 +99,10 @@ func (s *sealed) add(line []byte) bool {
 	}
 	switch e.Is {
 	case synced:
-		s.marks = slices.DeleteFunc(s.marks, func(m mark) bool { return m.Bytes <= e.Bytes })
-		s.marks = slices.Insert(s.marks, 0, e.mark)
+		if e.Bytes >= s.marks[0].Bytes {
+			s.marks = slices.DeleteFunc(s.marks, func(m mark) bool { return m.Bytes <= e.Bytes })
+			s.marks = slices.Insert(s.marks, 0, e.mark)
+		}
 		return true
 	case opened:
 		s.boot = e.Boot

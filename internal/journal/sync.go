@@ -97,13 +97,13 @@ func (j *Journal) mark() mark {
 // that was lost that it is on the disk. Only the entry is written under the mutex, so that nobody waits for the disk who appends.
 func (j *Journal) syncTo(upTo mark) error {
 	for {
-		file, names, needed := j.toSync(upTo)
+		file, dirs, needed := j.toSync(upTo)
 		if !needed {
 			return nil
 		}
 		err := dataSync(file)
-		for _, name := range names {
-			err = errors.Join(err, syncDir(name))
+		for _, dir := range dirs {
+			err = errors.Join(err, syncDir(dir))
 		}
 		seal, again, err := j.synced(file, upTo, err)
 		if again {
@@ -159,11 +159,11 @@ func (j *Journal) Close() error {
 	return errors.Join(j.sync.failed, j.file.Close(), j.seal.close())
 }
 
-// Discard removes the journal with its directory, and its seal: nothing has happened that is worth keeping. It is to be closed all the same.
+// Discard closes the journal and removes it with its directory, and its seal: nothing has happened that is worth keeping.
 func (j *Journal) Discard() error {
-	j.wait()
-	err := os.RemoveAll(filepath.Dir(j.name))
-	if j.seal.file != nil {
+	sealed := j.seal.file != nil
+	err := errors.Join(j.Close(), os.RemoveAll(filepath.Dir(j.name)))
+	if sealed {
 		err = errors.Join(err, os.Remove(j.seal.name))
 	}
 	return err

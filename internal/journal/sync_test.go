@@ -100,7 +100,12 @@ func TestDiscard(t *testing.T) {
 	appendTo(t, j, start("r"))
 	noError(t, j.Sync())
 	noError(t, j.Discard())
-	noError(t, j.Close())
+	_ = j.Close() // as everybody does at the end
+	for _, gone := range []string{dir, name} {
+		if _, err := os.Lstat(gone); err == nil {
+			t.Errorf("%s is still there", gone)
+		}
+	}
 	if _, ok, err := FindSealed(dir, name, "issue-1"); ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
