@@ -33,6 +33,7 @@ type planRun struct {
 	Fresh        bool           `xor:"again" help:"Begin again at the base. What was done is kept under wip/archive."`
 	Verbose      bool           `short:"V" help:"Tell on standard error what is done and why."`
 	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
+	AllowDirty   bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
 
@@ -65,7 +66,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 		}
 	}
 	defer keepOutput()()
-	l := &app.Local{Seat: seat, Plan: c.RalphDir, Accept: c.Accept}
+	l := &app.Local{Seat: seat, Plan: c.RalphDir, Accept: c.Accept, AllowDirty: c.AllowDirty}
 	result, err := l.Run(ctx, hard)
 	result, err = notBegun(ctx, result, err)
 	return run.end(p, result, err)

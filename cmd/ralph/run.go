@@ -51,6 +51,7 @@ type runCommand struct {
 	WorkingDirectory  string         `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict            bool           `help:"Refuse a task without acceptance criteria."`
 	Accept            []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
+	AllowDirty        bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 
 	criteriaFlags `group:"done"`
@@ -83,14 +84,14 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
-		l := &app.List{Local: app.Local{Seat: seat, Criteria: criteria, Accept: c.Accept}, Tasks: c.Tasks}
+		l := &app.List{Local: app.Local{Seat: seat, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}, Tasks: c.Tasks}
 		list, err := l.Run(ctx, hard)
 		if err != nil && ctx.Err() != nil && len(list.Entries) == 0 {
 			list.Outcome, err = loop.Interrupted, nil
 		}
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
-		l := &app.Local{Seat: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept}
+		l := &app.Local{Seat: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}
 		result, err = l.Run(ctx, hard)
 	default:
 		l := &app.Prompted{Seat: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
@@ -175,6 +176,8 @@ func (c *runCommand) validate() error {
 		return errors.New("--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration")
 	case c.Prompt+c.PromptFile != "" && c.Strict:
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
+	case c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
+		return errors.New("--accept and --allow-dirty are for an issue or a task: a run of a prompt works with the files as they lie, and so do its checks")
 	case c.SkipReview && c.Review != nil:
 		return errors.New("--review and --skip-review exclude each other")
 	case c.TimeoutMultiplier != nil && (math.IsNaN(*c.TimeoutMultiplier) || math.IsInf(*c.TimeoutMultiplier, 0)): // which no JSON holds
@@ -243,6 +246,7 @@ type resultJSON struct {
 	Iterations int          `json:"iterations"`
 	Branch     string       `json:"branch,omitempty"`
 	JudgedWith []string     `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
+	LeftOut    []string     `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
 	loop.Usage
 }
 
@@ -250,7 +254,7 @@ type resultJSON struct {
 func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 	out := resultJSON{
 		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run, Task: r.State.Start.Task,
-		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(), Usage: r.State.Usage,
+		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(), LeftOut: r.State.Start.LeftOut, Usage: r.State.Usage,
 	}
 	if failed != nil {
 		out.Reason = failed.Error()
@@ -277,7 +281,7 @@ func printList(to io.Writer, list app.ListResult, code int, failed error) error 
 	for _, e := range list.Entries {
 		out.Tasks = append(out.Tasks, entryJSON{resultJSON{
 			Outcome: e.Outcome, ExitCode: e.Outcome.ExitCode(), Reason: e.Reason, Run: e.State.Start.Run, Task: e.Task.ID,
-			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(), Usage: e.State.Usage,
+			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(), LeftOut: e.State.Start.LeftOut, Usage: e.State.Usage,
 		}, e.Skipped})
 	}
 	return printJSON(to, out)

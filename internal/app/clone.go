@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -81,6 +82,9 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *opened, way loop.Way
 		return &invalidError{err}
 	}
 	work.later(func() { _ = tree.Close() })
+	if names := tree.Modified(); len(names) > 0 {
+		o.log("%s stay as you have modified them: the run commits nothing of that, and its checks do not see it", report.Few(names))
+	}
 	settings := o.given.settings
 	settings.Guardrails = slices.Clone(settings.Guardrails) // guard adds to them
 	shop := &workshop{
@@ -124,7 +128,7 @@ func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error
 	tree, err := git.Open(ctx, o.Dir, git.Options{
 		Env: o.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
 		Own: o.source.own(way != loop.Begin && !o.before.Settled()), Root: places.state, Scratch: places.scratch,
-		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, Log: o.log, Secrets: o.secrets(),
+		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, AllowDirty: o.AllowDirty, Log: o.log, Secrets: o.secrets(),
 	}, branch, o.after)
 	if err != nil {
 		return nil, err
@@ -150,10 +154,10 @@ func (o *cloneOpening) beginning(_ context.Context, work *opened, way loop.Way) 
 	work.later(leave)
 	work.ledger = &ledger{clock: o.Clock, watch: o.watch, redact: o.redact, stored: o.stored}
 	b = beginning{way: way, dir: o.runDir(run), book: o.book}
-	given := work.shop.judge.record()
+	given, leftOut := work.shop.judge.record(), work.shop.tree.Modified()
 	if way == loop.Begin {
 		b.start = work.shop.start(run, o.wanted)
-		b.start.Owner, b.start.Shared = owner, given
+		b.start.Owner, b.start.Shared, b.start.LeftOut = owner, given, leftOut
 		return b, nil
 	}
 	b.resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}

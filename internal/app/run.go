@@ -30,6 +30,8 @@ type Local struct {
 	Criteria *task.Completion
 	// Accept names paths, shared with the checks, whose changes in the run are accepted; "all" names every one.
 	Accept []string
+	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
+	AllowDirty bool
 
 	after  string            // the branch or commit that the run begins from; empty: where the clone stands
 	locked bool              // whoever runs a list of tasks holds the lock
@@ -201,6 +203,9 @@ func (l *Local) finish(ctx context.Context, work *opened, result loop.Result) er
 	}
 	if names := result.State.JudgedWith(); len(names) > 0 {
 		l.log("judged with your %s, which no commit has", strings.Join(names, ", "))
+	}
+	if names := result.State.Start.LeftOut; len(names) > 0 {
+		l.log("not in the commits, and unseen by the checks: what you have modified in %s", report.Few(names))
 	}
 	l.log("report: %s", file)
 	return err

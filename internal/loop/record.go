@@ -85,6 +85,8 @@ type Start struct {
 	Earlier *Usage `json:"earlier,omitempty"`
 	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn.
 	Shared []Shared `json:"shared,omitempty"`
+	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and leaves them as they are.
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // Shared is a path that the checks have besides the commit.

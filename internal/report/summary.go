@@ -17,6 +17,7 @@ func Summary(v View) string {
 		p.part(v.whatNow())
 		p.part(v.subject())
 		p.part(v.judgedWith())
+		p.part(v.leftOut())
 		p.part(v.cost())
 		p.part(v.stories(r))
 		p.part(titled("Timeline", v.gantt(r.rows*2)))
@@ -57,6 +58,30 @@ func (v View) judgedWith() string {
 		return "Judged with your " + names[0] + ", which is not in the commit."
 	}
 	return "Judged with your " + strings.Join(names, ", ") + ", which are not in the commit."
+}
+
+// leftOut names the user's files that the run did not take up as they lay there.
+func (v View) leftOut() string {
+	names := v.State.Start.LeftOut
+	if len(names) == 0 {
+		return ""
+	}
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = v.code(name, 100)
+	}
+	return "What you have modified in " + Few(shown) + " is not in the commits, and the checks did not see it."
+}
+
+// mostNames is how many of many names are told.
+const mostNames = 5
+
+// Few lists names for a sentence, the first five of many: "a, b and 3 more".
+func Few(names []string) string {
+	if len(names) <= mostNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 }
 
 // Status answers /ralph status: where the run stands, in a comment of its own.
