@@ -39,6 +39,7 @@ while :; do sleep 1; done
 type work struct {
 	*testing.T
 	dir  string
+	home string // the checks' tree of a run in a clone lies there
 	env  []string
 	args []string
 
@@ -53,9 +54,9 @@ type work struct {
 // of the test.
 func begin(t *testing.T, args ...string) *work {
 	t.Helper()
-	w := &work{T: t, dir: t.TempDir(), args: args}
+	w := &work{T: t, dir: t.TempDir(), home: t.TempDir(), args: args}
 	w.env = []string{
-		"PATH=" + os.Getenv("PATH"), "TERM=dumb", "HOME=" + t.TempDir(), "RALPH_SANDBOX=off", "GIT_CONFIG_NOSYSTEM=1",
+		"PATH=" + os.Getenv("PATH"), "TERM=dumb", "HOME=" + w.home, "RALPH_SANDBOX=off", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice", "GIT_COMMITTER_EMAIL=alice@example.com",
 	}
 	w.write("agent", strings.ReplaceAll(unheeding, "DIR", w.dir))
@@ -240,7 +241,7 @@ func (w *work) survivors() (pids []int) {
 		}
 		at, _ := os.Readlink("/proc/" + e.Name() + "/cwd")
 		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		if at == w.dir || strings.HasPrefix(at, w.dir+"/") || bytes.Contains(line, []byte(w.dir)) {
+		if at == w.dir || strings.HasPrefix(at, w.dir+"/") || strings.HasPrefix(at, w.home+"/") || bytes.Contains(line, []byte(w.dir)) {
 			pids = append(pids, pid)
 		}
 	}
