@@ -43,6 +43,7 @@ type work struct {
 	env  []string
 	args []string
 
+	hub      *fake.GitHub // of a job; nil: there is none
 	command  *exec.Cmd
 	stderr   heard
 	terminal *os.File // nil: there is none
@@ -436,6 +437,7 @@ func (w *work) inJob() {
 	if err != nil {
 		w.Fatal(err)
 	}
+	w.hub = hub
 	w.Cleanup(hub.Close)
 	if w.dir, err = os.MkdirTemp("", "job"); err == nil {
 		err = errors.Join(os.Chmod(w.dir, 0o777), hub.AddRepo("alice", "demo", "main"))

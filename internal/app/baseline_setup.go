@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -169,19 +168,6 @@ func (w *workshop) prepare(ctx context.Context, dir, command string) error {
 		return &unpreparedError{command, string(r.Class), w.shown(kept.String()), r.Exit}
 	}
 	return nil
-}
-
-// howEnded says how a process ended that did not end well.
-func howEnded(r proc.Result, limit time.Duration) string {
-	switch r.Class {
-	case proc.Exited:
-		return fmt.Sprintf("failed with exit code %d", r.Exit)
-	case proc.TimedOut:
-		return fmt.Sprintf("was stopped after its time limit of %s", limit)
-	case proc.Signalled:
-		return "was ended by " + r.Signal
-	}
-	return "could not be run"
 }
 
 // detectIn is what a directory shows.

@@ -67,7 +67,7 @@ func (d Delivered) Passes() error {
 		out, err := d.run(work, "sh", "-c", v.Check)
 		var exit *exec.ExitError
 		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != v.Exit) || err == nil && v.Exit != 0 {
-			return fmt.Errorf("in a fresh clone of the commit %.12s, %q does not end with exit code %d: %v\n%s", s.Tip, v.Check, v.Exit, err, out)
+			return fmt.Errorf("in a fresh clone of the commit %.12s, %q does not end with exit code %d: %w\n%s", s.Tip, v.Check, v.Exit, cmp.Or(err, errors.New("exit code 0")), out)
 		}
 	}
 	return nil

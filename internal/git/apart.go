@@ -128,18 +128,27 @@ func smallFile(root *os.Root, name string) (string, error) {
 var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE",
 	"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START"}
 
+// unfinished notes what halfDone shows.
+const unfinished = "the agent had left a merge or rebase unfinished; its files were kept as they stood"
+
+// halfDoneIn reports whether a .git is in the middle of something. The messages and trees that git prepares say nothing.
+func halfDoneIn(dir string) bool {
+	return slices.ContainsFunc(halfDone, func(name string) bool {
+		return !slices.Contains([]string{"MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE"}, name) && exists(filepath.Join(dir, name))
+	})
+}
+
 // dropHalfDone ends what the agent had begun and not ended. Our commit would else go on with it.
 func (t *Tree) dropHalfDone() (notes []string) {
-	found := false
+	found := halfDoneIn(t.user.dir)
 	for _, name := range halfDone {
 		file := filepath.Join(t.user.dir, name)
 		if exists(file) {
-			found = found || !slices.Contains([]string{"MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE"}, name)
 			_ = os.RemoveAll(file) // what is still there fails the commit, which says so
 		}
 	}
 	if found {
-		notes = append(notes, "the agent had left a merge or rebase unfinished; its files were kept as they stood")
+		notes = append(notes, unfinished)
 	}
 	return notes
 }

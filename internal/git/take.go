@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -68,6 +69,9 @@ func (t *Tree) left(ctx context.Context, k *taken) (*left, error) {
 // leftApart is left for the bot: what the agent has in a repository of its own is fetched from there as from a stranger's.
 func (t *Tree) leftApart(ctx context.Context, k *taken) (*left, error) {
 	l, err := readAgents(t.work)
+	if halfDoneIn(filepath.Join(t.work, ".git")) {
+		k.notes = append(k.notes, unfinished)
+	}
 	if err != nil {
 		k.notes = append(k.notes, fmt.Sprintf("the agent's repository cannot be read (%v); its files were kept", err))
 		return nil, nil
@@ -109,8 +113,8 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 		k.parent = l.commit
 		k.notes = append(k.notes, t.wandered(l.ref)...)
 	case l.ref == t.ref() || l.commit == "" || !t.related(ctx, tip, l.commit):
-		k.parent = since
-		k.notes = append(k.notes, "the agent had rewritten history; its files were kept, its commits were not")
+		k.parent = tip
+		k.notes = append(k.notes, rewrote(tip != since))
 	default:
 		k.notes = append(k.notes, t.wandered(l.ref)...)
 		return t.bringBack(ctx, k, l)
@@ -125,6 +129,14 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 		k.notes = append(k.notes, "the agent's commits hold files that are left out of the run; its files were kept, its commits were not")
 	}
 	return t.indexAs(ctx, l.commit)
+}
+
+// rewrote notes a HEAD that does not go on from the run's branch. The branch itself may have gone on before that.
+func rewrote(branchKept bool) string {
+	if branchKept {
+		return "the agent had rewritten history; its files were kept, and its commits on the run's branch, but not the rewritten ones"
+	}
+	return "the agent had rewritten history; its files were kept, its commits were not"
 }
 
 // indexAs makes our index what a commit has. The agent may have committed what is ignored: the index must have it, or our commit would take it

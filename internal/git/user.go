@@ -112,12 +112,6 @@ func (u *users) readRefs(ctx context.Context) (map[string]string, error) {
 	return refs, nil
 }
 
-// note remembers the refs as they are now: what differs after the next turn, somebody else has moved.
-func (u *users) note(ctx context.Context) (err error) {
-	u.refs, err = u.readRefs(ctx)
-	return err
-}
-
 // freezeFiles are the files of a clone that decide what git does in it.
 func (u *users) freezeFiles() []string {
 	return []string{

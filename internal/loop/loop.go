@@ -205,6 +205,9 @@ func commit(ctx context.Context, s State, step Step, p Ports) error {
 	default:
 		p.Log("commit: %.12s, %s", c.SHA, files(len(c.Files)+c.MoreFiles))
 	}
+	if c.Note != "" {
+		p.Log("git: %s", c.Note)
+	}
 	_, err = p.Journal.Append(ctx, Record{Type: Committed, At: p.Clock(), Iteration: step.Iteration, Commit: &c})
 	return err
 }

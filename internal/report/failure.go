@@ -25,6 +25,7 @@ func Failure(v View) string {
 		p.part(v.verbatimFailure(r.lines))
 		p.part(v.findings(r))
 		p.part(titled("What to look at first", v.warned(r)))
+		p.part(titled(gitTitle, v.gitNotes()))
 		p.part(titled("Verification", v.verification(r.rows)))
 		p.part(titled("Error history", v.errorHistory(r.history)))
 		p.part(titled("Reproduce it locally", block(v.reproduce())))

@@ -41,7 +41,7 @@ func (v View) pullSections(r room, files []ranked, hidden int) []section {
 		{"top", "", v.atCap(r)}, {"closes", "", v.closes()}, {"state", "", state.String()}, {"stories", "Stories", strings.TrimPrefix(v.stories(r), storyLead)},
 		{"asked", "What was asked", v.task(r)}, {"done", "What was done", v.work(r)}, {"verdict", "The reviewer's verdict", v.reviewed(r)},
 		{"look", "What to look at first", v.lookFirst(r, files, hidden)}, {"judges", "Tests and checks that this change touches", v.judges(files, r.files)},
-		{"checks", "Checks", checks.String()}, {"reproduce", "Try it yourself", v.tryIt()}, {"back", "Send it back", v.sendBack()}, {"rest", "", rest.String()},
+		{"git", gitTitle, v.gitNotes()}, {"checks", "Checks", checks.String()}, {"reproduce", "Try it yourself", v.tryIt()}, {"back", "Send it back", v.sendBack()}, {"rest", "", rest.String()},
 	}
 	return slices.DeleteFunc(all, func(s section) bool { return strings.TrimSpace(s.body) == "" })
 }

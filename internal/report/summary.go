@@ -23,6 +23,7 @@ func Summary(v View) string {
 		p.part(titled("Timeline", v.gantt(r.rows*2)))
 		p.part(v.iterations(r.rows*2, true))
 		p.part(titled("What to look at first", v.warned(r)))
+		p.part(titled(gitTitle, v.gitNotes()))
 		p.part(titled("Checks", v.checks(r.checks)))
 		p.part(titled("The reviewer's verdict", v.reviewed(r)))
 		p.part(titled("Verification", v.verification(r.rows)))

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/agentgit"
+)
+
+// every runs what a usual test run has a fixed sample of.
+var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
+
+// TestWhateverAnAgentDoesWithGit, its work is in the run's commit or somebody is told where it lies: on a laptop and as a bot, in each
+// sandbox. The sample has each thing that agents do once; the doors take turns.
+func TestWhateverAnAgentDoesWithGit(t *testing.T) {
+	doors := []string{"laptop", "bot"}
+	sandboxes := []string{"off", "bwrap", "landlock"}
+	for i, name := range slices.Sorted(maps.Keys(agentgit.Cases)) {
+		c := agentgit.Cases[name]
+		for j, door := range doors {
+			for k, sandbox := range sandboxes {
+				if c.User && door == "bot" || !every && (i%3 != k || !c.User && i/3%2 != j) {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", name, door, sandbox), func(t *testing.T) {
+					t.Parallel()
+					d := newDoor(t, door, sandbox)
+					d.agent(c.Do)
+					said := d.run(0)
+					defer func() {
+						if t.Failed() {
+							t.Logf("it said:\n%s", said)
+						}
+					}()
+					d.said(said, c.Note)
+					tip := d.git("rev-parse", "refs/heads/"+d.branch+"^{commit}")
+					for file, want := range c.Want {
+						content, err := d.tryGit("show", tip+":"+d.named(file))
+						if err != nil && want != "" || err == nil && content != want {
+							t.Errorf("%s is %q (%v), want %q", file, content, err, want)
+						}
+					}
+					if refs := d.git("for-each-ref", "--format=%(refname)"); c.Kept != "" && door == "laptop" && !strings.Contains(refs, d.named(c.Kept)) {
+						t.Errorf("%s is not kept:\n%s", c.Kept, refs)
+					} else if c.Kept != "" && !strings.Contains(refs, "kept/") && door == "bot" {
+						t.Errorf("nothing is kept:\n%s", refs)
+					}
+					if out := d.git("fsck", "--connectivity-only", "--no-dangling", tip); out != "" {
+						t.Errorf("git fsck says: %s", out)
+					}
+				})
+			}
+		}
+	}
+}
+
+// door is ralph in front of a repository, with an agent that is a script.
+type door struct {
+	*work
+	bot    bool
+	branch string // of the run
+	repo   string // where that branch is in the end
+	clone  string // of a laptop
+}
+
+// seeded is what the repository begins with.
+var seeded = map[string]string{"a.txt": "one\ntwo\nthree\n", "sub/b.txt": "b\n", ".ralph/settings.json": `{"guardrails": [{"command": "true"}], "baseline": "off"}`}
+
+func newDoor(t *testing.T, name, sandbox string) *door {
+	t.Helper()
+	d := &door{work: begin(t), bot: name == "bot", branch: "ralph/issue-1"}
+	if d.bot {
+		d.asBot(sandbox)
+		return d
+	}
+	d.args = []string{"run", "--issue", filepath.Join(d.dir, "issue-1.md"), "--agent", filepath.Join(d.dir, "agent"), "--skip-review", "-m", "2"}
+	d.in(sandbox)
+	d.write("issue-1.md", "# Make it work\n\nIt does not.\n")
+	for file, content := range seeded {
+		d.write("clone/"+file, content)
+	}
+	d.clone = filepath.Join(d.dir, "clone")
+	d.repo = d.clone
+	d.sh("cd clone && git init -q -b main && git add . && git commit -qm seed && echo '*.tmp' >>.git/info/exclude")
+	return d
+}
+
+// asBot is a job of GitHub's that works on an issue.
+func (d *door) asBot(sandbox string) {
+	d.Helper()
+	d.args = []string{"action"}
+	d.inJob()
+	hub := d.hub
+	if _, err := hub.CommitFiles("alice", "demo", "main", "seed", seeded); err != nil {
+		d.Fatal(err)
+	}
+	d.repo = hub.GitDir("alice", "demo")
+	d.env = append(d.env, "RALPH_SANDBOX=", "INPUT_SANDBOX="+sandbox)
+}
+
+// agent makes the script: its first turn changes something, its second does what is asked and claims to be done.
+func (d *door) agent(do string) {
+	d.Helper()
+	d.write("agent", "#!/bin/sh\n[ \"$1\" != --version ] || exit 0\ncat >/dev/null\nexec 2>&1\n"+
+		"export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b.c\n"+
+		"if [ ! -e before ]; then\n"+agentgit.Before+"\necho begun\nexit 0\nfi\n"+d.named(do)+"\necho '<response>DONE</response>'\n")
+}
+
+// named has the run's issue where a case names its own.
+func (d *door) named(text string) string {
+	return strings.NewReplacer("issue-42", "issue-1").Replace(text)
+}
+
+// run runs ralph to its end, and returns what people are told.
+func (d *door) run(code int) string {
+	d.Helper()
+	command := exec.Command("ralph", d.args...)
+	command.Dir, command.Env = d.dir, d.env
+	if !d.bot {
+		command.Dir = d.clone
+	}
+	out, err := command.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		d.Fatal(err)
+	}
+	if got := command.ProcessState.ExitCode(); got != code {
+		d.Fatalf("exit code %d, want %d; it said:\n%s", got, code, out)
+	}
+	return string(out)
+}
+
+// said holds what people are told against what they have to know.
+func (d *door) said(told, note string) {
+	d.Helper()
+	if note = d.named(note); !strings.Contains(told, note) {
+		d.Errorf("nobody is told %q", note)
+	}
+}
+
+func (d *door) tryGit(args ...string) (string, error) {
+	command := exec.Command("git", append([]string{"-C", d.repo}, args...)...)
+	command.Env = append(slices.Clone(d.env), "GIT_NO_REPLACE_OBJECTS=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
+	out, err := command.Output()
+	if slices.Contains([]string{"rev-parse", "for-each-ref"}, args[0]) {
+		return strings.TrimSpace(string(out)), err
+	}
+	return string(out), err
+}
+
+func (d *door) git(args ...string) string {
+	d.Helper()
+	out, err := d.tryGit(args...)
+	if err != nil {
+		d.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
