@@ -33,7 +33,11 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 					t.Parallel()
 					d := newDoor(t, door, sandbox)
 					d.agent(c.Do)
-					said := d.run(0)
+					code := 0
+					if c.Bad {
+						code = 1
+					}
+					said := d.run(code)
 					defer func() {
 						if t.Failed() {
 							t.Logf("it said:\n%s", said)
@@ -46,6 +50,9 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 						if err != nil && want != "" || err == nil && content != want {
 							t.Errorf("%s is %q (%v), want %q", file, content, err, want)
 						}
+					}
+					if c.Has != "" && !strings.Contains(d.git("log", "--format=%s", tip), c.Has+"\n") {
+						t.Errorf("the history does not have %q", c.Has)
 					}
 					if refs := d.git("for-each-ref", "--format=%(refname)"); c.Kept != "" && door == "laptop" && !strings.Contains(refs, d.named(c.Kept)) {
 						t.Errorf("%s is not kept:\n%s", c.Kept, refs)
@@ -162,4 +169,77 @@ func (d *door) git(args ...string) string {
 		d.Fatalf("git %s: %v", strings.Join(args, " "), err)
 	}
 	return out
+}
+
+// TestRepositoryGone: an agent removes the repository, or puts another one in its place. As a bot that loses nothing, since the repository is
+// not the agent's to remove. On a laptop it was the user's: the run ends, and says where the work is.
+func TestRepositoryGone(t *testing.T) {
+	const work = `echo work >>a.txt; echo n >new; `
+	for name, do := range map[string]string{
+		"removed":                work + `rm -rf .git`,
+		"made anew":              work + `rm -rf .git; git init -q -b main; git add -A; git commit -qm mine`,
+		"a link to another":      work + `d=$(mktemp -d); git init -q "$d/x"; rm -rf .git; ln -s "$d/x/.git" .git`,
+		"a file that leads away": work + `rm -rf .git; echo gitdir: /nowhere >.git`,
+	} {
+		for i, sandbox := range []string{"off", "bwrap", "landlock"} {
+			if !every && (len(name)+i)%3 != 0 {
+				continue
+			}
+			t.Run(name+"/bot/"+sandbox, func(t *testing.T) {
+				t.Parallel()
+				d := newDoor(t, "bot", sandbox)
+				d.agent(do)
+				d.run(0)
+				if got := d.git("show", d.branch+":a.txt") + d.git("show", d.branch+":new"); got != "1\nwork\nn\n" {
+					t.Errorf("the branch has %q", got)
+				}
+			})
+			t.Run(name+"/laptop/"+sandbox, func(t *testing.T) {
+				t.Parallel()
+				d := newDoor(t, "laptop", sandbox)
+				d.agent(do)
+				said := d.run(1)
+				d.said(said, "the repository "+d.clone+"/.git was removed or replaced during the turn, so nothing could be committed; the files are in "+d.clone)
+				for file, want := range map[string]string{"a.txt": "1\nwork\n", "new": "n\n", "before": "b\n"} {
+					if content, err := os.ReadFile(filepath.Join(d.clone, file)); err != nil || string(content) != want {
+						t.Errorf("%s is %q (%v), want %q", file, content, err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestNoCommitYet: a repository without a commit is refused with what to do.
+func TestNoCommitYet(t *testing.T) {
+	d := newDoor(t, "laptop", "off")
+	d.agent("true")
+	d.sh("rm -rf clone && git init -q -b main clone")
+	d.said(d.run(2), "has no commit yet: make a first one, then run again")
+	b := newDoor(t, "bot", "off")
+	b.agent("true")
+	b.sh("rm -rf " + b.repo + " && git init -q --bare -b main " + b.repo)
+	b.said(b.run(1), "has no commit yet: push a first one, then ask again")
+}
+
+// TestSubmoduleOfTheAgents: a submodule that the agent adds is told where its commits cannot be had, and its files are not lost.
+func TestSubmoduleOfTheAgents(t *testing.T) {
+	for _, name := range []string{"laptop", "bot"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDoor(t, name, "off")
+			d.agent(`git init -q lib; echo l >lib/f; git -C lib add f; git -C lib commit -qm l; git -c protocol.file.allow=always submodule --quiet add ./lib lib; git commit -qam sub`)
+			said := d.run(1) // nobody else can clone it
+			d.said(said, "the submodule lib is new in this run, so the checks do not have what is in it")
+			link, _, _ := strings.Cut(strings.TrimPrefix(d.git("ls-tree", d.branch, "--", "lib"), "160000 commit "), "\t")
+			if d.bot {
+				d.said(said, fmt.Sprintf("the commit %.12s of the submodule lib is kept as refs/ralph/kept/issue-1/%.12s", link, link))
+				if got := d.git("show", link+":f"); got != "l\n" {
+					t.Errorf("of the submodule, f is %q", got)
+				}
+			} else if got, err := os.ReadFile(filepath.Join(d.clone, "lib", "f")); err != nil || string(got) != "l\n" {
+				t.Errorf("lib/f is %q, %v", got, err)
+			}
+		})
+	}
 }

@@ -38,6 +38,9 @@ func TestWhateverTheAgentDoesWithGit(t *testing.T) {
 					t.Errorf("note %q, want %q", got.Note, c.Note)
 				}
 				b.holds(tree, got.SHA, c.Want)
+				if c.Has != "" && !strings.Contains(b.sh(tree.Dir(), `git log --format=%s HEAD --`), c.Has+"\n") {
+					t.Errorf("the history does not have %q", c.Has)
+				}
 				if c.Kept != "" && !strings.Contains(b.refsOf(tree), c.Kept) {
 					t.Errorf("%s is not kept:\n%s", c.Kept, b.refsOf(tree))
 				}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // What an agent's own repository says is read as plain files: no program may look at its configuration.
@@ -38,6 +40,47 @@ func (t *Tree) absorb(ctx context.Context, l left) error {
 	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--", t.work}
 	_, _, err := t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: append(args, specs...)})
 	return err
+}
+
+// keepModules keeps the commits of submodules that a commit leads to, as far as they lie in the agent's tree: a bot throws that away.
+func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) {
+	if !t.bot || len(t.links) == 0 {
+		return nil
+	}
+	for _, f := range c.Files {
+		if !t.links[f.Path] || len(notes) == mostNamed {
+			continue
+		}
+		dir := moduleDir(filepath.Join(t.work, f.Path))
+		real, err := filepath.EvalSymlinks(dir)
+		if dir == "" || err != nil || !strings.HasPrefix(real, t.work+string(filepath.Separator)) { // whose repository that is, nobody knows
+			continue
+		}
+		note, err := t.keepModule(ctx, f.Path, real)
+		if err != nil {
+			note = fmt.Sprintf("the commit of the submodule %s could not be kept: %v", f.Path, err)
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+func (t *Tree) keepModule(ctx context.Context, name, dir string) (note string, err error) {
+	id, err := t.git.out(ctx, "rev-parse", "HEAD:"+name)
+	if err != nil {
+		return "", err
+	}
+	id = strings.TrimSpace(id)
+	ref := agentRef + "s/module"
+	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--", dir, "+HEAD:" + ref}
+	if _, _, err = t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: args}); err != nil {
+		return "", errors.New("its repository cannot be read")
+	}
+	if _, err = t.git.out(ctx, "merge-base", "--is-ancestor", id, ref); err != nil {
+		return "", errors.New("its repository does not have it on the branch that is checked out")
+	}
+	kept, err := t.keepCommit(ctx, id)
+	return fmt.Sprintf("the commit %.12s of the submodule %s is kept as %s", id, name, kept), err
 }
 
 // readAgents reads where HEAD and the refs are in the repository inside a directory.

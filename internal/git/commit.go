@@ -18,6 +18,15 @@ const maxFiles = 50
 // as one commit on top of since. Either way HEAD is on the run's branch afterwards. When nothing changed the result is Empty, with
 // SHA since. Note tells of everything out of the ordinary.
 func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, error) {
+	c, err := t.takeUp(ctx, since, message)
+	if err != nil && !t.bot && t.misses(ctx, since) {
+		return c, &GoneError{t.user.common, t.user.top}
+	}
+	return c, err
+}
+
+// takeUp is Commit in a repository of which something may be missing.
+func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, error) {
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
@@ -52,6 +61,7 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 		}
 		notes = append(notes, note)
 	}
+	notes = append(notes, t.keepModules(ctx, c)...)
 	c.Note = strings.Join(notes, "; ")
 	t.head, t.headTree, t.indexed = c.SHA, c.Tree, c.SHA
 	if seek.found { // the checks must see what is committed
@@ -63,6 +73,12 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
 	}
 	return c, nil
+}
+
+// misses reports whether a commit of the run is not there any more.
+func (t *Tree) misses(ctx context.Context, commit string) bool {
+	_, err := t.git.out(ctx, "cat-file", "-e", commit+"^{tree}")
+	return exit(err) > 0
 }
 
 // commit commits the index on top of parent, which HEAD is at. --allow-empty, because git would look through the working tree, submodules

@@ -7,6 +7,8 @@ type Case struct {
 	Note string            // a part of what the commit's note says; empty: there is none
 	Want map[string]string // content by path in the run's commit; "" is no such file
 	Kept string            // a part of the name of a ref that holds what is not in the commit; empty: nothing is kept
+	Has  string            // the message of a commit that is in the run's history; empty: any
+	Bad  bool              // a run that has no other check does not end with it
 	User bool              // it is possible in a user's clone alone
 }
 
@@ -22,7 +24,7 @@ var Cases = map[string]Case{
 	"deleted and committed":          {Do: `git rm -q a.txt; git commit -qm gone`, Want: map[string]string{"a.txt": ""}},
 	"amended":                        {Do: `echo work >>a.txt; git commit -qa --amend -m mine`, Note: "rewritten history", Want: map[string]string{"a.txt": "1\nwork\n", "before": "b\n"}},
 	"rebased":                        {Do: `echo work >>a.txt; git commit -qam agent; GIT_SEQUENCE_EDITOR="sed -i 's/^pick/reword/'" GIT_EDITOR=true git rebase -q -i HEAD~2`, Note: "rewritten history", Want: map[string]string{"a.txt": "1\nwork\n", "before": "b\n"}},
-	"a rebase, half-way":             {Do: `echo work >>a.txt; git commit -qam agent; git checkout -q --orphan other; git rm -qrf .; echo x >a.txt; git add a.txt; git commit -qm root; git checkout -q ralph/issue-42; git rebase -q --onto other HEAD~ || true`, Note: "unfinished", Want: map[string]string{"before": ""}},
+	"a rebase, half-way":             {Do: `echo work >>a.txt; git commit -qam agent; git checkout -q --orphan other; git rm -qrf .; echo x >a.txt; git add a.txt; git commit -qm root; git checkout -q ralph/issue-42; git rebase -q --onto other HEAD~ || true`, Note: "unfinished", Want: map[string]string{"before": ""}, Has: "agent", Bad: true},
 	"merged another branch":          {Do: `git checkout -q -b side; echo s >side; git add side; git commit -qm side; git checkout -q ralph/issue-42; echo work >>a.txt; git commit -qam agent; git merge -q -m merge side`, Note: "", Want: map[string]string{"a.txt": "1\nwork\n", "side": "s\n"}},
 	"reset to the base":              {Do: `git reset -q --hard HEAD~; echo work >new`, Note: "rewritten history", Want: map[string]string{"new": "work\n", "before": ""}},
 	"reset, the files stay":          {Do: `git reset -q HEAD~; echo work >>a.txt`, Note: "rewritten history", Want: map[string]string{"a.txt": "1\nwork\n", "before": "b\n"}},
