@@ -142,7 +142,7 @@ func changeOf(s loop.State, id, shown string) string {
 	if !known {
 		return fmt.Sprintf("The work on this story was done before this run began. Find its commits with `git log --oneline --fixed-strings --grep='[%s]'`, and read what each changed with `git show`.", shown)
 	}
-	return fmt.Sprintf("The work on this story is what changed since the commit before it was taken up:\n\n```\ngit diff %s..HEAD\ngit log --oneline %s..HEAD\n```\n\nIts commits have the trailer `Ralph-Story: %s`. HEAD is the commit %s.",
+	return fmt.Sprintf("The work on this story is what changed since the commit before it was taken up:\n\n```\ngit diff %s..HEAD\ngit log --oneline %s..HEAD\n```\n\nThe commits that ralph made for it have the trailer `Ralph-Story: %s`; those that the agent made itself may lack it. HEAD is the commit %s.",
 		from, from, shown, s.Head())
 }
 
