@@ -18,7 +18,7 @@ import (
 var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 
 // TestWhateverAnAgentDoesWithGit, its work is in the run's commit or somebody is told where it lies: on a laptop and as a bot, in each
-// sandbox. The sample has each thing that agents do once; the doors take turns.
+// sandbox. The sample has every other of the things that agents do, once; doors and sandboxes take turns.
 func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 	doors := []string{"laptop", "bot"}
 	sandboxes := []string{"off", "bwrap", "landlock"}
@@ -26,7 +26,7 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 		c := agentgit.Cases[name]
 		for j, door := range doors {
 			for k, sandbox := range sandboxes {
-				if c.User && door == "bot" || !every && (i%3 != k || !c.User && i/3%2 != j) {
+				if c.User && door == "bot" || !every && (i%2 == 0 || i%3 != k || !c.User && i/3%2 != j) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", name, door, sandbox), func(t *testing.T) {
