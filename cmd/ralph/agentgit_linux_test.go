@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/ralph-loop/ralph/internal/fake/agentgit"
 )
 
@@ -38,11 +40,6 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 						code = 1
 					}
 					said := d.run(code)
-					defer func() {
-						if t.Failed() {
-							t.Logf("it said:\n%s", said)
-						}
-					}()
 					d.said(said, c.Note)
 					tip := d.git("rev-parse", "refs/heads/"+d.branch+"^{commit}")
 					for file, want := range c.Want {
@@ -84,7 +81,7 @@ func newDoor(t *testing.T, name, sandbox string) *door {
 	t.Helper()
 	d := &door{work: begin(t), bot: name == "bot", branch: "ralph/issue-1"}
 	if d.bot {
-		d.asBot(sandbox)
+		d.asBot(sandbox, seeded)
 		return d
 	}
 	d.args = []string{"run", "--issue", filepath.Join(d.dir, "issue-1.md"), "--agent", filepath.Join(d.dir, "agent"), "--skip-review", "-m", "2"}
@@ -100,12 +97,12 @@ func newDoor(t *testing.T, name, sandbox string) *door {
 }
 
 // asBot is a job of GitHub's that works on an issue.
-func (d *door) asBot(sandbox string) {
+func (d *door) asBot(sandbox string, files map[string]string) {
 	d.Helper()
 	d.args = []string{"action"}
 	d.inJob()
 	hub := d.hub
-	if _, err := hub.CommitFiles("alice", "demo", "main", "seed", seeded); err != nil {
+	if _, err := hub.CommitFiles("alice", "demo", "main", "seed", files); err != nil {
 		d.Fatal(err)
 	}
 	d.repo = hub.GitDir("alice", "demo")
@@ -148,7 +145,7 @@ func (d *door) run(code int) string {
 func (d *door) said(told, note string) {
 	d.Helper()
 	if note = d.named(note); !strings.Contains(told, note) {
-		d.Errorf("nobody is told %q", note)
+		d.Errorf("nobody is told %q:\n%s", note, told)
 	}
 }
 
@@ -241,5 +238,38 @@ func TestSubmoduleOfTheAgents(t *testing.T) {
 				t.Errorf("lib/f is %q, %v", got, err)
 			}
 		})
+	}
+}
+
+// TestChecksJudgeTheCommitOfABot: the agents of judged-commit.txtar, which make a check pass where they work and not for anybody else, at the
+// other door. Whatever they do, what is done in the end passes in a fresh clone.
+func TestChecksJudgeTheCommitOfABot(t *testing.T) {
+	archive, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "scripts", "judged-commit.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds, agents := map[string]string{}, map[string]string{}
+	for _, f := range archive.Files {
+		if name, ok := strings.CutPrefix(f.Name, "seed/"); ok {
+			seeds[name] = string(f.Data)
+		} else if name, ok := strings.CutPrefix(f.Name, "agents/"); ok {
+			agents[name] = string(f.Data)
+		}
+	}
+	turns := map[string]int{"ignored": 2, "makefile": 2, "path": 2, "home": 2, "replace": 2, "leftover": 3, "skip": 1, "assume": 1, "exclude": 1, "date": 1}
+	for i, name := range slices.Sorted(maps.Keys(agents)) {
+		for k, sandbox := range []string{"off", "bwrap", "landlock"} {
+			if !every && i%3 != k {
+				continue
+			}
+			t.Run(name+"/"+sandbox, func(t *testing.T) {
+				t.Parallel()
+				d := &door{work: begin(t), bot: true, branch: "ralph/issue-1"}
+				d.asBot(sandbox, seeds)
+				d.write("agent", strings.Replace(agents[name], "\n", "\n[ \"$1\" != --version ] || exit 0\n", 1))
+				d.said(d.run(0), fmt.Sprintf("all checks passed on iteration %d", turns[name]))
+				d.sh("git -c safe.directory='*' clone -q -b " + d.branch + " " + d.repo + " fresh && cd fresh && make -s test")
+			})
+		}
 	}
 }
