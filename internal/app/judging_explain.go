@@ -62,7 +62,11 @@ func (j *judging) leftOut(ctx context.Context, s loop.State, which func(git.Unke
 	}
 	for i, name := range names {
 		why[i] = fmt.Sprintf("`%s` %s and is not in the commit", name, why[i])
-		if !j.shop.hurried {
+		switch {
+		case j.shop.hurried:
+		case strings.HasPrefix(path.Base(name), ".env"): // an agent that is told to commit it may do so
+			why[i] += ": it may hold secrets, so leave it out of commits; its user can share it with the checks (judge.share)"
+		default:
 			why[i] += ": commit it, or share it with the checks (judge.share)"
 		}
 	}
