@@ -184,12 +184,18 @@ func (l *Local) aim(ctx context.Context, shop *workshop, t task.Task) error {
 
 // places are the directories of ours for a clone, outside of it where an agent has no business.
 type places struct {
+	clone   string // what they are for
 	state   string // what outlives a process: how the run's own repository stands
 	scratch string // what does not: checkouts, homes
 }
 
+// cloneNote is a file in each of them that names the clone, for whoever wonders what the directory is.
+const cloneNote = "clone"
+
 // places finds them. Where the user has no such directories, or they lie in the clone, they are in its .git.
-func (s *Seat) places() places {
+func (s *Seat) places() places { return s.placesOn(runtime.GOOS) }
+
+func (s *Seat) placesOn(system string) places {
 	dir, err := filepath.EvalSymlinks(s.Dir)
 	if err != nil {
 		dir = s.Dir
@@ -197,12 +203,15 @@ func (s *Seat) places() places {
 	sum := sha256.Sum256([]byte(dir))
 	name := filepath.Join("ralph", "clones", hex.EncodeToString(sum[:8]))
 	own := filepath.Join(gitDir(dir), "ralph", "own")
-	p := places{own, filepath.Join(own, "scratch")}
-	if state, err := stateDir(runtime.GOOS, s.Parent); err == nil && !liesIn(dir, state) {
+	p := places{dir, own, filepath.Join(own, "scratch")}
+	if state, err := stateDir(system, s.Parent); err == nil && !liesIn(dir, state) {
 		p.state = filepath.Join(state, name)
 	}
-	if cache := userCacheDir(runtime.GOOS, s.Parent); cache != "" && !liesIn(dir, cache) {
+	if cache := userCacheDir(system, s.Parent); cache != "" && !liesIn(dir, cache) {
 		p.scratch = filepath.Join(cache, name)
+	}
+	if p.scratch == p.state { // some systems have one directory for both, and what is in the scratch is removed
+		p.scratch = filepath.Join(p.state, "scratch")
 	}
 	return p
 }
@@ -236,6 +245,11 @@ func (p places) clear() error {
 	}
 	if err := errors.Join(os.MkdirAll(p.scratch, 0o700), os.MkdirAll(p.state, 0o700)); err != nil {
 		return fmt.Errorf("making a place for the run: %w", err)
+	}
+	for _, dir := range []string{p.scratch, p.state} {
+		if err := writeFile(filepath.Join(dir, cloneNote), []byte(p.clone+"\n")); err != nil {
+			return fmt.Errorf("making a place for the run: %w", err)
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -40,6 +41,7 @@ type Diagnosis struct {
 	Sandbox    Held          `json:"sandbox"`            // what agents and checks would be kept in
 	Checks     []string      `json:"checks"`             // the commands that settings name
 	Detected   []string      `json:"detected"`           // those that a run of an issue takes when settings name none
+	Kept       Kept          `json:"kept"`               // for clones, outside of them
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
 	Command string `json:"command_line,omitempty"`
 	Review  string `json:"reviewer_command_line,omitempty"`
@@ -77,6 +79,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 	if err == nil {
 		d.plan(ctx, dir, settings, look, &out)
 	}
+	out.Kept = keptFor(runtime.GOOS, d.Parent)
 	out.Todo = out.todo()
 	out.Ready = out.Todo == ""
 	out.redact(report.Redactor(secretsIn(d.Env, d.Parent)))
@@ -184,7 +187,7 @@ func (d *Diagnosis) redact(redact func(string) string) {
 	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review, &d.Sandbox.Says, &d.Sandbox.Advice} {
 		clean(s)
 	}
-	for _, list := range [][]string{d.Problems, d.Checks, d.Detected} {
+	for _, list := range [][]string{d.Problems, d.Checks, d.Detected, d.Kept.Dirs, d.Kept.Gone} {
 		for i := range list {
 			clean(&list[i])
 		}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -75,7 +76,7 @@ func (d *Diagnosis) rows() []row {
 	if d.Reviewer != nil && !known(d.Agents, d.Reviewer.Name) {
 		rows = append(rows, agentRow(d.Reviewer.Name, *d.Reviewer, true))
 	}
-	return append(append(rows, d.Sandbox.row()...), d.checkRows()...)
+	return slices.Concat(rows, d.Sandbox.row(), d.checkRows(), d.Kept.row())
 }
 
 // row is what holds; settings that are wrong say nothing of it.
