@@ -46,6 +46,9 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
 	}
 	shop := work.shop
+	if len(shop.settings.Guardrails) > 0 {
+		p.log("the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its commits, in a checkout of their own")
+	}
 	words := prompt.Plain{Base: p.base, Writer: shop.words(nil)}
 	result := drive(ctx, hard, shop, work.ledger, words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
