@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,6 +116,39 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	tree := b.open()
 	if tree.BaseBranch() != "" || tree.Base() != b.base {
 		t.Error(tree.BaseBranch())
+	}
+}
+
+// TestBranchWithoutMark: an earlier version noted that a branch was its own only after it had made it, and may have been killed in between. Of a
+// branch on which anything has happened since, or that a person has made, that cannot be so.
+func TestBranchWithoutMark(t *testing.T) {
+	for name, c := range map[string]struct{ do, want string }{
+		"as ralph makes it":   {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --`, ""},
+		"and HEAD elsewhere":  {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --; git checkout -q main`, ""},
+		"as people make it":   {`git checkout -qb ralph/issue-42`, "not made by ralph"},
+		"with a commit on it": {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --; git commit -q --allow-empty -m mine`, "not made by ralph"},
+		"without a log":       {`git -c core.logAllRefUpdates=false checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --`, "not made by ralph"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newSandbox(t)
+			dir := b.clone()
+			b.sh(dir, c.do)
+			for range 2 { // a refusal is no leave for the next start
+				tree, err := Open(b.ctx, dir, b.cliOptions(), "ralph/issue-42", "")
+				if c.want != "" {
+					if err == nil || !strings.Contains(err.Error(), c.want) {
+						t.Errorf("%v", err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(tree.Start(b.ctx), tree.Close()); err != nil || tree.Base() != b.base {
+					t.Errorf("%v, base %s, want %s", err, tree.Base(), b.base)
+				}
+			}
+		})
 	}
 }
 
