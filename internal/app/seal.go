@@ -42,7 +42,8 @@ func (s *Seat) book(dir string) (*journal.Journal, error) {
 }
 
 // newest finds the newest run of a task in the directory, by what its seal vouches for; dir is empty when there is none. A run whose journal
-// was changed or is missing is an error, unless the person wants a fresh start or the run had ended anyhow.
+// was changed or is missing is an error, unless the person wants a fresh start or the run had ended anyhow; so is one that a newer version has
+// written.
 func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
 	runs := filepath.Join(s.Dir, ".ralph", "runs")
 	seals, err := sealFile(runtime.GOOS, s.Parent, s.Dir, "")
@@ -60,7 +61,12 @@ func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
 		}
 		state, ok, err := journal.FindSealed(dir, seal, id)
 		var tampered *journal.TamperedError
-		switch {
+		switch newer := errors.As(err, new(*loop.NewerError)); {
+		case newer && s.Fresh:
+			s.log("the run %s is not gone on with: %v", name, err)
+			return loop.State{}, dir, nil
+		case newer: // a new run beside it would take its place
+			return loop.State{}, "", invalid("the journal of run %s: %w: go on with that version, or begin afresh with --fresh", name, err)
 		case errors.As(err, &tampered) && tampered.Over:
 			s.log("%s. That run had ended, so it is passed over", tampered.What())
 			if !tampered.Unknown { // an older run is none to go on with, after this one

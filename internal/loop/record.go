@@ -188,6 +188,13 @@ type End struct {
 	Until         time.Time `json:"until,omitzero"` // of Waiting: when the run may go on by itself; zero: when somebody answers
 }
 
+// NewerError says that a record is of a type that this version does not know.
+type NewerError struct{ Type RecordType }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("a record of the unknown type %q; it was written by a newer ralph", e.Type)
+}
+
 // Valid says what is missing from a record that was read from outside; nil when it can be folded.
 func (r Record) Valid() error {
 	missing := map[RecordType]bool{
@@ -197,7 +204,7 @@ func (r Record) Valid() error {
 	}
 	empty, known := missing[r.Type]
 	if !known {
-		return fmt.Errorf("a record of the unknown type %q; it was written by a newer ralph", r.Type)
+		return &NewerError{r.Type}
 	}
 	if empty {
 		return fmt.Errorf("a %s record without its content", r.Type)
