@@ -161,7 +161,7 @@ func (o *cloneOpening) beginning(_ context.Context, work *opened, way loop.Way) 
 		return b, nil
 	}
 	b.resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
-	if len(o.Accept) > 0 {
+	if len(o.Accept) > 0 || o.before.Start.Shared == nil { // from here on it counts as what there was before the first turn
 		b.resume.Shared = given
 	}
 	if way == loop.Again {

@@ -69,9 +69,9 @@ func (j *judging) open(ctx context.Context, box *sandbox.Sandbox, commit string)
 	return nil
 }
 
-// record is what is shared, as the run's record tells of it.
+// record is what is shared, as the run's record tells of it; never nil.
 func (j *judging) record() []loop.Shared {
-	var out []loop.Shared
+	out := []loop.Shared{}
 	for _, s := range j.shared {
 		out = append(out, loop.Shared{Path: s.path, Digest: s.digest})
 	}

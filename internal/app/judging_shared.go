@@ -37,11 +37,17 @@ type shared struct {
 var cachedNames = []string{"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest", ".pytest_cache", ".turbo", ".nx", ".mypy_cache", ".ruff_cache"}
 
 // share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the directories in which they usually
-// lie. known is what the run's record says of an earlier process; accepted are names that the person accepts as they are now.
+// lie. known is what the run's record says of an earlier process, nil when it says nothing; accepted are names that the person accepts as they are
+// now.
 func (w *workshop) share(ctx context.Context, known []loop.Shared, accepted []string) ([]*shared, error) {
 	paths, err := w.sharedNames(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if known != nil && !w.namesShared() {
+		paths = slices.DeleteFunc(paths, func(name string) bool { // it was not there before the first turn
+			return !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all")
+		})
 	}
 	var out []*shared
 	for _, name := range paths {
@@ -70,7 +76,7 @@ func (w *workshop) sharedNames(ctx context.Context) ([]string, error) {
 	if w.hurried || w.tree == nil {
 		return nil, nil // a job's checkout has nothing that the commit has not
 	}
-	if w.settings.Judge != nil && w.settings.Judge.Share != nil {
+	if w.namesShared() {
 		return w.namedShared(ctx)
 	}
 	if steps, err := w.setupSteps(ctx); err != nil || len(steps) > 0 {
@@ -87,6 +93,11 @@ func (w *workshop) sharedNames(ctx context.Context) ([]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// namesShared reports whether the settings say what is shared.
+func (w *workshop) namesShared() bool {
+	return w.settings.Judge != nil && w.settings.Judge.Share != nil
 }
 
 func (w *workshop) namedShared(ctx context.Context) ([]string, error) {

@@ -83,8 +83,9 @@ type Start struct {
 	Plan *Planned `json:"plan,omitempty"`
 	// Earlier is what earlier runs of the same issue have spent (B-28).
 	Earlier *Usage `json:"earlier,omitempty"`
-	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn.
-	Shared []Shared `json:"shared,omitempty"`
+	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody knows, an earlier
+	// version has begun the run.
+	Shared []Shared `json:"shared,omitzero"`
 	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and leaves them as they are.
 	LeftOut []string `json:"left_out,omitempty"`
 }
