@@ -219,16 +219,23 @@ func stopped(o loop.Outcome) string {
 	return strings.ToUpper(string(o))
 }
 
+// newFile ends the name of a file that is about to take another one's place.
+const newFile = ".new"
+
 // writeFile replaces a file in one step, and never writes through a link that somebody left in its place.
 func writeFile(name string, content []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	via := name + newFile // always the same: what a process that was killed has left there goes with the next one's
+	if err := os.RemoveAll(via); err != nil {
+		return err
+	}
+	temp, err := os.OpenFile(via, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = temp.Write(content)
 	if err := errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
-		_ = os.Remove(temp.Name())
+		_ = os.Remove(via)
 		return err
 	}
-	return os.Rename(temp.Name(), name)
+	return os.Rename(via, name)
 }

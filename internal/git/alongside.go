@@ -96,5 +96,5 @@ func excludeRuntimeFiles(common string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, runtimeFiles...), 0o644)
+	return replace(path, append(text, runtimeFiles...), 0o644)
 }

@@ -21,7 +21,7 @@ func (t *Tree) ownToCarry(ctx context.Context) (commit string, err error) {
 	if err != nil || len(names) == 0 {
 		return t.came.commit, err
 	}
-	dir, err := os.MkdirTemp(t.state, "carry-")
+	dir, err := os.MkdirTemp(t.scratch(), "carry-")
 	if err != nil {
 		return "", err
 	}

@@ -246,7 +246,7 @@ func (t *Tree) blobs(ctx context.Context, files map[string][]byte) (ids map[stri
 func (t *Tree) commitOn(ctx context.Context, steady bool, puts, gone []entry, message string) (commit, tree string, err error) {
 	var own []string
 	if !steady {
-		dir, err := os.MkdirTemp(t.state, "correct-")
+		dir, err := os.MkdirTemp(t.scratch(), "correct-")
 		if err != nil {
 			return "", "", err
 		}

@@ -81,7 +81,7 @@ func (t *Tree) useExcludes(list []byte) error {
 	if err := t.writeOwn(listFile, list); err != nil {
 		return err
 	}
-	if err := os.WriteFile(t.excludes(), list, 0o644); err != nil {
+	if err := replace(t.excludes(), list, 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of excluded files: %w", err)
 	}
 	return nil
@@ -110,7 +110,7 @@ func (t *Tree) keep(ctx context.Context) error {
 }
 
 func (t *Tree) writeKept(names []string) error {
-	if err := os.WriteFile(filepath.Join(t.dir, keptFile), []byte(strings.Join(names, "\x00")), 0o644); err != nil {
+	if err := replace(filepath.Join(t.dir, keptFile), []byte(strings.Join(names, "\x00")), 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of kept files: %w", err)
 	}
 	t.kept = names

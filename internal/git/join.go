@@ -61,7 +61,7 @@ func (t *Tree) writeMark() error {
 		text += "\n"
 	}
 	t.marked = !t.ours()
-	if err := os.WriteFile(t.mark(), []byte(text), 0o644); err != nil {
+	if err := replace(t.mark(), []byte(text), 0o644); err != nil {
 		return fmt.Errorf("noting that the branch %s is ralph's: %w", t.branch, err)
 	}
 	return nil

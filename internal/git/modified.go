@@ -103,7 +103,7 @@ func (t *Tree) leaveOut(ctx context.Context) error {
 	for _, e := range t.modified {
 		fmt.Fprintf(&b, "%s %s 0\t%s\x00", e.mode, e.id, e.name)
 	}
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+	if err := replace(file, []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("writing the run's list of modified files: %w", err)
 	}
 	return nil

@@ -93,7 +93,7 @@ func (t *Tree) adopt(ctx context.Context, names []string, message string) (commi
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(t.state, "adopt-")
+	dir, err := os.MkdirTemp(t.scratch(), "adopt-")
 	if err != nil {
 		return "", err
 	}

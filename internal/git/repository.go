@@ -54,14 +54,14 @@ func (t *Tree) layRepository(ctx context.Context) error {
 // writeOwn writes a file of the harness's repository.
 func (t *Tree) writeOwn(name string, text []byte) error {
 	path := filepath.Join(t.dir, name)
-	if err := os.RemoveAll(path); err != nil {
-		return fmt.Errorf("making a place for the run: %w", err)
-	}
 	if text == nil {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("making a place for the run: %w", err)
+		}
 		t.owned[name] = &ownFile{}
 		return nil
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := replace(path, text, 0o600); err != nil {
 		return fmt.Errorf("making a place for the run: %w", err)
 	}
 	at, err := stampOf(path)
@@ -75,7 +75,7 @@ func (t *Tree) writeHead(commit string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
 	}
-	if err := os.WriteFile(name, []byte(commit+"\n"), 0o600); err != nil {
+	if err := replaceVia(filepath.Join(t.dir, "branch"+newSuffix), name, []byte(commit+"\n"), 0o600); err != nil {
 		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
 	}
 	return nil
@@ -212,10 +212,7 @@ func copyWhole(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.RemoveAll(to); err != nil {
-		return err
-	}
-	return os.WriteFile(to, text, 0o644)
+	return replace(to, text, 0o644)
 }
 
 // ownTexts are the files of the harness's repository, by name; nil for one that must not be there.

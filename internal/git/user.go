@@ -201,13 +201,13 @@ func plainFile(file string, was fileText) bool {
 
 // putBack writes the file again. Whatever lies in its place is not written through.
 func (t fileText) putBack(file string) error {
-	if err := os.RemoveAll(file); err != nil || t.text == nil {
-		return err
+	if t.text == nil {
+		return os.RemoveAll(file)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, t.text, t.mode)
+	return replace(file, t.text, t.mode)
 }
 
 // GoneError says that the clone's repository is not there any more: somebody has removed it, or put another one in its place.
