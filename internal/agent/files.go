@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // ready makes the directory of the turn's own, with the files that the agent's arguments and environment name. It is gone after remove.
@@ -15,11 +18,16 @@ func (t *talk) ready() (remove func(), err error) {
 	if t.dialect.prepare == nil {
 		return func() {}, nil
 	}
-	if t.dir, err = os.MkdirTemp("", "turn-"); err != nil {
+	held, remove, err := proc.TempDir("")
+	if err != nil {
 		return nil, fmt.Errorf("making a directory for the agent's files: %w", err)
 	}
-	remove = func() { _ = os.RemoveAll(t.dir) }
-	if err = t.dialect.prepare(t); err == nil {
+	t.dir = filepath.Join(held, "turn") // which may be another user's
+	err = errors.Join(os.Chmod(held, 0o711), os.Mkdir(t.dir, 0o700))
+	if err == nil {
+		err = t.dialect.prepare(t)
+	}
+	if err == nil {
 		err = t.hand()
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -44,7 +45,19 @@ func (s *Seat) lock(work *opened) error {
 		return err
 	}
 	work.later(unlock)
+	s.clear()
 	return nil
+}
+
+// clear removes what processes that were killed have left, once nobody else is in the directory.
+func (s *Seat) clear() {
+	proc.ClearTemp("")
+	if ended := proc.EndLeft(s.Dir, s.places().scratch); ended > 0 {
+		s.log("%s ended that an earlier ralph had left when it was killed", counted(ended, "process is", "processes are"))
+	}
+	for _, name := range []string{stateFile, activeFile} {
+		_ = os.Remove(filepath.Join(s.Dir, name+newFile))
+	}
 }
 
 // settle implements opener: it reads the settings and the task, finds the run or begins one, and takes the clone for it.

@@ -153,18 +153,18 @@ func (a *Action) bench(ctx context.Context, work *opened, request event.Request,
 
 // root is the directory that everything of this job lies in.
 func (a *Action) root(work *opened) (string, error) {
-	parent := a.Env.RalphWorkspace
-	if parent == "" {
-		parent = os.TempDir() // not RUNNER_TEMP: in a container the agent's user may not pass it
+	parent := a.Env.RalphWorkspace // "" is not RUNNER_TEMP: in a container the agent's user may not pass it
+	if parent != "" {
+		if err := os.MkdirAll(parent, 0o755); err != nil {
+			return "", invalid("making RALPH_WORKSPACE: %w", err)
+		}
 	}
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return "", invalid("making RALPH_WORKSPACE: %w", err)
-	}
-	root, err := os.MkdirTemp(parent, "ralph-")
+	proc.ClearTemp("") // what is made elsewhere than in the workspace
+	root, remove, err := proc.TempDir(parent)
 	if err != nil {
 		return "", fmt.Errorf("making a directory for the checkout: %w", err)
 	}
-	work.cleanup = append(work.cleanup, func() { _ = os.RemoveAll(root) })
+	work.later(remove)
 	// The agent's user passes through it to the worktree; what is not for that user has a mode of its own.
 	if err := errors.Join(os.Chmod(root, 0o755), os.Mkdir(filepath.Join(root, "logs"), 0o755)); err != nil { // said above
 		return "", fmt.Errorf("making a directory for the checkout: %w", err)

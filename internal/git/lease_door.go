@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // leaseTries is how often a lease that moves under a push is looked at again.
@@ -24,16 +26,18 @@ type Leases struct {
 	t     *Tree // only for its git, its remote and how that answers
 	key   string
 	clock func() time.Time
+	// remove removes the repository.
+	remove func()
 }
 
 // OpenLeases makes the repository below o.Root, or in a temporary directory when that is "". Nobody but us may look into it. Of the
 // options Root, Remote, Env, Log and DryRun count; a dry run changes nothing on the remote.
 func OpenLeases(ctx context.Context, o Options, clock func() time.Time) (*Leases, error) {
-	dir, err := os.MkdirTemp(o.Root, "leases-")
+	dir, remove, err := proc.TempDir(o.Root)
 	if err != nil {
 		return nil, fmt.Errorf("making a place for the run's lease: %w", err)
 	}
-	l := &Leases{t: bare(o, dir), key: rand.Text(), clock: clock}
+	l := &Leases{t: bare(o, dir), key: rand.Text(), clock: clock, remove: remove}
 	if err := errors.Join(l.t.layOut(ctx), os.Chmod(dir, 0o700)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -47,7 +51,10 @@ func bare(o Options, dir string) *Tree {
 }
 
 // Close removes the repository. It gives no lease back.
-func (l *Leases) Close() error { return os.RemoveAll(l.t.state) }
+func (l *Leases) Close() error {
+	l.remove()
+	return nil
+}
 
 // Renew gives another token for the remote, when the one before is about to expire.
 func (l *Leases) Renew(token string) {

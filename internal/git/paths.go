@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // CommitPaths commits what lies under some paths of the clone that dir is in, added, changed and removed, on the branch that it is on, and
@@ -43,11 +45,11 @@ func (t *Tree) commitPaths(ctx context.Context, message string, paths []string) 
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("", "ralph-")
+	dir, remove, err := proc.TempDir("")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	sha, err = t.commitFiles(ctx, []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, t.head, names, message)
 	if err != nil {
 		return "", err

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // RunRecord is what is kept of one run beside its work: files by name, "journal.jsonl" among them.
@@ -49,11 +50,11 @@ func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error)
 // RecordsAndLeases reads with the run records who holds which task now, in one fetch. A task may have either alone. What a lease's end
 // means, clock says; see Lease.Alive.
 func RecordsAndLeases(ctx context.Context, o Options, clock func() time.Time) ([]RunRecord, map[string]Lease, error) {
-	dir, err := os.MkdirTemp(o.Root, "records-")
+	dir, remove, err := proc.TempDir(o.Root)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading run records: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	t := bare(o, dir)
 	if err := t.layOut(ctx); err != nil {
 		return nil, nil, err

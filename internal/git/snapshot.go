@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // Snapshots are commits of a clone's working tree that no branch and no index of the user's knows of: what a reviewer looks at in a run
@@ -44,11 +45,11 @@ func (s *Snapshots) Commit(ctx context.Context, _ string, _ loop.State) (loop.Co
 
 // take makes a commit of every file that git does not ignore, by an index of its own.
 func (s *Snapshots) take(ctx context.Context, parent string) (loop.Commit, error) {
-	dir, err := os.MkdirTemp("", "ralph-")
+	dir, remove, err := proc.TempDir("")
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	own := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
 	if _, _, err := s.clone.door.run(ctx, call{env: own, args: []string{"add", "--all", ":/"}}); err != nil {
 		return loop.Commit{}, fmt.Errorf("taking a snapshot of the working tree: %w", err)
@@ -82,17 +83,20 @@ func (s *Snapshots) Diff(ctx context.Context, from, to string, most int) (string
 type Copy struct {
 	dir    string
 	before snapshotOf
+	remove func()
 }
 
 // Review checks a snapshot out on its own.
 func (s *Snapshots) Review(ctx context.Context, commit string) (*Copy, error) {
-	dir, err := os.MkdirTemp("", "ralph-review-")
+	held, remove, err := proc.TempDir("")
 	if err != nil {
 		return nil, fmt.Errorf("making a checkout for the review: %w", err)
 	}
-	c := &Copy{dir: dir}
-	index := dir + ".index"
-	defer os.Remove(index)
+	dir, index := filepath.Join(held, "review"), filepath.Join(held, "index")
+	c := &Copy{dir: dir, remove: remove}
+	if err := errors.Join(os.Chmod(held, 0o711), os.Mkdir(dir, 0o700)); err != nil {
+		return nil, errors.Join(fmt.Errorf("making a checkout for the review: %w", err), c.Close())
+	}
 	_, _, err = s.clone.door.run(ctx, call{
 		args: []string{"read-tree", "--reset", "-u", "--no-sparse-checkout", commit},
 		env:  []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + index}})
@@ -128,4 +132,7 @@ func (c *Copy) Untouched(context.Context) (ok bool, what string, err error) {
 }
 
 // Close removes the checkout.
-func (c *Copy) Close() error { return (&Review{dir: c.dir}).Close() }
+func (c *Copy) Close() error {
+	c.remove()
+	return nil
+}

@@ -44,7 +44,7 @@ func newTree() (t *tree, entry string, err error) {
 	_, _ = rand.Read(b[:]) // never fails
 	entry = markPrefix + hex.EncodeToString(b[:]) + "="
 	t = &tree{marks: [][]byte{[]byte(entry)}}
-	return t, entry + "1", home.begin(t)
+	return t, entry + us(), home.begin(t)
 }
 
 // plant starts the root.

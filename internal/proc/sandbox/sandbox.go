@@ -189,10 +189,11 @@ func (s *Sandbox) furnish() (err error) {
 	if over(o.Dir, o.Home) {
 		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", o.Dir)}
 	}
-	if s.scratch, err = os.MkdirTemp(o.Scratch, "ralph-box-"); err != nil {
+	var discard func()
+	if s.scratch, discard, err = proc.TempDir(o.Scratch); err != nil {
 		return fmt.Errorf("making a directory for the sandbox: %w", err)
 	}
-	s.cleanup = append(s.cleanup, func() { remove(s.scratch) })
+	s.cleanup = append(s.cleanup, discard)
 	if o.As != nil { // who may pass, but not look around
 		if err := os.Chmod(s.scratch, 0o711); err != nil {
 			return fmt.Errorf("making a directory for the sandbox: %w", err)
