@@ -5,8 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // settle clears away what an agent or a killed git left in the way of our own commands.
@@ -32,7 +35,7 @@ func (t *Tree) settleClone() error {
 	if err := t.user.check(); err != nil {
 		return err
 	}
-	t.unlock(true)
+	t.unlock()
 	if t.user.frozen == nil { // no agent has run yet
 		return nil
 	}
@@ -56,7 +59,9 @@ func (t *Tree) openFile() string { return filepath.Join(t.o.Root, "open") }
 // clearLocks removes the locks that a process of ours left in the clone's repository when it was killed.
 func (t *Tree) clearLocks() error {
 	died := t.o.Root != "" && exists(t.openFile())
-	t.unlock(died || t.o.Died)
+	if err := t.unlockAtFirst(died || t.o.Died); err != nil {
+		return err
+	}
 	if t.o.Root == "" {
 		return nil
 	}
@@ -69,9 +74,49 @@ func (t *Tree) clearLocks() error {
 	return nil
 }
 
-// unlock removes the locks in the clone's repository that nobody holds any more. The user's own git may hold one for a moment, so it must be
-// there for a while; left says that whoever may have left one is dead.
-func (t *Tree) unlock(left bool) {
+// unlockAtFirst removes the locks in the clone's repository that nobody holds any more, before the run has touched anything. left says that whoever
+// may have left one is dead. A git of the user's keeps its locks: it may hold one for as long as an editor is open.
+func (t *Tree) unlockAtFirst(left bool) error {
+	begun := time.Now()
+	for _, lock := range t.user.locks() {
+		for ; ; time.Sleep(50 * time.Millisecond) {
+			info, err := os.Lstat(lock)
+			if err != nil {
+				break
+			}
+			pid, line := t.user.atWork()
+			abandoned, waited := left || time.Since(info.ModTime()) > lockAge, time.Since(begun) > lockWait
+			switch {
+			case pid == 0 && !abandoned: // it may be in nobody's way
+			case !waited && (pid != 0 || left):
+				continue
+			case pid != 0:
+				return fmt.Errorf("the clone's repository is locked: %s is there, and git is at work in the clone (process %d: %s): let it end, then run again", lock, pid, line)
+			default:
+				t.removeLock(lock)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// atWork finds a git that is at work in the clone, none that only waits to be asked.
+func (u *users) atWork() (pid int, line string) {
+	pid, args := proc.At([]string{u.top, u.dir, u.common}, func(args []string) bool {
+		return strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "git" &&
+			!slices.ContainsFunc(args, func(arg string) bool { return arg == "cat-file" || strings.HasSuffix(arg, "daemon") })
+	})
+	return pid, strings.Join(args, " ")
+}
+
+func (t *Tree) removeLock(lock string) {
+	t.log("git: removing the lock %s, which a git that was killed has left", lock)
+	_ = os.Remove(lock) // what is still in the way is told by the next command
+}
+
+// unlock removes the locks that an agent has left. The user's own git may hold one for a moment, so it must be there for a while.
+func (t *Tree) unlock() {
 	begun := time.Now()
 	for _, lock := range t.user.locks() {
 		for {
@@ -79,13 +124,8 @@ func (t *Tree) unlock(left bool) {
 			if err != nil {
 				break
 			}
-			old := time.Since(info.ModTime()) > lockAge
-			if old || left && time.Since(begun) > lockWait {
-				t.log("git: removing the lock %s, which a git that was killed has left", lock)
-				_ = os.Remove(lock) // what is still in the way is told by the next command
-				break
-			}
-			if !left {
+			if time.Since(info.ModTime()) > lockAge || time.Since(begun) > lockWait {
+				t.removeLock(lock)
 				break
 			}
 			time.Sleep(50 * time.Millisecond)

@@ -123,17 +123,14 @@ func ourKind(pid int) bool {
 	return err == nil && os.SameFile(mine, its)
 }
 
-// At finds a process of a program that works in one of some directories or below, with its command line; 0 when there is none.
-func At(program string, dirs ...string) (pid int, line string) {
+// At finds a process that works in one of some directories or below and whose command line is wanted; 0 when there is none.
+func At(dirs []string, wanted func(args []string) bool) (pid int, args []string) {
 	for _, s := range living() {
 		raw, _ := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/cmdline")
 		args := strings.Split(strings.TrimRight(string(raw), "\x00"), "\x00")
-		if filepath.Base(args[0]) != program {
-			continue
-		}
-		if worksIn(s.pid, dirs) {
-			return s.pid, strings.Join(args, " ")
+		if wanted(args) && worksIn(s.pid, dirs) {
+			return s.pid, args
 		}
 	}
-	return 0, ""
+	return 0, nil
 }

@@ -6,4 +6,4 @@ package proc
 func EndLeft(...string) (ended int) { return 0 }
 
 // At tells nothing here.
-func At(string, ...string) (pid int, line string) { return 0, "" }
+func At([]string, func([]string) bool) (pid int, args []string) { return 0, nil }

@@ -156,10 +156,11 @@ func TestAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = sleep.Process.Kill(), sleep.Wait() }()
-	if pid, line := At("sleep", dir); pid != sleep.Process.Pid || line != "sleep 600" {
-		t.Errorf("found %d %q, want %d", pid, line, sleep.Process.Pid)
+	sleeps := func(args []string) bool { return args[0] == "sleep" }
+	if pid, args := At([]string{dir}, sleeps); pid != sleep.Process.Pid || strings.Join(args, " ") != "sleep 600" {
+		t.Errorf("found %d %q, want %d", pid, args, sleep.Process.Pid)
 	}
-	if pid, _ := At("sleep", t.TempDir()); pid != 0 {
+	if pid, _ := At([]string{t.TempDir()}, sleeps); pid != 0 {
 		t.Errorf("found %d in another directory", pid)
 	}
 	if n := EndLeft(dir); n != 0 || !alive(sleep.Process.Pid) {

@@ -1,0 +1,80 @@
+package git
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// begun is a git of the user's that holds the clone's index for as long as its editor is open.
+func (b *sandbox) begun(dir string) *exec.Cmd {
+	b.t.Helper()
+	git := exec.Command("git", "-C", dir, "commit", "-q", "--allow-empty", "-a")
+	git.Env = append(testEnv(b.home), "GIT_EDITOR=touch '"+b.dir+"/open'; while [ -e '"+b.dir+"/open' ]; do sleep 0.1; done; :")
+	if err := git.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _, _ = git.Process.Kill(), git.Wait() })
+	for end := time.Now().Add(time.Minute); !exists(filepath.Join(b.dir, "open")) && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if !exists(filepath.Join(dir, ".git", "index.lock")) {
+		b.t.Fatal("git holds no lock")
+	}
+	return git
+}
+
+// A lock that a living git of the user's holds is never taken away, however old it is and whoever has died there; the run does not begin, and
+// says why. When that git has died, its lock is as good as ours.
+func TestLockOfALivingGit(t *testing.T) {
+	t.Parallel()
+	b := newSandbox(t)
+	dir := b.clone()
+	git, lock := b.begun(dir), filepath.Join(dir, ".git", "index.lock")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(lock, old, old); err != nil {
+		t.Fatal(err)
+	}
+	o := b.options()
+	b.sh(b.dir, "mkdir -p root && touch root/open") // a ralph was killed here
+	_, err := Open(b.ctx, dir, o, "ralph/issue-42", "")
+	if err == nil || !strings.Contains(err.Error(), "is locked: "+lock+" is there, and git is at work in the clone (process "+strconv.Itoa(git.Process.Pid)+": git ") {
+		t.Errorf("it says %v", err)
+	}
+	if !exists(lock) {
+		t.Fatal("the lock is removed")
+	}
+	_, _ = git.Process.Kill(), git.Wait()
+	tree, err := Open(b.ctx, dir, o, "ralph/issue-42", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Start(b.ctx); err != nil || exists(lock) {
+		t.Errorf("%v; the lock is there: %v", err, exists(lock))
+	}
+}
+
+// Locks that a killed ralph has left are removed; a young one that nobody of ours can have left is not.
+func TestLocksOfTheDead(t *testing.T) {
+	t.Parallel()
+	for _, died := range []bool{true, false} {
+		b := newSandbox(t)
+		dir := b.clone()
+		b.sh(dir, "mkdir -p ../root .git/refs/heads/ralph; touch .git/index.lock .git/HEAD.lock .git/packed-refs.lock .git/refs/heads/ralph/issue-42.lock")
+		if died {
+			b.sh(dir, "touch ../root/open")
+		}
+		tree, err := Open(b.ctx, dir, b.options(), "ralph/issue-42", "")
+		if err == nil {
+			err = tree.Start(b.ctx)
+		}
+		left := b.sh(dir, "find .git -name '*.lock' | wc -l")
+		if died && (err != nil || strings.TrimSpace(left) != "0") || !died && (err == nil || strings.TrimSpace(left) != "4") {
+			t.Errorf("a ralph has died: %v; %v; locks: %s", died, err, left)
+		}
+	}
+}
