@@ -104,7 +104,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		"dirty":    {"git clone -q . ../dirty; cd ../dirty; for i in 1 2 3 4 5 6 7; do echo >f$i; done; git add .", "../dirty", "", "(f1, f2, f3, f4, f5 and 2 more): commit or stash"},
 		"shallow":  {"git clone -q --depth 1 \"file://$PWD\" ../shallow", "../shallow", "v1", "is shallow and does not hold v1: run git fetch --unshallow"},
 		"no base":  {"true", ".", "v1", "v1 is not a commit or branch of this clone"},
-		"not ours": {"git clone -q . ../theirs; cd ../theirs; git branch ralph/issue-42", "../theirs", "", "exists and was not made by ralph: rename or delete it"},
+		"not ours": {"git clone -q . ../theirs; cd ../theirs; git branch ralph/issue-42", "../theirs", "", "exists, and nothing shows that ralph has made it: rename or delete it"},
 	} {
 		b.sh(dir, c.do)
 		_, err := Open(b.ctx, filepath.Join(dir, c.at), b.cliOptions(), "ralph/issue-42", c.base)
@@ -119,15 +119,38 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// TestBranchOfAnotherWorkingTree: ralph has made the branch there, and says so.
+func TestBranchOfAnotherWorkingTree(t *testing.T) {
+	b := newSandbox(t)
+	dir := b.clone()
+	b.open().Close()
+	b.sh(dir, `git checkout -q --detach; git worktree add -q --detach ../second`)
+	second := filepath.Join(filepath.Dir(dir), "second")
+	if _, err := Open(b.ctx, second, b.cliOptions(), "ralph/issue-42", ""); err == nil || !strings.Contains(err.Error(), "belongs to a run in the working tree "+dir+": go on there") {
+		t.Error(err)
+	}
+	tree, err := Open(b.ctx, second, b.cliOptions(), "ralph/issue-43", "")
+	if err == nil {
+		err = tree.Start(b.ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree.Close()
+	if _, err := Open(b.ctx, dir, b.cliOptions(), "ralph/issue-43", ""); err == nil || !strings.Contains(err.Error(), "belongs to a run in the working tree "+second+": go on there") {
+		t.Error(err)
+	}
+}
+
 // TestBranchWithoutMark: an earlier version noted that a branch was its own only after it had made it, and may have been killed in between. Of a
 // branch on which anything has happened since, or that a person has made, that cannot be so.
 func TestBranchWithoutMark(t *testing.T) {
 	for name, c := range map[string]struct{ do, want string }{
 		"as ralph makes it":   {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --`, ""},
 		"and HEAD elsewhere":  {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --; git checkout -q main`, ""},
-		"as people make it":   {`git checkout -qb ralph/issue-42`, "not made by ralph"},
-		"with a commit on it": {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --; git commit -q --allow-empty -m mine`, "not made by ralph"},
-		"without a log":       {`git -c core.logAllRefUpdates=false checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --`, "not made by ralph"},
+		"as people make it":   {`git checkout -qb ralph/issue-42`, "nothing shows that ralph has made it"},
+		"with a commit on it": {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --; git commit -q --allow-empty -m mine`, "nothing shows that ralph has made it"},
+		"without a log":       {`git -c core.logAllRefUpdates=false checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --`, "nothing shows that ralph has made it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newSandbox(t)

@@ -35,7 +35,7 @@ func (t *Tree) join(ctx context.Context, head place) error {
 // noteUnnoted notes that the branch is ralph's where an earlier version was killed between making it and noting that. Git's log of the branch
 // tells: it knows of nothing but that it was made, from a commit by its full id, as people do not write it.
 func (t *Tree) noteUnnoted(ctx context.Context) error {
-	if t.ours() {
+	if t.ours() || t.usedIn() != "" {
 		return nil
 	}
 	out, _ := t.user.door.out(ctx, "log", "-g", "-2", "--format=%H %gs", t.ref(), "--") // no branch, or no log of it: ""

@@ -119,7 +119,7 @@ func (t *Tree) beginHere(ctx context.Context, base string, head place) error {
 	}
 	work := t.user.at(ctx, t.ref())
 	if work != "" && !t.ours() && !t.theirs {
-		return fmt.Errorf("the branch %s exists and was not made by ralph: rename or delete it, or choose another name", t.branch)
+		return t.notOurs()
 	}
 	t.record = t.user.at(ctx, t.recordRef())
 	if t.o.Fresh && t.theirs && tip != work {
@@ -132,6 +132,31 @@ func (t *Tree) beginHere(ctx context.Context, base string, head place) error {
 		work = head.commit
 	}
 	return t.begin(ctx, tip, work)
+}
+
+// notOurs says whose the branch is, as far as that is known.
+func (t *Tree) notOurs() error {
+	if other := t.usedIn(); other != "" {
+		return fmt.Errorf("the branch %s belongs to a run in the working tree %s: go on there, or rename or delete the branch", t.branch, other)
+	}
+	return fmt.Errorf("the branch %s exists, and nothing shows that ralph has made it: rename or delete it, or choose another name", t.branch)
+}
+
+// usedIn is another working tree of the same repository in which a run has made the branch; empty: there is none.
+func (t *Tree) usedIn() string {
+	state := filepath.Join("ralph", stateName(t.branch), filepath.Base(t.mark()))
+	if t.user.dir != t.user.common && exists(filepath.Join(t.user.common, state)) {
+		return filepath.Dir(t.user.common)
+	}
+	marks, _ := filepath.Glob(filepath.Join(t.user.common, "worktrees", "*", state)) // the pattern is well formed, or finds nothing
+	for _, mark := range marks {
+		dir := filepath.Clean(strings.TrimSuffix(mark, state))
+		text, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+		if err == nil && dir != t.user.dir {
+			return filepath.Dir(strings.TrimSpace(string(text)))
+		}
+	}
+	return ""
 }
 
 // mark is the file that says that the run's branch was made by us.

@@ -200,8 +200,8 @@ func TestJoin(t *testing.T) {
 		join             bool
 	}{
 		"its user's":         {do: `git checkout -qb feature; echo 1 >x; git add x; git commit -qm mine`, branch: "feature", join: true},
-		"without leave":      {do: `git checkout -qb feature`, branch: "feature", want: "was not made by ralph"},
-		"not there":          {do: `git branch feature`, branch: "feature", join: true, want: "was not made by ralph"},
+		"without leave":      {do: `git checkout -qb feature`, branch: "feature", want: "nothing shows that ralph has made it"},
+		"not there":          {do: `git branch feature`, branch: "feature", join: true, want: "nothing shows that ralph has made it"},
 		"main":               {do: `true`, branch: "main", join: true, want: "is where everybody's work comes together"},
 		"the remote's":       {do: `git checkout -qb trunk; git push -q origin trunk; git remote set-head origin trunk`, branch: "trunk", join: true, want: "is where everybody's work comes together"},
 		"any name, from any": {do: `git checkout -qb some/where`, branch: "Some-Name_1.2/x", join: true},
