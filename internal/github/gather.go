@@ -185,13 +185,23 @@ func (c *Client) matters(login string) bool {
 	return !by.Nobody && !by.Only && !slices.ContainsFunc(by.Logins, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
-// Comments reads the first 100 comments of an issue, and of a longer conversation the last 100, oldest first.
+// enoughComments is how many of the newest comments are read at least, where there are so many.
+const enoughComments = 20
+
+// Comments reads the comments of an issue, oldest first: of a conversation of more than 100 only the newest, 20 at least and 119 at most.
 func (c *Client) Comments(ctx context.Context, number int) ([]event.Comment, error) {
 	opts := &github.IssueListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}}
 	list, resp, err := c.api.Issues.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)
 	if err == nil && resp.LastPage > 1 {
+		before := list
 		opts.Page = resp.LastPage
 		list, _, err = c.api.Issues.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)
+		if err == nil && len(list) < enoughComments {
+			if opts.Page--; opts.Page > 1 {
+				before, _, err = c.api.Issues.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)
+			}
+			list = slices.Concat(before, list)
+		}
 	}
 	if err != nil {
 		return nil, explain(fmt.Sprintf("reading the comments of issue #%d", number), err)

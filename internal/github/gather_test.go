@@ -160,3 +160,25 @@ func TestCallsBeforeTheFirstTurn(t *testing.T) {
 		}
 	}
 }
+
+// TestNewestComments: the newest comments are read whatever their count, with one call more where the last page has few of them.
+func TestNewestComments(t *testing.T) {
+	for _, tt := range []struct{ count, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {119, 119, 2}, {120, 20, 2}, {200, 100, 2}, {205, 105, 3}, {300, 100, 2}} {
+		s := newStage(t)
+		n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
+		for i := range tt.count {
+			s.AddComment(owner, name, n, fake.Comment{Author: "alice", Body: fmt.Sprint(i)})
+		}
+		c := s.client()
+		s.ResetCalls()
+		got, err := c.Comments(t.Context(), n)
+		if err != nil || len(got) != tt.want || len(s.Calls()) != tt.calls {
+			t.Fatalf("of %d comments %d are read with %d calls (%v), want %d with %d", tt.count, len(got), len(s.Calls()), err, tt.want, tt.calls)
+		}
+		for i, one := range got {
+			if want := fmt.Sprint(tt.count - tt.want + i); one.Body != want {
+				t.Fatalf("of %d comments, number %d read is %s, want %s", tt.count, i, one.Body, want)
+			}
+		}
+	}
+}
