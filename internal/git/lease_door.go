@@ -6,9 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -262,15 +260,4 @@ func (l *Leases) write(ctx context.Context, next Lease) (commit string, err erro
 }
 
 // unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. Nobody else uses the repository.
-func (l *Leases) unlock() {
-	_ = filepath.WalkDir(l.t.dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil: // what is in the way is told by the next command
-		case d.IsDir() && d.Name() == "objects":
-			return fs.SkipDir
-		case strings.HasSuffix(path, ".lock"):
-			_ = os.Remove(path)
-		}
-		return nil
-	})
-}
+func (l *Leases) unlock() { removeLocks(l.t.dir) }

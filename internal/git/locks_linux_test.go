@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // begun is a git of the user's that holds the clone's index for as long as its editor is open.
@@ -76,5 +78,30 @@ func TestLocksOfTheDead(t *testing.T) {
 		if died && (err != nil || strings.TrimSpace(left) != "0") || !died && (err == nil || strings.TrimSpace(left) != "4") {
 			t.Errorf("a ralph has died: %v; %v; locks: %s", died, err, left)
 		}
+	}
+}
+
+// A git of the harness that is killed leaves its locks in the harness's own repository: they are in nobody's way.
+func TestLocksInOurOwnRepository(t *testing.T) {
+	t.Parallel()
+	b := newSandbox(t)
+	dir := b.clone()
+	tree := b.open()
+	b.sh(dir, `echo 1 >one`)
+	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
+	b.sh(tree.dir, `touch HEAD.lock index.lock packed-refs.lock config.lock refs/heads/ralph/issue-42.lock`) // and here it is killed
+	again, err := Open(b.ctx, dir, tree.o, "ralph/issue-42", "")
+	if err == nil {
+		err = again.Start(b.ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.sh(dir, `echo 2 >two`)
+	if d := must[loop.Commit](t)(again.Commit(b.ctx, c.SHA, "two")); len(d.Files) != 1 {
+		t.Errorf("%+v", d)
+	}
+	if left := b.sh(tree.dir, `find . -name '*.lock'`); left != "" {
+		t.Errorf("there is %s", left)
 	}
 }

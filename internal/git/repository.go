@@ -47,7 +47,7 @@ func (t *Tree) layRepository(ctx context.Context) error {
 		"GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index, "GIT_OBJECT_DIRECTORY="+filepath.Join(t.user.common, "objects"),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0")}
 	t.git.env = append(t.git.env, t.who...)
-	_ = os.Remove(t.index + ".lock") // of a process that died: this one holds the clone
+	removeLocks(t.dir) // of a process that died: this one holds the clone
 	return nil
 }
 

@@ -156,3 +156,17 @@ func (u *users) locks() (found []string) {
 	})
 	return found
 }
+
+// removeLocks removes every lock in a repository that nobody but us uses.
+func removeLocks(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil: // what is in the way is told by the next command
+		case d.IsDir() && d.Name() == "objects":
+			return fs.SkipDir
+		case !d.IsDir() && strings.HasSuffix(path, ".lock"):
+			_ = os.Remove(path)
+		}
+		return nil
+	})
+}
