@@ -55,8 +55,8 @@ func (s *Seat) clear() {
 	if ended := proc.EndLeft(s.Dir, s.places().scratch); ended > 0 {
 		s.log("%s ended that an earlier ralph had left when it was killed", counted(ended, "process is", "processes are"))
 	}
-	for _, name := range []string{stateFile, activeFile} {
-		_ = os.Remove(filepath.Join(s.Dir, name+newFile))
+	for _, name := range []string{activeFile, activeFile + newFile, stateFile + newFile} {
+		_ = os.Remove(filepath.Join(s.Dir, name))
 	}
 }
 

@@ -343,6 +343,9 @@ func (l *Local) complete(before loop.State, known bool, reviewed bool) error {
 	if l.Plan == "" || l.Fresh || known && before.End == nil || !l.source.plan.Complete(task.PlanRules{SkipReview: !reviewed}) {
 		return nil
 	}
+	if known && before.End.Outcome == loop.Done { // it may have died before it did so itself
+		_ = os.Remove(filepath.Join(l.Dir, stateFile))
+	}
 	return &completeError{fmt.Sprintf("nothing to do: all %d stories of %s are approved", len(l.source.plan.Stories), l.source.File)}
 }
 
