@@ -1,0 +1,430 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// How many rounds there are: some in make test, more when every fault is tried. A seed of its own runs that round alone; it settles what is run,
+// who is killed and when, but not how far the machine comes until then.
+const (
+	killSeed   = "RALPH_TEST_KILL_SEED"
+	killRounds = "RALPH_TEST_KILL_ROUNDS"
+	someKills  = 12
+	everyKill  = 500
+)
+
+// seeds are those of the rounds.
+func seeds(t *testing.T) (list []uint64) {
+	t.Helper()
+	count, from := someKills, uint64(0)
+	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" {
+		count = everyKill
+	}
+	for name, set := range map[string]func(n int){killRounds: func(n int) { count = n }, killSeed: func(n int) { from = uint64(n) }} {
+		if text := os.Getenv(name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			set(n)
+		}
+	}
+	if os.Getenv(killSeed) != "" && os.Getenv(killRounds) == "" {
+		count = 1
+	}
+	for i := range count {
+		list = append(list, from+uint64(i))
+	}
+	return list
+}
+
+// restless is an agent that goes by what it finds, so that a turn may be taken again: it edits a tracked file, writes one that is ignored, makes
+// a commit of its own now and then, and leaves a process in the background.
+const restless = `#!/bin/sh
+p=$(cat)
+case "$p" in
+*'Output only the message'*) echo 'Add lines'; exit;;
+esac
+sh -c 'until [ -e stop ]; do sleep 0.2; done' DIR &
+echo working
+n=$(wc -l < tracked.txt)
+echo line >> tracked.txt
+mkdir -p out
+echo $n > out/ignored
+echo $n > new-$n.txt
+sleep 0.0$((n % 4))
+[ $n != 1 ] || { git add -A && git -c user.name=Bot -c user.email=bot@example.com commit -qm "mine $n"; }
+[ $n -lt 2 ] || echo '<response>DONE</response>'
+`
+
+// planful is one for a plan: it goes by .ralph-active.
+const planful = `#!/bin/sh
+p=$(cat)
+sh -c 'until [ -e stop ]; do sleep 0.2; done' DIR &
+mode=$(sed -n 's/.*"iterationMode": "\(.*\)".*/\1/p' .ralph-active); story=$(sed -n 's/.*"story": "\(.*\)".*/\1/p' .ralph-active)
+echo working
+mkdir -p out
+echo $mode > out/ignored
+case $mode in
+implement)
+	echo $story >> tracked.txt
+	awk -v id="$story" '/"id": / { split($0, part, "\""); here = part[4] == id } here && /"reviewStatus"/ { sub(/null/, "\"needs_review\"") } { print }' ralph/tasks.json > .t && cat .t > ralph/tasks.json && rm .t
+	[ $story != US-001 ] || { git add -A && git -c user.name=Bot -c user.email=bot@example.com commit -qm "mine $story"; };;
+review)
+	tree=$(printf '%s' "$p" | sed -n 's/.*"tree": *"\([0-9a-f]*\)".*/\1/p' | head -1)
+	printf '{"verdict":"approve","tree":"%s","summary":"It is good.","issues":[]}\n' "$tree";;
+esac
+`
+
+// victim is a run that is killed again and again.
+type victim struct {
+	*work
+	kind    string
+	attempt int    // of the job, from 0
+	temp    string // what it has for temporary files
+	// commits are those that some branch had after a kill.
+	commits map[string]bool
+	users   string // what was there before the first start and is none of the run's business
+}
+
+// kinds are what is killed, each with how it is asked for.
+var kinds = []struct {
+	name string
+	args []string
+}{
+	{"an issue", []string{"run", "--issue", "issue.md", "--skip-review", "--max-iterations", "30"}},
+	{"a job", []string{"action"}},
+	{"a plan", []string{"plan", "run"}},
+	{"a prompt", []string{"run", "-p", "Add lines.", "--commit", "--max-iterations", "30"}},
+}
+
+// newVictim makes what one round works on.
+func newVictim(t *testing.T, kind int, sandbox string) *victim {
+	t.Helper()
+	k := kinds[kind]
+	v := &victim{kind: k.name, temp: t.TempDir(), commits: map[string]bool{}}
+	v.work = begin(t, k.args...)
+	if k.name == "a job" {
+		v.inJob()
+		v.write("agent", strings.ReplaceAll(restless, "DIR", v.dir))
+		if _, err := v.hub.CommitFiles("alice", "demo", "main", "files", map[string]string{
+			"Makefile": "test:\n\t@test $$(wc -l < tracked.txt) -ge 3\n", "tracked.txt": "", ".gitignore": "/out\n"}); err != nil {
+			t.Fatal(err)
+		}
+		v.env = append(v.env, "INPUT_MAX_ITERATIONS=30")
+		if err := os.Chmod(v.temp, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		agent := filepath.Join(v.home, "agent")
+		text := restless
+		if k.name == "a plan" {
+			text = planful
+		}
+		if err := errors.Join(os.Remove(filepath.Join(v.dir, "agent")), os.WriteFile(agent, []byte(strings.ReplaceAll(text, "DIR", v.dir)), 0o755)); err != nil { // a program
+			t.Fatal(err)
+		}
+		v.args = append(v.args, "--agent", agent)
+		v.inClone()
+		v.sh("git config user.name Alice && git config user.email alice@example.com")
+		v.write(".ralph/settings.local.json", `{"sandbox": "`+sandbox+`"}`)
+		v.write("tracked.txt", "")
+		v.write(".gitignore", "/out\n.env\n")
+		v.write("Makefile", "test:\n\t@test $$(wc -l < tracked.txt) -ge 3\n")
+		v.write("ralph/tasks.json", `{"project": "demo", "branchName": "ralph/demo", "description": "d", "verifyCommands": ["true"], "userStories": [`+
+			story("US-001")+", "+story("US-002")+"]}\n")
+		v.sh("echo .ralph/settings.local.json >> .git/info/exclude && git add . && git commit -qm files && git tag v1 && git branch other")
+		if k.name == "a prompt" {
+			v.write(".ralph/settings.json", `{"guardrails": [{"command": "make test"}]}`)
+			v.sh("git add -f .ralph/settings.json && git commit -qm settings")
+		}
+		if k.name == "a plan" {
+			v.write("Makefile", "test:\n\t@true\n")
+			v.sh("git rm -q --cached ralph/tasks.json && git commit -qam 'without the plan'")
+		}
+		v.write("mine.txt", "the user's\n")
+		v.write(".env", "KEY=1\n")
+		v.env = append(v.env, "RALPH_SANDBOX=")
+		v.users = v.theirs()
+	}
+	v.env = append(v.env, "TMPDIR="+v.temp, "XDG_CACHE_HOME="+filepath.Join(v.home, "cache"), "XDG_STATE_HOME="+filepath.Join(v.home, "state"))
+	return v
+}
+
+func story(id string) string {
+	return `{
+	"id": "` + id + `",
+	"title": "Add a line",
+	"description": "One more line.",
+	"acceptanceCriteria": ["it is there"],
+	"priority": 1,
+	"passes": false,
+	"reviewStatus": null,
+	"reviewCount": 0,
+	"reviewFeedback": "",
+	"notes": "",
+	"dependencies": []
+	}`
+}
+
+// theirs is what the user has beside the run.
+func (v *victim) theirs() string {
+	refs := "refs/heads/other refs/heads/main refs/tags"
+	if v.kind == "a prompt" { // it commits where the user is
+		refs = "refs/heads/other refs/tags"
+	}
+	return v.sh("cat mine.txt .env; git for-each-ref " + refs + "; cat .git/config")
+}
+
+// repository asks git about what the run delivers into.
+func (v *victim) repository(line string) string {
+	v.Helper()
+	if v.hub != nil {
+		return v.sh("cd '" + v.hub.GitDir("alice", "demo") + "' && " + line)
+	}
+	return v.sh(line)
+}
+
+// goes starts ralph and waits for its end, or kills it after a time: alone, or with all of its process group.
+func (v *victim) goes(killAfter time.Duration, group bool) (code int, said string) {
+	v.Helper()
+	var out heard
+	v.command = exec.Command("ralph", v.args...)
+	v.command.Dir, v.command.Env, v.command.Stdout, v.command.Stderr = v.dir, v.env, &out, &out
+	v.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	v.command.WaitDelay = 10 * time.Second
+	if err := v.command.Start(); err != nil {
+		v.Fatal(err)
+	}
+	pid, limit := v.command.Process.Pid, 2*time.Minute
+	if killAfter > 0 {
+		limit = killAfter
+	}
+	killed := time.AfterFunc(limit, func() {
+		if group {
+			pid = -pid
+		}
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	})
+	_ = v.command.Wait() // the state says it
+	killed.Stop()
+	return v.command.ProcessState.ExitCode(), out.String()
+}
+
+// afterKill remembers what must not be lost from now on.
+func (v *victim) afterKill() {
+	v.Helper()
+	for _, commit := range strings.Fields(v.repository("git rev-list --branches")) {
+		v.commits[commit] = true
+	}
+	for _, s := range v.runs() {
+		for _, it := range s.Iterations {
+			if it.Commit != nil && it.Commit.SHA != "" {
+				v.commits[it.Commit.SHA] = true
+			}
+		}
+	}
+	if v.hub != nil { // as if the five minutes of the lease were over
+		v.repository("git for-each-ref --format='delete %(refname)' refs/ralph/leases | git update-ref --stdin")
+		v.attempt++
+		v.env = append(v.env, "GITHUB_RUN_ATTEMPT="+strconv.Itoa(v.attempt+1))
+	}
+}
+
+// runs are the runs that a clone knows of.
+func (v *victim) runs() (states []loop.State) {
+	v.Helper()
+	files, _ := filepath.Glob(filepath.Join(v.dir, ".ralph", "runs", "*", journal.File))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			v.Fatal(err)
+		}
+		if last := bytes.LastIndexByte(text, '\n'); last >= 0 { // a torn line says nothing
+			if records, _, err := journal.Read(bytes.NewReader(text[:last+1])); err == nil {
+				states = append(states, loop.Fold(records))
+			}
+		}
+	}
+	return states
+}
+
+// leftovers are what must not be there when the run is over.
+func (v *victim) leftovers() (found []string) {
+	v.Helper()
+	entries, _ := os.ReadDir(v.temp)
+	for _, e := range entries {
+		found = append(found, "temporary: "+e.Name())
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		pids := v.survivors()
+		if len(pids) == 0 {
+			break
+		}
+		if time.Now().After(end) || v.commandEnded() {
+			for _, pid := range pids {
+				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				found = append(found, fmt.Sprintf("process %d: %q", pid, line))
+			}
+			break
+		}
+	}
+	for _, root := range []string{v.dir, v.home} {
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && leftName.MatchString(d.Name()) && filepath.Base(filepath.Dir(path)) != "objects" {
+				found = append(found, strings.TrimPrefix(path, filepath.Dir(root)))
+			}
+			return nil
+		})
+	}
+	if v.hub != nil {
+		entries, _ := os.ReadDir(filepath.Join(v.dir, "ralph"))
+		for _, e := range entries {
+			found = append(found, "workspace: "+e.Name())
+		}
+	}
+	return found
+}
+
+// commandEnded reports whether ralph has been waited for: whatever it has started ended before it did.
+func (v *victim) commandEnded() bool { return v.command.ProcessState != nil }
+
+// leftName is the name of what is removed or renamed where nobody is killed.
+var leftName = regexp.MustCompile(`\.lock$|\.ralph-new$|\.new$|^(adopt|carry|correct|nested|review|judge|ralph)-[0-9A-Z]+$`)
+
+// files are what lies in the clone and beside it, without what names a run or an object.
+func (v *victim) files() (names []string) {
+	v.Helper()
+	for _, root := range []string{v.dir, filepath.Join(v.home, "cache"), filepath.Join(v.home, "state")} {
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			name := strings.TrimPrefix(path, root)
+			switch {
+			case err != nil:
+				return nil
+			case d.Name() == "open": // says that a process has died there, to the next that works there
+				return nil
+			case strings.HasPrefix(name, "/.git/objects/") || strings.HasPrefix(name, "/.git/logs/") || strings.HasPrefix(name, "/.ralph/") || strings.HasPrefix(name, "/.git/refs/heads/wip") || strings.HasPrefix(name, "/ralph/seals/") || strings.Contains(name, "/new-"):
+				return nil
+			}
+			names = append(names, hashes.ReplaceAllString(name, "HASH"))
+			return nil
+		})
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+var hashes = regexp.MustCompile(`[0-9a-f]{16,}|\d{8}-\d{6}-[0-9a-f]+`)
+
+// unkilled is how a run of a kind goes that nobody kills.
+type unkilled struct {
+	once  sync.Once
+	took  time.Duration
+	files []string
+}
+
+// TestKilledAtAnyMoment kills ralph at random moments, alone or with its process group, once or several times in a row, and starts it again:
+// it comes to its end, no commit is lost, the user's own things are as they were, and nothing is left.
+func TestKilledAtAnyMoment(t *testing.T) {
+	whole := make([]unkilled, len(kinds)*3)
+	for _, seed := range seeds(t) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 9))
+			kind := int(seed % uint64(len(kinds)))
+			box := r.IntN(3)
+			sandbox := []string{"off", "landlock", "bwrap"}[box]
+			w := &whole[kind*3+box]
+			w.once.Do(func() {
+				v := newVictim(t, kind, sandbox)
+				began := time.Now()
+				if code, said := v.goes(0, false); code != 0 {
+					t.Fatalf("%s in %s, which nobody kills, ends with %d:\n%s", v.kind, sandbox, code, said)
+				}
+				w.took, w.files = time.Since(began), v.files()
+				if left := v.leftovers(); len(left) > 0 {
+					t.Fatalf("%s in %s, which nobody kills, leaves %q", v.kind, sandbox, left)
+				}
+			})
+			if w.took == 0 {
+				t.Skip("said above")
+			}
+			v := newVictim(t, kind, sandbox)
+			what, story := fmt.Sprintf("%s in %s (%s=%d)", v.kind, sandbox, killSeed, seed), ""
+			for range 1 + r.IntN(3) {
+				after, group := time.Duration(r.Int64N(int64(w.took)))+time.Millisecond, r.IntN(2) == 0
+				code, said := v.goes(after, group)
+				story += fmt.Sprintf("--- killed after %s (with its group: %v), code %d\n%s\n", after, group, code, said)
+				v.afterKill()
+				if code >= 0 && code != 0 {
+					t.Errorf("%s: a start that was not killed ended with %d", what, code)
+				}
+			}
+			code, said := v.goes(0, false)
+			story += fmt.Sprintf("--- the last start, code %d\n%s\n", code, said)
+			if code != 0 {
+				t.Errorf("%s: it cannot go on", what)
+			}
+			v.nothingLost(what)
+			if left := v.leftovers(); len(left) > 0 {
+				t.Errorf("%s: left: %q", what, left)
+			}
+			if more := slices.DeleteFunc(v.files(), func(name string) bool { return slices.Contains(w.files, name) }); len(more) > 0 && v.hub == nil {
+				t.Errorf("%s: files that an unkilled run does not leave: %q", what, more)
+			}
+			if t.Failed() {
+				t.Logf("%s", story)
+			}
+		})
+	}
+}
+
+// nothingLost looks through what the run delivers into when it is over.
+func (v *victim) nothingLost(what string) {
+	v.Helper()
+	now := map[string]bool{}
+	for _, commit := range strings.Fields(v.repository("git rev-list --branches --remotes")) {
+		now[commit] = true
+	}
+	for _, s := range v.runs() {
+		for _, it := range s.Iterations {
+			if it.Commit != nil && it.Commit.SHA != "" {
+				v.commits[it.Commit.SHA] = true
+			}
+		}
+	}
+	for commit := range v.commits {
+		if !now[commit] {
+			v.Errorf("%s: commit %s is lost: %s", what, commit, v.repository("git log -1 --format=%s "+commit))
+		}
+	}
+	if said := v.repository("git fsck --no-progress --no-dangling 2>&1"); strings.Contains(said, "error") || strings.Contains(said, "missing") {
+		v.Errorf("%s: git fsck says:\n%s", what, said)
+	}
+	if v.hub == nil && v.theirs() != v.users {
+		v.Errorf("%s: the user has\n%s\nand had\n%s", what, v.theirs(), v.users)
+	}
+	if v.hub == nil && v.kind != "a prompt" {
+		if status := v.sh("git status --porcelain"); strings.ReplaceAll(status, "?? mine.txt\n", "") != "" {
+			v.Errorf("%s: not committed in the end:\n%s", what, status)
+		}
+	}
+}
