@@ -105,3 +105,35 @@ func TestLocksInOurOwnRepository(t *testing.T) {
 		t.Errorf("there is %s", left)
 	}
 }
+
+// A ralph that is killed before its first record has left its branch, or only the mark of it: the next start begins as the first one did. A branch
+// of that name which the user has made is refused.
+func TestKilledBeforeTheFirstRecord(t *testing.T) {
+	t.Parallel()
+	for what, leave := range map[string]string{
+		"nothing":               `git checkout -q main; git branch -D ralph/issue-42; rm -r .git/ralph`,
+		"the mark":              `git checkout -q main; git branch -D ralph/issue-42`,
+		"the branch":            `git checkout -q main`,
+		"the branch and HEAD":   `:`,
+		"half a new mark":       `for f in $(find .git/ralph -name branch); do printf 123 >$f.ralph-new; done`,
+		"the user's own branch": `git checkout -q main; rm -r .git/ralph`,
+	} {
+		b := newSandbox(t)
+		dir := b.clone()
+		first := b.open()
+		b.sh(dir, leave)
+		tree, err := Open(b.ctx, dir, first.o, "ralph/issue-42", "")
+		if what == "the user's own branch" {
+			if err == nil || !strings.Contains(err.Error(), "the branch ralph/issue-42 exists and was not made by ralph") {
+				t.Errorf("%s: %v", what, err)
+			}
+			continue
+		}
+		if err == nil {
+			err = tree.Start(b.ctx)
+		}
+		if err != nil || tree.Base() != b.base || tree.BaseBranch() != "main" || tree.Head() != b.base {
+			t.Errorf("%s: %v, %+v", what, err, tree)
+		}
+	}
+}
