@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 type actionCommand struct {
@@ -93,12 +95,15 @@ func (c *actionCommand) explain(ctx context.Context, p process) (app.Explained, 
 	switch c.Event {
 	case "":
 	case "-":
-		file, err := stored(until{ctx, p.in})
+		dir, remove, err := proc.TempDir("")
 		if err != nil {
 			return app.Explained{}, err
 		}
-		defer os.Remove(file)
-		env.EventPath = file
+		defer remove()
+		env.EventPath = filepath.Join(dir, "event.json")
+		if err := store(until{ctx, p.in}, env.EventPath); err != nil {
+			return app.Explained{}, err
+		}
 	default:
 		env.EventPath = from(p.dir, c.Event)
 	}
@@ -136,15 +141,12 @@ func dispatched(environ map[string]string, file string) {
 // mostPayload is more than GitHub sends.
 const mostPayload = 32 << 20
 
-// stored copies standard input to a file.
-func stored(in io.Reader) (string, error) {
-	file, err := os.CreateTemp("", "ralph-event-")
+// store copies standard input to a file.
+func store(in io.Reader, name string) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = io.Copy(file, io.LimitReader(in, mostPayload))
-	if err = errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return file.Name(), err
+	return errors.Join(err, file.Close())
 }
