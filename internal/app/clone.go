@@ -52,9 +52,11 @@ func (s *Seat) lock(work *opened) error {
 // clear removes what processes that were killed have left, once nobody else is in the directory.
 func (s *Seat) clear() {
 	proc.ClearTemp("")
-	if ended := proc.EndLeft(s.Dir, s.places().scratch); ended > 0 {
+	scratch := s.places().scratch
+	if ended := proc.EndLeft(s.Dir, scratch); ended > 0 {
 		s.log("%s ended that an earlier ralph had left when it was killed", counted(ended, "process is", "processes are"))
 	}
+	_ = clearAll(scratch) // what cannot be removed is told by whoever needs the place
 	for _, name := range []string{activeFile, activeFile + newFile, stateFile + newFile} {
 		_ = os.Remove(filepath.Join(s.Dir, name))
 	}
