@@ -42,7 +42,6 @@ type work struct {
 	home string // the checks' tree of a run in a clone lies there
 	env  []string
 	args []string
-	hub  *fake.GitHub // of a job
 
 	hub      *fake.GitHub // of a job; nil: there is none
 	command  *exec.Cmd
@@ -440,7 +439,6 @@ func (w *work) inJob() {
 	}
 	w.hub = hub
 	w.Cleanup(hub.Close)
-	w.hub = hub
 	if w.dir, err = os.MkdirTemp("", "job"); err == nil {
 		err = errors.Join(os.Chmod(w.dir, 0o777), hub.AddRepo("alice", "demo", "main"))
 	}
