@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 			"onhub":    onHub,
 			"payload":  payload,
 			"wrote":    wrote,
+			"recorded": recorded,
 		},
 		RequireUniqueNames: true,
 	})

@@ -127,7 +127,7 @@ func (g *GitHub) EditIssue(owner, name string, number int, title, body string) {
 	is.Title, is.Body, is.UpdatedAt, is.editedAt = title, body, now, now
 }
 
-// AddComment writes a comment and returns its id; an ID in it is ignored. Times that are not given are now.
+// AddComment writes a comment and returns its id, which is its own when it has one. Times that are not given are now.
 func (g *GitHub) AddComment(owner, name string, number int, c Comment) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -144,7 +144,10 @@ func (g *GitHub) comment(is *issue, c Comment) *comment {
 		c.UpdatedAt = c.CreatedAt
 	}
 	g.user(c.Author)
-	c.ID, c.Reactions = g.id(), nil
+	if c.Reactions = nil; c.ID == 0 {
+		c.ID = g.id()
+	}
+	g.lastID = max(g.lastID, c.ID)
 	added := &comment{Comment: c, issue: is}
 	is.comments = append(is.comments, added)
 	if c.UpdatedAt.After(is.UpdatedAt) {
