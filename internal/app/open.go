@@ -95,7 +95,7 @@ func (o *jobOpening) settle(ctx context.Context, work *opened) (b beginning, err
 			return b, err
 		}
 	}
-	before, err := o.before(ctx, shop.tree)
+	before, err := o.before(ctx, shop.tree, o.request.Fresh)
 	if err != nil {
 		return b, err
 	}

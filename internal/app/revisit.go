@@ -40,7 +40,7 @@ func (a *Action) reread(ctx context.Context, work *opened, r event.Request, s lo
 	if err := a.bench(ctx, work, r, s.Start.Task, s.Start.Branch, root); err != nil {
 		return err
 	}
-	before, err := a.before(ctx, work.shop.tree)
+	before, err := a.before(ctx, work.shop.tree, false)
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ type past struct {
 	raw   []byte // its journal
 }
 
-// before reads the task's last run from its record on the remote.
-func (a *Action) before(ctx context.Context, tree *git.Tree) (past, error) {
+// before reads the task's last run from its record on the remote. Who begins afresh needs no more of it than can be read.
+func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, error) {
 	saved, known, err := tree.LoadRecord(ctx)
 	if err != nil {
 		return past{}, fmt.Errorf("reading the run record: %w", err)
@@ -37,8 +37,11 @@ func (a *Action) before(ctx context.Context, tree *git.Tree) (past, error) {
 	}
 	raw := saved.Files[journal.File]
 	records, _, err := journal.Read(bytes.NewReader(raw))
-	if err != nil {
-		return past{}, fmt.Errorf("reading the run record: %w; begin again with %s retry --fresh", err, a.rules.TriggerPhrase)
+	switch {
+	case err != nil && fresh:
+		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
+	case err != nil:
+		return past{}, invalid("reading the run record: %w; begin again with %s retry --fresh", err, a.rules.TriggerPhrase)
 	}
 	return past{loop.Fold(records), true, raw}, nil
 }

@@ -1,6 +1,10 @@
+//go:build unix
+
 package app
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,6 +131,36 @@ func TestFailedJobOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
+// TestRecordOfALaterVersion: of what this version does not know, a field is passed over; with a record it is that version's to go on, and a
+// fresh start does not need it.
+func TestRecordOfALaterVersion(t *testing.T) {
+	t.Parallel()
+	t.Run("a field", func(t *testing.T) {
+		t.Parallel()
+		w := recordedWorld(t)
+		w.rewriteRecord(func(journal string) string {
+			return strings.ReplaceAll(journal, `{"type":`, `{"later":{"x":[1]},"type":`)
+		})
+		result := w.must(loop.Done)(w.comment("alice", "/ralph retry"))
+		if n := len(result.State.Iterations); n != 2 {
+			t.Errorf("%d iterations, want 2", n)
+		}
+	})
+	t.Run("a record", func(t *testing.T) {
+		t.Parallel()
+		w := recordedWorld(t)
+		w.rewriteRecord(func(journal string) string { return journal + `{"type":"dreamt"}` + "\n" })
+		tip := w.commitOf("ralph/issue-1")
+		w.must(loop.Invalid)(w.comment("alice", "/ralph retry"))
+		if told := strings.Join(w.bodies(1), "\n"); !strings.Contains(told, "newer ralph") || !strings.Contains(told, "retry --fresh") {
+			t.Errorf("told on the issue: %s", told)
+		}
+		w.holds("ralph/issue-1", tip)
+		w.must(loop.Done)(w.comment("alice", "/ralph retry --fresh"))
+		w.holdsAny("wip/archive", tip)
+	})
+}
+
 // commitOf is the commit that a ref of the remote is at.
 func (w *world) commitOf(ref string) string { return strings.TrimSpace(w.git("rev-parse", ref)) }
 
@@ -135,5 +169,18 @@ func (w *world) holdsAny(branches, commit string) {
 	w.t.Helper()
 	if w.git("for-each-ref", "--contains", commit, "refs/heads/"+branches) == "" {
 		w.t.Errorf("no branch of %s holds %s", branches, commit)
+	}
+}
+
+// rewriteRecord changes the journal of issue 1 on the remote.
+func (w *world) rewriteRecord(change func(journal string) string) {
+	w.t.Helper()
+	w.write("journal", change(w.show("refs/ralph/runs/issue-1", "journal.jsonl")))
+	blob := strings.TrimSpace(w.git("hash-object", "-w", filepath.Join(w.dir, "journal")))
+	w.write("tree", "100644 blob "+blob+"\tjournal.jsonl\n")
+	cmd := exec.Command("sh", "-c", `git update-ref refs/ralph/runs/issue-1 $(git -c user.name=ralph -c user.email=r@example.com commit-tree -m record -p refs/ralph/runs/issue-1 $(git mktree < "$TREE"))`)
+	cmd.Env = append(os.Environ(), "GIT_DIR="+w.gh.GitDir(owner, name), "TREE="+filepath.Join(w.dir, "tree"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("%v\n%s", err, out)
 	}
 }
