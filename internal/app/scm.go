@@ -18,7 +18,8 @@ import (
 const scmTime = 30 * time.Minute
 
 // scmKnows is what source control may know of our environment besides proc.Allowed: how to reach a remote and who commits. No token.
-var scmKnows = []string{"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "EMAIL"}
+var scmKnows = []string{"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "EMAIL",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 
 func (p *Prompted) scmEnvironment() []string {
 	return proc.Environment(p.Parent, slices.Concat(proc.Allowed, scmKnows))
@@ -32,7 +33,7 @@ func (p *Prompted) scm(ctx context.Context, shop *workshop, clone *git.Clone, in
 		return nil, invalid("the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out", strings.Join(scm.Tasks, ", "), p.Dir)
 	}
 	if isGit && slices.Contains(scm.Tasks, "commit") {
-		if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
+		if known, err := clone.Identify(ctx, p.Parent); err != nil || !known {
 			return nil, errors.Join(err, invalid("git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git config user.email ADDRESS"))
 		}
 	}

@@ -21,9 +21,16 @@ type Clone struct {
 // Beside finds the clone that a directory is in. ok is false when it is in none, or there is no git: a run of a prompt needs neither.
 // env is what git is started with, NAME=value; secrets are values that no commit may hold.
 func Beside(ctx context.Context, dir string, env, secrets []string) (c *Clone, ok bool) {
-	c = &Clone{door{dir: dir, env: environment(env), pair: safe}, secrets}
+	c = &Clone{door{dir: dir, env: usersDoor(env), pair: safe}, secrets}
 	top, err := c.door.out(ctx, "rev-parse", "--is-inside-work-tree")
 	return c, err == nil && strings.TrimSpace(top) == "true"
+}
+
+// Identify settles who commits: whoever git itself would say, in the environment that is given. known is false when it does not know.
+func (c *Clone) Identify(ctx context.Context, env []string) (known bool, err error) {
+	who, err := whoCommits(ctx, c.door.dir, env)
+	c.door.env = append(c.door.env[:len(c.door.env):len(c.door.env)], who...)
+	return who != nil, err
 }
 
 // KeepOut keeps ralph's own files out of the commits that the agent and the user make (C7).

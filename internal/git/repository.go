@@ -312,23 +312,30 @@ func setting(name, value string, set bool) string {
 }
 
 // identify settles who the commits are by: whoever git itself would say, else the identity of the options.
-func (t *Tree) identify(ctx context.Context) error {
-	d := door{dir: t.work, env: usersEnvironment(t.o.Env)}
-	t.who = nil
+func (t *Tree) identify(ctx context.Context) (err error) {
+	t.who, err = whoCommits(ctx, t.work, t.o.Env)
+	if err == nil && t.who == nil {
+		t.who = identity(t.o.Identity)
+	}
+	return err
+}
+
+// whoCommits is who git would say that commits are by, as variables of its environment; nil when the user has not told git who they are.
+func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
+	d := door{dir: dir, env: usersEnvironment(env)}
 	for _, role := range []string{"AUTHOR", "COMMITTER"} {
 		out, err := d.out(ctx, "var", "GIT_"+role+"_IDENT")
-		if exit(err) > 0 { // the user has not told git who they are
-			t.who = identity(t.o.Identity)
-			return nil
+		if exit(err) > 0 {
+			return nil, nil
 		}
 		if err != nil {
-			return fmt.Errorf("asking git who commits: %w", err)
+			return nil, fmt.Errorf("asking git who commits: %w", err)
 		}
 		name, rest, _ := strings.Cut(out, " <")
 		mail, _, _ := strings.Cut(rest, ">")
-		t.who = append(t.who, "GIT_"+role+"_NAME="+name, "GIT_"+role+"_EMAIL="+mail)
+		who = append(who, "GIT_"+role+"_NAME="+name, "GIT_"+role+"_EMAIL="+mail)
 	}
-	return nil
+	return who, nil
 }
 
 // xdgConfig is where the user's programs keep their configuration.

@@ -78,6 +78,9 @@ func (d door) once(ctx context.Context, c call) (stdout, stderr string, err erro
 func (d door) environment(c call) []string {
 	pairs := append(d.pair[:len(d.pair):len(d.pair)], c.pair...)
 	env := append(d.env[:len(d.env):len(d.env)], c.env...)
+	if len(pairs) == 0 {
+		return env // what the user's environment says counts where it was let in
+	}
 	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(pairs)))
 	for i, p := range pairs {
 		n := strconv.Itoa(i)
