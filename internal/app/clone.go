@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -40,10 +41,12 @@ func (o *cloneOpening) keepOut(ctx context.Context, work *opened) (context.Conte
 
 // lock takes the directory for this process.
 func (s *Seat) lock(work *opened) error {
+	left, _ := journal.Held(s.Dir) // what is in the way of an answer is in the way of the lock
 	unlock, err := journal.Lock(s.Dir, s.log)
 	if err != nil {
 		return err
 	}
+	s.killed = left.PID != 0 // whoever ends otherwise gives its lock back
 	work.later(unlock)
 	s.clear()
 	return nil
@@ -57,8 +60,20 @@ func (s *Seat) clear() {
 		s.log("%s ended that an earlier ralph had left when it was killed", counted(ended, "process is", "processes are"))
 	}
 	_ = clearAll(scratch) // what cannot be removed is told by whoever needs the place
-	for _, name := range []string{activeFile, activeFile + newFile, stateFile + newFile} {
-		_ = os.Remove(filepath.Join(s.Dir, name))
+	_ = os.Remove(filepath.Join(s.Dir, activeFile))
+	removeHalves(s.Dir)
+}
+
+// removeHalves removes the files that a killed process was about to put in the place of others. No link leads it out of the directory.
+func removeHalves(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	halves, _ := fs.Glob(root.FS(), ".ralph/runs/*/*"+newFile) // the pattern is sound
+	for _, name := range append(halves, activeFile+newFile, stateFile+newFile) {
+		_ = root.Remove(name)
 	}
 }
 
@@ -143,7 +158,7 @@ func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error
 	tree, err := git.Open(ctx, o.Dir, git.Options{
 		Env: o.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
 		Own: o.source.own(way != loop.Begin && !o.before.Settled()), Root: places.state, Scratch: places.scratch,
-		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, AllowDirty: o.AllowDirty, Log: o.log, Secrets: o.secrets(),
+		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, Killed: o.killed, AllowDirty: o.AllowDirty, Log: o.log, Secrets: o.secrets(),
 	}, branch, o.after)
 	if err != nil {
 		return nil, err

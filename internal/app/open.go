@@ -159,6 +159,7 @@ func (a *Action) root(work *opened) (string, error) {
 			return "", invalid("making RALPH_WORKSPACE: %w", err)
 		}
 	}
+	removeHalves(a.Env.Workspace)
 	proc.ClearTemp("") // what is made elsewhere than in the workspace
 	root, remove, err := proc.TempDir(parent)
 	if err != nil {

@@ -139,6 +139,11 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 		if err := clone.KeepOut(ctx); err != nil {
 			p.log("keeping ralph's own files out of commits: %v", err)
 		}
+		if p.killed {
+			if err := clone.ClearLocks(ctx, p.log); err != nil {
+				return nil, &invalidError{err}
+			}
+		}
 	}
 	if settings.Review && !p.DryRun {
 		if err := shop.snapshots(ctx, clone, ok); err != nil {

@@ -39,6 +39,7 @@ type Seat struct {
 	Resume bool // go on with the last run, even when it has ended
 
 	redact func(string) string
+	killed bool // a ralph was killed here before
 }
 
 // sit readies the seat: from here on, what it prints is without secrets, and no process of our user reads our environment.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -44,6 +45,15 @@ func (c *Clone) KeepOut(ctx context.Context) error {
 		common = filepath.Join(c.door.dir, common)
 	}
 	return excludeRuntimeFiles(common)
+}
+
+// ClearLocks removes the locks that a git of a ralph which was killed has left in the clone. It fails while a git is at work there.
+func (c *Clone) ClearLocks(ctx context.Context, log func(format string, args ...any)) error {
+	t := &Tree{o: Options{Log: log}, user: users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}}
+	if err := t.user.find(ctx); err != nil {
+		return err
+	}
+	return t.unlockAtFirst(true)
 }
 
 // Changed reports whether there is anything to commit, new files too.

@@ -45,6 +45,8 @@ type Options struct {
 	Settled bool
 	// Died says of a run that is resumed that its process did not come to its end: what the clone's configuration says may be the agent's.
 	Died bool
+	// Killed says that a process of ours was killed in the clone, whatever it did there: it may have left locks.
+	Killed bool
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: they are left out of it.
 	AllowDirty bool
 	// Own are paths of a clone, files or directories from its top, that belong to the run although nobody has committed them: a plan's. They

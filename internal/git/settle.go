@@ -59,7 +59,7 @@ func (t *Tree) openFile() string { return filepath.Join(t.o.Root, "open") }
 // clearLocks removes the locks that a process of ours left in the clone's repository when it was killed.
 func (t *Tree) clearLocks() error {
 	died := t.o.Root != "" && exists(t.openFile())
-	if err := t.unlockAtFirst(died || t.o.Died); err != nil {
+	if err := t.unlockAtFirst(died || t.o.Died || t.o.Killed); err != nil {
 		return err
 	}
 	if t.o.Root == "" {
