@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -45,6 +46,9 @@ func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loo
 		}
 	case Invalid(err):
 		result.Outcome, result.Reason = loop.Invalid, err.Error()
+		if unsigned := (*git.SigningError)(nil); errors.As(err, &unsigned) { // what the turn has done is there
+			result.Reason += ", then go on with --resume"
+		}
 	case err != nil:
 		result.Outcome, result.Reason = loop.Failed, err.Error()
 	}

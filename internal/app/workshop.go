@@ -103,7 +103,8 @@ func Invalid(err error) bool {
 	var mine *invalidError
 	var conf *config.Error
 	var unknown *agent.UnknownError
-	return errors.As(err, &mine) || errors.As(err, &conf) || errors.As(err, &unknown)
+	var unsigned *git.SigningError
+	return errors.As(err, &mine) || errors.As(err, &conf) || errors.As(err, &unknown) || errors.As(err, &unsigned)
 }
 
 // guard fills in the checks that no setting names from what the repository shows at its base commit (B-25).

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,10 +90,11 @@ func (t *Tree) commit(ctx context.Context, parent, message string) error {
 	}
 	_, _, err := t.git.run(ctx, call{in: strings.NewReader(message), args: []string{
 		"commit", "-q", "--allow-empty", "--allow-empty-message", "--no-verify", "--no-status", "--cleanup=whitespace", "-uno", "-F", "-"}})
-	if err != nil {
-		return fmt.Errorf("committing: %w", err)
+	var unsigned *SigningError
+	if err = t.unsigned(ctx, err); err != nil && !errors.As(err, &unsigned) {
+		err = fmt.Errorf("committing: %w", err)
 	}
-	return nil
+	return err
 }
 
 // describe says what the commits from since to HEAD changed, and lets seek read all of it.

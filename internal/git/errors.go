@@ -30,6 +30,13 @@ func (e *AccessError) Error() string {
 	return fmt.Sprintf("%s refused access: check that the token is valid and may write the repository's contents (%s)", e.URL, e.Detail)
 }
 
+// SigningError says that the user's git signs commits and could not sign one.
+type SigningError struct{ Detail string }
+
+func (e *SigningError) Error() string {
+	return fmt.Sprintf("git could not sign the commit: %s; give git a key that it can sign with, or set commit.gpgsign to false", e.Detail)
+}
+
 // commandError is a git command that failed.
 type commandError struct {
 	Command string // "push"

@@ -23,6 +23,13 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 			return "", fmt.Errorf("making the failure branch %s: %w", name, err)
 		}
 	}
+	if signs, err := t.gitSigns(ctx); err != nil {
+		return commit, fmt.Errorf("making the failure branch %s: %w", name, err)
+	} else if signs {
+		if commit, err = t.signAgain(ctx, ref, commit, message); err != nil {
+			return commit, fmt.Errorf("making the failure branch %s: %w", name, err)
+		}
+	}
 	if t.o.Remote.URL == "" {
 		return commit, nil
 	}
@@ -30,6 +37,19 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 		return commit, fmt.Errorf("pushing the failure branch %s: %w", name, err)
 	}
 	return commit, nil
+}
+
+// signAgain makes the one commit of a ref above the run's newest again, signed by git.
+func (t *Tree) signAgain(ctx context.Context, ref, commit, message string) (string, error) {
+	tree, err := t.TreeOf(ctx, commit)
+	if err != nil {
+		return commit, err
+	}
+	signed, err := t.commitTree(ctx, tree, t.head, message)
+	if err != nil {
+		return commit, err
+	}
+	return signed, t.user.set(ctx, ref, signed)
 }
 
 // Archive moves the failure branches of the task's earlier runs from wip/… to wip/archive/… (C15).

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,8 +74,14 @@ func (s *Signer) signed(commit []byte, idLength int) ([]byte, error) {
 // commitTree makes a commit of the harness's own, signed when there is a key. No ref moves.
 func (t *Tree) commitTree(ctx context.Context, tree, parent, message string) (commit string, err error) {
 	if t.o.Sign == nil {
-		commit, _, err = t.git.run(ctx, call{in: strings.NewReader(message), args: []string{"commit-tree", tree, "-p", parent, "-F", "-"}})
-		return strings.TrimSpace(commit), err
+		args := []string{"commit-tree", tree, "-p", parent, "-F", "-"}
+		if signs, err := t.gitSigns(ctx); err != nil {
+			return "", err
+		} else if signs {
+			args = append(args, "-S")
+		}
+		commit, _, err = t.git.run(ctx, call{in: strings.NewReader(message), args: args})
+		return strings.TrimSpace(commit), t.unsigned(ctx, err)
 	}
 	by, err := t.committer(ctx)
 	if err != nil {
@@ -87,6 +94,30 @@ func (t *Tree) commitTree(ctx context.Context, tree, parent, message string) (co
 	now := time.Now().Unix()
 	return t.store(ctx, fmt.Appendf(nil, "tree %s\nparent %s\nauthor %s %d +0000\ncommitter %s %d +0000\n\n%s\n", tree, parent, author, now, by, now, strings.TrimSpace(message)), len(parent))
 }
+
+// gitSigns reports whether the user's git signs commits: in a clone it does so for us, with what the user has told it.
+func (t *Tree) gitSigns(ctx context.Context) (bool, error) {
+	if t.bot {
+		return false, nil
+	}
+	out, err := t.git.out(ctx, "config", "--type=bool", "commit.gpgsign")
+	return strings.TrimSpace(out) == "true", ignore(err)
+}
+
+// unsigned makes the error of a git that could not sign a commit one that says so.
+func (t *Tree) unsigned(ctx context.Context, err error) error {
+	var e *commandError
+	if !errors.As(err, &e) || !slices.ContainsFunc(signingFailed, func(said string) bool { return strings.Contains(e.Stderr, said) }) {
+		return err
+	}
+	if signs, unknown := t.gitSigns(ctx); unknown != nil || !signs {
+		return err
+	}
+	return &SigningError{strings.TrimRight(lastLine(e.Stderr), "?.:")}
+}
+
+// signingFailed is what git says, in one way or another, when it could not sign: its own words, since each program that signs has others.
+var signingFailed = []string{"failed to sign", "load public key", "user.signingkey", "defaultKeyCommand", "cannot run "}
 
 // store signs a commit and puts it into the repository.
 func (t *Tree) store(ctx context.Context, commit []byte, idLength int) (id string, err error) {

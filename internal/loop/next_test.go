@@ -274,3 +274,25 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+// TestUncommittedCountsWhenAskedAgain: a turn whose commit failed has ended nothing by itself, so what it has done may be all that is wanted; when
+// something is to be changed, a turn has to do that.
+func TestUncommittedCountsWhenAskedAgain(t *testing.T) {
+	for want, resume := range map[Do]Resume{Stop: {Retry: true}, TakeTurn: {Retry: true, Hint: "Use cents."}} {
+		s := Fold([]Record{
+			{Type: Started, At: noon, Start: &Start{MaxIterations: 5}},
+			{Type: TurnBegun, At: noon, Iteration: 1, Mode: Implement},
+			{Type: Turned, At: noon, Iteration: 1, Turn: &claims},
+			{Type: Ended, At: noon, End: &End{Outcome: Invalid, Reason: "git could not sign"}},
+			{Type: Resumed, At: noon, Resume: &resume},
+		})
+		if step := Next(s, Limits{}, noon); step.Do != MakeCommit {
+			t.Errorf("%+v", step)
+		}
+		s = s.With(Record{Type: Committed, At: noon, Iteration: 1, Commit: made})
+		s = s.With(Record{Type: Judged, At: noon, Iteration: 1, Verdicts: green})
+		if step := Next(s, Limits{}, noon); step.Do != want {
+			t.Errorf("%+v, want %v", step, want)
+		}
+	}
+}

@@ -162,11 +162,14 @@ func (s *State) resume(r Resume, at time.Time) {
 // says what to change wants a turn.
 func (s *State) askAgain(r Resume, ended *End) {
 	last := s.Last()
+	change := r.Hint != "" || r.Feedback != nil
+	if last != nil && last.Commit == nil && last.Turn.Class == OK && !change { // what could not be committed has ended nothing yet
+		s.Reopened = min(s.Reopened, len(s.Iterations)-1)
+	}
 	if last == nil || !last.Judged {
 		return
 	}
 	waits := last.unanswered() != nil
-	change := r.Hint != "" || r.Feedback != nil
 	switch {
 	case change && (waits || r.Feedback != nil):
 		s.Reopened = len(s.Iterations)
