@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +14,8 @@ import (
 )
 
 // A harness that is killed ends nobody: what it started itself dies with it, and what came of that goes on. The mark in the environment of
-// all of it says whose it was, by what the system tells no two processes of: the namespace of process numbers, the number, and the start.
+// all of it says whose it was, by what the system tells no two processes of: the namespace of process numbers, the number, and the start. It
+// says, too, where the first process of the tree was started: a box that is just being made works nowhere.
 
 // us is this process in marks.
 var us = sync.OnceValue(func() string {
@@ -51,14 +53,17 @@ func EndLeft(dirs ...string) (ended int) {
 func leftIn(dirs []string) []stat {
 	all, in := living(), map[int]bool{}
 	for _, s := range all {
-		if worksIn(s.pid, dirs) && abandoned(s.pid) {
+		if gone, begun := abandoned(s.pid); gone && (worksIn(s.pid, dirs) || slices.ContainsFunc(begun, func(dir string) bool { return lies(dir, dirs) })) {
 			in[s.pid] = true
 		}
 	}
 	if len(in) == 0 {
 		return nil
 	}
-	return below(all, in, true, func(s stat) bool { return !in[s.pid] && !abandoned(s.pid) })
+	return below(all, in, true, func(s stat) bool {
+		gone, _ := abandoned(s.pid)
+		return !in[s.pid] && !gone
+	})
 }
 
 // worksIn reports whether a process works in one of some directories or below.
@@ -67,36 +72,39 @@ func worksIn(pid int, dirs []string) bool {
 	if err != nil {
 		return false
 	}
-	for _, dir := range dirs {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
-		}
-		if dir != "" && dir != "/" && (at == dir || strings.HasPrefix(at, dir+"/") || at == dir+" (deleted)") {
-			return true
-		}
-	}
-	return false
+	return lies(strings.TrimSuffix(at, " (deleted)"), dirs)
 }
 
-// abandoned reports whether every harness that a process is of is dead, and there was one. A harness of our own kind is none of that: it sees
-// to itself.
-func abandoned(pid int) bool {
+// lies reports whether a path is one of some directories or below.
+func lies(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			real = dir
+		}
+		return dir != "" && real != "/" && (path == real || strings.HasPrefix(path, real+"/") || path == dir || strings.HasPrefix(path, dir+"/"))
+	})
+}
+
+// abandoned reports whether every harness that a process is of is dead, and there was one, and where the trees that it is of began. A harness of
+// our own kind is none of that: it sees to itself.
+func abandoned(pid int) (yes bool, begun []string) {
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
+		return false, nil
 	}
-	marked := false
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {
 		if !bytes.HasPrefix(entry, []byte(markPrefix)) {
 			continue
 		}
-		_, owner, _ := strings.Cut(string(entry), "=")
+		_, value, _ := strings.Cut(string(entry), "=")
+		owner, dir, _ := strings.Cut(value, ":")
 		if !dead(owner) {
-			return false
+			return false, nil
 		}
-		marked = true
+		begun = append(begun, dir)
 	}
-	return marked && !ourKind(pid)
+	return len(begun) > 0 && !ourKind(pid), begun
 }
 
 // dead reports whether the process that a mark names has ended, as far as it can be told from here.
@@ -113,14 +121,13 @@ func dead(owner string) bool {
 	return !ok || s.dead() || strconv.FormatUint(uint64(s.start), 10) != part[2]
 }
 
-// ourKind reports whether a process runs our own program.
+// ourKind reports whether a process runs our own program, or one of its name: another version of it.
 func ourKind(pid int) bool {
-	mine, err := os.Stat("/proc/self/exe")
-	if err != nil {
-		return false
+	program := func(pid string) string {
+		path, _ := os.Readlink("/proc/" + pid + "/exe")
+		return filepath.Base(strings.TrimSuffix(path, " (deleted)"))
 	}
-	its, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
-	return err == nil && os.SameFile(mine, its)
+	return program(strconv.Itoa(pid)) == program("self")
 }
 
 // At finds a process that works in one of some directories or below and whose command line is wanted; 0 when there is none.

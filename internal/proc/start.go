@@ -46,7 +46,7 @@ func start(s Spec) (r *running, err error) {
 		return nil, err
 	}
 	var mark string
-	if r.tree, mark, err = newTree(); err != nil {
+	if r.tree, mark, err = newTree(s.Dir); err != nil {
 		r.pipes.abandon()
 		return nil, err
 	}

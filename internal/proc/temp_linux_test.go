@@ -28,7 +28,7 @@ func TestMadeForTemporaryFiles(t *testing.T) {
 		os.Chmod(closed, 0), os.Chmod(filepath.Dir(closed), 0)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = Run(t.Context(), Spec{Argv: []string{"sh", "-c", "sh -c 'echo $$ > left; exec sleep 600' & until [ -s left ]; do sleep 0.01; done; mv left ../left.$$; exec sleep 600"}, Dir: dir, Env: os.Environ()})
+	_, _ = Run(t.Context(), Spec{Argv: []string{"sh", "-c", "sh -c 'echo $$ > left; cd /; exec sleep 600' & until [ -s left ]; do sleep 0.01; done; mv left ../left.$$; exec sleep 600"}, Dir: dir, Env: os.Environ()})
 }
 
 // inAnother runs TestMadeForTemporaryFiles in a process of its own, and returns it with the process that it has started below another one.

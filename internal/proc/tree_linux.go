@@ -38,13 +38,13 @@ type tree struct {
 	other, struck map[int]ticks
 }
 
-// newTree makes a tree active. Its root is to be started with entry in its environment.
-func newTree() (t *tree, entry string, err error) {
+// newTree makes a tree active. Its root is to be started in dir with entry in its environment, which says whose it is and where it began.
+func newTree(dir string) (t *tree, entry string, err error) {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
 	entry = markPrefix + hex.EncodeToString(b[:]) + "="
 	t = &tree{marks: [][]byte{[]byte(entry)}}
-	return t, entry + us(), home.begin(t)
+	return t, entry + us() + ":" + dir, home.begin(t)
 }
 
 // plant starts the root.

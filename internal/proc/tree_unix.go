@@ -13,7 +13,7 @@ import (
 // tree is a process group: what moves to a session of its own is out of reach here, and what is to be spared has to have done so.
 type tree struct{ groups []int }
 
-func newTree() (*tree, string, error) { return new(tree), markPrefix + "=1", nil }
+func newTree(string) (*tree, string, error) { return new(tree), markPrefix + "=1", nil }
 
 func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
 	err := from.start(cmd)

@@ -10,7 +10,7 @@ import (
 // tree is processes alone: there is no group to end here.
 type tree struct{ list []*os.Process }
 
-func newTree() (*tree, string, error) { return new(tree), markPrefix + "=1", nil }
+func newTree(string) (*tree, string, error) { return new(tree), markPrefix + "=1", nil }
 
 func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
 	err := from.start(cmd)
