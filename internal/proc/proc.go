@@ -105,7 +105,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	defer box.Leave()
 	s = box.Spec
 	active.add(1)
-	r, err := start(s)
+	r, err := start(s, asked.Dir)
 	if r == nil {
 		active.add(-1)
 		return notStarted(s, err)

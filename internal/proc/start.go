@@ -26,8 +26,8 @@ type running struct {
 // markPrefix begins the name of a tree's mark. On Linux the rest is random, so a harness within a harness adds its own beside it.
 const markPrefix = "TREE_MARK_"
 
-// start starts the process. It returns nil when there is none, with the reason.
-func start(s Spec) (r *running, err error) {
+// start starts the process, whose tree began in dir: a box may start it elsewhere. It returns nil when there is none, with the reason.
+func start(s Spec, dir string) (r *running, err error) {
 	path, err := lookPath(s.Argv[0], s.Env, s.Dir)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func start(s Spec) (r *running, err error) {
 		return nil, err
 	}
 	var mark string
-	if r.tree, mark, err = newTree(s.Dir); err != nil {
+	if r.tree, mark, err = newTree(dir); err != nil {
 		r.pipes.abandon()
 		return nil, err
 	}
