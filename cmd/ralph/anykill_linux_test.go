@@ -282,7 +282,7 @@ func (v *victim) leftovers() (found []string) {
 		if time.Now().After(end) || v.commandEnded() {
 			for _, pid := range pids {
 				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-				found = append(found, fmt.Sprintf("process %d: %q", pid, line))
+				found = append(found, fmt.Sprintf("process %d: %.80q", pid, line))
 			}
 			break
 		}
@@ -321,7 +321,7 @@ func (v *victim) files() (names []string) {
 				return nil
 			case d.Name() == "open": // says that a process has died there, to the next that works there
 				return nil
-			case strings.HasPrefix(name, "/.git/objects/") || strings.HasPrefix(name, "/.git/logs/") || strings.HasPrefix(name, "/.ralph/") || strings.HasPrefix(name, "/.git/refs/heads/wip") || strings.HasPrefix(name, "/ralph/seals/") || strings.Contains(name, "/new-"):
+			case strings.HasPrefix(name, "/.git/objects/") || strings.HasPrefix(name, "/.git/logs/") || strings.HasPrefix(name, "/.ralph/") || strings.HasPrefix(name, "/.git/refs/heads/wip") || strings.HasPrefix(name, "/ralph/seals/") || strings.HasPrefix(name, "/ralph/boxes") || strings.Contains(name, "/new-"):
 				return nil
 			}
 			names = append(names, hashes.ReplaceAllString(name, "HASH"))

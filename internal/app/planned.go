@@ -271,6 +271,11 @@ func (l *Local) planTask(ctx context.Context, from string) (t task.Task, err err
 	if err != nil {
 		return t, err
 	}
+	if l.killed {
+		if err := l.layAgain(ctx, path.Join(dir, planFile)); err != nil {
+			return t, err
+		}
+	}
 	if l.source, err = readPlanIn(l.Dir, dir); err != nil {
 		return t, err
 	}
@@ -281,6 +286,31 @@ func (l *Local) planTask(ctx context.Context, from string) (t task.Task, err err
 		return t, invalid("%s: branchName: %w", l.source.File, err)
 	}
 	return t, nil
+}
+
+// layAgain writes a file of the plan as HEAD has it, where a git that was killed has removed it and not yet written it anew.
+func (l *Local) layAgain(ctx context.Context, name string) error {
+	root, err := os.OpenRoot(l.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > 0) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	tree, err := git.Look(ctx, l.Dir, l.Parent, "")
+	if err != nil {
+		return &invalidError{err}
+	}
+	content, ok, err := tree.File(ctx, tree.Head(), name)
+	if err != nil || !ok {
+		return err
+	}
+	if err := errors.Join(root.MkdirAll(path.Dir(name), 0o755), root.WriteFile(name, content, 0o644)); err != nil {
+		return fmt.Errorf("writing %s again: %w", name, err)
+	}
+	l.log("%s is written again as the newest commit has it: a ralph was killed when it was about to do so", name)
+	return nil
 }
 
 // inClone is a directory as git names it, from the top of the clone.
