@@ -116,7 +116,7 @@ func TestKilledBeforeTheFirstRecord(t *testing.T) {
 		"the branch":            `git checkout -q main`,
 		"the branch and HEAD":   `:`,
 		"half a new mark":       `for f in $(find .git/ralph -name branch); do printf 123 >$f.ralph-new; done`,
-		"the user's own branch": `git checkout -q main; rm -r .git/ralph`,
+		"the user's own branch": `git checkout -q main; git branch -q -D ralph/issue-42; git branch ralph/issue-42; rm -r .git/ralph`,
 	} {
 		b := newSandbox(t)
 		dir := b.clone()
@@ -124,7 +124,7 @@ func TestKilledBeforeTheFirstRecord(t *testing.T) {
 		b.sh(dir, leave)
 		tree, err := Open(b.ctx, dir, first.o, "ralph/issue-42", "")
 		if what == "the user's own branch" {
-			if err == nil || !strings.Contains(err.Error(), "the branch ralph/issue-42 exists and was not made by ralph") {
+			if err == nil || !strings.Contains(err.Error(), "the branch ralph/issue-42 exists, and nothing shows that ralph has made it") {
 				t.Errorf("%s: %v", what, err)
 			}
 			continue
