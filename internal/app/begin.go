@@ -81,6 +81,9 @@ func (o *opened) begin(ctx context.Context, b beginning) error {
 			if err := o.shop.tree.UseBase(ctx, book.State().Start.Base); err != nil {
 				return &invalidError{err}
 			}
+			if s := book.State(); s.Start.Fresh && s.Tip == "" { // killed before its first commit: what is on its branch is not its own
+				o.shop.tree.BeginAgain()
+			}
 		}
 	}
 	if b.hold != nil {

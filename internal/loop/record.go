@@ -83,6 +83,8 @@ type Start struct {
 	Plan *Planned `json:"plan,omitempty"`
 	// Earlier is what earlier runs of the same issue have spent (B-28).
 	Earlier *Usage `json:"earlier,omitempty"`
+	// Fresh says that the run begins at the base although its branch holds an earlier run's work, which is set aside.
+	Fresh bool `json:"fresh,omitempty"`
 	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody knows, an earlier
 	// version has begun the run.
 	Shared []Shared `json:"shared,omitzero"`
