@@ -31,6 +31,9 @@ func (t *Tree) open(ctx context.Context, base string) error {
 	if err := t.clearLocks(); err != nil {
 		return err
 	}
+	if err := t.endMove(ctx); err != nil {
+		return err
+	}
 	head, err := t.user.where(ctx)
 	if err != nil {
 		return err

@@ -16,7 +16,14 @@ func (t *Tree) Return(ctx context.Context) error {
 		return err
 	}
 	defer t.noteIndex()
-	if _, err := t.git.out(ctx, "read-tree", "-m", "-u", t.head, t.came.commit); err != nil {
+	if err := t.moving(t.head, t.came.commit); err != nil {
+		return err
+	}
+	_, err := t.git.out(ctx, "read-tree", "-m", "-u", t.head, t.came.commit)
+	if exit(err) > 0 { // it has touched nothing
+		t.hasMoved()
+	}
+	if err != nil {
 		return fmt.Errorf("going back to %s: %w", short(t.came.ref), err)
 	}
 	t.indexed = ""
@@ -26,7 +33,11 @@ func (t *Tree) Return(ctx context.Context) error {
 	if err := t.layBack(ctx); err != nil {
 		return err
 	}
-	return t.giveIndex(ctx)
+	if err := t.giveIndex(ctx); err != nil {
+		return err
+	}
+	t.hasMoved()
+	return nil
 }
 
 // leave puts the clone's HEAD where it stood when the clone was opened.

@@ -89,7 +89,14 @@ func (t *Tree) checkOutHere(ctx context.Context) error {
 			return fmt.Errorf("the clone is not on the run's branch %s: %w", t.branch, err)
 		}
 	}
-	if _, err := t.user.door.out(ctx, "checkout", "-q", "--no-track", "-B", t.branch, t.head, "--"); err != nil {
+	if err := t.moving(now.commit, t.head); err != nil {
+		return err
+	}
+	_, err = t.user.door.out(ctx, "checkout", "-q", "--no-track", "-B", t.branch, t.head, "--")
+	if err == nil || exit(err) > 0 { // then it has done all or nothing
+		t.hasMoved()
+	}
+	if err != nil {
 		if lying, _ := t.uncommitted(ctx, t.o.Own); len(t.o.Own) > 0 && len(lying) > 0 && exit(err) > 0 { // what git says is told below
 			return fmt.Errorf("%s is not committed here, and the branch %s has it otherwise: check that branch out to go on from it, or move the files away (%w)",
 				lying[0], t.branch, err)
