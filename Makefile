@@ -14,7 +14,7 @@ build: ## bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
 test: # make lint vets; tests wait for processes more than they compute
-	go test -vet=off -parallel 4 ./...
+	go test -vet=off -parallel 4 -timeout 20m ./...
 
 every: ## every call of the bot with every fault, a kill on both sides of every write, and 500 at random moments: what make test does a part of
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed' ./internal/app
