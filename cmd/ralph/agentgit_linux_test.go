@@ -20,7 +20,7 @@ import (
 var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 
 // TestWhateverAnAgentDoesWithGit, its work is in the run's commit or somebody is told where it lies: on a laptop and as a bot, in each
-// sandbox. The sample has every other of the things that agents do, once; doors and sandboxes take turns.
+// sandbox. The sample has every third of the things that agents do, once; doors and sandboxes take turns.
 func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 	doors := []string{"laptop", "bot"}
 	sandboxes := []string{"off", "bwrap", "landlock"}
@@ -28,7 +28,7 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 		c := agentgit.Cases[name]
 		for j, door := range doors {
 			for k, sandbox := range sandboxes {
-				if c.User && door == "bot" || !every && (i%2 == 0 || i%3 != k || !c.User && i/3%2 != j) {
+				if c.User && door == "bot" || !every && (i%3 != 0 || i/3%3 != k || !c.User && i/9%2 != j) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", name, door, sandbox), func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestRepositoryGone(t *testing.T) {
 		"a file that leads away": work + `rm -rf .git; echo gitdir: /nowhere >.git`,
 	} {
 		for i, sandbox := range []string{"off", "bwrap", "landlock"} {
-			if !every && (len(name)+i)%3 != 0 {
+			if !every && len(name)%3 != i {
 				continue
 			}
 			t.Run(name+"/bot/"+sandbox, func(t *testing.T) {
@@ -259,7 +259,7 @@ func TestChecksJudgeTheCommitOfABot(t *testing.T) {
 	turns := map[string]int{"ignored": 2, "makefile": 2, "path": 2, "home": 2, "replace": 2, "leftover": 3, "skip": 1, "assume": 1, "exclude": 1, "date": 1}
 	for i, name := range slices.Sorted(maps.Keys(agents)) {
 		for k, sandbox := range []string{"off", "bwrap", "landlock"} {
-			if !every && i%3 != k {
+			if !every && (i%2 != 0 || i/2%3 != k) {
 				continue
 			}
 			t.Run(name+"/"+sandbox, func(t *testing.T) {

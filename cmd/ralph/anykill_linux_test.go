@@ -27,7 +27,7 @@ import (
 const (
 	killSeed   = "RALPH_TEST_KILL_SEED"
 	killRounds = "RALPH_TEST_KILL_ROUNDS"
-	someKills  = 8
+	someKills  = 5
 	everyKill  = 500
 )
 
