@@ -76,20 +76,17 @@ func TestRealAgentsThatMeetTrouble(t *testing.T) {
 func TestRealAgentsAtAUsageLimit(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
 		o := agent.Options{}
-		switch r.name {
-		case "claude": // only subscribers are told when it ends
-			o.Keys = map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": testKey}
-		case "opencode":
-			o.Idle = 30 * time.Second
-		}
-		b := ready(t, r, o, model.Scenario("limit-reset")...)
-		turn := b.take(t.Context(), t, "Say something.")
 		if r.name == "opencode" { // it waits for the reset itself, and does not tell when it comes
-			if turn.Class != loop.UsageLimit || !turn.SatOut {
+			if _, turn := takeSilent(t, r, o, model.Scenario("limit-reset")...); turn.Class != loop.UsageLimit || !turn.SatOut {
 				t.Errorf("turn = %+v", turn)
 			}
 			return
 		}
+		if r.name == "claude" { // only subscribers are told when it ends
+			o.Keys = map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": testKey}
+		}
+		b := ready(t, r, o, model.Scenario("limit-reset")...)
+		turn := b.take(t.Context(), t, "Say something.")
 		if off := turn.ResetAt.Sub(b.model.ResetAt).Abs(); turn.Class != loop.UsageLimit || off > time.Minute {
 			t.Errorf("turn = %+v, want a reset at %s", turn, b.model.ResetAt)
 		}
@@ -117,9 +114,7 @@ func TestRealAgentsTakeALongPrompt(t *testing.T) {
 
 func TestRealAgentsWhoseModelFallsSilent(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{Idle: 30 * time.Second, Grace: 2 * time.Second}, model.Scenario("hang")...)
-		turn := b.take(t.Context(), t, "Say something.")
-		if turn.Class != loop.Idle || len(b.model.Requests()) == 0 {
+		if _, turn := takeSilent(t, r, agent.Options{Grace: 2 * time.Second}, model.Scenario("hang")...); turn.Class != loop.Idle {
 			t.Errorf("turn = %+v", turn)
 		}
 	})

@@ -49,7 +49,7 @@ var reals = []real{
 	{"opencode", "OPENAI_API_KEY", stream.NewOpencode, func(o *agent.Options, url string, write func(string, string)) {
 		write("test.json", fmt.Sprintf(`{"provider":{"test":{"npm":"@ai-sdk/openai-compatible","name":"test","models":{"m":{}},
 			"options":{"baseURL":"%s/v1","apiKey":"{env:OPENAI_API_KEY}"}}}}`, url))
-		o.Extra, o.Model = append(o.Extra, "OPENCODE_CONFIG="+filepath.Join(o.Home, "test.json")), "test/m"
+		o.Extra, o.Model = append(o.Extra, "OPENCODE_CONFIG="+filepath.Join(o.Home, "test.json"), "OPENCODE_DISABLE_MODELS_FETCH=1"), "test/m"
 	}},
 }
 
@@ -143,6 +143,23 @@ func ready(t *testing.T, r real, o agent.Options, script ...model.Turn) bench {
 		}
 	})
 	return b
+}
+
+// takeSilent runs a turn whose model falls silent, so that the idle limit ends it. A limit that is
+// short enough for a test may end it before a busy machine has even begun to ask the model: that is tried
+// again with a longer one.
+func takeSilent(t *testing.T, r real, o agent.Options, script ...model.Turn) (bench, loop.Turn) {
+	t.Helper()
+	for _, o.Idle = range []time.Duration{30 * time.Second, 90 * time.Second, 3 * time.Minute} {
+		b := ready(t, r, o, script...)
+		turn := b.take(t.Context(), t, "Say something.")
+		if len(b.model.Requests()) > 0 {
+			return b, turn
+		}
+		t.Logf("it asked nothing for %s: %s", o.Idle, turn.Reason)
+	}
+	t.Fatal("the model was never asked")
+	panic("unreachable")
 }
 
 // scratch is a fresh directory outside of the system's temporary one, under which codex makes no sandbox.
