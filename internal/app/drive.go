@@ -140,23 +140,31 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 	}
 	s, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
-		result.Outcome, result.Reason = loop.Failed, err.Error()
-		if w.savePatch(ctx, result.State) {
-			result.Reason += fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload", result.State.Start.Run)
+		end = loop.End{Outcome: loop.Failed, Reason: err.Error() + w.keep(ctx, result.State), FailureBranch: end.FailureBranch}
+		result.Outcome, result.Reason = end.Outcome, end.Reason
+		var alone error
+		if s, alone = l.endUnpushed(ctx, &end); alone != nil {
+			w.log("the run record on the remote does not hold how the run ended: %v", alone)
 		}
-		end = loop.End{Outcome: loop.Failed, Reason: result.Reason, FailureBranch: end.FailureBranch}
-		s, _ = l.store(loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
 	}
 	result.State = s
 	return result, err
 }
 
+// keep keeps the work of a run that cannot be pushed, and says where.
+func (w *workshop) keep(ctx context.Context, s loop.State) string {
+	if !w.savePatch(ctx, s) {
+		return ""
+	}
+	return fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload", s.Start.Run)
+}
+
 // savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand (B-18).
 func (w *workshop) savePatch(ctx context.Context, s loop.State) bool {
-	if w.reports == "" || s.Tip == "" {
+	if w.reports == "" || w.tree == nil || w.tree.Head() == s.Start.Base {
 		return false
 	}
-	patch, err := w.tree.Diff(ctx, s.Start.Base, s.Tip, maxPatch)
+	patch, err := w.tree.Diff(ctx, s.Start.Base, w.tree.Head(), maxPatch)
 	if err == nil {
 		err = os.MkdirAll(w.reports, 0o755)
 	}

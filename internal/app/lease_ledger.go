@@ -66,7 +66,7 @@ func (l *ledger) finish(ctx context.Context) error {
 			err = l.save(ctx)
 		}
 		if err == nil {
-			err = l.send(ctx, true, func() error { return l.tree.PushRecord(ctx) })
+			err = l.pushRecord(ctx, true, l.State().Records)
 		}
 		if err == nil || l.lost() != nil {
 			return err

@@ -29,7 +29,7 @@ type ledger struct {
 	watch func(ctx context.Context, r loop.Record, s loop.State) *loop.Post
 	// redact takes secrets out of everything that is recorded.
 	redact func(string) string
-	saved  int // how many records the run record holds
+	saved  int // how many records the run record on the remote holds
 	// stored hears of a record the moment it is stored; tests kill the process there.
 	stored func(loop.Record)
 }
@@ -47,7 +47,8 @@ func atWork(s loop.State) loop.State {
 func (l *ledger) lost() error { return l.pulse.lost() }
 
 // Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in the journal here:
-// whoever reads the record can rely on it. When somebody else has the run, it is in the journal here alone, and nobody hears of it.
+// whoever reads the record can rely on it. A commit that the remote did not take is recorded as that, and counts for nothing. When
+// somebody else has the run, it is in the journal here alone, and nobody hears of it.
 func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	r = redacted(r, l.redact)
 	var failed error
@@ -55,6 +56,9 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 		r, failed = l.push(ctx, r)
 		if failed != nil && r.Type == loop.Ended {
 			return l.State(), failed
+		}
+		if failed != nil {
+			r = unpushed(r, failed)
 		}
 	}
 	if _, err := l.store(r); err != nil || failed != nil {
@@ -68,10 +72,40 @@ func (l *ledger) Append(ctx context.Context, r loop.Record) (loop.State, error) 
 	if l.watch == nil || l.lost() != nil {
 		return l.State(), l.lost()
 	}
-	if post := l.watch(ctx, r, l.State()); post != nil {
-		return l.store(loop.Record{Type: loop.Posted, At: l.clock(), Post: post})
+	post := l.watch(ctx, r, l.State())
+	if post == nil {
+		return l.State(), nil
 	}
-	return l.State(), nil
+	return l.posted(ctx, post)
+}
+
+// posted records what was published. A pull request is in the record on the remote from the moment that there is one: whoever stops,
+// closes or asks there is known to mean this run. Should that push fail, the next one brings it.
+func (l *ledger) posted(ctx context.Context, post *loop.Post) (loop.State, error) {
+	s, err := l.store(loop.Record{Type: loop.Posted, At: l.clock(), Post: post})
+	if err == nil && post.Pull != 0 {
+		_ = l.share(ctx)
+		err = l.lost()
+	}
+	return s, err
+}
+
+// unpushed is the record of a commit that the remote did not take.
+func unpushed(r loop.Record, why error) loop.Record {
+	commit := *r.Commit
+	commit.Refused = why.Error()
+	r.Commit = &commit
+	return r
+}
+
+// endUnpushed records an outcome of a run whose commits, or whose outcome, the remote did not take: the record goes alone, so that no
+// sweep takes the run up again. The error is what is said when the remote does not take that either.
+func (l *ledger) endUnpushed(ctx context.Context, end *loop.End) (loop.State, error) {
+	s, err := l.store(redacted(loop.Record{Type: loop.Ended, At: l.clock(), End: end}, l.redact))
+	if err != nil || !l.remote || l.lost() != nil {
+		return s, err
+	}
+	return s, l.share(ctx)
 }
 
 func (l *ledger) store(r loop.Record) (loop.State, error) {
@@ -122,6 +156,7 @@ func (l *ledger) push(ctx context.Context, r loop.Record) (loop.Record, error) {
 			return r, fmt.Errorf("pushing %s: %w", l.tree.Branch(), err)
 		}
 		if moved == nil {
+			l.saved = l.State().Records + 1
 			return r, nil
 		}
 		if r.Commit == nil {
@@ -160,7 +195,6 @@ func (l *ledger) save(ctx context.Context, next ...loop.Record) error {
 	if _, err := l.tree.SaveRecord(ctx, map[string][]byte{journal.File: text}, message); err != nil {
 		return fmt.Errorf("saving the run record: %w", err)
 	}
-	l.saved = s.Records
 	return nil
 }
 
@@ -175,7 +209,16 @@ func (l *ledger) share(ctx context.Context) error {
 	if err := l.save(ctx); err != nil {
 		return err
 	}
-	return l.send(ctx, false, func() error { return l.tree.PushRecord(ctx) })
+	return l.pushRecord(ctx, false, l.State().Records)
+}
+
+// pushRecord pushes the run record that was saved with this many records.
+func (l *ledger) pushRecord(ctx context.Context, last bool, records int) error {
+	err := l.send(ctx, last, func() error { return l.tree.PushRecord(ctx) })
+	if err == nil {
+		l.saved = records
+	}
+	return err
 }
 
 // hold records the beginning. It reaches the remote first, in one compare-and-swap: should somebody have the run in spite of its lease,
@@ -189,7 +232,7 @@ func (l *ledger) hold(ctx context.Context, r loop.Record) error {
 		if err := l.save(ctx, r); err != nil {
 			return err
 		}
-		if err := l.send(ctx, false, func() error { return l.tree.PushRecord(ctx) }); err != nil {
+		if err := l.pushRecord(ctx, false, l.State().Records+1); err != nil {
 			return err
 		}
 	}

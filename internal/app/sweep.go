@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"sort"
+	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -203,8 +205,23 @@ func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (even
 		a.log("%s is passed over: issue #%d is closed", s.Start.Task, issue.Number)
 		return event.Request{}, event.Facts{}, false
 	}
+	if a.endShown(ctx, issue, s) {
+		a.log("%s is passed over: its run %s has failed and could not record that; %s retry goes on with it", s.Start.Task, s.Start.Run, a.rules.TriggerPhrase)
+		return event.Request{}, event.Facts{}, false
+	}
 	ev.Issue, ev.At = issue, s.StartedAt
 	return a.gathered(ctx, event.Request{Command: event.Command{Verb: event.Run}, Event: ev})
+}
+
+// endShown reports whether the issue's label says that a run has failed whose record knows no end: the remote took neither its commits nor
+// its record. To go on with it would be paid for every hour. A label from before the run was last asked for says nothing of it.
+func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State) bool {
+	failed := a.rules.StatusLabel(labelFailed)
+	if s.End != nil || !slices.ContainsFunc(issue.Labels, func(l string) bool { return strings.EqualFold(l, failed) }) {
+		return false
+	}
+	_, at, err := a.hub.Labeller(ctx, issue.Number, failed)
+	return err != nil || !takenUp(s, at.Add(time.Second)) // GitHub tells times in whole seconds, rounded down
 }
 
 // queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was labelled is passed

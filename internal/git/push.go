@@ -26,6 +26,9 @@ func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 	}
 	err = t.pushBoth(ctx)
 	var stale *staleError
+	if err != nil && !errors.As(err, &stale) && t.arrived(ctx) {
+		return nil, nil
+	}
 	if !errors.As(err, &stale) {
 		return nil, err
 	}
@@ -54,6 +57,19 @@ func (t *Tree) PushRecord(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// arrived asks the remote whether it has all of a push that seemed to fail; false also when it does not answer.
+func (t *Tree) arrived(ctx context.Context) bool {
+	if t.o.DryRun || t.o.Task == "" {
+		return false
+	}
+	refs, err := t.git.listRemote(ctx, t.o.Remote, t.recordRef(), t.ref())
+	if err != nil || refs.at[t.recordRef()] != t.record || t.ahead() && refs.at[t.ref()] != t.head {
+		return false
+	}
+	t.pushedBoth()
+	return true
 }
 
 // settled reports whether the remote has everything. A branch without commits is not pushed.
@@ -92,11 +108,16 @@ func (t *Tree) pushBoth(ctx context.Context) error {
 	if err := t.lost(ctx, t.pushRefs(ctx, args...)); err != nil {
 		return err
 	}
+	t.pushedBoth()
+	return nil
+}
+
+// pushedBoth notes that the remote has the branch and its record as they are here.
+func (t *Tree) pushedBoth() {
 	if t.ahead() {
 		t.pushed.branch = t.head
 	}
 	t.pushed.record, t.leaving, t.keeping = t.record, Lease{}, nil
-	return nil
 }
 
 // lease lets a ref of the remote be moved only from what we know it to be. It is named in full, since a lease on "what was fetched"
@@ -149,6 +170,9 @@ func (t *Tree) rejected(e *commandError) error {
 		}
 	}
 	if line := refusal(e); line != "" {
+		if said := remoteWords(e.Stderr); said != "" {
+			line += ": " + said
+		}
 		return fmt.Errorf("%s refused the push: %s", t.o.Remote.shown(), line)
 	}
 	return t.o.Remote.explain("pushing to", e)
@@ -164,6 +188,21 @@ func refusal(e *commandError) string {
 	}
 	return ""
 }
+
+// remoteWords is what the remote itself says of a push, on one line: "GH006: Protected branch update failed for refs/heads/main."
+func remoteWords(stderr string) string {
+	var words []string
+	for line := range strings.Lines(stderr) {
+		said, ok := strings.CutPrefix(line, "remote:")
+		if said = strings.TrimPrefix(strings.TrimSpace(said), "error: "); ok && said != "" && len(words) < mostRemoteWords {
+			words = append(words, said)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// mostRemoteWords is how many lines of a remote's words are shown; what a rule says first matters.
+const mostRemoteWords = 4
 
 // lost makes of a push that came too late a *TakenError when it was the record that had moved.
 func (t *Tree) lost(ctx context.Context, err error) error {

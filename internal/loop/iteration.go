@@ -41,6 +41,8 @@ type Commit struct {
 	Plan *Advance `json:"plan,omitempty"`
 	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
 	Note string `json:"note,omitempty"`
+	// Refused is why the remote did not take the commit, which then is nowhere but where it was made; empty: it did, or there is no remote.
+	Refused string `json:"refused,omitempty"`
 }
 
 // Advance is what one iteration made of its plan, as the harness accepted it.

@@ -75,6 +75,9 @@ func (s State) With(r Record) State {
 	if r.Lease != nil {
 		s.Lease = *r.Lease
 	}
+	if r.Commit != nil && r.Commit.Refused != "" { // it is nowhere but where it was made: nothing can go on from it
+		return s
+	}
 	switch r.Type {
 	case Started:
 		s.start(*r.Start, r.At)
