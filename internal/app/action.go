@@ -132,6 +132,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted wish)
 	}
 	late, cancel := afterCancel(ctx)
 	defer cancel()
+	result = a.deliver(late, work, result)
 	result, err = conclude(late, work.shop, work.ledger, work.view, result) // push first
 	if lost := work.ledger.lost(); lost != nil {                            // somebody else tells of it now
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.ledger.State()}, lost

@@ -126,7 +126,7 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 
 // conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost (B-21).
 func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
-	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until}
+	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until, ForPull: result.ForPull}
 	if result.Outcome.Limited() && w.tree != nil {
 		ended := result.State
 		ended.End = &end

@@ -37,7 +37,7 @@ func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 		p.try("updating the pull request", p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v)))
 		return p.ready(ctx, s)
 	}
-	if s.Tip == "" || s.NoDiff() {
+	if s.Tip == "" || s.NoDiff() || s.End.ForPull { // that has just been tried
 		return nil
 	}
 	made := p.open(ctx, s, !done)

@@ -12,15 +12,21 @@ import (
 
 // open opens the pull request (B-19).
 func (p *publisher) open(ctx context.Context, s loop.State, draft bool) *loop.Post {
+	post, err := p.tryOpen(ctx, s, draft)
+	p.try("opening the pull request", err)
+	return post
+}
+
+// tryOpen opens the pull request, or says why GitHub does not. In a dry run there is neither.
+func (p *publisher) tryOpen(ctx context.Context, s loop.State, draft bool) (*loop.Post, error) {
 	v := p.view(s)
 	made, err := p.hub.OpenPull(ctx, github.PullRequest{
 		Title: report.PullTitle(v), Body: report.PullBody(v), Head: s.Start.Branch, Base: p.onto, Draft: draft,
 	})
-	p.try("opening the pull request", err)
 	if made == nil || made.Number == 0 {
-		return nil
+		return nil, err
 	}
-	return &loop.Post{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}
+	return &loop.Post{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}, nil
 }
 
 // refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier process of this run

@@ -24,6 +24,8 @@ type pending struct {
 	why     string
 	// untold is a run that has ended and was cut off while it told of that; nil: none.
 	untold *loop.State
+	// undelivered is a run that waits for its pull request; nil: none.
+	undelivered *loop.State
 }
 
 // sweep takes up what nobody works on (B-05), at most max_tasks. The result is that of the last run, or of the first that did not end
@@ -60,6 +62,8 @@ func (a *Action) workPending(ctx context.Context, p pending) (loop.Result, error
 	switch {
 	case p.untold != nil:
 		return a.mend(ctx, p.request, *p.untold)
+	case p.undelivered != nil:
+		return a.deliverLate(ctx, p.request, *p.undelivered)
 	case p.plan != nil:
 		return a.workOn(ctx, p.request, *p.plan)
 	case p.request.Verb == event.Plan:
@@ -69,7 +73,7 @@ func (a *Action) workPending(ctx context.Context, p pending) (loop.Result, error
 }
 
 // pending yields what nobody works on: runs that were cut off while they told how they ended, runs whose process died, then issues whose label no run has picked up, then the plans of the
-// settings, each oldest first. What is passed over is logged with its reason. With the input issue or plan, only that one counts: a job of
+// settings, then runs that wait for their pull request, each oldest first. What is passed over is logged with its reason. With the input issue or plan, only that one counts: a job of
 // the matrix that List made.
 func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
@@ -84,6 +88,7 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 		}
 		for _, list := range []iter.Seq2[pending, error]{
 			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, runs, held), a.plans(ctx, ev, facts, runs, held),
+			a.undelivered(ctx, ev, runs, held),
 		} {
 			for p, err := range list {
 				if !yield(p, err) || err != nil {

@@ -21,23 +21,33 @@ func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) 
 			if s.End == nil || s.Post.Finished || now.Before(s.Lease) || now.Sub(s.At) > untoldFor || reflect.ValueOf(s.Post).IsZero() || ctx.Err() != nil {
 				continue
 			}
-			p := pending{request: planRequest(ev, ""), untold: &s, why: "its run " + s.Start.Run + " has ended, and that was not told everywhere"}
-			switch {
-			case s.Start.Issue != 0 && a.wants(s.Start.Issue):
-				issue, err := a.hub.Issue(ctx, s.Start.Issue)
-				if err != nil {
-					a.log("%s is passed over: %v", s.Start.Task, err)
-					continue
-				}
-				p.request.Event.Issue = issue
-			case s.Start.Issue != 0 || s.Start.Plan == nil || !a.wantsPlan(s.Start.Plan.File):
+			p, ok := a.toTell(ctx, ev, s)
+			if !ok {
 				continue
-			default:
-				p.request.PlanFile = s.Start.Plan.File
 			}
+			p.untold, p.why = &s, "its run "+s.Start.Run+" has ended, and that was not told everywhere"
 			if !yield(p, nil) {
 				return
 			}
 		}
 	}
+}
+
+// toTell is the request to tell of a run that has ended, if this sweep is for it.
+func (a *Action) toTell(ctx context.Context, ev event.Event, s loop.State) (pending, bool) {
+	p := pending{request: planRequest(ev, "")}
+	switch {
+	case s.Start.Issue != 0 && a.wants(s.Start.Issue):
+		issue, err := a.hub.Issue(ctx, s.Start.Issue)
+		if err != nil {
+			a.log("%s is passed over: %v", s.Start.Task, err)
+			return p, false
+		}
+		p.request.Event.Issue = issue
+	case s.Start.Issue != 0 || s.Start.Plan == nil || !a.wantsPlan(s.Start.Plan.File):
+		return p, false
+	default:
+		p.request.PlanFile = s.Start.Plan.File
+	}
+	return p, true
 }

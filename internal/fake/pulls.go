@@ -2,6 +2,7 @@ package fake
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -64,6 +65,9 @@ func (g *GitHub) createPull(r *request) answer {
 	}
 	if bad := r.decode(&in); bad != nil {
 		return *bad
+	}
+	if r.repo.settings.noPulls && r.token.kind == Actions {
+		return failure(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
 	}
 	head := strings.TrimPrefix(in.Head, r.repo.owner+":")
 	switch {

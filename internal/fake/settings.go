@@ -36,13 +36,16 @@ type repoSettings struct {
 	secrets, orgSecrets []string
 	protections         map[string]Protection // by branch
 	rules               map[string][]Rule     // by branch
+	// noPulls refuses pull requests of workflows. Of a repository whose settings nobody has set it is not so.
+	noPulls bool
 }
 
 // SetActions sets a repository's settings of GitHub Actions.
 func (g *GitHub) SetActions(owner, name string, s ActionsSettings) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.mustRepo(owner, name).settings.actions = s
+	settings := &g.mustRepo(owner, name).settings
+	settings.actions, settings.noPulls = s, !s.CanApprovePullRequest
 }
 
 // SetSecrets sets the names of a repository's secrets.

@@ -30,7 +30,7 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 		if err == nil {
 			return pull(made), nil
 		}
-		refused := resp != nil && resp.StatusCode == http.StatusUnprocessableEntity
+		refused := resp != nil && (resp.StatusCode == http.StatusUnprocessableEntity || forbidsPulls(err)) // then somebody may have opened it by hand
 		if refused && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
 			p.Draft = false // private repositories on some plans have no drafts
 			continue
@@ -51,10 +51,16 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 }
 
 func (c *Client) explainPull(p PullRequest, err error) error {
-	if strings.Contains(err.Error(), "not permitted to create or approve pull requests") {
-		return fmt.Errorf("opening the pull request of %s: GitHub Actions may not open pull requests here; allow it under Settings → Actions → General → Workflow permissions, or open it by hand from the branch: %w", p.Head, err)
+	if forbidsPulls(err) {
+		return fmt.Errorf("GitHub does not let workflows open pull requests here: switch on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General → Workflow permissions, or open the pull request of %s by hand", p.Head)
 	}
 	return explain("opening the pull request of "+p.Head, err)
+}
+
+// forbidsPulls reports whether a setting of the repository or its organization keeps workflows from opening pull requests, which is how
+// new repositories begin.
+func forbidsPulls(err error) bool {
+	return strings.Contains(err.Error(), "not permitted to create or approve pull requests")
 }
 
 // EditPull replaces a pull request's title and body.

@@ -77,6 +77,7 @@ type Result struct {
 	Reason  string
 	Until   time.Time // of Waiting: when it may go on by itself
 	State   State
+	ForPull bool // of Waiting: all is done but for the pull request, which GitHub does not open
 }
 
 // Run drives a run from where its journal stands to an outcome. Every step is one record, so a process that dies anywhere goes on
@@ -107,7 +108,7 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 		case Correct:
 			err = correct(hard, s, step, p)
 		case Stop:
-			return Result{step.Outcome, step.Reason, step.Until, s}, nil
+			return Result{Outcome: step.Outcome, Reason: step.Reason, Until: step.Until, State: s}, nil
 		}
 		if err != nil && ctx.Err() == nil {
 			return Result{Outcome: Failed, Reason: err.Error(), State: p.Journal.State()}, err

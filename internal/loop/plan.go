@@ -86,6 +86,9 @@ func (s State) finished(it Iteration) bool {
 	return it.Done() && (s.Plan == nil || s.Plan.Complete(s.Rules()))
 }
 
+// DoneReason says why a run is done whose newest iteration passed.
+func (s State) DoneReason() string { return s.doneReason(s.Last().N) }
+
 // doneReason says why a run is done, and what of a plan nobody has approved (C14).
 func (s State) doneReason(n int) string {
 	if s.Plan == nil {

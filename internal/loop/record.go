@@ -189,6 +189,8 @@ type End struct {
 	Reason        string    `json:"reason"`
 	FailureBranch string    `json:"failure_branch,omitempty"`
 	Until         time.Time `json:"until,omitzero"` // of Waiting: when the run may go on by itself; zero: when somebody answers
+	// ForPull says that all is done and pushed, and that the run waits until its pull request can be opened.
+	ForPull bool `json:"for_pull,omitempty"`
 }
 
 // NewerError says that a record is of a type that this version does not know.

@@ -61,6 +61,8 @@ func (v View) afterDone() string {
 func (v View) whileWaiting() string {
 	s := v.State
 	switch {
+	case s.End.ForPull:
+		return "let ralph open pull requests, or open this one yourself. Then " + v.command("continue") + ", or the next sweep, goes on; the agent is not run again."
 	case v.waitsForOthers():
 		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
 	case !s.End.Until.IsZero():

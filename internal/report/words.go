@@ -56,6 +56,8 @@ func (v View) headline() string {
 	case loop.Waiting:
 		words = "Waiting: the agent asks a human"
 		switch until := s.End.Until.UTC().Format("2006-01-02 15:04 UTC"); {
+		case s.End.ForPull:
+			words = "Waiting: the work is done and pushed, but GitHub does not open a pull request"
 		case v.waitsForOthers():
 			words = "Waiting for other workflows"
 		case !s.End.Until.IsZero():
