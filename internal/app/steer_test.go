@@ -14,8 +14,13 @@ import (
 // stopped runs the job of a label beside, and has somebody stop it once its agent is at work.
 func (w *world) stopped(stop func()) (loop.Result, error) {
 	w.t.Helper()
-	begun := w.shared("begun")
-	w.inputs["agent"] = w.script("agent", "echo half > half.txt; echo x >> "+begun+"; sleep 60")
+	return w.stoppedIn(stop, "echo half > half.txt; echo x >> "+w.shared("begun")+"; sleep 60")
+}
+
+// stoppedIn is stopped with an agent that writes the file begun when it may be stopped.
+func (w *world) stoppedIn(stop func(), agent string) (loop.Result, error) {
+	w.t.Helper()
+	w.inputs["agent"] = w.script("agent", agent)
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
 	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
 	if err != nil {
@@ -86,6 +91,50 @@ func TestStop(t *testing.T) {
 			}
 			if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(strings.ToLower(body), tt.want) || !strings.Contains(body, "/ralph continue") {
 				t.Errorf("the comment:\n%s", body)
+			}
+		})
+	}
+}
+
+// TestStopOnThePullRequest: from the moment that there is a draft, what people do there is about the run that works on it.
+func TestStopOnThePullRequest(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, want string
+		stop       func(w *world, pull int) (loop.Result, error)
+	}{
+		{"a command", "asked to stop by alice", func(w *world, pull int) (loop.Result, error) {
+			id := w.gh.AddComment(owner, name, pull, fake.Comment{Author: "alice", Body: "/ralph stop"})
+			return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
+		}},
+		{"it is closed", "pull request closed by alice", func(w *world, pull int) (loop.Result, error) {
+			w.gh.ClosePull(owner, name, pull)
+			return w.action(context.Background(), "pull_request_target", w.gh.PullClosedPayload(owner, name, pull, "alice"))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			result, err := w.stoppedIn(func() {
+				pull := w.gh.Pulls(owner, name)[0].Number
+				asked := w.beside()
+				id := w.gh.AddComment(owner, name, pull, fake.Comment{Author: "alice", Body: "/ralph status"})
+				if r, err := asked.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id)); err != nil || r.Outcome != "" {
+					t.Errorf("the status: %q, %v", r.Outcome, err)
+				}
+				bodies := w.bodies(pull)
+				if last := bodies[len(bodies)-1]; !strings.Contains(last, "iteration 1") {
+					t.Errorf("the status on the pull request:\n%s", last)
+				}
+				if r, err := tt.stop(w.beside(), pull); err != nil || r.Outcome != "" {
+					t.Errorf("stopping: %q, %v", r.Outcome, err)
+				}
+			}, "if [ -e half.txt ]; then echo x >> "+w.shared("begun")+"; sleep 60; fi; echo half > half.txt")
+			if err != nil || result.Outcome != loop.Interrupted || result.Reason != tt.want {
+				t.Fatalf("outcome %q (%s), %v", result.Outcome, result.Reason, err)
+			}
+			if pull := w.gh.Pulls(owner, name)[0]; !pull.Draft {
+				t.Error("the pull request is ready for review")
 			}
 		})
 	}
