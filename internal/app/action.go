@@ -60,6 +60,10 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 		a.log("nothing to do: %s", why)
 		return loop.Result{}, nil
 	}
+	if why, withdrawn := facts.Withdrawn(ev); withdrawn && a.Env.RunAttempt <= 1 { // whoever runs a job again asks for it once more
+		a.log("nothing to do: %s", why)
+		return loop.Result{}, nil
+	}
 	if refusal := event.Authorise(ev, facts, a.rules); refusal != nil {
 		return a.refuse(ctx, ev, refusal) // visible, never a comment war
 	}

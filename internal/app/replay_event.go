@@ -101,6 +101,9 @@ func (x *explainer) walk(ctx context.Context, ev event.Event) error {
 		x.becomes(becomesNothing, why)
 		return nil
 	}
+	if why, withdrawn := x.facts.Withdrawn(ev); withdrawn {
+		x.unknown("what a job would make of it that begins now, and would do nothing: %s", why)
+	}
 	if refusal := event.Authorise(ev, x.facts, x.rules); refusal != nil {
 		x.refused(ev, refusal)
 		return nil

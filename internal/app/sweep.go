@@ -262,6 +262,9 @@ func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, 
 	if !ok {
 		return request, known, false
 	}
+	if why, withdrawn := known.Withdrawn(request.Event); withdrawn {
+		return none("%s", why)
+	}
 	if refusal := event.Authorise(request.Event, known, a.rules); refusal != nil {
 		return none("%s", refusal.Reason)
 	}

@@ -21,6 +21,7 @@ func (p Permission) writes() bool {
 type Facts struct {
 	Self        string                // the login ralph writes as
 	Labeller    string                // Labeled: who put the label on, from the issue's event log
+	LabelOff    bool                  // Labeled: the label is not on the issue any more
 	Permissions map[string]Permission // by login, lower case
 	Comments    []Comment             // the issue's comments, oldest first
 	// Dropped counts comments whose author could not be looked up within the call budget; they do not reach the agent.
@@ -37,6 +38,15 @@ type Pull struct {
 
 // CanWrite reports whether login has write access by the facts; false when it was not looked up.
 func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
+
+// Withdrawn reports whether what a label asked for came to nothing before the job began: somebody has taken the label off, or another job
+// has when it took the request up.
+func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
+	if !f.LabelOff {
+		return "", false
+	}
+	return "the label " + quote(ev.Label) + " is off again: the request was withdrawn, or another job has taken it up", true
+}
 
 // Reads reports whether the agent reads what login wrote (B-13). ralph's own comments are never read, not even where a person's account is
 // what it writes as: an agent must not be told what another one said as if a maintainer had said it.

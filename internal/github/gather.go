@@ -47,6 +47,9 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 			return ev, facts, err
 		}
 	}
+	if err = c.reread(ctx, &ev, &facts); err != nil {
+		return ev, facts, err
+	}
 	if ev.Kind == event.Labeled {
 		// Unreadable leaves the labeller empty, on which Authorise refuses.
 		facts.Labeller, _, _ = c.Labeller(ctx, ev.Issue.Number, ev.Label)
@@ -58,6 +61,27 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 		err = c.comments(ctx, ev, &facts)
 	}
 	return ev, facts, err
+}
+
+// reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may have been queued
+// for long. Its text stays what it was when somebody asked (B-13). Of a comment the payload stands where GitHub does not answer, since it
+// may be one that stops a run.
+func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts) error {
+	if ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented || strings.HasPrefix(ev.Name, "pull_request_review") {
+		return nil
+	}
+	now, err := c.Issue(ctx, ev.Issue.Number)
+	if err != nil && ev.Kind == event.Labeled {
+		return err
+	}
+	if err != nil {
+		return nil //nolint:nilerr // said above
+	}
+	issue := *ev.Issue
+	issue.Labels, issue.Closed = now.Labels, now.Closed
+	ev.Issue = &issue
+	facts.LabelOff = ev.Kind == event.Labeled && !slices.ContainsFunc(now.Labels, func(l string) bool { return strings.EqualFold(l, ev.Label) })
+	return nil
 }
 
 func (c *Client) repository(ctx context.Context) (event.Repo, error) {
