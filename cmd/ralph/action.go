@@ -40,8 +40,7 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	}
 	inputs, err := config.ReadInputs(environ)
 	if err != nil {
-		runner.Error(err.Error())
-		return &endedError{loop.Invalid.ExitCode(), nil}
+		return &endedError{loop.Invalid.ExitCode(), app.WrongInputs(runner, err)}
 	}
 	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	result, err := a.Run(ctx)

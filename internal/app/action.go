@@ -111,6 +111,9 @@ func (a *Action) follow(ctx context.Context, request event.Request, run loop.Sta
 func (a *Action) work(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
 	a.warn("reacting", a.hub.React(ctx, request.Event, "eyes")) // the one call that says: seen
 	wanted, err := a.wanted(ctx, request, facts)
+	if nothing := (*heldError)(nil); errors.As(err, &nothing) {
+		return a.notOpened(ctx, request.Event, err)
+	}
 	if err != nil {
 		return a.reject(ctx, request.Event, err) // says what is wrong, and what is allowed
 	}
@@ -214,7 +217,8 @@ func (a *Action) warn(doing string, err error) {
 
 func (a *Action) inputError(err error) error {
 	a.Runner.Error(a.mask(err.Error()))
-	return &reportedError{err}
+	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}
+	return errors.Join(&reportedError{err}, a.outputs(result, ""))
 }
 
 // reportedError is one that the reader has seen already.

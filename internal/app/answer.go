@@ -32,11 +32,23 @@ func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Re
 	if ev.Issue != nil || ev.On != 0 {
 		a.warn("answering", a.answer(ctx, ev, text))
 	}
-	if ev.Kind == event.Labeled && strings.EqualFold(ev.Label, a.rules.TriggerLabel) { // put on again, it asks again
-		a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, a.rules.TriggerLabel))
-	}
+	a.labelOff(ctx, ev)
 	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}
 	return result, errors.Join(&reportedError{err}, a.outputs(result, ""))
+}
+
+// labelOff takes the label that asked off the issue or the pull request that it is on: put on again, it asks again.
+func (a *Action) labelOff(ctx context.Context, ev event.Event) {
+	if ev.Kind != event.Labeled || !strings.EqualFold(ev.Label, a.rules.TriggerLabel) {
+		return
+	}
+	number := ev.On
+	if number == 0 && ev.Issue != nil {
+		number = ev.Issue.Number
+	}
+	if number != 0 {
+		a.warn("changing labels", a.hub.RemoveLabel(ctx, number, a.rules.TriggerLabel))
+	}
 }
 
 // answer posts one comment.

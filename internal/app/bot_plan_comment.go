@@ -79,7 +79,7 @@ func approvedComment(comments []event.Comment, self, line, phrase string, ev eve
 	found := planOn(comments, self, line)
 	switch {
 	case found == nil:
-		return nil, invalid("there is no plan of ralph's on issue #%d; ask for one with %s plan", ev.Issue.Number, phrase)
+		return nil, &heldError{fmt.Sprintf("there is no plan of ralph's on issue #%d; `%s plan` asks for one", ev.Issue.Number, phrase)}
 	case !found.CreatedAt.Before(ev.At):
 		return nil, &invalidError{errPlanLater}
 	case !found.UpdatedAt.Before(ev.At):

@@ -23,6 +23,7 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, known b
 		return a.decline(ctx, r.Event, d)
 	}
 	a.warn("reacting", a.react(ctx, r.Event, "eyes"))
+	a.labelOff(ctx, r.Event) // of the pull request; that of the issue is the run's
 	asked, err := a.feedback(ctx, r, s, facts)
 	if err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err

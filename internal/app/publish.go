@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -57,6 +58,16 @@ func (a *Action) reportDir(run string) string {
 
 // outputs sets the step's outputs: enums, numbers, names and addresses, never an agent's text (B-23).
 func (a *Action) outputs(result loop.Result, file string) error {
+	return a.Runner.SetOutputs(outputsOf(result, file))
+}
+
+// WrongInputs ends a job whose inputs cannot be read: later steps find its outputs as after every other end.
+func WrongInputs(runner *actions.Runner, err error) error {
+	runner.Error(err.Error())
+	return runner.SetOutputs(outputsOf(loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, ""))
+}
+
+func outputsOf(result loop.Result, file string) map[string]string {
 	s := result.State
 	values := map[string]string{
 		"conclusion": conclusion(result.Outcome), "outcome": string(result.Outcome),
@@ -72,7 +83,7 @@ func (a *Action) outputs(result loop.Result, file string) error {
 	if s.End != nil {
 		values["failure_branch"] = branchOutput(s.End.FailureBranch)
 	}
-	return a.Runner.SetOutputs(values)
+	return values
 }
 
 // branchOutput is a name for later steps; empty when git allows no branch to be called so. A name comes from the run record, and whoever

@@ -67,7 +67,7 @@ func (x *explainer) dropped(ev event.Event) {
 		x.step("comment on #%d why", n)
 	}
 	if ev.Issue != nil && ev.Kind == event.Labeled {
-		x.step("take the label %s off #%d", x.rules.TriggerLabel, ev.Issue.Number)
+		x.step("take the label %s off #%d", x.rules.TriggerLabel, number(ev))
 	}
 }
 

@@ -240,9 +240,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	case errors.As(err, &held):
 		a.Runner.Notice(a.mask(held.reason))
 		a.warn("answering", a.answer(ctx, ev, upperFirst(held.reason)+"."))
-		if ev.Issue != nil && ev.Kind == event.Labeled {
-			a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, a.rules.TriggerLabel))
-		}
+		a.labelOff(ctx, ev)
 		return loop.Result{}, nil
 	case Invalid(err):
 		return a.reject(ctx, ev, err)

@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -49,6 +51,62 @@ func TestWhatIsTrueWhenTheJobBegins(t *testing.T) {
 			}
 			if n := len(w.bodies(w.issue)); event == "issues" && n != said {
 				t.Errorf("%d more comments: %q", n-said, w.bodies(w.issue))
+			}
+		})
+	}
+}
+
+// TestLabelOnAPullRequestComesOff: there too it asks once, whatever comes of it.
+func TestLabelOnAPullRequestComesOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	pull := w.must(loop.Done)(w.label("alice")).State.Post.Pull
+	w.gh.Label(owner, name, pull, "ralph", "alice")
+	if result, err := w.action(context.Background(), "pull_request_target", w.gh.PullLabeledPayload(owner, name, pull, "ralph", "alice")); result.Outcome != "" || err != nil {
+		t.Errorf("with nothing to take up: %s (%s), %v", result.Outcome, result.Reason, err)
+	}
+	if labels := w.gh.Issue(owner, name, pull).Labels; len(labels) != 0 {
+		t.Errorf("labels = %q", labels)
+	}
+}
+
+// TestApproveWithoutAPlan is answered; nothing has failed.
+func TestApproveWithoutAPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	result, err := w.comment("alice", "/Ralph approve")
+	if result.Outcome != "" || err != nil {
+		t.Errorf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
+	}
+	if bodies := w.bodies(w.issue); len(bodies) != 1 || !strings.Contains(bodies[0], "`/ralph plan` asks for one") {
+		t.Errorf("comments: %q", bodies)
+	}
+}
+
+// TestOutputsOfAJobThatCannotBegin: later steps find an outcome whatever is wrong with the inputs.
+func TestOutputsOfAJobThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(*world){
+		"an input that cannot be read": func(w *world) {
+			environ := w.environ("issues", nil)
+			runner := actions.New(func(name string) string { return environ[name] }, &w.out)
+			if err := WrongInputs(runner, errors.New("input x is wrong")); err != nil {
+				t.Error(err)
+			}
+		},
+		"no event": func(w *world) {
+			if result, err := w.action(context.Background(), "", nil); result.Outcome != loop.Invalid || !Reported(err) {
+				t.Errorf("outcome %s, %v", result.Outcome, err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			begin(w)
+			if out := w.file("output"); !strings.Contains(out, "\ninvalid\n") || !strings.Contains(out, "\nfailure\n") {
+				t.Errorf("outputs: %s", out)
 			}
 		})
 	}

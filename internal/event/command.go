@@ -65,10 +65,10 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 		return Command{}, false, nil
 	}
 	text := strings.TrimSpace(body)
-	rest, found := strings.CutPrefix(text, phrase)
-	if !found || phrase == "" {
+	if phrase == "" || len(text) < len(phrase) || !strings.EqualFold(text[:len(phrase)], phrase) { // phones write /Ralph
 		return Command{}, false, nil
 	}
+	rest := text[len(phrase):]
 	if rest != "" && !unicode.IsSpace([]rune(rest)[0]) { // "/ralphs", "/ralph:"
 		return Command{}, false, nil
 	}

@@ -16,6 +16,8 @@ func TestParseCommand(t *testing.T) {
 	}{
 		{"run", "/ralph run", Command{Verb: Run}, true, ""},
 		{"run with a hint of several lines", "/ralph run use the\nexisting parser", Command{Verb: Run, Hint: "use the\nexisting parser"}, true, ""},
+		{"as a phone writes it", "/Ralph run", Command{Verb: Run}, true, ""},
+		{"in capitals", "/RALPH STOP", Command{Verb: Stop}, true, ""},
 		{"bare is help", "/ralph", Command{Verb: Help}, true, ""},
 		{"help", "/ralph HELP", Command{Verb: Help}, true, ""},
 		{"status", " \n/ralph status\n", Command{Verb: Status}, true, ""},

@@ -69,11 +69,11 @@ func (l Lease) Who() string {
 	return l.Owner
 }
 
-// HeldError says that another process holds the run, and until when at the latest.
+// HeldError says that another process holds the run. Until when nobody knows: it renews its lease while it works.
 type HeldError struct{ Lease Lease }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s is already running (%s, until %s at the latest)", e.Lease.Task, e.Lease.Who(), e.Lease.Ends().UTC().Format("15:04 UTC"))
+	return fmt.Sprintf("%s is already running (%s)", e.Lease.Task, e.Lease.Who())
 }
 
 // LostError says that a lease is not the holder's any more: it must stop at once and write nothing more. Now is who has it, with no Task

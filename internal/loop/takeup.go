@@ -32,7 +32,7 @@ func TakeUp(s State, known bool, asked Asked, now time.Time) (Way, string) {
 		return Begin, "there was no run before"
 	}
 	if s.End == nil && now.Before(s.Lease) && s.Owner != asked.Owner {
-		return Held, fmt.Sprintf("%s is already running (%s, until %s at the latest)", s.Start.Task, s.Owner, s.Lease.UTC().Format("15:04 UTC"))
+		return Held, fmt.Sprintf("%s is already running (%s)", s.Start.Task, s.Owner)
 	}
 	if asked.Fresh {
 		return Begin, "a fresh start was asked for"
