@@ -138,6 +138,9 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 			end.FailureBranch = name
 		}
 	}
+	if result.Outcome == loop.Done || result.ForPull {
+		end.Conflicts = w.conflicts(ctx)
+	}
 	s, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: w.clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
 		end = loop.End{Outcome: loop.Failed, Reason: err.Error() + w.keep(ctx, result.State), FailureBranch: end.FailureBranch}
@@ -149,6 +152,21 @@ func conclude(ctx context.Context, w *workshop, l *ledger, view func(loop.State)
 	}
 	result.State = s
 	return result, err
+}
+
+// mostConflicts bounds the files that a run's end names.
+const mostConflicts = 20
+
+// conflicts are the files in which the run's work conflicts with what others have pushed to the branch it goes to since the run began.
+func (w *workshop) conflicts(ctx context.Context) []string {
+	if w.tree == nil {
+		return nil
+	}
+	files, err := w.tree.BaseConflicts(ctx)
+	if err != nil {
+		w.log("whether %s can be merged is not known: %v", w.tree.Branch(), err)
+	}
+	return files[:min(len(files), mostConflicts)]
 }
 
 // keep keeps the work of a run that cannot be pushed, and says where.

@@ -191,6 +191,8 @@ type End struct {
 	Until         time.Time `json:"until,omitzero"` // of Waiting: when the run may go on by itself; zero: when somebody answers
 	// ForPull says that all is done and pushed, and that the run waits until its pull request can be opened.
 	ForPull bool `json:"for_pull,omitempty"`
+	// Conflicts are files in which work that is done conflicts with the branch it goes to, as that was at the end: at most 20.
+	Conflicts []string `json:"conflicts,omitempty"`
 }
 
 // NewerError says that a record is of a type that this version does not know.
