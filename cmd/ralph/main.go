@@ -25,6 +25,7 @@ type process struct {
 	dir     string
 	in      *os.File
 	out     io.Writer
+	args    []string // what follows the program's name
 }
 
 type cli struct {
@@ -81,7 +82,7 @@ func main() {
 	}
 	i := newInterruption(os.Stderr, whereWeAre())
 	i.listen()
-	code := run(i, os.Args[1:], process{os.Environ(), dir, os.Stdin, os.Stdout}, os.Stderr)
+	code := run(i, os.Args[1:], process{environ: os.Environ(), dir: dir, in: os.Stdin, out: os.Stdout}, os.Stderr)
 	i.notices.flush()
 	os.Exit(code)
 }
@@ -109,6 +110,7 @@ func grammar(args []string) any {
 // run runs one command line and returns its exit code.
 func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	left := -1
+	p.args = args
 	parser, err := kong.New(grammar(args),
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
 		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),

@@ -144,7 +144,7 @@ func (c *runCommand) seat(ctx context.Context, env config.Environment, p process
 	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
 	s := app.Seat{
 		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
-		Flags: c.layer(), Verbose: c.Verbose, Fresh: c.Fresh, Resume: c.Resume,
+		Flags: c.layer(), Verbose: c.Verbose, Fresh: c.Fresh, Resume: c.Resume, Typed: p.args,
 	}
 	if place.Terminal && !place.CI {
 		s.Live = out

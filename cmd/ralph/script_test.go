@@ -112,7 +112,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	code := run(uninterrupted(ctx), args[1:], process{environ, ts.MkAbs("."), nil, ts.Stdout()}, ts.Stderr())
+	code := run(uninterrupted(ctx), args[1:], process{environ: environ, dir: ts.MkAbs("."), out: ts.Stdout()}, ts.Stderr())
 	if fmt.Sprint(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}

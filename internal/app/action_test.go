@@ -149,7 +149,7 @@ func TestHopelessIssue(t *testing.T) {
 		t.Error("the pull request of a failed run is ready for review")
 	}
 	posted := w.bodies(pr.Number)
-	if len(posted) != 2 || !strings.Contains(posted[1], "# Ralph Loop Execution Summary") || !strings.Contains(posted[1], "FAIL: add 2 3") || !strings.Contains(posted[1], branch) {
+	if len(posted) != 2 || !strings.Contains(posted[1], "### ❌ Stopped after ") || !strings.Contains(posted[1], "FAIL: add 2 3") || !strings.Contains(posted[1], branch) {
 		t.Errorf("comments on the pull request: %q", posted)
 	}
 	if got := w.labels(); got != "ralph:failed" {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/ralph-loop/ralph/internal/event"
@@ -25,7 +24,7 @@ func (a *Action) deliver(ctx context.Context, work *opened, result loop.Result) 
 	}
 	if err != nil {
 		result.Outcome, result.ForPull = loop.Waiting, true
-		result.Reason = fmt.Sprintf("the work is done and on %s, but there is no pull request: %v", s.Start.Branch, err)
+		result.Reason = err.Error()
 	}
 	result.State = work.ledger.State()
 	return result

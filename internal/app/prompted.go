@@ -298,18 +298,9 @@ func short(s string) string {
 
 // finish says how it ended, and writes the reports.
 func (p *Prompted) finish(ctx context.Context, shop *workshop, result loop.Result) error {
-	file, err := writeReports(shop.dir, shop.detail(ctx, p.view(result.State), nil))
-	n := len(result.State.Iterations)
-	switch {
-	case result.Outcome == loop.Done:
-		p.log("SUCCESS: %s completed in %s", result.State.Start.Task, counted(n, "iteration", "iterations"))
-	case result.Outcome == loop.Capped:
-		p.log("CAP HIT: %s failed after %s", result.State.Start.Task, counted(n, "attempt", "attempts"))
-	case result.Outcome == loop.Waiting && !result.Until.IsZero():
-		p.log("%s until %s: %s", result.Outcome, result.Until.Local().Format(time.RFC3339), result.Reason)
-	default:
-		p.log("%s: %s", result.Outcome, result.Reason)
-	}
+	v := p.view(result.State)
+	file, err := writeReports(shop.dir, shop.detail(ctx, v, nil))
+	p.ending(v, result)
 	p.verbose("Report: %s", file)
 	return err
 }

@@ -37,9 +37,9 @@ func (a *Action) reportOn(ctx context.Context, work *opened, result loop.Result)
 		file = inside
 	}
 	if result.Outcome == loop.Done {
-		a.Runner.Notice(a.mask(fmt.Sprintf("%s: %s", result.Outcome, result.Reason)))
+		a.Runner.Notice(a.mask(report.Notice(v)))
 	} else {
-		a.Runner.Error(a.mask(fmt.Sprintf("%s: %s", result.Outcome, result.Reason)))
+		a.Runner.Error(a.mask(report.Notice(v)))
 	}
 	return a.outputs(result, file)
 }

@@ -186,21 +186,8 @@ func (l *Local) finish(ctx context.Context, work *opened, result loop.Result) er
 	file, err := writeReports(work.shop.dir, work.shop.detail(ctx, v, work.ledger.journal.Bytes()))
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(l.Dir, stateFile))
-		l.log("SUCCESS: %s completed in %s", result.State.Start.Task, counted(len(result.State.Iterations), "iteration", "iterations"))
-		if result.State.Plan != nil {
-			l.log("%s", result.Reason)
-		}
-	} else if result.Outcome.Limited() {
-		l.log("%s: %s failed after %s (%s)", stopped(result.Outcome), result.State.Start.Task, counted(len(result.State.Iterations), "attempt", "attempts"), result.Reason)
-		if end := result.State.End; end != nil {
-			l.log("the work is on %s", end.FailureBranch)
-		}
-		if result.State.Plan != nil {
-			l.log("%s; run the plan again to go on", report.PlanLine(v))
-		}
-	} else {
-		l.log("%s: %s", result.Outcome, result.Reason)
 	}
+	l.ending(v, result)
 	if names := result.State.JudgedWith(); len(names) > 0 {
 		l.log("judged with your %s, which no commit has", strings.Join(names, ", "))
 	}
@@ -209,14 +196,6 @@ func (l *Local) finish(ctx context.Context, work *opened, result loop.Result) er
 	}
 	l.log("report: %s", file)
 	return err
-}
-
-// stopped says in capitals what stopped a run (S0-18).
-func stopped(o loop.Outcome) string {
-	if o == loop.Capped {
-		return "CAP HIT"
-	}
-	return strings.ToUpper(string(o))
 }
 
 // newFile ends the name of a file that is about to take another one's place.

@@ -37,6 +37,8 @@ type Seat struct {
 
 	Fresh  bool // begin again, whatever there was (C15)
 	Resume bool // go on with the last run, even when it has ended
+	// Typed are the arguments of the command line, from which the reports make the command that goes on with the run.
+	Typed []string
 
 	redact func(string) string
 	killed bool // a ralph was killed here before
@@ -126,7 +128,18 @@ func (s *Seat) enlist() (leave func(), err error) {
 }
 
 func (s *Seat) view(state loop.State) report.View {
-	return report.View{State: state, Now: s.Clock(), Redact: s.redact, Phrase: "/ralph"}
+	return report.View{State: state, Now: s.Clock(), Redact: s.redact, Phrase: "/ralph", Again: report.Resuming(s.Typed)}
+}
+
+// ending says on the console how a run has ended, and what to do next.
+func (s *Seat) ending(v report.View, result loop.Result) {
+	lines := report.Ending(v)
+	if len(lines) == 0 { // it has not got as far as its own end
+		lines = []string{fmt.Sprintf("%s: %s", result.Outcome, result.Reason)}
+	}
+	for _, line := range lines {
+		s.log("%s", line)
+	}
 }
 
 func (s *Seat) log(format string, args ...any) {

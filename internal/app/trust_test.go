@@ -257,7 +257,7 @@ func TestClaimWithoutWorkIsNotDone(t *testing.T) {
 	if pulls := w.gh.Pulls(owner, name); len(pulls) != 0 {
 		t.Errorf("a pull request without a change: %+v", pulls)
 	}
-	if bodies := w.bodies(w.issue); len(bodies) != 2 || !strings.Contains(bodies[1], "# Ralph Loop Execution Summary") {
+	if bodies := w.bodies(w.issue); len(bodies) != 2 || !strings.Contains(bodies[1], "### ❌ Stopped after ") {
 		t.Errorf("without a pull request the failure report goes to the issue: %q", bodies)
 	}
 }

@@ -28,7 +28,7 @@ func TestAnswers(t *testing.T) {
 		"nothing was changed":     {unchanged, at("hello.go"), "Nothing was changed: the agent and the checks found"},
 		"it failed with a commit": {fixed(loop.Stuck), at("hello.go"), "Not settled: the same failure of go test ./... 5 times in a row. What was tried is in [`c0ffee2`]"},
 		"it failed without one":   {stuck, at("hello.go"), "Not addressed: closes `#3`, says `@bob`."},
-		"it gave no reason":       {silent, at("hello.go"), "Not addressed: interrupted after 1 iteration; the work is kept."},
+		"it gave no reason":       {silent, at("hello.go"), "Not addressed: interrupted after 1 iteration."},
 		"it still runs":           {fixed(""), at("hello.go"), "ralph works on it."},
 	} {
 		got := Answer(tt.v, tt.remark)

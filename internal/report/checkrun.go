@@ -46,7 +46,7 @@ var conclusions = map[loop.Outcome]string{
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
-		Title:       shorten(plainWords(oneLine(v.headline())), 200),
+		Title:       shorten(oneLine(v.inPlain().headline()), 200),
 		Summary:     fit(commentLimit, v.checkSummary),
 		Text:        fit(commentLimit, v.checkText),
 		Annotations: v.annotations(),
@@ -59,10 +59,8 @@ func CheckRunOf(v View) CheckRun {
 
 func (v View) checkSummary(r room) string {
 	var p page
-	p.part(v.atCap(r))
-	p.part(v.lead())
+	v.below(&p, r)
 	p.part(v.checks(r.checks))
-	p.part(v.whatNow())
 	return p.String()
 }
 

@@ -20,17 +20,20 @@ func Marker(run string) string {
 // runName is a run's id as it stands in a marker.
 func runName(run string) string { return shorten(notRun.ReplaceAllString(run, ""), 80) }
 
-// Comment is the run's sticky comment (B-16, B-20): the state in one line, what happens now and what is needed from whom, then a table that
-// fits a phone, and the rest folded. Its first line is Marker(run); it never has more than 65,000 bytes.
+// Comment is the run's sticky comment (B-16, B-20): what the run came to and why in one line, or what happens now, and what is needed from
+// whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it never has more than 65,000 bytes.
 func Comment(v View) string {
+	v = v.onPull()
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
 		v.stands(&p, r)
 		p.part(v.short(r.rows))
-		p.part(titled("What to look at first", v.warned(r)))
-		p.part(v.lastFailure(r.lines))
+		if v.State.End == nil || !v.here { // the description of a pull request has it in the end
+			p.part(titled("What to look at first", v.warned(r)))
+		}
+		p.part(v.failureBeside(r.lines))
 		p.part(v.folded("What the review asked for", v.feedback(r)))
 		p.part(v.inWords(r, v.iterations(r.rows, false)))
 		p.part(v.folded(gitTitle, v.gitNotes()))
@@ -41,15 +44,32 @@ func Comment(v View) string {
 	})
 }
 
-// stands is how the run stands: what happens, what is needed, what it has cost, and how far its stories are.
+// failureBeside is the last failure, folded; where a failure report follows that has it, "".
+func (v View) failureBeside(lines int) string {
+	if v.stoppedShort() && !v.local() {
+		return ""
+	}
+	return v.lastFailure(lines)
+}
+
+// stands is what stands below a headline: what happens or what is needed, where the work is, what it has cost, and how far its stories are.
 func (v View) stands(p *page, r room) {
-	p.part(v.atCap(r))
-	p.part(v.lead())
-	p.part(v.question(r))
+	v.below(p, r)
 	p.part(v.silent())
-	p.part(v.whatNow())
 	p.part(v.cost())
 	p.part(v.stories(r))
+}
+
+// below is what to do next and where the work is, right below a headline; of a run that goes on, first what happens now.
+func (v View) below(p *page, r room) {
+	now, next := v.whatNow(), v.lead()
+	if v.State.End == nil {
+		now, next = next, now
+	}
+	p.part(now)
+	p.part(v.question(r))
+	p.part(v.atCap(r))
+	p.part(next)
 }
 
 // folded hides a text behind a heading of ours.
@@ -60,14 +80,18 @@ func (v View) folded(heading, text string) string {
 	return "<details><summary>" + heading + "</summary>\n\n" + strings.TrimRight(text, "\n") + "\n\n</details>\n"
 }
 
-// question is what the agent says that it waits for.
+// question is what the agent says that it waits for, where the headline has not told all of it.
 func (v View) question(r room) string {
 	s := v.State
 	last := s.Last()
 	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits || r.spec == 0 {
 		return ""
 	}
-	return v.quote(withoutTag(last.Turn.Text), min(r.spec, 2<<10))
+	question := strings.TrimSpace(withoutTag(last.Turn.Text))
+	if v.text(question, mostCause) == v.text(question, 2<<10) && !strings.Contains(question, "\n") {
+		return ""
+	}
+	return v.quote(question, min(r.spec, 2<<10))
 }
 
 // IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the comment which was
@@ -77,40 +101,38 @@ func IssueLine(v View) string {
 	if where == "" {
 		where = "the pull request"
 	}
-	tally := v.tally()
-	if tally != "" {
-		tally = ", " + tally
-	}
 	asks := ""
 	if e := v.State.End; e != nil && e.Outcome == loop.Waiting && v.State.Waits {
 		asks = " " + capital(v.whileWaiting())
 	}
-	return fmt.Sprintf("%s\n%s ralph: **%s**%s — work and report are in %s.%s\n", Marker(v.State.Start.Run), v.sign(), v.stateWord(), tally, where, asks)
+	return fmt.Sprintf("%s\n%s — work and report are in %s.%s\n", Marker(v.State.Start.Run), v.headline(), where, asks)
 }
 
-// lead is the sentence under the headline: what happens now, or why it ended and where the work is.
+// lead is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and where the work is.
 func (v View) lead() string {
 	s := v.State
 	if s.End == nil {
 		return v.now()
 	}
-	var parts []string
-	told := s.End.Outcome == loop.Done || s.End.Outcome == loop.Capped // by the headline
-	if reason := v.text(hashed.ReplaceAllString(s.End.Reason, ""), 300); reason != "" && !told {
-		parts = append(parts, capital(sentence(reason)))
-	}
+	return joinedBy(" ", hashed.ReplaceAllString(v.why(), ""), v.whereKept())
+}
+
+// whereKept says where the work of a run is that has ended, unless a pull request is offered for review.
+func (v View) whereKept() string {
+	s := v.State
 	switch {
+	case s.End == nil:
+		return ""
 	case s.End.Outcome == loop.Done && v.pull() != "":
-		parts = append(parts, fmt.Sprintf("The pull request %s is ready for your review.", v.pull()))
+		return ""
 	case s.End.FailureBranch != "":
-		parts = append(parts, fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.End.FailureBranch)))
-	case s.NoDiff():
+		return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.End.FailureBranch))
+	case s.NoDiff(), s.Start.Branch == "":
+		return ""
 	case s.End.Outcome == loop.Done:
-		parts = append(parts, fmt.Sprintf("The work is on %s.", v.branch(s.Start.Branch)))
-	default:
-		parts = append(parts, fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Start.Branch)))
+		return fmt.Sprintf("The work is on %s.", v.branch(s.Start.Branch))
 	}
-	return strings.Join(parts, " ")
+	return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Start.Branch))
 }
 
 // hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it says nothing to anybody.
@@ -196,7 +218,7 @@ func (v View) footer() string {
 		}
 	}
 	add("branch ", v.branch(s.Start.Branch))
-	if s.End == nil || s.End.Outcome != loop.Done {
+	if (s.End == nil || s.End.Outcome != loop.Done) && !v.here {
 		add("pull request ", v.pull())
 	}
 	return small(slices.Concat(parts, v.kept(), v.updated()))

@@ -8,32 +8,65 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Failure is the report of a run that a limit stopped (B-21, S0-74…S0-77), at most 65,000 bytes.
+// Failure is the report of a run that a limit stopped (B-21, C40), at most 65,000 bytes: what still fails, how to go on or to take over, and
+// everything else folded. What went wrong is told once; the full output and the attempts are there for who wants them.
 func Failure(v View) string {
+	v = v.onPull()
 	return fit(commentLimit, func(r room) string {
 		var p page
-		p.line("# Ralph Loop Execution Summary")
+		p.line("### %s", v.headline())
+		p.part(v.whatNow())
+		p.part(titledBold("Take over", block(v.reproduce())))
+		p.part(v.pushBack())
 		p.part(v.atCap(r))
-		p.part("## Completed: 0/1 tasks")
-		p.part("## Failed Tasks (require human attention):")
-		p.part(v.failedTask(1, v.State.Start.Title))
-		p.part(v.stopped())
-		p.part(v.turnEnd(v.judged()))
+		p.part(joinedBy(" ", v.why(), v.whereKept()))
 		p.part(v.storySection(r))
-		p.part(titled("Stories that are not done", v.unapproved(r)))
-		p.part(titled("What was tried", v.tried(r)))
-		p.part(v.verbatimFailure(r.lines))
-		p.part(v.findings(r))
-		p.part(titled("What to look at first", v.warned(r)))
-		p.part(titled(gitTitle, v.gitNotes()))
-		p.part(titled("Verification", v.verification(r.rows)))
-		p.part(titled("Error history", v.errorHistory(r.history)))
-		p.part(titled("Reproduce it locally", block(v.reproduce())))
-		p.part(titled("Try again", v.tryAgain()))
+		p.part(v.folded("What the reviews asked for", v.unapproved(r)))
+		p.part(v.whatItPrinted(r))
+		p.part(v.folded("What was tried, attempt by attempt", joinedBy("\n", v.tried(r, v.State.Failure()), v.errorHistory(r.history))))
+		p.part(v.folded("What to look at first", v.warned(r)))
+		p.part(v.folded(gitTitle, v.gitNotes()))
+		p.part(v.folded("Verification", v.verification(r.rows)))
 		p.part(v.cost())
 		p.part(v.footer())
 		return p.String()
 	})
+}
+
+// titledBold is a body under a heading that is no more than a word in bold.
+func titledBold(title, body string) string {
+	if body == "" {
+		return ""
+	}
+	return "**" + title + ":**\n\n" + body
+}
+
+// pushBack says how commits of somebody who has taken over get into the pull request.
+func (v View) pushBack() string {
+	branch := shellWord(oneLine(v.clean(v.State.Start.Branch)))
+	if v.local() || v.State.Post.Pull == 0 || len(branch) > maxURL {
+		return ""
+	}
+	return "Commit there, and " + codeSpan("git push origin HEAD:"+branch) + " brings it into the pull request."
+}
+
+// whatItPrinted is the last failure in full, folded: the further places that it names, what was printed, and how the turn ended.
+func (v View) whatItPrinted(r room) string {
+	it := v.judged()
+	if it == nil || it.Failure() == nil || r.lines == 0 {
+		return ""
+	}
+	f := it.Failure()
+	var p page
+	p.part(v.places(*f, 1))
+	if strings.TrimSpace(f.Output) != "" {
+		p.part(v.fenceAt(f.Output, f.Findings, r.lines))
+	}
+	if p.Len() == 0 {
+		return v.turnEnd(it)
+	}
+	head := fmt.Sprintf("<details><summary>What <code>%s</code> printed</summary>\n\n", v.html(f.Check, 60))
+	return joinedBy("\n", v.turnEnd(it), head+p.String()+"\n</details>\n")
 }
 
 // failedTask is the block of S0-77 for the task with this number.
@@ -55,14 +88,6 @@ func (v View) failedTask(n int, title string) string {
 	fmt.Fprintf(&b, "- Stuck: %s\n", stuck(s))
 	fmt.Fprintf(&b, "- Quality warnings: %d\n", len(warnings(s)))
 	return b.String()
-}
-
-// stopped says which limit ended the run.
-func (v View) stopped() string {
-	if v.State.End == nil {
-		return ""
-	}
-	return joinedBy(" ", "**Why it stopped:**", capital(sentence(v.text(v.State.End.Reason, 300))))
 }
 
 func attempts(s loop.State) string { return s.Of(len(s.Iterations)) }
@@ -134,30 +159,26 @@ func (v View) inWords(r room, table string) string {
 	if len(v.State.Iterations) == 0 || r.remarks == 0 {
 		return ""
 	}
-	return v.folded("Iteration by iteration, in words", joinedBy("\n", table, v.tried(r)))
+	return v.folded("Iteration by iteration, in words", joinedBy("\n", table, v.tried(r, nil)))
 }
 
-// tried tells each attempt in one item: what changed, what failed, what the agent said.
-func (v View) tried(r room) string {
+// tried tells each attempt in one item: what changed, what failed, what the agent said. A failure that came again is told once; told is one
+// that stands above already.
+func (v View) tried(r room, told *loop.Verdict) string {
 	its := v.State.Iterations
 	var b strings.Builder
 	if hidden := len(its) - r.remarks; hidden > 0 {
 		fmt.Fprintf(&b, "- %s not shown\n", count(hidden, "earlier attempt"))
 		its = its[hidden:]
 	}
+	seen := map[string]string{}
+	if told != nil && told.Hash != "" {
+		seen[told.Hash] = "the failure above"
+	}
 	for _, it := range its {
 		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), or(changed(it), "nothing committed"), v.result(it))
-		if f := it.Failure(); f != nil {
-			why := f.Reason
-			switch {
-			case f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "":
-				why = f.Output // what the reviewer wants
-			case len(f.Findings) > 0 && !strings.Contains(why, f.Findings[0].Message):
-				why = joinedBy(": ", why, joinedBy(" ", place(f.Findings[0]), said(f.Findings[0])))
-			}
-			if why = v.text(why, 300); why != "" {
-				b.WriteString(" — " + why)
-			}
+		if why := v.whyFailed(it, seen); why != "" {
+			b.WriteString(" — " + why)
 		}
 		if said := v.text(withoutTag(it.Turn.Text), 240); said != "" {
 			b.WriteString("\n  The agent said: " + said)
@@ -167,25 +188,40 @@ func (v View) tried(r room) string {
 	return b.String()
 }
 
+// whyFailed is why an iteration failed, or which of those that were seen before it failed by again.
+func (v View) whyFailed(it *loop.Iteration, seen map[string]string) string {
+	f := it.Failure()
+	if f == nil {
+		return ""
+	}
+	if before, again := seen[f.Hash]; again && f.Hash != "" {
+		return before
+	}
+	seen[f.Hash] = fmt.Sprintf("the same failure as in %d", it.N)
+	why := f.Reason
+	switch {
+	case f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "":
+		why = f.Output // what the reviewer wants
+	case len(f.Findings) > 0 && !strings.Contains(why, f.Findings[0].Message):
+		why = joinedBy(": ", why, joinedBy(" ", place(f.Findings[0]), said(f.Findings[0])))
+	}
+	return v.text(why, 300)
+}
+
 // claimTag is the sign by which an agent claims to be done; it says nothing to people.
 var claimTag = lazy(`(?is)<(response|promise)>.*?</(response|promise)>`)
 
 func withoutTag(said string) string { return claimTag.ReplaceAllString(said, "") }
 
-// verbatimFailure is the last failure's output as it came.
-func (v View) verbatimFailure(lines int) string {
-	f := v.State.Failure()
-	if f == nil || lines == 0 || strings.TrimSpace(f.Output) == "" {
-		return ""
-	}
-	return titled("The last failure", fmt.Sprintf("%s said:\n\n%s", v.code(f.Check, 80), v.fence(f.Output, lines)))
-}
-
-// reproduce is one shell command that brings the work and its failure to a clone.
+// reproduce is one shell command that brings the work and its failure to a clone; "" when there is no branch.
 func (v View) reproduce() string {
 	s := v.State
-	branch := shellWord(oneLine(v.clean(workBranch(s))))
-	if len(branch) > maxURL { // git has none of that length
+	name := workBranch(s)
+	if s.Post.Pull != 0 && !v.local() { // whose commits are the pull request's
+		name = s.Start.Branch
+	}
+	branch := shellWord(oneLine(v.clean(name)))
+	if name == "" || len(branch) > maxURL { // git has none of that length
 		return ""
 	}
 	line := "git fetch origin " + branch + " && git checkout FETCH_HEAD"
@@ -233,18 +269,4 @@ func grouped(c string) string {
 		return "(" + c + ")"
 	}
 	return c
-}
-
-func (v View) tryAgain() string {
-	if v.local() {
-		return fmt.Sprintf("- `%s … --resume` goes on from this failure, knowing what was tried\n- `%s … --fresh` starts over from the base\n", v.runs(), v.runs())
-	}
-	first := ""
-	if v.State.End != nil && v.State.End.Outcome == loop.Budget {
-		first = capital(v.moreBudget()) + "\n\n"
-	}
-	return first + "| comment | what it does |\n|---|---|\n" +
-		row(v.command("retry"), "goes on from this failure, knowing what was tried") +
-		row(v.command("retry <hint>"), "the same, and the agent reads your hint") +
-		row(v.command("retry --fresh"), "starts over from the base; this branch is kept")
 }

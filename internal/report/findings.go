@@ -136,20 +136,25 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 	}
 	var p page
 	p.part(capital(sentence(v.text(unplaced(*f), 400))))
-	places := ""
-	for i, found := range f.Findings {
-		if i == mostPlaces {
-			places += fmt.Sprintf("- %d more\n", len(f.Findings)-i)
-			break
-		}
-		places += "- " + joinedBy(" — ", v.place(found), v.text(said(found), 200)) + "\n"
-	}
-	p.part(places)
+	p.part(v.places(*f, 0))
 	if strings.TrimSpace(f.Output) != "" {
 		p.part(v.fenceAt(f.Output, f.Findings, lines))
 	}
 	p.part(v.turnEnd(it))
 	return p.String()
+}
+
+// places are those that a failure names, but for the first ones, which are told already.
+func (v View) places(f loop.Verdict, told int) string {
+	list := f.Findings[min(told, len(f.Findings)):]
+	text := ""
+	for i, found := range list {
+		if i == mostPlaces {
+			return text + fmt.Sprintf("- %d more\n", len(list)-i)
+		}
+		text += "- " + joinedBy(" — ", v.place(found), v.text(said(found), 200)) + "\n"
+	}
+	return text
 }
 
 // unplaced is why a check failed without the place that its reason names, where that stands in a list of its own.

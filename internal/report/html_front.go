@@ -42,11 +42,11 @@ type part struct {
 // front is everything on the page but its iterations.
 func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 	v, s := d.View, d.State
-	_, headline, _ := strings.Cut(v.headline(), " ") // the page has a sign of its own, which is in every font
+	plain := v.inPlain() // the page has a sign of its own, which is in every font
 	p := htmlPage{
-		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)], Headline: upperFirst(plainWords(headline)), Facts: v.facts(), Timeline: d.timeline(whole),
+		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)], Headline: upperFirst(joinedBy(": ", plain.outcome(), plain.cause())), Facts: v.facts(), Timeline: d.timeline(whole),
 	}
-	p.Title = fmt.Sprintf("ralph: %s – %s", p.Task, p.Headline)
+	p.Title = fmt.Sprintf("ralph: %s – %s", p.Task, plain.outcome())
 	r := rooms[0]
 	var failed error
 	render := func(md string) template.HTML {
@@ -62,10 +62,10 @@ func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 		{"cap", "At the cap", v.atCap(r)}, {"silent", "No sign of life", v.silent()},
 		{"first", "What to look at first", v.warned(r) + v.riskiest(r.files)}, {"failure", "The last failure", v.failureInFull(r)},
 		{"reproduce", "Reproduce it locally", v.reproduction()},
-		{"stories", "Stories", strings.TrimPrefix(v.stories(r), storyLead)}, {"verification", "Verification", v.verification(r.rows)},
+		{"stories", "Stories", v.storyList(r)}, {"verification", "Verification", v.verification(r.rows)},
 	})
 	p.Appendix = parts(render, []partOf{
-		{"asked", "What was asked", strings.TrimPrefix(v.asked(r), "### What was asked\n")}, {"checks", "What decides", joinedBy("\n\n", v.checkList(r.checks), v.baseline())},
+		{"asked", "What was asked", joinedBy("\n", v.title(), v.wording(r))}, {"checks", "What decides", joinedBy("\n\n", v.checkList(r.checks), v.baseline())},
 		{"history", "Error history", v.errorHistory(r.history)}, {"report", "The failure report as it was posted", v.posted()},
 	})
 	return p, failed

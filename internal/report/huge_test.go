@@ -75,7 +75,7 @@ func TestHuge(t *testing.T) {
 	for _, p := range broken(md, v.State.Start.Run) {
 		t.Error(p)
 	}
-	if !strings.Contains(md, "earlier iterations not shown, ") || !strings.Contains(md, "❌ Stopped: all 1000 iterations are used up") {
+	if !strings.Contains(md, "earlier iterations not shown, ") || !strings.Contains(md, "❌ Stopped after 1000 of 1000 iterations: ") {
 		t.Errorf("the comment says little: %.400s", md)
 	}
 }

@@ -17,7 +17,7 @@ import (
 var (
 	acts     = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
 	ourRefs  = regexp.MustCompile(`#(42|57)\b`)
-	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan:[A-Za-z0-9._…-]* -->|<!-- ralph:(iteration|reply):[A-Za-z0-9._…-]*/\d+ -->|<details><summary>What the review asked for</summary>|<details><summary>Iteration by iteration, in words</summary>|</details>|</?sub>|<br>)$`)
+	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan:[A-Za-z0-9._…-]* -->|<!-- ralph:(iteration|reply):[A-Za-z0-9._…-]*/\d+ -->|<details><summary>What the review asked for</summary>|<details><summary>(Iteration by iteration, in words|The task as it was asked|The other files|Try it yourself|How it went|What was tried, attempt by attempt|What to look at first|Verification|Promises|What the reviewer said of each criterion|What the reviews asked for|What happened in git)</summary>|<details><summary>What <code>[^<>]*</code> printed</summary>|</details>|</?sub>|<br>)$`)
 	ourLinks = regexp.MustCompile(`^https://github\.com/alice/demo/(issues|pull|tree|actions|commit)/[A-Za-z0-9._~%/?=&#+-]*$`)
 )
 
@@ -123,7 +123,7 @@ func views(v View) map[string]string {
 		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v}, {N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}}), "summary": Summary(v), "status": Status(v),
 		"each": IterationComment(v, 1), "feedback": v.feedback(rooms[0]), "answer": Answer(v, remarkOf(v)), "template": plainLink.ReplaceAllString(templated(v, v.Template+"\n"+s.Start.Spec), "$1$2"), // plain links stay
 		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": v.criteria(criteriaOf(v), 5),
-		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.asked(r), "refused": sentence(v.text(s.Start.Title, 600)),
+		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.task(r), "refused": sentence(v.text(s.Start.Title, 600)),
 	}
 }
 

@@ -43,12 +43,16 @@ func (v View) redact(s string) string {
 
 // text is foreign text as ordinary words on one line, at most most runes of it.
 func (v View) text(s string, most int) string {
-	return words(shorten(oneLine(v.clean(s)), most), v.phrase())
+	s = shorten(oneLine(v.clean(s)), most)
+	if v.plain {
+		return s
+	}
+	return words(s, v.phrase())
 }
 
 // code is foreign text as a code span on one line, at most most runes of it: names of files, branches, checks and people.
 func (v View) code(s string, most int) string {
-	return codeSpan(shorten(oneLine(v.clean(s)), most))
+	return v.shown(shorten(oneLine(v.clean(s)), most))
 }
 
 var plainName = lazy(`^[A-Za-z][A-Za-z0-9./-]*$`)
@@ -59,7 +63,7 @@ func (v View) name(s string, most int) string {
 	if plainName.MatchString(s) && words(s, v.phrase()) == s {
 		return s
 	}
-	return codeSpan(s)
+	return v.shown(s)
 }
 
 // fence is foreign text as a fenced block: what can be seen of it, verbatim, within the number of lines and 200 runes a line.

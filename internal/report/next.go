@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -33,9 +33,11 @@ func (v View) nextStep() string {
 		return v.afterDone()
 	case loop.Invalid:
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
-			return "put right what the sentence above names; then " + v.command("retry") + " goes on with the same work."
+			return "fix what is named above; then " + v.command("retry") + " goes on with the same work."
 		}
-		return "put right what the sentence above names, then " + v.command("run") + "."
+		return "fix what is named above, then comment " + v.command("run") + "."
+	case loop.Failed:
+		return "fix what is named above; then " + v.command("retry") + " goes on from here."
 	case loop.Waiting:
 		return v.whileWaiting()
 	case loop.Interrupted:
@@ -45,16 +47,18 @@ func (v View) nextStep() string {
 	case loop.Refused:
 		return ""
 	}
-	return fmt.Sprintf("%s goes on from here, %s tells the agent more, %s starts over.",
-		v.command("retry"), v.command("retry <hint>"), v.command("retry --fresh"))
+	return "comment " + v.command("retry <hint>") + " to go on from here with your hint, or take the work over; " + v.command("retry --fresh") + " starts over."
 }
 
 func (v View) afterDone() string {
-	if v.pull() == "" {
-		return "nothing was left to change; " + v.command("retry <what is missing>") + " asks again."
+	pull := v.pull()
+	if pull == "" {
+		return v.command("retry <what is missing>") + " asks for more."
 	}
-	return "review the pull request and merge it. To have something else, request changes in a review or comment " +
-		v.command("fix") + " there, or " + v.command("retry <what to change>") + "."
+	if v.here {
+		pull = "this pull request"
+	}
+	return "review " + pull + " and merge it. To send it back, request changes in a review, or comment " + v.command("fix") + " or " + v.command("retry <what to change>") + "."
 }
 
 // whileWaiting says what ends a wait: time, other workflows, or somebody's answer.
@@ -62,7 +66,7 @@ func (v View) whileWaiting() string {
 	s := v.State
 	switch {
 	case s.End.ForPull:
-		return "let ralph open pull requests, or open this one yourself. Then " + v.command("continue") + ", or the next sweep, goes on; the agent is not run again."
+		return sentence(v.text(s.End.Reason, 400)) + " Then " + v.command("continue") + ", or the next sweep, goes on; the agent is not run again."
 	case v.waitsForOthers():
 		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
 	case !s.End.Until.IsZero():
@@ -110,16 +114,53 @@ func (v View) waitsForLimit() bool {
 }
 
 func (v View) whatNowLocally() string {
-	switch v.State.End.Outcome {
+	s := v.State
+	switch s.End.Outcome {
 	case loop.Done:
-		return whatNowIs + "read the change and merge the branch."
-	case loop.Invalid:
-		if last := v.State.Last(); last != nil && last.Unfixable() != nil {
-			return whatNowIs + fmt.Sprintf("put right what the sentence above names; then `%s … --resume` goes on with the same work.", v.runs())
+		if s.Start.Branch == "" {
+			return whatNowIs + "read the change."
 		}
-		return whatNowIs + "put right what the sentence above names, and run it again."
+		return whatNowIs + "read the change and merge " + v.code(s.Start.Branch, 120) + "."
+	case loop.Invalid:
+		if last := s.Last(); last != nil && last.Unfixable() != nil {
+			return whatNowIs + "fix what is named above; then " + v.again() + " goes on with the same work."
+		}
+		return whatNowIs + "fix what is named above, and run it again."
 	case loop.Refused:
 		return ""
 	}
-	return whatNowIs + fmt.Sprintf("`%s … --resume` goes on from here, `--fresh` starts over.", v.runs())
+	next := v.again() + " goes on from here; with `--fresh` instead of `--resume` it starts over."
+	if v.plain {
+		next = strings.ReplaceAll(next, "`", "")
+	}
+	return whatNowIs + next
+}
+
+// Resuming is the command line that goes on with the run of another one, quoted for a shell; "" for none.
+func Resuming(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	line := "ralph"
+	for _, a := range args {
+		switch {
+		case a == "--fresh" || a == "--resume":
+		case safeWord.MatchString(a): // also a flag
+			line += " " + a
+		default:
+			line += " " + shellWord(a)
+		}
+	}
+	return line + " --resume"
+}
+
+// mostAgain is how long a command may be to be shown in a sentence.
+const mostAgain = 200
+
+// again is the command that goes on with a run of the CLI.
+func (v View) again() string {
+	if again := oneLine(v.clean(v.Again)); again != "" && len([]rune(again)) <= mostAgain {
+		return v.shown(again)
+	}
+	return v.shown(v.runs() + " … --resume")
 }

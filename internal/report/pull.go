@@ -9,9 +9,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// PullBody is the pull request's description (B-19), at most 60,000 bytes: what a reviewer wants to know in the order in which they want
-// it, or in that of the repository's own template.
+// PullBody is the pull request's description (B-19), at most 60,000 bytes: a screen of what a reviewer wants to know, in the order in which
+// they want it or in that of the repository's own template, and the rest folded. How the run goes is the sticky comment's to tell.
 func PullBody(v View) string {
+	v = v.onPull()
+	v.here = true // also before it has a number
 	files, hidden := v.ranked()
 	return fit(pullLimit, func(r room) string {
 		sections := v.pullSections(r, files, hidden)
@@ -23,26 +25,37 @@ func PullBody(v View) string {
 }
 
 func (v View) pullSections(r room, files []ranked, hidden int) []section {
-	var state, checks, rest page
+	if v.State.End == nil {
+		return v.draftSections(r)
+	}
+	var state page
 	state.part("**" + v.headline() + "**")
-	state.part(v.lead())
-	checks.part(v.checks(r.checks))
-	checks.part(v.baseline())
-	if promises := v.verification(r.rows); promises != "" {
-		checks.part("**Promises**\n\n" + promises)
+	if back := v.sendBack(); back != "" {
+		state.part(whatNowIs + "review this pull request and merge it, or send it back: see the end.")
+	} else {
+		state.part(v.whatNow())
 	}
-	rest.part(v.lastFailure(r.lines))
-	rest.part(v.cost())
-	if note := v.text(v.TokenNote, 400); note != "" {
-		rest.part("> ℹ️ " + note)
-	}
-	rest.part(small(slices.Concat(v.credits(), v.kept(), v.updated())))
+	state.part(v.atCap(r))
 	all := []section{
-		{"top", "", v.atCap(r)}, {"closes", "", v.closes()}, {"state", "", state.String()}, {"stories", "Stories", strings.TrimPrefix(v.stories(r), storyLead)},
-		{"asked", "What was asked", v.task(r)}, {"done", "What was done", v.work(r)}, {"verdict", "The reviewer's verdict", v.reviewed(r)},
-		{"look", "What to look at first", v.lookFirst(r, files, hidden)}, {"judges", "Tests and checks that this change touches", v.judges(files, r.files)},
-		{"git", gitTitle, v.gitNotes()}, {"checks", "Checks", checks.String()}, {"reproduce", "Try it yourself", v.tryIt()}, {"back", "Send it back", v.sendBack()}, {"rest", "", rest.String()},
+		{"closes", "", v.closes()}, {"state", "", state.String()}, {"asked", "What was asked", v.task(r)}, {"done", "What changed, and why", v.change(r, files, hidden)},
+		{"stories", "Stories", v.storyList(r.screen())}, {"checks", "How it was verified", v.verified(r)}, {"look", "What to look at", v.warned(r.screen())}, {"back", "Send it back", v.sendBack()},
+		{"rest", "", joinedBy("\n", v.folded(gitTitle, v.gitNotes()), v.howItWent(r))},
 	}
+	return withText(all)
+}
+
+// draftSections are those of a run that goes on. They are written once, with the first commit, so they tell nothing that changes before the end.
+func (v View) draftSections(r room) []section {
+	state := "**🔄 Working on it: a comment below says how far it is.**\n\n" + v.whatNow()
+	decide := ""
+	if names := v.deciders(r.checks); names != "" {
+		decide = "By " + names + "."
+	}
+	return withText([]section{{"closes", "", v.closes()}, {"state", "", state}, {"asked", "What was asked", v.task(r)}, {"checks", "How it will be verified", decide}})
+}
+
+// withText are the sections that say anything.
+func withText(all []section) []section {
 	return slices.DeleteFunc(all, func(s section) bool { return strings.TrimSpace(s.body) == "" })
 }
 
@@ -60,14 +73,23 @@ func titled(title, body string) string {
 	return "### " + title + "\n\n" + body
 }
 
-// asked is task under its heading.
-func (v View) asked(r room) string { return titled("What was asked", v.task(r)) }
+// title is what was asked in one line.
+func (v View) title() string {
+	if title := v.text(v.State.Start.Title, 200); title != "" {
+		return "**" + title + "**\n"
+	}
+	return ""
+}
 
-// task quotes what was asked as it stood when it was asked, and the maintainers' hints.
+// task is what was asked in one line, with its wording folded.
 func (v View) task(r room) string {
+	return joinedBy("\n", v.title(), v.folded("The task as it was asked", v.wording(r)))
+}
+
+// wording quotes what was asked as it stood when it was asked, and the maintainers' hints.
+func (v View) wording(r room) string {
 	s := v.State
 	var p page
-	p.part("**" + v.text(s.Start.Title, 200) + "**")
 	if r.spec > 0 && strings.TrimSpace(s.Start.Spec) != "" {
 		p.part(v.quote(s.Start.Spec, r.spec))
 	}
@@ -81,13 +103,145 @@ func (v View) task(r room) string {
 	return p.String()
 }
 
-// work tells what each iteration did in one line, and everything else about it folded; and what became of the review that was last heeded.
-func (v View) work(r room) string {
+// change is what the run changed and why: the files, the riskiest first, and the agent's word on it.
+func (v View) change(r room, files []ranked, hidden int) string {
 	var p page
-	p.part(v.steps(r.rows))
-	p.part(v.feedback(r))
-	p.part(v.inWords(r, v.byStory(r.rows)))
+	p.part(v.fileList(files, hidden, min(r.files, mostFiles)))
+	if rest := files[min(len(files), mostFiles):]; len(rest) > 0 && r.files > mostFiles {
+		p.part(v.folded("The other files", v.fileList(rest, 0, r.files)))
+	}
+	if said := v.inItsWords(); said != "" {
+		p.part("In the agent's words: “" + said + "”")
+	}
 	return p.String()
+}
+
+// mostFiles is how many changed files, or checks, a description names outside of anything folded.
+const mostFiles = 8
+
+// inItsWords is what the agent said of the newest change.
+func (v View) inItsWords() string {
+	for _, it := range slices.Backward(v.State.Iterations) {
+		if said := v.text(withoutTag(it.Turn.Text), 300); said != "" && it.Commit != nil && !it.Commit.Empty {
+			return said
+		}
+	}
+	return ""
+}
+
+// verified is what judged the newest commit: the repository's own checks, the reviewer, and what was promised; and how to see it oneself.
+func (v View) verified(r room) string {
+	var p page
+	p.part(v.judgedBy(r))
+	p.part(v.baseline())
+	if note := v.text(v.TokenNote, 400); note != "" {
+		p.part("ℹ️ " + note)
+	}
+	if _, c := v.newestReview(); c != nil {
+		p.part(v.folded("What the reviewer said of each criterion", v.criteria(c.Criteria, min(mostCriteria, 3*r.checks))))
+	}
+	p.part(v.folded("Promises", v.verification(r.rows)))
+	p.part(v.folded("Try it yourself", v.tryIt()))
+	return p.String()
+}
+
+// judgedBy is one line for what passed, and one for each check that did not.
+func (v View) judgedBy(r room) string {
+	it := v.judged()
+	if it == nil || r.checks == 0 {
+		return "Not yet: the checks have not run.\n"
+	}
+	var passed []string
+	var b strings.Builder
+	told := 0
+	shown, _, _ := v.told(it.Verdicts)
+	for _, c := range shown {
+		switch {
+		case c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" && !v.isCommand(c.Check):
+		case c.Pass && c.Skipped == "":
+			passed = append(passed, v.code(c.Check, 80))
+		case told == min(r.checks, mostFiles):
+		default:
+			told++
+			b.WriteString("- " + v.notPassed(c) + "\n")
+		}
+	}
+	text := ""
+	if n := len(passed); n > 0 {
+		if most := min(r.checks, mostFiles); n > most {
+			passed = append(passed[:most], fmt.Sprintf("%d more", n-most))
+		}
+		text = "- ✅ " + strings.Join(passed, ", ") + plural(n, " passes", " pass")
+		if sha := v.commit(it); sha != "" {
+			text += " on " + sha
+		}
+		text += "\n"
+	}
+	return text + b.String() + v.reviewLine()
+}
+
+// notPassed is a check that did not pass; why stands in the headline where it is what stopped the run.
+func (v View) notPassed(c loop.Verdict) string {
+	name := v.code(c.Check, 80)
+	f := v.State.Failure()
+	switch {
+	case c.Skipped != "":
+		return "– " + name + " did not run: " + v.text(c.Skipped, 120)
+	case f != nil && f.Check == c.Check && v.State.End != nil:
+		return "❌ " + name + " fails"
+	case c.Waits:
+		return "⏳ " + name + ": " + v.text(c.Reason, mostCause)
+	}
+	return "❌ " + joinedBy(" fails — ", name, v.failureInBrief(c))
+}
+
+// reviewLine is what the reviewer came to, or that there was none.
+func (v View) reviewLine() string {
+	it, c := v.newestReview()
+	s := v.State
+	switch {
+	case c == nil && s.Plan == nil && !s.Start.Review && s.End != nil && s.End.Outcome == loop.Done:
+		return "- – no reviewer was asked\n"
+	case c == nil:
+		return ""
+	}
+	sign, word, said := "❌ ", v.refusal(*c), ""
+	switch f := v.State.Failure(); {
+	case c.Pass:
+		sign, word, said = "✅ ", "the reviewer approves", v.text(c.Reason, 300)
+	case f != nil && f.Check == c.Check && it == v.judged(): // the headline has the rest
+		word = asksForChanges
+	}
+	if it != v.judged() {
+		word += fmt.Sprintf(" (in iteration %d)", it.N)
+	}
+	met := 0
+	for _, criterion := range c.Criteria {
+		if criterion.Met {
+			met++
+		}
+	}
+	if n := len(c.Criteria); n > 0 {
+		said = joinedBy("; ", said, fmt.Sprintf("%d of %s met", met, plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))
+	}
+	return "- " + sign + joinedBy(": ", word, said) + "\n"
+}
+
+// sendBack says how a reviewer of finished work gets something else; "" before there is any.
+func (v View) sendBack() string {
+	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
+		return ""
+	}
+	return "Request changes in a review and comment " + v.command("fix") + ", or comment " + v.command("retry <what to change>") + ". " +
+		v.command("retry --fresh <what to do>") + " starts over; this work is kept under another name."
+}
+
+// howItWent is one line an iteration, and what it cost, folded.
+func (v View) howItWent(r room) string {
+	if len(v.State.Iterations) == 0 {
+		return ""
+	}
+	return v.folded("How it went", joinedBy("\n", v.steps(r.rows), v.cost()+"\n"))
 }
 
 func (v View) steps(most int) string {
@@ -147,15 +301,4 @@ func (v View) tryIt() string {
 		lines += c + "\n"
 	}
 	return fenced(lines)
-}
-
-// sendBack says how a reviewer gets something else.
-func (v View) sendBack() string {
-	if v.local() {
-		return ""
-	}
-	return "Request changes in a review, or comment:\n\n| comment | what it does |\n|---|---|\n" +
-		row(v.command("fix"), "works on every open remark of the reviews, each of which gets an answer") +
-		row(v.command("retry <what to change>"), "goes on from here with your words") +
-		row(v.command("retry --fresh <what to do>"), "starts over from the base; this work is kept under another name")
 }

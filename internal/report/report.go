@@ -25,6 +25,22 @@ type View struct {
 	Labels    []string    // the issue's, for the kind of a change
 	Worktree  string      // the run's worktree as an absolute path, which tools print before the names of files
 	Dir       string      // where the checks run, from the top of the repository; empty: there
+	Again     string      // of the CLI: the command that goes on with the run, as it can be copied; empty: it is not known
+
+	here  bool // the text stands on the run's pull request, which needs no name there
+	plain bool // the text is no Markdown: a console's
+}
+
+// onPull is a view whose text stands on the run's pull request, once there is one.
+func (v View) onPull() View {
+	v.here = v.State.Post.Pull != 0
+	return v
+}
+
+// inPlain is a view whose text is no Markdown.
+func (v View) inPlain() View {
+	v.plain = true
+	return v
 }
 
 // GitHub refuses comments and descriptions of more than 65,536 characters. The limits are in bytes, which are never fewer.
@@ -51,6 +67,12 @@ var rooms = []room{
 	{rows: 8, lines: 30, files: 10, checks: 10, spec: 4 << 10, remarks: 5, history: 20, stories: 10, folded: 50},
 	{rows: 3, lines: 10, files: 5, checks: 5, spec: 1 << 10, remarks: 2, history: 5, stories: 5},
 	{rows: 1},
+}
+
+// screen is as much of a room as is shown of it where nothing is folded and a screen is all there is.
+func (r room) screen() room {
+	r.remarks, r.lines, r.stories = min(r.remarks, 3), 0, min(r.stories, 8)
+	return r
 }
 
 // fit writes a view with the most room that keeps it within limit bytes. The last room holds nothing of unbounded length.
@@ -97,6 +119,8 @@ func link(text, url string) string {
 func (v View) pull() string {
 	p := v.State.Post
 	switch {
+	case v.plain && p.Pull != 0:
+		return fmt.Sprintf("#%d", p.Pull)
 	case p.Pull == 0:
 		return ""
 	case p.PullURL == "" && v.ServerURL != "" && v.Repo != "":
@@ -111,7 +135,7 @@ func (v View) branch(name string) string {
 		return ""
 	}
 	shown := v.code(name, 120)
-	if v.ServerURL == "" || v.Repo == "" {
+	if v.plain || v.ServerURL == "" || v.Repo == "" {
 		return shown
 	}
 	return link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)
@@ -128,4 +152,12 @@ func (v View) phrase() string {
 func (v View) local() bool { return v.Repo == "" }
 
 // command shows one of ralph's own commands, to be copied.
-func (v View) command(words string) string { return codeSpan(v.phrase() + " " + words) }
+func (v View) command(words string) string { return v.shown(v.phrase() + " " + words) }
+
+// shown is a text of ours as code, to be copied.
+func (v View) shown(s string) string {
+	if v.plain {
+		return s
+	}
+	return codeSpan(s)
+}

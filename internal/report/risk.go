@@ -25,7 +25,7 @@ var risks = []struct {
 		lazy(`(?i)(^|/)(go\.sum|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|flake\.lock)$|(^|/)(vendor|node_modules)/`)},
 	{"is part of the build",
 		lazy(`(?i)(^|/)(makefile|gnumakefile|dockerfile[^/]*|containerfile|justfile|taskfile\.ya?ml|go\.(mod|work)|package\.json|cargo\.toml|build\.rs|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|pom\.xml|build\.gradle(\.kts)?|cmakelists\.txt|meson\.build|rakefile|gemfile|composer\.json|[^/]*compose\.ya?ml)$|\.(mk|bazel|bzl)$|(^|/)(scripts?|ci)/[^/]*\.(sh|ps1)$|(^|/)(build|release|deploy|install)[^/]*\.(sh|ps1)$`)},
-	{"is a test or a check: what judges the change was itself changed",
+	{"changes a test or a check, which judges the change itself",
 		lazy(`(?i)(_test\.\w+|\.(test|spec)\.\w+|(^|/)test_[^/]*\.py|conftest\.py)$|(^|/)(tests?|__tests__|spec|testdata|fixtures|__snapshots__)/|(^|/)(\.golangci\.ya?ml|\.?eslint[^/]*|\.?jest\.config[^/]*|vitest\.config[^/]*|tox\.ini|pytest\.ini|\.rspec|\.coveragerc|\.nycrc[^/]*|tsconfig[^/]*\.json)$`)},
 }
 
@@ -61,27 +61,6 @@ func (v View) ranked() (list []ranked, hidden int) {
 	return list, hidden
 }
 
-// lookFirst names what the soft checks found, and lists the changed files by risk (B-19); those that judge the change are listed apart.
-func (v View) lookFirst(r room, files []ranked, hidden int) string {
-	var p page
-	p.part(v.warned(r))
-	p.part(v.fileList(slices.DeleteFunc(slices.Clone(files), ranked.judges), hidden, r.files))
-	return p.String()
-}
-
-// judges lists the changed files that judge the change themselves. Whoever reviews it should know of each.
-func (v View) judges(files []ranked, most int) string {
-	files = slices.DeleteFunc(slices.Clone(files), func(f ranked) bool { return !f.judges() })
-	for i := range files {
-		files[i].risk = len(risks) // which needs not to be said of each
-	}
-	list := v.fileList(files, 0, most)
-	if list == "" {
-		return ""
-	}
-	return "What judges the change was itself changed; read it as closely as the change.\n\n" + list
-}
-
 // riskiest lists all changed files.
 func (v View) riskiest(most int) string {
 	files, hidden := v.ranked()
@@ -114,7 +93,10 @@ func (v View) fileLine(f ranked) string {
 	} else {
 		line += fmt.Sprintf(" (+%d −%d)", f.Added, f.Deleted)
 	}
-	if f.risk < len(risks) {
+	switch {
+	case f.judges() && f.Added >= 0 && f.Deleted == 0:
+		line += " — adds to a test or a check"
+	case f.risk < len(risks):
 		line += " — ⚠️ " + risks[f.risk].why
 	}
 	return line + "\n"

@@ -86,10 +86,10 @@ func (v View) usedUp() (names []string, issue bool) {
 func (v View) moreBudget() string {
 	names, issue := v.usedUp()
 	if issue {
-		return "all that this issue may cost is spent. Raise " + codeSpan("max_cost_usd_per_issue") + ", then " + v.command("retry") + " goes on from here."
+		return "all that this issue may cost is spent. Raise " + v.shown("max_cost_usd_per_issue") + ", then " + v.command("retry") + " goes on from here."
 	}
 	for i, n := range names {
-		names[i] = codeSpan(n)
+		names[i] = v.shown(n)
 	}
 	return fmt.Sprintf("%s goes on from here and may spend as much again; raise %s to let a run spend more.", v.command("retry"), or(strings.Join(names, " and "), "the limit"))
 }

@@ -122,7 +122,12 @@ func (v View) storyItem(st task.Story, title int) string {
 
 // storySection is the list under a heading of its own.
 func (v View) storySection(r room) string {
-	return titled("Stories", strings.TrimPrefix(v.stories(r), storyLead))
+	return titled("Stories", v.storyList(r))
+}
+
+// storyList is the list alone: the headline has the tally.
+func (v View) storyList(r room) string {
+	return strings.Trim(strings.TrimPrefix(v.stories(r), storyLead+v.tally()+"\n"), "\n")
 }
 
 const storyLead = "**Stories:** "

@@ -59,12 +59,16 @@ func (v View) unapproved(r room) string {
 	}
 	var b strings.Builder
 	listed, more := 0, 0
+	told := v.State.End != nil && v.failing() == "" // of the first one, by the headline
 	for _, st := range v.State.Plan.Stories {
 		switch {
 		case v.storyDone(st):
+		case told && len([]rune(st.ReviewFeedback)) <= mostCause:
+			told = false
 		case listed == 2*r.remarks:
 			more++
 		default:
+			told = false
 			listed++
 			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.text(st.Title, 100), storyState(st), v.reviews(st))
 			if said := v.text(st.ReviewFeedback, 600); said != "" {

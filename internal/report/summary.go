@@ -7,28 +7,26 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Summary is the job summary: outcome first, then what is needed, the timeline, the checks and the cost (B-23).
+// Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline last (B-23).
 func Summary(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.line("## %s", v.headline())
-		p.part(v.atCap(r))
-		p.part(v.lead())
-		p.part(v.whatNow())
+		v.below(&p, r)
 		p.part(v.subject())
 		p.part(v.judgedWith())
 		p.part(v.leftOut())
 		p.part(v.cost())
-		p.part(v.stories(r))
-		p.part(titled("Timeline", v.gantt(r.rows*2)))
-		p.part(v.iterations(r.rows*2, true))
-		p.part(titled("What to look at first", v.warned(r)))
-		p.part(titled(gitTitle, v.gitNotes()))
-		p.part(titled("Checks", v.checks(r.checks)))
-		p.part(titled("The reviewer's verdict", v.reviewed(r)))
-		p.part(titled("Verification", v.verification(r.rows)))
 		p.part(v.lastFailure(r.lines))
+		p.part(v.stories(r))
+		p.part(titled("What to look at first", v.warned(r)))
+		p.part(titled("The reviewer's verdict", v.reviewed(r)))
+		p.part(titled("Checks", v.checks(r.checks)))
 		p.part(v.baseline())
+		p.part(titled("Verification", v.verification(r.rows)))
+		p.part(titled(gitTitle, v.gitNotes()))
+		p.part(titled("Timeline", v.iterations(r.rows*2, true)))
+		p.part(v.gantt(r.rows * 2))
 		return p.String()
 	})
 }

@@ -26,7 +26,7 @@ var slots = []struct {
 }{
 	{lazy(`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`), []string{"closes"}},
 	{lazy(`(?i)\b(motivation|context|background|why|rationale|problem)\b`), []string{"asked"}},
-	{lazy(`(?i)\btest(s|ed|ing)?\b|\bverif(y|ied|ication)\b|\bQA\b`), []string{"checks", "verdict", "judges", "reproduce"}},
+	{lazy(`(?i)\btest(s|ed|ing)?\b|\bverif(y|ied|ication)\b|\bQA\b`), []string{"checks"}},
 	{lazy(`(?i)^(description|summary|overview|what|changes?|proposed changes?|change ?log|about|details|solution|implementation)\b|\bthis (pr|pull request)\b`), []string{"state", "asked", "done"}},
 }
 

@@ -35,9 +35,9 @@ func TestReasonsOnce(t *testing.T) {
 	s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), failing)
 	v := s.end(loop.Stuck, "the same failure of go test ./... 4 times in a row (error hash 3afbbd29), also after a strategy shift", "wip/ralph-fail")
 	for name, line := range map[string]string{
-		"what was tried": lineWith(Failure(v), "**1, implement:**"), "the last failure": lineWith(IterationComment(v, 1), "It exited with code 1"), "the place": lineWith(IterationComment(v, 1), "- `a_test.go:3`"),
+		"the headline": lineWith(Failure(v), "### "), "what was tried": lineWith(Failure(v), "**1, implement:**"), "the last failure": lineWith(IterationComment(v, 1), "It exited with code 1"), "the place": lineWith(IterationComment(v, 1), "- `a_test.go:3`"),
 	} {
-		want := map[string]int{"what was tried": 1, "the last failure": 0, "the place": 1}[name]
+		want := map[string]int{"the headline": 1, "what was tried": 0, "the last failure": 0, "the place": 1}[name]
 		if n := strings.Count(line, "want 3, got 4"); n != want || line == "" {
 			t.Errorf("%s tells it %d times: %s", name, n, line)
 		}

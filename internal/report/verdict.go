@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -78,16 +79,40 @@ func (v View) checksOf(it *loop.Iteration, most int) string {
 	if it == nil || most == 0 {
 		return ""
 	}
+	shown, own, took := v.told(it.Verdicts)
 	var b strings.Builder
 	b.WriteString("| check | result | time |\n|---|---|--:|\n")
-	for i, c := range it.Verdicts {
+	for i, c := range shown {
 		if i == most {
-			b.WriteString(row("…", fmt.Sprintf("%d more", len(it.Verdicts)-most), ""))
+			b.WriteString(row("…", fmt.Sprintf("%d more", len(shown)-most), ""))
 			break
 		}
 		b.WriteString(row(v.code(c.Check, 80), v.verdict(c), duration(c.Duration)))
 	}
+	if own > 0 {
+		b.WriteString(row(count(own, "check")+" of ralph's own", "✅ pass", duration(took)))
+	}
 	return b.String()
+}
+
+// told are the verdicts that people want to read of: those of the repository's own commands and of whoever reviews, and all that did not
+// simply pass. Of the others it says how many there are and how long they took.
+func (v View) told(verdicts []loop.Verdict) (shown []loop.Verdict, own int, took time.Duration) {
+	for _, c := range verdicts {
+		if c.Pass && c.Skipped == "" && !c.Flaky && !c.Verification && ownNames[c.Check] {
+			own++
+			took += c.Duration
+			continue
+		}
+		shown = append(shown, c)
+	}
+	return shown, own, took
+}
+
+// ownNames are the checks that ralph makes itself, of which nobody wants to read unless they say no.
+var ownNames = map[string]bool{
+	loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true, loop.PlanCheck: true, "protected paths": true, "edited checks": true,
+	"weakened tests": true, "unfinished work": true,
 }
 
 func (v View) verdict(c loop.Verdict) string {

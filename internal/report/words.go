@@ -29,59 +29,6 @@ func (v View) sign() string {
 	return "❌"
 }
 
-// headline is the run's state in one line, to be understood in five seconds.
-func (v View) headline() string {
-	s := v.State
-	n, most := len(s.Iterations), s.MaxIterations
-	if s.End == nil {
-		return v.sign() + " " + v.runningLine()
-	}
-	var words string
-	switch s.End.Outcome {
-	case loop.Done:
-		words = "Done after " + count(n, "iteration")
-	case loop.Capped:
-		words = "Stopped: the only iteration is used up"
-		if most != 1 {
-			words = fmt.Sprintf("Stopped: all %d iterations are used up", most)
-		}
-	case loop.Stuck:
-		words = fmt.Sprintf("Stopped: stuck on the same failure after %s", count(n, "iteration"))
-	case loop.Timeout:
-		words = fmt.Sprintf("Stopped: the time limit is over after %s", count(n, "iteration"))
-	case loop.Budget:
-		words = fmt.Sprintf("Stopped: the budget is used up after %s", count(n, "iteration"))
-	case loop.Invalid:
-		words = "Cannot run: something in the settings or the environment is wrong"
-	case loop.Waiting:
-		words = "Waiting: the agent asks a human"
-		switch until := s.End.Until.UTC().Format("2006-01-02 15:04 UTC"); {
-		case s.End.ForPull:
-			words = "Waiting: the work is done and pushed, but GitHub does not open a pull request"
-		case v.waitsForOthers():
-			words = "Waiting for other workflows"
-		case !s.End.Until.IsZero():
-			words = "Waiting for a usage limit's reset, " + until
-		case v.waitsForReader():
-			words = "Waiting: nobody could be asked to review"
-		case v.waitsForModel():
-			words = "Waiting: the model answers nothing"
-		case v.waitsForLimit():
-			words = "Waiting for a usage limit's reset; nobody tells when it comes"
-		}
-	case loop.Interrupted:
-		words = fmt.Sprintf("Interrupted after %s; the work is kept", count(n, "iteration"))
-	case loop.Refused:
-		words = "Refused"
-	default:
-		words = "Failed: ralph could not do its own part"
-	}
-	if tally := v.tally(); tally != "" {
-		words += "; " + tally
-	}
-	return v.sign() + " " + words
-}
-
 func (v View) runningLine() string {
 	s := v.State
 	switch last := s.Last(); {

@@ -31,9 +31,9 @@ func TestNow(t *testing.T) {
 
 func TestHeadlines(t *testing.T) {
 	for outcome, want := range map[loop.Outcome]string{
-		loop.Done: "✅ Done", loop.Capped: "❌ Stopped: all 5", loop.Stuck: "❌ Stopped: stuck", loop.Timeout: "❌ Stopped: the time",
-		loop.Budget: "❌ Stopped: the budget", loop.Invalid: "⚠️ Cannot run", loop.Waiting: "⏸️ Waiting", loop.Refused: "⛔ Refused",
-		loop.Interrupted: "⏹️ Interrupted", loop.Failed: "❌ Failed: ralph",
+		loop.Done: "✅ Done", loop.Capped: "❌ Stopped after 0 of 5 iterations: why", loop.Stuck: "❌ Stuck after 0 of 5 iterations: why", loop.Timeout: "❌ Stopped by the time limit",
+		loop.Budget: "❌ Stopped by the budget", loop.Invalid: "⚠️ Cannot run", loop.Waiting: "⏸️ Waiting", loop.Refused: "⛔ Refused",
+		loop.Interrupted: "⏹️ Interrupted", loop.Failed: "❌ Failed in ralph's own part, not in the work: why",
 	} {
 		if got := begin(nil).end(outcome, "why", "").headline(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q", outcome, got)

@@ -36,7 +36,7 @@ func section(heading, meta, markdown string) report.Section {
 // What the bot's comments hold, by which they are told apart.
 const (
 	sticky  = "<!-- ralph:run:"
-	failure = "Ralph Loop Execution Summary"
+	failure = ".failure."
 )
 
 // pull is the pull request with the work for an issue.

@@ -1,0 +1,281 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two sentences on a phone knows all
+// three.
+
+// headline is what the run came to and why, in one line.
+func (v View) headline() string {
+	return v.sign() + " " + joinedBy(": ", v.outcome(), v.cause())
+}
+
+// outcome is what the run came to, or what it does, in a few words.
+func (v View) outcome() string {
+	s := v.State
+	if s.End == nil {
+		return v.runningLine()
+	}
+	n := len(s.Iterations)
+	after := "after " + count(n, "iteration")
+	if most := s.MaxIterations; most > 0 && s.End.Outcome.Limited() {
+		after = fmt.Sprintf("after %d of %s", n, count(most, "iteration"))
+	}
+	switch s.End.Outcome {
+	case loop.Done:
+		return "Done " + after
+	case loop.Capped:
+		return "Stopped " + after
+	case loop.Stuck:
+		return "Stuck " + after
+	case loop.Timeout:
+		return "Stopped by the time limit " + after
+	case loop.Budget:
+		return "Stopped by the budget " + after
+	case loop.Invalid:
+		return "Cannot run"
+	case loop.Waiting:
+		return v.waitingFor()
+	case loop.Interrupted:
+		if n == 0 {
+			return "Interrupted before the first iteration"
+		}
+		return "Interrupted " + after
+	case loop.Refused:
+		return "Refused"
+	}
+	return "Failed in ralph's own part, not in the work"
+}
+
+// waitingFor says what a run waits for.
+func (v View) waitingFor() string {
+	switch end := v.State.End; {
+	case end.ForPull:
+		return "Waiting for its pull request"
+	case v.waitsForOthers():
+		return "Waiting for other workflows"
+	case !end.Until.IsZero():
+		return "Waiting until " + end.Until.UTC().Format("2006-01-02 15:04 UTC")
+	case v.State.Waits:
+		return "Waiting for your answer"
+	case v.waitsForReader():
+		return "Waiting for the reviewer"
+	case v.waitsForModel():
+		return "Waiting for the model"
+	case v.waitsForLimit():
+		return "Waiting for a usage limit's reset, at an unknown time"
+	}
+	return "Waiting"
+}
+
+// mostCause is how many characters of somebody else's words a headline has.
+const mostCause = 160
+
+// cause is why the run came to what it did: of one that a limit stopped what still fails, of one that is done what passed, else the reason.
+func (v View) cause() string {
+	s := v.State
+	if s.End == nil {
+		return ""
+	}
+	cause := ""
+	switch {
+	case s.End.Outcome == loop.Done:
+		cause = v.proof()
+	case s.End.Outcome.Limited():
+		cause = or(v.failing(), v.openStory())
+	case s.End.ForPull:
+		cause = joinedBy(", ", v.proof(), "and the work is pushed")
+	case s.End.Outcome == loop.Waiting && s.Waits:
+		cause = v.asking()
+	}
+	if cause == "" && s.End.Outcome != loop.Done && (s.End.Outcome != loop.Capped || !onlyCount.MatchString(s.End.Reason)) {
+		cause = v.text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostCause)
+	}
+	return joinedBy("; ", cause, v.tally())
+}
+
+// untilReset is the end of a reason that the headline tells anyhow.
+var untilReset = lazy(` until \d{4}-\d\d-\d\dT[0-9:.+Z-]*: try again after that$`)
+
+// proof is what a run that is done has passed.
+func (v View) proof() string {
+	it := v.judged()
+	if v.State.NoDiff() && v.State.Start.Branch != "" {
+		return "nothing was left to change"
+	}
+	if it == nil {
+		return ""
+	}
+	var commands []string
+	reviewed := false
+	for _, c := range it.Verdicts {
+		switch {
+		case !c.Pass || c.Skipped != "":
+		case c.Check == loop.ReviewCheck:
+			reviewed = true
+		case v.isCommand(c.Check):
+			commands = append(commands, v.code(c.Check, 60))
+		}
+	}
+	text := ""
+	switch n := len(commands); {
+	case n > 2:
+		text = fmt.Sprintf("all %d checks pass", n)
+	case n > 0:
+		text = strings.Join(commands, " and ") + plural(n, " passes", " pass")
+	}
+	if reviewed {
+		text = joinedBy(", ", text, "the reviewer approves")
+	}
+	return text
+}
+
+// failing is what stands in the way of the work, in one phrase: the check that still fails, and where or why.
+func (v View) failing() string {
+	f := v.State.Failure()
+	if f == nil {
+		return ""
+	}
+	switch {
+	case f.Check == loop.ReviewCheck:
+		return v.refusal(*f)
+	case ownChecks[f.Check] && f.Reason != "":
+		return v.text(f.Reason, mostCause)
+	}
+	return joinedBy(" — ", v.code(f.Check, 60)+" still fails", v.failureInBrief(*f))
+}
+
+// refusal is why a reviewer does not approve.
+func (v View) refusal(f loop.Verdict) string {
+	if f.Reason == "" || f.Reason == asksForChanges {
+		return joinedBy(" — ", asksForChanges, v.firstLine(f.Output))
+	}
+	return v.text(f.Reason, mostCause)
+}
+
+const asksForChanges = "the reviewer asks for changes"
+
+// ownChecks are those whose reason says more to people than their name does.
+var ownChecks = map[string]bool{loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true, loop.PlanCheck: true}
+
+// openStory is the first story of a plan that is not done, with what its review asked for.
+func (v View) openStory() string {
+	if v.State.Plan == nil {
+		return ""
+	}
+	for _, st := range v.State.Plan.Stories {
+		if !v.storyDone(st) {
+			return joinedBy(" — ", v.storyID(st)+" is not done", v.text(st.ReviewFeedback, mostCause))
+		}
+	}
+	return ""
+}
+
+// isCommand reports whether a check is one of the commands that the repository has.
+func (v View) isCommand(check string) bool {
+	for _, c := range v.State.Start.Checks {
+		if c == check {
+			return true
+		}
+	}
+	return false
+}
+
+// exited begins a reason that goes on with what was printed.
+var exited = lazy(`^it exited with code \d+: `)
+
+// failureInBrief is the first place that a failure names with what is wrong there, else its reason.
+func (v View) failureInBrief(f loop.Verdict) string {
+	if len(f.Findings) > 0 {
+		return v.text(joinedBy(": ", place(f.Findings[0]), said(f.Findings[0])), mostCause)
+	}
+	return v.text(exited.ReplaceAllString(f.Reason, ""), mostCause)
+}
+
+// asking is the beginning of the question that the agent asks.
+func (v View) asking() string {
+	last := v.State.Last()
+	if last == nil {
+		return ""
+	}
+	if question := v.firstLine(withoutTag(last.Turn.Text)); question != "" {
+		return "“" + question + "”"
+	}
+	return ""
+}
+
+// firstLine is the first line of a text that says anything.
+func (v View) firstLine(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return v.text(first, mostCause)
+}
+
+// Notice is how a run ended and what to do next in one line of plain text, for a log.
+func Notice(v View) string {
+	v = v.inPlain()
+	return joinedBy(". What now: ", joinedBy(": ", v.outcome(), v.cause()), v.nextInPlain())
+}
+
+// Ending is what a console says when a run has ended, line by line in plain text: how, why, and what to do next.
+func Ending(v View) (lines []string) {
+	v = v.inPlain()
+	s := v.State
+	if s.End == nil {
+		return nil
+	}
+	add := func(what, text string) {
+		if text != "" {
+			lines = append(lines, what+text)
+		}
+	}
+	n := len(s.Iterations)
+	switch o := s.End.Outcome; {
+	case o == loop.Done:
+		add("SUCCESS: ", s.Start.Task+" completed in "+count(n, "iteration"))
+		add("Verified: ", v.cause())
+	case o.Limited():
+		word := strings.ToUpper(string(o))
+		if o == loop.Capped {
+			word = "CAP HIT"
+		}
+		add(word+": ", joinedBy(": ", s.Start.Task+" failed after "+count(n, "attempt"), v.cause()))
+		if why := v.why(); why != "" {
+			add("Why it stopped: ", oneLine(v.clean(s.End.Reason)))
+		}
+	default:
+		until := ""
+		if !s.End.Until.IsZero() {
+			until = " until " + s.End.Until.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		add(string(o)+until+": ", oneLine(v.clean(s.End.Reason)))
+	}
+	if ids := s.AtCap(); len(ids) > 0 {
+		add(task.AtCap+" ", brief(v.clean(strings.Join(ids, ", ")), 200))
+	}
+	add("What now: ", v.nextInPlain())
+	if o := s.End.Outcome; v.local() && o.Limited() && s.Start.Branch != "" {
+		add("Or take over: ", v.reproduce())
+	}
+	return lines
+}
+
+// nextInPlain is what to do next, without its heading.
+func (v View) nextInPlain() string { return strings.TrimPrefix(v.whatNow(), whatNowIs) }
+
+// why says which limit ended the run, where the headline does not; "" where it does.
+func (v View) why() string {
+	end := v.State.End
+	if end == nil || !end.Outcome.Limited() || v.failing()+v.openStory() == "" || end.Outcome == loop.Capped && onlyCount.MatchString(end.Reason) {
+		return ""
+	}
+	return capital(sentence(v.text(end.Reason, 300)))
+}
+
+// onlyCount is a reason that says no more than how many iterations there were.
+var onlyCount = lazy(`^\d+ of \d+ iterations are used up(; \d+ of \d+ stories are approved)?$`)
