@@ -71,7 +71,7 @@ func outputsOf(result loop.Result, file string) map[string]string {
 	s := result.State
 	values := map[string]string{
 		"conclusion": conclusion(result.Outcome), "outcome": string(result.Outcome),
-		"branch_name": branchOutput(s.Start.Branch), "iterations": strconv.Itoa(len(s.Iterations)),
+		"branch_name": branchOutput(s.Branch().Name()), "iterations": strconv.Itoa(len(s.Iterations)),
 		"total_cost_usd": strconv.FormatFloat(s.Usage.CostUSD, 'f', 4, 64),
 		"input_tokens":   strconv.FormatInt(s.Usage.Input, 10), "output_tokens": strconv.FormatInt(s.Usage.Output, 10),
 		"cache_read_tokens": strconv.FormatInt(s.Usage.CacheRead, 10), "cache_write_tokens": strconv.FormatInt(s.Usage.CacheWrite, 10),

@@ -33,9 +33,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 	done := s.End.Outcome == loop.Done
 	if s.Post.Pull != 0 {
-		v := p.view(s)
-		p.try("updating the pull request", p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v)))
-		return p.ready(ctx, s)
+		return p.update(ctx, s)
 	}
 	if s.Tip == "" || s.NoDiff() || s.End.ForPull { // that has just been tried
 		return nil
@@ -48,6 +46,24 @@ func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 		return join(made, q)
 	}
 	return made
+}
+
+// update brings the pull request up to date. One that somebody has closed is not offered for review.
+func (p *publisher) update(ctx context.Context, s loop.State) *loop.Post {
+	v := p.view(s)
+	closed, err := p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v))
+	p.try("updating the pull request", err)
+	post := &loop.Post{}
+	if was := s.Post.Closed != nil && *s.Post.Closed; err == nil && closed != was {
+		post.Closed = &closed
+	}
+	if closed {
+		return posted(post)
+	}
+	if ready := p.ready(ctx, s); ready != nil {
+		post = join(post, ready)
+	}
+	return posted(post)
 }
 
 // ready takes the pull request of a run that is done out of draft.
@@ -114,7 +130,7 @@ func standingLabel(s loop.State) string {
 	case loop.Interrupted:
 		return ""
 	case loop.Done:
-		if s.Post.Pull == 0 {
+		if s.Post.Pull == 0 || s.Post.Closed != nil && *s.Post.Closed {
 			return ""
 		}
 		return labelReview

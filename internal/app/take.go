@@ -120,6 +120,7 @@ func (o *jobOpening) take(ctx context.Context, work *opened, before past, way lo
 	b.start = shop.start(run, o.wanted.Task)
 	b.start.Owner, b.start.RunURL = o.owner(), o.Env.RunURL()
 	b.start.Fresh = before.known || o.request.Fresh
+	b.start.DryRun = o.Inputs.DryRun
 	if spent := before.state.OnIssue(); spent != (loop.Usage{}) {
 		b.start.Earlier = &spent
 	}

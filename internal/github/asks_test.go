@@ -120,7 +120,10 @@ func asks(t *testing.T, p place) []ask {
 			}
 			return errOf(c.OpenPull(ctx, PullRequest{Title: "P", Body: "B", Head: branch, Base: "main", Draft: true}))
 		}, func(s *stage, k int) int { return s.pullsOf(fmt.Sprint("open/", k)) }},
-		{"EditPull", func(_ *stage, c *Client, _ int) error { return c.EditPull(ctx, p.pull, "P2", "B2") }, nil},
+		{"EditPull", func(_ *stage, c *Client, _ int) error {
+			_, err := c.EditPull(ctx, p.pull, "P2", "B2")
+			return err
+		}, nil},
 		{"ReadyPull", func(s *stage, c *Client, _ int) error { return c.ReadyPull(ctx, s.Pulls(owner, name)[0].NodeID) }, nil},
 		{"PutCheckRun", func(s *stage, c *Client, k int) error {
 			run := s.ralphRun(60)

@@ -39,7 +39,8 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 			return nil, c.explainPull(p, err)
 		}
 		if found, ferr := c.FindPull(ctx, p.Head); ferr == nil && found != nil {
-			return found, c.EditPull(ctx, found.Number, p.Title, p.Body)
+			_, err := c.EditPull(ctx, found.Number, p.Title, p.Body)
+			return found, err
 		}
 		if refused {
 			return nil, c.explainPull(p, err)
@@ -63,16 +64,16 @@ func forbidsPulls(err error) bool {
 	return strings.Contains(err.Error(), "not permitted to create or approve pull requests")
 }
 
-// EditPull replaces a pull request's title and body.
-func (c *Client) EditPull(ctx context.Context, number int, title, body string) error {
+// EditPull replaces a pull request's title and body, and reports whether it is closed.
+func (c *Client) EditPull(ctx context.Context, number int, title, body string) (closed bool, err error) {
 	if c.dry("edit pull request #%d", number) {
-		return nil
+		return false, nil
 	}
-	_, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.PullRequest{Title: &title, Body: &body})
+	edited, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.PullRequest{Title: &title, Body: &body})
 	if err != nil {
-		return explain(fmt.Sprintf("editing pull request #%d", number), err)
+		return false, explain(fmt.Sprintf("editing pull request #%d", number), err)
 	}
-	return nil
+	return edited.GetState() == "closed", nil
 }
 
 // FindPull finds the open pull request of a branch of this repository; nil when there is none.

@@ -83,6 +83,8 @@ type Start struct {
 	Plan *Planned `json:"plan,omitempty"`
 	// Earlier is what earlier runs of the same issue have spent (B-28).
 	Earlier *Usage `json:"earlier,omitempty"`
+	// DryRun says that nothing of the run leaves its process.
+	DryRun bool `json:"dry_run,omitempty"`
 	// Fresh says that the run begins at the base although its branch holds an earlier run's work, which is set aside.
 	Fresh bool `json:"fresh,omitempty"`
 	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody knows, an earlier
@@ -164,6 +166,8 @@ type Post struct {
 	PullURL      string `json:"pull_url,omitempty"`
 	Draft        *bool  `json:"draft,omitempty"`
 	Linked       bool   `json:"linked,omitempty"` // the issue's comment is the line that leads to the pull request
+	// Closed says that the pull request was found closed when the end was told.
+	Closed *bool `json:"closed,omitempty"`
 	// Failure is the comment with the failure report of the newest outcome.
 	Failure int64 `json:"failure,omitempty"`
 	// CheckRun is the check run on CheckedSHA.

@@ -285,6 +285,9 @@ func (p Post) with(q Post) Post {
 	if q.Draft != nil {
 		p.Draft = q.Draft
 	}
+	if q.Closed != nil {
+		p.Closed = q.Closed
+	}
 	p.Linked = p.Linked || q.Linked
 	p.Finished = p.Finished || q.Finished
 	if q.Failure != 0 {

@@ -125,14 +125,12 @@ func (v View) whereKept() string {
 		return ""
 	case s.End.Outcome == loop.Done && v.pull() != "":
 		return ""
-	case s.End.FailureBranch != "":
-		return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.End.FailureBranch))
-	case s.NoDiff(), s.Start.Branch == "":
+	case s.Kept().Name() == "", s.NoDiff() && s.Kept() == s.Branch():
 		return ""
-	case s.End.Outcome == loop.Done:
-		return fmt.Sprintf("The work is on %s.", v.branch(s.Start.Branch))
+	case s.End.Outcome == loop.Done || s.End.ForPull:
+		return fmt.Sprintf("The work is on %s.", v.branch(s.Branch()))
 	}
-	return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Start.Branch))
+	return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Kept()))
 }
 
 // hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it says nothing to anybody.
@@ -217,7 +215,7 @@ func (v View) footer() string {
 			parts = append(parts, what+text)
 		}
 	}
-	add("branch ", v.branch(s.Start.Branch))
+	add("branch ", v.branch(s.Branch()))
 	if (s.End == nil || s.End.Outcome != loop.Done) && !v.here {
 		add("pull request ", v.pull())
 	}

@@ -43,8 +43,8 @@ func titledBold(title, body string) string {
 
 // pushBack says how commits of somebody who has taken over get into the pull request.
 func (v View) pushBack() string {
-	branch := shellWord(oneLine(v.clean(v.State.Start.Branch)))
-	if v.local() || v.State.Post.Pull == 0 || len(branch) > maxURL {
+	branch := shellWord(oneLine(v.clean(v.State.Branch().Name())))
+	if v.local() || v.State.Post.Pull == 0 || v.State.Branch().Name() == "" || len(branch) > maxURL {
 		return ""
 	}
 	return "Commit there, and " + codeSpan("git push origin HEAD:"+branch) + " brings it into the pull request."
@@ -72,9 +72,9 @@ func (v View) whatItPrinted(r room) string {
 // failedTask is the block of S0-77 for the task with this number.
 func (v View) failedTask(n int, title string) string {
 	s := v.State
-	branch := v.branch(workBranch(s))
+	branch := v.branch(s.Kept())
 	if v.local() {
-		branch = v.name(workBranch(s), 120)
+		branch = v.name(s.Kept().Name(), 120)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Task %d: %s\n", n, or(v.text(title, 200), v.text(s.Start.Task, 60)))
@@ -97,14 +97,6 @@ func or(s, otherwise string) string {
 		return otherwise
 	}
 	return s
-}
-
-// workBranch is where the work of a run can be found.
-func workBranch(s loop.State) string {
-	if s.End != nil && s.End.FailureBranch != "" {
-		return s.End.FailureBranch
-	}
-	return s.Start.Branch
 }
 
 // lastGate is the check that the newest judged iteration failed, or its last one.
@@ -216,9 +208,9 @@ func withoutTag(said string) string { return claimTag.ReplaceAllString(said, "")
 // reproduce is one shell command that brings the work and its failure to a clone; "" when there is no branch.
 func (v View) reproduce() string {
 	s := v.State
-	name := workBranch(s)
+	name := s.Kept().Name()
 	if s.Post.Pull != 0 && !v.local() { // whose commits are the pull request's
-		name = s.Start.Branch
+		name = s.Branch().Name()
 	}
 	branch := shellWord(oneLine(v.clean(name)))
 	if name == "" || len(branch) > maxURL { // git has none of that length

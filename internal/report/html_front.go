@@ -121,8 +121,9 @@ func (v View) facts() (list []fact) {
 	if s.Post.Pull > 0 {
 		add("Pull request", fmt.Sprintf("#%d", s.Post.Pull), or(linkable(s.Post.PullURL), v.at(fmt.Sprintf("pull/%d", s.Post.Pull))))
 	}
-	branch := v.brief(workBranch(s), 120)
-	add("Branch", branch, v.at("tree/"+branch))
+	if branch := v.brief(s.Kept().Name(), 120); branch != "" {
+		add("Branch", branch, v.at("tree/"+branch))
+	}
 	add("Iterations", s.Of(len(s.Iterations)), "")
 	add("Time", v.lasted(), "")
 	if s.Usage.CostUSD > 0 {

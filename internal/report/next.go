@@ -58,7 +58,24 @@ func (v View) afterDone() string {
 	if v.here {
 		pull = "this pull request"
 	}
+	if closed := v.State.Post.Closed; closed != nil && *closed {
+		return pull + " is closed: reopen it and merge it, or leave it so."
+	}
+	if clash := v.clash(); clash != "" {
+		return clash
+	}
 	return "review " + pull + " and merge it. To send it back, request changes in a review, or comment " + v.command("fix") + " or " + v.command("retry <what to change>") + "."
+}
+
+// clash says that the work cannot be merged as it is, in which files, and what to do; "" when it can.
+func (v View) clash() string {
+	s := v.State
+	if len(s.End.Conflicts) == 0 {
+		return ""
+	}
+	onto := v.code(s.Start.Onto, 120)
+	return onto + " has moved, and merging it conflicts in " + v.text(Few(s.End.Conflicts), 300) + ". Merge " + onto + " into " + v.branch(s.Branch()) +
+		" and push, or comment " + v.command("retry --fresh") + " to have it done again from " + onto + " as it is now."
 }
 
 // whileWaiting says what ends a wait: time, other workflows, or somebody's answer.
@@ -117,10 +134,10 @@ func (v View) whatNowLocally() string {
 	s := v.State
 	switch s.End.Outcome {
 	case loop.Done:
-		if s.Start.Branch == "" {
+		if s.Branch().Name() == "" {
 			return whatNowIs + "read the change."
 		}
-		return whatNowIs + "read the change and merge " + v.code(s.Start.Branch, 120) + "."
+		return whatNowIs + "read the change and merge " + v.branch(s.Branch()) + "."
 	case loop.Invalid:
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
 			return whatNowIs + "fix what is named above; then " + v.again() + " goes on with the same work."

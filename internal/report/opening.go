@@ -85,6 +85,8 @@ func (v View) cause() string {
 	}
 	cause := ""
 	switch {
+	case s.End.Outcome == loop.Done && len(s.End.Conflicts) > 0:
+		cause = joinedBy(", ", v.proof(), "but it conflicts with "+v.code(s.Start.Onto, 60))
 	case s.End.Outcome == loop.Done:
 		cause = v.proof()
 	case s.End.Outcome.Limited():

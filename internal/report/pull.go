@@ -286,8 +286,8 @@ func (v View) firstWords(it *loop.Iteration) string {
 // tryIt is the block that brings the branch to a clone and runs its checks.
 func (v View) tryIt() string {
 	s := v.State
-	branch := shellWord(oneLine(v.clean(workBranch(s))))
-	if v.local() || workBranch(s) == "" || len(branch) > maxURL {
+	branch := shellWord(oneLine(v.clean(s.Kept().Name())))
+	if v.local() || s.Kept().Name() == "" || len(branch) > maxURL {
 		return ""
 	}
 	lines := "git fetch origin " + branch + "\ngit checkout FETCH_HEAD\n"

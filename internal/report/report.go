@@ -130,7 +130,8 @@ func (v View) pull() string {
 }
 
 // branch names a branch, with a link where there is a server.
-func (v View) branch(name string) string {
+func (v View) branch(b loop.WorkBranch) string {
+	name := b.Name()
 	if name == "" {
 		return ""
 	}

@@ -163,8 +163,8 @@ func (st *Standing) how(v View) {
 		switch s.End.Outcome {
 		case loop.Done:
 			st.Next = "read the change"
-			if s.Start.Branch != "" {
-				st.Next += ", and merge " + s.Start.Branch
+			if branch := s.Branch().Name(); branch != "" {
+				st.Next += ", and merge " + branch
 			}
 		case loop.Invalid:
 			st.Next = "put right what the reason names, and run it again"
