@@ -46,7 +46,7 @@ var conclusions = map[loop.Outcome]string{
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
-		Title:       shorten(oneLine(v.inPlain().headline()), 200),
+		Title:       shorten(v.sign()+" "+plain(joinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())), 200),
 		Summary:     fit(commentLimit, v.checkSummary),
 		Text:        fit(commentLimit, v.checkText),
 		Annotations: v.annotations(),

@@ -37,7 +37,9 @@ func Comment(v View) string {
 		p.part(v.folded("What the review asked for", v.feedback(r)))
 		p.part(v.inWords(r, v.iterations(r.rows, false)))
 		p.part(v.folded(gitTitle, v.gitNotes()))
-		p.part(v.checkList(r.checks))
+		if v.State.End == nil {
+			p.part(v.checkList(r.checks))
+		}
 		p.part(v.baseline())
 		p.part(v.footer())
 		return p.String()

@@ -110,10 +110,19 @@ func TestGolden(t *testing.T) {
 		"long.md":                  Comment(long(200)),
 		"hostile-refused.md":       Refused(&event.Refusal{Who: "@eve", Reason: nasty}, event.Event{Name: nasty}),
 		"failure-timed-out.md":     Failure(timedOut()),
+
+		"pull-capped.md":      PullBody(stuckRun()),
+		"pull-waiting.md":     PullBody(asks()),
+		"pull-interrupted.md": PullBody(interrupted()),
+		"pull-failed.md":      PullBody(failed()),
+		"summary-waiting.md":  Summary(asks()),
+		"summary-failed.md":   Summary(failed()),
+		"summary-invalid.md":  Summary(invalid()),
 	}
 	for name, got := range tests {
 		t.Run(name, func(t *testing.T) { golden(t, name, got) })
 	}
+	tests["first-400.txt"] = "" // of TestFirst400Characters
 	known, _ := filepath.Glob(filepath.Join("testdata", "golden", "*"))
 	for _, file := range known {
 		if _, used := tests[filepath.Base(file)]; !used && !strings.HasPrefix(filepath.Base(file), "html-") {

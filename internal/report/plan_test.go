@@ -99,7 +99,7 @@ func TestCorrectionMessage(t *testing.T) {
 func TestAtCapIsLoud(t *testing.T) {
 	v := planDone()
 	for name, md := range map[string]string{"comment": Comment(v), "body": PullBody(v), "failure": Failure(planCapped()), "summary": Summary(v), "status": Status(v), "state": StateFile(v),
-		"standing": Stand(v, Lock{}).Text(), "line": PlanLine(v), "commit": CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
+		"standing": Stand(v, Lock{}).Text(), "console": strings.Join(Ending(v), "\n"), "commit": CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
 		if !strings.Contains(md, "[AUTO-APPROVED AT CAP]") || !strings.Contains(md, "US-002") {
 			t.Errorf("the %s does not tell:\n%s", name, md)
 		}
@@ -108,11 +108,8 @@ func TestAtCapIsLoud(t *testing.T) {
 		t.Errorf("the body begins %.200s", PullBody(v))
 	}
 	none := planReviewing()
-	if text := Comment(none) + PlanLine(none); strings.Contains(text, "AT CAP") {
+	if text := Comment(none) + none.tally(); strings.Contains(text, "AT CAP") {
 		t.Errorf("nothing is at the cap:\n%s", text)
-	}
-	if got := PlanLine(running()); got != "" {
-		t.Errorf("a run without a plan has the line %q", got)
 	}
 }
 

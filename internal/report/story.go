@@ -48,15 +48,6 @@ func (v View) storyDone(st task.Story) bool {
 	return st.Passes && (st.ReviewStatus == task.Approved || v.State.Rules().SkipReview)
 }
 
-// PlanLine says of a run of a plan in one line of plain text how its stories stand, for a console; "" for any other run.
-func PlanLine(v View) string {
-	text := v.tally()
-	if ids := v.State.AtCap(); len(ids) > 0 {
-		text += "; " + task.AtCap + " " + brief(v.redact(strings.Join(ids, ", ")), 200)
-	}
-	return text
-}
-
 // storyState is how far a story has come, in a few words.
 func storyState(st task.Story) string {
 	switch {

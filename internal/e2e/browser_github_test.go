@@ -1,0 +1,139 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"bytes"
+	_ "embed"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+)
+
+//go:embed testdata/github-markdown-css/github-markdown.css
+var githubStyle string
+
+// phone and desk are the widths that reports are read at; a phone shows so much of a page before anybody scrolls.
+const (
+	phone       = 360
+	phoneScreen = 640
+	desk        = 1200
+	deskScreen  = 900
+)
+
+// What is posted on GitHub looks as it should with GitHub's own style: nothing can be moved sideways, what is folded is closed, the first
+// screen of a phone says what the run came to, why and what to do next, and a pull request's description is one screen of a desk. With
+// RALPH_E2E_SHOTS=DIR it leaves pictures there.
+func TestReportsOnGitHub(t *testing.T) {
+	t.Parallel()
+	browser := startBrowser(t)
+	const failing, retry = "go test ./... still fails", "/ralph retry <hint>"
+	for _, tt := range []struct {
+		file  string
+		says  []string // on the first screen of a phone
+		pull  bool     // a pull request's description, which is one screen
+		title bool     // its title stands before it
+	}{
+		{file: "done.md", says: []string{"Done after 2 iterations", "go test ./... pass", "review this pull request and merge it"}},
+		{file: "capped.md", says: []string{"Stopped after 5 of 5 iterations", failing, retry}},
+		{file: "budget.md", says: []string{"Stopped by the budget", failing, "raise max_cost_usd"}},
+		{file: "failed.md", says: []string{"Failed in ralph's own part", "the branch moved", "/ralph retry goes on"}},
+		{file: "invalid.md", says: []string{"Cannot run", "ANTHROPIC_API_KEY is refused", "fix what is named above"}},
+		{file: "asks.md", says: []string{"Waiting for your answer", "Should the empty name be greeted", "/ralph continue <answer>"}},
+		{file: "waiting.md", says: []string{"Waiting until 2026-11-21 07:00 UTC", "usage limit is reached", "/ralph continue"}},
+		{file: "interrupted.md", says: []string{"Interrupted after 1 iteration", "the run was cancelled", "/ralph continue"}},
+		{file: "running-third.md", says: []string{"Working: iteration 3 of 5", "what the reviewer asked for", "/ralph stop"}},
+		{file: "plan-running.md", says: []string{"Working: iteration 10 of 15", "the review of US-003", "/ralph stop"}},
+		{file: "failure.md", says: []string{"Stopped after 5 of 5 iterations", failing, retry, "git fetch origin"}},
+		{file: "failure-stuck.md", says: []string{"Stuck after 5 of 5 iterations", "hello_test.go:12", retry, "git fetch origin"}},
+		{file: "failure-timed-out.md", says: []string{"Stopped by the time limit", "did not claim completion", retry, "git fetch origin"}},
+		{file: "plan-failure.md", says: []string{"Stopped after 9 of 9 iterations", "US-003 is not done", retry, "git fetch origin"}},
+		{file: "pull-draft.md", says: []string{"Working on it", "/ralph stop"}, pull: true, title: true},
+		{file: "pull-done.md", says: []string{"Done after 2 iterations", "go test ./... pass", "merge it, or send it back"}, pull: true, title: true},
+		{file: "pull-reviewed.md", says: []string{"Done after 2 iterations", "the reviewer approves", "merge it, or send it back"}, pull: true, title: true},
+		{file: "pull-capped.md", says: []string{"Stuck after 5 of 5 iterations", failing, retry}, pull: true},
+		{file: "pull-waiting.md", says: []string{"Waiting for your answer", "Should the empty name be greeted", "/ralph continue <answer>"}, pull: true},
+		{file: "pull-interrupted.md", says: []string{"Interrupted after 1 iteration", "the run was cancelled", "/ralph continue"}, pull: true},
+		{file: "plan-pull.md", says: []string{"Done after 11 iterations", "1 of them only at the cap", "merge it, or send it back"}, pull: true, title: true},
+		{file: "summary-capped.md", says: []string{"Stopped after 5 of 5 iterations", failing, retry}},
+		{file: "summary.md", says: []string{"Done after 2 iterations", "go test ./... pass", "and merge it"}},
+		{file: "hostile-comment.md"}, {file: "hostile-failure.md"}, {file: "hostile-pull.md"}, {file: "hostile-summary.md"},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			file := asOnGitHub(t, tt.file, tt.title)
+			p := open(t, browser, file)
+			for _, width := range []int64{phone, desk} {
+				p.look(width, "light")
+				if got := p.tooWide(width); got != "" {
+					t.Errorf("the page can be moved sideways at a width of %d: %s", width, got)
+				}
+				if got := p.asks(`String(document.querySelectorAll('details[open]').length)`); got != "0" {
+					t.Errorf("%s folded parts are open", got)
+				}
+				p.picture("github-"+tt.file, width, "light")
+			}
+			if got := p.reached(file); got != "" {
+				t.Errorf("the page reaches out: %s", got)
+			}
+			height, err := strconv.ParseFloat(p.asks(`String(document.querySelector('main').getBoundingClientRect().height)`), 64)
+			if err != nil || tt.pull && height > deskScreen {
+				t.Errorf("the description is %.0f high at a width of %d, and a screen %d; %v", height, desk, deskScreen, err)
+			}
+			p.look(phone, "light")
+			first := p.firstScreen(phoneScreen)
+			for _, want := range tt.says {
+				if !strings.Contains(first, want) {
+					t.Errorf("the first screen of a phone does not say %q:\n%s", want, first)
+				}
+			}
+		})
+	}
+}
+
+// asOnGitHub makes a page of a golden file that shows it as GitHub shows a comment, and returns its path. title says that a pull request's
+// title is above the text.
+func asOnGitHub(t *testing.T, name string, title bool) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(pages, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if title {
+		_, text, _ = bytes.Cut(text, []byte("\n\n"))
+	}
+	// GitHub shows each end of a line in a comment, and the markup that the reports have.
+	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithHardWraps(), html.WithUnsafe()))
+	var body bytes.Buffer
+	if err := gfm.Convert(text, &body); err != nil {
+		t.Fatal(err)
+	}
+	page := `<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>x</title><style>` + githubStyle +
+		`body { margin: 0 } main.markdown-body { box-sizing: border-box; max-width: 890px; margin: 0 auto; padding: 16px; border: 1px solid #d1d9e0; font-size: 14px }</style>
+<main class="markdown-body">` + body.String() + `</main>`
+	file := filepath.Join(openDir(t), "page.html")
+	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// firstScreen is the text that stands above a height, on one line.
+func (p *tab) firstScreen(height int) string {
+	p.t.Helper()
+	return p.asks(`(() => {
+		const range = document.createRange();
+		let text = '';
+		for (const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT); walk.nextNode();) {
+			range.selectNodeContents(walk.currentNode);
+			const at = range.getClientRects();
+			if (at.length && at[at.length - 1].bottom <= ` + strconv.Itoa(height) + `) text += walk.currentNode.data;
+		}
+		return text.replace(/\s+/g, ' ');
+	})()`)
+}
