@@ -171,7 +171,7 @@ func (t *Tree) rejected(e *commandError) error {
 	}
 	if line := refusal(e); line != "" {
 		if said := remoteWords(e.Stderr); said != "" {
-			line += ": " + said
+			line = said
 		}
 		return fmt.Errorf("%s refused the push: %s", t.o.Remote.shown(), line)
 	}

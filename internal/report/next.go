@@ -58,7 +58,7 @@ func (v View) afterDone() string {
 	if v.here {
 		pull = "this pull request"
 	}
-	if closed := v.State.Post.Closed; closed != nil && *closed {
+	if v.closed() {
 		return pull + " is closed: reopen it and merge it, or leave it so."
 	}
 	if clash := v.clash(); clash != "" {
@@ -66,6 +66,15 @@ func (v View) afterDone() string {
 	}
 	return "review " + pull + " and merge it. To send it back, request changes in a review, or comment " + v.command("fix") + " or " + v.command("retry <what to change>") + "."
 }
+
+// closed reports whether somebody has closed the pull request.
+func (v View) closed() bool {
+	closed := v.State.Post.Closed
+	return closed != nil && *closed
+}
+
+// mergeable reports whether nothing stands in the way of a merge that is known here.
+func (v View) mergeable() bool { return !v.closed() && len(v.State.End.Conflicts) == 0 }
 
 // clash says that the work cannot be merged as it is, in which files, and what to do; "" when it can.
 func (v View) clash() string {

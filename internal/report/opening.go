@@ -77,6 +77,9 @@ func (v View) waitingFor() string {
 // mostCause is how many characters of somebody else's words a headline has.
 const mostCause = 160
 
+// mostReason is the same of a reason that has to be read to be acted on.
+const mostReason = 240
+
 // cause is why the run came to what it did: of one that a limit stopped what still fails, of one that is done what passed, else the reason.
 func (v View) cause() string {
 	s := v.State
@@ -97,7 +100,7 @@ func (v View) cause() string {
 		cause = v.asking()
 	}
 	if cause == "" && s.End.Outcome != loop.Done && (s.End.Outcome != loop.Capped || !onlyCount.MatchString(s.End.Reason)) {
-		cause = v.text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostCause)
+		cause = v.text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostReason)
 	}
 	return joinedBy("; ", cause, v.tally())
 }

@@ -45,7 +45,28 @@ func endings() []ending {
 		s.iterate(2, loop.Implement, "x", loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Waits: true, Reason: "the reviewer's turn did not end well: limit"})
 	}
 	const resume = "ralph run --issue issue.md --resume goes on from here"
+	noPull := func(change func(*loop.End)) View {
+		v := reviewed()
+		end := *v.State.End
+		change(&end)
+		v.State.End, v.State.Post = &end, loop.Post{}
+		return v
+	}
+	clashes := reviewed()
+	clashed := *clashes.State.End
+	clashed.Conflicts = []string{"hello.go", "hello_test.go"}
+	clashes.State.End = &clashed
+	closed := reviewed()
+	closed.State.Post.Closed = new(bool)
+	*closed.State.Post.Closed = true
 	return []ending{
+		{"done, and no pull request is allowed", noPull(func(e *loop.End) {
+			e.Outcome, e.ForPull, e.Reason = loop.Waiting, true, "GitHub does not let workflows open pull requests here: switch on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General → Workflow permissions, or open the pull request of ralph/issue-42 by hand"
+		}), "Waiting for its pull request", "the work is pushed", "switch on “Allow GitHub Actions to create and approve pull requests” under Settings", "", ""},
+		{"done, but the base has moved", clashes, "Done after 2 iterations", "but it conflicts with main", "main has moved, and merging it conflicts in hello.go, hello_test.go", "", ""},
+		{"done, on a closed pull request", closed, "Done after 2 iterations", "the reviewer approves", "is closed: reopen it", "", ""},
+		{"failed, the push was refused", ended(loop.Failed, "pushing ralph/issue-42: https://github.com/alice/demo.git refused the push: GH006: Protected branch update failed for refs/heads/ralph/issue-42. Changes must be made through a pull request", nil),
+			"Failed in ralph's own part", "GH006: Protected branch update failed for refs/heads/ralph/issue-42", "/ralph retry goes on from here", "", ""},
 		{"done", reviewed(), "Done after 2 iterations", "go vet ./... and go test ./... pass, the reviewer approves", "and merge it", "SUCCESS: issue-42 completed in 2 iterations", "read the change and merge ralph/issue-42"},
 		{"done, with warnings", done(), "Done after 2 iterations", "go vet ./... and go test ./... pass", "and merge it", "SUCCESS", "read the change and merge"},
 		{"done, a plan at its cap", planDone(), "Done after 11 iterations", "3 of 3 stories approved, 1 of them only at the cap", "and merge it", "SUCCESS", "read the change and merge"},

@@ -30,7 +30,7 @@ func (v View) pullSections(r room, files []ranked, hidden int) []section {
 	}
 	var state page
 	state.part("**" + v.headline() + "**")
-	if back := v.sendBack(); back != "" {
+	if v.sendBack() != "" && v.mergeable() {
 		state.part(whatNowIs + "review this pull request and merge it, or send it back: see the end.")
 	} else {
 		state.part(v.whatNow())
