@@ -113,8 +113,6 @@ func TestAtCapIsLoud(t *testing.T) {
 	}
 }
 
-func running() View { return runningFirst() }
-
 // Of many stories those that matter are shown, and the others folded or counted.
 func TestStoriesOfALargePlan(t *testing.T) {
 	v := planLarge(200, "words")

@@ -37,22 +37,6 @@ func (v View) briefly(story string, role task.Role, mode loop.Mode) string {
 	return joinedBy(", ", first, v.mode(mode))
 }
 
-// byStory is the same table with the iterations of each story together, in the plan's order.
-func (v View) byStory(most int) string {
-	p := v.State.Plan
-	if p == nil {
-		return v.iterations(most, false)
-	}
-	place := func(it *loop.Iteration) int {
-		return slices.IndexFunc(p.Stories, func(st task.Story) bool { return st.ID == it.Story })
-	}
-	its := slices.Clone(v.State.Iterations)
-	newest := its[max(0, len(its)-most):] // those that are shown
-	slices.SortStableFunc(newest, func(a, b *loop.Iteration) int { return place(a) - place(b) })
-	cols := v.columns(false)
-	return v.table(its, most, append([]column{cols[1], cols[0]}, cols[2:]...)) // the story first
-}
-
 func (v View) table(its []*loop.Iteration, most int, cols []column) string {
 	if len(its) == 0 && v.State.Turning == nil {
 		return ""

@@ -18,7 +18,7 @@ func TestDemo(t *testing.T) {
 	out := demonstrate(t, ralph, 0)
 	for _, want := range []string{
 		"pull request #3 opened as a draft", "fail action APPEND", "check review: failed", "pull request #3 is ready for review",
-		"label ralph:failed put on #2", "## Failed Tasks",
+		"label ralph:failed put on #2", "❌ Stopped after ",
 		"✓ On that commit make test passes", "✓ Issue #1 is labelled ralph:review", "✓ Its work is kept on wip/ralph-fail-issue-2-",
 		"✓ Every request was one that GitHub understands",
 	} {
