@@ -28,6 +28,7 @@ type source struct {
 // what only tests and operators use.
 var arrows = map[string][]string{
 	"regex":   {},
+	"bisect":  {},
 	"event":   {"regex"},
 	"task":    {"regex", "event"},
 	"loop":    {"task", "event"},
@@ -44,7 +45,7 @@ var arrows = map[string][]string{
 	"failure": {"regex", "task", "loop"},
 	"hook":    {"regex", "task", "event"},
 	"app": {"regex", "event", "task", "loop", "failure", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
-		"gateway", "queue", "web", "hook"},
+		"gateway", "queue", "web", "hook", "bisect"},
 }
 
 // doors are the packages that only the listed rooms may import.
@@ -57,7 +58,7 @@ var doors = map[string][]string{
 }
 
 // pure rooms get what they need as arguments.
-var pure = []string{"event", "task", "loop", "failure", "report", "hook"}
+var pure = []string{"event", "task", "loop", "failure", "report", "hook", "bisect"}
 
 func TestArrows(t *testing.T) {
 	for _, s := range sources(t) {

@@ -37,6 +37,14 @@ type Options struct {
 	Env      []string   // what git is started with, NAME=value; GIT_* in it is dropped
 	Identity Identity   // of the bot's commits; on a command line only when the user has none
 	Task     string     // "issue-42": names the run record refs/ralph/runs/<task>
+	// With is work that the base is to hold besides, merged onto it in this order. Of a run that is resumed it is in the base already.
+	With []Work
+	// Onto is the name of the branch that the base is on, where the base is given as a commit.
+	Onto string
+	// Replaces is a commit of the run's branch with nothing of its own: a fresh run leaves it, where it would keep what was there.
+	Replaces string
+	// Came is where a clone stood before a process of this run was killed: a ref or a commit. "" is where HEAD is. It counts when HEAD is on the run's branch.
+	Came string
 	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/… (B-03).
 	Fresh bool
 	// Resume takes a killed run up again on a command line: what lies about in the tree is the agent's.
@@ -76,6 +84,7 @@ type Tree struct {
 	user  users  // of a command line: the clone's own repository
 
 	base, baseTree, baseBranch string
+	ground                     string    // the base before the work of others was merged onto it
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
 	branch                     string
 	head, headTree             string   // newest commit of the run
@@ -127,6 +136,12 @@ func (t *Tree) BaseTree() string { return t.baseTree }
 
 // BaseBranch is the branch that the base is on: "main"; "" when a command line's HEAD was detached.
 func (t *Tree) BaseBranch() string { return t.baseBranch }
+
+// Ground is the commit that the work of other runs was merged onto to make the base; the base itself where there was none.
+func (t *Tree) Ground() string { return cmp.Or(t.ground, t.base) }
+
+// Came is where a clone stood when it was opened: a full ref, or a commit where HEAD was detached.
+func (t *Tree) Came() string { return cmp.Or(t.came.ref, t.came.commit) }
 
 // Branch is the run's own branch.
 func (t *Tree) Branch() string { return t.branch }

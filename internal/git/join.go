@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -49,12 +50,50 @@ func (t *Tree) noteUnnoted(ctx context.Context) error {
 	return nil
 }
 
+// What follows the first line of a mark: the base before the work of others was merged onto it, and where the clone stood.
+const (
+	groundMark = "\nground "
+	cameMark   = "\ncame "
+)
+
+// Mark is what the mark of a run's branch says: how the run began, for when its process was killed before it could record that.
+type Mark struct {
+	Ground string // the commit that it began from, before the work of others was merged onto it
+	Onto   string // the branch that this was on; "" where HEAD was detached
+	Came   string // where the clone stood: a ref or a commit; "" of an earlier version's
+}
+
+// Marked reads the mark of a branch in the clone that dir is in. ok is false where no run has made the branch here.
+func Marked(ctx context.Context, dir string, env []string, branch string) (m Mark, ok bool, err error) {
+	t := &Tree{branch: branch, user: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}}
+	if err := t.user.find(ctx); err != nil {
+		return m, false, err
+	}
+	t.state = filepath.Join(t.user.dir, "ralph", stateName(branch))
+	text, err := readText(t.mark())
+	if err != nil || text.text == nil || strings.HasSuffix(string(text.text), theirMark) || t.user.at(ctx, t.ref()) == "" {
+		return m, false, err
+	}
+	first, rest, _ := strings.Cut(string(text.text), "\n")
+	m.Ground, m.Onto, _ = strings.Cut(first, " ")
+	for line := range strings.Lines("\n" + rest) {
+		line = "\n" + strings.TrimSpace(line)
+		if at, ok := strings.CutPrefix(line, groundMark); ok {
+			m.Ground = at
+		}
+		if at, ok := strings.CutPrefix(line, cameMark); ok {
+			m.Came = at
+		}
+	}
+	return m, t.user.at(ctx, m.Ground) != "", nil
+}
+
 // theirMark ends the mark of a branch that its user has made.
 const theirMark = "\ntheirs\n"
 
 // writeMark notes that a run has been on the branch, and where it began.
 func (t *Tree) writeMark() error {
-	text := t.base + " " + t.baseBranch
+	text := t.base + " " + t.baseBranch + groundMark + t.Ground() + cameMark + t.Came()
 	if t.theirs {
 		text += theirMark
 	} else {

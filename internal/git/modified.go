@@ -65,10 +65,16 @@ func (t *Tree) dirtyFiles(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
+// besideUser reports whether the run is taken up from elsewhere than its branch, in a clone whose modified files it is to leave alone: they are its
+// user's, whatever there was when the run began.
+func (t *Tree) besideUser() bool {
+	return t.o.AllowDirty && t.came.ref != t.ref() && !t.o.unsettled()
+}
+
 // leaveOut finds the user's modified files when the run is allowed to work beside them. A run that is taken up keeps the list of its beginning.
 func (t *Tree) leaveOut(ctx context.Context) error {
 	file := filepath.Join(t.dir, modifiedFile)
-	if t.o.Resume {
+	if t.o.Resume && !t.besideUser() {
 		text, err := os.ReadFile(file)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("reading the run's list of modified files: %w", err)

@@ -38,10 +38,10 @@ func (t *Tree) open(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
-	t.came = head
 	if head.commit == "" {
 		return fmt.Errorf("%s has no commit yet: make a first one, then run again", t.work)
 	}
+	t.came = t.cameFrom(ctx, head)
 	if !t.o.Resume {
 		err := t.refuseUnderWay()
 		if err == nil && !t.o.AllowDirty {
@@ -64,8 +64,25 @@ func (t *Tree) open(ctx context.Context, base string) error {
 		base = t.earlierBase()
 	case base == "":
 		base, t.baseBranch = head.commit, strings.TrimPrefix(head.ref, "refs/heads/")
+	case t.o.Onto != "":
+		t.baseBranch = t.o.Onto
 	}
 	return t.beginHere(ctx, base, head)
+}
+
+// cameFrom is where the clone is to be left when the run comes to nothing.
+func (t *Tree) cameFrom(ctx context.Context, head place) place {
+	if t.o.Came == "" || head.ref != t.ref() {
+		return head
+	}
+	commit := t.user.at(ctx, t.o.Came)
+	switch {
+	case commit == "": // it is gone
+		return head
+	case strings.HasPrefix(t.o.Came, "refs/"):
+		return place{t.o.Came, commit}
+	}
+	return place{commit: commit}
 }
 
 // prepare makes our directories: one in the clone's .git that the agent's git reads, and the harness's own repository, both of which a killed
@@ -114,11 +131,21 @@ func (t *Tree) beginHere(ctx context.Context, base string, head place) error {
 	if tip == "" {
 		tip = t.user.at(ctx, base)
 	}
+	if tip == "" && t.o.Resume {
+		return t.UseBase(ctx, base) // says what to do
+	}
 	if tip == "" {
 		if exists(filepath.Join(t.common(), "shallow")) {
 			return fmt.Errorf("the clone is shallow and does not hold %s: run git fetch --unshallow, then run again", base)
 		}
 		return fmt.Errorf("%s is not a commit or branch of this clone: name another base", base)
+	}
+	if len(t.o.With) > 0 && !t.o.Resume {
+		var err error
+		t.ground = tip
+		if tip, err = t.mergeAll(ctx, tip, t.o.With); err != nil {
+			return err
+		}
 	}
 	work := t.user.at(ctx, t.ref())
 	if work != "" && !t.ours() && !t.theirs {

@@ -16,6 +16,9 @@ func (t *Tree) Return(ctx context.Context) error {
 		return err
 	}
 	defer t.noteIndex()
+	if now := t.user.at(ctx, t.came.ref); t.came.ref != "" && now != "" { // the branch may have moved since
+		t.came.commit = now
+	}
 	if err := t.moving(t.head, t.came.commit); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (t *Tree) checkOutHere(ctx context.Context) error {
 	if now.ref == t.ref() && now.commit == t.head {
 		return nil
 	}
-	if t.o.Resume {
+	if t.o.Resume && !t.besideUser() {
 		if err := t.refuseDirty(ctx); err != nil {
 			return fmt.Errorf("the clone is not on the run's branch %s: %w", t.branch, err)
 		}
@@ -112,7 +112,7 @@ func (t *Tree) setAside(ctx context.Context) error {
 	if !t.bot {
 		old = t.user.at(ctx, t.ref())
 	}
-	if old == "" {
+	if old == "" || old == t.o.Replaces {
 		return nil
 	}
 	if _, err := t.git.out(ctx, "merge-base", "--is-ancestor", old, t.base); err == nil {

@@ -25,3 +25,22 @@ func Standing(ctx context.Context, dir string, env []string) (string, error) {
 	}
 	return strings.TrimSpace(out), nil
 }
+
+// Place is where the clone stands: a full ref, or a commit where HEAD is detached.
+func Place(ctx context.Context, dir string, env []string) (string, error) {
+	at, err := Standing(ctx, dir, env)
+	if err == nil && HasBranch(ctx, dir, env, at) {
+		d := door{dir: dir, env: environment(env), pair: safe}
+		if out, err := d.out(ctx, "symbolic-ref", "-q", "HEAD"); err == nil {
+			return strings.TrimSpace(out), nil
+		}
+	}
+	return at, err
+}
+
+// HasBranch reports whether the clone has a branch.
+func HasBranch(ctx context.Context, dir string, env []string, branch string) bool {
+	d := door{dir: dir, env: environment(env), pair: safe}
+	_, err := d.out(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+branch+"^{commit}")
+	return err == nil
+}

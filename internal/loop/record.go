@@ -90,8 +90,20 @@ type Start struct {
 	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody knows, an earlier
 	// version has begun the run.
 	Shared []Shared `json:"shared,omitzero"`
+	// Ground is the commit that the work of other tasks was merged onto to make Base; empty: Base itself.
+	Ground string `json:"ground,omitempty"`
+	// BuiltOn is that work.
+	BuiltOn []Work `json:"built_on,omitempty"`
+	// Came is where the user's clone stood when the run began: a ref, or a commit where HEAD was detached.
+	Came string `json:"came,omitempty"`
 	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and leaves them as they are.
 	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// Work is what the run of another task has done.
+type Work struct {
+	Task   string `json:"task"`
+	Commit string `json:"commit"`
 }
 
 // Shared is a path that the checks have besides the commit.

@@ -1,0 +1,165 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Work is what another run has done: a commit, and the name that people know it by.
+type Work struct{ Name, Commit string }
+
+// MergeError says that two pieces of work change the same lines, so that nobody but a person can put them together.
+type MergeError struct {
+	Names []string // whose work it is, two of them where two alone conflict
+	Files []string // from the top, in order
+}
+
+func (e *MergeError) Error() string {
+	return fmt.Sprintf("%s do not merge: they change the same lines of %s", listed(e.Names), listed(e.Files))
+}
+
+// listed is a list as people write it. A long one is cut.
+func listed(names []string) string {
+	if n := len(names); n > 10 {
+		names = append(slices.Clone(names[:10]), fmt.Sprintf("%d more", n-10))
+	}
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+}
+
+// mergeAll is the commit that holds a base and work of other runs: the base or one of the others where that holds everything, else merges on top
+// of the base, in the order of the work. It is the same commit for the same work. Nothing is checked out. A *MergeError says what does not merge.
+func (t *Tree) mergeAll(ctx context.Context, base string, all []Work) (commit string, err error) {
+	at := base
+	for i, w := range all {
+		if held, err := t.git.contains(ctx, at, w.Commit); err != nil || held {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		if held, err := t.git.contains(ctx, w.Commit, at); err != nil || held {
+			if err != nil {
+				return "", err
+			}
+			at = w.Commit
+			continue
+		}
+		tree, files, err := t.mergeTrees(ctx, at, w.Commit)
+		if err != nil {
+			return "", err
+		}
+		if len(files) > 0 {
+			return "", t.whichConflict(ctx, base, all[:i+1], files)
+		}
+		if at, err = t.commitMerge(ctx, tree, at, w); err != nil {
+			return "", err
+		}
+	}
+	return at, nil
+}
+
+// mergeTrees merges two commits without a working tree. files are those that conflict.
+func (t *Tree) mergeTrees(ctx context.Context, ours, theirs string) (tree string, files []string, err error) {
+	out, err := t.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
+	if err != nil && exit(err) != 1 { // 1: they conflict
+		return "", nil, fmt.Errorf("merging %.12s and %.12s: %w", ours, theirs, err)
+	}
+	parts := records(out)
+	if len(parts) == 0 {
+		return "", nil, fmt.Errorf("merging %.12s and %.12s: git answered nothing", ours, theirs)
+	}
+	if err == nil {
+		return strings.TrimSpace(parts[0]), nil, nil
+	}
+	slices.Sort(parts[1:])
+	if files = slices.Compact(parts[1:]); len(files) == 0 {
+		return "", nil, fmt.Errorf("merging %.12s and %.12s: they conflict, and git names no file", ours, theirs)
+	}
+	return "", files, nil
+}
+
+// whichConflict finds out whose work the last piece conflicts with: one other, or the base, where that is enough for it.
+func (t *Tree) whichConflict(ctx context.Context, base string, all []Work, files []string) error {
+	last := all[len(all)-1]
+	for _, other := range append([]Work{{"the base", base}}, all[:len(all)-1]...) {
+		_, both, err := t.mergeTrees(ctx, other.Commit, last.Commit)
+		if err != nil {
+			return err
+		}
+		if len(both) > 0 {
+			return &MergeError{[]string{other.Name, last.Name}, both}
+		}
+	}
+	e := &MergeError{Files: files}
+	for _, w := range all {
+		e.Names = append(e.Names, w.Name)
+	}
+	return e
+}
+
+// commitMerge makes the commit of a merge. Its time is that of the newer parent, so that it is the same commit whenever it is made.
+func (t *Tree) commitMerge(ctx context.Context, tree, at string, w Work) (string, error) {
+	out, err := t.git.out(ctx, "show", "-s", "--format=%ct", at, w.Commit)
+	if err != nil {
+		return "", fmt.Errorf("merging %s: %w", w.Name, err)
+	}
+	newest := 0
+	for _, text := range fields(out) {
+		if n, err := strconv.Atoi(text); err == nil {
+			newest = max(newest, n)
+		}
+	}
+	args := []string{"commit-tree", tree, "-p", at, "-p", w.Commit, "-F", "-"}
+	signs, err := t.gitSigns(ctx)
+	if err != nil {
+		return "", fmt.Errorf("merging %s: %w", w.Name, err)
+	}
+	if signs {
+		args = append(args, "-S")
+	}
+	when := fmt.Sprintf("%d +0000", newest)
+	commit, _, err := t.git.run(ctx, call{in: strings.NewReader("Merge " + w.Name + "\n"), args: args, env: []string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when}})
+	if err = t.unsigned(ctx, err); err != nil {
+		return "", fmt.Errorf("merging %s: %w", w.Name, err)
+	}
+	return strings.TrimSpace(commit), nil
+}
+
+// contains reports whether a commit is another one or has it among those that came before.
+func (d door) contains(ctx context.Context, commit, other string) (bool, error) {
+	if commit == other {
+		return true, nil
+	}
+	_, err := d.out(ctx, "merge-base", "--is-ancestor", other, commit)
+	if exit(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Contains reports whether a commit of the clone that dir is in is another one or has it among those that came before. Commits that are not there
+// contain nothing.
+func Contains(ctx context.Context, dir string, env []string, commit, other string) (bool, error) {
+	d := door{dir: dir, env: usersDoor(env), pair: safe}
+	for _, id := range []string{commit, other} {
+		if _, err := d.out(ctx, "cat-file", "-e", id+"^{tree}"); err != nil {
+			return false, ignore(err)
+		}
+	}
+	return d.contains(ctx, commit, other)
+}
+
+// Merged is the commit that holds the run's base as it was before the work of others was merged onto it, and some of that work.
+func (t *Tree) Merged(ctx context.Context, some []Work) (commit string, err error) {
+	return t.mergeAll(ctx, t.Ground(), some)
+}
