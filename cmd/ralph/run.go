@@ -247,6 +247,7 @@ type resultJSON struct {
 	Branch     string       `json:"branch,omitempty"`
 	JudgedWith []string     `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
 	LeftOut    []string     `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
+	Conflicts  []string     `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
 	loop.Usage
 }
 
@@ -257,7 +258,7 @@ func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(), LeftOut: r.State.Start.LeftOut, Usage: r.State.Usage,
 	}
 	if failed != nil {
-		out.Reason = failed.Error()
+		out.Reason, out.Conflicts = failed.Error(), app.Conflicts(failed)
 	}
 	return printJSON(to, out)
 }
@@ -268,13 +269,26 @@ func printList(to io.Writer, list app.ListResult, code int, failed error) error 
 		resultJSON
 		Skipped string `json:"skipped,omitempty"` // why it did not run
 	}
+	type allJSON struct {
+		Outcome loop.Outcome `json:"outcome"`
+		Reason  string       `json:"reason"`
+		Branch  string       `json:"branch"`
+		Commit  string       `json:"commit,omitempty"` // empty: it could not be put together
+		Tasks   []string     `json:"tasks"`
+		Apart   []string     `json:"apart,omitempty"` // tasks that do not go together
+		Files   []string     `json:"files,omitempty"` // that they conflict in
+	}
 	out := struct {
 		Outcome  loop.Outcome `json:"outcome"`
 		ExitCode int          `json:"exit_code"`
 		Reason   string       `json:"reason,omitempty"`
 		Tasks    []entryJSON  `json:"tasks"`
 		Left     int          `json:"left,omitempty"` // tasks that the list did not come to
+		All      *allJSON     `json:"all,omitempty"`  // what holds all that is done
 	}{Outcome: list.Outcome, ExitCode: code, Tasks: []entryJSON{}, Left: list.Left}
+	if a := list.All; a != nil {
+		out.All = &allJSON{a.Outcome, a.Reason, a.Branch, a.Commit, a.Tasks, a.Apart, a.Files}
+	}
 	if failed != nil {
 		out.Reason = failed.Error()
 	}
@@ -282,6 +296,7 @@ func printList(to io.Writer, list app.ListResult, code int, failed error) error 
 		out.Tasks = append(out.Tasks, entryJSON{resultJSON{
 			Outcome: e.Outcome, ExitCode: e.Outcome.ExitCode(), Reason: e.Reason, Run: e.State.Start.Run, Task: e.Task.ID,
 			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(), LeftOut: e.State.Start.LeftOut, Usage: e.State.Usage,
+			Conflicts: e.Conflicts,
 		}, e.Skipped})
 	}
 	return printJSON(to, out)

@@ -23,24 +23,33 @@ func (w *workshop) setup(ctx context.Context) error {
 	if w.judge == nil {
 		return nil
 	}
-	steps, err := w.setupSteps(ctx)
-	if err != nil {
+	steps, err := w.setupJudging(ctx)
+	if err != nil || len(steps) == 0 {
 		return err
 	}
+	return w.setupForAgent(ctx, steps)
+}
+
+// setupJudging makes the tree of the checks ready, and remembers what the setup has made there.
+func (w *workshop) setupJudging(ctx context.Context) ([]setupStep, error) {
+	steps, err := w.setupSteps(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if len(steps) == 0 {
-		return w.judge.box.KeepHome()
+		return nil, w.judge.box.KeepHome()
 	}
 	for _, step := range steps {
 		w.log("setup: %s", step)
 		if err := w.prepareFirst(ctx, w.judge.workdir(), step); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := w.judge.noteSetup(ctx, w.judge.tree.Commit()); err != nil {
-		return err
+		return nil, err
 	}
 	w.judge.home = w.guardHome(w.judge.box) // as the setup has left it
-	return w.setupForAgent(ctx, steps)
+	return steps, nil
 }
 
 // setupStep is one command of the setup. why says what has shown it; empty: the settings name it.

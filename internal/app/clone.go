@@ -29,6 +29,8 @@ type cloneOpening struct {
 	wanted task.Task
 	before loop.State // the newest run of the task
 	dir    string     // its directory; empty: there is none
+	begins footing
+	judges bool // nothing but checks is run: no agent is needed
 }
 
 // keepOut implements opener.
@@ -108,7 +110,11 @@ func (o *cloneOpening) settle(ctx context.Context, work *opened) (b beginning, e
 // takeClone opens the clone for the run, and settles what judges it there.
 func (o *cloneOpening) takeClone(ctx context.Context, work *opened, way loop.Way) error {
 	tree, err := o.tree(ctx, way)
-	if err != nil {
+	var apart *git.MergeError
+	switch {
+	case errors.As(err, &apart):
+		return fmt.Errorf("%s depends on tasks that do not go together: %w; let one of them depend on the other, so that it is done on top of that", o.wanted.ID, err)
+	case err != nil:
 		return &invalidError{err}
 	}
 	work.later(func() { _ = tree.Close() })
@@ -128,8 +134,10 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *opened, way loop.Way
 	if err := o.aim(ctx, shop, o.wanted); err != nil {
 		return err
 	}
-	if _, _, err := shop.agents(nil); err != nil {
-		return err
+	if !o.judges {
+		if _, _, err := shop.agents(nil); err != nil {
+			return err
+		}
 	}
 	var known []loop.Shared
 	if way != loop.Begin {
@@ -155,11 +163,16 @@ func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error
 	if err := places.clear(); err != nil {
 		return nil, err
 	}
+	var err error
+	if o.begins, err = o.footing(ctx, way); err != nil {
+		return nil, err
+	}
 	tree, err := git.Open(ctx, o.Dir, git.Options{
+		With: o.begins.with, Onto: o.begins.onto, Came: o.begins.came, Replaces: o.begins.replaces,
 		Env: o.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
 		Own: o.source.own(way != loop.Begin && !o.before.Settled()), Root: places.state, Scratch: places.scratch,
 		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, Killed: o.killed, AllowDirty: o.AllowDirty, Log: o.log, Secrets: o.secrets(),
-	}, branch, o.after)
+	}, branch, o.begins.base)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +201,10 @@ func (o *cloneOpening) beginning(_ context.Context, work *opened, way loop.Way) 
 	if way == loop.Begin {
 		b.start = work.shop.start(run, o.wanted)
 		b.start.Owner, b.start.Shared, b.start.LeftOut = owner, given, leftOut
+		b.start.BuiltOn, b.start.Came = o.begins.works(), work.shop.tree.Came()
+		if ground := work.shop.tree.Ground(); ground != b.start.Base {
+			b.start.Ground = ground
+		}
 		return b, nil
 	}
 	b.resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}

@@ -66,7 +66,8 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 // outcomeOf is the outcome of a run that could not begin.
 func outcomeOf(err error) loop.Outcome {
 	var held *journal.HeldError
-	if errors.As(err, &held) {
+	var apart *git.MergeError
+	if errors.As(err, &held) || errors.As(err, &apart) {
 		return loop.Failed
 	}
 	return loop.Invalid

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/hook"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -33,7 +34,7 @@ type Local struct {
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
 	AllowDirty bool
 
-	after  string            // the branch or commit that the run begins from; empty: where the clone stands
+	stands *footing          // of a list: what the run begins from; nil: the run finds out
 	locked bool              // whoever runs a list of tasks holds the lock
 	one    *task.Task        // of a list: the task
 	given  *given            // of a list: what was read before its first task
@@ -72,10 +73,37 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
 		return result, err
 	}
-	if l.one != nil && result.Outcome.Limited() { // the next task begins without what failed (S0-72)
-		err = work.shop.tree.Return(late)
+	return result, errors.Join(l.leave(late, work.shop.tree, result), l.finish(late, work, result))
+}
+
+// leave puts the clone back where it stood when the run has come to nothing: who reads and works there goes on with what they had. When it is done, or
+// goes on later, the clone stays on its branch. A plan's does in any case: where it stands is in its file there. Between the tasks of a list the clone
+// is back in any case.
+func (l *Local) leave(ctx context.Context, tree *git.Tree, result loop.Result) error {
+	came, stood := tree.Came(), strings.TrimPrefix(tree.Came(), "refs/heads/")
+	if came == "refs/heads/"+tree.Branch() {
+		return nil
 	}
-	return result, errors.Join(err, l.finish(late, work, result))
+	nothing := result.Outcome.Limited() || result.Outcome == loop.Failed || l.one != nil && result.Outcome == loop.Done
+	if nothing && result.State.Plan == nil && result.State.Settled() {
+		err := tree.Return(ctx)
+		if err == nil && l.one == nil {
+			l.log("the clone stands on %s again, as before the run", stood)
+		}
+		return err
+	}
+	if l.one == nil {
+		l.log("the clone stands on %s now; %s takes it back to where it was", tree.Branch(), wayBack(came))
+	}
+	return nil
+}
+
+// wayBack is the command that takes a clone to where it stood.
+func wayBack(came string) string {
+	if branch, ok := strings.CutPrefix(came, "refs/heads/"); ok {
+		return "git switch " + hook.Quote(branch)
+	}
+	return "git switch --detach " + came
 }
 
 // given is what a run takes from the directory's files, once, before the first turn of an agent (C29).

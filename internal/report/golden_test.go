@@ -81,7 +81,7 @@ func TestGolden(t *testing.T) {
 		"state-roles.md":     StateFile(withRoles()),
 		"failure-stuck.md":   Failure(stuckRun()),
 		"roles.md":           Comment(withRoles()),
-		"tasks.md":           ExecutionSummary(listOfTasks()),
+		"tasks.md":           ExecutionSummary(listOfTasks(), allOfTasks()),
 		"standing.txt":       standingTexts(),
 		"commit.txt":         CommitMessage(done().State, *done().State.Last(), "github.com"),
 		"commit-hostile.txt": CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"}, "github.com"),
@@ -160,6 +160,11 @@ func checkRun(v View) string {
 }
 
 // listOfTasks is what became of six tasks: the two of the specification's example have failed, and one waits for the first of them.
+func allOfTasks() *AllResult {
+	return &AllResult{Branch: "ralph/all-todo", Commit: strings.Repeat("4f", 20), Tasks: []string{"schema", "login", "logout"},
+		Reason: "make test fails on all that is done: it exited with code 2: FAIL: TestSession; " + ApartLine([]string{"login", "logout"})}
+}
+
 func listOfTasks() []TaskResult {
 	auth := begin(nil)
 	auth.pull()

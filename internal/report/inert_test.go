@@ -120,7 +120,7 @@ func views(v View) map[string]string {
 	r := room{rows: 3}
 	return map[string]string{
 		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v),
-		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v}, {N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}}), "summary": Summary(v), "status": Status(v),
+		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v}, {N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}}, &AllResult{View: v, Branch: s.Start.Spec, Tasks: []string{s.Start.Spec}, Reason: s.Start.Spec}), "summary": Summary(v), "status": Status(v),
 		"each": IterationComment(v, 1), "feedback": v.feedback(rooms[0]), "answer": Answer(v, remarkOf(v)), "template": plainLink.ReplaceAllString(templated(v, v.Template+"\n"+s.Start.Spec), "$1$2"), // plain links stay
 		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": v.criteria(criteriaOf(v), 5),
 		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.task(r), "refused": sentence(v.text(s.Start.Title, 600)),

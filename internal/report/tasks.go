@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -20,8 +21,9 @@ func (t TaskResult) done() bool {
 }
 
 // ExecutionSummary is the report of a list of tasks (S0-74…S0-77): how many are done, and each of the others with what a person has to
-// know of it. A task that never ran, because one that it needs failed, is not among the failed ones.
-func ExecutionSummary(tasks []TaskResult) string {
+// know of it. A task that never ran, because one that it needs failed, is not among the failed ones. all is what holds all that is done; nil: nothing
+// does.
+func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
 	var done int
 	var failed, skipped []TaskResult
 	for _, t := range tasks {
@@ -50,5 +52,45 @@ func ExecutionSummary(tasks []TaskResult) string {
 	for _, t := range skipped {
 		p.line("- Task %d: %s — %s", t.N, or(t.View.text(t.Title, 200), t.View.text(t.ID, 60)), t.View.text(t.Skipped, 300))
 	}
+	if all != nil {
+		p.allDone(*all)
+	}
 	return p.String()
+}
+
+// AllResult is what became of all that is done of a list, together on one branch. Of View only Redact and Phrase count.
+type AllResult struct {
+	View   View
+	Branch string
+	Commit string // empty: it could not be put together
+	Tasks  []string
+	Done   bool // the checks have passed on it
+	Reason string
+}
+
+// allDone tells of it.
+func (p *page) allDone(a AllResult) {
+	p.part("## All that is done: " + a.View.code(a.Branch, 100))
+	p.WriteString("\n")
+	p.line("- Tasks: %s", a.View.text(Few(a.Tasks), 300))
+	switch {
+	case a.Commit == "":
+		p.line("- Not made: %s", a.View.text(a.Reason, 500))
+	case a.Done:
+		p.line("- Checks: passed on `%.12s`", a.Commit)
+	default:
+		p.line("- Checks: not passed on `%.12s`: %s", a.Commit, a.View.text(a.Reason, 500))
+	}
+}
+
+// ApartLine says which tasks do not go together.
+func ApartLine(tasks []string) string {
+	switch n := len(tasks); n {
+	case 0:
+		return "which tasks do not go together is not known"
+	case 1:
+		return tasks[0] + " alone makes it fail there"
+	default:
+		return strings.Join(tasks[:n-1], ", ") + " and " + tasks[n-1] + " do not go together, though each passed alone"
+	}
 }
