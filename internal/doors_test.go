@@ -29,6 +29,7 @@ type source struct {
 var arrows = map[string][]string{
 	"regex":   {},
 	"bisect":  {},
+	"cleanup": {},
 	"event":   {"regex"},
 	"task":    {"regex", "event"},
 	"loop":    {"task", "event"},
@@ -45,7 +46,7 @@ var arrows = map[string][]string{
 	"failure": {"regex", "task", "loop"},
 	"hook":    {"regex", "task", "event"},
 	"app": {"regex", "event", "task", "loop", "failure", "report", "prompt", "journal", "config", "proc", "actions", "github", "git", "agent", "check",
-		"gateway", "queue", "web", "hook", "bisect"},
+		"gateway", "queue", "web", "hook", "bisect", "cleanup"},
 }
 
 // doors are the packages that only the listed rooms may import.
@@ -58,7 +59,7 @@ var doors = map[string][]string{
 }
 
 // pure rooms get what they need as arguments.
-var pure = []string{"event", "task", "loop", "failure", "report", "hook", "bisect"}
+var pure = []string{"event", "task", "loop", "failure", "report", "hook", "bisect", "cleanup"}
 
 func TestArrows(t *testing.T) {
 	for _, s := range sources(t) {

@@ -45,6 +45,7 @@ type cli struct {
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
 	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run that is at work in this directory."`
+	Clean      cleanCommand      `cmd:"" help:"Remove what runs have left in this clone: branches, logs, records. It is listed first."`
 	Completion completionCommand `cmd:"" help:"Print what completes the commands and flags of ralph in a shell."`
 	versionFlag
 }

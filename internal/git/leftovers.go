@@ -1,0 +1,104 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Leftover is a branch of a clone, or a ref that a run has kept work under.
+type Leftover struct {
+	Ref    string // full
+	Commit string
+	Used   string // the working tree that it is checked out in; empty: none
+	Marked bool   // a run in this working tree has made the branch
+}
+
+// Name is the branch as people write it; of another ref it is the whole.
+func (l Leftover) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/") }
+
+// Leftovers looks through a clone for what its runs have left.
+type Leftovers struct {
+	t    *Tree
+	refs map[string]string
+}
+
+// OpenLeftovers opens the clone that dir is in. Nothing in it is changed.
+func OpenLeftovers(ctx context.Context, dir string, env []string) (*Leftovers, error) {
+	t := &Tree{user: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}}
+	if err := t.user.find(ctx); err != nil {
+		return nil, err
+	}
+	refs, err := t.user.readRefs(ctx)
+	return &Leftovers{t, refs}, err
+}
+
+// Candidates are all branches, and all refs under which runs have kept work.
+func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) {
+	out, err := l.t.user.door.out(ctx, "for-each-ref", "--format=%(objectname)%00%(refname)%00%(worktreepath)", "refs/heads/", keptRefs)
+	if err != nil {
+		return nil, fmt.Errorf("listing branches: %w", err)
+	}
+	for line := range strings.Lines(out) {
+		f := strings.Split(strings.TrimRight(line, "\n"), "\x00")
+		if len(f) != 3 {
+			continue
+		}
+		o := Leftover{Ref: f[1], Commit: f[0], Used: f[2]}
+		if branch, ok := strings.CutPrefix(o.Ref, "refs/heads/"); ok {
+			text, err := readText(filepath.Join(l.t.user.dir, "ralph", stateName(branch), "branch"))
+			o.Marked = err == nil && text.text != nil && !strings.HasSuffix(string(text.text), theirMark)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// Alone counts the commits of a ref that no other ref has but those that may go. A commit that holds nothing but a run's state file does not count, and
+// of a branch that ralph alone has merged together (merges) its merges do not.
+func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, merges bool) (n int, err error) {
+	var in strings.Builder
+	in.WriteString(of.Commit + "\n")
+	for ref, id := range l.refs {
+		goes := slices.ContainsFunc(mayGo, func(o Leftover) bool { return o.Ref == ref })
+		if !goes && (strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/remotes/") || strings.HasPrefix(ref, "refs/tags/")) {
+			in.WriteString("^" + id + "\n")
+		}
+	}
+	args := []string{"rev-list", "--count", "--full-history", "--stdin"}
+	if merges {
+		args = append(args, "--no-merges")
+	}
+	out, _, err := l.t.user.door.run(ctx, call{in: strings.NewReader(in.String()), args: append(args, "--", ":(top)", ":(top,exclude).ralph_state.md")})
+	if err != nil {
+		return 0, fmt.Errorf("counting the commits of %s: %w", of.Name(), err)
+	}
+	if _, err := fmt.Sscan(out, &n); err != nil {
+		return 0, fmt.Errorf("counting the commits of %s: %w", of.Name(), err)
+	}
+	return n, nil
+}
+
+// Remove deletes refs, all or none, unless one has moved meanwhile.
+func (l *Leftovers) Remove(ctx context.Context, all []Leftover) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var in strings.Builder
+	for _, o := range all {
+		if strings.HasPrefix(o.Ref, "refs/heads/") && o.Used != "" {
+			return errors.New(o.Name() + " is checked out in " + o.Used)
+		}
+		fmt.Fprintf(&in, "option no-deref\ndelete %s %s\n", o.Ref, o.Commit)
+	}
+	if _, _, err := l.t.user.door.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
+		return fmt.Errorf("removing branches: %w", err)
+	}
+	return nil
+}
+
+// StateName is the name of the directory that a run's branch has among those of ralph's.
+func StateName(branch string) string { return stateName(branch) }
