@@ -114,7 +114,27 @@ var kinds = []struct {
 	{"a job", []string{"action"}},
 	{"a plan", []string{"plan", "run"}},
 	{"a prompt", []string{"run", "-p", "Add lines.", "--commit", "--max-iterations", "30"}},
+	{"a list of tasks", []string{"run", "--tasks", "todo", "--skip-review", "--max-iterations", "30"}},
 }
+
+// killed are the kinds that are tried: a list of tasks only when every fault is.
+func killed() int {
+	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" || os.Getenv(killSeed) != "" {
+		return len(kinds)
+	}
+	return len(kinds) - 1
+}
+
+// busy is an agent for tasks, each with a file of its own.
+const busy = `#!/bin/sh
+name=$(sed -n 's/.*Make \([a-z]\).*/\1/p' | head -1)
+sh -c 'until [ -e stop ]; do sleep 0.2; done' DIR &
+echo line >> $name.txt
+mkdir -p out
+echo $name > out/ignored
+sleep 0.02
+[ $(wc -l < $name.txt) -lt 2 ] || echo '<response>DONE</response>'
+`
 
 // newVictim makes what one round works on.
 func newVictim(t *testing.T, kind int, sandbox string) *victim {
@@ -136,8 +156,14 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 	} else {
 		agent := filepath.Join(v.home, "agent")
 		text := restless
-		if k.name == "a plan" {
+		switch k.name {
+		case "a plan":
 			text = planful
+		case "a list of tasks":
+			text = busy
+			for id, needs := range map[string]string{"a": "", "b": "", "c": "a, b"} {
+				v.write("todo/"+id+".yaml", "{id: "+id+", title: Make "+id+", dependencies: ["+needs+"], completion: {outcome: done, acceptance_criteria: [done]}}\n")
+			}
 		}
 		if err := errors.Join(os.Remove(filepath.Join(v.dir, "agent")), os.WriteFile(agent, []byte(strings.ReplaceAll(text, "DIR", v.dir)), 0o755)); err != nil { // a program
 			t.Fatal(err)
@@ -155,6 +181,10 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 		if k.name == "a prompt" {
 			v.write(".ralph/settings.json", `{"guardrails": [{"command": "make test"}]}`)
 			v.sh("git add -f .ralph/settings.json && git commit -qm settings")
+		}
+		if k.name == "a list of tasks" {
+			v.write("Makefile", "test:\n\t@true\n")
+			v.sh("git commit -qam 'no test'")
 		}
 		if k.name == "a plan" {
 			v.write("Makefile", "test:\n\t@true\n")
@@ -364,7 +394,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))
-			kind := int(seed % uint64(len(kinds)))
+			kind := int(seed % uint64(killed()))
 			sandbox := []string{"off", "landlock", "bwrap"}[r.IntN(3)]
 			w := &whole[kind]
 			w.once.Do(func() { w.goes(newVictim(t, kind, "off")) })

@@ -40,7 +40,7 @@ func (o *cloneOpening) footing(ctx context.Context, way loop.Way) (f footing, er
 		return f, nil
 	case way != loop.Begin:
 		f.base, f.onto = o.before.Start.Base, o.before.Start.Onto
-		if o.before.End == nil {
+		if o.before.End == nil || o.killed { // no process has come to leave the clone as it was
 			f.came = o.before.Start.Came
 		}
 		return f, nil
@@ -86,7 +86,7 @@ func (l *Local) begunOn(ctx context.Context, branch string) (f footing, ok bool,
 		}
 		if s := state.Start; s.Run != "" && (s.Branch == branch || branch != "ralph/"+id) {
 			f = footing{base: cmp.Or(s.Ground, s.Base), onto: s.Onto}
-			if state.End == nil {
+			if state.End == nil || l.killed {
 				f.came = s.Came
 			}
 			return f, true, nil

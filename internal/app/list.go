@@ -35,12 +35,14 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
+	left, _ := journal.Held(l.Dir) // what is in the way of an answer is in the way of the lock
 	unlock, err := journal.Lock(l.Dir, l.log)
 	if err != nil {
 		return ListResult{Outcome: outcomeOf(err)}, err
 	}
 	defer unlock()
-	l.locked = true
+	l.locked, l.killed = true, left.PID != 0
+	l.clear()
 	dir := l.Tasks
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(from, dir)

@@ -47,6 +47,11 @@ func TestMain(m *testing.M) {
 		fmt.Println("not killed:", result.Outcome, err)
 		os.Exit(4)
 	}
+	if clone := environ[dieInList]; clone != "" {
+		result, err := listRun(clone, environ["AGENT"], os.Stdout, die)
+		fmt.Println("not killed:", result.Outcome, err)
+		os.Exit(4)
+	}
 	a, err := newAction(environ, os.Stdout)
 	if err != nil {
 		fmt.Println(err)
