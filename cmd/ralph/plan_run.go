@@ -25,6 +25,7 @@ type planRun struct {
 	NoSandbox    bool           `xor:"sandbox" help:"Run without a sandbox."`
 	SkipReview   bool           `help:"No reviews: an iteration that implements a story sets it to passed itself."`
 	ReviewCap    *int           `placeholder:"N" help:"How many reviews a story may take before it is approved all the same, and marked so. Default: 5."`
+	FailAtCap    bool           `help:"Fail when a story's last review does not approve it, rather than approve it marked so. The same as the setting atReviewCap: fail."`
 	Timeout      *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: 60m."`
 	AgentTimeout *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
 	MaxCostUSD   *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"How many US dollars the run may spend, of an agent that tells what it costs. Default: any amount."`
@@ -77,7 +78,7 @@ func (c *planRun) command() *runCommand {
 	run := &runCommand{
 		MaximumIterations: c.MaximumIterations, N: c.M, Agent: c.Agent, Model: c.Model, Timeout: c.Timeout, AgentTimeout: c.AgentTimeout,
 		MaxCostUSD: c.MaxCostUSD, MaxTokens: c.MaxTokens,
-		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, JSON: c.JSON, ReviewCap: c.ReviewCap,
+		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, JSON: c.JSON, ReviewCap: c.ReviewCap, FailAtCap: c.FailAtCap,
 	}
 	switch {
 	case c.Sandbox:

@@ -57,6 +57,7 @@ type runCommand struct {
 	criteriaFlags `group:"done"`
 
 	ReviewCap *int `kong:"-"` // of a plan
+	FailAtCap bool `kong:"-"` // of a plan
 }
 
 // Run implements ralph run.
@@ -221,6 +222,9 @@ func (c *runCommand) layer() config.Layer {
 		object["workingDirectory"] = c.WorkingDirectory
 	}
 	given(object, "reviewCap", c.ReviewCap)
+	if c.FailAtCap {
+		object["atReviewCap"] = config.Fail
+	}
 	text, err := json.Marshal(object)
 	if err != nil { // texts, numbers and booleans
 		panic(err)

@@ -110,7 +110,7 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 	if err := a.settings(ctx, shop); err != nil {
 		return offer{}, err
 	}
-	out := offer{rules: task.PlanRules{SkipReview: !shop.settings.Review, ReviewCap: shop.settings.ReviewCap}}
+	out := offer{rules: planRules(shop.settings)}
 	copied, err := shop.copies.checkout(ctx, shop.tree.Base())
 	if err != nil {
 		return out, err

@@ -134,7 +134,7 @@ func TestSweepRunsPlans(t *testing.T) {
 	if got, want := list(), `{"include":[{"plan":"ralph/tasks.json","why":"2 of its 2 stories are left to do"}]}`; got != want {
 		t.Errorf("matrix = %s, want %s", got, want)
 	}
-	if log := w.out.String(); !strings.Contains(log, "ralph/old.json is passed over: it is complete") || !strings.Contains(log, "ralph/gone.json is passed over: there is no plan") {
+	if log := w.out.String(); !strings.Contains(log, "ralph/old.json is passed over: it says that it is complete, and nobody on record approved A, B") || !strings.Contains(log, "ralph/gone.json is passed over: there is no plan") {
 		t.Errorf("log:\n%s", log)
 	}
 	w.inputs["plan"] = "ralph/tasks.json" // a job of the matrix

@@ -72,11 +72,19 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 	if err != nil {
 		return nil, err.Error()
 	}
-	rules := task.PlanRules{SkipReview: !set.Review, ReviewCap: set.ReviewCap}
+	rules := planRules(set)
 	last := slices.IndexFunc(runs, func(s loop.State) bool { return s.Start.Task == wanted.ID })
+	var recorded []task.OnRecord
+	if last >= 0 {
+		recorded = runs[last].OnRecord()
+	}
+	says := p
+	p, _, claims := p.Bound(rules, recorded)
 	switch {
 	case p.Complete(rules):
-		return nil, "it is complete"
+		return nil, "it is complete" + p.Marks()
+	case says.Complete(rules): // nobody has asked for the reviews that are missing
+		return nil, fmt.Sprintf("it says that it is complete, and nobody on record approved %s; run it to have what is missing reviewed", few(claimed(claims)))
 	case held[wanted.ID]:
 		return nil, "its run is alive"
 	case last >= 0 && runs[last].End != nil && samePlan(runs[last], wanted.plan.Content):

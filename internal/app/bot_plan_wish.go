@@ -124,13 +124,18 @@ func (a *Action) planOf(request event.Request, wanted *wish, before past, way lo
 	case way != loop.Begin:
 		return nil
 	case wanted.plan != nil:
-		if wanted.Issue != 0 {
+		if wanted.Issue == 0 { // what is merged into a file counts as far as the run's record has it
+			wanted.plan.Reviews, wanted.plan.ReviewCost = [][]task.OnRecord{s.OnRecord()}, s.ReviewCost()
+		} else {
 			wanted.plan.Write = planFiles(*wanted.plan, wanted.Title, wanted.Spec, a.Clock().Format("2006-01-02"))
 		}
 		return wanted.plan
 	case request.Verb == event.Retry && s.Start.Plan != nil: // --fresh: the same plan from its beginning, and the text that it is of
 		wanted.Title, wanted.Spec = s.Start.Title, s.Start.Spec
 		source := sourceOf(s, s.Start.Plan.Plan, a.Clock().Format("2006-01-02"))
+		if s.Start.Plan.Record != nil {
+			source.Reviews = [][]task.OnRecord{s.Start.Plan.OnRecord()}
+		}
 		return &source
 	}
 	return nil
@@ -164,6 +169,9 @@ func samePlan(s loop.State, content []byte) bool {
 		return false
 	}
 	p, _, err := task.ReadPlan("", content)
+	if s.Start.Plan.Record != nil { // it began with what was on record by then
+		p, _, _ = p.Bound(s.Start.Plan.Rules(), s.Start.Plan.OnRecord())
+	}
 	return err == nil && bytes.Equal(p.Marshal(), s.Start.Plan.Plan.Marshal())
 }
 

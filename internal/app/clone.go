@@ -90,6 +90,7 @@ func (o *cloneOpening) settle(ctx context.Context, work *opened) (b beginning, e
 	if o.before, o.dir, err = o.newest(o.wanted.ID); err != nil {
 		return b, err
 	}
+	o.bindPlan(ctx, o.wanted.ID, o.given.settings)
 	if err := o.complete(o.before, o.dir != "", o.given.settings.Review); err != nil {
 		return b, err
 	}

@@ -32,6 +32,7 @@ func (p *Plans) Look(ctx context.Context) (report.PlanStanding, error) {
 	if err := p.ran(&v); err != nil {
 		return report.PlanStanding{}, err
 	}
+	p.onRecord(&v)
 	return report.StandPlan(v), nil
 }
 
@@ -41,7 +42,7 @@ func (p *Plans) rules() task.PlanRules {
 	if err != nil {
 		return task.PlanRules{ReviewCap: task.DefaultReviewCap}
 	}
-	return task.PlanRules{SkipReview: !settings.Review, ReviewCap: settings.ReviewCap}
+	return planRules(settings)
 }
 
 // ran adds what the newest run of the plan's file tells: its state, its rules, the story that it works on.
@@ -66,6 +67,17 @@ func (p *Plans) ran(v *report.PlanView) error {
 			state.Plan.Passed(), len(state.Plan.Stories), state.Start.Branch, v.File)
 	}
 	return nil
+}
+
+// onRecord holds what the file says of reviews against what is on record here.
+func (p *Plans) onRecord(v *report.PlanView) {
+	id := planID(v.Plan)
+	sealed, _ := p.sealedReviews(id)
+	bound, _, claims := v.Plan.Bound(v.Rules, p.approvedByHand(id), sealed)
+	v.Plan = bound
+	for _, c := range claims {
+		v.Unrecorded = append(v.Unrecorded, c.Story)
+	}
 }
 
 // newestRun is the newest run of a plan's file in this clone; nil when there is none.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -41,6 +42,11 @@ type planSource struct {
 	// Commands says that the plan may say what is run: it is the user's own, or of the base commit.
 	Commands bool
 	plan     task.Plan // as Content says
+	// Reviews are what is believed of the stories' reviews, by source: what Content says of them is held against these. nil: Content is a run's
+	// own record.
+	Reviews [][]task.OnRecord
+	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
+	ReviewCost float64
 	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there already.
 	Write map[string][]byte
 }
@@ -49,7 +55,8 @@ type planSource struct {
 type planned struct {
 	planSource
 	begun   task.Plan // the plan as the run begins with it
-	foreign bool      // of the common layout: its stories get the fields of a review
+	record  []task.OnRecord
+	foreign bool // of the common layout: its stories get the fields of a review
 	active  *active
 	file    *keeper
 	log     func(format string, args ...any)
@@ -64,12 +71,16 @@ func readPlanIn(top, dir string) (planSource, error) {
 	}
 	defer root.Close()
 	src := planSource{Dir: dir, Commands: true}
-	for _, name := range []string{planFile, foreignPlan} {
-		src.File = path.Join(dir, name)
+	src.File = path.Join(dir, planFile)
+	src.Content, err = readPlanFile(root, src.File)
+	_, second := root.Lstat(path.Join(dir, foreignPlan))
+	switch {
+	case second != nil:
+	case errors.Is(err, fs.ErrNotExist), err == nil && plan.Untouched(src.Content):
+		src.File = path.Join(dir, foreignPlan)
 		src.Content, err = readPlanFile(root, src.File)
-		if !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
+	default: // nobody knows which of them was reviewed
+		return src, invalid("there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again", dir, planFile, foreignPlan)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -139,12 +150,16 @@ func (src planSource) task() (task.Task, task.Plan, error) {
 	if err != nil {
 		return task.Task{}, plan, &invalidError{err}
 	}
-	name := strings.TrimPrefix(plan.BranchName, "ralph/")
-	t := task.Task{ID: "plan-" + task.Slug(name), Title: planTitle(plan), Spec: clipped(src.PRD, maxPlanSpec)}
+	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: clipped(src.PRD, maxPlanSpec)}
 	if t.Spec == "" {
 		t.Spec = plan.Description
 	}
 	return t, plan, nil
+}
+
+// planID is the task that a run of a plan is.
+func planID(p task.Plan) string {
+	return "plan-" + task.Slug(strings.TrimPrefix(p.BranchName, "ralph/"))
 }
 
 // maxPlanSpec bounds the PRD in a run's record; the agent reads the file itself.
@@ -171,10 +186,12 @@ func (w *workshop) usePlan(src planSource) error {
 		return &invalidError{err}
 	}
 	w.plan = &planned{planSource: src, begun: plan, foreign: foreign, log: w.log,
-		rules: task.PlanRules{SkipReview: !w.settings.Review, ReviewCap: w.settings.ReviewCap}}
+		rules: planRules(w.settings)}
 	if err := w.plan.sound(); err != nil {
 		return err
 	}
+	w.plan.bind()
+	w.plan.choosePrompt()
 	if w.redact != nil && w.redact(string(src.Content)) != string(src.Content) {
 		return invalid("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
 	}
@@ -248,12 +265,21 @@ func violationLines(all []task.Violation) string {
 	return strings.Join(lines, "\n")
 }
 
-// record is the plan as a run's first record tells of it. tree is that of the commit which holds its file.
-func (p *planned) record(tree string) *loop.Planned {
+// recorded is the plan as a run's first record tells of it. tree is that of the commit which holds its file.
+func (p *planned) recorded(tree string) *loop.Planned {
 	if p == nil {
 		return nil
 	}
-	return &loop.Planned{Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview, ReviewCap: p.rules.ReviewCap}
+	return &loop.Planned{Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview, ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record}
+}
+
+// files are the plan's own files, those of the layout that it is not of among them.
+func (src planSource) files() []string {
+	files := []string{src.File}
+	for _, name := range []string{planFile, foreignPlan, prdFile, progressFile, promptMD} {
+		files = append(files, path.Join(src.Dir, name))
+	}
+	return files
 }
 
 // own is what belongs to the run although nobody has committed it yet (C16). Of a run whose turn was cut off nothing does: what is not
@@ -342,7 +368,7 @@ func (p *planned) begin(ctx context.Context, l *ledger, r loop.Record) error {
 	if err != nil {
 		return err
 	}
-	switch now := p.record(laid.Tree); {
+	switch now := p.recorded(laid.Tree); {
 	case r.Start != nil:
 		r.Start.Plan = now
 	case s.PlanDue: // what the file says was taken back, and the process died before it could write so
@@ -376,7 +402,7 @@ func (l *Local) complete(before loop.State, known bool, reviewed bool) error {
 	if known && before.End.Outcome == loop.Done { // it may have died before it did so itself
 		_ = os.Remove(filepath.Join(l.Dir, stateFile))
 	}
-	return &completeError{fmt.Sprintf("nothing to do: all %d stories of %s are approved", len(l.source.plan.Stories), l.source.File)}
+	return &completeError{fmt.Sprintf("nothing to do: all %d stories of %s are approved", len(l.source.plan.Stories), l.source.File) + l.source.plan.Marks()}
 }
 
 // lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user has not committed,
@@ -404,12 +430,17 @@ func (p *planned) lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) 
 	if err := p.sound(); err != nil {
 		return c, err
 	}
-	if p.PRD, p.Prompt = src.PRD, src.Prompt; !p.foreign || bytes.Equal(src.Content, p.begun.Marshal()) {
+	p.PRD = src.PRD
+	said := p.begun.Marshal()
+	p.tell(p.bind())
+	message := "ralph: give the stories of " + path.Base(p.File) + " the fields of a review\n"
+	switch now := p.begun.Marshal(); {
+	case !bytes.Equal(said, now):
+		message = "ralph: the reviews in " + path.Base(p.File) + " as they are on record\n"
+	case !p.foreign || bytes.Equal(src.Content, now):
 		return c, nil
 	}
-	c, err = tree.Correct(ctx, git.Correction{
-		Since: c.SHA, Write: map[string][]byte{p.File: p.begun.Marshal()}, Message: "ralph: give the stories of " + path.Base(p.File) + " the fields of a review\n",
-	})
+	c, err = tree.Correct(ctx, git.Correction{Since: c.SHA, Write: map[string][]byte{p.File: p.begun.Marshal()}, Message: message})
 	if err != nil {
 		return c, fmt.Errorf("committing the plan: %w", err)
 	}

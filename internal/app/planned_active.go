@@ -34,6 +34,7 @@ type activeJSON struct {
 	Mode          string        `json:"mode"` // "sandbox" or "direct"
 	SkipReview    bool          `json:"skipReview"`
 	ReviewCap     int           `json:"reviewCap"`
+	FailAtCap     bool          `json:"failAtCap,omitempty"`
 	IterationMode loop.Mode     `json:"iterationMode"`
 	Snapshot      task.Snapshot `json:"preIterationSnapshot"`
 	Iteration     int           `json:"iteration"`
@@ -50,7 +51,7 @@ func (a *active) write(s loop.State) error {
 	}
 	rules := s.Rules()
 	text, err := json.MarshalIndent(activeJSON{
-		Timestamp: a.clock().UTC(), PID: os.Getpid(), MaxIterations: s.MaxIterations, Mode: mode, SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap,
+		Timestamp: a.clock().UTC(), PID: os.Getpid(), MaxIterations: s.MaxIterations, Mode: mode, SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap, FailAtCap: rules.FailAtCap,
 		IterationMode: s.Turning.Mode, Snapshot: s.Plan.Snapshot(), Iteration: s.Turning.Iteration, Story: s.Turning.Story,
 		RalphDir: s.Start.Plan.Dir, PlanFile: s.Start.Plan.File,
 	}, "", "  ")

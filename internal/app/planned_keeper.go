@@ -105,6 +105,9 @@ func (k *keeper) read(ctx context.Context, since string, c loop.Commit, e *edit)
 	for _, name := range changed {
 		switch dir, base := path.Split(name); {
 		case name == k.plan.File:
+		case name == path.Join(k.plan.Dir, planFile) || name == path.Join(k.plan.Dir, foreignPlan):
+			e.restore = append(e.restore, name)
+			e.breaks("content", name, name+" was changed, and the plan of this run is "+k.plan.File+"; two plans in one directory are none")
 		case path.Clean(dir) == path.Clean(k.plan.Dir) && (base == prdFile || base == promptMD):
 			e.restore = append(e.restore, name)
 			e.breaks("content", name, name+" was changed; it is read only while the plan is run")

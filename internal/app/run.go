@@ -73,6 +73,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
 		return result, err
 	}
+	l.keepRecord(late, work)
 	return result, errors.Join(l.leave(late, work.shop.tree, result), l.finish(late, work, result))
 }
 

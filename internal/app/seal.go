@@ -86,6 +86,28 @@ func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
 	return loop.State{}, "", nil
 }
 
+// eachSealed hands over the states of a task's runs in the directory, newest first, as far as their seals vouch for them.
+func (s *Seat) eachSealed(id string, do func(loop.State)) {
+	runs := filepath.Join(s.Dir, ".ralph", "runs")
+	seals, err := sealFile(runtime.GOOS, s.Parent, s.Dir, "")
+	if err != nil {
+		seals = ""
+	}
+	names, err := runNames(runs, seals)
+	if err != nil {
+		return
+	}
+	for _, name := range slices.Backward(names) {
+		seal := ""
+		if seals != "" {
+			seal = filepath.Join(seals, name)
+		}
+		if state, ok, err := journal.FindSealed(filepath.Join(runs, name), seal, id); ok && err == nil {
+			do(state)
+		}
+	}
+}
+
 // runNames are the names of the runs that there is a directory or a seal of, in order: they begin with the time.
 func runNames(runs, seals string) (names []string, err error) {
 	for _, dir := range []string{runs, seals} {

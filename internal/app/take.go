@@ -215,7 +215,7 @@ func (w *workshop) start(run string, t task.Task) *loop.Start {
 		Checks: commandLines(w.settings.Guardrails), Review: w.settings.Review, Detected: w.detected,
 	}
 	if w.plan != nil {
-		s.Plan = w.plan.record(w.tree.BaseTree())
+		s.Plan = w.plan.recorded(w.tree.BaseTree())
 	}
 	w.goal.into(s)
 	return s

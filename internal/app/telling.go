@@ -79,6 +79,7 @@ func (t *Telling) ofTask(ctx context.Context) (string, error) {
 	}
 	shop := &workshop{settings: settings, parent: l.Parent, clock: l.Clock, log: l.log, redact: l.redact}
 	shop.ground(tree)
+	l.bindPlan(ctx, wanted.ID, settings)
 	if err := l.aim(ctx, shop, wanted); err != nil {
 		return "", err
 	}
@@ -93,7 +94,7 @@ func (t *Telling) ofTask(ctx context.Context) (string, error) {
 	s, err := t.goOn(l.Seat, before, dir != "", t.Plan != "" || sameWish(before, settings, wanted, nil), shop.goal.most,
 		func() *loop.Start {
 			start := shop.start(newRun(t.Clock()), wanted)
-			start.Plan = shop.plan.record(tree.BaseTree())
+			start.Plan = shop.plan.recorded(tree.BaseTree())
 			return start
 		})
 	if err != nil {

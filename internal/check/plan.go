@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/failure"
@@ -75,6 +76,53 @@ func (h Handed) Run(_ context.Context, at At) (loop.Verdict, error) {
 	default:
 		v.Reason = it.Story + " was not handed in for review"
 		v.Tell = fmt.Sprintf("The last iteration did not hand %s in. When it is done, set its reviewStatus to \"needs_review\" in %s.", it.Story, h.File)
+	}
+	return v, nil
+}
+
+// StoryDiff says no when a story is handed in, and nothing but the plan's own files has changed since the work on it began: since it was taken
+// up, or since the review that asked for changes. A review that found the story good, before a check failed, asks for none.
+type StoryDiff struct {
+	// Own are the files of the plan itself: whoever changes nothing else has not worked on a story.
+	Own []string
+	// Changed names what differs between two commits.
+	Changed func(ctx context.Context, from, to string) ([]string, error)
+}
+
+// Name is the check's name in verdicts.
+func (StoryDiff) Name() string { return loop.DiffCheck }
+
+// Severity of an empty diff is hard.
+func (StoryDiff) Severity() loop.Severity { return loop.Hard }
+
+// Needs a story that was handed on.
+func (StoryDiff) Needs() Need { return SomeWork | AClaim }
+
+func (StoryDiff) onlooks() {}
+
+// Run looks what has changed.
+func (d StoryDiff) Run(ctx context.Context, at At) (loop.Verdict, error) {
+	it, from := at.Iteration, at.State.TakenUp(at.Iteration.Story)
+	if it.Mode == loop.Review || from == "" || it.Mode == loop.ReviewFix && at.State.ApprovedLast(it.Story) {
+		return loop.Verdict{Pass: true}, nil
+	}
+	names, err := d.Changed(ctx, from, it.Commit.SHA)
+	if err != nil {
+		return loop.Verdict{}, err
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(d.Own, name) }) {
+		return loop.Verdict{Pass: true}, nil
+	}
+	v := loop.Verdict{
+		Reason: it.Story + " was handed in, and nothing but the plan's own files has changed for it",
+		Tell: fmt.Sprintf("The last iteration handed %s in without work: since it was taken up, nothing but the plan's own files has changed, so it was not handed in. "+
+			"Do what its criteria ask for. If other work meets them already, add a test that shows so.", it.Story),
+		Hash: failure.Signature(loop.DiffCheck, ""),
+	}
+	if it.Mode == loop.ReviewFix {
+		v.Reason = it.Story + " was handed in again, and nothing but the plan's own files has changed since its review"
+		v.Tell = fmt.Sprintf("The last iteration handed %s in again without a change: since its review, nothing but the plan's own files is different, so it was not handed in. "+
+			"Change what the review feedback names. If the feedback is mistaken, say why in the plan's progress.txt, and add a test that shows so.", it.Story)
 	}
 	return v, nil
 }

@@ -65,6 +65,7 @@ const explainedJSONC = `{
   "weakenedTests": "soft", // default
   "unfinished": "soft", // default
   "reviewCap": 5, // default
+  "atReviewCap": "approve", // default
   "plans": [], // default
   "sandbox": "auto", // default
   "sandboxWritable": [], // default
@@ -158,7 +159,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 45 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 46 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -49,6 +49,7 @@ type Inputs struct {
 	CITimeout      int      `env:"INPUT_CI_TIMEOUT_MINUTES"` // 0: not given
 	Review         *bool    `env:"INPUT_REVIEW"`             // nil: not given
 	ReviewCap      int      `env:"INPUT_REVIEW_CAP"`         // of a story; 0: not given
+	AtReviewCap    string   `env:"INPUT_AT_REVIEW_CAP"`
 	Sandbox        string   `env:"INPUT_SANDBOX"`
 
 	BaseBranch         string `env:"INPUT_BASE_BRANCH"` // empty: the default branch
@@ -162,6 +163,7 @@ func (in Inputs) Layer() Layer {
 	put("timeoutMinutes", in.TimeoutMinutes, in.TimeoutMinutes > 0)
 	put("review", in.Review, in.Review != nil)
 	put("reviewCap", in.ReviewCap, in.ReviewCap > 0)
+	put("atReviewCap", in.AtReviewCap, in.AtReviewCap != "")
 	put("maxCostUsd", in.MaxCostUSD, in.MaxCostUSD > 0)
 	put("maxCostUsdPerIssue", in.MaxIssueCost, in.MaxIssueCost > 0)
 	put("maxTokens", in.MaxTokens, in.MaxTokens > 0)

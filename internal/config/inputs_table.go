@@ -75,6 +75,7 @@ var InputTable = []Input{
 	{Name: "review", kind: boolean, Description: "Whether a fresh reviewer must approve before a run is done. Default: true."},
 	{Name: "review_cap", kind: number, min: 1, max: mostReviews,
 		Description: "How many reviews a story of a plan may take before it is approved all the same, and marked so. Default: 5."},
+	{Name: "at_review_cap", Description: "What becomes of a story of a plan that its last review does not approve: approve passes it, marked so, fail ends the run. Default: approve."},
 	{Name: "ci_gate", Description: "Whether other workflows judge too: off, or wait for those on the pull request's head. Default: off."},
 	{Name: "ci_timeout_minutes", kind: number, min: 1, max: mostMinutes, Description: "How many minutes a run waits for other workflows before it pauses and says so. Default: 30."},
 	{Name: "base_branch", Description: "Branch to start from and to open the pull request against. Default: the default branch."},

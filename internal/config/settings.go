@@ -61,6 +61,8 @@ type Settings struct {
 	Unfinished    string `json:"unfinished"`
 	// ReviewCap is how many reviews a story of a plan may take before it is approved all the same (S4-43).
 	ReviewCap int `json:"reviewCap"`
+	// AtReviewCap is what becomes of a story that its last review does not approve: Approve or Fail.
+	AtReviewCap string `json:"atReviewCap"`
 	// Plans are the plan files of the repository that a sweep runs (B-05).
 	Plans []string `json:"plans"`
 	// Sandbox is what agents and checks are kept in (C22): "auto", "bwrap", "landlock", "container", "docker-sandbox", "off", "require".
@@ -168,6 +170,12 @@ const (
 // WaitForCI is the setting ciGate of a run that waits for other workflows.
 const WaitForCI = "wait"
 
+// What becomes of a story that its last review does not approve.
+const (
+	Approve = "approve"
+	Fail    = "fail"
+)
+
 // EachComment is the setting comments of a run that gets a comment for each iteration.
 const EachComment = "each"
 
@@ -203,6 +211,7 @@ func Defaults() Settings {
 		WeakenedTests:       Soft,
 		Unfinished:          Soft,
 		ReviewCap:           5,
+		AtReviewCap:         Approve,
 		Plans:               []string{},
 		Sandbox:             "auto",
 		SandboxWritable:     []string{},

@@ -69,6 +69,36 @@ func (t *Tree) Adopt(ctx context.Context, message string) (loop.Commit, error) {
 	return made, t.handOver(ctx)
 }
 
+// unmarkOwn takes the marks off the files that belong to the run: with one, git would not see what is in them.
+func (t *Tree) unmarkOwn(ctx context.Context) error {
+	if t.bot || len(t.o.Own) == 0 {
+		return nil
+	}
+	args := []string{"ls-files", "-v", "-z", "--"}
+	for _, name := range t.o.Own {
+		args = append(args, ":(top,literal)"+name)
+	}
+	out, err := t.git.out(ctx, args...)
+	if err != nil {
+		return fmt.Errorf("reading the clone's index: %w", err)
+	}
+	var marked strings.Builder
+	for _, entry := range records(out) {
+		if tag, name, _ := strings.Cut(entry, " "); (tag == "S" || strings.ToLower(tag) == tag) && exists(filepath.Join(t.work, name)) {
+			marked.WriteString(name + "\x00")
+		}
+	}
+	if marked.Len() == 0 {
+		return nil
+	}
+	for _, option := range []string{"--no-skip-worktree", "--no-assume-unchanged"} {
+		if _, _, err := t.git.run(ctx, call{args: []string{"update-index", option, "-z", "--stdin"}, in: strings.NewReader(marked.String())}); err != nil {
+			return fmt.Errorf("taking the marks off %s: %w", strings.Join(t.o.Own, ", "), err)
+		}
+	}
+	return nil
+}
+
 // uncommitted are the files under some paths that are not as HEAD has them.
 func (t *Tree) uncommitted(ctx context.Context, under []string) ([]string, error) {
 	args := []string{"status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all", "--"}

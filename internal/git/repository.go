@@ -148,7 +148,7 @@ func (t *Tree) takeIndex(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.findMarks(ctx); err != nil {
+	if err := errors.Join(t.unmarkOwn(ctx), t.findMarks(ctx)); err != nil {
 		return err
 	}
 	t.noteIndex()

@@ -38,6 +38,7 @@ func ReadActive(content []byte) (Active, []string) {
 	}
 	take("skipReview", &a.Rules.SkipReview)
 	take("reviewCap", &a.Rules.ReviewCap)
+	take("failAtCap", &a.Rules.FailAtCap)
 	take("iterationMode", &a.Mode)
 	take("preIterationSnapshot", &a.Snapshot)
 	take("ralphDir", &a.RalphDir)

@@ -20,6 +20,7 @@ type Iteration struct {
 	Verdicts []Verdict
 	Took     time.Duration // from the turn's beginning to the last verdict
 	before   *task.Story   // of a plan: the iteration's story as it stood before
+	since    string        // the commit that it began at
 }
 
 // Window is how many iterations keep their outputs.

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -12,6 +11,9 @@ func (s *State) plan(p *Planned) {
 	if p != nil {
 		plan := p.Plan
 		s.Plan, s.PlanDue, s.tree = &plan, false, p.Tree
+		if p.Record != nil { // which holds what the iterations until now have done
+			s.planned = len(s.Iterations)
+		}
 	}
 }
 
@@ -102,23 +104,15 @@ func (s State) doneReason(n int) string {
 	if s.Rules().SkipReview {
 		why = fmt.Sprintf("%s done without a review, and all checks passed on iteration %d", all, n)
 	}
-	if capped := s.AtCap(); len(capped) > 0 {
-		why += fmt.Sprintf("; %s %s", task.AtCap, strings.Join(capped, ", "))
-	}
-	return why
+	return why + s.Plan.Marks()
 }
 
 // AtCap lists the stories that nobody approved but the cap of reviews (S4-90).
 func (s State) AtCap() []string {
-	var ids []string
-	if s.Plan != nil {
-		for _, story := range s.Plan.Stories {
-			if story.AtCap() {
-				ids = append(ids, story.ID)
-			}
-		}
+	if s.Plan == nil {
+		return nil
 	}
-	return ids
+	return s.Plan.AtCap()
 }
 
 // nextStory is what the next turn is for. Of a plan, the story with it; spent says why there can be no turn.
@@ -132,6 +126,8 @@ func (s State) nextStory() (mode Mode, id, spent string) {
 	switch {
 	case !ok:
 		return mode, "", fmt.Sprintf("no story is left that can be done, and %d of %d are not approved", len(s.Plan.Stories)-s.Plan.Passed(), len(s.Plan.Stories))
+	case mode == ReviewFix && rules.FailAtCap && story.ReviewCount >= rules.ReviewCap && !s.ApprovedLast(story.ID):
+		return mode, "", fmt.Sprintf("%s has had %s, and the last one asks for changes: %s", story.ID, reviews(story.ReviewCount), firstLine(story.ReviewFeedback))
 	case mode == Review && story.ReviewCount > rules.ReviewCap: // it was approved at the cap, and its checks failed, twice
 		return mode, "", fmt.Sprintf("%s has been reviewed %d times, and its checks still fail", story.ID, story.ReviewCount)
 	}

@@ -136,6 +136,10 @@ type Planned struct {
 	Tree       string    `json:"tree"` // of the commit that holds the plan's file
 	SkipReview bool      `json:"skip_review,omitempty"`
 	ReviewCap  int       `json:"review_cap"`
+	FailAtCap  bool      `json:"fail_at_cap,omitempty"`
+	// Record is what was on record of the stories by then: Plan holds no approval that it does not have. nil: an earlier version has begun the
+	// run, and its plan is as a file said.
+	Record []task.OnRecord `json:"record,omitzero"`
 }
 
 // Rules are those that the run is held to; nil has those of a run without a plan.
@@ -143,7 +147,7 @@ func (p *Planned) Rules() task.PlanRules {
 	if p == nil {
 		return task.PlanRules{ReviewCap: task.DefaultReviewCap}
 	}
-	return task.PlanRules{SkipReview: p.SkipReview, ReviewCap: p.ReviewCap}
+	return task.PlanRules{SkipReview: p.SkipReview, ReviewCap: p.ReviewCap, FailAtCap: p.FailAtCap}
 }
 
 // Resume says that another process took the run up, and what changed with that.

@@ -23,6 +23,7 @@ type State struct {
 	Plan *task.Plan
 	// PlanDue says that the plan's file in the newest commit says something else than Plan.
 	PlanDue bool
+	planned int // of Iterations, those before the plan was last taken up with its record
 	// Turning is set while a turn runs, and stays set when its process died.
 	Turning *Turning
 	// Iterations counted so far, by number. Outputs are kept for the last Window of them only (S0-45). An iteration in it is never
@@ -199,7 +200,7 @@ func (s State) feedbackDue() bool {
 
 // turned adds the iteration, or puts it in the place of one that did not count.
 func (s *State) turned(r Record) {
-	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration)}
+	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration), since: s.Head()}
 	if t := s.Turning; t != nil {
 		it.Mode, it.Role, it.Story, it.Tier = t.Mode, t.Role, t.Story, t.Tier
 	}
@@ -211,6 +212,9 @@ func (s *State) turned(r Record) {
 	}
 	its := append(make([]*Iteration, 0, len(s.Iterations)+1), s.Iterations...)
 	if n := len(its); n > 0 && its[n-1].N == it.N {
+		if its[n-1].Story == it.Story { // what the turn before has left is a part of it
+			it.since = its[n-1].since
+		}
 		its = its[:n-1]
 	}
 	its = append(its, it)

@@ -26,7 +26,9 @@ type parts struct {
 
 	// Of a plan, where an iteration is for a story.
 	Mode, Dir, StoryID        string // "implement", "review", "review-fix"; "ralph"; "US-001"
-	ReviewNumber, ReviewCap   int    // of the story's next or present review, 1-based
+	PlanFile                  string // "ralph/tasks.json"
+	failAtCap                 bool
+	ReviewNumber, ReviewCap   int // of the story's next or present review, 1-based
 	SkipReview                bool
 	Story, Stories, TakenBack string
 	Range, Earlier            string // of a review

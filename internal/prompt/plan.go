@@ -40,11 +40,11 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	border := storyFence(s)
 	p := parts{
 		Role: string(task.Coder), Iteration: step.Iteration, MaxIterations: s.MaxIterations, Title: title(s), Hints: asides(s, fence(s.Start.Run)), Criteria: storyCriteria(s),
-		Notes: notes(s, loop.Step{Iteration: step.Iteration}), Mode: string(modeOf(step)), Dir: w.planDir(s), StoryID: idOf(story.ID),
-		ReviewNumber: story.ReviewCount + 1, ReviewCap: rules.ReviewCap, SkipReview: rules.SkipReview,
+		Notes: notes(s, loop.Step{Iteration: step.Iteration}), Mode: string(modeOf(step)), Dir: w.planDir(s), PlanFile: w.planFile(s), StoryID: idOf(story.ID),
+		ReviewNumber: story.ReviewCount + 1, ReviewCap: rules.ReviewCap, SkipReview: rules.SkipReview, failAtCap: rules.FailAtCap,
 		Stories: otherStories(*s.Plan, *story, border), TakenBack: takenBack(s),
 	}
-	p.Story = storyText(*story, p.Dir+"/tasks.json", border)
+	p.Story = storyText(*story, p.PlanFile, border)
 	if strings.TrimSpace(s.Start.Spec) != "" || len(w.Comments) > 0 {
 		p.Task = w.taskText(s, border, forWriters)
 	}
@@ -127,6 +127,14 @@ func (w Writer) planDir(s loop.State) string {
 	return "ralph"
 }
 
+// planFile is the file that the stories are in: a tasks.json, or a prd.json of the common layout.
+func (w Writer) planFile(s loop.State) string {
+	if s.Start.Plan != nil && s.Start.Plan.File != "" {
+		return s.Start.Plan.File
+	}
+	return w.planDir(s) + "/tasks.json"
+}
+
 // storyFence names the borders in a prompt for a story. Agents wrote parts of the plan and know the run's name, but not the commit that
 // their files are in, since a file cannot hold the hash of itself.
 func storyFence(s loop.State) string { return judgeFence(s.Start.Run, s.Head()) }
@@ -147,6 +155,9 @@ func storyCriteria(s loop.State) string {
 
 // variables of the project's own prompt (S4-16, S4-111).
 var variable = lazy(`\$(?:\{(RALPH_[A-Z_]+)\}|(RALPH_[A-Z_]+))`)
+
+// NamesVariable reports whether a prompt names one of the variables that are put in.
+func NamesVariable(text string) bool { return variable.MatchString(text) }
 
 // own is the project's own prompt with its variables put in and a line between it and the harness's sections, empty when it has none. It is plain substitution: nothing is run, an unknown
 // variable stays as it is, and what is put in is not looked at again.

@@ -17,7 +17,7 @@ func (w Writer) storySignal(s loop.State) string {
 
 // handIn says how an iteration ends that worked on a story (S4-88, S4-91, S4-94…S4-96).
 func (p parts) handIn(signal string) string {
-	file := "`" + p.Dir + "/tasks.json`"
+	file := "`" + p.PlanFile + "`"
 	fields := fmt.Sprintf("set this story's `reviewStatus` to `\"needs_review\"` in %s, and say in its `notes` in a sentence or two what was done. `passes` stays false and `reviewCount` what it is: only a review changes them.", file)
 	commit := fmt.Sprintf("`feat: [%s] - ` and the story's title", p.StoryID)
 	end := fmt.Sprintf("`%s` is for a plan whose stories all have `passes` true and `reviewStatus` \"approved\". That is never so after this iteration: do not print it.", signal)
@@ -41,23 +41,36 @@ func (p parts) handIn(signal string) string {
 
 // decide says how a review ends (S4-89, S4-90, S4-94, S4-95). last: with an approval, the whole plan is approved.
 func (p parts) decide(signal string, last bool) string {
-	file := "`" + p.Dir + "/tasks.json`"
+	file := "`" + p.PlanFile + "`"
 	capped := fmt.Sprintf("This is review %d, so the cap of %d is not reached.", p.ReviewNumber, p.ReviewCap)
 	if p.ReviewNumber >= p.ReviewCap {
 		capped = fmt.Sprintf("This is review %d: the cap of %d is reached. What is still open then needs a person rather than another review.", p.ReviewNumber, p.ReviewCap)
+	}
+	atCapToo := ", also at the cap"
+	if p.failAtCap {
+		atCapToo = ""
 	}
 	end := "Other stories are not approved yet, so do not print `" + signal + "`."
 	if last {
 		end = "All other stories are approved. When this one is approved now, too, print " + signal + " on a line before the JSON object; else do not."
 	}
-	return fmt.Sprintf("Fix nothing, however small: whatever changes besides `%s/tasks.json` and `%s/progress.txt` is taken back, and the review fails.\n\n"+
+	return fmt.Sprintf("Fix nothing, however small: whatever changes besides %s and `%s/progress.txt` is taken back, and the review fails.\n\n"+
 		"In %s, set this story's `reviewCount` to %d, and:\n\n"+
 		"| what you found | `reviewStatus` | `passes` | `reviewFeedback` |\n|---|---|---|---|\n"+
 		"| every criterion is genuinely met, no issues | `\"approved\"` | `true` | `\"\"` |\n"+
-		"| issues, and `reviewCount` is below %d | `\"changes_requested\"` | `false` | what exactly has to change, and where, point by point |\n"+
-		"| issues, and `reviewCount` is %d or more | `\"approved\"` | `true` | `%s` and then every open point |\n\n"+
+		"%s\n"+
 		"%s `notes` must not be empty when `passes` is true: write a sentence where there is none. Nothing else in the file changes, and no other story.\n\n"+
 		"Commit both files with the message `review: [%s] - approved` or `review: [%s] - changes requested`.\n\n"+
-		"Then give your verdict, which has to agree with the file: \"approve\" when you found no issues, \"request_changes\" when you did, also at the cap. Its \"issues\" are the points of the feedback. %s",
-		p.Dir, p.Dir, file, p.ReviewNumber, p.ReviewCap, p.ReviewCap, task.AtCap, capped, p.StoryID, p.StoryID, end)
+		"Then give your verdict, which has to agree with the file: \"approve\" when you found no issues, \"request_changes\" when you did%s. Its \"issues\" are the points of the feedback. %s",
+		file, p.Dir, file, p.ReviewNumber, p.atCap(), capped, p.StoryID, p.StoryID, atCapToo, end)
+}
+
+// atCap says what a review writes that found issues. Where the cap approves nothing, the last review is as every other.
+func (p parts) atCap() string {
+	const change = "`\"changes_requested\"` | `false` | what exactly has to change, and where, point by point |\n"
+	if p.failAtCap {
+		return "| issues | " + change
+	}
+	return fmt.Sprintf("| issues, and `reviewCount` is below %d | "+change+"| issues, and `reviewCount` is %d or more | `\"approved\"` | `true` | `%s` and then every open point |\n",
+		p.ReviewCap, p.ReviewCap, task.AtCap)
 }

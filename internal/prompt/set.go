@@ -115,7 +115,7 @@ func read(name string, content []byte) (*template.Template, error) {
 var sample = parts{
 	Role: "coder", Iteration: 2, MaxIterations: 5, Title: "t", Task: "t", Hints: "t", Completion: "t", Criteria: "t", Attempts: "t",
 	Shift: "t", Context: "t", Notes: "t", Exit: "t", Tree: "t", Change: "t", Noticed: "t", Answer: "t",
-	Mode: "review", Dir: "ralph", StoryID: "US-001", ReviewNumber: 1, ReviewCap: 5, SkipReview: true, Story: "t", Stories: "t", TakenBack: "t", Range: "t", Earlier: "t",
+	Mode: "review", Dir: "ralph", PlanFile: "ralph/tasks.json", StoryID: "US-001", ReviewNumber: 1, ReviewCap: 5, SkipReview: true, Story: "t", Stories: "t", TakenBack: "t", Range: "t", Earlier: "t",
 }
 
 func (s Set) render(name string, p parts) (string, error) {

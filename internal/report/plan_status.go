@@ -17,6 +17,8 @@ type PlanView struct {
 	Working string
 	Mode    task.Mode
 	Redact  func(string) string // nil: nothing is secret
+	// Unrecorded are the stories that the file says are approved, and nobody on record has approved. Plan has them as not approved.
+	Unrecorded []string
 }
 
 // The states of a story as a plan's status tells them.
@@ -26,8 +28,10 @@ const (
 	PlanInReview   = "needs_review"
 	PlanChanges    = "changes_requested"
 	PlanApproved   = "approved"
-	PlanAtCap      = "approved_at_cap" // nobody approved it but the cap of reviews (C14)
-	PlanUnreviewed = "passed"          // done in a run without reviews
+	PlanAtCap      = "approved_at_cap"  // nobody approved it but the cap of reviews (C14)
+	PlanUnreviewed = "passed"           // done in a run without reviews
+	PlanByHand     = "approved_by_hand" // a person approved it
+	PlanUnrecorded = "unrecorded"       // the file says that it is approved, and nobody on record approved it
 )
 
 // PlanStanding is where a plan stands, for people (Text, Mermaid) and for programs (as JSON, docs/plans.md). Every field is always there.
@@ -45,7 +49,9 @@ type PlanStanding struct {
 	Likely    int         `json:"likely_iterations"` // that the stories which are left will take
 	Most      int         `json:"most_iterations"`   // that the cap of reviews allows
 	ReviewCap int         `json:"review_cap"`
-	AtCap     []string    `json:"at_cap"` // the ids of stories that were approved at the cap
+	AtCap     []string    `json:"at_cap"`     // the ids of stories that were approved at the cap
+	ByHand    []string    `json:"by_hand"`    // of those that a person approved
+	NoRecord  []string    `json:"unrecorded"` // of those that the file says are approved, and nobody on record approved
 	Run       string      `json:"run"`
 	Note      string      `json:"note"`
 	Stories   []PlanStory `json:"stories"` // in an order in which they can be done
@@ -75,7 +81,7 @@ func StandPlan(v PlanView) PlanStanding {
 	out := PlanStanding{
 		File: v.File, Project: redact(p.Project), Branch: redact(p.BranchName), Description: redact(p.Description),
 		Complete: p.Complete(v.Rules), Passed: p.Passed(), Total: len(p.Stories), ReviewCap: v.Rules.ReviewCap,
-		AtCap: []string{}, Run: redact(v.Run), Note: redact(v.Note), Stories: make([]PlanStory, 0, len(p.Stories)),
+		AtCap: []string{}, ByHand: append([]string{}, p.ByHand()...), NoRecord: append([]string{}, v.Unrecorded...), Run: redact(v.Run), Note: redact(v.Note), Stories: make([]PlanStory, 0, len(p.Stories)),
 	}
 	out.Likely, out.Most = p.Estimate(v.Rules)
 	if !out.Complete {
@@ -104,6 +110,9 @@ func StandPlan(v PlanView) PlanStanding {
 		if story.State = planState(s, len(story.BlockedBy) > 0); story.State == PlanAtCap {
 			out.AtCap = append(out.AtCap, s.ID)
 		}
+		if slices.Contains(v.Unrecorded, s.ID) {
+			story.State = PlanUnrecorded
+		}
 		out.Stories = append(out.Stories, story)
 	}
 	return out
@@ -128,6 +137,8 @@ func planState(s task.Story, blocked bool) string {
 	switch {
 	case s.AtCap():
 		return PlanAtCap
+	case s.Person() != "":
+		return PlanByHand
 	case s.ReviewStatus == task.Approved:
 		return PlanApproved
 	case s.Passes:

@@ -13,6 +13,8 @@ const planClasses = `  classDef todo fill:#ffffff,stroke:#666666,color:#000000
   classDef changes_requested fill:#ffd9c4,stroke:#c0522b,color:#000000
   classDef approved fill:#d3f2d3,stroke:#2b7a2b,color:#000000
   classDef approved_at_cap fill:#ffb3b3,stroke:#b00000,color:#000000,stroke-width:3px
+  classDef approved_by_hand fill:#d3f2d3,stroke:#2b7a2b,color:#000000,stroke-dasharray:4
+  classDef unrecorded fill:#ffd9c4,stroke:#b00000,color:#000000,stroke-dasharray:4
   classDef passed fill:#d3e6f2,stroke:#2b5a7a,color:#000000
   classDef working stroke-width:4px
 `

@@ -18,6 +18,8 @@ var planWords = map[string]struct{ sign, words string }{
 	PlanApproved:   {"●", "approved"},
 	PlanAtCap:      {"!", "APPROVED AT CAP"},
 	PlanUnreviewed: {"●", "not reviewed"},
+	PlanByHand:     {"●", "approved by hand"},
+	PlanUnrecorded: {"?", "NOT ON RECORD"},
 }
 
 // workingWords are what a run does to a story right now.
@@ -52,7 +54,26 @@ func (st PlanStanding) Text() string {
 				s.ID, count(s.Reviews, "review"), brief(s.Feedback, 300)))
 		}
 	}
+	if ids := st.NoRecord; len(ids) > 0 {
+		b.WriteString("\n")
+		writeWrapped(&b, "NO RECORD   ", fmt.Sprintf("%s says that %s approved, and nobody on record here has approved %s. The next run looks for a record on the remote, "+
+			"and reviews what is not there either. To approve by hand: ralph plan approve %s", st.File, brief(strings.Join(ids, ", "), 200)+isAre(len(ids)), itThem(len(ids)), brief(strings.Join(ids, " "), 200)))
+	}
 	return b.String()
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
+
+func itThem(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // summary is how far the plan is, in a few words.
@@ -65,6 +86,12 @@ func (st PlanStanding) summary() string {
 	}
 	if n := len(st.AtCap); n > 0 {
 		text += fmt.Sprintf("; %d APPROVED AT CAP, which no review found good", n)
+	}
+	if n := len(st.ByHand); n > 0 {
+		text += fmt.Sprintf("; %d approved by hand", n)
+	}
+	if n := len(st.NoRecord); n > 0 {
+		text += fmt.Sprintf("; %d more in the file, on nobody's record", n)
 	}
 	return text
 }

@@ -63,6 +63,7 @@ type Plan struct {
 type PlanRules struct {
 	SkipReview bool // S4-42: an implement iteration sets passes itself
 	ReviewCap  int  // S4-43
+	FailAtCap  bool // a story that its last review does not approve stays unapproved
 }
 
 // Story finds a story by its id; nil when the plan has none of it.

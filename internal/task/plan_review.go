@@ -15,7 +15,7 @@ type Opinion struct {
 const noReason = "The review asked for changes and did not say which; go through every acceptance criterion again."
 
 // Reviewed is the plan after a review of a story (S4-89, S4-90): the count goes up; an approval passes it; a rejection asks for changes, or,
-// when the count has reached the cap, passes it with AtCap before the feedback. A story that does not wait for a review stays as it is.
+// when the count has reached the cap and that does not fail the run, passes it with AtCap before the feedback. A story that does not wait for a review stays as it is.
 func (p Plan) Reviewed(story string, o Opinion, r PlanRules) Plan {
 	found := p.Story(story)
 	if found == nil || found.ReviewStatus != NeedsReview {
@@ -31,7 +31,7 @@ func (p Plan) Reviewed(story string, o Opinion, r PlanRules) Plan {
 	switch {
 	case o.Approve:
 		s.Passes, s.ReviewStatus, s.ReviewFeedback = true, Approved, ""
-	case s.ReviewCount >= r.cap():
+	case s.ReviewCount >= r.cap() && !r.FailAtCap:
 		s.Passes, s.ReviewStatus, s.ReviewFeedback = true, Approved, AtCap+" "+feedback
 		said = "Approved at the cap, in review %d."
 	default:
@@ -66,10 +66,10 @@ func Agrees(before, after Plan, story string, o Opinion, r PlanRules) (agrees, e
 	approved := is.ReviewStatus == Approved && is.Passes
 	capped := is.ReviewCount >= r.cap()
 	if o.Approve {
-		return approved && (capped || !strings.HasPrefix(feedback, AtCap)), true
+		return approved && (capped && !r.FailAtCap || !strings.HasPrefix(feedback, AtCap)), true
 	}
 	if approved {
-		return capped && strings.HasPrefix(feedback, AtCap) && feedback != AtCap, true
+		return capped && !r.FailAtCap && strings.HasPrefix(feedback, AtCap) && feedback != AtCap, true
 	}
 	return is.ReviewStatus == ChangesRequested && !is.Passes && feedback != "", true
 }

@@ -205,6 +205,8 @@ func (t *transition) outcome(s Story) {
 	switch {
 	case s.ReviewStatus == Approved && !s.Passes:
 		t.illegalReview(s.ID, "passes", "reviewStatus is approved and passes is false, an approval sets both")
+	case s.ReviewStatus == Approved && s.AtCap() && t.rules.FailAtCap:
+		t.illegalReview(s.ID, "reviewFeedback", "reviewFeedback says "+AtCap+", and this run approves nothing at the cap; request changes")
 	case s.ReviewStatus == Approved && s.ReviewCount < t.rules.cap() && s.AtCap():
 		t.illegalReview(s.ID, "reviewFeedback", fmt.Sprintf("reviewFeedback says %s at review %d of %d", AtCap, s.ReviewCount, t.rules.cap()))
 	case s.ReviewStatus == Approved:

@@ -18,6 +18,8 @@ func (p Plan) Standing(id string) string {
 		return "there is no such story"
 	case s.AtCap():
 		return fmt.Sprintf("approved at the cap of %d reviews", s.ReviewCount)
+	case s.Person() != "":
+		return "approved by " + s.Person()
 	case s.ReviewStatus == Approved:
 		return fmt.Sprintf("approved in review %d", s.ReviewCount)
 	case s.Passes:

@@ -1,0 +1,129 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where the work on those
+// that are not approved began. Of a run that an earlier version has begun, only what its iterations did is known.
+func (s State) OnRecord() []task.OnRecord {
+	if s.Plan == nil || s.Start.Plan == nil {
+		return nil
+	}
+	var out []task.OnRecord
+	for _, story := range s.Plan.Stories {
+		if o, known := s.onRecord(story); known {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// onRecord is what is known of one story.
+func (s State) onRecord(story task.Story) (o task.OnRecord, known bool) {
+	for _, earlier := range s.Start.Plan.Record {
+		if earlier.Story == story.ID {
+			o, known = earlier, true
+		}
+	}
+	o.Story = story.ID
+	by := o.By
+	for _, it := range s.Iterations[s.planned:] {
+		if it.Story != story.ID {
+			continue
+		}
+		known = true
+		handed := it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Handed
+		switch {
+		case it.Mode == Review && handed:
+			by, o.Run, o.At, o.From, o.Who = task.ByReview, s.Start.Run, it.At, "", "" // when the story has passed, see below
+		case it.Mode != Review && o.From == "":
+			o.From = it.since
+		}
+		if it.Mode != Review && handed && s.Rules().SkipReview {
+			by, o.Run, o.At, o.Who = task.Unexamined, s.Start.Run, it.At, ""
+		}
+	}
+	o.Reviews = story.ReviewCount
+	if !story.Passes || !known {
+		o.By, o.Who, o.Run, o.At, o.Criteria = task.Nobody, "", "", time.Time{}, ""
+		return o, known
+	}
+	o.By, o.Criteria = by, story.Digest()
+	if by == task.ByReview && story.AtCap() {
+		o.By = task.ByCap
+	}
+	if o.By == task.ByCap {
+		o.Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, task.AtCap))
+	}
+	return o, true
+}
+
+// OnRecord is what was on record of the stories when the run began, with what their plan leaves open.
+func (p *Planned) OnRecord() []task.OnRecord {
+	out := slices.Clone(p.Record)
+	for i := range out {
+		if story := p.Plan.Story(out[i].Story); story != nil && story.AtCap() {
+			out[i].Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, task.AtCap))
+		}
+	}
+	return out
+}
+
+// TakenUp is the commit before the work on a story since its last review; empty: nobody has worked on it since.
+func (s State) TakenUp(id string) string {
+	if s.Plan == nil || s.Start.Plan == nil {
+		return ""
+	}
+	story := s.Plan.Story(id)
+	if story == nil {
+		return ""
+	}
+	o, _ := s.onRecord(*story)
+	return o.From
+}
+
+// ApprovedLast reports whether the newest review of a story approved it, and something else kept it from being approved.
+func (s State) ApprovedLast(id string) bool {
+	for i := len(s.Iterations) - 1; i >= 0; i-- {
+		it := s.Iterations[i]
+		if it.Story == id && it.Mode == Review && it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Handed {
+			return it.Commit.Plan.Opinion != nil && it.Commit.Plan.Opinion.Approve
+		}
+	}
+	return false
+}
+
+// ReviewCost is what a review of the run's plan has cost so far, on average, in US dollars; 0: nobody knows.
+func (s State) ReviewCost() float64 {
+	spent, n := 0.0, 0
+	for _, it := range s.Iterations {
+		if it.Mode == Review && it.Turn.Usage.CostUSD > 0 {
+			spent, n = spent+it.Turn.Usage.CostUSD, n+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return spent / float64(n)
+}
+
+func reviews(n int) string {
+	if n == 1 {
+		return "1 review"
+	}
+	return fmt.Sprintf("%d reviews", n)
+}
+
+func firstLine(s string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(first); len(r) > 200 {
+		return string(r[:200]) + "…"
+	}
+	return first
+}
