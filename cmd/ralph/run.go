@@ -252,6 +252,8 @@ type resultJSON struct {
 	JudgedWith []string     `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
 	LeftOut    []string     `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
 	Conflicts  []string     `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
+	AtCap      []string     `json:"at_cap,omitempty"`      // of a plan: the stories that nobody approved but the cap of reviews
+	ByHand     []string     `json:"by_hand,omitempty"`     // of a plan: the stories that a person approved
 	loop.Usage
 }
 
@@ -260,6 +262,9 @@ func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 	out := resultJSON{
 		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run, Task: r.State.Start.Task,
 		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(), LeftOut: r.State.Start.LeftOut, Usage: r.State.Usage,
+	}
+	if p := r.State.Plan; p != nil {
+		out.AtCap, out.ByHand = p.AtCap(), p.ByHand()
 	}
 	if failed != nil {
 		out.Reason, out.Conflicts = failed.Error(), app.Conflicts(failed)

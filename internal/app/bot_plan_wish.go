@@ -125,7 +125,11 @@ func (a *Action) planOf(request event.Request, wanted *wish, before past, way lo
 		return nil
 	case wanted.plan != nil:
 		if wanted.Issue == 0 { // what is merged into a file counts as far as the run's record has it
-			wanted.plan.Reviews, wanted.plan.ReviewCost = [][]task.OnRecord{s.OnRecord()}, s.ReviewCost()
+			recorded := s.OnRecord()
+			for i := range recorded { // the run begins at the base, without the work that was not merged
+				recorded[i].From = ""
+			}
+			wanted.plan.Reviews, wanted.plan.ReviewCost = [][]task.OnRecord{recorded}, s.ReviewCost()
 		} else {
 			wanted.plan.Write = planFiles(*wanted.plan, wanted.Title, wanted.Spec, a.Clock().Format("2006-01-02"))
 		}

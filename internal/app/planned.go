@@ -402,7 +402,7 @@ func (l *Local) complete(before loop.State, known bool, reviewed bool) error {
 	if known && before.End.Outcome == loop.Done { // it may have died before it did so itself
 		_ = os.Remove(filepath.Join(l.Dir, stateFile))
 	}
-	return &completeError{fmt.Sprintf("nothing to do: all %d stories of %s are approved", len(l.source.plan.Stories), l.source.File) + l.source.plan.Marks()}
+	return &completeError{fmt.Sprintf("nothing to do: %s of %s %s approved", oneOrMany(len(l.source.plan.Stories), "the only story", fmt.Sprintf("all %d stories", len(l.source.plan.Stories))), l.source.File, isAre(len(l.source.plan.Stories))) + l.source.plan.Marks()}
 }
 
 // lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user has not committed,
@@ -433,6 +433,11 @@ func (p *planned) lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) 
 	p.PRD = src.PRD
 	said := p.begun.Marshal()
 	p.tell(p.bind())
+	for i := range p.record { // work on a branch that was set back, or never merged, is not there
+		if from := p.record[i].From; from != "" && !tree.Has(ctx, from, c.SHA) {
+			p.record[i].From = ""
+		}
+	}
 	message := "ralph: give the stories of " + path.Base(p.File) + " the fields of a review\n"
 	switch now := p.begun.Marshal(); {
 	case !bytes.Equal(said, now):

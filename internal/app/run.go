@@ -56,7 +56,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 	defer work.close()
 	if all := new(completeError); errors.As(err, &all) {
 		l.log("%s", all.reason)
-		return loop.Result{Outcome: loop.Done, Reason: all.reason}, nil
+		return loop.Result{Outcome: loop.Done, Reason: all.reason, State: loop.State{Plan: &l.source.plan}}, nil
 	}
 	if err != nil {
 		return loop.Result{Outcome: outcomeOf(err)}, mending(err)

@@ -38,6 +38,12 @@ func FetchRecord(ctx context.Context, dir string, env []string, task string) (r 
 	return r, true, nil
 }
 
+// Has reports whether a commit is below another one, or is it.
+func (t *Tree) Has(ctx context.Context, commit, in string) bool {
+	on, err := t.descends(ctx, commit, in)
+	return err == nil && on
+}
+
 // KeepRecord makes the run record the next commit of the clone's own refs/ralph/runs/<task>, for its user to push. It names the ref.
 func (t *Tree) KeepRecord(ctx context.Context, files map[string][]byte, message string) (ref string, err error) {
 	if t.bot {

@@ -89,7 +89,7 @@ func (v View) question(r room) string {
 	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits || r.spec == 0 {
 		return ""
 	}
-	question := strings.TrimSpace(withoutTag(last.Turn.Text))
+	question := strings.TrimSpace(spoken(last))
 	if v.text(question, mostCause) == v.text(question, 2<<10) && !strings.Contains(question, "\n") {
 		return ""
 	}

@@ -26,7 +26,7 @@ func IterationComment(v View, n int) string {
 		p.line("%s", IterationMarker(v.State.Start.Run, n))
 		p.line("### Iteration %s, %s", v.State.Of(n), v.who(it))
 		p.part(v.result(it) + "; " + v.done(it) + ".")
-		if said := withoutTag(it.Turn.Text); r.spec > 0 && strings.TrimSpace(said) != "" {
+		if said := spoken(it); r.spec > 0 && strings.TrimSpace(said) != "" {
 			p.part("The agent said:\n\n" + v.quote(said, min(r.spec, 1<<10)))
 		}
 		p.part(v.failureOf(it, r.lines))

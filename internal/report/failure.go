@@ -172,7 +172,7 @@ func (v View) tried(r room, told *loop.Verdict) string {
 		if why := v.whyFailed(it, seen); why != "" {
 			b.WriteString(" — " + why)
 		}
-		if said := v.text(withoutTag(it.Turn.Text), 240); said != "" {
+		if said := v.text(spoken(it), 240); said != "" {
 			b.WriteString("\n  The agent said: " + said)
 		}
 		b.WriteString("\n")

@@ -94,10 +94,10 @@ func (d Detail) shape(it *loop.Iteration, m measure, age int) htmlIteration {
 	mood := standing(it)
 	h := htmlIteration{
 		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: duration(total(it)), Changed: changed(it),
-		Open: age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m], Said: v.printed(withoutTag(it.Turn.Text)),
+		Open: age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m], Said: v.printed(spoken(it)),
 	}
 	if m == withoutOutput {
-		h.Said = v.brief(withoutTag(it.Turn.Text), 300)
+		h.Said = v.brief(spoken(it), 300)
 	}
 	h.Checks, h.MoreChecks = v.htmlChecks(it, m)
 	if c := it.Commit; c != nil {

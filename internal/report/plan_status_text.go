@@ -50,8 +50,8 @@ func (st PlanStanding) Text() string {
 	for _, s := range st.Stories {
 		if s.State == PlanAtCap {
 			b.WriteString("\n")
-			writeWrapped(&b, "AT CAP      ", fmt.Sprintf("%s was approved because its %s were used up, and not because a review found it good. Look at it: %s",
-				s.ID, count(s.Reviews, "review"), brief(s.Feedback, 300)))
+			writeWrapped(&b, "AT CAP      ", fmt.Sprintf("%s was approved because its %s %s used up, and not because a review found it good. Look at it: %s",
+				s.ID, count(s.Reviews, "review"), wasWere(s.Reviews), brief(s.Feedback, 300)))
 		}
 	}
 	if ids := st.NoRecord; len(ids) > 0 {
@@ -67,6 +67,13 @@ func isAre(n int) string {
 		return " is"
 	}
 	return " are"
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
 
 func itThem(n int) string {

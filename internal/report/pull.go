@@ -276,7 +276,10 @@ func (v View) names(it *loop.Iteration, most int) string {
 
 // firstWords is the first line of what the agent says that it did.
 func (v View) firstWords(it *loop.Iteration) string {
-	said, _, _ := strings.Cut(strings.TrimSpace(withoutTag(it.Turn.Text)), "\n")
+	if it.Mode == loop.Review { // its reasons stand below, in full
+		return ""
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(spoken(it)), "\n")
 	if said = v.text(said, 160); said == "" {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,7 +23,20 @@ func PullTitle(v View) string {
 		}
 		title = v.changeType(title) + ": " + title
 	}
-	return shorten(title, maxTitle)
+	mark := v.capMark()
+	return shorten(title, maxTitle-utf8.RuneCountInString(mark)) + mark
+}
+
+// capMark says behind a title that stories were approved at the cap of reviews: whoever sees the title alone must know.
+func (v View) capMark() string {
+	switch ids := v.State.AtCap(); len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return " (" + plain(shorten(v.redact(ids[0]), 40)) + " approved at the cap)"
+	default:
+		return fmt.Sprintf(" (%d stories approved at the cap)", len(ids))
+	}
 }
 
 // conventional is the subject of a conventional commit, with its text in a group.
