@@ -247,6 +247,19 @@ func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, 
 	if t.bot {
 		changed = slices.DeleteFunc(changed, func(ref string) bool { return ref == k.brought })
 	}
+	var left []string
+	for _, ref := range changed {
+		note, err := t.putBackOther(ctx, ref, t.handedRefs()[ref], l.refs[ref])
+		if err != nil {
+			return notes, err
+		}
+		if note == "" {
+			left = append(left, ref)
+			continue
+		}
+		notes = append(notes, note)
+	}
+	changed = left
 	for i, ref := range changed {
 		if i == mostNamed {
 			return append(notes, fmt.Sprintf("%d other refs were moved", len(changed)-i)), nil
