@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
@@ -34,7 +35,7 @@ func TestReportsOnGitHub(t *testing.T) {
 	t.Parallel()
 	browser := startBrowser(t)
 	const failing, retry = "go test ./... still fails", "/ralph retry <hint>"
-	for _, tt := range []struct {
+	tests := []struct {
 		file  string
 		says  []string // on the first screen of a phone
 		pull  bool     // a pull request's description, which is one screen
@@ -64,35 +65,44 @@ func TestReportsOnGitHub(t *testing.T) {
 		{file: "summary-capped.md", says: []string{"Stopped after 5 of 5 iterations", failing, retry}},
 		{file: "summary.md", says: []string{"Done after 2 iterations", "go test ./... pass", "and merge it"}},
 		{file: "hostile-comment.md"}, {file: "hostile-failure.md"}, {file: "hostile-pull.md"}, {file: "hostile-summary.md"},
-	} {
-		t.Run(tt.file, func(t *testing.T) {
-			file := asOnGitHub(t, tt.file, tt.title)
-			p := open(t, browser, file)
-			for _, width := range []int64{phone, desk} {
-				p.look(width, "light")
-				if got := p.tooWide(width); got != "" {
-					t.Errorf("the page can be moved sideways at a width of %d: %s", width, got)
-				}
+	}
+	files := map[string]string{}
+	for _, tt := range tests {
+		files[tt.file] = asOnGitHub(t, tt.file, tt.title)
+	}
+	for _, width := range []int64{phone, desk} {
+		p := open(t, browser, files[tests[0].file])
+		p.look(width, "light")
+		for _, tt := range tests {
+			t.Run(tt.file+"/"+strconv.FormatInt(width, 10), func(t *testing.T) {
+				p.forget(t)
+				p.do(chromedp.Navigate("file://" + files[tt.file]))
+				p.picture("github-"+tt.file, width, "light")
 				if got := p.asks(`String(document.querySelectorAll('details[open]').length)`); got != "0" {
 					t.Errorf("%s folded parts are open", got)
 				}
-				p.picture("github-"+tt.file, width, "light")
-			}
-			if got := p.reached(file); got != "" {
-				t.Errorf("the page reaches out: %s", got)
-			}
-			height, err := strconv.ParseFloat(p.asks(`String(document.querySelector('main').getBoundingClientRect().height)`), 64)
-			if err != nil || tt.pull && height > deskScreen {
-				t.Errorf("the description is %.0f high at a width of %d, and a screen %d; %v", height, desk, deskScreen, err)
-			}
-			p.look(phone, "light")
-			first := p.firstScreen(phoneScreen)
-			for _, want := range tt.says {
-				if !strings.Contains(first, want) {
-					t.Errorf("the first screen of a phone does not say %q:\n%s", want, first)
+				first := ""
+				if width == phone {
+					first = p.firstScreen(phoneScreen)
 				}
-			}
-		})
+				for _, want := range tt.says {
+					if width == phone && !strings.Contains(first, want) {
+						t.Errorf("the first screen of a phone does not say %q:\n%s", want, first)
+					}
+				}
+				height, err := strconv.ParseFloat(p.asks(`String(document.querySelector('main').getBoundingClientRect().height)`), 64)
+				if err != nil || tt.pull && width == desk && height > deskScreen {
+					t.Errorf("the description is %.0f high, and a screen %d; %v", height, deskScreen, err)
+				}
+				if got := p.tooWide(width); got != "" {
+					t.Errorf("the page can be moved sideways: %s", got)
+				}
+				if got := p.reached(files[tt.file]); got != "" {
+					t.Errorf("the page reaches out: %s", got)
+				}
+			})
+		}
+		p.t = t
 	}
 }
 
@@ -121,6 +131,13 @@ func asOnGitHub(t *testing.T, name string, title bool) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// forget makes the tab one of another test, to which nothing has happened yet.
+func (p *tab) forget(t *testing.T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.t, p.asked, p.said = t, nil, nil
 }
 
 // firstScreen is the text that stands above a height, on one line.

@@ -179,18 +179,32 @@ func (v View) deciders(most int) string {
 	return strings.Join(names, ", ")
 }
 
-// baseline names the checks that already failed before the run.
+// baseline names the checks that already failed before the run, those apart that pass by now.
 func (v View) baseline() string {
-	var failing []string
+	var failing, passing []string
 	for _, c := range v.State.Baseline {
-		if c.Skipped == "" && !c.Pass && len(failing) < 10 {
+		switch {
+		case c.Skipped != "" || c.Pass || len(failing)+len(passing) == 10:
+		case v.passes(c.Check):
+			passing = append(passing, v.code(c.Check, 80))
+		default:
 			failing = append(failing, v.code(c.Check, 80))
 		}
 	}
-	if len(failing) == 0 {
-		return ""
+	text := ""
+	if len(failing) > 0 {
+		text = "**Already failing before this run:** " + strings.Join(failing, ", ") + "\n\n"
 	}
-	return "**Already failing before this run:** " + strings.Join(failing, ", ")
+	if len(passing) > 0 {
+		text += "**Failed before this run, and passes now:** " + strings.Join(passing, ", ")
+	}
+	return strings.TrimSpace(text)
+}
+
+// passes reports whether a check passed in the newest judged iteration.
+func (v View) passes(check string) bool {
+	it := v.judged()
+	return it != nil && slices.ContainsFunc(it.Verdicts, func(c loop.Verdict) bool { return c.Check == check && c.Pass && c.Skipped == "" })
 }
 
 // runs is the command that began the run.

@@ -182,6 +182,19 @@ func TestRunningFirst(t *testing.T) {
 	}
 }
 
+// TestBaseline: what failed before the run and passes now is not told as if it still failed.
+func TestBaseline(t *testing.T) {
+	s := begin(nil)
+	s.add(loop.Record{Type: loop.Baselined, Baseline: []loop.Verdict{{Check: "go test ./...", Severity: loop.Hard}, {Check: "go vet ./...", Severity: loop.Hard}}})
+	if got := s.view().baseline(); got != "**Already failing before this run:** `go test ./...`, `go vet ./...`" {
+		t.Error(got)
+	}
+	s.iterate(1, loop.Implement, "x", pass("go test ./..."), fail("go vet ./...", "no", "x"))
+	if got := s.view().baseline(); got != "**Already failing before this run:** `go vet ./...`\n\n**Failed before this run, and passes now:** `go test ./...`" {
+		t.Error(got)
+	}
+}
+
 // TestErrorsAreToldOnce: in what is not folded, and in the list of attempts, an error stands once.
 func TestErrorsAreToldOnce(t *testing.T) {
 	for _, v := range []View{annotatedCap(), stuckRun(), onLaptop(stuckRun())} {
