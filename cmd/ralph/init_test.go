@@ -244,6 +244,7 @@ const shownSettings = `{
   "weakenedTests": "soft", // default
   "unfinished": "soft", // default
   "reviewCap": 5, // default
+  "atReviewCap": "approve", // default
   "plans": [], // default
   "sandbox": "auto", // default
   "sandboxWritable": [], // default

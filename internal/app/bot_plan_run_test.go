@@ -62,6 +62,31 @@ func TestApprovedPlanKilledAtAnyRecord(t *testing.T) {
 	}
 }
 
+// TestApprovalsInAPlanOfTheRepository count as far as the run's record has them: what the file alone says is reviewed, and once it is merged, nothing
+// is reviewed again.
+func TestApprovalsInAPlanOfTheRepository(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner("echo no one asks")
+	at := strings.LastIndex(twoStories, `"passes": false`)
+	claims := twoStories[:at] + strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`, `"reviewStatus": "approved"`, `"reviewCount": 0`, `"reviewCount": 4`,
+		`"notes": ""`, `"notes": "x"`).Replace(twoStories[at:])
+	w.commit("ralph/tasks.json", claims, "add.sh", "add() { echo $(($2 + $1)); }\n")
+	result := w.must(loop.Done)(w.dispatch(map[string]string{"plan": "ralph/tasks.json"}))
+	if n := len(result.State.Iterations); n != 3 || result.State.Plan.Story("US-002").ReviewCount != 1 {
+		t.Errorf("%d iterations, %+v", n, result.State.Plan.Stories)
+	}
+	if log := w.out.String(); !strings.Contains(log, "plan: US-002 is approved in the file, and nobody on record approved it") {
+		t.Errorf("log:\n%s", log)
+	}
+	w.commit("ralph/tasks.json", w.git("show", "ralph/add:ralph/tasks.json"))
+	w.env["GITHUB_RUN_ID"] = "78"
+	result, err := w.dispatch(map[string]string{"plan": "ralph/tasks.json"})
+	if err != nil || len(result.State.Iterations) != 0 || !strings.Contains(w.out.String(), "nothing to do: all 2 stories of ralph/tasks.json are approved") {
+		t.Errorf("%s (%s), %v\n%s", result.Outcome, result.Reason, err, w.out.String())
+	}
+}
+
 // TestPlanOfTheRepository is run by a dispatch on the branch that it names, with its own commands.
 func TestPlanOfTheRepository(t *testing.T) {
 	t.Parallel()
@@ -134,7 +159,7 @@ func TestSweepRunsPlans(t *testing.T) {
 	if got, want := list(), `{"include":[{"plan":"ralph/tasks.json","why":"2 of its 2 stories are left to do"}]}`; got != want {
 		t.Errorf("matrix = %s, want %s", got, want)
 	}
-	if log := w.out.String(); !strings.Contains(log, "ralph/old.json is passed over: it says that it is complete, and nobody on record approved A, B") || !strings.Contains(log, "ralph/gone.json is passed over: there is no plan") {
+	if log := w.out.String(); !strings.Contains(log, "ralph/old.json is passed over: it says that it is complete, and nobody on record approved US-001, US-002") || !strings.Contains(log, "ralph/gone.json is passed over: there is no plan") {
 		t.Errorf("log:\n%s", log)
 	}
 	w.inputs["plan"] = "ralph/tasks.json" // a job of the matrix

@@ -20,6 +20,7 @@ type wish struct {
 	task.Task
 	plan   *planSource // nil: none is given; the run that is there may have one all the same
 	branch string      // of a plan in the repository; empty: named after the task
+	newest []byte // of a plan in the repository: its file as the base branch has it now
 	// feedback is what the run goes on for; nil: nothing of the kind.
 	feedback *loop.Feedback
 	// dropped are the commands that an approved plan brought and that are not run.
@@ -55,7 +56,7 @@ func (a *Action) planFileWish(ctx context.Context, request event.Request) (wish,
 	}
 	t.Asked = request.Event.Sender.Login
 	branch, err := a.planBranch(ctx, p.BranchName)
-	return wish{Task: t, plan: &source, branch: branch}, err
+	return wish{Task: t, plan: &source, branch: branch, newest: source.Content}, err
 }
 
 // onto is the branch that a run begins from.
@@ -221,4 +222,21 @@ func (a *Action) tellDropped(ctx context.Context, ev event.Event, dropped []stri
 	}
 	a.warn("answering", a.answer(ctx, ev, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+fenced(dropped)+
 		"\nTo have them run, put them under `guardrails` in `.ralph/settings.json`, or into the input `checks`.\n"))
+}
+
+// complete says so when a plan of the repository has nothing left to do by what is on record, and no run of it is unfinished.
+func (wanted *wish) complete(shop *workshop, before past) string {
+	if wanted.Issue != 0 || before.known && before.state.End == nil {
+		return ""
+	}
+	p, _, err := task.ReadPlan(wanted.plan.File, wanted.newest)
+	if err != nil {
+		return ""
+	}
+	rules := planRules(shop.settings)
+	if p, _, _ = p.Bound(rules, before.state.OnRecord()); !p.Complete(rules) {
+		return ""
+	}
+	n := len(p.Stories)
+	return fmt.Sprintf("nothing to do: %s of %s %s approved", oneOrMany(n, "the only story", fmt.Sprintf("all %d stories", n)), wanted.plan.File, isAre(n)) + p.Marks()
 }

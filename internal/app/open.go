@@ -109,6 +109,13 @@ func (o *jobOpening) settle(ctx context.Context, work *opened) (b beginning, err
 	if err != nil {
 		return b, err
 	}
+	if way == loop.Begin && o.wanted.plan != nil && o.wanted.Issue == 0 { // it begins at the newest commit of the base branch
+		source, err := readPlanAt(ctx, shop.tree, shop.tree.Base(), o.wanted.plan.File)
+		if err != nil {
+			return b, err
+		}
+		o.wanted.plan = &source
+	}
 	if plan := o.planOf(o.request, o.wanted, before, way); plan != nil {
 		err = shop.usePlan(*plan)
 	} else {

@@ -52,6 +52,9 @@ func (a *Action) way(ctx context.Context, shop *workshop, request event.Request,
 		if err := a.prepared(ctx, shop, wanted); err != nil {
 			return "", err
 		}
+		if why := wanted.complete(shop, before); why != "" {
+			return "", &heldError{why}
+		}
 		request = ofPlan(request, before, samePlan(before.state, wanted.plan.Content))
 	}
 	d := a.decide(request, before.state, before.known)
