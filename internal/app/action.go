@@ -49,7 +49,7 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
 	if request.Verb == event.Approve {
-		a.hub.Reserve(1) // see tellDropped
+		a.hub.Reserve(3) // see mayEdit and tellPlan
 	}
 	ev, facts, err := a.hub.Gather(ctx, ev) // every read, once
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted wish)
 	defer work.close()
 
 	a.record(running, work, work.publisher.begin)
-	a.tellDropped(running, request.Event, wanted.dropped)
+	a.tellPlan(running, request.Event, wanted)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
 	result := drive(running, running, work.shop, work.ledger, work.words)
 	obey()

@@ -37,16 +37,13 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	likely, most := offer.plan.Estimate(offer.rules)
 	body := strings.TrimRight(report.PlanComment(view, offer.plan, likely, most), "\n") + "\n\n" + offer.note()
 	a.Runner.Summary(a.redact(body))
-	if err := a.postPlan(ctx, wanted.Issue, planMarker(wanted.Issue), body); err != nil {
+	if err := a.postPlan(ctx, wanted.Issue, body); err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	result := loop.Result{Outcome: loop.Done, Reason: "the plan is on the issue", State: loop.State{Usage: offer.usage}}
 	a.Runner.Notice(result.Reason)
 	return result, a.outputs(result, "")
 }
-
-// planMarker is the first line of every comment with a plan for an issue.
-func planMarker(issue int) string { return report.PlanMarker(fmt.Sprintf("issue-%d", issue)) }
 
 // unlabelPlan takes the label off that asks for a plan: put on again, it asks again.
 func (a *Action) unlabelPlan(ctx context.Context, ev event.Event) {

@@ -15,30 +15,55 @@ import (
 const approvedName = "the plan"
 
 // approved is the plan that stands on an issue, as it was written when it was approved (B-04).
-func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planSource, error) {
+func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planSource, report.ApprovedPlan, error) {
+	var none report.ApprovedPlan
 	comments := facts.Comments
 	if ev.On != 0 { // they are the pull request's
 		var err error
 		if comments, err = a.hub.Comments(ctx, ev.Issue.Number); err != nil {
-			return nil, err
+			return nil, none, err
 		}
 	}
-	found, err := approvedComment(comments, facts.Self, planMarker(ev.Issue.Number), a.rules.TriggerPhrase, ev)
+	found, err := approvedComment(comments, facts.Self, a.rules.TriggerPhrase, ev)
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
-	content, ok := report.PlanFrom(found.Body)
-	if !ok {
-		return nil, planWrong("its comment must hold one block of JSON that begins with ```json and ends with ```, and no other one; edit it, or ask for a new plan")
+	if err := a.mayEdit(ctx, *found, facts); err != nil {
+		return nil, none, err
 	}
-	p, _, err := task.ReadPlan(approvedName, content)
+	read, err := report.ReadPlan(approvedName, found.Body)
 	if err != nil {
-		return nil, &invalidError{err}
+		return nil, none, &invalidError{err}
+	}
+	p, _, err := task.ReadPlan(approvedName, read.Content)
+	if err != nil {
+		return nil, none, &invalidError{err}
 	}
 	if problems := begun(p); problems != nil {
-		return nil, planWrong(problems...)
+		return nil, none, planWrong(problems...)
 	}
-	return &planSource{Content: content}, nil
+	return &planSource{Content: read.Content}, read, nil
+}
+
+// mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it nobody is looked up.
+func (a *Action) mayEdit(ctx context.Context, found event.Comment, facts event.Facts) error {
+	if sealed(found.Body) {
+		return nil
+	}
+	who, edited, err := a.hub.LastEditor(ctx, found.NodeID)
+	if err != nil {
+		return fmt.Errorf("the plan was edited, and by whom is not known: %w", err)
+	}
+	if !edited {
+		return nil
+	}
+	if _, looked := facts.Permissions[strings.ToLower(who.Login)]; !looked && who.Login != "" && !who.Bot {
+		facts.Permissions = map[string]event.Permission{strings.ToLower(who.Login): a.hub.Permission(ctx, who.Login)}
+	}
+	if refusal := event.AuthoriseEdit(who, facts, a.rules); refusal != nil {
+		return planWrong("the last edit of its comment does not count: " + refusal.Reason)
+	}
+	return nil
 }
 
 func planWrong(problems ...string) error {
@@ -67,7 +92,7 @@ func (a *Action) rejected(err error) string {
 		return report.Rejected(err, a.rules.TriggerPhrase)
 	}
 	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" + fenced(strings.Split(wrong.Error(), "\n")) +
-		fmt.Sprintf("\nMend it where it is written, then ask again: `%s approve`.\n", a.rules.TriggerPhrase)
+		fmt.Sprintf("\nEdit the plan's comment, then comment `%s approve` again.\n", a.rules.TriggerPhrase)
 }
 
 // fenced shows lines as they are: nobody is mentioned by them, and nothing in them is Markdown.

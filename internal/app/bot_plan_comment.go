@@ -9,16 +9,19 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/report"
 )
 
 // Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access edit comments of
 // others. A comment counts as a plan of ours by its first line and by its author, since anybody can write the line (B-16).
 
-// planOn is the newest comment with a plan that ralph wrote; nil when there is none. line is the first line of every plan for the issue.
-func planOn(comments []event.Comment, self, line string) *event.Comment {
+// planOn is the newest comment with a plan for the issue that ralph wrote; nil when there is none.
+func planOn(comments []event.Comment, self string, issue int) *event.Comment {
+	name := fmt.Sprintf("issue-%d", issue)
 	for i := len(comments) - 1; i >= 0; i-- {
 		first, _, _ := strings.Cut(comments[i].Body, "\n")
-		if self != "" && strings.EqualFold(comments[i].Author.Login, self) && strings.TrimSpace(first) == line {
+		first = strings.TrimSpace(first)
+		if self != "" && strings.EqualFold(comments[i].Author.Login, self) && (first == report.PlanMarker(name) || first == report.OldPlanMarker(name)) {
 			return &comments[i]
 		}
 	}
@@ -46,12 +49,12 @@ func sealed(body string) bool {
 }
 
 // postPlan shows a plan on its issue: in the comment with the last one, as long as nobody has edited that, else in a new one.
-func (a *Action) postPlan(ctx context.Context, issue int, line, body string) error {
+func (a *Action) postPlan(ctx context.Context, issue int, body string) error {
 	comments, err := a.hub.Comments(ctx, issue)
 	if err != nil {
 		return err
 	}
-	before := planOn(comments, a.hub.Self(), line)
+	before := planOn(comments, a.hub.Self(), issue)
 	edited := before != nil && !sealed(before.Body)
 	if before != nil && !edited {
 		err := a.hub.EditComment(ctx, before.ID, seal(a.redact(body)))
@@ -75,8 +78,8 @@ var (
 
 // approvedComment is the plan that an approval is about: the newest one, as it stood when the approval was written. GitHub keeps whole
 // seconds, so an edit within the approval's own second is taken for a later one.
-func approvedComment(comments []event.Comment, self, line, phrase string, ev event.Event) (*event.Comment, error) {
-	found := planOn(comments, self, line)
+func approvedComment(comments []event.Comment, self, phrase string, ev event.Event) (*event.Comment, error) {
+	found := planOn(comments, self, ev.Issue.Number)
 	switch {
 	case found == nil:
 		return nil, &heldError{fmt.Sprintf("there is no plan of ralph's on issue #%d; `%s plan` asks for one", ev.Issue.Number, phrase)}

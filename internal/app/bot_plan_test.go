@@ -103,7 +103,7 @@ func (w *world) later(who, body string, seconds int) (loop.Result, error) {
 func (w *world) plans() []fake.Comment {
 	var out []fake.Comment
 	for _, c := range w.gh.Comments(owner, name, w.issue) {
-		if c.Author == "github-actions[bot]" && strings.HasPrefix(c.Body, "<!-- ralph:plan:") {
+		if c.Author == "github-actions[bot]" && strings.HasPrefix(c.Body, "<!-- ralph:plan-list:") {
 			out = append(out, c)
 		}
 	}
@@ -130,11 +130,12 @@ func TestPlanEditedAndApproved(t *testing.T) {
 		t.Errorf("asking for a plan left %s, branches %v, labels %s", w.git("for-each-ref", "refs/ralph"), w.branches(), w.labels())
 	}
 
-	w.gh.EditComment(owner, name, posted[0].ID, strings.NewReplacer(
-		"README says what add does", "README names add", `"make test"`, `"make test", "echo ran >> ralph-must-not-run"`).Replace(posted[0].Body))
+	body := edited(posted[0].Body, "README says what add does", "README names add")
+	body = edited(body, "Say what it does (needs US-001)", "Say what it does")
+	w.gh.EditCommentAs(owner, name, posted[0].ID, edited(body, "\n#### Change it", "- [ ] Thank people\n\n#### Change it"), "alice")
 	result := w.must(loop.Done)(w.later("alice", "/ralph approve", 2))
-	if n := len(result.State.Iterations); n != 4 {
-		t.Errorf("%d iterations, want 4: two stories, implemented and reviewed", n)
+	if n := len(result.State.Iterations); n != 6 {
+		t.Errorf("%d iterations, want 6: three stories, implemented and reviewed", n)
 	}
 	prs := w.gh.Pulls(owner, name)
 	if len(prs) != 1 || prs[0].Draft || prs[0].Head != "ralph/issue-1" || !strings.Contains(prs[0].Body, "Closes #1") {
@@ -151,12 +152,38 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Complete(task.PlanRules{ReviewCap: 5}) || p.BranchName != "ralph/issue-1" || p.Stories[1].AcceptanceCriteria[0] != "README names add" {
+	if !p.Complete(task.PlanRules{ReviewCap: 5}) || p.BranchName != "ralph/issue-1" || p.Stories[1].AcceptanceCriteria[0] != "README names add" ||
+		len(p.Stories[1].DependsOn) != 0 || p.Stories[2].ID != "US-003" || p.Stories[2].AcceptanceCriteria[0] != "Thank people" {
 		t.Errorf("tasks.json at the end: %+v", p)
 	}
 	if len(p.VerifyCommands) != 1 || p.VerifyCommands[0] != "make test" {
 		t.Errorf("commands that the plan keeps: %q", p.VerifyCommands)
 	}
+	said := strings.Join(w.bodies(w.issue), "\n")
+	for _, want := range []string{"The plan is run as it was edited:", "changed: US-002 (criteria, what it needs)\nnew: US-003 Thank people\nUS-003 has no criteria of its own",
+		"<summary>tasks.json, made of the list</summary>", `"title": "Thank people"`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nobody is told %q of the edited plan:\n%s", want, said)
+		}
+	}
+	if now := w.plans(); len(now) != 1 || !strings.Contains(now[0].Body, "- [ ] Thank people\n") {
+		t.Error("the comment that was approved does not stay as it was")
+	}
+}
+
+// edited is a comment with another list; what is folded below it stays as it is.
+func edited(body, old, by string) string {
+	list, fold, _ := strings.Cut(body, "<details>")
+	return strings.ReplaceAll(list, old, by) + "<details>" + fold
+}
+
+// TestPlanBringsNoCommands: an issue's plan may not say what is run, whatever stands in its comment.
+func TestPlanBringsNoCommands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner("echo no one asks")
+	w.offered(strings.Replace(twoStories, `"make test"`, `"make test", "echo ran >> ralph-must-not-run"`, 1))
+	w.must(loop.Done)(w.later("alice", "/ralph approve", 2))
 	said := strings.Join(w.bodies(w.issue), "\n")
 	if !strings.Contains(said, "is run without these commands") || !strings.Contains(said, "ralph-must-not-run") {
 		t.Errorf("nobody is told of the command that is not run: %q", said)
@@ -179,8 +206,8 @@ func TestPlanAskedTwice(t *testing.T) {
 	if len(again) != 1 || again[0].ID != first.ID || !strings.Contains(again[0].Body, "Describe it") {
 		t.Fatalf("asked again: %+v", again)
 	}
-	mine := strings.ReplaceAll(again[0].Body, "Describe it", "Describe it to people")
-	w.gh.EditComment(owner, name, first.ID, strings.ReplaceAll(mine, "\n", "\r\n"))
+	mine := edited(again[0].Body, "Describe it", "Describe it to people")
+	w.gh.EditCommentAs(owner, name, first.ID, strings.ReplaceAll(mine, "\n", "\r\n"), "alice")
 	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
 	third := w.plans()
 	if len(third) != 2 || !strings.Contains(third[0].Body, "Describe it to people") || !strings.Contains(third[1].Body, "was edited by hand, so it stays as it is") {
@@ -268,4 +295,65 @@ func TestApprovals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhoEditedThePlan has a row for each who may have edited the plan before somebody approved it: only an edit of somebody who may ask
+// counts, and one that cannot be looked up counts for nothing.
+func TestWhoEditedThePlan(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		name, by, want string
+		fail           fake.Fault
+	}
+	for _, tt := range some(
+		row{"a writer who does not approve", "robin", "", fake.Fault{}},
+		row{"an account that is gone", "", "who edited it last is not known", fake.Fault{}},
+		row{"another workflow", "github-actions[bot]", "another workflow writes as that account, too", fake.Fault{}},
+		row{"a bot", "helper[bot]", "is a bot that is not listed in allowed_bots", fake.Fault{}},
+		row{"nobody who is told", "alice", "by whom is not known", fake.Fault{Match: "POST /graphql", Status: 403}},
+		row{"somebody without write access", "mallory", "the last edit of its comment does not count: mallory has read permission here", fake.Fault{}},
+	) {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.gh.SetPermission(owner, name, "robin", "write")
+			w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
+			w.must(loop.Done)(w.comment("alice", "/ralph plan"))
+			posted := w.plans()[0]
+			w.gh.EditCommentAs(owner, name, posted.ID, edited(posted.Body, "Say what it does", "Explain it"), tt.by)
+			if tt.fail.Match != "" {
+				w.gh.Fail(tt.fail)
+			}
+			result, err := w.later("alice", "/ralph approve", 2)
+			if tt.want == "" {
+				if result = w.must(loop.Done)(result, err); result.State.Plan.Stories[1].Title != "Explain it" {
+					t.Errorf("ran %+v", result.State.Plan.Stories[1])
+				}
+				return
+			}
+			said := w.bodies(w.issue)
+			if last := said[len(said)-1]; !strings.Contains(last, tt.want) || w.git("for-each-ref", "refs/ralph") != "" {
+				t.Errorf("outcome %s; told %q; refs %s", result.Outcome, last, w.git("for-each-ref", "refs/ralph"))
+			}
+		})
+	}
+}
+
+// TestPlanLineNotUnderstood: a line that means nothing is told with its number and what is allowed, and nothing runs until it is put right.
+func TestPlanLineNotUnderstood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
+	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
+	posted := w.plans()[0]
+	w.gh.EditCommentAs(owner, name, posted.ID, edited(posted.Body, "- [ ] **US-002:**", "- [x] **US-002:**"), "alice")
+	w.must(loop.Invalid)(w.later("alice", "/ralph approve", 2))
+	said := w.bodies(w.issue)
+	want := "The plan is not run, and nothing has begun. What is wrong with it:\n\n```text\nthe plan: line 14, “- [x] **US-002:** Say what it does (needs US-001)”: its box is ticked, " +
+		"and nothing of a plan is done before it begins; untick it to keep it, or delete the line to leave it out\n```\n\nEdit the plan's comment, then comment `/ralph approve` again."
+	if last := said[len(said)-1]; !strings.Contains(last, want) || w.git("for-each-ref", "refs/ralph") != "" {
+		t.Errorf("told %s", last)
+	}
+	w.gh.EditCommentAs(owner, name, posted.ID, posted.Body, "alice")
+	w.must(loop.Done)(w.later("alice", "/ralph approve", 4))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -25,6 +26,7 @@ type wish struct {
 	feedback *loop.Feedback
 	// dropped are the commands that an approved plan brought and that are not run.
 	dropped []string
+	read    report.ApprovedPlan // an approved plan as its comment tells it
 }
 
 // maxHint bounds what a maintainer says with a command.
@@ -40,8 +42,8 @@ func (a *Action) wanted(ctx context.Context, request event.Request, facts event.
 		return wish{Task: t}, err
 	}
 	t.Completion, t.Spec = nil, prdText(request.Event.Issue) // the stories say when it is done
-	source, err := a.approved(ctx, request.Event, facts)
-	return wish{Task: t, plan: source}, err
+	source, read, err := a.approved(ctx, request.Event, facts)
+	return wish{Task: t, plan: source, read: read}, err
 }
 
 // planFileWish is a plan in the repository. What it is called is read without a clone; open reads the rest at the base commit.
@@ -215,13 +217,37 @@ func (a *Action) prepared(ctx context.Context, shop *workshop, wanted *wish) err
 // planDir is where the files of a plan lie (S4-10).
 const planDir = "ralph"
 
-// tellDropped names the commands that an approved plan brought and that are not run.
-func (a *Action) tellDropped(ctx context.Context, ev event.Event, dropped []string) {
-	if len(dropped) == 0 {
-		return
+// tellPlan tells how an edited plan was understood, and names the commands that it brought and that are not run.
+func (a *Action) tellPlan(ctx context.Context, ev event.Event, wanted wish) {
+	var parts []string
+	if wanted.read.Edited || len(wanted.read.Notes) > 0 {
+		parts = append(parts, understood(wanted.read, wanted.plan.Content))
 	}
-	a.warn("answering", a.answer(ctx, ev, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+fenced(dropped)+
-		"\nTo have them run, put them under `guardrails` in `.ralph/settings.json`, or into the input `checks`.\n"))
+	if len(wanted.dropped) > 0 {
+		parts = append(parts, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+fenced(wanted.dropped)+
+			"\nTo have them run, put them under `guardrails` in `.ralph/settings.json`, or into the input `checks`.\n")
+	}
+	if len(parts) > 0 {
+		a.warn("answering", a.answer(ctx, ev, strings.Join(parts, "\n")))
+	}
+}
+
+// mostOfPlan bounds a plan that an answer shows whole.
+const mostOfPlan = 40 << 10
+
+// understood says what of an edited plan is run: what changed, what was settled without asking, and folded all of it.
+func understood(read report.ApprovedPlan, content []byte) string {
+	text := "The plan is run as it was edited.\n"
+	if lines := append(slices.Clone(read.Changes), read.Notes...); len(lines) > 0 {
+		for i, line := range lines {
+			lines[i] = shorten(line, 300)
+		}
+		text = "The plan is run as it was edited:\n\n" + fenced(lines)
+	}
+	if len(content) <= mostOfPlan { // a line of JSON never begins with a backtick
+		text += "\n<details><summary>tasks.json, made of the list</summary>\n\n```json\n" + strings.TrimRight(string(content), "\n") + "\n```\n\n</details>\n"
+	}
+	return text
 }
 
 // complete says so when a plan of the repository has nothing left to do by what is on record, and no run of it is unfinished.

@@ -115,6 +115,18 @@ func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
 	return nil
 }
 
+// AuthoriseEdit says whether what somebody has made of a comment of ralph's counts, and if not, why. It takes what asking takes, and fails
+// closed: an editor who is not known is nobody.
+func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
+	switch {
+	case editor.Login == "":
+		return &Refusal{Reason: "who edited it last is not known (the account may have been deleted), so nobody can be authorised; somebody with write access has to edit it once more"}
+	case strings.EqualFold(editor.Login, facts.Self):
+		return &Refusal{Who: editor.Login, Reason: fmt.Sprintf("%s edited it, but ralph did not: another workflow writes as that account, too; somebody with write access has to edit it once more", editor.Login)}
+	}
+	return facts.refuse(editor.Login, Event{Sender: editor}, rules)
+}
+
 // fromFork refuses what is about another repository's code (B-15).
 func fromFork(ev Event) *Refusal {
 	switch {

@@ -110,6 +110,7 @@ type Issue struct {
 // Comment is one comment on an issue.
 type Comment struct {
 	ID        int64
+	NodeID    string // by which GraphQL knows it
 	Author    Actor
 	Body      string
 	CreatedAt time.Time

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -31,7 +32,7 @@ func unresolved(path, message string) *refusal {
 }
 
 // graphql serves what REST has not: threads of reviews, drafts, and when a text was last edited. It understands one operation without
-// fragments and knows the types as far as anybody asks; everything else is a problem.
+// named fragments and knows the types as far as anybody asks; everything else is a problem.
 func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 	t, refused := g.identify(r)
 	if refused != nil {
@@ -127,6 +128,16 @@ func project(from object, fields []field, kind string) (object, *refusal) {
 		kind = named
 	}
 	for _, f := range fields {
+		if f.on != "" {
+			if f.on == kind {
+				part, no := project(from, f.sub, kind)
+				if no != nil {
+					return nil, no
+				}
+				maps.Copy(out, part)
+			}
+			continue
+		}
 		v, known := from[f.name]
 		if !known {
 			no := undefined(f.name, kind)

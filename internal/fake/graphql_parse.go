@@ -9,13 +9,14 @@ import (
 // field is one selected field of a query.
 type field struct {
 	alias, name string
+	on          string // of a part that is for one type alone, "... on IssueComment { }": that type; it has no name
 	args        map[string]any
 	sub         []field
 }
 
 var graphqlToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()\[\]:$!=@]`)
 
-// parser reads one operation without fragments and directives, which is all that the stand-in understands.
+// parser reads one operation without directives and with fragments in place only, which is all that the stand-in understands.
 type parser struct {
 	tokens    []string
 	variables map[string]any
@@ -80,6 +81,16 @@ func (p *parser) selection() []field {
 	p.want("{")
 	var fields []field
 	for p.peek() != "}" {
+		if p.peek() == "..." {
+			p.want("...")
+			p.want("on")
+			f := field{on: p.word()}
+			if f.sub = p.selection(); p.err != nil {
+				return nil
+			}
+			fields = append(fields, f)
+			continue
+		}
 		f := field{name: p.word()}
 		f.alias = f.name
 		if p.peek() == ":" {

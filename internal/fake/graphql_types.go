@@ -11,7 +11,23 @@ func (g *GitHub) queryRoot(t *token) object {
 	return object{
 		"viewer":     g.actorNode(t.login),
 		"repository": resolver(g.repositoryNode),
+		"node":       resolver(g.byID),
 	}
+}
+
+// byID finds a comment by its global id; nobody asks for anything else that way.
+func (g *GitHub) byID(args map[string]any) (any, *refusal) {
+	id, _ := args["id"].(string)
+	for _, r := range g.repos {
+		for _, is := range r.issues {
+			for _, c := range is.comments {
+				if node("IC", c.ID) == id {
+					return g.commentNode(c), nil
+				}
+			}
+		}
+	}
+	return nil, unresolved("node", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
 }
 
 func (g *GitHub) repositoryNode(args map[string]any) (any, *refusal) {
@@ -62,7 +78,12 @@ func (g *GitHub) issueNode(r *repo, is *issue) object {
 }
 
 func (g *GitHub) commentNode(c *comment) object {
+	editor := any(nil) // of a comment that was never edited, or by an account that is gone
+	if c.editedBy != "" {
+		editor = g.actorNode(c.editedBy)
+	}
 	return object{
+		"editor":     editor,
 		"__typename": "IssueComment", "id": node("IC", c.ID), "databaseId": c.ID, "body": c.Body, "author": g.actorNode(c.Author),
 		"createdAt": stamp(c.CreatedAt), "updatedAt": stamp(c.UpdatedAt), "lastEditedAt": moment(c.editedAt),
 	}

@@ -151,7 +151,7 @@ func (g *GitHub) editComment(r *request) answer {
 		return *bad
 	}
 	now := g.time()
-	c.Body, c.UpdatedAt, c.editedAt = body, now, now
+	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, r.token.login
 	return ok(g.commentShape(r.repo, c))
 }
 

@@ -109,6 +109,29 @@ func TestDraft(t *testing.T) {
 	ask(ready, nil)
 }
 
+// TestEditor: who edited a comment is told by GraphQL alone, and of a bot without [bot].
+func TestEditor(t *testing.T) {
+	s := newScene(t)
+	issue := s.AddIssue(owner, name, fake.Issue{Title: "t", Author: "alice"})
+	id := s.AddComment(owner, name, issue, fake.Comment{Author: "alice", Body: "c"})
+	list, _, err := s.client(actions).Issues.ListComments(s.ctx, owner, name, issue, nil)
+	check(t, err)
+	const query = `query($id: ID!) { node(id: $id) { ... on Issue { title } ... on IssueComment { lastEditedAt editor { __typename login } } } }`
+	who := func() string { return s.ask(query, map[string]any{"id": list[0].GetNodeID()}) }
+	if out := who(); !strings.Contains(out, `"editor":null,"lastEditedAt":null`) || strings.Contains(out, "title") {
+		t.Errorf("never edited: %s", out)
+	}
+	for by, want := range map[string]string{"bob": `"__typename":"User","login":"bob"`, "helper[bot]": `"__typename":"Bot","login":"helper"`, "": `"editor":null,"lastEditedAt":"`} {
+		s.EditCommentAs(owner, name, id, "d", by)
+		if out := who(); !strings.Contains(out, want) {
+			t.Errorf("edited by %q: %s", by, out)
+		}
+	}
+	if out := s.ask(query, map[string]any{"id": "IC_nope"}); !strings.Contains(out, "NOT_FOUND") {
+		t.Errorf("an unknown comment answers %s", out)
+	}
+}
+
 // ask sends a query to GraphQL as the workflow's token.
 func (s *scene) ask(query string, variables any) string {
 	s.t.Helper()

@@ -159,13 +159,25 @@ func (g *GitHub) comment(is *issue, c Comment) *comment {
 // EditComment replaces a comment's body, as its author would.
 func (g *GitHub) EditComment(owner, name string, id int64, body string) {
 	g.mu.Lock()
+	c := g.mustRepo(owner, name).findComment(id)
+	g.mu.Unlock()
+	by := ""
+	if c != nil {
+		by = c.Author
+	}
+	g.EditCommentAs(owner, name, id, body, by)
+}
+
+// EditCommentAs replaces a comment's body as somebody else; empty: an account that is gone.
+func (g *GitHub) EditCommentAs(owner, name string, id int64, body, by string) {
+	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.mustRepo(owner, name).findComment(id)
 	if c == nil {
 		panic(fmt.Sprintf("fake: there is no comment %d in %s/%s", id, owner, name))
 	}
 	now := g.time()
-	c.Body, c.UpdatedAt, c.editedAt = body, now, now
+	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, by
 }
 
 // Label puts a label on an issue as actor, and records it in the issue's event log. A label that is on already stays, without an event.

@@ -104,6 +104,7 @@ type comment struct {
 	Comment
 	issue     *issue
 	editedAt  time.Time // zero when its text was never edited
+	editedBy  string    // empty when never, and when the account is gone
 	reactions []*Reaction
 }
 

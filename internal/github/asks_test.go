@@ -70,6 +70,14 @@ func asks(t *testing.T, p place) []ask {
 		{"FindComment", func(_ *stage, c *Client, _ int) error { return errOf(c.FindComment(ctx, p.issue, "c")) }, nil},
 		{"FindReply", func(_ *stage, c *Client, _ int) error { return errOf(c.FindReply(ctx, p.pull, p.first, "c")) }, nil},
 		{"LastEdited", func(_ *stage, c *Client, _ int) error { return errOf(c.LastEdited(ctx, p.issue)) }, nil},
+		{"LastEditor", func(_ *stage, c *Client, _ int) error {
+			all, err := c.Comments(ctx, p.issue)
+			if err != nil || len(all) == 0 {
+				return err
+			}
+			_, _, err = c.LastEditor(ctx, all[0].NodeID)
+			return err
+		}, nil},
 		{"Threads", func(_ *stage, c *Client, _ int) error { return errOf(c.Threads(ctx, p.pull)) }, nil},
 		{"Wanting", func(_ *stage, c *Client, _ int) error { return errOf(c.Wanting(ctx, p.pull)) }, nil},
 		{"Builds", func(s *stage, c *Client, _ int) error { return errOf(c.Builds(ctx, s.sha, "ralph")) }, nil},

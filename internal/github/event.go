@@ -168,7 +168,7 @@ func issue(i *github.Issue) *event.Issue {
 
 func comment(c *github.IssueComment) event.Comment {
 	return event.Comment{
-		ID: c.GetID(), Author: actor(c.GetUser()), Body: c.GetBody(),
+		ID: c.GetID(), NodeID: c.GetNodeID(), Author: actor(c.GetUser()), Body: c.GetBody(),
 		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
 )
 
 // graphqlURL is where GraphQL is asked. When GITHUB_GRAPHQL_URL does not say, it follows from REST's address: /api/graphql beside
@@ -84,4 +86,41 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 		return time.Time{}, nil
 	}
 	return *data.Repository.Issue.LastEditedAt, nil
+}
+
+// LastEditor is who last changed a comment's text; ok is false when nobody ever did. A bot's login ends in [bot]. Of an account that is gone
+// the login is empty. The REST API does not tell.
+func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor, ok bool, err error) {
+	const query = `query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt editor { __typename login } } } }`
+	var data struct {
+		Node *struct {
+			LastEditedAt *time.Time `json:"lastEditedAt"`
+			Editor       *struct {
+				Kind  string `json:"__typename"`
+				Login string `json:"login"`
+			} `json:"editor"`
+		} `json:"node"`
+	}
+	const doing = "asking who last edited a comment"
+	if err := c.graphql(ctx, doing, query, map[string]any{"id": nodeID}, &data); err != nil {
+		return who, true, err
+	}
+	switch {
+	case data.Node == nil:
+		return who, true, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
+	case data.Node.LastEditedAt == nil:
+		return who, false, nil
+	case data.Node.Editor == nil:
+		return who, true, nil
+	}
+	who = event.Actor{Login: data.Node.Editor.Login, Bot: data.Node.Editor.Kind == "Bot"}
+	if who.Bot && !strings.HasSuffix(who.Login, "[bot]") {
+		who.Login += "[bot]"
+	}
+	return who, true, nil
+}
+
+// Permission looks up what a login may do here.
+func (c *Client) Permission(ctx context.Context, login string) event.Permission {
+	return c.permission(ctx, map[string]event.Permission{}, login)
 }

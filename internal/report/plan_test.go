@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -134,28 +135,9 @@ func TestStoriesOfALargePlan(t *testing.T) {
 	}
 }
 
-// The plan's comment and its inverse: what is read out of it is what was put in.
-func TestPlanCommentRoundTrip(t *testing.T) {
-	hostileView := planHostile()
-	hostileView.Redact = nil
-	for name, plan := range map[string]task.Plan{"plain": greetings(), "hostile": *hostileView.State.Plan, "large": *planLarge(100, "words").State.Plan} {
-		comment := PlanComment(hostileView, plan, 9, 30)
-		content, ok := PlanFrom(strings.ReplaceAll(comment, "\n", "\r\n")) // as GitHub gives back what was edited in a browser
-		if !ok {
-			t.Fatalf("%s: nothing is found in\n%s", name, comment)
-		}
-		if want := (View{}).clean(string(plan.Marshal())); string(content) != want {
-			t.Errorf("%s: got\n%s\nwant\n%s", name, content, want)
-		}
-		if first, _, _ := strings.Cut(comment, "\n"); first != PlanMarker("greetings") {
-			t.Errorf("%s: the first line is %q", name, first)
-		}
-	}
-}
-
-// PlanFrom has a row for each way in which a comment says which plan is meant, or does not.
+// PlanFrom has a row for each way in which a comment of an earlier version says which plan is meant, or does not.
 func TestPlanFrom(t *testing.T) {
-	mark := PlanMarker("issue-42") + "\n"
+	mark := OldPlanMarker("issue-42") + "\n"
 	tests := []struct{ name, comment, want string }{
 		{"one block", mark + "x\n```json\n{}\n```\ny", "{}\n"},
 		{"in capitals, with tildes and more words", mark + "~~~ JSON tasks\n{}\n~~~", "{}\n"},
@@ -192,12 +174,12 @@ func TestPlanCommentLimit(t *testing.T) {
 			if len(got) > commentLimit {
 				t.Errorf("%d stories: %d bytes", n, len(got))
 			}
-			content, ok := PlanFrom(got)
-			if fits := len(plan.Marshal()) < commentLimit-2000; ok != fits && len(plan.Marshal()) < commentLimit-2000 {
-				t.Errorf("%d stories of %d bytes: the plan is there: %v", n, len(plan.Marshal()), ok)
+			read, err := ReadPlan("the plan", got)
+			if told := strings.Contains(got, "too large for a comment"); told != (err != nil) {
+				t.Errorf("%d stories of %d bytes: %v, and that it is too large is told: %v", n, len(plan.Marshal()), err, told)
 			}
-			if ok == strings.Contains(got, "too large for a comment") || ok && len(content) < len(plan.Stories) {
-				t.Errorf("%d stories: it is there: %v, and that it is too large is told: %v", n, ok, !ok)
+			if err == nil && !strings.Contains(string(read.Content), fmt.Sprintf("US-%03d", n)) {
+				t.Errorf("%d stories: the last one is not read", n)
 			}
 			for _, p := range inertness(got[:min(len(got), 10_000)]) {
 				t.Errorf("%d stories: %s", n, p)

@@ -1,0 +1,169 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// listHeading is the heading that the list of stories stands below.
+const listHeading = "#### Stories"
+
+// planList shows the stories as the list that people edit, and that ReadPlan reads. Nothing in it is cut: what is not there is not run.
+func (v View) planList(plan task.Plan) string {
+	var b strings.Builder
+	for _, st := range plan.Stories {
+		b.WriteString(v.listStory(st))
+	}
+	return b.String()
+}
+
+// listStory is one story: its title with what it needs, then its description, then what it must fulfil.
+func (v View) listStory(st task.Story) string {
+	var b strings.Builder
+	title := v.words(st.Title)
+	if needsTail.MatchString(title) { // the title's own words
+		at := strings.LastIndex(title, "(")
+		title = title[:at] + `\` + title[at:]
+	}
+	b.WriteString("- [ ] **" + v.listID(st.ID) + ":** " + title)
+	if len(st.DependsOn) > 0 {
+		var ids []string
+		for _, id := range st.DependsOn {
+			ids = append(ids, v.listID(id))
+		}
+		b.WriteString(" (needs " + strings.Join(ids, ", ") + ")")
+	}
+	b.WriteString("\n")
+	for _, line := range v.descriptionLines(st.Description) {
+		b.WriteString(strings.TrimRight("  "+line, " ") + "\n")
+	}
+	for _, c := range st.AcceptanceCriteria {
+		if c = v.words(c); c != "" {
+			b.WriteString("  - " + c + "\n")
+		}
+	}
+	return b.String()
+}
+
+// words is foreign text as ordinary words on one line, all of it. A backtick that begins no code is an apostrophe, since beside other code it
+// might begin some.
+func (v View) words(s string) string {
+	shown := words(oneLine(v.clean(s)), v.phrase())
+	var b strings.Builder
+	for i := 0; i < len(shown); {
+		n := 1
+		switch run := leading(shown[i:], '`'); {
+		case strings.HasPrefix(shown[i:], "\\`"):
+			b.WriteByte('\'')
+			i += 2
+			continue
+		case shown[i] == '\\':
+			n = 2
+		case run > 0:
+			content, _, _ := cutRun(shown[i+run:], run)
+			n = 2*run + len(content)
+		}
+		b.WriteString(shown[i:min(i+n, len(shown))])
+		i += n
+	}
+	return b.String()
+}
+
+// descriptionLines keeps the lines and the paragraphs of a text. A sign that people use as a bullet becomes one of Markdown's, which can be
+// escaped.
+func (v View) descriptionLines(s string) []string {
+	var out []string
+	for _, line := range strings.Split(strings.TrimSpace(v.clean(s)), "\n") {
+		line = oneLine(line)
+		for r := []rune(line); len(r) > 0 && strings.ContainsRune(typedBullets, r[0]); r = []rune(line) {
+			line = oneLine("- " + strings.TrimLeft(string(r[1:]), typedBullets))
+		}
+		if line = v.words(line); line != "" || len(out) > 0 && out[len(out)-1] != "" {
+			out = append(out, line)
+		}
+	}
+	for len(out) > 0 && out[len(out)-1] == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// listID is a story's id as the list shows it: as code when GitHub would make a link of it.
+func (v View) listID(id string) string {
+	if id = oneLine(v.clean(id)); inert.MatchString(id) || strings.HasPrefix(id, v.phrase()) {
+		return codeSpan(id)
+	}
+	return id
+}
+
+// listedPlan is a plan as its list tells it, which is the one that people approve: stories in the order of their priorities, numbered by it,
+// and texts as they can be read. ok is false when the list would not tell it.
+func (v View) listedPlan(plan task.Plan) (listed task.Plan, ok bool) {
+	stories := slices.Clone(plan.Stories)
+	slices.SortStableFunc(stories, func(a, b task.Story) int { return cmp.Compare(a.Priority, b.Priority) })
+	for i := range stories {
+		stories[i].Notes = v.clean(stories[i].Notes)
+	}
+	plan.Project, plan.Description, plan.Stories = v.clean(plan.Project), v.clean(plan.Description), stories
+	for range 4 { // what becomes code is code then
+		list := v.planList(plan)
+		read := newListReader(plan)
+		read.read(strings.Split(listHeading+"\n\n"+list+"\n#### End\n", "\n"))
+		plan = read.plan()
+		if len(read.problems) > 0 || len(plan.Stories) != len(stories) {
+			return plan, false
+		}
+		if ok = v.planList(plan) == list; ok {
+			break
+		}
+	}
+	return plan, ok
+}
+
+// PlanEdits says what an edited list changed of the plan that ralph wrote, an item for each story; empty when nothing.
+func PlanEdits(before, after task.Plan) []string {
+	var out []string
+	kept := func(p, other task.Plan) (ids []string) {
+		for _, s := range p.Stories {
+			if other.Story(s.ID) != nil {
+				ids = append(ids, s.ID)
+			}
+		}
+		return ids
+	}
+	for _, s := range after.Stories {
+		was := before.Story(s.ID)
+		if was == nil {
+			out = append(out, fmt.Sprintf("new: %s %s", s.ID, shorten(s.Title, 100)))
+			continue
+		}
+		var what []string
+		for _, c := range []struct {
+			changed bool
+			name    string
+		}{
+			{was.Title != s.Title, "title"}, {was.Description != s.Description, "description"},
+			{!slices.Equal(was.AcceptanceCriteria, s.AcceptanceCriteria), "criteria"}, {!slices.Equal(was.DependsOn, s.DependsOn), "what it needs"},
+		} {
+			if c.changed {
+				what = append(what, c.name)
+			}
+		}
+		if len(what) > 0 {
+			out = append(out, fmt.Sprintf("changed: %s (%s)", s.ID, strings.Join(what, ", ")))
+		}
+	}
+	for _, s := range before.Stories {
+		if after.Story(s.ID) == nil {
+			out = append(out, fmt.Sprintf("left out: %s %s", s.ID, shorten(s.Title, 100)))
+		}
+	}
+	if now := kept(after, before); !slices.Equal(kept(before, after), now) {
+		out = append(out, "new order: "+shorten(strings.Join(now, ", "), 300))
+	}
+	return out
+}
