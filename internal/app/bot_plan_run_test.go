@@ -366,7 +366,7 @@ func TestPlanCallBudget(t *testing.T) {
 				t.Errorf("%d iterations, want 8", n)
 			}
 			last := times(t, judged)
-			w.withinBudget(times(t, clock), last[len(last)-1])
+			w.withinBudget(times(t, clock), last[len(last)-1], 9)
 		})
 	}
 }

@@ -80,7 +80,7 @@ func TestCallBudgetOfAPlan(t *testing.T) {
 			result := w.must(loop.Done)(w.hasten(event, payload))
 			t.Logf("%d iterations", len(result.State.Iterations))
 			turns, last := times(t, clock), times(t, judged)
-			w.withinBudget(turns, last[len(last)-1])
+			w.withinBudget(turns, last[len(last)-1], map[string]int{"sticky": 9, "each": 10}[comments])
 			w.nothingTwice()
 		})
 	}

@@ -124,18 +124,26 @@ func (m trouble) at(c one) fake.Fault {
 	return f
 }
 
-// believed says what may be otherwise afterwards. GitHub is believed that a label is not there, and that the token may not write check runs.
+// believed says what may be otherwise afterwards. GitHub is believed that a label is not there, that the token may not write check runs, and that
+// somebody cannot be assigned or asked for a review.
 func believed(c one, m trouble) (line string, ok bool) {
 	switch {
 	case strings.HasPrefix(c.route, "DELETE ") && strings.Contains(c.route, "/labels/") && m.name == "404":
 		return "labels [", true
 	case strings.HasSuffix(c.route, "/check-runs") && m.name == "403":
 		return "check run ralph", true
+	case strings.HasSuffix(c.route, "/assignees") && refused(m):
+		return "given to ", true
+	case strings.HasSuffix(c.route, "/requested_reviewers") && refused(m):
+		return "asked for a review ", true
 	case strings.Contains(c.route, ".git/"): // a commit that could not be pushed is one more iteration
 		return "refs/heads/ralph/issue-1 ", true
 	}
 	return "", false
 }
+
+// refused reports whether GitHub has understood and said no: what only tells people is not tried again then.
+func refused(m trouble) bool { return m.name == "403" || m.name == "404" || m.name == "422" }
 
 // allowed is how a run may end when something goes wrong with a call for good: as if nothing had, or, when the call was a read that the
 // decision needs or a push of the work, as refused or failed.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -24,11 +25,27 @@ func (a *Action) halt(ctx context.Context, r event.Request, s loop.State, known 
 		}
 		d.Do = event.Close // it has just died
 	}
+	if d.Do == event.Tidy {
+		return a.tidy(ctx, r.Event, d)
+	}
 	if d.Do != event.Close {
 		return a.decline(ctx, r.Event, d)
 	}
 	a.warn("reacting", a.react(ctx, r.Event, "+1"))
 	return a.shut(ctx, r, s, fmt.Sprintf("%s by %s", why, by))
+}
+
+// tidy takes the labels off an issue that show how its run stands: what is closed or merged waits for nobody.
+func (a *Action) tidy(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
+	a.log("%s", d.Why)
+	for _, label := range labels(ev) {
+		for _, of := range standings {
+			if strings.EqualFold(label, a.rules.StatusLabel(of)) {
+				a.warn("changing labels", a.hub.RemoveLabel(ctx, ev.Issue.Number, label))
+			}
+		}
+	}
+	return loop.Result{}, nil
 }
 
 // wishToStop says who wants a run to stop, and by what.

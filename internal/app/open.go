@@ -305,6 +305,13 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 
 // settings come from the base commit, where the agent cannot have touched them, and from the workflow's inputs (C29).
 func (a *Action) settings(ctx context.Context, shop *workshop) error {
+	if err := a.readSettings(ctx, shop); err != nil {
+		return err
+	}
+	return shop.guard(ctx, shop.tree.Base())
+}
+
+func (a *Action) readSettings(ctx context.Context, shop *workshop) error {
 	var layers []config.Layer
 	content, ok, err := shop.tree.File(ctx, shop.tree.Base(), config.SettingsFile)
 	if err != nil {
@@ -313,10 +320,8 @@ func (a *Action) settings(ctx context.Context, shop *workshop) error {
 	if ok {
 		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
 	}
-	if shop.settings, err = config.Load(append(layers, a.Inputs.Layers()...)...); err != nil {
-		return err
-	}
-	return shop.guard(ctx, shop.tree.Base())
+	shop.settings, err = config.Load(append(layers, a.Inputs.Layers()...)...)
+	return err
 }
 
 // console is where the agent's and the checks' output is shown, without what could command the runner.

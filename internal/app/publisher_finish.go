@@ -11,7 +11,7 @@ import (
 )
 
 // finish shows the outcome: the pull request, the comments, the check run, the answers to a review, the labels. Without a review it makes
-// at most eight calls. Each of them may be made again: what a process that died in the middle, or a GitHub that said no, has left is made
+// at most nine calls. Each of them may be made again: what a process that died in the middle, or a GitHub that said no, has left is made
 // up for by the next sweep.
 func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
@@ -19,7 +19,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.settle()
 	p.failed = false
 	all := &loop.Post{}
-	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.link, p.checkRun, p.answers, p.relabel} {
+	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending, p.people, p.link, p.checkRun, p.answers, p.relabel} {
 		if q := step(ctx, s); q != nil {
 			all = join(all, q)
 			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
@@ -48,20 +48,21 @@ func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 	return made
 }
 
-// update brings the pull request up to date. One that somebody has closed is not offered for review.
+// update brings the pull request up to date, and takes that of a run which is done out of draft. The state tells when it turns out closed.
 func (p *publisher) update(ctx context.Context, s loop.State) *loop.Post {
 	v := p.view(s)
-	closed, err := p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v))
+	post, closed := &loop.Post{}, false
+	var err error
+	if s.End.Outcome == loop.Done && s.Post.Draft != nil && *s.Post.Draft && s.Post.PullNode != "" {
+		if closed, err = p.hub.FinishPull(ctx, s.Post.PullNode, report.PullTitle(v), report.PullBody(v)); err == nil {
+			post.Draft = new(bool)
+		}
+	} else {
+		closed, err = p.hub.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v))
+	}
 	p.try("updating the pull request", err)
-	post := &loop.Post{}
 	if was := s.Post.Closed != nil && *s.Post.Closed; err == nil && closed != was {
 		post.Closed = &closed
-	}
-	if closed {
-		return posted(post)
-	}
-	if ready := p.ready(ctx, s); ready != nil {
-		post = join(post, ready)
 	}
 	return posted(post)
 }

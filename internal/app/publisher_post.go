@@ -120,5 +120,5 @@ func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	marker := report.Marker(fmt.Sprintf("%s.failure.%d", s.Start.Run, s.Retries))
-	return posted(&loop.Post{Failure: p.once(ctx, number, marker+"\n"+report.Failure(p.view(s)), "the failure report")})
+	return posted(&loop.Post{Failure: p.once(ctx, number, marker+"\n"+p.mention(s)+report.Failure(p.view(s)), "the failure report")})
 }

@@ -127,7 +127,7 @@ func TestEachIterationIsTold(t *testing.T) {
 			n++
 		}
 	}
-	if n != len(result.State.Iterations) || len(bodies) != n+1 {
+	if n != len(result.State.Iterations) || len(bodies) != n+2 {
 		t.Errorf("%d comments, %d of iterations, for %d iterations", len(bodies), n, len(result.State.Iterations))
 	}
 }

@@ -39,6 +39,8 @@ func (x *explainer) steps(ctx context.Context) {
 		x.thumbsUp(ev)
 		x.step("take the lease and record that the run was stopped")
 		x.step("tell that in its comment, and take the label %s off", x.rules.StatusLabel(labelRunning))
+	case event.Tidy:
+		x.step("take the labels off the issue that show how its run stands")
 	case event.Derive:
 		x.planning(ctx)
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -49,6 +50,10 @@ func (a *Action) reread(ctx context.Context, work *opened, r event.Request, s lo
 	}
 	if err := work.shop.tree.UseBase(ctx, s.Start.Base); err != nil {
 		return &invalidError{err}
+	}
+	if err := a.readSettings(ctx, work.shop); err != nil { // they say who is told
+		a.warn("reading the settings", err)
+		work.shop.settings = config.Defaults()
 	}
 	book, err := journal.Import(root+"/runs/"+s.Start.Run, before.raw)
 	if err != nil {

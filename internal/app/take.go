@@ -133,7 +133,7 @@ func (o *jobOpening) take(ctx context.Context, work *opened, before past, way lo
 func (a *Action) publisher(work *opened, ev event.Event) *publisher {
 	return &publisher{
 		hub: a.hub, view: work.view, rules: a.rules, labels: labels(ev), onto: work.shop.tree.BaseBranch(),
-		each:  work.shop.settings.Comments == config.EachComment,
+		each: work.shop.settings.Comments == config.EachComment, notifyOn: work.shop.settings.NotifyOn,
 		clock: a.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, log: a.log,
 	}
 }
@@ -199,6 +199,9 @@ func (a *Action) resume(work *opened, way loop.Way, request event.Request, wante
 	}
 	if wanted.feedback != nil {
 		r.Feedback = wanted.feedback
+	}
+	if event.Asks(request.Event.Kind) {
+		r.Asked = request.Event.Sender.Login
 	}
 	if way == loop.Again && request.Event.On == 0 && work.shop.plan == nil && wanted.feedback == nil { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.shop.goal.completion

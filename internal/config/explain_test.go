@@ -94,6 +94,11 @@ const explainedJSONC = `{
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default
+  "notifyOn": [ // default
+    "done",
+    "failed",
+    "waiting"
+  ],
   "workingDirectory": "", // default
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default

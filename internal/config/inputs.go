@@ -52,12 +52,13 @@ type Inputs struct {
 	AtReviewCap    string   `env:"INPUT_AT_REVIEW_CAP"`
 	Sandbox        string   `env:"INPUT_SANDBOX"`
 
-	BaseBranch         string `env:"INPUT_BASE_BRANCH"` // empty: the default branch
-	BranchPrefix       string `env:"INPUT_BRANCH_PREFIX"`
-	BranchNameTemplate string `env:"INPUT_BRANCH_NAME_TEMPLATE"`
-	WorkingDirectory   string `env:"INPUT_WORKING_DIRECTORY"` // empty: the top of the repository
-	SigningKey         string `env:"INPUT_SIGNING_KEY"`       // an SSH private key; empty: commits are not signed
-	Comments           string `env:"INPUT_COMMENTS"`
+	BaseBranch         string   `env:"INPUT_BASE_BRANCH"` // empty: the default branch
+	BranchPrefix       string   `env:"INPUT_BRANCH_PREFIX"`
+	BranchNameTemplate string   `env:"INPUT_BRANCH_NAME_TEMPLATE"`
+	WorkingDirectory   string   `env:"INPUT_WORKING_DIRECTORY"` // empty: the top of the repository
+	SigningKey         string   `env:"INPUT_SIGNING_KEY"`       // an SSH private key; empty: commits are not signed
+	Comments           string   `env:"INPUT_COMMENTS"`
+	NotifyOn           []string // outcomes, or "nobody"; nil: not given
 
 	DryRun   bool   `env:"INPUT_DRY_RUN"`
 	MaxTasks int    `env:"INPUT_MAX_TASKS"` // a sweep's
@@ -77,6 +78,7 @@ func ReadInputs(environ map[string]string) (Inputs, error) {
 	}
 	in.AllowedBots = fields(given["INPUT_ALLOWED_BOTS"])
 	in.CommentsBy = fields(given["INPUT_INCLUDE_COMMENTS_BY"])
+	in.NotifyOn = fields(given["INPUT_NOTIFY_ON"])
 	in.Checks = commands(given["INPUT_CHECKS"])
 	in.AgentArgs, err = words(given["INPUT_AGENT_ARGS"])
 	if err != nil {
@@ -133,6 +135,11 @@ func (in Inputs) contradictions() []string {
 	if slices.Contains(in.CommentsBy, "nobody") && len(in.CommentsBy) > 1 {
 		problems = append(problems, "input include_comments_by names nobody and others; allowed are nobody alone, or writers and logins.")
 	}
+	for _, on := range in.NotifyOn {
+		if allowed := []string{NotifyDone, NotifyFailed, NotifyWaiting}; !slices.Contains(allowed, on) && (on != "nobody" || len(in.NotifyOn) > 1) {
+			problems = append(problems, fmt.Sprintf("input notify_on names %s; allowed are done, failed and waiting, separated by commas or white space, or nobody alone.", show(on)))
+		}
+	}
 	for _, bot := range in.AllowedBots {
 		if bot == "*" {
 			problems = append(problems, "input allowed_bots is \"*\"; allowed are exact logins, such as \"renovate[bot]\".")
@@ -170,6 +177,7 @@ func (in Inputs) Layer() Layer {
 	put("ciGate", in.CIGate, in.CIGate != "")
 	put("ciTimeoutMinutes", in.CITimeout, in.CITimeout > 0)
 	put("comments", in.Comments, in.Comments != "")
+	put("notifyOn", slices.DeleteFunc(append([]string{}, in.NotifyOn...), func(s string) bool { return s == "nobody" }), len(in.NotifyOn) > 0)
 	put("workingDirectory", in.WorkingDirectory, path.Clean(in.WorkingDirectory) != ".")
 	put("sandbox", in.Sandbox, in.Sandbox != "")
 	text, err := json.Marshal(object)

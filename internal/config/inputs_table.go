@@ -84,6 +84,7 @@ var InputTable = []Input{
 	{Name: "working_directory", Description: "Directory of the repository that the agent and the checks work in. Default: its top."},
 	{Name: "signing_key", kind: secret, Description: "SSH private key, without a passphrase, that signs the commits."},
 	{Name: "comments", Description: "How a run is told: sticky, one comment that is kept up to date, or each, one comment more for each iteration. Default: sticky."},
+	{Name: "notify_on", Description: "Which outcomes whoever asked is told of, by a mention, a request for a review and an assignment: done, failed, waiting, separated by commas or white space, or nobody. Default: all three."},
 	{Name: "sandbox", Description: "What the agent and the checks are kept in: auto, bwrap, landlock, container, docker-sandbox, off or require. Default: auto."},
 	{Name: "dry_run", kind: boolean, Default: "false", Description: "Do everything but write to GitHub; reports go to the job summary."},
 	{Name: "max_tasks", kind: number, min: 1, max: mostTasks, Default: "1", Description: "How many tasks one scheduled sweep works on."},

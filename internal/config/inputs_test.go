@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -104,7 +105,7 @@ func TestProblemsOfTheInputSettingsNameIt(t *testing.T) {
 
 // TestEveryInputHasAField holds the struct against the table: a field's tag, or a list that ReadInputs fills.
 func TestEveryInputHasAField(t *testing.T) {
-	fields := map[string]bool{"INPUT_ALLOWED_BOTS": true, "INPUT_INCLUDE_COMMENTS_BY": true, "INPUT_AGENT_ARGS": true, "INPUT_CHECKS": true}
+	fields := map[string]bool{"INPUT_ALLOWED_BOTS": true, "INPUT_INCLUDE_COMMENTS_BY": true, "INPUT_AGENT_ARGS": true, "INPUT_CHECKS": true, "INPUT_NOTIFY_ON": true}
 	typ := reflect.TypeFor[Inputs]()
 	for i := range typ.NumField() {
 		if tag := typ.Field(i).Tag.Get("env"); tag != "" {
@@ -139,5 +140,29 @@ func TestEnvironment(t *testing.T) {
 	}
 	if e, err := ReadEnvironment(nil); err != nil || e.RunURL() != "" {
 		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestNotifyOn has a row for each value of the input.
+func TestNotifyOn(t *testing.T) {
+	for _, tt := range []struct{ given, want, problem string }{
+		{"", `["done","failed","waiting"]`, ""},
+		{"done, waiting", `["done","waiting"]`, ""},
+		{"failed", `["failed"]`, ""},
+		{"nobody", `[]`, ""},
+		{"done, nobody", "", `input notify_on names "nobody"; allowed are done, failed and waiting, separated by commas or white space, or nobody alone.`},
+		{"always", "", `input notify_on names "always"; allowed are`},
+	} {
+		in, err := ReadInputs(map[string]string{"INPUT_NOTIFY_ON": tt.given})
+		if (err == nil) != (tt.problem == "") || err != nil && !strings.Contains(err.Error(), tt.problem) {
+			t.Errorf("%q: %v, want %q", tt.given, err, tt.problem)
+		}
+		if err != nil {
+			continue
+		}
+		set, err := Load(in.Layers()...)
+		if got, _ := json.Marshal(set.NotifyOn); err != nil || string(got) != tt.want {
+			t.Errorf("%q: %s, %v, want %s", tt.given, got, err, tt.want)
+		}
 	}
 }

@@ -86,6 +86,8 @@ type Settings struct {
 	CITimeoutMinutes int `json:"ciTimeoutMinutes"`
 	// Comments says how a run is told on GitHub: "sticky", one comment, or "each", one more an iteration (B-20).
 	Comments string `json:"comments"`
+	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everybody can see: "done", "failed", "waiting".
+	NotifyOn []string `json:"notifyOn"`
 	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
 	WorkingDirectory string `json:"workingDirectory"`
 	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run (C12).
@@ -176,6 +178,13 @@ const (
 	Fail    = "fail"
 )
 
+// The values of the setting notifyOn.
+const (
+	NotifyDone    = "done"
+	NotifyFailed  = "failed"
+	NotifyWaiting = "waiting"
+)
+
 // EachComment is the setting comments of a run that gets a comment for each iteration.
 const EachComment = "each"
 
@@ -221,6 +230,7 @@ func Defaults() Settings {
 		CIGate:              Off,
 		CITimeoutMinutes:    30,
 		Comments:            "sticky",
+		NotifyOn:            []string{NotifyDone, NotifyFailed, NotifyWaiting},
 		TimeoutMultiplier:   1,
 		WaitForLimits:       true,
 		SetupInputs:         []string{},

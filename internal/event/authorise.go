@@ -34,6 +34,9 @@ func asker(kind Kind) Asker {
 	return Writers
 }
 
+// Asks reports whether an event of a kind is somebody's wish: it names who asked.
+func Asks(kind Kind) bool { return asker(kind) == Writers }
+
 // person is somebody whom an event names, and what as.
 type person struct {
 	as    string // "sender"

@@ -50,6 +50,7 @@ var rows = []row{
 	{asks: []Asking{ByStop}, at: []Standing{Halted}, do: Drop, why: "nothing runs here: the last run was stopped already; `{phrase} continue` goes on with it"},
 	{asks: []Asking{ByStop}, at: []Standing{Failed}, do: Drop, why: "nothing runs here: the last run has failed; `{phrase} retry` goes on from it"},
 	{asks: []Asking{ByStop}, at: []Standing{Finished}, do: Drop, why: "nothing runs here: the last run is done"},
+	{asks: []Asking{ByClosing}, at: []Standing{Halted, Failed, Finished}, do: Tidy, why: "the run has ended, and nobody waits for it any more: the labels that show how it stands come off"},
 	{asks: []Asking{ByClosing, RunningOff}, do: Ignore, why: "nothing runs here that could be stopped"},
 
 	// What is closed is not worked on.

@@ -197,6 +197,7 @@ func (g *GitHub) mutationRoot(t *token) object {
 		return func(args map[string]any) (any, *refusal) { return g.setResolved(t, args, resolved) }
 	}
 	return object{
+		"updatePullRequest":             resolver(func(args map[string]any) (any, *refusal) { return g.updatePull(t, args) }),
 		"markPullRequestReadyForReview": draft(false), "convertPullRequestToDraft": draft(true),
 		"resolveReviewThread": resolve(true), "unresolveReviewThread": resolve(false),
 	}

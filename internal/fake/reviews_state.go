@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -100,6 +101,7 @@ func (g *GitHub) review(r *repo, is *issue, v Review) *review {
 	}
 	added := &review{v}
 	is.pull.reviews = append(is.pull.reviews, added)
+	is.pull.requested = slices.DeleteFunc(is.pull.requested, func(l string) bool { return strings.EqualFold(l, v.Author) })
 	is.UpdatedAt = g.time()
 	return added
 }

@@ -27,6 +27,7 @@ func issueRoutes() []route {
 		{"GET", repoPath + "/issues/{number}", talkRead, nil, (*GitHub).getIssue},
 		{"GET", repoPath + "/issues/{number}/comments", talkRead, append([]string{"since"}, paging...), (*GitHub).listComments},
 		{"POST", repoPath + "/issues/{number}/comments", talkWrite, nil, (*GitHub).createComment},
+		{"POST", repoPath + "/issues/{number}/assignees", talkWrite, nil, (*GitHub).addAssignees},
 		{"GET", repoPath + "/issues/{number}/events", talkRead, paging, (*GitHub).listEvents},
 		{"POST", repoPath + "/issues/{number}/reactions", talkWrite, nil, (*GitHub).reactToIssue},
 	}
@@ -49,6 +50,7 @@ func pullRoutes() []route {
 		{"POST", repoPath + "/pulls", "pull_requests=write", nil, (*GitHub).createPull},
 		{"GET", repoPath + "/pulls/{number}", "pull_requests=read", nil, (*GitHub).getPull},
 		{"PATCH", repoPath + "/pulls/{number}", "pull_requests=write", nil, (*GitHub).editPull},
+		{"POST", repoPath + "/pulls/{number}/requested_reviewers", "pull_requests=write", nil, (*GitHub).requestReviewers},
 	}
 }
 

@@ -60,6 +60,9 @@ type Pull struct {
 	NodeID   string
 	URL      string // the page's
 	Labels   []string
+	// Assignees and Requested are reading only: whom it is given to, and of whom a review is wanted. Requests are all that were made, each of
+	// which told somebody.
+	Assignees, Requested, Requests []string
 }
 
 type user struct {
@@ -97,6 +100,7 @@ type issue struct {
 	comments  []*comment
 	reactions []*Reaction
 	events    []*LabelEvent
+	assignees []string
 	pull      *pull
 }
 
@@ -114,7 +118,9 @@ type pull struct {
 	headRepo   string
 	draft      bool
 	merged     bool
-	headSHA    string // last seen
+	requested  []string // for a review
+	requests   []string // who was ever asked for one, each time that told them
+	headSHA    string   // last seen
 	mergedBy   string
 	mergeSHA   string
 	reviews    []*review
@@ -244,6 +250,7 @@ func (g *GitHub) readPull(r *repo, is *issue) Pull {
 		Number: is.Number, Title: is.Title, Body: is.Body, Author: is.Author,
 		Head: is.pull.head, Base: is.pull.base, HeadRepo: is.pull.headRepo, Draft: is.pull.draft,
 		State: state(is), Merged: is.pull.merged, NodeID: pullNode(is), URL: g.pullPage(r, is), Labels: slices.Clone(is.Labels),
+		Assignees: slices.Clone(is.assignees), Requested: slices.Clone(is.pull.requested), Requests: slices.Clone(is.pull.requests),
 	}
 }
 

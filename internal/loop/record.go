@@ -157,6 +157,7 @@ type Resume struct {
 	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
 	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
 	RunURL        string `json:"run_url,omitempty"`
+	Asked         string `json:"asked,omitempty"` // login of who asked for it to go on; empty: nobody, it went on by itself
 	// Feedback is what the run goes on for: a review of its work.
 	Feedback *Feedback `json:"feedback,omitempty"`
 	// Title and Spec replace the task's text when it was asked for again with another one.
@@ -186,6 +187,11 @@ type Post struct {
 	Closed *bool `json:"closed,omitempty"`
 	// Failure is the comment with the failure report of the newest outcome.
 	Failure int64 `json:"failure,omitempty"`
+	// Told is the comment that tells whoever asked of the newest outcome, when it is not the failure report.
+	Told int64 `json:"told,omitempty"`
+	// Assigned and Requested are who was assigned to the pull request, and who was asked for a review of the newest outcome.
+	Assigned  string `json:"assigned,omitempty"`
+	Requested string `json:"requested,omitempty"`
 	// CheckRun is the check run on CheckedSHA.
 	CheckRun   int64  `json:"check_run,omitempty"`
 	CheckedSHA string `json:"checked_sha,omitempty"`

@@ -15,6 +15,8 @@ type State struct {
 	ResumedAt     time.Time // zero when never resumed
 	Reopened      int       // iterations up to this one end the run no more: it was asked for again after them
 	Retries       int       // how often the run was asked for again after an outcome
+	Endings       int       // how many outcomes the run has had
+	Asked         string    // login of who asked for the run last; empty: nobody knows
 	Hints         []string  // what maintainers said, oldest first
 	MaxIterations int
 	Baseline      []Verdict
@@ -105,6 +107,7 @@ func (s State) With(r Record) State {
 		s.Post = s.Post.with(*r.Post)
 	case Ended:
 		s.End = r.End
+		s.Endings++
 		s.Lease = time.Time{}
 	}
 	return s
@@ -113,7 +116,7 @@ func (s State) With(r Record) State {
 func (s *State) start(start Start, at time.Time) {
 	s.Start, s.StartedAt = start, at
 	s.MaxIterations = start.MaxIterations
-	s.Owner, s.RunURL = start.Owner, start.RunURL
+	s.Owner, s.RunURL, s.Asked = start.Owner, start.RunURL, start.Asked
 	s.plan(start.Plan)
 	if start.Hint != "" {
 		s.Hints = []string{start.Hint}
@@ -125,7 +128,10 @@ func (s *State) resume(r Resume, at time.Time) {
 	ended := s.End
 	s.End = nil
 	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
-	s.Post.Linked, s.Post.Finished, s.Post.Failure = false, false, 0 // they tell of the outcome before
+	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.Told, s.Post.Requested = false, false, 0, 0, "" // they tell of the outcome before
+	if r.Asked != "" {
+		s.Asked = r.Asked
+	}
 	if r.Hint != "" {
 		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
 	}
@@ -296,6 +302,15 @@ func (p Post) with(q Post) Post {
 	p.Finished = p.Finished || q.Finished
 	if q.Failure != 0 {
 		p.Failure = q.Failure
+	}
+	if q.Told != 0 {
+		p.Told = q.Told
+	}
+	if q.Assigned != "" {
+		p.Assigned = q.Assigned
+	}
+	if q.Requested != "" {
+		p.Requested = q.Requested
 	}
 	if q.CheckRun != 0 {
 		p.CheckRun, p.CheckedSHA = q.CheckRun, q.CheckedSHA
