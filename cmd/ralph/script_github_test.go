@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,14 +28,15 @@ const (
 	noWorkflows = "github_pat_0123456789abcdefghij_ABCDEFGHIJ0123456789"
 	aliceToken  = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	jobToken    = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
+	writerToken = "ghs_1123456789abcdefghijABCDEFGHIJ012345"
 	made        = "20261121-093000-7f3a" // the run of issue #1
 )
 
 func hubOf(ts *testscript.TestScript) *standIn { return ts.Value(standInKey{}).(*standIn) }
 
 // startHub starts a stand-in for GitHub with the repository alice/demo, and tells the script where it is by the variables of a job: github.
-// Alice owns it, bob may write, mallory may read; issue #1 is mallory's. GITHUB_TOKEN is alice's, $JOB_TOKEN a job's that may only read, and
-// $NO_WORKFLOWS_TOKEN one of alice's that may not write workflows.
+// Alice owns it, bob may write, mallory may read; issue #1 is mallory's. GITHUB_TOKEN is alice's, $JOB_TOKEN a job's that may only read,
+// $WRITER_TOKEN one's that may write as ralph's workflow says, and $NO_WORKFLOWS_TOKEN one of alice's that may not write workflows.
 func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub, err := fake.New(fake.Options{})
 	ts.Check(err)
@@ -46,6 +48,7 @@ func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub.AddToken(aliceToken, "alice", fake.PAT)
 	hub.AddLimitedToken(fake.Token{Value: noWorkflows, Login: "alice", Kind: fake.PAT, Permissions: &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write"}})
 	hub.AddLimitedToken(fake.Token{Value: jobToken, Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "read", Issues: "read"}})
+	hub.AddToken(writerToken, "github-actions[bot]", fake.Actions)
 	_, err = hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
 		"Makefile": "test:\n\ttrue\n", ".ralph/settings.json": `{"guardrails": [{"command": "make test"}], "maxCostUsd": 2.5}`,
 	})
@@ -53,7 +56,7 @@ func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub.AddIssue("alice", "demo", fake.Issue{Title: "Make add add", Body: "It subtracts.", Author: "mallory"})
 	for name, value := range map[string]string{
 		"GITHUB_API_URL": hub.APIURL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(), "GITHUB_SERVER_URL": hub.URL(), "GITHUB_TOKEN": aliceToken,
-		"GITHUB_REPOSITORY": "alice/demo", "JOB_TOKEN": jobToken, "NO_WORKFLOWS_TOKEN": noWorkflows,
+		"GITHUB_REPOSITORY": "alice/demo", "JOB_TOKEN": jobToken, "WRITER_TOKEN": writerToken, "NO_WORKFLOWS_TOKEN": noWorkflows,
 	} {
 		ts.Setenv(name, value)
 	}
@@ -78,7 +81,8 @@ func wrote(ts *testscript.TestScript, neg bool, _ []string) {
 }
 
 // onHub changes what is on GitHub: onhub secret NAME, onhub pulls-allowed, onhub commit PATH FILE, onhub remove PATH, onhub merge, onhub run for one
-// that is done, onhub running for one that somebody works on.
+// that is done, onhub running for one that somebody works on, onhub edit-plan WHO OLD NEW in the list of the plan's comment, onhub said NUMBER FILE
+// for what ralph has written there.
 func onHub(ts *testscript.TestScript, _ bool, args []string) {
 	hub := hubOf(ts)
 	switch args[0] {
@@ -95,6 +99,23 @@ func onHub(ts *testscript.TestScript, _ bool, args []string) {
 		hub.Merge("alice", "demo", hub.Pulls("alice", "demo")[0].Number, "alice")
 	case "run":
 		addRun(ts, hub, loop.Record{Type: loop.Ended, End: &loop.End{Outcome: loop.Done, Reason: "every check has passed"}})
+	case "edit-plan":
+		for _, c := range hub.Comments("alice", "demo", 1) {
+			if list, fold, ok := strings.Cut(c.Body, "<details>"); ok && strings.Contains(list, "#### Stories") {
+				edited := strings.ReplaceAll(list, strings.ReplaceAll(args[2], `\n`, "\n"), strings.ReplaceAll(args[3], `\n`, "\n"))
+				hub.EditCommentAs("alice", "demo", c.ID, edited+"<details>"+fold, args[1])
+			}
+		}
+	case "said":
+		var all strings.Builder
+		number, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		for _, c := range hub.Comments("alice", "demo", number) {
+			if c.Author == "github-actions[bot]" {
+				all.WriteString(strings.TrimSpace(c.Body) + "\n\n")
+			}
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(all.String()), 0o600))
 	case "running":
 		addRun(ts, hub)
 		hold(ts, hub)
@@ -147,7 +168,7 @@ func hold(ts *testscript.TestScript, hub *standIn) {
 }
 
 // payload makes something happen on GitHub and writes the payload of its event: payload FILE labeled LABEL WHO, payload FILE commented
-// NUMBER WHO TEXT, payload FILE edited WHO TEXT, payload FILE closed WHO, payload FILE reviewed WHO TEXT, payload FILE fork WHO TEXT,
+// NUMBER WHO TEXT, payload FILE approved WHO for an approval some seconds from now, payload FILE edited WHO TEXT, payload FILE closed WHO, payload FILE reviewed WHO TEXT, payload FILE fork WHO TEXT,
 // payload FILE dispatched WHO INPUT VALUE, payload FILE schedule.
 func payload(ts *testscript.TestScript, _ bool, args []string) {
 	hub, file, rest := hubOf(ts), ts.MkAbs(args[0]), args[2:]
@@ -159,6 +180,9 @@ func payload(ts *testscript.TestScript, _ bool, args []string) {
 		text = hub.LabeledPayload("alice", "demo", 1, rest[0], rest[1])
 	case "commented":
 		text = commented(hub, map[string]int{"issue": 1, "pull": 2}[rest[0]], rest[1], rest[2])
+	case "approved": // GitHub keeps whole seconds
+		id := hub.AddComment("alice", "demo", 1, fake.Comment{Author: rest[0], Body: "/ralph approve", CreatedAt: time.Now().UTC().Truncate(time.Second).Add(3 * time.Second)})
+		text = hub.CommentPayload("alice", "demo", id)
 	case "edited":
 		id := hub.AddComment("alice", "demo", 1, fake.Comment{Author: rest[0], Body: "hello"})
 		hub.EditComment("alice", "demo", id, rest[1])

@@ -56,6 +56,7 @@ func TestGolden(t *testing.T) {
 		"interrupted.md":     Comment(interrupted()),
 		"waiting.md":         Comment(waiting()),
 		"failed.md":          Comment(failed()),
+		"endings.md":         endings(),
 		"hostile-comment.md": Comment(hostile()),
 		"hostile-pull.md":    PullTitle(hostile()) + "\n\n" + PullBody(hostile()),
 		"hostile-failure.md": Failure(hostile()),
