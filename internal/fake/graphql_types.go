@@ -70,7 +70,7 @@ func (g *GitHub) numbered(r *repo, args map[string]any, pull bool) (any, *refusa
 func (g *GitHub) issueNode(r *repo, is *issue) object {
 	return object{
 		"__typename": "Issue", "id": node("I", is.id), "number": is.Number, "title": is.Title, "body": is.Body,
-		"state": strings.ToUpper(state(is)), "url": g.issuePage(r, is), "author": g.actorNode(is.Author), "createdAt": stamp(is.CreatedAt),
+		"closed": is.Closed, "state": strings.ToUpper(state(is)), "url": g.issuePage(r, is), "author": g.actorNode(is.Author), "createdAt": stamp(is.CreatedAt),
 		"updatedAt": stamp(is.UpdatedAt), "lastEditedAt": moment(is.editedAt), "comments": resolver(func(args map[string]any) (any, *refusal) {
 			return connection("comments", args, is.comments, g.commentNode)
 		}),

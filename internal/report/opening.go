@@ -209,7 +209,7 @@ func (v View) asking() string {
 	if last == nil {
 		return ""
 	}
-	if question := v.firstLine(withoutTag(last.Turn.Text)); question != "" {
+	if question := v.firstLine(spoken(last)); question != "" {
 		return "“" + question + "”"
 	}
 	return ""

@@ -122,7 +122,10 @@ const mostFiles = 8
 // inItsWords is what the agent said of the newest change.
 func (v View) inItsWords() string {
 	for _, it := range slices.Backward(v.State.Iterations) {
-		if said := v.text(withoutTag(it.Turn.Text), 300); said != "" && it.Commit != nil && !it.Commit.Empty {
+		if it.Mode == loop.Review {
+			continue
+		}
+		if said := v.text(spoken(it), 300); said != "" && it.Commit != nil && !it.Commit.Empty {
 			return said
 		}
 	}
@@ -276,9 +279,6 @@ func (v View) names(it *loop.Iteration, most int) string {
 
 // firstWords is the first line of what the agent says that it did.
 func (v View) firstWords(it *loop.Iteration) string {
-	if it.Mode == loop.Review { // its reasons stand below, in full
-		return ""
-	}
 	said, _, _ := strings.Cut(strings.TrimSpace(spoken(it)), "\n")
 	if said = v.text(said, 160); said == "" {
 		return ""

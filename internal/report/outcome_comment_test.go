@@ -13,11 +13,11 @@ func askedBy(v View, who string) View {
 	return v
 }
 
-// endings are the comments that tell whoever asked, one for each outcome that has one.
-func endings() string {
+// outcomeComments are the comments that tell whoever asked, one for each outcome that has one.
+func outcomeComments() string {
 	var all []string
 	for _, v := range []View{done(), asks(), failed(), invalid()} {
-		all = append(all, Ending(askedBy(v, "alice")))
+		all = append(all, OutcomeComment(askedBy(v, "alice")))
 	}
 	return strings.Join(all, "\n---\n\n")
 }
@@ -50,14 +50,14 @@ func TestTells(t *testing.T) {
 	}
 }
 
-// TestEndingIsInert: but for the mention at its beginning nothing in it does anything, whatever the run's texts hold.
-func TestEndingIsInert(t *testing.T) {
+// TestOutcomeCommentIsInert: but for the mention at its beginning nothing in it does anything, whatever the run's texts hold.
+func TestOutcomeCommentIsInert(t *testing.T) {
 	for _, outcome := range []loop.Outcome{loop.Done, loop.Failed, loop.Invalid, loop.Waiting} {
 		v := askedBy(hostile(), "alice")
 		end := *v.State.End
 		end.Outcome = outcome
 		v.State.End = &end
-		text, ok := strings.CutPrefix(Ending(v), "@alice ")
+		text, ok := strings.CutPrefix(OutcomeComment(v), "@alice ")
 		if !ok || len(text) > 4<<10 {
 			t.Errorf("%s: %d bytes: %.200s", outcome, len(text), text)
 		}
