@@ -21,7 +21,7 @@ type wish struct {
 	task.Task
 	plan   *planSource // nil: none is given; the run that is there may have one all the same
 	branch string      // of a plan in the repository; empty: named after the task
-	newest []byte // of a plan in the repository: its file as the base branch has it now
+	newest []byte      // of a plan in the repository: its file as the base branch has it now
 	// feedback is what the run goes on for; nil: nothing of the kind.
 	feedback *loop.Feedback
 	// dropped are the commands that an approved plan brought and that are not run.
