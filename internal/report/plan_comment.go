@@ -29,6 +29,9 @@ type planRoom struct {
 
 var planRooms = []planRoom{{true, 60}, {true, 0}, {false, 60}, {false, 0}}
 
+// tooLarge is what the comment says of a plan that it does not hold.
+const tooLarge = "This plan is too large for a comment"
+
 // PlanComment offers a plan to be edited and approved (B-04): the list of its stories, which is what runs when somebody approves, and folded
 // the tasks.json that was made of it. likely and most are how many iterations it takes. Its first line is PlanMarker of the view's task; it
 // has at most 65,000 bytes. A plan that is too large for a comment is told without its list, and ReadPlan gets nothing out of it.
@@ -49,7 +52,7 @@ func PlanComment(v View, plan task.Plan, likely, most int) string {
 	p.line("%s", PlanMarker(v.State.Start.Task))
 	p.part("### 📋 " + joinedBy(": ", "The plan", v.text(plan.Project, 100)))
 	p.part(planSize(plan, likely, most) + ".")
-	p.part(fmt.Sprintf("⚠️ **This plan is too large for a comment**, so it cannot be edited or approved here. Ask for a smaller one with %s, or commit a plan to the repository as `ralph/tasks.json` and start the workflow with the input `plan` set to that path.",
+	p.part(fmt.Sprintf("⚠️ **"+tooLarge+"**, so it cannot be edited or approved here. Ask for a smaller one with %s, or commit a plan to the repository as `ralph/tasks.json` and start the workflow with the input `plan` set to that path.",
 		v.command("plan <hint>")))
 	return p.String()
 }

@@ -52,6 +52,9 @@ func ReadPlan(name, comment string) (ApprovedPlan, error) {
 	l := newListReader(before)
 	l.read(strings.Split(comment, "\n"))
 	plan := l.plan()
+	if !l.begun && strings.Contains(comment, tooLarge) {
+		return out, wrong("it is too large for a comment, so there is nothing to approve; ask for a smaller one, or commit it to the repository")
+	}
 	if len(l.problems) > 0 {
 		return out, wrong(l.problems...)
 	}

@@ -151,6 +151,9 @@ func TestPlanListNotUnderstood(t *testing.T) {
 			return before + "#### Change it" + after
 		}, "the list below “#### Stories” has no stories"},
 		{"the next heading deleted", swap("#### Change it\n", ""), "“**Edit this comment: the list is what runs.** Move, reword, delete or add lines. A new story is a line such as `- [ ] G…”: this is neither"},
+		{"too large", func(string) string {
+			return PlanComment(planRunning(), *planLarge(200, strings.Repeat("words ", 40)).State.Plan, 1, 2)
+		}, "it is too large for a comment, so there is nothing to approve; ask for a smaller one"},
 		{"only the block edited", swap(`"two names are joined by and"`, `"x"`), "the block of JSON was edited, and the list above it was not; the list is what runs, so make the change there"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
