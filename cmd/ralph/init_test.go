@@ -273,6 +273,11 @@ const shownSettings = `{
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default
+  "notifyOn": [ // default
+    "done",
+    "failed",
+    "waiting"
+  ],
   "workingDirectory": "", // default
   "timeoutMultiplier": 1, // default
   "waitForLimits": true, // default

@@ -35,7 +35,7 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 	if got := w.gh.BranchSHA(owner, name, "ralph/issue-1"); got != result.State.Tip {
 		t.Errorf("the branch is at %s, the run at %s", got, result.State.Tip)
 	}
-	if said := w.bodies(pr.Number); len(said) != 2 || !strings.Contains(said[0], "Done after 3 iterations") || !strings.Contains(said[1], "\n@alice **✅ Done after 3 iterations**\n\n**What now:** review the pull request") {
+	if said := w.bodies(pr.Number); len(said) != 2 || !strings.Contains(said[0], "Done after 3 iterations") || !strings.Contains(said[1], "\n@alice **✅ Done after 3 iterations: `make test` passes, the reviewer approves**\n\n**What now:** review this pull request") {
 		t.Errorf("comments on the pull request: %q", said)
 	}
 	if fmt.Sprint(pr.Assignees, pr.Requests) != "[alice] [alice]" {

@@ -41,12 +41,12 @@ func TestPeopleAreTold(t *testing.T) {
 		mention                     string // what the one comment with a mention begins with; empty: there is none
 		assigned, requested         string
 	}{
-		{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration**", "[alice]", "[alice]"},
+		{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration: `true` passes**", "[alice]", "[alice]"},
 		{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[alice]", "[]"},
 		{"done, not wanted", quick, "true", "failed, waiting", loop.Done, "", "[]", "[]"},
 		{"failed, not wanted", quick, "test -e good", "done", loop.Capped, "", "[]", "[]"},
 		{"nobody", quick, "true", "nobody", loop.Done, "", "[]", "[]"},
-		{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting: the agent asks a human**", "[alice]", "[]"},
+		{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]", "[]"},
 		{"waiting, not wanted", asks, "true", "done, failed", loop.Waiting, "", "[]", "[]"},
 		{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", "", ""},
 	} {

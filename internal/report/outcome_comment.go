@@ -29,6 +29,7 @@ func (v View) Mention() string {
 // OutcomeComment is the short comment that tells of an outcome whoever asked: an edited comment tells nobody. It has at most 65,000 bytes, and
 // mentions nobody else.
 func OutcomeComment(v View) string {
+	v = v.onPull()
 	return fit(commentLimit, func(r room) string {
 		var p page
 		p.part(strings.TrimSpace(v.Mention() + " **" + v.headline() + "**"))
