@@ -155,7 +155,7 @@ func TestBaseline(t *testing.T) {
 	}
 	w.inputs["settings"] = `{"baseline": "report"}`
 	w.must(loop.Done)(w.label("alice"))
-	if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(body, "Already failing before") {
+	if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(body, "Failed before this run, and passes now:** `make test`") {
 		t.Errorf("the comment does not say what failed before:\n%s", body)
 	}
 }

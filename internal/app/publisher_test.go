@@ -94,7 +94,7 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 	take(loop.Record{Type: loop.TurnBegun, Iteration: 2, Mode: loop.Implement, At: p.clock()}) // held back
 	s = s.With(loop.Record{Type: loop.Ended, End: &loop.End{Outcome: loop.Capped, Reason: "r"}, At: p.clock()})
 	post := p.finish(context.Background(), s)
-	if post == nil || !post.Finished || !strings.Contains(w.bodies(w.issue)[0], "Stopped after 2 of ") {
+	if post == nil || !post.Finished || !strings.Contains(w.bodies(w.issue)[0], "Stopped after 1 of ") {
 		t.Errorf("the end is not shown at once: %+v\n%s", post, w.bodies(w.issue)[0])
 	}
 	n := writes()

@@ -198,7 +198,7 @@ echo turn >> "$TOLD"
 	if w.show("ralph/issue-1", "half.txt") != "half\n" || w.labels() != "ralph:waiting" {
 		t.Errorf("the work is not kept, or the labels are wrong: %s", w.labels())
 	}
-	if bodies := w.bodies(w.gh.Pulls(owner, name)[0].Number); len(bodies) != 1 || !strings.Contains(bodies[0], "⏸️ Waiting for a usage limit's reset, 20") {
+	if bodies := w.bodies(w.gh.Pulls(owner, name)[0].Number); len(bodies) != 1 || !strings.Contains(bodies[0], "⏸️ Waiting until 20") {
 		t.Errorf("comments: %q", bodies)
 	}
 	w.env["GITHUB_RUN_ID"], w.late = "78", 2*time.Hour
