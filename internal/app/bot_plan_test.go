@@ -103,7 +103,7 @@ func (w *world) later(who, body string, seconds int) (loop.Result, error) {
 func (w *world) plans() []fake.Comment {
 	var out []fake.Comment
 	for _, c := range w.gh.Comments(owner, name, w.issue) {
-		if c.Author == "github-actions[bot]" && strings.HasPrefix(c.Body, "<!-- ralph:plan-list:") {
+		if c.Author == "github-actions[bot]" && strings.HasPrefix(c.Body, "<!-- ralph:plan") {
 			out = append(out, c)
 		}
 	}
