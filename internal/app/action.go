@@ -50,6 +50,7 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 	}
 	if request.Verb == event.Approve {
 		a.hub.Reserve(3) // see mayEdit and tellPlan
+		a.hub.RereadLater()
 	}
 	ev, facts, err := a.hub.Gather(ctx, ev) // every read, once
 	if err != nil {

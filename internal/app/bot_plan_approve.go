@@ -28,7 +28,7 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 	if err != nil {
 		return nil, none, err
 	}
-	if err := a.mayEdit(ctx, *found, facts); err != nil {
+	if err := a.mayEdit(ctx, ev, *found, facts); err != nil {
 		return nil, none, err
 	}
 	read, err := report.ReadPlan(approvedName, found.Body)
@@ -46,13 +46,16 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 }
 
 // mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it nobody is looked up.
-func (a *Action) mayEdit(ctx context.Context, found event.Comment, facts event.Facts) error {
+func (a *Action) mayEdit(ctx context.Context, ev event.Event, found event.Comment, facts event.Facts) error {
 	if sealed(found.Body) {
-		return nil
+		return a.stillOpen(ctx, ev.Issue.Number)
 	}
-	who, edited, err := a.hub.LastEditor(ctx, found.NodeID)
+	who, edited, closed, err := a.hub.LastEditor(ctx, found.NodeID)
 	if err != nil {
 		return fmt.Errorf("the plan was edited, and by whom is not known: %w", err)
+	}
+	if closed {
+		return closedSince(ev.Issue.Number)
 	}
 	if !edited {
 		return nil
@@ -64,6 +67,19 @@ func (a *Action) mayEdit(ctx context.Context, found event.Comment, facts event.F
 		return planWrong("the last edit of its comment does not count: " + refusal.Reason)
 	}
 	return nil
+}
+
+// stillOpen holds that an issue is open now that the job begins.
+func (a *Action) stillOpen(ctx context.Context, number int) error {
+	now, err := a.hub.Issue(ctx, number)
+	if err == nil && now.Closed {
+		err = closedSince(number)
+	}
+	return err
+}
+
+func closedSince(number int) error {
+	return &heldError{fmt.Sprintf("issue #%d is closed; reopen it, then ask again", number)}
 }
 
 func planWrong(problems ...string) error {

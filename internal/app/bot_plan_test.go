@@ -232,10 +232,10 @@ func TestApprovals(t *testing.T) {
 		want     []string // what the bot answers; of somebody who may not, nothing
 		outcome  loop.Outcome
 	}{
-		{"no plan", nil, "alice", []string{"there is no plan of ralph's on issue"}, loop.Invalid},
-		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, loop.Invalid},
-		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, loop.Invalid},
-		{"of another issue", []fake.Comment{{Author: bot, Body: strings.Replace(block(twoStories), "issue-1", "issue-11", 1)}}, "alice", []string{"there is no plan of ralph's"}, loop.Invalid},
+		{"no plan", nil, "alice", []string{"there is no plan of ralph's on issue"}, ""},
+		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, ""},
+		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, ""},
+		{"of another issue", []fake.Comment{{Author: bot, Body: strings.Replace(block(twoStories), "issue-1", "issue-11", 1)}}, "alice", []string{"there is no plan of ralph's"}, ""},
 		{"edited since", []fake.Comment{{Author: bot, Body: block(twoStories), UpdatedAt: time.Now().UTC().Add(time.Hour)}}, "alice",
 			[]string{"the plan was edited after you approved it; look at it again and approve again"}, loop.Invalid},
 		{"posted since", []fake.Comment{{Author: bot, Body: block(twoStories), CreatedAt: time.Now().UTC().Add(time.Hour)}}, "alice",

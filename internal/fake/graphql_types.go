@@ -22,7 +22,9 @@ func (g *GitHub) byID(args map[string]any) (any, *refusal) {
 		for _, is := range r.issues {
 			for _, c := range is.comments {
 				if node("IC", c.ID) == id {
-					return g.commentNode(c), nil
+					o := g.commentNode(c)
+					o["issue"] = object{"__typename": "Issue", "closed": is.Closed}
+					return o, nil
 				}
 			}
 		}

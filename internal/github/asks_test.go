@@ -75,7 +75,7 @@ func asks(t *testing.T, p place) []ask {
 			if err != nil || len(all) == 0 {
 				return err
 			}
-			_, _, err = c.LastEditor(ctx, all[0].NodeID)
+			_, _, _, err = c.LastEditor(ctx, all[0].NodeID)
 			return err
 		}, nil},
 		{"Threads", func(_ *stage, c *Client, _ int) error { return errOf(c.Threads(ctx, p.pull)) }, nil},

@@ -52,7 +52,8 @@ type Client struct {
 	// noStatuses is that commit statuses cannot be read, which was said.
 	noStatuses bool
 	// reserved is how many calls before the first turn are for something of the caller's.
-	reserved int
+	reserved    int
+	rereadLater bool // see RereadLater
 }
 
 const (
@@ -117,6 +118,9 @@ func (c *Client) Recount() { c.wire.sent.Store(0) }
 
 // Reserve keeps calls of the budget before the first turn for the caller: fewer authors of comments are looked up.
 func (c *Client) Reserve(calls int) { c.reserved = calls }
+
+// RereadLater has Gather leave the state as the event told it: it is asked for together with something else.
+func (c *Client) RereadLater() { c.rereadLater = true }
 
 // Self is the login that the token writes as; known after Gather.
 func (c *Client) Self() string { return c.self }

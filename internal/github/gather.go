@@ -67,7 +67,7 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 // for long. Its text stays what it was when somebody asked (B-13). Of a comment the payload stands where GitHub does not answer, since it
 // may be one that stops a run.
 func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts) error {
-	if ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented || strings.HasPrefix(ev.Name, "pull_request_review") {
+	if c.rereadLater || ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented || strings.HasPrefix(ev.Name, "pull_request_review") {
 		return nil
 	}
 	now, err := c.Issue(ctx, ev.Issue.Number)

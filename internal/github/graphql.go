@@ -108,12 +108,15 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 	return *data.Repository.Issue.LastEditedAt, nil
 }
 
-// LastEditor is who last changed a comment's text; ok is false when nobody ever did. A bot's login ends in [bot]. Of an account that is gone
+// LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when nobody ever did. A bot's login ends in [bot]. Of an account that is gone
 // the login is empty. The REST API does not tell.
-func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor, ok bool, err error) {
-	const query = `query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt editor { __typename login } } } }`
+func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor, ok, closed bool, err error) {
+	const query = `query($id: ID!) { node(id: $id) { ... on IssueComment { issue { closed } lastEditedAt editor { __typename login } } } }`
 	var data struct {
 		Node *struct {
+			Issue struct {
+				Closed bool `json:"closed"`
+			} `json:"issue"`
 			LastEditedAt *time.Time `json:"lastEditedAt"`
 			Editor       *struct {
 				Kind  string `json:"__typename"`
@@ -123,21 +126,21 @@ func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor
 	}
 	const doing = "asking who last edited a comment"
 	if err := c.graphql(ctx, doing, query, map[string]any{"id": nodeID}, &data); err != nil {
-		return who, true, err
+		return who, true, false, err
 	}
 	switch {
 	case data.Node == nil:
-		return who, true, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
+		return who, true, false, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
 	case data.Node.LastEditedAt == nil:
-		return who, false, nil
+		return who, false, data.Node.Issue.Closed, nil
 	case data.Node.Editor == nil:
-		return who, true, nil
+		return who, true, data.Node.Issue.Closed, nil
 	}
 	who = event.Actor{Login: data.Node.Editor.Login, Bot: data.Node.Editor.Kind == "Bot"}
 	if who.Bot && !strings.HasSuffix(who.Login, "[bot]") {
 		who.Login += "[bot]"
 	}
-	return who, true, nil
+	return who, true, data.Node.Issue.Closed, nil
 }
 
 // Permission looks up what a login may do here.
