@@ -36,21 +36,22 @@ func (w *world) mentions() []string {
 func TestPeopleAreTold(t *testing.T) {
 	t.Parallel()
 	const asks = `echo x >> add.sh; echo 'which colour, @bob?'; exit 42`
-	for _, tt := range []struct {
+	type row struct {
 		name, agent, checks, notify string
 		want                        loop.Outcome
 		mention                     string // what the one comment with a mention begins with; empty: there is none
 		assigned, requested         string
-	}{
-		{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration: `true` passes**", "[alice]", "[alice]"},
-		{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[alice]", "[]"},
-		{"done, not wanted", quick, "true", "failed, waiting", loop.Done, "", "[]", "[]"},
-		{"failed, not wanted", quick, "test -e good", "done", loop.Capped, "", "[]", "[]"},
-		{"nobody", quick, "true", "nobody", loop.Done, "", "[]", "[]"},
-		{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]", "[]"},
-		{"waiting, not wanted", asks, "true", "done, failed", loop.Waiting, "", "[]", "[]"},
-		{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", "", ""},
-	} {
+	}
+	for _, tt := range some(
+		row{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration: `true` passes**", "[alice]", "[alice]"},
+		row{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[alice]", "[]"},
+		row{"done, not wanted", quick, "true", "failed, waiting", loop.Done, "", "[]", "[]"},
+		row{"failed, not wanted", quick, "test -e good", "done", loop.Capped, "", "[]", "[]"},
+		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]", "[]"},
+		row{"waiting, not wanted", asks, "true", "done, failed", loop.Waiting, "", "[]", "[]"},
+		row{"nobody", quick, "true", "nobody", loop.Done, "", "[]", "[]"},
+		row{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", "", ""},
+	) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newJourney(t, false)

@@ -43,6 +43,7 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 	shown, err := s.shownSHA(ctx, p.Number)
 	pushed := s.hub.BranchSHA(owner, name, branch(solvable))
 	said, _ := s.comment(p.Number, sticky)
+	told, _ := s.comment(p.Number, ended)
 	labels := s.hub.Issue(owner, name, solvable).Labels
 	return []finding{
 		that("The job of issue #1 succeeded", exit == 0, fmt.Sprintf("exit code %d", exit)),
@@ -52,7 +53,9 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 			err == nil && pushed != "" && shown == pushed, fmt.Sprint(shown, " ", err)),
 		s.passes(ctx, "On that commit make test passes", "make", "test"),
 		s.passes(ctx, "On that commit 1 / 0 ends with exit code 3, which only the reviewer asked about", "sh", "-c", "./calc.sh 1 / 0; test $? -eq 3"),
-		that("Its one comment by the bot says that it is done after 3 iterations",
+		that("Whoever asked is told by one new comment, and asked for a review",
+			len(p.Requested) == 1 && strings.Contains(told.Body, "\n@"+p.Requested[0]+" "), fmt.Sprintf("%q, asked %q", firstWords(told.Body), p.Requested)),
+		that("The comment that is kept up to date says that it is done after 3 iterations",
 			strings.Contains(said.Body, "Done after 3 iterations"), fmt.Sprintf("%q", firstWords(said.Body))),
 		that("Issue #1 is labelled ralph:review", slices.Equal(labels, []string{"ralph:review"}), labels),
 	}

@@ -36,6 +36,7 @@ func section(heading, meta, markdown string) report.Section {
 // What the bot's comments hold, by which they are told apart.
 const (
 	sticky  = "<!-- ralph:run:"
+	ended   = ".ended."
 	failure = ".failure."
 )
 
@@ -55,7 +56,7 @@ func branch(issue int) string { return fmt.Sprintf("ralph/issue-%d", issue) }
 func (s *stage) comment(number int, holds string) (found fake.Comment, ok bool) {
 	n := 0
 	for _, c := range s.hub.Comments(owner, name, number) {
-		if c.Author == bot && strings.Contains(c.Body, holds) {
+		if c.Author == bot && strings.Contains(c.Body, holds) && (holds == ended || !strings.Contains(c.Body, ended)) {
 			found = c
 			n++
 		}
