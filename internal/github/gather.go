@@ -64,7 +64,7 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 }
 
 // reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may have been queued
-// for long. Its text stays what it was when somebody asked (B-13). Of a comment the payload stands where GitHub does not answer, since it
+// for long. Its text stays what it was when somebody asked. Of a comment the payload stands where GitHub does not answer, since it
 // may be one that stops a run.
 func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts) error {
 	if c.rereadLater || ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented || strings.HasPrefix(ev.Name, "pull_request_review") {

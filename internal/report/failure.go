@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Failure is the report of a run that a limit stopped (B-21, C40), at most 65,000 bytes: what still fails, how to go on or to take over, and
+// Failure is the report of a run that a limit stopped (B-21), at most 65,000 bytes: what still fails, how to go on or to take over, and
 // everything else folded. What went wrong is told once; the full output and the attempts are there for who wants them.
 func Failure(v View) string {
 	v = v.onPull()
