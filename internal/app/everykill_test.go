@@ -65,9 +65,9 @@ func (w *world) diesAfter(nth int, event string, payload []byte) {
 // sampled is of how many writes one is tried in a usual test run: more of the first journey, which has most of them.
 func sampled(journey int) int {
 	if journey == 0 {
-		return 3
+		return 5
 	}
-	return 6
+	return 10
 }
 
 // starts are how a journey goes on after a kill: by the job run again, or not. What a sweep can go on with is tried both ways in turn, or

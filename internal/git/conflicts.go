@@ -18,7 +18,7 @@ func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
 	if err := t.git.fetch(ctx, t.o.Remote, nil, "+refs/heads/"+t.baseBranch+":"+baseNow); err != nil {
 		return nil, err
 	}
-	out, err := t.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", t.head, baseNow)
+	_, err = t.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", t.head, baseNow)
 	const conflict = 1
 	var e *commandError
 	switch code := exit(err); {
@@ -26,10 +26,8 @@ func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
 		return nil, nil
 	case !errors.As(err, &e) || code != conflict:
 		return nil, fmt.Errorf("merging %s to see whether it conflicts: %w", t.baseBranch, err)
-	default:
-		out = e.Stdout
 	}
-	if all := records(out); len(all) > 1 { // the first is the tree
+	if all := records(e.Stdout); len(all) > 1 { // the first is the tree
 		files = all[1:]
 	}
 	return files, nil
