@@ -69,7 +69,7 @@ func TestPlanWithRealClaude(t *testing.T) {
 			git add -A && git -c user.name=claude -c user.email=c@example.com commit -q -m 'review: [US-001] - approved'`)}},
 		model.Turn{Tools: []model.Tool{{Name: "StructuredOutput", Input: map[string]any{"verdict": "approve", "tree": tree, "summary": "It greets.", "issues": []any{}, "criteria": nil}}}},
 		model.Turn{Text: "Reviewed."})
-	for _, want := range []string{"review US-001", "plan: US-001 approved in review 1", "the only story is approved"} {
+	for _, want := range []string{"review US-001", "plan: US-001 approved in review 1", "1 of 1 story approved"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
