@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -45,9 +46,9 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	result, err := a.Run(ctx)
 	switch {
-	case err != nil && (result.Outcome == "" || result.Outcome == loop.Done || app.Invalid(err) && result.Outcome == loop.Failed):
+	case err != nil && (result.Outcome == "" || result.Outcome == loop.Done || invalid.Is(err) && result.Outcome == loop.Failed):
 		code := loop.Failed.ExitCode()
-		if app.Invalid(err) {
+		if invalid.Is(err) {
 			code = loop.Invalid.ExitCode()
 		}
 		return &endedError{code, logged(runner, err)}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -55,7 +56,7 @@ func (c *busReadCommand) Run(ctx context.Context, bus *busCommand, p process) er
 }
 
 func busEnded(err error) error {
-	if err != nil && app.Invalid(err) {
+	if err != nil && invalid.Is(err) {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -82,7 +83,7 @@ func (c *hookInstall) Run(ctx context.Context, p process) error {
 		i.Program = program
 	}
 	err := i.Run(ctx)
-	if err != nil && app.Invalid(err) {
+	if err != nil && invalid.Is(err) {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return err

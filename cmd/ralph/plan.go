@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -51,7 +52,7 @@ func planEnded(err error) error {
 	switch {
 	case errors.Is(err, app.ErrAborted):
 		return &endedError{loop.Interrupted.ExitCode(), err}
-	case err != nil && app.Invalid(err):
+	case err != nil && invalid.Is(err):
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return err

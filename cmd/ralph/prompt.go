@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -48,7 +49,7 @@ func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) er
 		t.Live = p.out
 	}
 	err = t.Show(ctx)
-	if app.Invalid(err) {
+	if invalid.Is(err) {
 		err = &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return err

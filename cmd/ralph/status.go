@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -51,7 +52,7 @@ func lookEnded(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return &endedError{loop.Interrupted.ExitCode(), nil}
-	case err != nil && app.Invalid(err):
+	case err != nil && invalid.Is(err):
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return err

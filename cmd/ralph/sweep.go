@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -31,7 +32,7 @@ func (sweepCommand) Run(ctx context.Context, p process, stderr io.Writer) error 
 	matrix, err := a.List(ctx)
 	if err != nil {
 		code := loop.Failed.ExitCode()
-		if app.Invalid(err) {
+		if invalid.Is(err) {
 			code = loop.Invalid.ExitCode()
 		}
 		return &endedError{code, err}

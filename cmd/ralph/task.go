@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -123,7 +124,7 @@ func tasks(p process, asJSON bool) *app.Tasks {
 func invalidTask(err error) error { return &endedError{loop.Invalid.ExitCode(), err} }
 
 func taskEnded(err error) error {
-	if err != nil && app.Invalid(err) {
+	if err != nil && invalid.Is(err) {
 		return invalidTask(err)
 	}
 	return err

@@ -215,3 +215,6 @@ func (o Options) asRoot() bool {
 	}
 	return runtime.GOOS != "windows" && geteuid() == 0
 }
+
+// Invalid says that an agent nobody knows is a mistake in the settings.
+func (e *UnknownError) Invalid() bool { return true }

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -163,7 +164,7 @@ func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 // onPlan goes on with the run of a plan in the repository, asked for on its pull request.
 func (a *Action) onPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
 	if run.Start.Plan == nil || request.Fresh || request.Verb == event.Approve {
-		return a.reject(ctx, request.Event, invalid("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it begins afresh with a dispatch of the workflow",
+		return a.reject(ctx, request.Event, invalid.Errorf("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it begins afresh with a dispatch of the workflow",
 			request.Event.On, run.Start.Task, a.rules.TriggerPhrase))
 	}
 	a.warn("reacting", a.hub.React(ctx, request.Event, "eyes"))
@@ -179,7 +180,7 @@ func (a *Action) task(ctx context.Context, request event.Request, facts event.Fa
 	}
 	t, err := task.From(request, facts)
 	if err != nil {
-		return t, &invalidError{err}
+		return t, invalid.Mark(err)
 	}
 	if facts.Dropped > 0 {
 		a.log("%d comments are left out: their authors' permissions were not looked up", facts.Dropped)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -30,10 +31,10 @@ func (w *workshop) baseline(ctx context.Context, checks check.List, l *ledger) e
 	w.leaveOut(verdicts)
 	for _, v := range verdicts {
 		if v.Missing && v.Skipped == "" {
-			return invalid("the check %q cannot run here: %s", v.Check, v.Reason)
+			return invalid.Errorf("the check %q cannot run here: %s", v.Check, v.Reason)
 		}
 		if v.Blocks() && w.settings.Baseline == config.BaselineRequire {
-			return invalid("the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report", v.Check, v.Reason)
+			return invalid.Errorf("the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report", v.Check, v.Reason)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
@@ -139,7 +140,7 @@ func (w *workshop) prepareFirst(ctx context.Context, dir string, step setupStep)
 		return err
 	}
 	if step.why == "" {
-		return &invalidError{failed}
+		return invalid.Mark(failed)
 	}
 	program, _, _ := strings.Cut(step.command, " ")
 	if failed.exit == notFound && config.MissingTool(step.command, failed.output) == program {
@@ -150,7 +151,7 @@ func (w *workshop) prepareFirst(ctx context.Context, dir string, step setupStep)
 		w.log("warning: the setup goes on without it: %v", failed)
 		return nil
 	}
-	return invalid("%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing", failed, step.why)
+	return invalid.Errorf("%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing", failed, step.why)
 }
 
 // prepare runs a command of the setup in a directory: of the agent's tree, or that of the checks.
@@ -160,7 +161,7 @@ func (w *workshop) prepare(ctx context.Context, dir, command string) error {
 		stray, env, command = w.strayCheck, w.checkEnvironment(), w.judge.led(command)
 	}
 	if err := stray(); err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	kept := proc.NewTail(0, 2<<10)
 	defer loop.BeginStep(ctx, "the setup command "+command, w.settings.Scaled(setupLimit))()
@@ -229,5 +230,5 @@ func (w *workshop) unshown(ctx context.Context, base string, notes []string) err
 	if below := config.Below(paths); len(below) > 0 {
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
 	}
-	return invalid("no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks", config.SettingsFile, where, text)
+	return invalid.Errorf("no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks", config.SettingsFile, where, text)
 }

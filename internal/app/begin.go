@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
@@ -79,7 +80,7 @@ func (o *opened) begin(ctx context.Context, b beginning) error {
 		record = loop.Record{Type: loop.Resumed, At: o.shop.clock(), Resume: b.resume}
 		if o.shop.tree != nil {
 			if err := o.shop.tree.UseBase(ctx, book.State().Start.Base); err != nil {
-				return &invalidError{err}
+				return invalid.Mark(err)
 			}
 			if s := book.State(); s.Start.Fresh && s.Tip == "" { // killed before its first commit: what is on its branch is not its own
 				o.shop.tree.BeginAgain()
@@ -96,7 +97,7 @@ func (o *opened) begin(ctx context.Context, b beginning) error {
 func (o *opened) beginHere(ctx context.Context, record loop.Record) error {
 	if o.shop.tree != nil {
 		if err := o.shop.tree.Start(ctx); err != nil {
-			return &invalidError{err}
+			return invalid.Mark(err)
 		}
 	}
 	if o.shop.plan != nil {

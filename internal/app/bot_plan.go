@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -28,7 +29,7 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	switch {
 	case ctx.Err() != nil:
 		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before there was a plan"}, nil
-	case Invalid(err):
+	case invalid.Is(err):
 		return a.reject(ctx, request.Event, err)
 	case err != nil:
 		return a.notPlanned(ctx, request.Event, offer.usage, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -33,11 +34,11 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 	}
 	read, err := report.ReadPlan(approvedName, found.Body)
 	if err != nil {
-		return nil, none, &invalidError{err}
+		return nil, none, invalid.Mark(err)
 	}
 	p, _, err := task.ReadPlan(approvedName, read.Content)
 	if err != nil {
-		return nil, none, &invalidError{err}
+		return nil, none, invalid.Mark(err)
 	}
 	if problems := begun(p); problems != nil {
 		return nil, none, planWrong(problems...)
@@ -83,7 +84,7 @@ func closedSince(number int) error {
 }
 
 func planWrong(problems ...string) error {
-	return &invalidError{&task.PlanError{Name: approvedName, Problems: problems}}
+	return invalid.Mark(&task.PlanError{Name: approvedName, Problems: problems})
 }
 
 // begun says what of a plan's stories is not as a story begins: nothing in a comment has been reviewed.

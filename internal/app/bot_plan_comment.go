@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
@@ -84,9 +85,9 @@ func approvedComment(comments []event.Comment, self, phrase string, ev event.Eve
 	case found == nil:
 		return nil, &heldError{fmt.Sprintf("there is no plan of ralph's on issue #%d; `%s plan` asks for one", ev.Issue.Number, phrase)}
 	case !found.CreatedAt.Before(ev.At):
-		return nil, &invalidError{errPlanLater}
+		return nil, invalid.Mark(errPlanLater)
 	case !found.UpdatedAt.Before(ev.At):
-		return nil, &invalidError{errPlanEdited}
+		return nil, invalid.Mark(errPlanEdited)
 	}
 	return found, nil
 }

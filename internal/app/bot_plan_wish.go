@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -76,7 +77,7 @@ func (a *Action) planFileAt(ctx context.Context, branch, file string) (planSourc
 		return source, err
 	}
 	if !ok {
-		return source, invalid("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", source.File, branch)
+		return source, invalid.Errorf("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", source.File, branch)
 	}
 	source.Content = content
 	return source, nil
@@ -88,7 +89,7 @@ func (a *Action) planBranch(ctx context.Context, name string) (string, error) {
 		name = a.Inputs.BranchPrefix + task.Slug(name)
 	}
 	if err := git.CheckBranchName(ctx, name); err != nil {
-		return "", invalid("the plan's branchName: %w", err)
+		return "", invalid.Errorf("the plan's branchName: %w", err)
 	}
 	return name, nil
 }
@@ -111,7 +112,7 @@ func (a *Action) brings(ctx context.Context, tree *git.Tree, wanted *wish, befor
 		return nil, err
 	}
 	if t.ID != wanted.ID {
-		return nil, invalid("%s has changed its branchName while it was read; ask again", source.File)
+		return nil, invalid.Errorf("%s has changed its branchName while it was read; ask again", source.File)
 	}
 	wanted.plan = &source
 	return p.VerifyCommands, nil
@@ -190,7 +191,7 @@ func (a *Action) prepared(ctx context.Context, shop *workshop, wanted *wish) err
 	}
 	p, _, err := task.ReadPlan(approvedName, wanted.plan.Content)
 	if err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	p = visiblePlan(p) // what was approved is what can be read
 	known := commandLines(shop.settings.Guardrails)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -33,7 +34,7 @@ func (b Bus) Post(kind, text string, from int) error {
 		return err
 	}
 	if err := journal.Post(dir, journal.Message{At: b.Clock(), Type: kind, Text: text, From: from}); err != nil {
-		return &invalidError{err} // the message, or the directory
+		return invalid.Mark(err) // the message, or the directory
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -75,7 +76,7 @@ func (c *Cancellation) holder(ctx context.Context) (dir string, o journal.Owner,
 	homes := c.homes(ctx)
 	for _, home := range homes {
 		if o, err = journal.Held(home); err != nil {
-			return home, o, invalid("%w", err)
+			return home, o, invalid.Errorf("%w", err)
 		}
 		if o.PID > 0 {
 			return o.Dir, o, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
@@ -220,7 +221,7 @@ func nth(slug string, taken map[string]bool) int {
 func (w *workshop) shell() error {
 	shell := check.Shell(runtime.GOOS)[0]
 	if _, err := proc.LookPath(shell, w.environment(nil)); err != nil && len(w.settings.Guardrails) > 0 {
-		return invalid("guardrails are run by the shell %s, which is not on PATH: put it there", shell)
+		return invalid.Errorf("guardrails are run by the shell %s, which is not on PATH: put it there", shell)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cleanup"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -59,7 +60,7 @@ func (c *Cleaning) Run(ctx context.Context) error {
 	}
 	if !c.Yes {
 		if c.Ask == nil {
-			return invalid("nothing is removed: there is nobody to ask; say --yes to remove what is listed, or --dry-run to list it only")
+			return invalid.Errorf("nothing is removed: there is nobody to ask; say --yes to remove what is listed, or --dry-run to list it only")
 		}
 		answer, err := c.Ask("Remove it? (y/N): ")
 		if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
@@ -106,7 +107,7 @@ func (c *Cleaning) find(ctx context.Context, inClone bool) (f leftover, err erro
 		}
 	}
 	if f.plan, err = cleanup.Decide(runs, branches, c.Drop); err != nil {
-		return f, &invalidError{err}
+		return f, invalid.Mark(err)
 	}
 	f.noBranch = true
 	for _, o := range refs {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -99,7 +100,7 @@ func (o *cloneOpening) settle(ctx context.Context, work *opened) (b beginning, e
 		return b, err
 	}
 	if way == loop.Nothing {
-		return b, invalid("%s", why)
+		return b, invalid.Errorf("%s", why)
 	}
 	if err := o.takeClone(ctx, work, way); err != nil {
 		return b, err
@@ -116,7 +117,7 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *opened, way loop.Way
 	case errors.As(err, &apart):
 		return fmt.Errorf("%s depends on tasks that do not go together: %w; let one of them depend on the other, so that it is done on top of that", o.wanted.ID, err)
 	case err != nil:
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	work.later(func() { _ = tree.Close() })
 	if names := tree.Modified(); len(names) > 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -95,7 +96,7 @@ func (c coder) forgetDone() error {
 		return nil
 	}
 	if err := os.Remove(c.done()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &invalidError{fmt.Errorf("removing the setting doneFile of an earlier turn: %w", err)}
+		return invalid.Mark(fmt.Errorf("removing the setting doneFile of an earlier turn: %w", err))
 	}
 	return nil
 }

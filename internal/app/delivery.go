@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
@@ -44,24 +45,24 @@ func (a *Action) event() (event.Event, error) {
 	if a.Env.EventPath != "" {
 		var err error
 		if payload, err = os.ReadFile(a.Env.EventPath); err != nil {
-			return event.Event{}, invalid("reading the event: %w; ralph action runs in a workflow, where GITHUB_EVENT_PATH names a file", err)
+			return event.Event{}, invalid.Errorf("reading the event: %w; ralph action runs in a workflow, where GITHUB_EVENT_PATH names a file", err)
 		}
 	}
 	if a.Env.EventName == "" {
-		return event.Event{}, invalid("GITHUB_EVENT_NAME is not set; ralph action runs in a workflow. On a laptop use: ralph run --issue FILE")
+		return event.Event{}, invalid.Errorf("GITHUB_EVENT_NAME is not set; ralph action runs in a workflow. On a laptop use: ralph run --issue FILE")
 	}
 	ev, err := github.ParseEvent(github.Delivery{
 		Name: a.Env.EventName, Payload: payload, Repository: a.Env.Repository, TriggeringActor: a.Env.TriggeringActor, At: a.Clock(),
 	})
 	if err != nil {
-		return ev, &invalidError{err}
+		return ev, invalid.Mark(err)
 	}
 	if ev.Name == "repository_dispatch" { // it brings its own
 		return ev, nil
 	}
 	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
 	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt+a.Inputs.PromptFile+a.Inputs.Plan == "" {
-		return ev, invalid("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and prompt_file")
+		return ev, invalid.Errorf("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and prompt_file")
 	}
 	return ev, nil
 }
@@ -81,7 +82,7 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 	}
 	hub, err := github.New(ctx, options)
 	if err != nil {
-		return nil, &invalidError{err}
+		return nil, invalid.Mark(err)
 	}
 	return hub, nil
 }

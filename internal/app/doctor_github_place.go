@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -63,7 +64,7 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 	case named != "":
 		var ok bool
 		if at, ok = parseNamed(named); !ok {
-			return at, false, invalid("flag --repo is %q; allowed are OWNER/NAME and HOST/OWNER/NAME, such as alice/demo", named)
+			return at, false, invalid.Errorf("flag --repo is %q; allowed are OWNER/NAME and HOST/OWNER/NAME, such as alice/demo", named)
 		}
 		chosen = at.host != ""
 	case env.Repository != "":
@@ -71,7 +72,7 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 	case origin.repo.Owner != "":
 		at = origin
 	default:
-		return at, false, invalid("which repository is meant is not known: change into a clone of it, or name it with --repo OWNER/NAME")
+		return at, false, invalid.Errorf("which repository is meant is not known: change into a clone of it, or name it with --repo OWNER/NAME")
 	}
 	if at.host == "" && sameRepo(at.repo, origin.repo) {
 		at.host = origin.host
@@ -176,7 +177,7 @@ func (p hubPlace) open(ctx context.Context, dry bool, log func(string, ...any)) 
 	}
 	hub, err := github.New(ctx, github.Options{APIURL: p.api, GraphQLURL: p.graphql, Repo: p.repo, Token: p.token, AllowWorkflows: true, DryRun: dry, Log: log})
 	if err != nil {
-		return nil, &invalidError{err}
+		return nil, invalid.Mark(err)
 	}
 	return hub, nil
 }
@@ -185,9 +186,9 @@ func (p hubPlace) open(ctx context.Context, dry bool, log func(string, ...any)) 
 func (p hubPlace) tokenless() error {
 	host := strings.TrimPrefix(strings.TrimPrefix(p.page, "https://"), "http://")
 	if p.trusted {
-		return invalid("there is no token for %s: set GITHUB_TOKEN or GH_TOKEN; where gh is logged in, gh auth token prints one", host)
+		return invalid.Errorf("there is no token for %s: set GITHUB_TOKEN or GH_TOKEN; where gh is logged in, gh auth token prints one", host)
 	}
-	return invalid("there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL", host, host, p.repo)
+	return invalid.Errorf("there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL", host, host, p.repo)
 }
 
 // at is the address of one of the repository's pages: "settings/actions".

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // TestFindHub has a row for each way of saying which repository is meant, and where it is. Which token is sent where is as GitHub's own
@@ -66,7 +67,7 @@ func TestFindHub(t *testing.T) {
 			got := strings.Join([]string{p.repo.String(), p.api, p.graphql, p.page, p.token}, " ")
 			if err != nil {
 				got = "invalid: " + err.Error()
-				if !Invalid(err) {
+				if !invalid.Is(err) {
 					t.Errorf("the error %v is no mistake of the user's", err)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -44,7 +45,7 @@ func drive(ctx, hard context.Context, w *workshop, l *ledger, words wording) loo
 		if why := context.Cause(bounded); !errors.Is(why, context.Canceled) { // somebody said why, perhaps before the loop began
 			result.Reason = why.Error()
 		}
-	case Invalid(err):
+	case invalid.Is(err):
 		result.Outcome, result.Reason = loop.Invalid, err.Error()
 		if unsigned := (*git.SigningError)(nil); errors.As(err, &unsigned) { // what the turn has done is there
 			result.Reason += ", then go on with --resume"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -58,7 +59,7 @@ func (o *cloneOpening) footing(ctx context.Context, way loop.Way) (f footing, er
 func (l *Local) ground(ctx context.Context, branch string, fresh bool) (f footing, err error) {
 	at, err := git.Standing(ctx, l.Dir, l.Parent)
 	if err != nil {
-		return f, &invalidError{err}
+		return f, invalid.Mark(err)
 	}
 	was, ok, err := l.begunOn(ctx, at)
 	switch {
@@ -162,7 +163,7 @@ type needs struct {
 func (n *needs) visit(ctx context.Context, id, of string) (*git.Work, error) {
 	if w, ok := n.done[id]; ok {
 		if w == nil {
-			return nil, invalid("%s and %s wait for each other; take one of these dependencies out", of, id)
+			return nil, invalid.Errorf("%s and %s wait for each other; take one of these dependencies out", of, id)
 		}
 		return w, nil
 	}
@@ -179,7 +180,7 @@ func (n *needs) visit(ctx context.Context, id, of string) (*git.Work, error) {
 		if has, err := git.Contains(ctx, n.Dir, n.Parent, w.Commit, on.Commit); err != nil {
 			return nil, err
 		} else if !has {
-			return nil, invalid("%s depends on %s, which does not have the newest work of %s: run %s again first", of, id, b, id)
+			return nil, invalid.Errorf("%s depends on %s, which does not have the newest work of %s: run %s again first", of, id, b, id)
 		}
 	}
 	n.done[id], n.works = &w, append(n.works, w)
@@ -197,15 +198,15 @@ func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []s
 	k, defined := n.known[id]
 	switch lacks := undone(state, dir != ""); {
 	case lacks != "":
-		return w, nil, invalid("%s depends on %s, which is not done: %s", of, id, lacks)
+		return w, nil, invalid.Errorf("%s depends on %s, which is not done: %s", of, id, lacks)
 	case defined && (k.Title != state.Start.Title || k.Spec != state.Start.Spec):
-		return w, nil, invalid("%s depends on %s, whose text was changed after it was done: run %s again first", of, id, id)
+		return w, nil, invalid.Errorf("%s depends on %s, whose text was changed after it was done: run %s again first", of, id, id)
 	}
 	w = git.Work{Name: id, Commit: state.Head()}
 	if there, err := git.Contains(ctx, n.Dir, n.Parent, w.Commit, w.Commit); err != nil {
 		return w, nil, err
 	} else if !there {
-		return w, nil, invalid("%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of the dependencies where the base has its work", of, id, w.Commit, id)
+		return w, nil, invalid.Errorf("%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of the dependencies where the base has its work", of, id, w.Commit, id)
 	}
 	if defined {
 		return w, k.Dependencies, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -26,7 +27,7 @@ func (w *workshop) settle(t task.Task, flags *task.Completion, trusted bool) err
 	if len(w.settings.Completion) > 0 {
 		var err error
 		if common, err = task.ParseCompletion("the setting completion", w.settings.Completion); err != nil {
-			return &invalidError{err}
+			return invalid.Mark(err)
 		}
 	}
 	if !trusted {
@@ -37,11 +38,11 @@ func (w *workshop) settle(t task.Task, flags *task.Completion, trusted bool) err
 	}
 	said := task.Merge(task.Merge(common, t.Completion), flags)
 	if err := said.Validate("the completion criteria of " + t.ID); err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	if said == nil || len(said.Acceptance) == 0 {
 		if w.settings.Strict {
-			return invalid("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
+			return invalid.Errorf("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
 		}
 		w.log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
 	}
@@ -142,7 +143,7 @@ func (w *workshop) refuseCommands(t task.Task, common *task.Completion) error {
 	allowed := append(commandLines(w.settings.Guardrails), common.Commands()...)
 	for _, command := range t.Completion.Commands() {
 		if !slices.ContainsFunc(allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) }) {
-			return invalid("%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file", t.ID, shorten(command, 100), config.SettingsFile)
+			return invalid.Errorf("%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file", t.ID, shorten(command, 100), config.SettingsFile)
 		}
 	}
 	return nil

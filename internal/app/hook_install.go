@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/hook"
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // HookInstall puts ralph's hooks into an agent's settings of a project.
@@ -29,7 +30,7 @@ type HookInstall struct {
 func (i HookInstall) Run(ctx context.Context) error {
 	name, err := hook.File(i.Agent, i.Local)
 	if err != nil {
-		return invalid("%w", err)
+		return invalid.Errorf("%w", err)
 	}
 	project := filepath.Join(i.Dir, i.Project)
 	switch {
@@ -40,12 +41,12 @@ func (i HookInstall) Run(ctx context.Context) error {
 	}
 	root, err := os.OpenRoot(project) // links in it lead nowhere else
 	if err != nil {
-		return invalid("opening the project: %w", err)
+		return invalid.Errorf("opening the project: %w", err)
 	}
 	defer root.Close()
 	before, mode, err := readSettings(root, name)
 	if err != nil {
-		return invalid("reading %s: %w", filepath.Join(project, name), err)
+		return invalid.Errorf("reading %s: %w", filepath.Join(project, name), err)
 	}
 	program := i.Program
 	if program == "" {
@@ -53,7 +54,7 @@ func (i HookInstall) Run(ctx context.Context) error {
 	}
 	after, done, err := hook.Install(i.Agent, program, before)
 	if err != nil {
-		return invalid("changing %s: %w", filepath.Join(project, name), err)
+		return invalid.Errorf("changing %s: %w", filepath.Join(project, name), err)
 	}
 	changed := string(after) != string(before)
 	if i.DryRun {
@@ -62,7 +63,7 @@ func (i HookInstall) Run(ctx context.Context) error {
 	}
 	if changed {
 		if err := writeSettings(root, name, after, mode); err != nil {
-			return invalid("writing %s: %w", filepath.Join(project, name), err)
+			return invalid.Errorf("writing %s: %w", filepath.Join(project, name), err)
 		}
 	}
 	return i.tell(name, done, changed)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
@@ -203,19 +204,19 @@ const ignored = "# written by ralph init: settings.json and tasks are for everyb
 func save(dir string, text []byte) error {
 	file := filepath.Join(dir, config.SettingsFile)
 	if info, err := os.Lstat(filepath.Dir(file)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return invalid("writing %s: its directory is a link, which may lead anywhere; make it a directory", config.SettingsFile)
+		return invalid.Errorf("writing %s: its directory is a link, which may lead anywhere; make it a directory", config.SettingsFile)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return invalid("writing %s: %w", config.SettingsFile, err)
+		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)
 	}
 	ignore := filepath.Join(filepath.Dir(file), ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, os.ErrNotExist) {
 		if err := writeFile(ignore, []byte(ignored)); err != nil {
-			return invalid("writing %s: %w", ignore, err)
+			return invalid.Errorf("writing %s: %w", ignore, err)
 		}
 	}
 	if err := writeFile(file, text); err != nil {
-		return invalid("writing %s: %w", config.SettingsFile, err)
+		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -106,7 +107,7 @@ func (i *HubInit) look(ctx context.Context) (found github.Report, err error) {
 	}
 	ev, _, err := i.hub.Gather(ctx, event.Event{Kind: event.Scheduled, Repo: i.place.repo})
 	if err != nil {
-		return found, &invalidError{err}
+		return found, invalid.Mark(err)
 	}
 	i.onto = ev.Repo.DefaultBranch
 	return i.hub.Examine(ctx, labelNames(), i.onto), ctx.Err()
@@ -127,7 +128,7 @@ func (i *HubInit) deeds(ctx context.Context, found github.Report) (deeds []deed,
 	}
 	text, there, err := i.hub.File(ctx, i.onto, config.WorkflowFile)
 	if err != nil {
-		return nil, nil, &invalidError{err}
+		return nil, nil, invalid.Mark(err)
 	}
 	switch {
 	case there && string(text) == config.Workflow:
@@ -137,7 +138,7 @@ func (i *HubInit) deeds(ctx context.Context, found github.Report) (deeds []deed,
 	}
 	pull, err := i.pending(ctx)
 	if err != nil {
-		return nil, nil, &invalidError{err}
+		return nil, nil, invalid.Mark(err)
 	}
 	if pull != nil {
 		return deeds, append(notes, fmt.Sprintf("Pull request #%d proposes the workflow: %s", pull.Number, pull.URL)), nil

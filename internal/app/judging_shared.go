@@ -18,6 +18,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -65,7 +66,7 @@ func (w *workshop) share(ctx context.Context, known []loop.Shared, accepted []st
 	}
 	for _, name := range accepted {
 		if name != "all" && !slices.Contains(paths, name) {
-			return nil, invalid("flag --accept is %q, which is not shared with the checks; shared are: %s", name, cmp.Or(strings.Join(paths, ", "), "none"))
+			return nil, invalid.Errorf("flag --accept is %q, which is not shared with the checks; shared are: %s", name, cmp.Or(strings.Join(paths, ", "), "none"))
 		}
 	}
 	return out, nil
@@ -105,7 +106,7 @@ func (w *workshop) namedShared(ctx context.Context) ([]string, error) {
 	for _, name := range w.settings.Judge.Share {
 		given := name
 		if name = path.Clean(filepath.ToSlash(name)); !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" || strings.HasPrefix(name, ".git/") {
-			return nil, invalid("the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track", given)
+			return nil, invalid.Errorf("the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track", given)
 		}
 		if !exists(filepath.Join(w.place.Dir(), name)) {
 			w.log("warning: the setting judge.share names %s, which is not in the clone", name)
@@ -124,21 +125,21 @@ func (w *workshop) sharable(ctx context.Context, name string) error {
 	at := filepath.Join(w.place.Dir(), filepath.FromSlash(name))
 	real, err := filepath.EvalSymlinks(at)
 	if err != nil {
-		return invalid("the setting judge.share names %s, which cannot be read: %w", name, err)
+		return invalid.Errorf("the setting judge.share names %s, which cannot be read: %w", name, err)
 	}
 	top, err := filepath.EvalSymlinks(w.place.Dir())
 	if err != nil {
 		return fmt.Errorf("finding the worktree: %w", err)
 	}
 	if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) {
-		return invalid("the setting judge.share names %s, which is a link that leads out of the clone, to %s: share nothing through links", name, real)
+		return invalid.Errorf("the setting judge.share names %s, which is a link that leads out of the clone, to %s: share nothing through links", name, real)
 	}
 	tracked, err := w.tree.Tracked(ctx, name)
 	if err != nil {
 		return err
 	}
 	if tracked {
-		return invalid("the setting judge.share names %s, which git tracks: the checks have it from the commit; take it out of the setting", name)
+		return invalid.Errorf("the setting judge.share names %s, which git tracks: the checks have it from the commit; take it out of the setting", name)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -91,11 +92,11 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	}
 	all := &wholeList{List: l, name: "all-" + listName(dir)}
 	if slices.Contains(l.ids, all.name) {
-		return nil, invalid("the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id", all.name, dir, all.name)
+		return nil, invalid.Errorf("the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id", all.name, dir, all.name)
 	}
 	branch := "ralph/" + all.name
 	if _, ours, err := git.Marked(ctx, l.Dir, l.Parent, branch); err != nil || !ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
-		return nil, cmp.Or(err, invalid("the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it", branch, dir))
+		return nil, cmp.Or(err, invalid.Errorf("the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it", branch, dir))
 	}
 	base, err := l.ground(ctx, "", false)
 	if err != nil {
@@ -103,7 +104,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	}
 	if l.base = base; base.base == "" {
 		if l.base.base, err = git.Standing(ctx, l.Dir, l.Parent); err != nil {
-			return nil, &invalidError{err}
+			return nil, invalid.Mark(err)
 		}
 	}
 	if l.came = base.came; l.came == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/bisect"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -141,7 +142,7 @@ func (j *allJudge) run(ctx, hard context.Context, l *ledger) error {
 		j.all.Outcome, j.all.Reason = loop.Timeout, fmt.Sprintf("the time limit of %s is over", w.wall)
 	case ctx.Err() != nil:
 		j.all.Outcome, j.all.Reason = loop.Interrupted, "interrupted while the checks ran; the next start runs them again"
-	case Invalid(err):
+	case invalid.Is(err):
 		j.all.Outcome, j.all.Reason = loop.Invalid, err.Error()
 		return err
 	case err != nil:

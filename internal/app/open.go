@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -163,7 +164,7 @@ func (a *Action) root(work *opened) (string, error) {
 	parent := a.Env.RalphWorkspace // "" is not RUNNER_TEMP: in a container the agent's user may not pass it
 	if parent != "" {
 		if err := os.MkdirAll(parent, 0o755); err != nil {
-			return "", invalid("making RALPH_WORKSPACE: %w", err)
+			return "", invalid.Errorf("making RALPH_WORKSPACE: %w", err)
 		}
 	}
 	removeHalves(a.Env.Workspace)
@@ -196,10 +197,10 @@ func (a *Action) user(shop *workshop, root string) error {
 	}
 	as, err := proc.LookupUser(name)
 	if err != nil {
-		return invalid("RALPH_AGENT_USER: %w; name a user that exists", err)
+		return invalid.Errorf("RALPH_AGENT_USER: %w; name a user that exists", err)
 	}
 	if as.UID == 0 {
-		return invalid("RALPH_AGENT_USER is %q, which is root; name a user without its rights", name)
+		return invalid.Errorf("RALPH_AGENT_USER is %q, which is root; name a user without its rights", name)
 	}
 	shop.as, shop.home = as, as.Home
 	if info, err := os.Stat(as.Home); err != nil || !info.IsDir() || as.Home == "/" || as.Home == "/nonexistent" {
@@ -231,13 +232,13 @@ func (a *Action) branch(ctx context.Context, t wish) (string, error) {
 			err = parsed.Execute(&b, map[string]any{"Task": t.ID, "Issue": t.Issue, "Slug": task.Slug(t.Title)})
 		}
 		if err != nil {
-			return "", invalid("input branch_name_template: %w; allowed are text, {{.Task}}, {{.Issue}} and {{.Slug}}", err)
+			return "", invalid.Errorf("input branch_name_template: %w; allowed are text, {{.Task}}, {{.Issue}} and {{.Slug}}", err)
 		}
 		name = b.String()
 	}
 	name = a.Inputs.BranchPrefix + name
 	if err := git.CheckBranchName(ctx, name); err != nil {
-		return "", invalid("inputs branch_prefix and branch_name_template: %w", err)
+		return "", invalid.Errorf("inputs branch_prefix and branch_name_template: %w", err)
 	}
 	return name, nil
 }
@@ -269,7 +270,7 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 	}
 	sign, err := git.NewSigner(a.Inputs.SigningKey)
 	if err != nil {
-		return git.Options{}, invalid("input signing_key %w", err)
+		return git.Options{}, invalid.Errorf("input signing_key %w", err)
 	}
 	return git.Options{
 		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
@@ -293,11 +294,11 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 		return task.Task{}, fmt.Errorf("reading the input prompt_file: %w", err)
 	}
 	if !ok {
-		return task.Task{}, invalid("input prompt_file is %q, which is no file on %s; give the path of one from the top of the repository", a.Inputs.PromptFile, tree.BaseBranch())
+		return task.Task{}, invalid.Errorf("input prompt_file is %q, which is no file on %s; give the path of one from the top of the repository", a.Inputs.PromptFile, tree.BaseBranch())
 	}
 	t, err := task.FromFile(a.Inputs.PromptFile, string(content))
 	if err != nil {
-		return t, &invalidError{err}
+		return t, invalid.Mark(err)
 	}
 	t.ID, t.Asked = promptFileTask, request.Event.Sender.Login
 	return t, nil

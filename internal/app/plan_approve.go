@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -55,7 +56,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		story := of.Story(id)
 		if story == nil {
-			return invalid("%s has no story %q; it has %s", src.File, id, few(storyIDs(of)))
+			return invalid.Errorf("%s has no story %q; it has %s", src.File, id, few(storyIDs(of)))
 		}
 		if _, record, _ := of.Bound(p.rules(), sealed); reviewedOnRecord(record, id) {
 			p.say("%s is %s already, and that is on record", id, of.Standing(id))

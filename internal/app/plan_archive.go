@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -32,7 +33,7 @@ type filed struct {
 // committed (S4-103). label names the directory; empty: the plan's branch does.
 func (p *Plans) Archive(ctx context.Context, label string) error {
 	if label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }) {
-		return invalid("flag --label is %q; allowed is a text with letters or digits, as in todo-list", label)
+		return invalid.Errorf("flag --label is %q; allowed is a text with letters or digits, as in todo-list", label)
 	}
 	root, err := p.open(ctx)
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
 		files = append(files, filed{f.name, content})
 	}
 	if !written {
-		return nil, invalid("there is nothing to archive in %s: no plan has been written there", p.dir)
+		return nil, invalid.Errorf("there is nothing to archive in %s: no plan has been written there", p.dir)
 	}
 	return files, nil
 }
@@ -120,10 +121,10 @@ func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
 		return nil, false, nil
 	}
 	if _, merging, err := clone.Run(ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}); err != nil || merging {
-		return nil, true, errors.Join(err, invalid("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir))
+		return nil, true, errors.Join(err, invalid.Errorf("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir))
 	}
 	if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
-		return nil, true, errors.Join(err, invalid("git does not know who commits: run git config user.name NAME and git config user.email ADDRESS"))
+		return nil, true, errors.Join(err, invalid.Errorf("git does not know who commits: run git config user.name NAME and git config user.email ADDRESS"))
 	}
 	return clone, true, nil
 }
@@ -187,7 +188,7 @@ func (p *Plans) commitDates(ctx context.Context, clone *git.Clone) (first, last 
 // newDirectory makes a directory that was not there: name, or name-2 and so on.
 func newDirectory(root *os.Root, in, name string) (string, error) {
 	if err := root.MkdirAll(in, 0o755); err != nil {
-		return "", invalid("making %s: %w", in, mending(err))
+		return "", invalid.Errorf("making %s: %w", in, mending(err))
 	}
 	for n := 1; n <= 1000; n++ {
 		dir := path.Join(in, name)
@@ -199,10 +200,10 @@ func newDirectory(root *os.Root, in, name string) (string, error) {
 			return dir, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return "", invalid("making %s: %w", dir, mending(err))
+			return "", invalid.Errorf("making %s: %w", dir, mending(err))
 		}
 	}
-	return "", invalid("%s holds a thousand directories %s; say another name with --label", in, name)
+	return "", invalid.Errorf("%s holds a thousand directories %s; say another name with --label", in, name)
 }
 
 // move moves the files, all or none of them.
@@ -212,7 +213,7 @@ func (p *Plans) move(root *os.Root, files []filed, to string) error {
 		if err == nil {
 			continue
 		}
-		err = invalid("moving %s to %s: %w", p.file(f.name), to, mending(err))
+		err = invalid.Errorf("moving %s to %s: %w", p.file(f.name), to, mending(err))
 		for _, moved := range files[:i] {
 			err = errors.Join(err, root.Rename(path.Join(to, moved.name), p.file(moved.name)))
 		}

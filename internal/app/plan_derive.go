@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -107,7 +108,7 @@ func failedTurn(t loop.Turn) error {
 	case t.Class == loop.OK:
 		return nil
 	case t.Class.Fatal():
-		return invalid("the agent cannot be asked for a plan: %s", t.Reason)
+		return invalid.Errorf("the agent cannot be asked for a plan: %s", t.Reason)
 	case !t.ResetAt.IsZero():
 		return fmt.Errorf("the agent gave no plan (%s): %s; ask again after %s", t.Class, t.Reason, t.ResetAt.UTC().Format("2006-01-02 15:04 UTC"))
 	}

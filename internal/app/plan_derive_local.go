@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -72,7 +73,7 @@ func (p *Plans) Derive(ctx context.Context, d Derivation) (Derived, error) {
 		deriver.answer = p.conversation(talk)
 		if wish.text == "" && wish.prd == "" {
 			if wish.text = talk.ask(ctx, "What should be built? In a line; the agent asks for more: "); wish.text == "" {
-				return Derived{}, errors.Join(talk.err, invalid("nothing was said; say what should be built"))
+				return Derived{}, errors.Join(talk.err, invalid.Errorf("nothing was said; say what should be built"))
 			}
 		}
 	}

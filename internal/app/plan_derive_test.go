@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -144,7 +145,7 @@ func TestAnAgentThatGivesNoPlan(t *testing.T) {
 	for class, mine := range map[loop.Class]bool{loop.Auth: true, loop.Missing: true, loop.Network: false, loop.TimedOut: false, loop.Empty: false} {
 		s := &scripted{turns: []loop.Turn{{Class: class, Reason: "so"}}}
 		_, err := derivePlan(t.Context(), s.deriver(), planWish{name: "x", text: "y"})
-		if err == nil || Invalid(err) != mine || len(s.asked) != 1 || !strings.Contains(err.Error(), "so") {
+		if err == nil || invalid.Is(err) != mine || len(s.asked) != 1 || !strings.Contains(err.Error(), "so") {
 			t.Errorf("%s: asked %d times, %v", class, len(s.asked), err)
 		}
 	}

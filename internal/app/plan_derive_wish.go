@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -16,7 +17,7 @@ import (
 func (p *Plans) wish(ctx context.Context, root *os.Root, from string, d Derivation) (planWish, error) {
 	var w planWish
 	if info, err := root.Stat(p.dir); err != nil || !info.IsDir() {
-		return w, invalid("there is no directory %s: run ralph plan init first", p.dir)
+		return w, invalid.Errorf("there is no directory %s: run ralph plan init first", p.dir)
 	}
 	kept, err := p.underWay(root)
 	if err != nil {
@@ -31,13 +32,13 @@ func (p *Plans) wish(ctx context.Context, root *os.Root, from string, d Derivati
 	switch {
 	case d.From != "" && !p.isPRD(from, d.From):
 		if written {
-			return w, invalid("%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run ralph plan archive first", p.file(prdFile))
+			return w, invalid.Errorf("%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run ralph plan archive first", p.file(prdFile))
 		}
 		w, err = p.issue(ctx, from, d.From)
 	case written:
 		w = planWish{name: p.file(prdFile), prd: prd}
 	case d.In == nil:
-		err = invalid("%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph plan derive at a terminal", p.file(prdFile))
+		err = invalid.Errorf("%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph plan derive at a terminal", p.file(prdFile))
 	default:
 		w = planWish{name: "what the user says"}
 	}
@@ -68,11 +69,11 @@ func (p *Plans) issue(ctx context.Context, from, ref string) (planWish, error) {
 	}
 	content, err := readSome(name)
 	if err != nil {
-		return planWish{}, invalid("flag --from is %q: %w; allowed are a file that says what is wanted, and an issue's number", ref, err)
+		return planWish{}, invalid.Errorf("flag --from is %q: %w; allowed are a file that says what is wanted, and an issue's number", ref, err)
 	}
 	t, err := task.FromFile(ref, string(content))
 	if err != nil {
-		return planWish{}, &invalidError{err}
+		return planWish{}, invalid.Mark(err)
 	}
 	return wishOf("the issue "+ref, t), nil
 }
@@ -109,7 +110,7 @@ func (p *Plans) underWay(root *os.Root) (kept task.Plan, err error) {
 		case !ok:
 			continue
 		case name == foreignPlan:
-			return kept, invalid("%s is a plan already: ralph plan run works on it, ralph plan archive puts it away", file)
+			return kept, invalid.Errorf("%s is a plan already: ralph plan run works on it, ralph plan archive puts it away", file)
 		}
 		if plan.Untouched(content) {
 			kept.Project, kept.BranchName, kept.Description = plan.Named(content)
@@ -117,11 +118,11 @@ func (p *Plans) underWay(root *os.Root) (kept task.Plan, err error) {
 		}
 		of, _, err := task.ReadPlan(file, content)
 		if err != nil {
-			return kept, invalid("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
+			return kept, invalid.Errorf("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
 		}
 		for _, s := range of.Stories {
 			if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != task.Unreviewed {
-				return kept, invalid("%s is under way: %s; run ralph plan archive first, which keeps it", file, s.ID+" "+of.Standing(s.ID))
+				return kept, invalid.Errorf("%s is under way: %s; run ralph plan archive first, which keeps it", file, s.ID+" "+of.Standing(s.ID))
 			}
 		}
 		kept = task.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}

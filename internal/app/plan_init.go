@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -53,7 +54,7 @@ func planBranch(ctx context.Context, name string) (string, error) {
 	}
 	branch := "ralph/" + strings.TrimPrefix(name, "ralph/")
 	if err := git.CheckBranchName(ctx, branch); err != nil {
-		return "", invalid("flag --name is %q: %w; allowed are letters, digits, dots, dashes, underscores and slashes, as in todo-list", name, err)
+		return "", invalid.Errorf("flag --name is %q: %w; allowed are letters, digits, dots, dashes, underscores and slashes, as in todo-list", name, err)
 	}
 	return branch, nil
 }
@@ -72,9 +73,9 @@ func (p *Plans) nothingThere(root *os.Root) error {
 		}
 		of, _, err := task.ReadPlan(file, content)
 		if err != nil {
-			return invalid("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
+			return invalid.Errorf("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
 		}
-		return invalid("%s is there already: a plan of %s, of which %d are done"+instead, file, counted(len(of.Stories), "story", "stories"), of.Passed())
+		return invalid.Errorf("%s is there already: a plan of %s, of which %d are done"+instead, file, counted(len(of.Stories), "story", "stories"), of.Passed())
 	}
 	return nil
 }
@@ -130,11 +131,11 @@ func (p *Plans) ignore(root *os.Root) error {
 func appendIn(root *os.Root, name string, more []byte) error {
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		return invalid("writing %s: %w", name, mending(err))
+		return invalid.Errorf("writing %s: %w", name, mending(err))
 	}
 	_, err = file.Write(more)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return invalid("writing %s: %w", name, mending(err))
+		return invalid.Errorf("writing %s: %w", name, mending(err))
 	}
 	return nil
 }

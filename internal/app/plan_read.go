@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -28,7 +29,7 @@ func (p *Plans) open(ctx context.Context) (*os.Root, error) {
 	p.sit()
 	from, err := filepath.EvalSymlinks(p.Dir) // a home may be a link
 	if err != nil {
-		return nil, invalid("the project %s: %w; give a directory that is there", p.Dir, err)
+		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, err)
 	}
 	p.Dir = top(ctx, from, p.Parent)
 	if p.dir, err = inClone(p.Dir, from, p.RalphDir); err != nil {
@@ -36,7 +37,7 @@ func (p *Plans) open(ctx context.Context) (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
-		return nil, invalid("the project %s: %w; give a directory that is there", p.Dir, mending(err))
+		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, mending(err))
 	}
 	return root, nil
 }
@@ -48,11 +49,11 @@ func (p *Plans) file(name string) string { return path.Join(p.dir, name) }
 // sees.
 func readPlan(file string, content []byte) (task.Plan, bool, error) {
 	if plan.Untouched(content) {
-		return task.Plan{}, false, invalid("%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive", file)
+		return task.Plan{}, false, invalid.Errorf("%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive", file)
 	}
 	p, foreign, err := task.ReadPlan(file, content)
 	if err != nil {
-		return p, foreign, &invalidError{err}
+		return p, foreign, invalid.Mark(err)
 	}
 	return p, foreign, nil
 }
@@ -64,7 +65,7 @@ func readIfThere(root *os.Root, name string) (content []byte, ok bool, err error
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, true, invalid("reading %s: %w", name, mending(err))
+		return nil, true, invalid.Errorf("reading %s: %w", name, mending(err))
 	}
 	return content, true, nil
 }
@@ -72,18 +73,18 @@ func readIfThere(root *os.Root, name string) (content []byte, ok bool, err error
 // createIn writes a file that is not there; made is false when something is, which stays as it is.
 func createIn(root *os.Root, name, content string) (made bool, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return false, invalid("writing %s: %w", name, mending(err))
+		return false, invalid.Errorf("writing %s: %w", name, mending(err))
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, invalid("writing %s: %w", name, mending(err))
+		return false, invalid.Errorf("writing %s: %w", name, mending(err))
 	}
 	_, err = io.WriteString(file, content)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return false, errors.Join(invalid("writing %s: %w", name, mending(err)), root.Remove(name))
+		return false, errors.Join(invalid.Errorf("writing %s: %w", name, mending(err)), root.Remove(name))
 	}
 	return true, nil
 }
@@ -95,7 +96,7 @@ func replaceIn(root *os.Root, name, content string) error {
 		return err
 	}
 	if err := root.Rename(temp, name); err != nil {
-		return errors.Join(invalid("writing %s: %w", name, mending(err)), root.Remove(temp))
+		return errors.Join(invalid.Errorf("writing %s: %w", name, mending(err)), root.Remove(temp))
 	}
 	return nil
 }
@@ -103,7 +104,7 @@ func replaceIn(root *os.Root, name, content string) error {
 // secretFree refuses a text that holds a credential: what is written here is committed.
 func (p *Plans) secretFree(name, content string) error {
 	if p.redact(content) != content {
-		return invalid("%s holds a credential of the environment that ralph runs in; take it out", name)
+		return invalid.Errorf("%s holds a credential of the environment that ralph runs in; take it out", name)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // Skill writes the skill ralph-plan and its slash command for Claude Code into the project (S4-104…S4-106). A file of another text is
@@ -23,11 +24,11 @@ func (p *Plans) Skill(ctx context.Context, force bool) error {
 func (p *Plans) Plugin(dir string, force bool) error {
 	p.sit()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return invalid("flag --plugin: %w", mending(err))
+		return invalid.Errorf("flag --plugin: %w", mending(err))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return invalid("flag --plugin: %w", mending(err))
+		return invalid.Errorf("flag --plugin: %w", mending(err))
 	}
 	defer root.Close()
 	if err := p.put(root, plan.Plugin(), force); err != nil {
@@ -47,13 +48,13 @@ func (p *Plans) put(root *os.Root, files map[string]string, force bool) error {
 		case err != nil:
 			errs = append(errs, err)
 		case ok && string(content) != files[name] && !force:
-			errs = append(errs, invalid("%s is there already, with another text; say --force to replace it", name))
+			errs = append(errs, invalid.Errorf("%s is there already, with another text; say --force to replace it", name))
 		default:
 			missing[name] = !ok
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	for _, name := range plan.Names(files) {
 		write := func() error { return replaceIn(root, name, files[name]) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -49,13 +50,13 @@ func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 	rules := task.PlanRules{SkipReview: v.SkipReview, ReviewCap: v.ReviewCap}
 	switch {
 	case v.File != "" && (v.Before != "" || v.After != ""):
-		return Validated{}, invalid("a FILE and --before with --after exclude each other: name one plan, or a plan before and after an iteration")
+		return Validated{}, invalid.Errorf("a FILE and --before with --after exclude each other: name one plan, or a plan before and after an iteration")
 	case (v.Before == "") != (v.After == ""):
-		return Validated{}, invalid("--before and --after belong together: name the plan before the iteration, and after it")
+		return Validated{}, invalid.Errorf("--before and --after belong together: name the plan before the iteration, and after it")
 	case v.Before != "":
 		return v.change(from, rules)
 	case v.Mode != "" || v.Story != "":
-		return Validated{}, invalid("--mode and --story are for a change: name the plan before and after it with --before FILE --after FILE")
+		return Validated{}, invalid.Errorf("--mode and --story are for a change: name the plan before and after it with --before FILE --after FILE")
 	}
 	name, content := v.File, []byte(nil)
 	if name == "" {
@@ -89,7 +90,7 @@ func validPlan(name string, content []byte, rules task.PlanRules) Validated {
 // change looks at a plan before and after an iteration.
 func (v Validation) change(from string, rules task.PlanRules) (Validated, error) {
 	if !slices.Contains(planModes, v.Mode) {
-		return Validated{}, invalid("flag --mode is %q; allowed are implement, review and review-fix", v.Mode)
+		return Validated{}, invalid.Errorf("flag --mode is %q; allowed are implement, review and review-fix", v.Mode)
 	}
 	contents := [2][]byte{}
 	for i, f := range []struct{ flag, name string }{{"flag --before", v.Before}, {"flag --after", v.After}} {
@@ -100,10 +101,10 @@ func (v Validation) change(from string, rules task.PlanRules) (Validated, error)
 	}
 	before, err := task.ParsePlan(v.Before, contents[0])
 	if err != nil {
-		return Validated{}, invalid("flag --before: %w", err)
+		return Validated{}, invalid.Errorf("flag --before: %w", err)
 	}
 	if v.Story != "" && before.Story(v.Story) == nil {
-		return Validated{}, invalid("flag --story is %q, and %s has no such story", v.Story, v.Before)
+		return Validated{}, invalid.Errorf("flag --story is %q, and %s has no such story", v.Story, v.Before)
 	}
 	after, err := task.ParsePlan(v.After, contents[1])
 	if err != nil {
@@ -172,14 +173,14 @@ func planContent(what, from, name string) ([]byte, error) {
 	}
 	info, err := os.Stat(file)
 	if err == nil && info.Size() > maxPlanFile {
-		return nil, invalid("%s: %s has %d bytes; allowed are %d", what, name, info.Size(), maxPlanFile)
+		return nil, invalid.Errorf("%s: %s has %d bytes; allowed are %d", what, name, info.Size(), maxPlanFile)
 	}
 	if err = errors.Join(err, notRegularFile(info)); err != nil {
-		return nil, invalid("%s: reading %s: %w; give a tasks.json", what, name, mending(err))
+		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, mending(err))
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return nil, invalid("%s: reading %s: %w; give a tasks.json", what, name, mending(err))
+		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, mending(err))
 	}
 	return content, nil
 }

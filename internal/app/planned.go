@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -80,18 +81,18 @@ func readPlanIn(top, dir string) (planSource, error) {
 		src.File = path.Join(dir, foreignPlan)
 		src.Content, err = readPlanFile(root, src.File)
 	default: // nobody knows which of them was reviewed
-		return src, invalid("there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again", dir, planFile, foreignPlan)
+		return src, invalid.Errorf("there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again", dir, planFile, foreignPlan)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return src, invalid("there is no plan in %s: neither %s nor %s is there; make one with: ralph plan init", dir, planFile, foreignPlan)
+		return src, invalid.Errorf("there is no plan in %s: neither %s nor %s is there; make one with: ralph plan init", dir, planFile, foreignPlan)
 	case err != nil:
-		return src, invalid("reading %s: %w", src.File, err)
+		return src, invalid.Errorf("reading %s: %w", src.File, err)
 	}
 	for name, to := range map[string]*string{prdFile: &src.PRD, promptMD: &src.Prompt} {
 		text, err := readPlanFile(root, path.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return src, invalid("reading %s: %w", path.Join(dir, name), err)
+			return src, invalid.Errorf("reading %s: %w", path.Join(dir, name), err)
 		}
 		*to = string(text)
 	}
@@ -124,7 +125,7 @@ func readPlanAt(ctx context.Context, tree *git.Tree, commit, file string) (planS
 		return src, fmt.Errorf("reading the plan: %w", err)
 	}
 	if !ok {
-		return src, &invalidError{&noPlanError{file, tree.BaseBranch()}}
+		return src, invalid.Mark(&noPlanError{file, tree.BaseBranch()})
 	}
 	src.Content = content
 	for name, to := range map[string]*string{prdFile: &src.PRD, promptMD: &src.Prompt} {
@@ -148,7 +149,7 @@ func (e *noPlanError) Error() string {
 func (src planSource) task() (task.Task, task.Plan, error) {
 	plan, _, err := readPlan(src.File, src.Content)
 	if err != nil {
-		return task.Task{}, plan, &invalidError{err}
+		return task.Task{}, plan, invalid.Mark(err)
 	}
 	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: clipped(src.PRD, maxPlanSpec)}
 	if t.Spec == "" {
@@ -183,7 +184,7 @@ func planTitle(p task.Plan) string {
 func (w *workshop) usePlan(src planSource) error {
 	plan, foreign, err := readPlan(src.File, src.Content)
 	if err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	w.plan = &planned{planSource: src, begun: plan, foreign: foreign, log: w.log,
 		rules: planRules(w.settings)}
@@ -193,7 +194,7 @@ func (w *workshop) usePlan(src planSource) error {
 	w.plan.bind()
 	w.plan.choosePrompt()
 	if w.redact != nil && w.redact(string(src.Content)) != string(src.Content) {
-		return invalid("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
+		return invalid.Errorf("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
 	}
 	if src.Commands {
 		w.verifyWith(plan.VerifyCommands)
@@ -211,7 +212,7 @@ func (w *workshop) usePlan(src planSource) error {
 // sound says what is wrong with a plan that was begun by other rules, or by hand.
 func (p *planned) sound() error {
 	if broken := p.begun.Invariants(p.rules); len(broken) > 0 {
-		return invalid("%s: %s", p.File, violationLines(broken))
+		return invalid.Errorf("%s: %s", p.File, violationLines(broken))
 	}
 	return nil
 }
@@ -309,7 +310,7 @@ func (l *Local) planTask(ctx context.Context, from string) (t task.Task, err err
 		return t, err
 	}
 	if err := git.CheckBranchName(ctx, l.source.plan.BranchName); err != nil {
-		return t, invalid("%s: branchName: %w", l.source.File, err)
+		return t, invalid.Errorf("%s: branchName: %w", l.source.File, err)
 	}
 	return t, nil
 }
@@ -326,7 +327,7 @@ func (l *Local) layAgain(ctx context.Context, name string) error {
 	}
 	tree, err := git.Look(ctx, l.Dir, l.Parent, "")
 	if err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	content, ok, err := tree.File(ctx, tree.Head(), name)
 	if err != nil || !ok {
@@ -351,7 +352,7 @@ func inClone(top, from, dir string) (string, error) {
 	}
 	rel, err := filepath.Rel(top, dir)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
-		return "", invalid("the plan's directory %s is not below %s: give one of the clone, such as ralph", dir, top)
+		return "", invalid.Errorf("the plan's directory %s is not below %s: give one of the clone, such as ralph", dir, top)
 	}
 	return filepath.ToSlash(rel), nil
 }
@@ -419,13 +420,13 @@ func (p *planned) lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) 
 	}
 	src, err := readPlanAt(ctx, tree, c.SHA, p.File)
 	if missing := new(noPlanError); errors.As(err, &missing) {
-		return c, invalid("%s cannot be committed, since git ignores it: take it out of .gitignore", p.File)
+		return c, invalid.Errorf("%s cannot be committed, since git ignores it: take it out of .gitignore", p.File)
 	}
 	if err != nil {
 		return c, err
 	}
 	if p.begun, p.foreign, err = readPlan(src.File, src.Content); err != nil {
-		return c, &invalidError{err}
+		return c, invalid.Mark(err)
 	}
 	if err := p.sound(); err != nil {
 		return c, err

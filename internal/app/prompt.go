@@ -10,6 +10,7 @@ import (
 	"path"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -52,7 +53,7 @@ func promptsIn(dir string) (prompt.Set, error) {
 		return prompt.Set{}, nil
 	}
 	if err != nil {
-		return prompt.Set{}, invalid("reading %s: %w; make it a directory that holds templates, or remove it", prompt.Dir, err)
+		return prompt.Set{}, invalid.Errorf("reading %s: %w; make it a directory that holds templates, or remove it", prompt.Dir, err)
 	}
 	var names []string
 	for _, e := range entries {
@@ -82,7 +83,7 @@ func readIn(root *os.Root, name string) ([]byte, error) {
 func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt.Set, error) {
 	set, err := prompt.Load(names, read)
 	if err != nil {
-		return set, &invalidError{err}
+		return set, invalid.Mark(err)
 	}
 	return set, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
@@ -52,7 +53,7 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 	words := prompt.Plain{Base: p.base, Writer: shop.words(nil)}
 	result := drive(ctx, hard, shop, work.ledger, words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
-		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.ledger.journal.Discard())
+		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.ledger.journal.Discard())
 	}
 	late, cancel := afterStop(ctx, hard, time.Minute)
 	defer cancel()
@@ -105,7 +106,7 @@ func (p *Prompted) base() (string, error) {
 		text = content
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", invalid("the prompt is empty; say what to do with --prompt TEXT or --prompt-file FILE")
+		return "", invalid.Errorf("the prompt is empty; say what to do with --prompt TEXT or --prompt-file FILE")
 	}
 	return text, nil
 }
@@ -124,7 +125,7 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 		groups: p.Groups, plain: true, commits: unseen{},
 	}
 	if err := shop.stray(); err != nil {
-		return nil, &invalidError{err}
+		return nil, invalid.Mark(err)
 	}
 	if p.Verbose {
 		shop.tell = p.verbose
@@ -133,7 +134,7 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 		shop.wall = settings.Timeout()
 	}
 	if settings.Iterations(config.PromptIterations) == config.Unlimited && shop.wall == 0 {
-		return nil, invalid("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
+		return nil, invalid.Errorf("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
 	}
 	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.secrets())
 	if ok && !p.DryRun {
@@ -142,7 +143,7 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 		}
 		if p.killed {
 			if err := clone.ClearLocks(ctx, p.log); err != nil {
-				return nil, &invalidError{err}
+				return nil, invalid.Mark(err)
 			}
 		}
 	}
@@ -212,7 +213,7 @@ func (o *promptOpening) settle(ctx context.Context, work *opened) (b beginning, 
 	run := newRun(o.Clock())
 	switch {
 	case way == loop.Nothing:
-		return b, invalid("%s", why)
+		return b, invalid.Errorf("%s", why)
 	case way != loop.Begin:
 		run = filepath.Base(dir)
 		o.log("%s: %s", way, why)
@@ -250,7 +251,7 @@ func (p *Prompted) forgetful(dir string) (*journal.Journal, error) {
 // snapshots lets a reviewer look at a run that commits nothing (C14).
 func (w *workshop) snapshots(ctx context.Context, clone *git.Clone, inClone bool) error {
 	if !inClone {
-		return invalid("a review needs git, and %s is in no git repository: run git init, or say --skip-review", w.place.Dir())
+		return invalid.Errorf("a review needs git, and %s is in no git repository: run git init, or say --skip-review", w.place.Dir())
 	}
 	s, err := clone.Snapshots(ctx)
 	if err != nil {

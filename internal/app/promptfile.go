@@ -3,6 +3,8 @@ package app
 import (
 	"io"
 	"os"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // mostPrompt bounds a prompt file, in bytes: no agent takes more, and whoever names a disk image has named the wrong file.
@@ -14,20 +16,20 @@ func readPrompt(name string) (string, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return "", invalid("flag --prompt-file: %w; give a file that says what to do", err)
+		return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do", err)
 	case !info.Mode().IsRegular():
-		return "", invalid("flag --prompt-file: %s is no plain file, and it is read again before every iteration; write what to do into a file, or say it with --prompt TEXT", name)
+		return "", invalid.Errorf("flag --prompt-file: %s is no plain file, and it is read again before every iteration; write what to do into a file, or say it with --prompt TEXT", name)
 	case info.Size() > mostPrompt:
-		return "", invalid("flag --prompt-file: %s has %d bytes; allowed are at most %d", name, info.Size(), mostPrompt)
+		return "", invalid.Errorf("flag --prompt-file: %s has %d bytes; allowed are at most %d", name, info.Size(), mostPrompt)
 	}
 	file, err := os.Open(name) // the user names it
 	if err != nil {
-		return "", invalid("flag --prompt-file: %w; give a file that you may read", err)
+		return "", invalid.Errorf("flag --prompt-file: %w; give a file that you may read", err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, mostPrompt))
 	if err != nil {
-		return "", invalid("flag --prompt-file: %w; give a file that says what to do", err)
+		return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do", err)
 	}
 	return string(text), nil
 }

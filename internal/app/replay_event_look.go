@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -15,7 +16,7 @@ import (
 func (x *explainer) gather(ctx context.Context, ev event.Event) error {
 	place, err := findHub(ctx, x.Env, x.Parent, x.dir, ev.Repo.String())
 	if err != nil {
-		return invalid("the payload is about the repository %s, and none on GitHub can be called that", ev.Repo)
+		return invalid.Errorf("the payload is about the repository %s, and none on GitHub can be called that", ev.Repo)
 	}
 	x.cloned = place.here
 	x.Env.Repository = ev.Repo.String()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -96,7 +97,7 @@ func (x *explainer) ofPlan() bool {
 	if s.Start.Plan != nil && !r.Fresh && r.Verb != event.Approve {
 		return false
 	}
-	x.rejected(invalid("pull request #%d is of %s, not of an issue: here its run can be resumed, with %s retry", r.Event.On, s.Start.Task, x.rules.TriggerPhrase))
+	x.rejected(invalid.Errorf("pull request #%d is of %s, not of an issue: here its run can be resumed, with %s retry", r.Event.On, s.Start.Task, x.rules.TriggerPhrase))
 	return true
 }
 

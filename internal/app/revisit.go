@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -49,7 +50,7 @@ func (a *Action) reread(ctx context.Context, work *opened, r event.Request, s lo
 		return &heldError{s.Start.Task + " has gone on since; ask again"}
 	}
 	if err := work.shop.tree.UseBase(ctx, s.Start.Base); err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	if err := a.readSettings(ctx, work.shop); err != nil { // they say who is told
 		a.warn("reading the settings", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/hook"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -64,7 +65,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 
 	result := drive(ctx, hard, work.shop, work.ledger, work.words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
-		return result, errors.Join(&invalidError{errors.New(result.Reason)}, work.shop.tree.Retreat(ctx), work.ledger.journal.Discard())
+		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.shop.tree.Retreat(ctx), work.ledger.journal.Discard())
 	}
 
 	late, cancel := afterStop(ctx, hard, 2*time.Minute)
@@ -147,11 +148,11 @@ func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
 	}
 	content, err := os.ReadFile(name) // the user names it
 	if err != nil {
-		return task.Task{}, invalid("flag --issue is %q: %w; allowed are a file that says what is wanted, and an issue's number", l.Issue, err)
+		return task.Task{}, invalid.Errorf("flag --issue is %q: %w; allowed are a file that says what is wanted, and an issue's number", l.Issue, err)
 	}
 	t, err := task.FromFile(l.Issue, string(content))
 	if err != nil {
-		return t, &invalidError{err}
+		return t, invalid.Mark(err)
 	}
 	return t, nil
 }
@@ -163,16 +164,16 @@ func (l *Local) fromGitHub(ctx context.Context, number int) (task.Task, error) {
 	}
 	hub, err := github.New(ctx, github.Options{APIURL: l.Env.APIURL, GraphQLURL: l.Env.GraphQLURL, Repo: repo, Token: l.Env.Token, DryRun: true, Log: l.log})
 	if err != nil {
-		return task.Task{}, invalid("reading issue #%d needs a token: set GITHUB_TOKEN in the environment", number)
+		return task.Task{}, invalid.Errorf("reading issue #%d needs a token: set GITHUB_TOKEN in the environment", number)
 	}
 	issue, err := hub.Issue(ctx, number)
 	if err != nil {
-		return task.Task{}, &invalidError{err}
+		return task.Task{}, invalid.Mark(err)
 	}
 	// You ask for what stands there now; what others wrote in comments is left out.
 	t, err := task.From(event.Request{Event: event.Event{Kind: event.Dispatched, Repo: repo, Issue: issue, At: l.Clock()}}, event.Facts{})
 	if err != nil {
-		return t, &invalidError{err}
+		return t, invalid.Mark(err)
 	}
 	return t, nil
 }
@@ -184,7 +185,7 @@ func (l *Local) repository(ctx context.Context) (event.Repo, error) {
 	}
 	remote, err := git.RemoteURL(ctx, l.Dir, l.Parent)
 	if err != nil {
-		return event.Repo{}, invalid("%w; change into a clone of the issue's repository", err)
+		return event.Repo{}, invalid.Errorf("%w; change into a clone of the issue's repository", err)
 	}
 	path := remote
 	if u, err := url.Parse(remote); err == nil && u.Host != "" {
@@ -194,7 +195,7 @@ func (l *Local) repository(ctx context.Context) (event.Repo, error) {
 	}
 	parts := strings.Split(strings.Trim(strings.TrimSuffix(path, ".git"), "/"), "/")
 	if len(parts) < 2 || remote == "" {
-		return event.Repo{}, invalid("which repository the issue is in cannot be told from the remote %q; set GITHUB_REPOSITORY=owner/name, or give --issue a file", remote)
+		return event.Repo{}, invalid.Errorf("which repository the issue is in cannot be told from the remote %q; set GITHUB_REPOSITORY=owner/name, or give --issue a file", remote)
 	}
 	return event.Repo{Owner: parts[len(parts)-2], Name: parts[len(parts)-1]}, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
@@ -36,7 +37,7 @@ func (w *workshop) enclose(ctx context.Context) (*sandbox.Sandbox, error) {
 		}
 		var missing *sandbox.UnavailableError
 		if errors.As(err, &missing) {
-			err = &invalidError{err}
+			err = invalid.Mark(err)
 		}
 		w.boxes.err = err
 	})
@@ -69,7 +70,7 @@ func (w *workshop) sandboxOptions() (sandbox.Options, error) {
 		w.log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host", config.SandboxSwitch)
 		o.Mode = sandbox.Off
 	default:
-		return o, invalid("environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox", config.SandboxSwitch, said)
+		return o, invalid.Errorf("environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox", config.SandboxSwitch, said)
 	}
 	for _, path := range append(slices.Clone(set.SandboxWritable), w.marker()...) {
 		if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
@@ -175,7 +176,7 @@ func (w *workshop) starts(ctx context.Context, of agent.Options, reviewer *agent
 			return err
 		}
 		if err := a.Starts(ctx, s); err != nil {
-			return &invalidError{err}
+			return invalid.Mark(err)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -30,11 +31,11 @@ func (p *Prompted) scm(ctx context.Context, shop *workshop, clone *git.Clone, in
 	scm := shop.settings.SCM
 	isGit := filepath.Base(scm.Command) == "git"
 	if isGit && !inClone {
-		return nil, invalid("the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out", strings.Join(scm.Tasks, ", "), p.Dir)
+		return nil, invalid.Errorf("the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out", strings.Join(scm.Tasks, ", "), p.Dir)
 	}
 	if isGit && slices.Contains(scm.Tasks, "commit") {
 		if known, err := clone.Identify(ctx, p.Parent); err != nil || !known {
-			return nil, errors.Join(err, invalid("git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git config user.email ADDRESS"))
+			return nil, errors.Join(err, invalid.Errorf("git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git config user.email ADDRESS"))
 		}
 	}
 	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -28,7 +29,7 @@ func (s *Seat) book(dir string) (*journal.Journal, error) {
 	var tampered *journal.TamperedError
 	switch {
 	case errors.As(err, &tampered):
-		return nil, &invalidError{err}
+		return nil, invalid.Mark(err)
 	case err != nil:
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
 			s.log("the run %s is not gone on with: %v", name, err)
 			return loop.State{}, dir, nil
 		case newer: // a new run beside it would take its place
-			return loop.State{}, "", invalid("the journal of run %s: %w: go on with that version, or begin afresh with --fresh", name, err)
+			return loop.State{}, "", invalid.Errorf("the journal of run %s: %w: go on with that version, or begin afresh with --fresh", name, err)
 		case errors.As(err, &tampered) && tampered.Over:
 			s.log("%s. That run had ended, so it is passed over", tampered.What())
 			if !tampered.Unknown { // an older run is none to go on with, after this one
@@ -76,7 +77,7 @@ func (s *Seat) newest(id string) (state loop.State, dir string, err error) {
 			s.log("%s", tampered.What())
 			return loop.State{}, dir, nil
 		case tampered != nil:
-			return loop.State{}, "", &invalidError{err}
+			return loop.State{}, "", invalid.Mark(err)
 		case err != nil:
 			s.log("the run %s is passed over: %v", name, err)
 		case ok:

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -72,7 +73,7 @@ func TestSealedBook(t *testing.T) {
 	if err := os.WriteFile(name, append(text, `{"type":"turning","iteration":1}`+"\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := seat.book(dir); !Invalid(err) || !strings.Contains(err.Error(), "its work is on branch ralph/t: begin afresh with --fresh") {
+	if _, err := seat.book(dir); !invalid.Is(err) || !strings.Contains(err.Error(), "its work is on branch ralph/t: begin afresh with --fresh") {
 		t.Error(err)
 	}
 	seat.Parent = []string{"HOME=" + seat.Dir, "LocalAppData=" + seat.Dir}

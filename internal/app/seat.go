@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -110,7 +111,7 @@ func (s *Seat) takeUp(before loop.State, known, unchanged bool) (loop.Way, strin
 	}
 	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Task, counted(finished, "iteration", "iterations")))
 	if err != nil {
-		return way, why, invalid("nobody answered whether to resume or begin afresh; say --resume or --fresh")
+		return way, why, invalid.Errorf("nobody answered whether to resume or begin afresh; say --resume or --fresh")
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "f" || answer == "fresh" {
 		return loop.Begin, "a fresh start was asked for", nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
@@ -66,7 +67,7 @@ func settingsFiles(dir string) ([]config.Layer, error) {
 			continue
 		}
 		if err != nil {
-			return nil, invalid("reading %s: %w", name, mending(err))
+			return nil, invalid.Errorf("reading %s: %w", name, mending(err))
 		}
 		layers = append(layers, config.Layer{Name: name, JSON: content})
 	}

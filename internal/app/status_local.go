@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -82,7 +83,7 @@ func (i *Inspection) find(ctx context.Context) (*sight, error) {
 	for _, home := range homes {
 		places, err := journal.Places(filepath.Join(home, ".ralph", "runs"))
 		if err != nil {
-			return nil, invalid("%w", err)
+			return nil, invalid.Errorf("%w", err)
 		}
 		for _, place := range places {
 			if newest != nil && !place.At.After(at) {
@@ -110,7 +111,7 @@ func (i *Inspection) find(ctx context.Context) (*sight, error) {
 func (i *Inspection) wanted(dir string) (bool, error) {
 	s, _, err := journal.Follow(dir).Next()
 	if err != nil {
-		return false, invalid("%w; move %s away to see the other runs", err, dir)
+		return false, invalid.Errorf("%w; move %s away to see the other runs", err, dir)
 	}
 	return s.Records > 0 && (i.Task == "" || s.Start.Task == i.Task), nil
 }
@@ -119,7 +120,7 @@ func (i *Inspection) wanted(dir string) (bool, error) {
 func (f *sight) stand() (report.Standing, error) {
 	owner, err := journal.Held(f.dir)
 	if err != nil {
-		return report.Standing{}, invalid("%w", err)
+		return report.Standing{}, invalid.Errorf("%w", err)
 	}
 	lock := report.Lock{PID: owner.PID, Alive: owner.Alive && owner.Holds}
 	if f.run == "" {
@@ -127,7 +128,7 @@ func (f *sight) stand() (report.Standing, error) {
 	}
 	state, _, err := f.book.Next()
 	if err != nil {
-		return report.Standing{}, invalid("%w", err)
+		return report.Standing{}, invalid.Errorf("%w", err)
 	}
 	st := report.Stand(f.seat.view(state), lock)
 	st.Directory = f.dir

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -92,17 +93,17 @@ func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err e
 func (s *Supervisor) Valid() error {
 	switch {
 	case len(s.Argv) == 0 || s.Argv[0] == "":
-		return invalid("no command is named: ralph supervise [flags] -- COMMAND…")
+		return invalid.Errorf("no command is named: ralph supervise [flags] -- COMMAND…")
 	case s.MaxRestarts < 0:
-		return invalid("flag --max-restarts is %d; allowed is a whole number from 0, and 10 to 50 is sensible", s.MaxRestarts)
+		return invalid.Errorf("flag --max-restarts is %d; allowed is a whole number from 0, and 10 to 50 is sensible", s.MaxRestarts)
 	case s.RestartDelay < 0:
-		return invalid("flag --restart-delay is %s; allowed is a time from 0s: 5s", s.RestartDelay)
+		return invalid.Errorf("flag --restart-delay is %s; allowed is a time from 0s: 5s", s.RestartDelay)
 	case s.WaitTimeout <= 0:
-		return invalid("flag --wait-timeout is %s; allowed is a time longer than 0s: 5m", s.WaitTimeout)
+		return invalid.Errorf("flag --wait-timeout is %s; allowed is a time longer than 0s: 5m", s.WaitTimeout)
 	case s.PollInterval <= 0:
-		return invalid("flag --poll-interval is %s; allowed is a time longer than 0s: 1s", s.PollInterval)
+		return invalid.Errorf("flag --poll-interval is %s; allowed is a time longer than 0s: 1s", s.PollInterval)
 	case s.Timeout < 0:
-		return invalid("flag --timeout is %s; allowed is a time longer than 0s, or 0s for none", s.Timeout)
+		return invalid.Errorf("flag --timeout is %s; allowed is a time longer than 0s, or 0s for none", s.Timeout)
 	}
 	return nil
 }
@@ -147,9 +148,9 @@ func taskDirectory(dir string) error {
 	info, err := os.Stat(dir) // the user names it
 	switch {
 	case err != nil:
-		return invalid("the task directory cannot be used: %w; make it, or name another one with --task-dir", err)
+		return invalid.Errorf("the task directory cannot be used: %w; make it, or name another one with --task-dir", err)
 	case !info.IsDir():
-		return invalid("the task directory %s is not a directory; name one with --task-dir", dir)
+		return invalid.Errorf("the task directory %s is not a directory; name one with --task-dir", dir)
 	}
 	return nil
 }
@@ -162,10 +163,10 @@ func (w *supervision) begin() error {
 	case err == nil:
 		w.console.log("%s of an earlier run is taken away", waitMarker)
 	case !errors.Is(err, os.ErrNotExist):
-		return invalid("taking away the marker of an earlier run: %w; remove it", err)
+		return invalid.Errorf("taking away the marker of an earlier run: %w; remove it", err)
 	}
 	if err := w.heard.begin(); err != nil {
-		return &invalidError{err}
+		return invalid.Mark(err)
 	}
 	w.post("started", "at most %d attempts, %s between them", w.MaxRestarts, w.RestartDelay)
 	return nil
@@ -210,9 +211,9 @@ func (w *supervision) done() (bool, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, invalid("looking for the %s marker: %w; make it readable, or remove it", doneMarker, err)
+		return false, invalid.Errorf("looking for the %s marker: %w; make it readable, or remove it", doneMarker, err)
 	case info.IsDir():
-		return false, invalid("DONE is a directory: remove %s; a finished task is told by a file of that name", path)
+		return false, invalid.Errorf("DONE is a directory: remove %s; a finished task is told by a file of that name", path)
 	}
 	return true, nil
 }

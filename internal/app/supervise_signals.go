@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 )
 
@@ -55,5 +56,5 @@ func (s *signals) look() (waiting, fatal string, err error) {
 	case errors.Is(err, os.ErrNotExist):
 		return s.waiting, s.fatal, nil
 	}
-	return "", "", invalid("looking for the marker %s: %w", waitMarker, err)
+	return "", "", invalid.Errorf("looking for the marker %s: %w", waitMarker, err)
 }

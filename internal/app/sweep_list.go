@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // row is the request as a matrix tells of it.
@@ -37,7 +38,7 @@ func (a *Action) List(ctx context.Context) ([]byte, error) {
 	a.prepare()
 	owner, name, ok := strings.Cut(a.Env.Repository, "/")
 	if !ok {
-		return nil, invalid("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN")
+		return nil, invalid.Errorf("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN")
 	}
 	ev := event.Event{Kind: event.Scheduled, Name: "sweep", Repo: event.Repo{Owner: owner, Name: name}, At: a.Clock()}
 	var err error

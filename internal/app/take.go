@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -41,7 +42,7 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, 
 	case err != nil && fresh:
 		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
 	case err != nil:
-		return past{}, invalid("reading the run record: %w; begin again with %s retry --fresh", err, a.rules.TriggerPhrase)
+		return past{}, invalid.Errorf("reading the run record: %w; begin again with %s retry --fresh", err, a.rules.TriggerPhrase)
 	}
 	return past{loop.Fold(records), true, raw}, nil
 }
@@ -72,7 +73,7 @@ func (a *Action) way(ctx context.Context, shop *workshop, request event.Request,
 		return "", &heldError{d.Why + ", so there is nothing to go on with"}
 	}
 	if wanted.plan != nil && !before.known && shop.tree.Resumed() {
-		return "", invalid("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", shop.tree.Branch())
+		return "", invalid.Errorf("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", shop.tree.Branch())
 	}
 	if before.known {
 		shop.tree.BeginFresh()
@@ -168,7 +169,7 @@ func (o *jobOpening) hold(ctx context.Context, work *opened, record loop.Record)
 	}
 	if err := work.shop.lay(ctx, work.ledger); err != nil {
 		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
-		if Invalid(err) {
+		if invalid.Is(err) {
 			end.Outcome = loop.Invalid
 		}
 		_, ended := work.ledger.Append(ctx, loop.Record{Type: loop.Ended, At: o.Clock(), End: end}) // gives the lease back
@@ -249,7 +250,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 		a.warn("answering", a.answer(ctx, ev, upperFirst(held.reason)+"."))
 		a.labelOff(ctx, ev)
 		return loop.Result{}, nil
-	case Invalid(err):
+	case invalid.Is(err):
 		return a.reject(ctx, ev, err)
 	case ctx.Err() != nil:
 		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -43,7 +44,7 @@ func (ts *Tasks) Create(ctx context.Context, n NewTask) error {
 		}
 		read, err := task.ParseFile(name, content)
 		if err != nil {
-			return &invalidError{err}
+			return invalid.Mark(err)
 		}
 		t = over(read, n.Task)
 	}
@@ -98,10 +99,10 @@ func over(t, said task.Task) task.Task {
 
 func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 	if problems := t.Problems(); len(problems) > 0 {
-		return invalid("the task %s: %s", t.ID, problems[0])
+		return invalid.Errorf("the task %s: %s", t.ID, problems[0])
 	}
 	if lacks := t.Completion.Lacks(); len(lacks) > 0 {
-		return invalid("the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with --acceptance TEXT, or under completion in the file",
+		return invalid.Errorf("the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with --acceptance TEXT, or under completion in the file",
 			t.ID, strings.Join(lacks, " and "))
 	}
 	all, _ := readTasks(filepath.Join(dir, tasksDir), tasksDir) // a broken one is not in the way
@@ -109,9 +110,9 @@ func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 		switch {
 		case !strings.EqualFold(k.ID, t.ID):
 		case !force:
-			return invalid("the task %s is there already, in %s; say --force to replace it, or choose another id", k.ID, k.file)
+			return invalid.Errorf("the task %s is there already, in %s; say --force to replace it, or choose another id", k.ID, k.file)
 		case k.file != tasksDir+"/"+t.ID+".yaml":
-			return invalid("the task %s is in %s, which is somebody's own file; change it there, or remove it", k.ID, k.file)
+			return invalid.Errorf("the task %s is in %s, which is somebody's own file; change it there, or remove it", k.ID, k.file)
 		}
 	}
 	for _, need := range t.Dependencies {

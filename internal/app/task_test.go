@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -32,7 +33,7 @@ func TestTaskFile(t *testing.T) {
 		"T-9": `there is no task "T-9" in .ralph/tasks; there are T-1, T-2`, "gone.yaml": "reading the task gone.yaml", "a/b": "reading the task a/b",
 		"mine": `there is no task "mine"`, "../..": "no file but a directory",
 	} {
-		if _, err := taskFile(top, filepath.Join(top, "deep"), ref); err == nil || !Invalid(err) || !strings.Contains(err.Error(), want) {
+		if _, err := taskFile(top, filepath.Join(top, "deep"), ref); err == nil || !invalid.Is(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", ref, err, want)
 		}
 	}
@@ -64,7 +65,7 @@ func TestTasksIn(t *testing.T) {
 		for _, one := range tasks {
 			ids = append(ids, one.ID)
 		}
-		if got := strings.Join(ids, " "); err == nil && got != c.want || err != nil && (!Invalid(err) || !strings.Contains(err.Error(), c.want)) {
+		if got := strings.Join(ids, " "); err == nil && got != c.want || err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -60,10 +61,10 @@ func keptTask(top, id string) (kept, error) {
 		return kept{}, broken
 	}
 	if len(ids) == 0 {
-		return kept{}, invalid("there is no task %q: %s holds none; create one with ralph task create, or name a file", id, tasksDir)
+		return kept{}, invalid.Errorf("there is no task %q: %s holds none; create one with ralph task create, or name a file", id, tasksDir)
 	}
 	slices.Sort(ids)
-	return kept{}, invalid("there is no task %q in %s; there are %s", id, tasksDir, shorten(strings.Join(ids, ", "), 300))
+	return kept{}, invalid.Errorf("there is no task %q in %s; there are %s", id, tasksDir, shorten(strings.Join(ids, ", "), 300))
 }
 
 // tasksIn are the tasks of a directory in the order in which they can be done (task.Order). One that cannot be read stops all: the others
@@ -74,7 +75,7 @@ func tasksIn(dir string) ([]task.Task, error) {
 		return nil, broken
 	}
 	if len(all) == 0 {
-		return nil, invalid("%s holds no tasks; a task is a file that ends in %s", dir, strings.Join(taskEndings, ", "))
+		return nil, invalid.Errorf("%s holds no tasks; a task is a file that ends in %s", dir, strings.Join(taskEndings, ", "))
 	}
 	tasks := make([]task.Task, len(all))
 	for i, k := range all {
@@ -82,7 +83,7 @@ func tasksIn(dir string) ([]task.Task, error) {
 	}
 	ordered, err := task.Order(tasks, nil)
 	if err != nil {
-		return nil, invalid("%s: %w", dir, err)
+		return nil, invalid.Errorf("%s: %w", dir, err)
 	}
 	return ordered, nil
 }
@@ -94,7 +95,7 @@ func readTasks(dir, shown string) ([]kept, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, invalid("reading %s: %w", shown, mending(err))
+		return nil, invalid.Errorf("reading %s: %w", shown, mending(err))
 	}
 	var all []kept
 	var broken []error
@@ -103,7 +104,7 @@ func readTasks(dir, shown string) ([]kept, error) {
 			continue
 		}
 		if len(all) == mostTasks {
-			return nil, invalid("%s holds more than %d tasks; move those that are done elsewhere", shown, mostTasks)
+			return nil, invalid.Errorf("%s holds more than %d tasks; move those that are done elsewhere", shown, mostTasks)
 		}
 		file := shown + "/" + e.Name()
 		t, err := parseTask(filepath.Join(dir, e.Name()), file)
@@ -120,11 +121,11 @@ func readTasks(dir, shown string) ([]kept, error) {
 func parseTask(name, shown string) (task.Task, error) {
 	content, err := readSome(name)
 	if err != nil {
-		return task.Task{}, invalid("reading the task %s: %w", shown, mending(err))
+		return task.Task{}, invalid.Errorf("reading the task %s: %w", shown, mending(err))
 	}
 	t, err := task.ParseFile(shown, content)
 	if err != nil {
-		return task.Task{}, &invalidError{err}
+		return task.Task{}, invalid.Mark(err)
 	}
 	return t, nil
 }
@@ -133,19 +134,19 @@ func parseTask(name, shown string) (task.Task, error) {
 func keepTask(top string, t task.Task) (string, error) {
 	text, err := task.Marshal(t)
 	if err != nil {
-		return "", &invalidError{err}
+		return "", invalid.Mark(err)
 	}
 	for _, dir := range []string{filepath.Dir(tasksDir), tasksDir} {
 		if info, err := os.Lstat(filepath.Join(top, dir)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return "", invalid("writing the task %s: %s is a link, which may lead anywhere; make it a directory", t.ID, dir)
+			return "", invalid.Errorf("writing the task %s: %s is a link, which may lead anywhere; make it a directory", t.ID, dir)
 		}
 	}
 	file := tasksDir + "/" + t.ID + ".yaml"
 	if err := os.MkdirAll(filepath.Join(top, tasksDir), 0o755); err != nil {
-		return "", invalid("writing %s: %w", file, mending(err))
+		return "", invalid.Errorf("writing %s: %w", file, mending(err))
 	}
 	if err := writeFile(filepath.Join(top, file), text); err != nil {
-		return "", invalid("writing %s: %w", file, mending(err))
+		return "", invalid.Errorf("writing %s: %w", file, mending(err))
 	}
 	return file, nil
 }
@@ -169,7 +170,7 @@ func taskStatus(top, id string) string {
 func readInput(name, dir string, in io.Reader) ([]byte, error) {
 	if name == "-" {
 		if in == nil {
-			return nil, invalid("flag --file is -, and nothing stands on standard input; pipe a task into it")
+			return nil, invalid.Errorf("flag --file is -, and nothing stands on standard input; pipe a task into it")
 		}
 		content, err := io.ReadAll(io.LimitReader(in, mostSettings))
 		if err != nil {
@@ -182,7 +183,7 @@ func readInput(name, dir string, in io.Reader) ([]byte, error) {
 	}
 	content, err := readSome(name)
 	if err != nil {
-		return nil, invalid("flag --file: %w; allowed are a file with a task in YAML or Markdown, and - for standard input", err)
+		return nil, invalid.Errorf("flag --file: %w; allowed are a file with a task in YAML or Markdown, and - for standard input", err)
 	}
 	return content, nil
 }

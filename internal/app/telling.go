@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/prompt"
@@ -75,7 +76,7 @@ func (t *Telling) ofTask(ctx context.Context) (string, error) {
 	}
 	tree, err := git.Look(ctx, l.Dir, l.Parent, branch)
 	if err != nil {
-		return "", &invalidError{err}
+		return "", invalid.Mark(err)
 	}
 	shop := &workshop{settings: settings, parent: l.Parent, clock: l.Clock, log: l.log, redact: l.redact}
 	shop.ground(tree)
@@ -122,7 +123,7 @@ func (t *Telling) tell(ctx context.Context, shop *workshop, words prompt.Writer,
 func (t *Telling) judging(ctx context.Context, shop *workshop, words prompt.Writer, s loop.State) (string, error) {
 	tree, err := shop.tree.TreeOf(ctx, s.Head())
 	if err != nil {
-		return "", invalid("%w; the run's work is not in this clone any more", err)
+		return "", invalid.Errorf("%w; the run's work is not in this clone any more", err)
 	}
 	diff, err := shop.tree.Diff(ctx, s.Start.Base, s.Head(), maxDiff)
 	if err != nil {
@@ -142,7 +143,7 @@ func (t *Telling) judging(ctx context.Context, shop *workshop, words prompt.Writ
 // ofPrompt is the prompt of a run that has one.
 func (t *Telling) ofPrompt(context.Context) (string, error) {
 	if t.Role != "" && t.Role != task.Coder {
-		return "", invalid("flag --role is %q; of a prompt there is a coder alone, other roles are those of an issue or a task", t.Role)
+		return "", invalid.Errorf("flag --role is %q; of a prompt there is a coder alone, other roles are those of an issue or a task", t.Role)
 	}
 	p := &Prompted{Seat: t.Seat, Prompt: t.Prompt, PromptFile: t.PromptFile}
 	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
@@ -184,7 +185,7 @@ func (t *Telling) goOn(seat Seat, before loop.State, known, unchanged bool, most
 	case err != nil:
 		return before, err
 	case way == loop.Nothing:
-		return before, invalid("%s", why)
+		return before, invalid.Errorf("%s", why)
 	case way == loop.Begin:
 		return loop.Fold([]loop.Record{{Type: loop.Started, At: t.Clock(), Start: begin()}}), nil
 	}
@@ -214,7 +215,7 @@ func (t *Telling) next(s loop.State) (loop.State, loop.Step, error) {
 			t.log("iteration %d has yet to be judged: what its checks will say is missing here", step.Iteration)
 			s = s.With(loop.Record{Type: loop.Judged, At: s.At})
 		case loop.Stop:
-			return s, step, invalid("nothing would be told: the run ends %s: %s", step.Outcome, step.Reason)
+			return s, step, invalid.Errorf("nothing would be told: the run ends %s: %s", step.Outcome, step.Reason)
 		default:
 			return s, step, fmt.Errorf("working out the next turn: %q is no step", step.Do)
 		}

@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // A run may work in a directory of its repository instead of at the top: the setting workingDirectory. The agent's turns, the setup and
@@ -74,7 +76,7 @@ func (w *workshop) inBase(ctx context.Context, base string) error {
 	}
 	name := path.Clean(w.settings.WorkingDirectory)
 	if _, err := w.tree.List(ctx, base+":"+name); err != nil && ctx.Err() == nil {
-		return invalid("the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from the top of the repository, without a link or a submodule on the way", name, base)
+		return invalid.Errorf("the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from the top of the repository, without a link or a submodule on the way", name, base)
 	}
 	return ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -99,7 +100,7 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 	} {
 		w := &workshop{tree: tree, place: tree, settings: config.Settings{WorkingDirectory: name}}
 		err := w.inBase(context.Background(), tree.Base())
-		if (err == nil) != ok || err != nil && (!Invalid(err) || !strings.Contains(err.Error(), "no directory of the base commit")) {
+		if (err == nil) != ok || err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), "no directory of the base commit")) {
 			t.Errorf("%q: %v", name, err)
 		}
 		if err := w.stray(); (err == nil) != ok {

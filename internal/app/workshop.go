@@ -3,8 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -16,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
@@ -90,23 +89,6 @@ type wording interface {
 	Judge(s loop.State, r task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error)
 }
 
-// invalidError is a mistake in settings, input or environment: outcome invalid, exit code 2. Its text is for the person who made it.
-type invalidError struct{ err error }
-
-func (e *invalidError) Error() string { return e.err.Error() }
-func (e *invalidError) Unwrap() error { return e.err }
-
-func invalid(format string, args ...any) error { return &invalidError{fmt.Errorf(format, args...)} }
-
-// Invalid reports whether an error is somebody's mistake in settings, input or environment (C20).
-func Invalid(err error) bool {
-	var mine *invalidError
-	var conf *config.Error
-	var unknown *agent.UnknownError
-	var unsigned *git.SigningError
-	return errors.As(err, &mine) || errors.As(err, &conf) || errors.As(err, &unknown) || errors.As(err, &unsigned)
-}
-
 // guard fills in the checks that no setting names from what the repository shows at its base commit (B-25).
 func (w *workshop) guard(ctx context.Context, base string) error {
 	if err := w.inBase(ctx, base); err != nil {
@@ -148,7 +130,7 @@ func (w *workshop) judged() error {
 	if hard || w.settings.Review || w.goal.judges() {
 		return nil
 	}
-	return invalid("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(w.settings.GuardrailsFrom, config.SettingsFile))
+	return invalid.Errorf("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(w.settings.GuardrailsFrom, config.SettingsFile))
 }
 
 func takeTurn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {

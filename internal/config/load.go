@@ -21,6 +21,9 @@ type Error struct {
 // Error lists the problems, one a line.
 func (e *Error) Error() string { return strings.Join(e.Problems, "\n") }
 
+// Invalid says that they are for whoever wrote them.
+func (e *Error) Invalid() bool { return true }
+
 // asError is nil when there is no problem.
 func asError(problems []string) error {
 	if len(problems) == 0 {

@@ -37,6 +37,9 @@ func (e *SigningError) Error() string {
 	return fmt.Sprintf("git could not sign the commit: %s; give git a key that it can sign with, or set commit.gpgsign to false", e.Detail)
 }
 
+// Invalid says that it is a mistake in the settings of git.
+func (e *SigningError) Invalid() bool { return true }
+
 // commandError is a git command that failed.
 type commandError struct {
 	Command string // "push"
