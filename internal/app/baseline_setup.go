@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -196,7 +197,7 @@ func detectIn(dir string) config.Detection {
 		if !regular[name] {
 			return nil, nil
 		}
-		content, _ := readSome(filepath.Join(dir, name)) // what cannot be read shows nothing
+		content, _ := files.Read(filepath.Join(dir, name)) // what cannot be read shows nothing
 		return content, nil
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -192,7 +193,7 @@ func (c *Cancellation) asked(dir string, pid int) bool {
 func (c *Cancellation) remember(dir string, pid int) {
 	err := makeRuns(dir) // a run of a prompt below the top has its own elsewhere
 	if err == nil {
-		err = writeFile(filepath.Join(dir, ".ralph", askedFile), []byte(mark(dir, pid)))
+		err = files.Replace(filepath.Join(dir, ".ralph", askedFile), []byte(mark(dir, pid)))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.log("remembering that process %d was asked: %v", pid, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cleanup"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -177,7 +178,7 @@ func (c *Cleaning) archived(p loop.Planned, branch string) bool {
 	}
 	defer root.Close()
 	is := func(file string) bool {
-		text, ok, err := readIfThere(root, file)
+		text, ok, err := files.ReadIfThere(root, file, maxPlanFile)
 		if err != nil || !ok {
 			return false
 		}
@@ -318,7 +319,7 @@ func (c *Cleaning) remove(ctx context.Context, f leftover) error {
 		if dir == "" {
 			continue
 		}
-		if err := clearAll(dir); err != nil {
+		if err := files.RemoveAll(dir); err != nil {
 			return fmt.Errorf("removing %s: %w", dir, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -62,7 +63,7 @@ func (s *Seat) clear() {
 	if ended := proc.EndLeft(s.Dir, scratch); ended > 0 {
 		s.log("%s ended that an earlier ralph had left when it was killed", counted(ended, "process is", "processes are"))
 	}
-	_ = clearAll(scratch) // what cannot be removed is told by whoever needs the place
+	_ = files.RemoveAll(scratch) // what cannot be removed is told by whoever needs the place
 	_ = os.Remove(filepath.Join(s.Dir, activeFile))
 	removeHalves(s.Dir)
 }
@@ -74,8 +75,8 @@ func removeHalves(dir string) {
 		return
 	}
 	defer root.Close()
-	halves, _ := fs.Glob(root.FS(), ".ralph/runs/*/*"+newFile) // the pattern is sound
-	for _, name := range append(halves, activeFile+newFile, stateFile+newFile) {
+	halves, _ := fs.Glob(root.FS(), ".ralph/runs/*/*"+files.NewSuffix) // the pattern is sound
+	for _, name := range append(halves, activeFile+files.NewSuffix, stateFile+files.NewSuffix) {
 		_ = root.Remove(name)
 	}
 }
@@ -277,7 +278,7 @@ func liesIn(dir, path string) bool {
 // gitDir is where a working tree's repository is; of one that is linked to another's, its own part of that.
 func gitDir(top string) string {
 	git := filepath.Join(top, ".git")
-	text, err := readSome(git)
+	text, err := files.Read(git)
 	if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); err == nil && ok {
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(top, to)
@@ -289,30 +290,16 @@ func gitDir(top string) string {
 
 // clear removes what a process that died has left, and makes the place for this one. Whoever calls it keeps others out of the clone.
 func (p places) clear() error {
-	if err := clearAll(p.scratch); err != nil {
+	if err := files.RemoveAll(p.scratch); err != nil {
 		return fmt.Errorf("removing what an earlier run has left in %s: %w", p.scratch, err)
 	}
 	if err := errors.Join(os.MkdirAll(p.scratch, 0o700), os.MkdirAll(p.state, 0o700)); err != nil {
 		return fmt.Errorf("making a place for the run: %w", err)
 	}
 	for _, dir := range []string{p.scratch, p.state} {
-		if err := writeFile(filepath.Join(dir, cloneNote), []byte(p.clone+"\n")); err != nil {
+		if err := files.Replace(filepath.Join(dir, cloneNote), []byte(p.clone+"\n")); err != nil {
 			return fmt.Errorf("making a place for the run: %w", err)
 		}
 	}
 	return nil
-}
-
-// clearAll removes a directory of ours, also where a build has closed directories in it.
-func clearAll(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }

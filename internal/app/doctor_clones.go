@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // What ralph keeps for clones lies outside of them, so nothing goes when a clone does. A doctor says how much it is, and what of it is for nobody.
@@ -54,7 +56,7 @@ func keptFor(system string, env []string) Kept {
 
 // cloneGone reports whether the clone is not there any more that a directory was made for. One that does not say for which stays.
 func cloneGone(dir string) bool {
-	text, err := readSome(filepath.Join(dir, cloneNote))
+	text, err := files.Read(filepath.Join(dir, cloneNote))
 	clone := strings.TrimSuffix(string(text), "\n")
 	if err != nil || !filepath.IsAbs(clone) {
 		return false

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -189,7 +190,7 @@ func (w *workshop) savePatch(ctx context.Context, s loop.State) bool {
 	}
 	name := filepath.Join(w.reports, "work.patch")
 	if err == nil {
-		err = writeFile(name, []byte(patch))
+		err = files.Replace(name, []byte(patch))
 	}
 	if err != nil {
 		w.log("keeping the work as a patch: %v", err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -211,11 +212,11 @@ func save(dir string, text []byte) error {
 	}
 	ignore := filepath.Join(filepath.Dir(file), ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, os.ErrNotExist) {
-		if err := writeFile(ignore, []byte(ignored)); err != nil {
+		if err := files.Replace(ignore, []byte(ignored)); err != nil {
 			return invalid.Errorf("writing %s: %w", ignore, err)
 		}
 	}
-	if err := writeFile(file, text); err != nil {
+	if err := files.Replace(file, text); err != nil {
 		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)
 	}
 	return nil

@@ -23,7 +23,7 @@ func initialise(t *testing.T, dir string, answers ...string) (dialogue string, e
 }
 
 // files is everything below a directory, with its content.
-func files(t *testing.T, dir string) map[string]string {
+func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -88,7 +88,7 @@ func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 			t.Errorf("%q is not there %d times:\n%s", sentence, times, out)
 		}
 	}
-	got := files(t, dir)
+	got := filesIn(t, dir)
 	if got[".ralph/settings.json"] != initialised || got[".ralph/.gitignore"] != ignored || len(got) != 2 {
 		t.Errorf("%v", got)
 	}
@@ -103,7 +103,7 @@ func TestInitWithDefaults(t *testing.T) {
 	if _, err := initialise(t, dir, "codex", "", "", "", "", ""); err != nil {
 		t.Fatal(err)
 	}
-	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(files(t, dir)[".ralph/settings.json"])})
+	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(filesIn(t, dir)[".ralph/settings.json"])})
 	if err != nil || s.Iterations(0) != 10 || s.CompletionResponse != "DONE" || s.Agent.Command != "codex" || s.GuardrailsFrom != "" || s.SCM != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -112,7 +112,7 @@ func TestInitWithDefaults(t *testing.T) {
 func TestInitWithoutAnSCMCommandConfiguresNone(t *testing.T) {
 	dir := t.TempDir()
 	out, err := initialise(t, dir, "codex", "", "", "", "", "y", "")
-	if err != nil || !strings.Contains(out, "SCM is not configured") || strings.Contains(files(t, dir)[".ralph/settings.json"], "scm") {
+	if err != nil || !strings.Contains(out, "SCM is not configured") || strings.Contains(filesIn(t, dir)[".ralph/settings.json"], "scm") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -141,7 +141,7 @@ func TestInitShowsWhatThereIs(t *testing.T) { // S1-29…S1-33
 				strings.Contains(out, `"maximumIterations": 3`) != (test.local != "") {
 				t.Errorf("%v\n%s", err, out)
 			}
-			got := files(t, dir)
+			got := filesIn(t, dir)
 			if (got[config.SettingsFile] != base) != test.overwritten || got[config.LocalSettingsFile] != test.local || got[".ralph/.gitignore"] != "mine\n" {
 				t.Errorf("%v", got)
 			}
@@ -170,7 +170,7 @@ func TestInitAbortedAnywhereWritesNothing(t *testing.T) { // S1-28
 		if err := (&Init{Dir: dir, Parent: os.Environ(), In: in, Out: &out}).Run(ctx); !errors.Is(err, ErrAborted) {
 			t.Errorf("interrupted at question %d: %v", n, err)
 		}
-		if got := files(t, dir); len(got) > 0 {
+		if got := filesIn(t, dir); len(got) > 0 {
 			t.Errorf("aborted at question %d: %v", n, got)
 		}
 	}
@@ -196,10 +196,10 @@ func TestInitRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			test.ready(t, dir)
-			before := len(files(t, dir))
+			before := len(filesIn(t, dir))
 			_, err := initialise(t, dir, "claude", "", "", "", "", "")
-			if err == nil || errors.Is(err, ErrAborted) || !strings.Contains(err.Error(), test.want) || len(files(t, dir)) != before {
-				t.Errorf("%v, want %q; %v", err, test.want, files(t, dir))
+			if err == nil || errors.Is(err, ErrAborted) || !strings.Contains(err.Error(), test.want) || len(filesIn(t, dir)) != before {
+				t.Errorf("%v, want %q; %v", err, test.want, filesIn(t, dir))
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -239,7 +240,7 @@ func (l *List) report(r ListResult) error {
 		l.log("%s", strings.TrimRight(line, "\n"))
 	}
 	file := filepath.Join(l.Dir, ".ralph", "summary.md")
-	if err := writeFile(file, []byte(text)); err != nil {
+	if err := files.Replace(file, []byte(text)); err != nil {
 		return fmt.Errorf("writing the summary: %w", err)
 	}
 	l.log("report: %s", file)

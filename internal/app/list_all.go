@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/bisect"
 	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -94,7 +95,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 		return all, nil
 	case err != nil:
 		all.Outcome, all.Reason = outcomeOf(err), err.Error()
-		return all, fmt.Errorf("putting together all that is done: %w", mending(err))
+		return all, fmt.Errorf("putting together all that is done: %w", files.Advise(err))
 	}
 	work.ledger.watch = nil // the state file tells of a task
 	all.Commit = work.shop.tree.Base()

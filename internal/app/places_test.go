@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // TestPlacesApart: what a run clears away when it begins is never what outlives a process, also where a system has one directory for both.
@@ -22,13 +24,13 @@ func TestPlacesApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := filepath.Join(p.state, "kept")
-		if err := writeFile(kept, []byte("x")); err != nil {
+		if err := files.Replace(kept, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.clear(); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := readSome(kept); err != nil || string(text) != "x" {
+		if text, err := files.Read(kept); err != nil || string(text) != "x" {
 			t.Errorf("%s: what is to be kept is gone: %v", system, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -76,7 +77,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	if bytes.Equal(text, src.Content) {
 		return nil
 	}
-	if err := replaceIn(root, src.File, string(text)); err != nil {
+	if err := files.ReplaceIn(root, src.File, string(text)); err != nil {
 		return err
 	}
 	p.say("%s says so; the next ralph plan run commits it with the rest of the plan", src.File)
@@ -149,7 +150,7 @@ func (s *Seat) approvedByHand(id string) []task.OnRecord {
 func (s *Seat) approvals() string { return filepath.Join(s.places().state, approvalsFile) }
 
 func (s *Seat) readApprovals() (all []handApproval, err error) {
-	text, err := readSome(s.approvals())
+	text, err := files.Read(s.approvals())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -168,7 +169,7 @@ func (s *Seat) writeApprovals(all []handApproval) error {
 		err = os.MkdirAll(filepath.Dir(s.approvals()), 0o700)
 	}
 	if err == nil {
-		err = writeFile(s.approvals(), append(text, '\n'))
+		err = files.Replace(s.approvals(), append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("writing down what is approved: %w", err)

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -45,7 +46,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		return err
 	}
 	defer unlock()
-	files, err := p.toArchive(root)
+	archived, err := p.toArchive(root)
 	if err != nil {
 		return err
 	}
@@ -53,15 +54,15 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	if err != nil {
 		return err
 	}
-	name, summary := p.summarise(ctx, clone, inClone, files, label)
+	name, summary := p.summarise(ctx, clone, inClone, archived, label)
 	to, err := newDirectory(root, path.Join(path.Dir(p.dir), archiveDir), name)
 	if err != nil {
 		return err
 	}
-	if err := p.move(root, files, to); err != nil {
+	if err := p.move(root, archived, to); err != nil {
 		return err
 	}
-	if _, err := createIn(root, path.Join(to, "summary.md"), summary); err != nil {
+	if _, err := files.Create(root, path.Join(to, "summary.md"), summary); err != nil {
 		return err
 	}
 	p.say("archived %s as %s", p.dir, to)
@@ -72,12 +73,12 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		p.say("%s is in no git repository, so nothing is committed", p.Dir)
 		return nil
 	}
-	return p.commitArchive(ctx, files, to)
+	return p.commitArchive(ctx, archived, to)
 }
 
 // toArchive are the files of the plan, if anybody has written anything into them.
 func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
-	var files []filed
+	var archived []filed
 	written := false
 	for _, f := range []struct {
 		name  string
@@ -88,7 +89,7 @@ func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
 		{foreignPlan, func(string) bool { return false }},
 		{progressFile, noProgress},
 	} {
-		content, ok, err := readIfThere(root, p.file(f.name))
+		content, ok, err := files.ReadIfThere(root, p.file(f.name), maxPlanFile)
 		if err != nil {
 			return nil, err
 		}
@@ -99,12 +100,12 @@ func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
 			return nil, err
 		}
 		written = written || !f.blank(string(content))
-		files = append(files, filed{f.name, content})
+		archived = append(archived, filed{f.name, content})
 	}
 	if !written {
 		return nil, invalid.Errorf("there is nothing to archive in %s: no plan has been written there", p.dir)
 	}
-	return files, nil
+	return archived, nil
 }
 
 var progressBlank = lazy(`(?m)^(# Ralph Progress Log|Started: .*|PRD: .*|## Codebase Patterns|- \(Reusable patterns .*\)|---)?\r?$`)
@@ -132,10 +133,10 @@ func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
 var started = lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
 
 // summarise is the directory's name and its summary.
-func (p *Plans) summarise(ctx context.Context, clone *git.Clone, inClone bool, files []filed, label string) (name, summary string) {
+func (p *Plans) summarise(ctx context.Context, clone *git.Clone, inClone bool, archived []filed, label string) (name, summary string) {
 	today := p.Clock().Local().Format("2006-01-02")
 	v, title, why, from := report.PlanView{Rules: p.rules(), Redact: p.redact}, "", "", ""
-	for _, f := range files {
+	for _, f := range archived {
 		switch f.name {
 		case progressFile:
 			if match := started.FindSubmatch(f.content); match != nil {
@@ -188,7 +189,7 @@ func (p *Plans) commitDates(ctx context.Context, clone *git.Clone) (first, last 
 // newDirectory makes a directory that was not there: name, or name-2 and so on.
 func newDirectory(root *os.Root, in, name string) (string, error) {
 	if err := root.MkdirAll(in, 0o755); err != nil {
-		return "", invalid.Errorf("making %s: %w", in, mending(err))
+		return "", invalid.Errorf("making %s: %w", in, files.Advise(err))
 	}
 	for n := 1; n <= 1000; n++ {
 		dir := path.Join(in, name)
@@ -200,21 +201,21 @@ func newDirectory(root *os.Root, in, name string) (string, error) {
 			return dir, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return "", invalid.Errorf("making %s: %w", dir, mending(err))
+			return "", invalid.Errorf("making %s: %w", dir, files.Advise(err))
 		}
 	}
 	return "", invalid.Errorf("%s holds a thousand directories %s; say another name with --label", in, name)
 }
 
 // move moves the files, all or none of them.
-func (p *Plans) move(root *os.Root, files []filed, to string) error {
-	for i, f := range files {
+func (p *Plans) move(root *os.Root, archived []filed, to string) error {
+	for i, f := range archived {
 		err := root.Rename(p.file(f.name), path.Join(to, f.name))
 		if err == nil {
 			continue
 		}
-		err = invalid.Errorf("moving %s to %s: %w", p.file(f.name), to, mending(err))
-		for _, moved := range files[:i] {
+		err = invalid.Errorf("moving %s to %s: %w", p.file(f.name), to, files.Advise(err))
+		for _, moved := range archived[:i] {
 			err = errors.Join(err, root.Rename(path.Join(to, moved.name), p.file(moved.name)))
 		}
 		return err
@@ -223,12 +224,12 @@ func (p *Plans) move(root *os.Root, files []filed, to string) error {
 }
 
 // commitArchive commits the archive and what took the plan's place, and nothing else that is staged or changed.
-func (p *Plans) commitArchive(ctx context.Context, files []filed, to string) error {
+func (p *Plans) commitArchive(ctx context.Context, archived []filed, to string) error {
 	paths := []string{to}
 	for _, name := range []string{prdFile, planFile, progressFile, promptMD} {
 		paths = append(paths, p.file(name))
 	}
-	for _, f := range files {
+	for _, f := range archived {
 		if file := p.file(f.name); !slices.Contains(paths, file) {
 			paths = append(paths, file)
 		}

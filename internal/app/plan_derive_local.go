@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -100,7 +101,7 @@ func (p *Plans) deriver(ctx context.Context, root *os.Root) (d planDeriver, done
 	}
 	done = shop.unbox
 	shop.settings.Review = false // nobody looks at a plan but its user
-	if _, err := createIn(root, planKept+"/.gitignore", "*\n"); err != nil {
+	if _, err := files.Create(root, planKept+"/.gitignore", "*\n"); err != nil {
 		return d, done, err
 	}
 	dir, env := p.Dir, []string(nil)
@@ -155,17 +156,17 @@ func detectedCommands(root *os.Root) []string {
 	if err != nil {
 		return nil
 	}
-	files := map[string][]byte{}
+	content := map[string][]byte{}
 	for _, e := range entries {
-		files[e.Name()] = nil
+		content[e.Name()] = nil
 	}
 	for _, name := range config.DetectFiles {
-		if _, ok := files[name]; ok {
-			files[name], _ = readPlanFile(root, name) // of one that cannot be read, the name is left
+		if _, ok := content[name]; ok {
+			content[name], _ = files.ReadIn(root, name, maxPlanFile) // of one that cannot be read, the name is left
 		}
 	}
 	var out []string
-	for _, d := range config.DetectChecks(files) {
+	for _, d := range config.DetectChecks(content) {
 		out = append(out, d.Command)
 	}
 	return out
@@ -195,7 +196,7 @@ func (p *Plans) conversation(talk *dialogue) func(context.Context, []string) ([]
 
 // reject keeps what the agent said last, and tells why it is no plan.
 func (p *Plans) reject(root *os.Root, failed *underivedError) error {
-	if err := replaceIn(root, rejectedPlan, failed.last); err != nil {
+	if err := files.ReplaceIn(root, rejectedPlan, failed.last); err != nil {
 		return errors.Join(failed, err)
 	}
 	return fmt.Errorf("%w\nNothing in %s has changed. The agent's last answer is in %s", failed, p.dir, rejectedPlan)
@@ -211,25 +212,25 @@ func (p *Plans) store(root *os.Root, out derivedPlan) (Derived, error) {
 			return report, err
 		}
 	}
-	content, ok, err := readIfThere(root, p.file(planFile))
+	content, ok, err := files.ReadIfThere(root, p.file(planFile), maxPlanFile)
 	if err != nil {
 		return report, err
 	}
 	if ok && !plan.Untouched(content) {
 		report.Before = fmt.Sprintf(planBefore, p.Clock().UTC().Format("20060102-150405"))
-		if err := replaceIn(root, report.Before, string(content)); err != nil {
+		if err := files.ReplaceIn(root, report.Before, string(content)); err != nil {
 			return report, err
 		}
 		p.say("the plan before is in %s", report.Before)
 	}
 	if out.prd != "" {
 		report.PRD = p.file(prdFile)
-		if err := replaceIn(root, report.PRD, out.prd); err != nil {
+		if err := files.ReplaceIn(root, report.PRD, out.prd); err != nil {
 			return report, err
 		}
 		p.say("wrote %s", report.PRD)
 	}
-	if err := replaceIn(root, report.Tasks, tasks); err != nil {
+	if err := files.ReplaceIn(root, report.Tasks, tasks); err != nil {
 		return report, err
 	}
 	p.say("wrote %s: %s on %s, about %d iterations (at most %d)", report.Tasks, counted(report.Stories, "story", "stories"), out.plan.BranchName, report.Likely, report.Most)

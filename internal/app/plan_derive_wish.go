@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -23,7 +24,7 @@ func (p *Plans) wish(ctx context.Context, root *os.Root, from string, d Derivati
 	if err != nil {
 		return w, err
 	}
-	content, _, err := readIfThere(root, p.file(prdFile))
+	content, _, err := files.ReadIfThere(root, p.file(prdFile), maxPlanFile)
 	if err != nil {
 		return w, err
 	}
@@ -67,7 +68,7 @@ func (p *Plans) issue(ctx context.Context, from, ref string) (planWish, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(from, name)
 	}
-	content, err := readSome(name)
+	content, err := files.Read(name)
 	if err != nil {
 		return planWish{}, invalid.Errorf("flag --from is %q: %w; allowed are a file that says what is wanted, and an issue's number", ref, err)
 	}
@@ -103,7 +104,7 @@ func wishOf(name string, t task.Task) planWish {
 func (p *Plans) underWay(root *os.Root) (kept task.Plan, err error) {
 	for _, name := range []string{planFile, foreignPlan} {
 		file := p.file(name)
-		content, ok, err := readIfThere(root, file)
+		content, ok, err := files.ReadIfThere(root, file, maxPlanFile)
 		switch {
 		case err != nil:
 			return kept, err

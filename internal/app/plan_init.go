@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -64,7 +65,7 @@ func (p *Plans) nothingThere(root *os.Root) error {
 	const instead = "; ralph plan status shows it, ralph plan archive puts it away"
 	for _, name := range []string{planFile, foreignPlan} {
 		file := p.file(name)
-		content, ok, err := readIfThere(root, file)
+		content, ok, err := files.ReadIfThere(root, file, maxPlanFile)
 		switch {
 		case err != nil:
 			return err
@@ -92,7 +93,7 @@ func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
 		{progressFile, plan.Progress(p.Clock().Local().Format("2006-01-02"), title)},
 		{promptMD, plan.Prompt()},
 	} {
-		made, err := createIn(root, p.file(f.name), f.content)
+		made, err := files.Create(root, p.file(f.name), f.content)
 		switch {
 		case err != nil:
 			return err
@@ -108,7 +109,7 @@ func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
 // ignore keeps the marker of a run out of commits, for whoever has no ralph yet: ralph itself does so by the clone's own exclude file.
 func (p *Plans) ignore(root *os.Root) error {
 	const name = ".gitignore"
-	content, ok, err := readIfThere(root, name)
+	content, ok, err := files.ReadIfThere(root, name, maxPlanFile)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (p *Plans) ignore(root *os.Root) error {
 		return nil
 	}
 	if !ok {
-		_, err = createIn(root, name, string(changed))
+		_, err = files.Create(root, name, string(changed))
 	} else {
 		err = appendIn(root, name, changed[len(content):])
 	}
@@ -131,11 +132,11 @@ func (p *Plans) ignore(root *os.Root) error {
 func appendIn(root *os.Root, name string, more []byte) error {
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		return invalid.Errorf("writing %s: %w", name, mending(err))
+		return invalid.Errorf("writing %s: %w", name, files.Advise(err))
 	}
 	_, err = file.Write(more)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return invalid.Errorf("writing %s: %w", name, mending(err))
+		return invalid.Errorf("writing %s: %w", name, files.Advise(err))
 	}
 	return nil
 }

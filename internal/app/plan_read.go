@@ -2,16 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -37,7 +34,7 @@ func (p *Plans) open(ctx context.Context) (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
-		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, mending(err))
+		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, files.Advise(err))
 	}
 	return root, nil
 }
@@ -56,49 +53,6 @@ func readPlan(file string, content []byte) (task.Plan, bool, error) {
 		return p, foreign, invalid.Mark(err)
 	}
 	return p, foreign, nil
-}
-
-// readIfThere reads a file of a plan; ok is false when there is none.
-func readIfThere(root *os.Root, name string) (content []byte, ok bool, err error) {
-	content, err = readPlanFile(root, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, true, invalid.Errorf("reading %s: %w", name, mending(err))
-	}
-	return content, true, nil
-}
-
-// createIn writes a file that is not there; made is false when something is, which stays as it is.
-func createIn(root *os.Root, name, content string) (made bool, err error) {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return false, invalid.Errorf("writing %s: %w", name, mending(err))
-	}
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, invalid.Errorf("writing %s: %w", name, mending(err))
-	}
-	_, err = io.WriteString(file, content)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return false, errors.Join(invalid.Errorf("writing %s: %w", name, mending(err)), root.Remove(name))
-	}
-	return true, nil
-}
-
-// replaceIn puts a file in the place of another in one step, so that a kill leaves the old one or the new one.
-func replaceIn(root *os.Root, name, content string) error {
-	temp := fmt.Sprintf("%s.new-%d", name, os.Getpid())
-	if _, err := createIn(root, temp, content); err != nil {
-		return err
-	}
-	if err := root.Rename(temp, name); err != nil {
-		return errors.Join(invalid.Errorf("writing %s: %w", name, mending(err)), root.Remove(temp))
-	}
-	return nil
 }
 
 // secretFree refuses a text that holds a credential: what is written here is committed.

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
@@ -24,11 +25,11 @@ func (p *Plans) Skill(ctx context.Context, force bool) error {
 func (p *Plans) Plugin(dir string, force bool) error {
 	p.sit()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return invalid.Errorf("flag --plugin: %w", mending(err))
+		return invalid.Errorf("flag --plugin: %w", files.Advise(err))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return invalid.Errorf("flag --plugin: %w", mending(err))
+		return invalid.Errorf("flag --plugin: %w", files.Advise(err))
 	}
 	defer root.Close()
 	if err := p.put(root, plan.Plugin(), force); err != nil {
@@ -39,15 +40,15 @@ func (p *Plans) Plugin(dir string, force bool) error {
 }
 
 // put writes files. What somebody has changed stays unless force says otherwise, and then nothing is written at all.
-func (p *Plans) put(root *os.Root, files map[string]string, force bool) error {
+func (p *Plans) put(root *os.Root, texts map[string]string, force bool) error {
 	missing := map[string]bool{}
 	var errs []error
-	for _, name := range plan.Names(files) {
-		content, ok, err := readIfThere(root, name)
+	for _, name := range plan.Names(texts) {
+		content, ok, err := files.ReadIfThere(root, name, maxPlanFile)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case ok && string(content) != files[name] && !force:
+		case ok && string(content) != texts[name] && !force:
 			errs = append(errs, invalid.Errorf("%s is there already, with another text; say --force to replace it", name))
 		default:
 			missing[name] = !ok
@@ -56,10 +57,10 @@ func (p *Plans) put(root *os.Root, files map[string]string, force bool) error {
 	if err := errors.Join(errs...); err != nil {
 		return invalid.Mark(err)
 	}
-	for _, name := range plan.Names(files) {
-		write := func() error { return replaceIn(root, name, files[name]) }
+	for _, name := range plan.Names(texts) {
+		write := func() error { return files.ReplaceIn(root, name, texts[name]) }
 		if missing[name] {
-			write = func() error { _, err := createIn(root, name, files[name]); return err }
+			write = func() error { _, err := files.Create(root, name, texts[name]); return err }
 		}
 		if err := write(); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -176,11 +177,11 @@ func planContent(what, from, name string) ([]byte, error) {
 		return nil, invalid.Errorf("%s: %s has %d bytes; allowed are %d", what, name, info.Size(), maxPlanFile)
 	}
 	if err = errors.Join(err, notRegularFile(info)); err != nil {
-		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, mending(err))
+		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, mending(err))
+		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
 	}
 	return content, nil
 }
@@ -189,7 +190,7 @@ func notRegularFile(info os.FileInfo) error {
 	if info == nil || info.Mode().IsRegular() {
 		return nil
 	}
-	return notRegular(info)
+	return files.NotRegular(info)
 }
 
 // Text is what came of it, a line each.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -73,13 +73,13 @@ func readPlanIn(top, dir string) (planSource, error) {
 	defer root.Close()
 	src := planSource{Dir: dir, Commands: true}
 	src.File = path.Join(dir, planFile)
-	src.Content, err = readPlanFile(root, src.File)
+	src.Content, err = files.ReadIn(root, src.File, maxPlanFile)
 	_, second := root.Lstat(path.Join(dir, foreignPlan))
 	switch {
 	case second != nil:
 	case errors.Is(err, fs.ErrNotExist), err == nil && plan.Untouched(src.Content):
 		src.File = path.Join(dir, foreignPlan)
-		src.Content, err = readPlanFile(root, src.File)
+		src.Content, err = files.ReadIn(root, src.File, maxPlanFile)
 	default: // nobody knows which of them was reviewed
 		return src, invalid.Errorf("there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again", dir, planFile, foreignPlan)
 	}
@@ -90,31 +90,13 @@ func readPlanIn(top, dir string) (planSource, error) {
 		return src, invalid.Errorf("reading %s: %w", src.File, err)
 	}
 	for name, to := range map[string]*string{prdFile: &src.PRD, promptMD: &src.Prompt} {
-		text, err := readPlanFile(root, path.Join(dir, name))
+		text, err := files.ReadIn(root, path.Join(dir, name), maxPlanFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return src, invalid.Errorf("reading %s: %w", path.Join(dir, name), err)
 		}
 		*to = string(text)
 	}
 	return src, nil
-}
-
-func readPlanFile(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no plain file; make it one")
-	case info.Size() > maxPlanFile:
-		return nil, fmt.Errorf("it has %d bytes; allowed are %d", info.Size(), maxPlanFile)
-	}
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxPlanFile+1))
 }
 
 // readPlanAt reads the plan that a commit holds, by the path of its file.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -62,7 +63,7 @@ func (a *active) write(s loop.State) error {
 	if info, err := os.Lstat(a.path()); err == nil && info.IsDir() { // in its place, by the agent: nothing of ours is in it
 		_ = os.RemoveAll(a.path())
 	}
-	if err := writeFile(a.path(), a.written); err != nil {
+	if err := files.Replace(a.path(), a.written); err != nil {
 		return fmt.Errorf("writing %s: %w", activeFile, err)
 	}
 	return nil

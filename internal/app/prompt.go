@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/prompt"
@@ -59,24 +59,9 @@ func promptsIn(dir string) (prompt.Set, error) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return loadPrompts(names, func(name string) ([]byte, error) { return readIn(root, path.Join(prompt.Dir, name)) })
-}
-
-// readIn reads a small file of a directory.
-func readIn(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular(): // opening a pipe would wait for whoever writes it
-		return nil, errors.New("it is no plain file; make it one")
-	}
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, prompt.MaxTemplate+1))
+	return loadPrompts(names, func(name string) ([]byte, error) {
+		return files.ReadIn(root, path.Join(prompt.Dir, name), prompt.MaxTemplate)
+	})
 }
 
 // loadPrompts makes a mistake in a template one of whoever wrote it.

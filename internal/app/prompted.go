@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -44,7 +45,7 @@ func (p *Prompted) Run(ctx, hard context.Context) (loop.Result, error) {
 	_, work, err := openRun(ctx, &promptOpening{Prompted: p})
 	defer work.close()
 	if err != nil {
-		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
+		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 	shop := work.shop
 	if len(shop.settings.Guardrails) > 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/actions"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -105,7 +106,7 @@ func writeReports(dir string, d report.Detail) (string, error) {
 		return "", fmt.Errorf("making the report's directory: %w", err)
 	}
 	write := func(name string, content []byte) error {
-		return writeFile(filepath.Join(dir, name), content)
+		return files.Replace(filepath.Join(dir, name), content)
 	}
 	err := write("report.md", []byte(report.Summary(d.View)))
 	if end := d.State.End; end != nil && end.Outcome.Limited() {

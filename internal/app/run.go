@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/hook"
@@ -60,7 +61,7 @@ func (l *Local) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: loop.Done, Reason: all.reason, State: loop.State{Plan: &l.source.plan}}, nil
 	}
 	if err != nil {
-		return loop.Result{Outcome: outcomeOf(err)}, mending(err)
+		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 
 	result := drive(ctx, hard, work.shop, work.ledger, work.words)
@@ -203,7 +204,7 @@ func (l *Local) repository(ctx context.Context) (event.Repo, error) {
 // watch keeps the state file a view of the journal.
 func (l *Local) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
 	if r.Type == loop.Judged || r.Type == loop.Ended {
-		if err := writeFile(filepath.Join(l.Dir, stateFile), []byte(report.StateFile(l.view(s)))); err != nil {
+		if err := files.Replace(filepath.Join(l.Dir, stateFile), []byte(report.StateFile(l.view(s)))); err != nil {
 			l.log("writing %s: %v", stateFile, err)
 		}
 	}
@@ -226,25 +227,4 @@ func (l *Local) finish(ctx context.Context, work *opened, result loop.Result) er
 	}
 	l.log("report: %s", file)
 	return err
-}
-
-// newFile ends the name of a file that is about to take another one's place.
-const newFile = ".new"
-
-// writeFile replaces a file in one step, and never writes through a link that somebody left in its place.
-func writeFile(name string, content []byte) error {
-	via := name + newFile // always the same: what a process that was killed has left there goes with the next one's
-	if err := os.RemoveAll(via); err != nil {
-		return err
-	}
-	temp, err := os.OpenFile(via, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(content)
-	if err := errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
-		_ = os.Remove(via)
-		return err
-	}
-	return os.Rename(via, name)
 }

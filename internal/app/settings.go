@@ -3,14 +3,12 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -55,57 +53,18 @@ func top(ctx context.Context, dir string, parent []string) string {
 	return dir
 }
 
-// mostSettings bounds what is read of a file; the loader refuses less than that.
-const mostSettings = 2 << 20
-
 // settingsFiles are the layers below the flags: those of the two files that are there.
 func settingsFiles(dir string) ([]config.Layer, error) {
 	var layers []config.Layer
 	for _, name := range []string{config.SettingsFile, config.LocalSettingsFile} {
-		content, err := readSome(filepath.Join(dir, name)) // the user's own settings
+		content, err := files.Read(filepath.Join(dir, name)) // the user's own settings
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, invalid.Errorf("reading %s: %w", name, mending(err))
+			return nil, invalid.Errorf("reading %s: %w", name, files.Advise(err))
 		}
 		layers = append(layers, config.Layer{Name: name, JSON: content})
 	}
 	return layers, nil
-}
-
-// readSome reads a file that is one, up to mostSettings.
-func readSome(name string) ([]byte, error) {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, notRegular(info))
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, mostSettings))
-}
-
-func notRegular(info fs.FileInfo) error {
-	switch {
-	case info == nil:
-		return nil
-	case info.IsDir():
-		return errors.New("it is no file but a directory; move it away")
-	}
-	return errors.New("it is no file but a pipe or a device; move it away")
-}
-
-// mending adds to an error of the file system what to do about it, where a person can.
-func mending(err error) error {
-	switch {
-	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("%w: %s must be a directory; move away what is there", err, filepath.Dir(config.SettingsFile))
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run ralph as a user who may read and write there", err)
-	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w; run ralph where it may write", err)
-	}
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -95,7 +96,7 @@ func readTasks(dir, shown string) ([]kept, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, invalid.Errorf("reading %s: %w", shown, mending(err))
+		return nil, invalid.Errorf("reading %s: %w", shown, files.Advise(err))
 	}
 	var all []kept
 	var broken []error
@@ -119,9 +120,9 @@ func readTasks(dir, shown string) ([]kept, error) {
 
 // parseTask reads a task's file; shown is its name in messages.
 func parseTask(name, shown string) (task.Task, error) {
-	content, err := readSome(name)
+	content, err := files.Read(name)
 	if err != nil {
-		return task.Task{}, invalid.Errorf("reading the task %s: %w", shown, mending(err))
+		return task.Task{}, invalid.Errorf("reading the task %s: %w", shown, files.Advise(err))
 	}
 	t, err := task.ParseFile(shown, content)
 	if err != nil {
@@ -143,10 +144,10 @@ func keepTask(top string, t task.Task) (string, error) {
 	}
 	file := tasksDir + "/" + t.ID + ".yaml"
 	if err := os.MkdirAll(filepath.Join(top, tasksDir), 0o755); err != nil {
-		return "", invalid.Errorf("writing %s: %w", file, mending(err))
+		return "", invalid.Errorf("writing %s: %w", file, files.Advise(err))
 	}
-	if err := writeFile(filepath.Join(top, file), text); err != nil {
-		return "", invalid.Errorf("writing %s: %w", file, mending(err))
+	if err := files.Replace(filepath.Join(top, file), text); err != nil {
+		return "", invalid.Errorf("writing %s: %w", file, files.Advise(err))
 	}
 	return file, nil
 }
@@ -172,7 +173,7 @@ func readInput(name, dir string, in io.Reader) ([]byte, error) {
 		if in == nil {
 			return nil, invalid.Errorf("flag --file is -, and nothing stands on standard input; pipe a task into it")
 		}
-		content, err := io.ReadAll(io.LimitReader(in, mostSettings))
+		content, err := io.ReadAll(io.LimitReader(in, files.Max))
 		if err != nil {
 			return nil, fmt.Errorf("reading the task from standard input: %w", err)
 		}
@@ -181,7 +182,7 @@ func readInput(name, dir string, in io.Reader) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	content, err := readSome(name)
+	content, err := files.Read(name)
 	if err != nil {
 		return nil, invalid.Errorf("flag --file: %w; allowed are a file with a task in YAML or Markdown, and - for standard input", err)
 	}

@@ -1,0 +1,153 @@
+// Package files reads and replaces small files in places where an agent has been: no link is followed out of them, nothing that is no plain
+// file is opened, and a kill leaves the old file or the new one.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+// Max bounds what Read returns, in bytes: more than any file of settings may have.
+const Max = 2 << 20
+
+// NewSuffix ends the name of a file that is about to replace another. What a process that was killed has left there goes with the next one's.
+const NewSuffix = ".new"
+
+// Replace replaces a file in one step, and never writes through a link that somebody left in its place.
+func Replace(name string, content []byte) error {
+	via := name + NewSuffix
+	if err := os.RemoveAll(via); err != nil {
+		return err
+	}
+	temp, err := os.OpenFile(via, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(content)
+	if err := errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
+		_ = os.Remove(via)
+		return err
+	}
+	return os.Rename(via, name)
+}
+
+// Create writes a file that is not there; made is false when something is, which stays as it is. Its errors are of package invalid.
+func Create(root *os.Root, name, content string) (made bool, err error) {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return false, invalid.Errorf("writing %s: %w", name, Advise(err))
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, invalid.Errorf("writing %s: %w", name, Advise(err))
+	}
+	_, err = io.WriteString(file, content)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return false, errors.Join(invalid.Errorf("writing %s: %w", name, Advise(err)), root.Remove(name))
+	}
+	return true, nil
+}
+
+// ReplaceIn puts a file in the place of another in one step, so that a kill leaves the old one or the new one.
+func ReplaceIn(root *os.Root, name, content string) error {
+	temp := fmt.Sprintf("%s%s-%d", name, NewSuffix, os.Getpid())
+	if _, err := Create(root, temp, content); err != nil {
+		return err
+	}
+	if err := root.Rename(temp, name); err != nil {
+		return errors.Join(invalid.Errorf("writing %s: %w", name, Advise(err)), root.Remove(temp))
+	}
+	return nil
+}
+
+// Read reads a plain file, up to Max bytes.
+func Read(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, NotRegular(info))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, Max))
+}
+
+// NotRegular says what is in the place of a plain file; nil without an info.
+func NotRegular(info fs.FileInfo) error {
+	switch {
+	case info == nil:
+		return nil
+	case info.IsDir():
+		return errors.New("it is no file but a directory; move it away")
+	}
+	return errors.New("it is no file but a pipe or a device; move it away")
+}
+
+// ReadIn reads a plain file of at most that many bytes. Opening a pipe would wait for whoever writes it, so only a plain file is opened.
+func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no plain file; make it one")
+	case info.Size() > most:
+		return nil, fmt.Errorf("it has %d bytes; allowed are %d", info.Size(), most)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most+1))
+}
+
+// ReadIfThere is ReadIn where ok is false when there is no such file. Its errors are of package invalid.
+func ReadIfThere(root *os.Root, name string, most int64) (content []byte, ok bool, err error) {
+	content, err = ReadIn(root, name, most)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, invalid.Errorf("reading %s: %w", name, Advise(err))
+	}
+	return content, true, nil
+}
+
+// Advise adds to an error of the file system what to do about it, where a person can.
+func Advise(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w: .ralph must be a directory; move away what is there", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run ralph as a user who may read and write there", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; run ralph where it may write", err)
+	}
+	return err
+}
+
+// RemoveAll removes a directory of ours, also where a build has closed directories in it.
+func RemoveAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
