@@ -191,7 +191,7 @@ func (a *Action) task(ctx context.Context, request event.Request, facts event.Fa
 const promptFileTask = "prompt-file"
 
 // record publishes and notes in the journal what came of it.
-func (a *Action) record(ctx context.Context, work *opened, publish func(context.Context, loop.State) *loop.Post) {
+func (a *Action) record(ctx context.Context, work *job, publish func(context.Context, loop.State) *loop.Post) {
 	post := publish(ctx, work.ledger.State())
 	if post == nil {
 		return

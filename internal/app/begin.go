@@ -8,18 +8,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // opened is a run that this process holds.
 type opened struct {
-	shop      *workshop
-	ledger    *ledger
-	words     prompt.Writer
-	publisher *publisher
-	view      func(loop.State) report.View
-	pulse     *pulse // of its lease; nil: nobody else can want it
-	cleanup   []func()
+	shop    *workshop
+	ledger  *ledger
+	words   prompt.Writer
+	pulse   *pulse // of its lease; nil: nobody else can want it
+	cleanup []func()
 }
 
 func (o *opened) close() {
@@ -101,7 +99,7 @@ func (o *opened) beginHere(ctx context.Context, record loop.Record) error {
 		}
 	}
 	if o.shop.plan != nil {
-		return o.shop.plan.begin(ctx, o.ledger, record)
+		return o.shop.plan.Begin(ctx, o.ledger, record)
 	}
 	_, err := o.ledger.Append(ctx, record)
 	return err
@@ -109,3 +107,30 @@ func (o *opened) beginHere(ctx context.Context, record loop.Record) error {
 
 // runDir is the directory of a run on a laptop, by its name.
 func (s *Seat) runDir(run string) string { return filepath.Join(s.Dir, ".ralph", "runs", run) }
+
+// start is the first record of a run.
+func (w *workshop) start(run string, t task.Task) *loop.Start {
+	s := &loop.Start{
+		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
+		Base: w.tree.Base(), Onto: w.tree.BaseBranch(), Branch: w.tree.Branch(), Agent: w.settings.Agent.Command,
+		Checks: commandLines(w.settings.Guardrails), Review: w.settings.Review, Detected: w.detected,
+	}
+	if w.plan != nil {
+		s.Plan = w.plan.Recorded(w.tree.BaseTree())
+	}
+	w.goal.into(s)
+	return s
+}
+
+// lay puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
+func (w *workshop) lay(ctx context.Context, l *ledger) error {
+	if w.plan == nil || l.State().Tip != "" {
+		return nil
+	}
+	laid, err := w.plan.Lay(ctx, w.tree)
+	if err != nil {
+		return err
+	}
+	_, err = l.Append(ctx, loop.Record{Type: loop.Corrected, At: l.clock(), Commit: &laid})
+	return err
+}

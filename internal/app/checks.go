@@ -26,7 +26,7 @@ func (w *workshop) checks(s loop.State, reviewer *agent.Options, words wording) 
 		list = append(list, w.asked(reviewer, words)...)
 	} else if w.plan != nil {
 		changes := w.changes()
-		list = append(list, check.Plan{}, check.Handed{File: w.plan.File}, check.StoryDiff{Own: w.plan.files(), Changed: w.tree.Changed},
+		list = append(list, check.Plan{}, check.Handed{File: w.plan.Path()}, check.StoryDiff{Own: w.plan.Paths(), Changed: w.tree.Changed},
 			&check.Protected{Globs: w.settings.Protected, Changes: changes})
 		list = append(list, w.edited(changes)...)
 		list = append(list, w.guardrails(s)...)

@@ -40,20 +40,21 @@ func (o *cloneOpening) keepOut(ctx context.Context, work *opened) (context.Conte
 	if o.locked {
 		return ctx, nil
 	}
-	return ctx, o.lock(work)
+	unlock, err := o.lock()
+	work.later(unlock)
+	return ctx, err
 }
 
-// lock takes the directory for this process.
-func (s *Seat) lock(work *opened) error {
+// lock takes the directory for this process, until unlock is called. unlock is never nil.
+func (s *Seat) lock() (unlock func(), err error) {
 	left, _ := journal.Held(s.Dir) // what is in the way of an answer is in the way of the lock
-	unlock, err := journal.Lock(s.Dir, s.log)
+	unlock, err = journal.Lock(s.Dir, s.log)
 	if err != nil {
-		return err
+		return func() {}, err
 	}
 	s.killed = left.PID != 0 // whoever ends otherwise gives its lock back
-	work.later(unlock)
 	s.clear()
-	return nil
+	return unlock, nil
 }
 
 // clear removes what processes that were killed have left, once nobody else is in the directory.
@@ -151,7 +152,7 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *opened, way loop.Way
 	}
 	work.words = shop.wordsFrom(ctx, o.given.prompts, o.wanted.Comments)
 	if shop.plan != nil {
-		work.later(shop.plan.active.remove)
+		work.later(shop.plan.Close)
 	}
 	return nil
 }
@@ -227,7 +228,7 @@ func (l *Local) aim(ctx context.Context, shop *workshop, t task.Task) error {
 		return err
 	}
 	if l.Plan != "" {
-		return shop.usePlan(l.source)
+		return usePlan(shop, l.source)
 	}
 	return shop.settle(t, l.Criteria, l.trusted(t))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -142,4 +143,13 @@ func firstRunes(s string, most int) string {
 		return string(r[:most]) + "…"
 	}
 	return s
+}
+
+// commandLine is what the agent is run with, as a shell would write it, for people to read: without secrets among the flags.
+func commandLine(c coder) (string, error) {
+	a, err := agent.New(c.options)
+	if err != nil {
+		return "", err
+	}
+	return config.Redact(a.CommandLine()), nil
 }

@@ -13,7 +13,7 @@ import (
 // repository, the run is not done: it waits, and a sweep or somebody's "continue" tries again without a turn of an agent.
 
 // deliver opens the pull request of a run that is done and has none yet.
-func (a *Action) deliver(ctx context.Context, work *opened, result loop.Result) loop.Result {
+func (a *Action) deliver(ctx context.Context, work *job, result loop.Result) loop.Result {
 	s := work.ledger.State()
 	if result.Outcome != loop.Done || s.Post.Pull != 0 || s.Tip == "" || s.NoDiff() || work.ledger.lost() != nil {
 		return result
@@ -43,7 +43,7 @@ var errStillWaits = errors.New("the pull request cannot be opened yet")
 // deliverLate opens the pull request that a run waits for, and tells that it is done. When GitHub does not open it now either, nothing is
 // told again.
 func (a *Action) deliverLate(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
-	result, err := a.revisit(ctx, r, s, func(ctx context.Context, work *opened) error {
+	result, err := a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
 		s := work.ledger.State()
 		post, err := work.publisher.deliver(ctx, s)
 		if err != nil || post == nil {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -112,7 +111,7 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 		out.Detected = detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
 	}
 	shop := &workshop{place: directory(dir), settings: settings, parent: d.Parent, keys: look.Keys, plain: true, logs: filepath.Join(dir, ".ralph")}
-	out.Sandbox = shop.held(ctx)
+	out.Sandbox = held(ctx, shop)
 	c, reviewer, err := shop.agents(nil)
 	if err != nil {
 		return // the agent's advice says the same
@@ -122,16 +121,13 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 	}
 }
 
-// held opens the sandbox that a run would have, and closes it.
-func (w *workshop) held(ctx context.Context) Held {
-	var said []string
-	w.log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	defer w.unbox()
-	s, err := w.enclose(ctx)
+// held is the sandbox that a run would have.
+func held(ctx context.Context, shop *workshop) Held {
+	mode, says, err := shop.tryBox(ctx)
 	if err != nil {
 		return Held{Advice: err.Error()}
 	}
-	return Held{Mode: s.Mode, Says: strings.TrimPrefix(strings.Join(said, "; "), "sandbox: ")}
+	return Held{Mode: mode, Says: strings.TrimPrefix(says, "sandbox: ")}
 }
 
 // known is what was found out about an agent already, or is now.

@@ -115,7 +115,7 @@ func tryDrive(ctx, hard context.Context, w *workshop, l *ledger, words wording, 
 	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
 	var agent loop.Agent = coder
 	if w.plan != nil {
-		if agent, err = w.planned(coder, reviewer); err != nil {
+		if agent, err = w.plan.Agent(w, coder, reviewer); err != nil {
 			return interrupted, err
 		}
 	}

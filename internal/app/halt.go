@@ -74,7 +74,7 @@ func (a *Action) react(ctx context.Context, ev event.Event, content string) erro
 
 // shut gives a run that nobody works on the outcome interrupted.
 func (a *Action) shut(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
-	return a.revisit(ctx, r, s, func(ctx context.Context, work *opened) error {
+	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
 		_, err := work.ledger.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
 		return err
 	})
@@ -83,5 +83,5 @@ func (a *Action) shut(ctx context.Context, r event.Request, s loop.State, why st
 // mend shows the outcome of a run whose process died while it told (see publisher.finish).
 func (a *Action) mend(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	a.log("the outcome of %s was not told everywhere; telling it now", s.Start.Task)
-	return a.revisit(ctx, r, s, func(context.Context, *opened) error { return nil })
+	return a.revisit(ctx, r, s, func(context.Context, *job) error { return nil })
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -121,4 +123,18 @@ func (w *workshop) teller() func(format string, args ...any) {
 		return w.tell
 	}
 	return w.log
+}
+
+// snapshots lets a reviewer look at a run that commits nothing (C14).
+func (w *workshop) snapshots(ctx context.Context, clone *git.Clone, inClone bool) error {
+	if !inClone {
+		return invalid.Errorf("a review needs git, and %s is in no git repository: run git init, or say --skip-review", w.place.Dir())
+	}
+	s, err := clone.Snapshots(ctx)
+	if err != nil {
+		return err
+	}
+	w.commits, w.base = s, s.Base()
+	w.copies = copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff}
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -32,13 +33,22 @@ type jobOpening struct {
 	request event.Request
 	wanted  *wish
 	root    string // the directory that everything of this job lies in
+	work    *job
+}
+
+// job is the run of a job: what every run has, and how it is shown on GitHub.
+type job struct {
+	*opened
+	publisher *publisher
+	view      func(loop.State) report.View
 }
 
 // open takes the task's lease, makes the checkout, and finds the run or begins one. But for the lease nothing has been written anywhere
 // until then, so a mistake in the settings costs nothing. The run goes on in the context that comes back, which ends when somebody asks
 // the run to stop.
-func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) (running context.Context, work *opened, err error) {
-	running, work, err = openRun(ctx, &jobOpening{Action: a, request: request, wanted: wanted})
+func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) (running context.Context, work *job, err error) {
+	work = &job{}
+	running, work.opened, err = openRun(ctx, &jobOpening{Action: a, request: request, wanted: wanted, work: work})
 	if err = a.stopped(running, work, err); err != nil {
 		work.close()
 		return running, work, err
@@ -49,12 +59,13 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *wish) 
 
 // keepOut implements opener: it takes the task's lease.
 func (o *jobOpening) keepOut(ctx context.Context, work *opened) (running context.Context, err error) {
+	o.work.opened = work
 	running, o.root, err = o.lease(ctx, work, o.wanted.ID)
 	return running, err
 }
 
 // stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it up.
-func (a *Action) stopped(running context.Context, work *opened, err error) error {
+func (a *Action) stopped(running context.Context, work *job, err error) error {
 	var stop *stoppedError
 	if err == nil || !errors.As(context.Cause(running), &stop) {
 		return err
@@ -118,7 +129,7 @@ func (o *jobOpening) settle(ctx context.Context, work *opened) (b beginning, err
 		o.wanted.plan = &source
 	}
 	if plan := o.planOf(o.request, o.wanted, before, way); plan != nil {
-		err = shop.usePlan(*plan)
+		err = usePlan(shop, *plan)
 	} else {
 		err = shop.settle(o.wanted.Task, nil, o.wanted.Issue == 0) // an issue may be a stranger's
 	}
@@ -132,7 +143,7 @@ func (o *jobOpening) settle(ctx context.Context, work *opened) (b beginning, err
 	shop.wall = shop.settings.Timeout()
 	o.gate(shop)
 	work.words = shop.wordsFrom(ctx, own, o.wanted.Comments)
-	return o.take(ctx, work, before, way)
+	return o.take(ctx, o.work, before, way)
 }
 
 // bench makes the checkout and who works in it.

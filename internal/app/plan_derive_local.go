@@ -55,9 +55,9 @@ func (p *Plans) Derive(ctx context.Context, d Derivation) (Derived, error) {
 		return Derived{}, err
 	}
 	defer root.Close()
-	held := &opened{}
-	defer held.close()
-	if err := p.lock(held); err != nil { // a run must not lose its plan
+	unlock, err := p.lock() // a run must not lose its plan
+	defer unlock()
+	if err != nil {
 		return Derived{}, err
 	}
 	wish, err := p.wish(ctx, root, from, d)

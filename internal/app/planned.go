@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/app/plan"
@@ -18,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -163,18 +163,18 @@ func planTitle(p task.Plan) string {
 
 // usePlan makes the run one of a plan: its verify commands are checks, its rules those of the settings. It says what is wrong with it
 // before anything is spent. The settings and their guardrails are there by then.
-func (w *workshop) usePlan(src planSource) error {
+func usePlan(w *workshop, src planSource) error {
 	plan, foreign, err := readPlan(src.File, src.Content)
 	if err != nil {
 		return invalid.Mark(err)
 	}
-	w.plan = &planned{planSource: src, begun: plan, foreign: foreign, log: w.log,
+	p := &planned{planSource: src, begun: plan, foreign: foreign, log: w.log,
 		rules: planRules(w.settings)}
-	if err := w.plan.sound(); err != nil {
+	if err := p.sound(); err != nil {
 		return err
 	}
-	w.plan.bind()
-	w.plan.choosePrompt()
+	p.bind()
+	p.choosePrompt()
 	if w.redact != nil && w.redact(string(src.Content)) != string(src.Content) {
 		return invalid.Errorf("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
 	}
@@ -184,9 +184,9 @@ func (w *workshop) usePlan(src planSource) error {
 	if len(w.settings.Completion) > 0 || w.settings.Pipeline != nil {
 		w.log("the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan who acts")
 	}
-	w.plan.active = &active{dir: w.place.Dir(), clock: w.clock}
-	w.plan.file = &keeper{committer: committer{w.tree, w.host}, plan: w.plan, active: w.plan.active, log: w.log, redact: w.redact}
-	w.commits = w.plan.file
+	p.active = &active{dir: w.place.Dir(), clock: w.clock}
+	p.file = &keeper{committer: committer{w.tree, w.host}, plan: p, active: p.active, log: w.log, redact: w.redact}
+	w.plan, w.commits = p, p.file
 	w.goal = goal{most: w.settings.Iterations(config.PlanIterations)}
 	return w.judged()
 }
@@ -197,26 +197,6 @@ func (p *planned) sound() error {
 		return invalid.Errorf("%s: %s", p.File, violationLines(broken))
 	}
 	return nil
-}
-
-// planFile is where the plan is put right; nil for a run without one.
-func (w *workshop) planFile() loop.PlanFile {
-	if w.plan == nil {
-		return nil
-	}
-	return w.plan.file
-}
-
-// verifyWith adds the plan's commands to the checks, those that are none yet.
-func (w *workshop) verifyWith(commands []string) {
-	for _, line := range commands {
-		if line = strings.TrimSpace(line); line == "" || slices.Contains(commandLines(w.settings.Guardrails), line) {
-			continue
-		}
-		w.settings.Guardrails = append(w.settings.Guardrails, config.Guardrail{
-			Name: line, Command: line, Severity: config.Hard, FailAction: config.Append,
-		})
-	}
 }
 
 // budget says how many iterations the plan will take (S4-133).
@@ -248,11 +228,8 @@ func violationLines(all []task.Violation) string {
 	return strings.Join(lines, "\n")
 }
 
-// recorded is the plan as a run's first record tells of it. tree is that of the commit which holds its file.
-func (p *planned) recorded(tree string) *loop.Planned {
-	if p == nil {
-		return nil
-	}
+// Recorded implements enginePlan.
+func (p *planned) Recorded(tree string) *loop.Planned {
 	return &loop.Planned{Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview, ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record}
 }
 
@@ -264,6 +241,21 @@ func (src planSource) files() []string {
 	}
 	return files
 }
+
+// Path implements enginePlan.
+func (p *planned) Path() string { return p.File }
+
+// Paths implements enginePlan.
+func (p *planned) Paths() []string { return p.files() }
+
+// Words implements enginePlan.
+func (p *planned) Words() prompt.PlanFiles { return prompt.PlanFiles{Dir: p.Dir, Prompt: p.Prompt} }
+
+// Guard implements enginePlan.
+func (p *planned) Guard() loop.PlanFile { return p.file }
+
+// Close implements enginePlan: it removes the file by which hooks know that a plan is run.
+func (p *planned) Close() { p.active.remove() }
 
 // own is what belongs to the run although nobody has committed it yet (C16). Of a run whose turn was cut off nothing does: what is not
 // committed is the agent's.
@@ -339,19 +331,19 @@ func inClone(top, from, dir string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the tree: they are
+// Begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the tree: they are
 // judged as an iteration is, so nothing of theirs is taken up here.
-func (p *planned) begin(ctx context.Context, l *ledger, r loop.Record) error {
+func (p *planned) Begin(ctx context.Context, l *ledger, r loop.Record) error {
 	s := l.State()
 	if r.Resume != nil && !s.Settled() {
 		_, err := l.Append(ctx, r)
 		return err
 	}
-	laid, err := p.lay(ctx, l.tree)
+	laid, err := p.Lay(ctx, l.tree)
 	if err != nil {
 		return err
 	}
-	switch now := p.recorded(laid.Tree); {
+	switch now := p.Recorded(laid.Tree); {
 	case r.Start != nil:
 		r.Start.Plan = now
 	case s.PlanDue: // what the file says was taken back, and the process died before it could write so
@@ -388,9 +380,9 @@ func (l *Local) complete(before loop.State, known bool, reviewed bool) error {
 	return &completeError{fmt.Sprintf("nothing to do: %s of %s %s approved", oneOrMany(len(l.source.plan.Stories), "the only story", fmt.Sprintf("all %d stories", len(l.source.plan.Stories))), l.source.File, isAre(len(l.source.plan.Stories))) + l.source.plan.Marks()}
 }
 
-// lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user has not committed,
+// Lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user has not committed,
 // what the bot brings, and the review fields that a foreign plan has not. The plan counts as that commit has it.
-func (p *planned) lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
+func (p *planned) Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
 	c, err := tree.Adopt(ctx, "ralph: the plan as it is run\n")
 	if err != nil {
 		return c, fmt.Errorf("committing the plan: %w", err)

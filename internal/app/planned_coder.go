@@ -51,20 +51,20 @@ func (p planCoder) review(ctx context.Context, asked, tree string) (loop.Turn, e
 	return t, err
 }
 
-// planned makes the run's agent one of its plan.
-func (w *workshop) planned(c coder, reviewer *agent.Options) (loop.Agent, error) {
+// Agent implements enginePlan.
+func (p *planned) Agent(w *workshop, c coder, reviewer *agent.Options) (loop.Agent, error) {
 	if s := w.boxes.sandbox; s != nil {
-		w.plan.active.boxed = s.Mode != sandbox.Off
+		p.active.boxed = s.Mode != sandbox.Off
 	}
-	p := planCoder{coder: c, reviewer: c, active: w.plan.active, log: w.log}
+	turns := planCoder{coder: c, reviewer: c, active: p.active, log: w.log}
 	if reviewer != nil {
 		options := *reviewer
 		options.ReadOnly, options.Schema, options.Console = false, check.ReviewSchema, c.options.Console
 		var err error
 		if options.Hooks, err = w.hooks(options.Command); err != nil {
-			return p, err
+			return turns, err
 		}
-		p.reviewer.options = options
+		turns.reviewer.options = options
 	}
-	return p, nil
+	return turns, nil
 }

@@ -21,7 +21,7 @@ func (w *workshop) wordsFrom(ctx context.Context, own prompt.Set, comments []tas
 	out := w.words(comments)
 	out.Templates, out.Look = own, w.look(ctx)
 	if w.plan != nil {
-		out.Plan = prompt.PlanFiles{Dir: w.plan.Dir, Prompt: w.plan.Prompt}
+		out.Plan = w.plan.Words()
 	}
 	return out
 }

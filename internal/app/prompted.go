@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -172,21 +170,14 @@ func (p *Prompted) shop(ctx context.Context, settings config.Settings) (*worksho
 	return shop, err
 }
 
-// commandLine is what the agent is run with, as a shell would write it, for people to read: without secrets among the flags.
-func commandLine(c coder) (string, error) {
-	a, err := agent.New(c.options)
-	if err != nil {
-		return "", err
-	}
-	return config.Redact(a.CommandLine()), nil
-}
-
 // promptOpening opens a run of a prompt in a directory as it lies there.
 type promptOpening struct{ *Prompted }
 
 // keepOut implements opener.
 func (o *promptOpening) keepOut(ctx context.Context, work *opened) (context.Context, error) {
-	return ctx, o.lock(work)
+	unlock, err := o.lock()
+	work.later(unlock)
+	return ctx, err
 }
 
 // settle implements opener: it reads the settings and the prompt, and finds the run to go on with or begins one.
@@ -247,20 +238,6 @@ func (p *Prompted) forgetful(dir string) (*journal.Journal, error) {
 		book.Forget()
 	}
 	return book, err
-}
-
-// snapshots lets a reviewer look at a run that commits nothing (C14).
-func (w *workshop) snapshots(ctx context.Context, clone *git.Clone, inClone bool) error {
-	if !inClone {
-		return invalid.Errorf("a review needs git, and %s is in no git repository: run git init, or say --skip-review", w.place.Dir())
-	}
-	s, err := clone.Snapshots(ctx)
-	if err != nil {
-		return err
-	}
-	w.commits, w.base = s, s.Base()
-	w.copies = copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff}
-	return nil
 }
 
 // maxSpec bounds what a record keeps of a prompt: a line of the journal has its bounds, too.
@@ -358,24 +335,3 @@ func (p *Prompted) plan(shop *workshop, base string) error {
 	}
 	return nil
 }
-
-// directory is a place without git.
-type directory string
-
-// Dir implements place.
-func (d directory) Dir() string { return string(d) }
-
-// Env implements place.
-func (directory) Env() []string { return nil }
-
-// Prepare implements check.Tree: the checks run in the directory as the turn has left it.
-func (directory) Prepare(context.Context, check.At, bool) (*loop.Verdict, error) { return nil, nil }
-
-// Explain implements check.Tree.
-func (directory) Explain(context.Context, check.At, *loop.Verdict) error { return nil }
-
-// Clean implements check.Tree: nobody knows what is tracked here.
-func (directory) Clean(context.Context) ([]string, error) { return nil, nil }
-
-// Restore implements check.Tree.
-func (directory) Restore(context.Context) error { return nil }

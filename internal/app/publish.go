@@ -29,7 +29,7 @@ func conclusion(o loop.Outcome) string {
 
 // reportOn writes what the runner shows: the job summary, the outputs, and the reports as files, with all that the run's journal and
 // commits tell.
-func (a *Action) reportOn(ctx context.Context, work *opened, result loop.Result) error {
+func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) error {
 	v := work.view(result.State)
 	a.Runner.Summary(report.Summary(v))
 	file, err := writeReports(a.reportDir(result.State.Start.Run), work.shop.detail(ctx, v, work.ledger.journal.Bytes()))

@@ -12,10 +12,10 @@ import (
 )
 
 // revisit opens a run that nobody works on without taking a turn: change adds to its journal, and its outcome is told again.
-func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, change func(context.Context, *opened) error) (loop.Result, error) {
-	work := &opened{}
+func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, change func(context.Context, *job) error) (loop.Result, error) {
+	work := &job{opened: &opened{}}
 	defer work.close()
-	running, root, err := a.lease(ctx, work, s.Start.Task)
+	running, root, err := a.lease(ctx, work.opened, s.Start.Task)
 	if err != nil {
 		return a.notOpened(ctx, r.Event, err)
 	}
@@ -38,8 +38,8 @@ func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, cha
 }
 
 // reread makes the checkout of a run whose task we hold now, as the run stands.
-func (a *Action) reread(ctx context.Context, work *opened, r event.Request, s loop.State, root string) error {
-	if err := a.bench(ctx, work, r, s.Start.Task, s.Start.Branch, root); err != nil {
+func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.State, root string) error {
+	if err := a.bench(ctx, work.opened, r, s.Start.Task, s.Start.Branch, root); err != nil {
 		return err
 	}
 	before, err := a.before(ctx, work.shop.tree, false)

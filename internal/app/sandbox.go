@@ -181,3 +181,15 @@ func (w *workshop) starts(ctx context.Context, of agent.Options, reviewer *agent
 	}
 	return nil
 }
+
+// tryBox opens the sandbox that a run would have, and closes it: which one it is, and what holds in it.
+func (w *workshop) tryBox(ctx context.Context) (mode, says string, err error) {
+	var said []string
+	w.log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	defer w.unbox()
+	s, err := w.enclose(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	return s.Mode, strings.Join(said, "; "), nil
+}

@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // past is what there is of a task's last run.
@@ -98,7 +97,7 @@ func ofPlan(r event.Request, before past, same bool) event.Request {
 }
 
 // take readies the run's record, and how it is shown.
-func (o *jobOpening) take(ctx context.Context, work *opened, before past, way loop.Way) (b beginning, err error) {
+func (o *jobOpening) take(ctx context.Context, work *job, before past, way loop.Way) (b beginning, err error) {
 	shop, run := work.shop, before.state.Start.Run
 	if way == loop.Begin {
 		run = newRun(o.Clock())
@@ -131,7 +130,7 @@ func (o *jobOpening) take(ctx context.Context, work *opened, before past, way lo
 	return b, nil
 }
 
-func (a *Action) publisher(work *opened, ev event.Event) *publisher {
+func (a *Action) publisher(work *job, ev event.Event) *publisher {
 	return &publisher{
 		hub: a.hub, view: work.view, rules: a.rules, labels: labels(ev), onto: work.shop.tree.BaseBranch(),
 		each: work.shop.settings.Comments == config.EachComment, notifyOn: work.shop.settings.NotifyOn,
@@ -156,7 +155,7 @@ func inTree(command string) bool { return strings.Contains(command, "/") && !fil
 func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
 
 // hold records the beginning where others see it, which holds the run against them, and puts the worktree where the run stands.
-func (o *jobOpening) hold(ctx context.Context, work *opened, record loop.Record) error {
+func (o *jobOpening) hold(ctx context.Context, work *job, record loop.Record) error {
 	if err := work.ledger.hold(ctx, record); err != nil {
 		var taken *git.TakenError
 		if errors.As(err, &taken) {
@@ -179,20 +178,7 @@ func (o *jobOpening) hold(ctx context.Context, work *opened, record loop.Record)
 	return nil
 }
 
-// lay puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
-func (w *workshop) lay(ctx context.Context, l *ledger) error {
-	if w.plan == nil || l.State().Tip != "" {
-		return nil
-	}
-	laid, err := w.plan.lay(ctx, w.tree)
-	if err != nil {
-		return err
-	}
-	_, err = l.Append(ctx, loop.Record{Type: loop.Corrected, At: l.clock(), Commit: &laid})
-	return err
-}
-
-func (a *Action) resume(work *opened, way loop.Way, request event.Request, wanted wish) *loop.Resume {
+func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted wish) *loop.Resume {
 	t := wanted.Task
 	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
 	if way == loop.Again {
@@ -212,20 +198,6 @@ func (a *Action) resume(work *opened, way loop.Way, request event.Request, wante
 		r.MaxIterations = request.MaxIterations
 	}
 	return r
-}
-
-// start is the first record of a run.
-func (w *workshop) start(run string, t task.Task) *loop.Start {
-	s := &loop.Start{
-		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
-		Base: w.tree.Base(), Onto: w.tree.BaseBranch(), Branch: w.tree.Branch(), Agent: w.settings.Agent.Command,
-		Checks: commandLines(w.settings.Guardrails), Review: w.settings.Review, Detected: w.detected,
-	}
-	if w.plan != nil {
-		s.Plan = w.plan.recorded(w.tree.BaseTree())
-	}
-	w.goal.into(s)
-	return s
 }
 
 // owner names this process among those that may hold a run.

@@ -95,7 +95,9 @@ func (t *Telling) ofTask(ctx context.Context) (string, error) {
 	s, err := t.goOn(l.Seat, before, dir != "", t.Plan != "" || sameWish(before, settings, wanted, nil), shop.goal.most,
 		func() *loop.Start {
 			start := shop.start(newRun(t.Clock()), wanted)
-			start.Plan = shop.plan.recorded(tree.BaseTree())
+			if shop.plan != nil {
+				start.Plan = shop.plan.Recorded(tree.BaseTree())
+			}
 			return start
 		})
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // A run may work in a directory of its repository instead of at the top: the setting workingDirectory. The agent's turns, the setup and
@@ -104,3 +106,24 @@ func (w *workshop) logsFrom() string {
 	}
 	return ""
 }
+
+// directory is a place without git.
+type directory string
+
+// Dir implements place.
+func (d directory) Dir() string { return string(d) }
+
+// Env implements place.
+func (directory) Env() []string { return nil }
+
+// Prepare implements check.Tree: the checks run in the directory as the turn has left it.
+func (directory) Prepare(context.Context, check.At, bool) (*loop.Verdict, error) { return nil, nil }
+
+// Explain implements check.Tree.
+func (directory) Explain(context.Context, check.At, *loop.Verdict) error { return nil }
+
+// Clean implements check.Tree: nobody knows what is tracked here.
+func (directory) Clean(context.Context) ([]string, error) { return nil, nil }
+
+// Restore implements check.Tree.
+func (directory) Restore(context.Context) error { return nil }

@@ -52,11 +52,11 @@ type workshop struct {
 	logs     string     // outputs that the agent may read
 	logsAs   string     // the same as prompts name it, from the place; empty: logs
 	keys     map[string]string
-	goal     goal     // of a run with a task
-	plan     *planned // of a run of a plan; else nil
-	brings   []string // commands that judge besides those of the settings: a plan's
-	detected string   // why these checks, when no setting names them
-	host     string   // of commit addresses: "github.com"
+	goal     goal       // of a run with a task
+	plan     enginePlan // of a run of a plan; else nil
+	brings   []string   // commands that judge besides those of the settings: a plan's
+	detected string     // why these checks, when no setting names them
+	host     string     // of commit addresses: "github.com"
 	console  io.Writer
 	live     io.Writer // a terminal on which a countdown may be written over; nil: none
 	format   stream.FormatOptions
@@ -71,6 +71,27 @@ type workshop struct {
 	log      func(format string, args ...any)
 	verbose  func(format string, args ...any) // nil: nobody wants to know
 	tell     func(format string, args ...any) // of checks, instead of log; nil: log
+}
+
+// enginePlan is the plan that a run works on, with the guard of its file.
+type enginePlan interface {
+	// Path is the plan's file, from the top of the repository; Paths are all files that belong to it.
+	Path() string
+	Paths() []string
+	// Words are what agents are told besides.
+	Words() prompt.PlanFiles
+	// Recorded is the plan as a run's first record tells of it. tree is that of the commit which holds its file.
+	Recorded(tree string) *loop.Planned
+	// Begin lays the plan in a clone and records how the run begins with it, or goes on.
+	Begin(ctx context.Context, l *ledger, r loop.Record) error
+	// Lay puts the plan's files into the run's tree, in commits before the first turn.
+	Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error)
+	// Agent makes the run's agent one of its plan.
+	Agent(w *workshop, c coder, reviewer *agent.Options) (loop.Agent, error)
+	// Guard is where the plan is put right.
+	Guard() loop.PlanFile
+	// Close removes what the plan has lying about while it is run.
+	Close()
 }
 
 // place is where a run works: a git tree, or for a prompt alone a directory.
@@ -252,4 +273,24 @@ func commandLines(guardrails []config.Guardrail) []string {
 		out[i] = g.Command
 	}
 	return out
+}
+
+// verifyWith adds the plan's commands to the checks, those that are none yet.
+func (w *workshop) verifyWith(commands []string) {
+	for _, line := range commands {
+		if line = strings.TrimSpace(line); line == "" || slices.Contains(commandLines(w.settings.Guardrails), line) {
+			continue
+		}
+		w.settings.Guardrails = append(w.settings.Guardrails, config.Guardrail{
+			Name: line, Command: line, Severity: config.Hard, FailAction: config.Append,
+		})
+	}
+}
+
+// planFile is where the plan is put right; nil for a run without one.
+func (w *workshop) planFile() loop.PlanFile {
+	if w.plan == nil {
+		return nil
+	}
+	return w.plan.Guard()
 }
