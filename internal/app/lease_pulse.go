@@ -225,13 +225,11 @@ func (p *pulse) given() bool {
 	return p.released
 }
 
-// close gives the lease back, unless it has been, and leaves nothing behind. ctx is the job's: one that was cancelled has little time.
+// close gives the lease back, unless it has been, and leaves nothing behind.
 func (p *pulse) close(ctx context.Context) {
 	if p == nil {
 		return
 	}
-	ctx, cancel := afterCancel(ctx)
-	defer cancel()
 	if err := p.release(ctx); err != nil {
 		p.log("%v", err)
 	}

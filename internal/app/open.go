@@ -87,7 +87,11 @@ func (a *Action) lease(ctx context.Context, work *opened, id string) (running co
 	}
 	running, work.pulse, err = a.holdLease(ctx, id, root)
 	if err == nil {
-		work.cleanup = append(work.cleanup, func() { work.pulse.close(ctx) })
+		work.cleanup = append(work.cleanup, func() {
+			late, cancel := afterCancel(ctx) // a job that was cancelled has little time
+			defer cancel()
+			work.pulse.close(late)
+		})
 	}
 	return running, root, err
 }

@@ -60,8 +60,7 @@ func (p *Plans) isPRD(from, name string) bool {
 // issue reads what is wanted from an issue's file, or from GitHub.
 func (p *Plans) issue(ctx context.Context, from, ref string) (planWish, error) {
 	if number, err := strconv.Atoi(strings.TrimPrefix(ref, "#")); err == nil && number > 0 {
-		l := &Local{Seat: p.Seat}
-		t, err := l.fromGitHub(ctx, number)
+		t, err := p.fromGitHub(ctx, number)
 		return wishOf(fmt.Sprintf("issue #%d", number), t), err
 	}
 	name := ref

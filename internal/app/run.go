@@ -158,12 +158,12 @@ func (l *Local) task(ctx context.Context, from string) (task.Task, error) {
 	return t, nil
 }
 
-func (l *Local) fromGitHub(ctx context.Context, number int) (task.Task, error) {
-	repo, err := l.repository(ctx)
+func (s *Seat) fromGitHub(ctx context.Context, number int) (task.Task, error) {
+	repo, err := s.repository(ctx)
 	if err != nil {
 		return task.Task{}, err
 	}
-	hub, err := github.New(ctx, github.Options{APIURL: l.Env.APIURL, GraphQLURL: l.Env.GraphQLURL, Repo: repo, Token: l.Env.Token, DryRun: true, Log: l.log})
+	hub, err := github.New(ctx, github.Options{APIURL: s.Env.APIURL, GraphQLURL: s.Env.GraphQLURL, Repo: repo, Token: s.Env.Token, DryRun: true, Log: s.log})
 	if err != nil {
 		return task.Task{}, invalid.Errorf("reading issue #%d needs a token: set GITHUB_TOKEN in the environment", number)
 	}
@@ -172,7 +172,7 @@ func (l *Local) fromGitHub(ctx context.Context, number int) (task.Task, error) {
 		return task.Task{}, invalid.Mark(err)
 	}
 	// You ask for what stands there now; what others wrote in comments is left out.
-	t, err := task.From(event.Request{Event: event.Event{Kind: event.Dispatched, Repo: repo, Issue: issue, At: l.Clock()}}, event.Facts{})
+	t, err := task.From(event.Request{Event: event.Event{Kind: event.Dispatched, Repo: repo, Issue: issue, At: s.Clock()}}, event.Facts{})
 	if err != nil {
 		return t, invalid.Mark(err)
 	}
@@ -180,11 +180,11 @@ func (l *Local) fromGitHub(ctx context.Context, number int) (task.Task, error) {
 }
 
 // repository is where the clone came from.
-func (l *Local) repository(ctx context.Context) (event.Repo, error) {
-	if owner, name, ok := strings.Cut(l.Env.Repository, "/"); ok {
+func (s *Seat) repository(ctx context.Context) (event.Repo, error) {
+	if owner, name, ok := strings.Cut(s.Env.Repository, "/"); ok {
 		return event.Repo{Owner: owner, Name: name}, nil
 	}
-	remote, err := git.RemoteURL(ctx, l.Dir, l.Parent)
+	remote, err := git.RemoteURL(ctx, s.Dir, s.Parent)
 	if err != nil {
 		return event.Repo{}, invalid.Errorf("%w; change into a clone of the issue's repository", err)
 	}
