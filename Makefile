@@ -17,7 +17,7 @@ test: # make lint vets; tests wait for processes more than they compute
 	go test -vet=off -parallel 4 -timeout 20m ./...
 
 every: ## every call of the bot with every fault, a kill on both sides of every write, 500 at random moments, every story: what make test does a part of
-	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/app
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestWhateverTheAgentDoesWithGit ./internal/git
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 -run 'TestKilledAtAnyMoment|TestWhateverAnAgentDoesWithGit|TestRepositoryGone|TestChecksJudgeTheCommitOfABot|TestScripts' ./cmd/ralph

@@ -42,7 +42,7 @@ var (
 	nameOfTest = regexp.MustCompile(`Test[A-Za-z0-9]+`)
 )
 
-// holds is how many tests or scripts a part of a cell names, as in "`TestA`, `TestB` in `internal/app`" or "`name.txtar`". there is what the
+// holds is how many tests or scripts a part of a cell names, as in "`TestA`, `TestB` in `internal/bot`" or "`name.txtar`". there is what the
 // packages have that were looked at.
 func holds(t *testing.T, there map[string]map[string]bool, part string) int {
 	t.Helper()

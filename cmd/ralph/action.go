@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/bot"
+
 	"github.com/ralph-loop/ralph/internal/actions"
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -41,9 +42,9 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	}
 	inputs, err := config.ReadInputs(environ)
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), app.WrongInputs(runner, err)}
+		return &endedError{loop.Invalid.ExitCode(), bot.WrongInputs(runner, err)}
 	}
-	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
+	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	result, err := a.Run(ctx)
 	switch {
 	case err != nil && (result.Outcome == "" || result.Outcome == loop.Done || invalid.Is(err) && result.Outcome == loop.Failed):
@@ -61,7 +62,7 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 // logged tells an error that nobody was told of by the job's log, where the runner obeys nothing of it: what git and GitHub say may hold the
 // names of files and the like. On standard error the runner would. Outside of a runner it is returned to be told there.
 func logged(runner *actions.Runner, err error) error {
-	if err == nil || app.Reported(err) || !runner.Inside() {
+	if err == nil || invalid.Reported(err) || !runner.Inside() {
 		return err
 	}
 	_, _ = fmt.Fprintln(runner, "ralph:", strings.TrimSpace(err.Error()))
@@ -83,11 +84,11 @@ func (c *actionCommand) replay(ctx context.Context, p process) error {
 	return told.Tell(p.out)
 }
 
-func (c *actionCommand) explain(ctx context.Context, p process) (app.Explained, error) {
+func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, error) {
 	environ := environment(p.environ)
 	env, err := config.ReadEnvironment(environ)
 	if err != nil {
-		return app.Explained{}, err
+		return bot.Explained{}, err
 	}
 	if c.EventName != "" {
 		env.EventName = c.EventName
@@ -97,28 +98,28 @@ func (c *actionCommand) explain(ctx context.Context, p process) (app.Explained, 
 	case "-":
 		dir, remove, err := proc.TempDir("")
 		if err != nil {
-			return app.Explained{}, err
+			return bot.Explained{}, err
 		}
 		defer remove()
 		env.EventPath = filepath.Join(dir, "event.json")
 		if err := store(until{ctx, p.in}, env.EventPath); err != nil {
-			return app.Explained{}, err
+			return bot.Explained{}, err
 		}
 	default:
 		env.EventPath = from(p.dir, c.Event)
 	}
 	if env.EventName == "" || env.EventPath == "" {
-		return app.Explained{}, errors.New("which event is meant is not known: give --event-name NAME and --event FILE, such as --event-name issues --event payload.json")
+		return bot.Explained{}, errors.New("which event is meant is not known: give --event-name NAME and --event FILE, such as --event-name issues --event payload.json")
 	}
 	if env.EventName == "workflow_dispatch" {
 		dispatched(environ, env.EventPath)
 	}
 	inputs, err := config.ReadInputs(environ)
 	if err != nil {
-		return app.Explained{}, err
+		return bot.Explained{}, err
 	}
 	runner := actions.New(func(string) string { return "" }, io.Discard) // a dry run says nothing to a runner
-	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
+	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	return a.Explain(ctx, p.dir)
 }
 

@@ -5,7 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/supervise"
+
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -29,12 +30,12 @@ type busReadCommand struct {
 // followEvery is how often a followed bus is looked at.
 const followEvery = time.Second
 
-func (c *busCommand) of(p process) app.Bus {
+func (c *busCommand) of(p process) supervise.Bus {
 	dir := c.TaskDir
 	if dir == "" {
 		dir = environment(p.environ)["TASK_FOLDER"]
 	}
-	return app.Bus{Dir: p.dir, TaskDir: dir, Clock: now}
+	return supervise.Bus{Dir: p.dir, TaskDir: dir, Clock: now}
 }
 
 // Run implements ralph bus post. The message comes from who runs this, our parent: we are gone before it is read.

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/local"
+	"github.com/ralph-loop/ralph/internal/session"
+
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -19,6 +21,6 @@ func (c *cancelCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	cancel := &app.Cancellation{Seat: app.Seat{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Task: c.Task, Now: c.Now}
+	cancel := &local.Cancel{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Task: c.Task, Now: c.Now}
 	return lookEnded(ctx, cancel.Run(ctx))
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/doctor"
+
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -27,7 +28,7 @@ func (c *doctorCommand) Run(ctx context.Context, p process) error {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	flags := runCommand{Agent: c.Agent}
-	d := &app.Doctor{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Flags: flags.layer(), Marks: isTerminal(p.out) || env.CI || env.Actions}
+	d := &doctor.Doctor{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Flags: flags.layer(), Marks: isTerminal(p.out) || env.CI || env.Actions}
 	var found any
 	var ready bool
 	var tell func() error

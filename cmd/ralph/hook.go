@@ -5,7 +5,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/agenthook"
+
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -34,8 +35,8 @@ type (
 )
 
 // hooked is what every hook gets. It is asked often: nothing is read here that one of them does not need.
-func hooked(p process, stderr io.Writer) app.Hook {
-	h := app.Hook{Dir: p.dir, Env: environment(p.environ), Environ: p.environ, Out: p.out, Err: stderr, In: eof{}}
+func hooked(p process, stderr io.Writer) agenthook.Hook {
+	h := agenthook.Hook{Dir: p.dir, Env: environment(p.environ), Environ: p.environ, Out: p.out, Err: stderr, In: eof{}}
 	if p.in != nil {
 		h.In = p.in
 	}
@@ -74,7 +75,7 @@ func (hookSessionStart) Run(p process, stderr io.Writer) error {
 
 // Run implements ralph hook install.
 func (c *hookInstall) Run(ctx context.Context, p process) error {
-	i := app.HookInstall{Dir: p.dir, Project: c.ProjectDir, Agent: c.Agent, Local: c.Local, DryRun: c.DryRun, Environ: p.environ, Out: p.out}
+	i := agenthook.HookInstall{Dir: p.dir, Project: c.ProjectDir, Agent: c.Agent, Local: c.Local, DryRun: c.DryRun, Environ: p.environ, Out: p.out}
 	if c.Local {
 		program, err := os.Executable()
 		if err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ralph-loop/ralph/internal/doctor"
+	"github.com/ralph-loop/ralph/internal/session"
+
 	"golang.org/x/term"
 
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -28,7 +30,7 @@ func (c initCommand) Run(ctx context.Context, p process) error {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	switch err := c.begin(ctx, env, p); {
-	case errors.Is(err, app.ErrAborted), err != nil && ctx.Err() != nil:
+	case errors.Is(err, session.ErrAborted), err != nil && ctx.Err() != nil:
 		return &endedError{loop.Interrupted.ExitCode(), err}
 	case err != nil:
 		return &endedError{loop.Invalid.ExitCode(), err}
@@ -52,9 +54,9 @@ func (c initCommand) possible(terminal bool) error {
 
 func (c initCommand) begin(ctx context.Context, env config.Environment, p process) error {
 	if !c.GitHub {
-		return (&app.Init{Env: env, Parent: p.environ, Dir: p.dir, In: p.in, Out: p.out}).Run(ctx)
+		return (&doctor.Init{Env: env, Parent: p.environ, Dir: p.dir, In: p.in, Out: p.out}).Run(ctx)
 	}
-	i := &app.HubInit{Env: env, Parent: p.environ, Dir: p.dir, Repo: c.Repo, Out: p.out}
+	i := &doctor.GitHubInit{Env: env, Parent: p.environ, Dir: p.dir, Repo: c.Repo, Out: p.out}
 	if !c.Yes {
 		i.In = p.in
 	}

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/invalid"
+
 	"github.com/alecthomas/kong"
 
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -135,7 +136,7 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	case !errors.As(err, &ended):
 		ended = &endedError{loop.Failed.ExitCode(), err}
 	}
-	if ended.err != nil && !app.Reported(ended.err) {
+	if ended.err != nil && !invalid.Reported(ended.err) {
 		fmt.Fprintln(stderr, "ralph:", strings.TrimSpace(ended.err.Error()))
 	}
 	return ended.code

@@ -5,7 +5,9 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/session"
+
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -29,14 +31,14 @@ type planFlags struct {
 }
 
 // plans is the plan that the flags name. Its error is a mistake.
-func (f planFlags) plans(p process, out, stderr io.Writer) (*app.Plans, error) {
+func (f planFlags) plans(p process, out, stderr io.Writer) (*planrun.Plans, error) {
 	env, err := config.ReadEnvironment(environment(p.environ))
 	if err != nil {
 		return nil, &endedError{loop.Invalid.ExitCode(), err}
 	}
 	none := config.Layer{Name: "flags", JSON: []byte("{}")}
-	seat := app.Seat{Env: env, Parent: p.environ, Dir: below(p.dir, f.ProjectDir), Out: out, Err: stderr, Clock: now, Flags: none}
-	return &app.Plans{Seat: seat, RalphDir: f.RalphDir}, nil
+	seat := session.Session{Env: env, Parent: p.environ, Dir: below(p.dir, f.ProjectDir), Out: out, Err: stderr, Clock: now, Flags: none}
+	return &planrun.Plans{Session: seat, RalphDir: f.RalphDir}, nil
 }
 
 // below is a path as it is seen from a directory; an empty one is the directory.
@@ -50,7 +52,7 @@ func below(dir, path string) string {
 // planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that somebody holds and everything else 1 (C20).
 func planEnded(err error) error {
 	switch {
-	case errors.Is(err, app.ErrAborted):
+	case errors.Is(err, session.ErrAborted):
 		return &endedError{loop.Interrupted.ExitCode(), err}
 	case err != nil && invalid.Is(err):
 		return &endedError{loop.Invalid.ExitCode(), err}

@@ -8,9 +8,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/derive"
+
 	"golang.org/x/term"
 
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -36,11 +37,11 @@ func (c *planDerive) Run(ctx context.Context, p process, stderr io.Writer) error
 		return err
 	}
 	plans.Flags, plans.Verbose = c.layer(), c.Verbose
-	d := app.Derivation{From: c.From}
+	d := derive.Derivation{From: c.From}
 	if p.in != nil && term.IsTerminal(int(p.in.Fd())) && isTerminal(out) {
 		d.In = p.in
 	}
-	found, err := plans.Derive(ctx, d)
+	found, err := derive.Derive(ctx, plans, d)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return &endedError{loop.Interrupted.ExitCode(), errors.New("interrupted; nothing is written")}

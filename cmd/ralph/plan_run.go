@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/local"
+
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -67,7 +68,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 		}
 	}
 	defer keepOutput()()
-	l := &app.Local{Seat: seat, Plan: c.RalphDir, Accept: c.Accept, AllowDirty: c.AllowDirty}
+	l := &local.IssueRun{Session: seat, Plan: c.RalphDir, Accept: c.Accept, AllowDirty: c.AllowDirty}
 	result, err := l.Run(ctx, hard)
 	result, err = notBegun(ctx, result, err)
 	return run.end(p, result, err)

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/planrun"
+
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -31,7 +32,7 @@ func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) err
 	if c.ReviewCap < 1 {
 		return &endedError{loop.Invalid.ExitCode(), fmt.Errorf("flag --review-cap is %d; allowed is a whole number from 1", c.ReviewCap)}
 	}
-	found, err := plans.Validate(ctx, app.Validation{
+	found, err := plans.Validate(ctx, planrun.Validation{
 		File: c.File, Before: c.Before, After: c.After, Mode: task.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview, ReviewCap: c.ReviewCap,
 	})
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/local"
+	"github.com/ralph-loop/ralph/internal/session"
+
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -41,9 +43,9 @@ func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) er
 		_, err := io.WriteString(p.out, text)
 		return err
 	}
-	t := &app.Telling{
-		Seat:  app.Seat{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now, Flags: config.Layer{Name: "flags", JSON: []byte("{}")}, Resume: c.Resume, Fresh: c.Fresh},
-		Issue: c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
+	t := &local.Preview{
+		Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now, Flags: config.Layer{Name: "flags", JSON: []byte("{}")}, Resume: c.Resume, Fresh: c.Fresh},
+		Issue:   c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
 	}
 	if isTerminal(p.out) {
 		t.Live = p.out

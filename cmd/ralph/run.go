@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/local"
+	"github.com/ralph-loop/ralph/internal/session"
+
 	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/agent/stream"
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -85,17 +87,17 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
-		l := &app.List{Local: app.Local{Seat: seat, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}, Tasks: c.Tasks}
+		l := &local.List{IssueRun: local.IssueRun{Session: seat, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}, Tasks: c.Tasks}
 		list, err := l.Run(ctx, hard)
 		if err != nil && ctx.Err() != nil && len(list.Entries) == 0 {
 			list.Outcome, err = loop.Interrupted, nil
 		}
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
-		l := &app.Local{Seat: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}
+		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}
 		result, err = l.Run(ctx, hard)
 	default:
-		l := &app.Prompted{Seat: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
+		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
 		result, err = l.Run(ctx, hard)
 	}
 	result, err = notBegun(ctx, result, err)
@@ -126,7 +128,7 @@ func (c *runCommand) end(p process, result loop.Result, err error) error {
 }
 
 // endList is how a list of tasks ended.
-func (c *runCommand) endList(p process, list app.ListResult, err error) error {
+func (c *runCommand) endList(p process, list local.ListResult, err error) error {
 	code := list.Outcome.ExitCode()
 	if err != nil && code == 0 {
 		code = loop.Failed.ExitCode()
@@ -141,9 +143,9 @@ func (c *runCommand) endList(p process, list app.ListResult, err error) error {
 }
 
 // seat is where the command line runs.
-func (c *runCommand) seat(ctx context.Context, env config.Environment, p process, out, stderr io.Writer) app.Seat {
+func (c *runCommand) seat(ctx context.Context, env config.Environment, p process, out, stderr io.Writer) session.Session {
 	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
-	s := app.Seat{
+	s := session.Session{
 		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
 		Flags: c.layer(), Verbose: c.Verbose, Fresh: c.Fresh, Resume: c.Resume, Typed: p.args,
 	}
@@ -267,13 +269,13 @@ func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 		out.AtCap, out.ByHand = p.AtCap(), p.ByHand()
 	}
 	if failed != nil {
-		out.Reason, out.Conflicts = failed.Error(), app.Conflicts(failed)
+		out.Reason, out.Conflicts = failed.Error(), local.Conflicts(failed)
 	}
 	return printJSON(to, out)
 }
 
 // printList prints how a list of tasks ended: the outcome of all, and that of each.
-func printList(to io.Writer, list app.ListResult, code int, failed error) error {
+func printList(to io.Writer, list local.ListResult, code int, failed error) error {
 	type entryJSON struct {
 		resultJSON
 		Skipped string `json:"skipped,omitempty"` // why it did not run

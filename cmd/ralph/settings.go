@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 
+	"github.com/ralph-loop/ralph/internal/session"
+
 	"github.com/alecthomas/kong"
 
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -26,7 +27,7 @@ func (c *settingsShow) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	s := &app.Settings{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, JSON: c.JSON}
+	s := &session.Settings{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, JSON: c.JSON}
 	if err := s.Show(ctx); err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}

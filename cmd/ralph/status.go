@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/local"
+	"github.com/ralph-loop/ralph/internal/session"
+
 	"golang.org/x/term"
 
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -35,7 +37,7 @@ func (c *statusCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	look := &app.Inspection{Seat: app.Seat{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Task: c.Task}
+	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Task: c.Task}
 	if c.Watch {
 		err = look.Watch(ctx, watchEvery, c.shower(p.out))
 	} else {

@@ -6,7 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/supervise"
+
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -37,7 +38,7 @@ func (c *superviseCommand) Run(ctx context.Context, hard hardContext, p process,
 		self = "" // then its exit codes are those of any program
 	}
 	defer keepOutput()()
-	s := &app.Supervisor{
+	s := &supervise.Supervisor{
 		Argv: argv, Dir: p.dir, TaskDir: c.TaskDir, Parent: p.environ, Self: self, Out: p.out, Err: stderr, Clock: now,
 		Grace:       proc.GraceOf(hard),
 		MaxRestarts: c.MaxRestarts, RestartDelay: c.RestartDelay, WaitTimeout: c.WaitTimeout, PollInterval: c.PollInterval, Timeout: c.Timeout,

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ralph-loop/ralph/internal/bot"
+
 	"github.com/ralph-loop/ralph/internal/actions"
-	"github.com/ralph-loop/ralph/internal/app"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -28,7 +29,7 @@ func (sweepCommand) Run(ctx context.Context, p process, stderr io.Writer) error 
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	runner := actions.New(func(name string) string { return environ[name] }, stderr)
-	a := &app.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
+	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	matrix, err := a.List(ctx)
 	if err != nil {
 		code := loop.Failed.ExitCode()

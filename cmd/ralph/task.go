@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ralph-loop/ralph/internal/app"
+	"github.com/ralph-loop/ralph/internal/local"
+
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -28,12 +29,12 @@ type taskFlags struct {
 }
 
 // task is what the flags and the words before them say.
-func (f taskFlags) task(id, spec, title string) (app.NewTask, error) {
+func (f taskFlags) task(id, spec, title string) (local.NewTask, error) {
 	completion, err := f.completion()
 	if err != nil {
-		return app.NewTask{}, invalidTask(err)
+		return local.NewTask{}, invalidTask(err)
 	}
-	return app.NewTask{Force: f.Force, Task: task.Task{
+	return local.NewTask{Force: f.Force, Task: task.Task{
 		ID: id, SpecID: spec, Title: title, Spec: f.Description, Priority: f.Priority, Dependencies: f.DependsOn, Completion: completion,
 	}}, nil
 }
@@ -109,12 +110,12 @@ type taskPrompt struct{}
 
 // Run implements ralph task prompt.
 func (taskPrompt) Run(p process) error {
-	_, err := p.out.Write([]byte(app.TaskPrompt))
+	_, err := p.out.Write([]byte(local.TaskPrompt))
 	return err
 }
 
-func tasks(p process, asJSON bool) *app.Tasks {
-	ts := &app.Tasks{Parent: p.environ, Dir: p.dir, Out: p.out, JSON: asJSON}
+func tasks(p process, asJSON bool) *local.Tasks {
+	ts := &local.Tasks{Parent: p.environ, Dir: p.dir, Out: p.out, JSON: asJSON}
 	if p.in != nil {
 		ts.In = p.in
 	}

@@ -3,8 +3,12 @@ package regex_test
 import (
 	"testing"
 
-	_ "github.com/ralph-loop/ralph/internal/app" // which brings all rooms that have patterns
+	_ "github.com/ralph-loop/ralph/internal/agenthook"
+	_ "github.com/ralph-loop/ralph/internal/bot" // these bring all rooms that have patterns
+	_ "github.com/ralph-loop/ralph/internal/doctor"
+	_ "github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/regex"
+	_ "github.com/ralph-loop/ralph/internal/supervise"
 )
 
 // TestPatternsCompile: one that is written wrongly must not be found by the first who needs it.

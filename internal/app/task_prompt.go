@@ -1,8 +1,0 @@
-package app
-
-import _ "embed" // of TaskPrompt
-
-// TaskPrompt is what a coding agent is told that writes tasks: every task says what done means (S2-52).
-//
-//go:embed task_prompt.md
-var TaskPrompt string

@@ -1,0 +1,235 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/lease"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// past is what there is of a task's last run.
+type past struct {
+	state loop.State
+	known bool
+	raw   []byte // its journal
+}
+
+// before reads the task's last run from its record on the remote. Who begins afresh needs no more of it than can be read.
+func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, error) {
+	saved, known, err := tree.LoadRecord(ctx)
+	if err != nil {
+		return past{}, fmt.Errorf("reading the run record: %w", err)
+	}
+	if !known {
+		return past{}, nil
+	}
+	raw := saved.Files[journal.File]
+	records, _, err := journal.Read(bytes.NewReader(raw))
+	switch {
+	case err != nil && fresh:
+		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
+	case err != nil:
+		return past{}, invalid.Errorf("reading the run record: %w; begin again with %s retry --fresh", err, a.rules.TriggerPhrase)
+	}
+	return past{loop.Fold(records), true, raw}, nil
+}
+
+// way decides between a new run and the one that is there.
+func (a *Action) way(ctx context.Context, shop *engine.Spec, request event.Request, wanted *workRequest, before past) (loop.Way, error) {
+	if wanted.plan != nil {
+		if err := a.prepared(ctx, shop, wanted); err != nil {
+			return "", err
+		}
+		if why := wanted.complete(shop, before); why != "" {
+			return "", &heldError{why}
+		}
+		request = ofPlan(request, before, samePlan(before.state, wanted.plan.Content))
+	}
+	d := a.decide(request, before.state, before.known)
+	a.log("%s: %s", d.Do, d.Why)
+	switch d.Do {
+	case event.GoOn:
+		return loop.Continue, nil
+	case event.Again:
+		return loop.Again, nil
+	case event.Begin:
+	default:
+		return "", &heldError{d.Why}
+	}
+	if wanted.plan == nil && wanted.branch != "" { // the run that was to go on
+		return "", &heldError{d.Why + ", so there is nothing to go on with"}
+	}
+	if wanted.plan != nil && !before.known && shop.Tree.Resumed() {
+		return "", invalid.Errorf("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", shop.Tree.Branch())
+	}
+	if before.known {
+		shop.Tree.BeginFresh()
+		a.warn("archiving old failure branches", shop.Tree.Archive(ctx))
+	}
+	return loop.Begin, nil
+}
+
+// ofPlan is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done; another one begins
+// afresh.
+func ofPlan(r event.Request, before past, same bool) event.Request {
+	switch {
+	case !before.known:
+	case !same:
+		r.Asking, r.Command = "", event.Command{Verb: event.Retry, Fresh: true}
+	case endedDone(before.state):
+		r.Asking, r.Command = "", event.Command{Verb: event.Run}
+	default:
+		r.Asking, r.Command = "", event.Command{Verb: event.Retry}
+	}
+	return r
+}
+
+// take readies the run's record, and how it is shown.
+func (o *jobOpening) take(ctx context.Context, work *job, before past, way loop.Way) (b engine.Beginning, err error) {
+	shop, run := work.Spec, before.state.Start.Run
+	if way == loop.Begin {
+		run = engine.NewRun(o.Clock())
+	}
+	work.Heartbeat.Of(run)
+	if o.wall > 0 {
+		shop.Wall = o.wall
+	}
+	shop.Reports = o.reportDir(run)
+	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
+	if _, _, err := shop.Agents(nil); err != nil && !inTree(shop.Settings.Agent.Command) && !inTree(shop.Settings.Reviewer.Command) {
+		return b, err
+	}
+	work.Journal = &engine.Journal{Clock: o.Clock, Pulse: work.Heartbeat, Remote: !o.Inputs.DryRun, Token: o.github.Token, Redact: o.redact, Stored: o.stored}
+	work.view = o.viewOn(ctx, shop, o.request.Event)
+	work.publisher = o.publisher(work, o.request.Event)
+	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), OpenJournal: journal.Open, Claim: func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
+	if way != loop.Begin {
+		b.OpenJournal = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
+		b.Resume = o.resume(work, way, o.request, *o.wanted)
+		return b, nil
+	}
+	b.Start = shop.FirstRecord(run, o.wanted.Task)
+	b.Start.Owner, b.Start.RunURL = o.owner(), o.Env.RunURL()
+	b.Start.Fresh = before.known || o.request.Fresh
+	b.Start.DryRun = o.Inputs.DryRun
+	if spent := before.state.OnIssue(); spent != (loop.Usage{}) {
+		b.Start.Earlier = &spent
+	}
+	return b, nil
+}
+
+func (a *Action) publisher(work *job, ev event.Event) *publisher {
+	return &publisher{
+		github: a.github, view: work.view, rules: a.rules, labels: labels(ev), onto: work.Spec.Tree.BaseBranch(),
+		each: work.Spec.Settings.Comments == config.EachComment, notifyOn: work.Spec.Settings.NotifyOn,
+		clock: a.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, log: a.log,
+	}
+}
+
+// labels are the issue's as the event tells them, with the one that it is about.
+func labels(ev event.Event) []string {
+	if ev.Issue == nil {
+		return nil
+	}
+	if ev.Kind == event.Labeled && !slices.Contains(ev.Issue.Labels, ev.Label) {
+		return append(slices.Clone(ev.Issue.Labels), ev.Label)
+	}
+	return ev.Issue.Labels
+}
+
+// inTree reports whether a program is named by its path in the checkout.
+func inTree(command string) bool { return strings.Contains(command, "/") && !filepath.IsAbs(command) }
+
+func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
+
+// hold records the beginning where others see it, which holds the run against them, and puts the worktree where the run stands.
+func (o *jobOpening) hold(ctx context.Context, work *job, record loop.Record) error {
+	if err := work.Journal.Claim(ctx, record); err != nil {
+		var taken *git.TakenError
+		if errors.As(err, &taken) {
+			return &heldError{taken.Error()}
+		}
+		return err
+	}
+	if err := work.Spec.Tree.Start(ctx); err != nil {
+		return err
+	}
+	if err := work.Spec.LayPlan(ctx, work.Journal); err != nil {
+		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
+		if invalid.Is(err) {
+			end.Outcome = loop.Invalid
+		}
+		_, ended := work.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: o.Clock(), End: end}) // gives the lease back
+		o.warn("ending the run", ended)
+		return err
+	}
+	return nil
+}
+
+func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted workRequest) *loop.Resume {
+	t := wanted.Task
+	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
+	if way == loop.Again {
+		r.MaxIterations = work.Spec.Goal.Most
+	}
+	if wanted.feedback != nil {
+		r.Feedback = wanted.feedback
+	}
+	if event.Asks(request.Event.Kind) {
+		r.Asked = request.Event.Sender.Login
+	}
+	if way == loop.Again && request.Event.On == 0 && work.Spec.Plan == nil && wanted.feedback == nil { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
+		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Spec.Goal.Completion
+		r.Pipeline, r.Caps, r.Asking = work.Spec.Goal.Pipeline, work.Spec.Goal.Caps, work.Spec.Goal.Asking
+	}
+	if request.MaxIterations > 0 {
+		r.MaxIterations = request.MaxIterations
+	}
+	return r
+}
+
+// owner names this process among those that may hold a run.
+func (a *Action) owner() string {
+	if a.Env.RunID == 0 {
+		return fmt.Sprintf("process %d", os.Getpid())
+	}
+	return fmt.Sprintf("workflow run %d, attempt %d", a.Env.RunID, a.Env.RunAttempt)
+}
+
+// notOpened answers a request that came to nothing.
+func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
+	var held *heldError
+	var stop *lease.StoppedError
+	switch {
+	case errors.As(err, &stop):
+		a.Runner.Notice(a.mask(stop.Error()))
+		result := loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}
+		return result, a.outputs(result, "")
+	case errors.As(err, &held):
+		a.Runner.Notice(a.mask(held.reason))
+		a.warn("answering", a.answer(ctx, ev, safetext.UpperFirst(held.reason)+"."))
+		a.labelOff(ctx, ev)
+		return loop.Result{}, nil
+	case invalid.Is(err):
+		return a.reject(ctx, ev, err)
+	case ctx.Err() != nil:
+		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}, nil
+	}
+	result := loop.Result{Outcome: loop.Failed, Reason: err.Error()}
+	return result, errors.Join(err, a.outputs(result, ""))
+}

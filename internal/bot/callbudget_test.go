@@ -1,0 +1,87 @@
+//go:build unix
+
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// nothingTwice holds that no address is read twice in one run. What another call has changed meanwhile is not read again either: the
+// answer to the change tells it.
+func (w *world) nothingTwice() {
+	w.t.Helper()
+	seen := map[string]int{}
+	for _, c := range w.gh.Calls() {
+		if c.Method == "GET" {
+			seen[c.String()]++
+		}
+	}
+	for call, n := range seen {
+		if n > 1 {
+			w.t.Errorf("%d times: %s", n, call)
+		}
+	}
+}
+
+// stories is a plan of n stories.
+func stories(n int) string {
+	var list []string
+	for i := 1; i <= n; i++ {
+		list = append(list, fmt.Sprintf(`    {
+      "id": "US-%03d",
+      "title": "Line %d",
+      "description": "One more line.",
+      "acceptanceCriteria": [
+        "it is there"
+      ],
+      "priority": %d,
+      "passes": false,
+      "reviewStatus": null,
+      "reviewCount": 0,
+      "reviewFeedback": "",
+      "notes": "",
+      "dependsOn": []
+    }`, i, i, i))
+	}
+	return `{
+  "project": "demo",
+  "branchName": "ralph/lines",
+  "description": "Lines",
+  "verifyCommands": [
+    "true"
+  ],
+  "userStories": [
+` + strings.Join(list, ",\n") + `
+  ]
+}
+`
+}
+
+// TestCallBudgetOfAPlan: also in thirty iterations, for ten stories of which five are sent back once, an iteration costs at most two calls;
+// and so it does with a comment for each, here of fewer.
+func TestCallBudgetOfAPlan(t *testing.T) {
+	t.Parallel()
+	for comments, n := range map[string]int{"sticky": 10, "each": 4} {
+		t.Run(comments, func(t *testing.T) {
+			t.Parallel()
+			w := newJourney(t, false)
+			clock, judged := w.shared("clock"), w.shared("judged")
+			sent := w.shared("sent")
+			w.inputs["agent"] = w.script("agent", "date +%s%N >> "+clock+"\n"+strings.Replace(storyAgent, `*" review") `,
+				`"US-00"[1-5]" review") if grep -q "$story" `+sent+`; then verdict approve "[]"; else echo "$story" >> `+sent+`; verdict request_changes '[{"file":"README","line":1,"problem":"say more"}]'; fi;;
+*" review") `, 1))
+			w.inputs["checks"], w.inputs["comments"], w.inputs["max_iterations"], w.inputs["review"] = "date +%s%N >> "+judged, comments, "30", "true"
+			w.offered(stories(n))
+			event, payload := w.commented(w.issue, "/ralph approve")
+			result := w.must(loop.Done)(w.hasten(event, payload))
+			t.Logf("%d iterations", len(result.State.Iterations))
+			turns, last := times(t, clock), times(t, judged)
+			w.withinBudget(turns, last[len(last)-1], map[string]int{"sticky": 9, "each": 10}[comments])
+			w.nothingTwice()
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package bot
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+func (a *Action) prepare() {
+	secrets := append(engine.Secrets(a.Env, a.Parent), a.Inputs.Secrets()...)
+	for _, s := range secrets {
+		a.Runner.Mask(s)
+	}
+	a.redact = report.Redactor(secrets)
+	a.rules = event.Rules{
+		TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots,
+		CommentsBy: commentsBy(a.Inputs.CommentsBy), CIGate: a.Inputs.CIGate == config.WaitForCI,
+	}
+}
+
+// commentsBy reads the input include_comments_by.
+func commentsBy(names []string) event.CommentsBy {
+	out := event.CommentsBy{Only: len(names) > 0}
+	for _, name := range names {
+		switch strings.ToLower(name) {
+		case "nobody":
+			return event.CommentsBy{Nobody: true}
+		case "writers":
+			out.Only = false
+		default:
+			out.Logins = append(out.Logins, name)
+		}
+	}
+	return out
+}
+
+func (a *Action) event() (event.Event, error) {
+	var payload []byte
+	if a.Env.EventPath != "" {
+		var err error
+		if payload, err = os.ReadFile(a.Env.EventPath); err != nil {
+			return event.Event{}, invalid.Errorf("reading the event: %w; ralph action runs in a workflow, where GITHUB_EVENT_PATH names a file", err)
+		}
+	}
+	if a.Env.EventName == "" {
+		return event.Event{}, invalid.Errorf("GITHUB_EVENT_NAME is not set; ralph action runs in a workflow. On a laptop use: ralph run --issue FILE")
+	}
+	ev, err := github.ParseEvent(github.Delivery{
+		Name: a.Env.EventName, Payload: payload, Repository: a.Env.Repository, TriggeringActor: a.Env.TriggeringActor, At: a.Clock(),
+	})
+	if err != nil {
+		return ev, invalid.Mark(err)
+	}
+	if ev.Name == "repository_dispatch" { // it brings its own
+		return ev, nil
+	}
+	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
+	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt+a.Inputs.PromptFile+a.Inputs.Plan == "" {
+		return ev, invalid.Errorf("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and prompt_file")
+	}
+	return ev, nil
+}
+
+func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, error) {
+	token := a.Inputs.GitHubToken
+	if token == "" {
+		token = a.Env.Token
+	}
+	options := github.Options{
+		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
+		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
+		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy,
+	}
+	if a.tune != nil {
+		a.tune(&options)
+	}
+	hub, err := github.New(ctx, options)
+	if err != nil {
+		return nil, invalid.Mark(err)
+	}
+	return hub, nil
+}

@@ -1,0 +1,156 @@
+//go:build unix
+
+package bot
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// writesOf is how many writes a journey makes when nothing goes wrong, and what there is afterwards.
+func writesOf(t *testing.T, j journey) (n int, after string) {
+	t.Helper()
+	w := newJourney(t, true)
+	event, payload := j.ask(w)
+	w.gh.ResetCalls()
+	w.must(j.want)(w.hasten(event, payload))
+	for _, c := range append(w.gh.Calls(), w.gh.GitCalls()...) {
+		if c.Write {
+			n++
+		}
+	}
+	w.clean()
+	return n, w.dump()
+}
+
+// diesAfter runs the job of an event in a process of its own, which is killed with SIGKILL when its nth write to GitHub has been carried
+// out, before the answer. Nothing that anybody sees happens from then to the next write, so that it is a kill before that one too.
+func (w *world) diesAfter(nth int, event string, payload []byte) {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out strings.Builder
+	job := exec.Command(self)
+	for k, v := range w.environ(event, payload) {
+		job.Env = append(job.Env, k+"="+v)
+	}
+	job.Env = append(job.Env, dieAt+"=never", lateBy+"="+w.late.String())
+	job.Stdout, job.Stderr = &out, &out
+	var begun sync.WaitGroup
+	begun.Add(1)
+	w.gh.Fail(fake.Fault{Write: true, Nth: nth, Then: func() {
+		begun.Wait()
+		_ = job.Process.Kill() // what comes of it is looked at below
+	}})
+	if err := job.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	begun.Done()
+	if err := job.Wait(); err == nil || err.Error() != "signal: killed" {
+		w.t.Errorf("the job was not killed at write %d: %v\n%s", nth, err, out.String())
+	}
+	w.gh.ClearFaults()
+}
+
+// sampled is of how many writes one is tried in a usual test run: more of the first journey, which has most of them.
+func sampled(journey int) int {
+	if journey == 0 {
+		return 5
+	}
+	return 10
+}
+
+// starts are how a journey goes on after a kill: by the job run again, or not. What a sweep can go on with is tried both ways in turn, or
+// with everyFault both ways each time. After the last write there is nothing left to do, and a job that is run again asks anew.
+func (j journey) starts(nth, writes int) []bool {
+	switch {
+	case strings.HasPrefix(j.name, "a sweep") || nth == writes:
+		return []bool{false}
+	case !strings.HasPrefix(j.name, "a label"): // nobody else knows of the comment
+		return []bool{true}
+	case os.Getenv(everyFault) != "":
+		return []bool{false, true}
+	}
+	return []bool{nth/2%2 == 0}
+}
+
+// TestKilledBetweenAnyTwoWrites: wherever a job dies, the next start leads to what there would have been: the sweep of another machine,
+// or GitHub's "re-run job", which alone knows of a comment that nobody has taken up yet.
+func TestKilledBetweenAnyTwoWrites(t *testing.T) {
+	t.Parallel()
+	var jobs []func()
+	for i, j := range journeys {
+		if os.Getenv(everyFault) == "" && (j.name == "a retry" || j.name == "a sweep that goes on") { // a fix and a label go on alike
+			continue
+		}
+		writes, want := writesOf(t, j)
+		first := 1
+		if os.Getenv(everyFault) == "" && i > 0 { // they begin alike
+			first = writes/2 + 1
+		}
+		for nth := first; nth <= writes; nth++ {
+			if os.Getenv(everyFault) == "" && (writes-nth)%sampled(i) != 0 {
+				continue
+			}
+			for _, rerun := range j.starts(nth, writes) {
+				jobs = append(jobs, func() {
+					w := newJourney(t, true)
+					event, payload := j.ask(w)
+					w.diesAfter(nth, event, payload)
+					w.late += 2 * time.Hour
+					what := fmt.Sprintf("%s, killed after write %d of %d", j.name, nth, writes)
+					if rerun {
+						what += ", run again"
+						if result, err := w.again(event, payload); err != nil {
+							t.Errorf("%s: outcome %q (%s), %v", what, result.Outcome, result.Reason, err)
+						}
+					}
+					w.clean()
+					if left := differs(w.dump(), want); left != "" {
+						t.Errorf("%s: afterwards\n%s", what, left)
+					}
+				})
+			}
+		}
+	}
+	beside(t, jobs)
+}
+
+// TestKilledBeforeTheFirstCommitOfASecondRun: a run that begins afresh, on a branch that an earlier one has pushed, sets that work aside, also when
+// it is killed before it has done so and goes on.
+func TestKilledBeforeTheFirstCommitOfASecondRun(t *testing.T) {
+	t.Parallel()
+	var jobs []func()
+	for nth := 1; nth <= 5; nth++ {
+		jobs = append(jobs, func() {
+			w := newJourney(t, true)
+			w.must(loop.Done)(w.hasten(w.labelled()))
+			branch := w.branches()
+			before := strings.Fields(w.git("rev-list", "--branches"))
+			event, payload := w.labelled()
+			w.diesAfter(nth, event, payload)
+			w.late += 2 * time.Hour
+			result, err := w.again(event, payload)
+			if err != nil || result.Outcome != loop.Done {
+				t.Errorf("killed after write %d: outcome %q (%s), %v", nth, result.Outcome, result.Reason, err)
+			}
+			after := w.git("rev-list", "--branches")
+			for _, commit := range before {
+				if !strings.Contains(after, commit) {
+					t.Errorf("killed after write %d: commit %s is lost; the branches were %v and are %v", nth, commit, branch, w.branches())
+				}
+			}
+		})
+	}
+	beside(t, jobs)
+}

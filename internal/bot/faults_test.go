@@ -1,0 +1,134 @@
+package bot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// TestRunSurvivesGitHub: whatever GitHub's documents say can be tried again is tried again; what only shows the run does not stop it.
+func TestRunSurvivesGitHub(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		fault fake.Fault
+	}{
+		{"no requests left for a second", fake.Fault{Match: "PATCH /repos/.../comments/*", RateLimited: true, RetryAfter: 1}},
+		{"the comment was deleted", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 404}},
+		{"slow answers", fake.Fault{Match: "", Delay: 50 * time.Millisecond, Times: -1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", fixer)
+			w.gh.Fail(tt.fault)
+			w.must(loop.Done)(w.label("alice"))
+			pulls := w.gh.Pulls(owner, name)
+			if len(pulls) != 1 || pulls[0].Draft {
+				t.Fatalf("pull requests: %+v", pulls)
+			}
+			if n := len(w.bodies(pulls[0].Number)); n != 2 { // how it stands, and that it is done
+				t.Errorf("%d comments on the pull request: %q", n, w.bodies(pulls[0].Number))
+			}
+			if n := len(w.bodies(w.issue)); n < 1 || n > 2 || n == 2 && tt.name != "the comment was deleted" {
+				t.Errorf("%d comments on the issue: %q", n, w.bodies(w.issue))
+			}
+		})
+	}
+}
+
+// TestWhatCannotBeTriedAgain ends with a sentence that says what to do.
+func TestWhatCannotBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		fault fake.Fault
+		want  string
+		bad   loop.Outcome
+	}{
+		{"the token is refused", fake.Fault{Match: "GET /repos/.../events", Status: 401, Times: -1}, "could not be read", loop.Refused},
+		{"reading comments is forbidden", fake.Fault{Match: "GET /repos/.../comments", Status: 403, Times: -1}, "permissions contents, issues and pull-requests: write", loop.Failed},
+		{"the push is refused for good", fake.Fault{Match: "POST /.../git-receive-pack", Status: 403, Times: -1}, "write the repository's contents", loop.Failed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", fixer)
+			w.gh.Fail(tt.fault)
+			result, err := w.label("alice")
+			text := result.Reason
+			if err != nil {
+				text += err.Error()
+			}
+			if result.Outcome != tt.bad || !strings.Contains(text, tt.want) {
+				t.Errorf("outcome %s: %s; want %s with %q", result.Outcome, text, tt.bad, tt.want)
+			}
+		})
+	}
+}
+
+// TestPushThatFailsIsNotDone: when the work, or only the outcome, cannot be pushed any more, the run does not end well, whatever the
+// checks say. The pushes are the lease, the run record, three commits and the outcome.
+func TestPushThatFailsIsNotDone(t *testing.T) {
+	t.Parallel()
+	for _, nth := range []int{1, 3, 6} { // every one of them meets more in TestEveryCallMeetsEveryFault
+		t.Run(fmt.Sprint("push ", nth), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", fixer)
+			w.gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", Nth: nth, Status: 403, Times: -1})
+			result, err := w.label("alice")
+			if result.Outcome != loop.Failed || err == nil {
+				t.Errorf("outcome %s, %v; want failed", result.Outcome, err)
+			}
+			if pulls := w.gh.Pulls(owner, name); len(pulls) == 1 && !pulls[0].Draft {
+				t.Error("the pull request is ready for review")
+			}
+			patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch")
+			if nth > 2 && !strings.Contains(patch, "+++ b/add.sh") {
+				t.Errorf("the work is not kept as a patch: %q", patch)
+			}
+		})
+	}
+}
+
+// TestWorkflowFilesNeedPermission: GitHub refuses a push that changes workflow files without that permission; the report says so, and
+// the work is kept as a patch (B-18).
+func TestWorkflowFilesNeedPermission(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hook := filepath.Join(w.gh.GitDir(owner, name), "hooks", "pre-receive")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const refuse = `#!/bin/sh
+while read old new ref; do
+  if git ls-tree -r --name-only $new | grep -q '^.github/workflows/'; then
+    echo "refusing to allow a GitHub App to create or update workflow '.github/workflows/ci.yml' without 'workflows' permission" >&2; exit 1
+  fi
+done
+`
+	if err := os.WriteFile(hook, []byte(refuse), 0o700); err != nil { // a program
+		t.Fatal(err)
+	}
+	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml; echo "<response>DONE</response>"`))
+	result, _ := w.label("alice")
+	if result.Outcome != loop.Failed || !strings.Contains(result.Reason, `give ralph's token the permission "workflows: write"`) {
+		t.Errorf("outcome %s: %s", result.Outcome, result.Reason)
+	}
+	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch, "+++ b/.github/workflows/ci.yml") {
+		t.Errorf("the work is not kept as a patch: %q", patch)
+	}
+	if bodies := w.bodies(w.issue); !strings.Contains(bodies[0], "workflows: write") {
+		t.Errorf("the comment does not say why: %q", bodies)
+	}
+	if w.labels() != "ralph:failed" {
+		t.Errorf("labels = %s", w.labels())
+	}
+}

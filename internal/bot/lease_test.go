@@ -1,0 +1,499 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/lease"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// leaseTime is a clock that tests set.
+type leaseTime struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *leaseTime) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *leaseTime) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func leaseClock() *leaseTime { return &leaseTime{at: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)} }
+
+// saying answers a pulse: with the next of what it was told to say.
+type saying struct {
+	asked   []string // "look", "extend", "release"
+	tokens  []string
+	clock   *leaseTime
+	answers []answered
+}
+
+type answered struct {
+	stop *git.Stop
+	err  error
+}
+
+func (s *saying) next(what string, held git.Lease) (git.Lease, error) {
+	s.asked = append(s.asked, strings.TrimSpace(what+" "+held.Run))
+	if len(s.answers) == 0 {
+		return held, nil
+	}
+	a := s.answers[0]
+	s.answers = s.answers[1:]
+	if a.stop != nil {
+		held.Stop = a.stop
+	}
+	return held, a.err
+}
+
+func (s *saying) Look(_ context.Context, held git.Lease) (git.Lease, error) {
+	return s.next("look", held)
+}
+
+func (s *saying) Extend(_ context.Context, held git.Lease) (git.Lease, error) {
+	now, err := s.next("extend", held)
+	if err == nil {
+		now.Until = s.clock.now().Add(git.LeaseTime)
+	}
+	return now, err
+}
+
+func (s *saying) Release(_ context.Context, held git.Lease) error {
+	_, err := s.next("release", held)
+	return err
+}
+
+func (s *saying) Renew(token string) { s.tokens = append(s.tokens, token) }
+
+func (s *saying) Close() error { return nil }
+
+// TestPulse: what is asked of the remote when, and what the run hears of the answers.
+func TestPulse(t *testing.T) {
+	t.Parallel()
+	away := answered{err: errors.New("the network is away")}
+	alice, bob := answered{stop: &git.Stop{By: "alice"}}, answered{stop: &git.Stop{By: "bob"}}
+	lost := answered{err: fmt.Errorf("looking: %w", &git.LostError{Task: "issue-1", Now: git.Lease{Task: "issue-1", Owner: "workflow run 78, attempt 1"}})}
+	for _, tt := range []struct {
+		name    string
+		beats   int // every 15 s
+		answers []answered
+		asked   string
+		cause   string // why the run ended; "": it goes on
+		logged  int
+	}{
+		{"it looks, and renews when a third of the time is over", 15, nil,
+			"look look look look look look extend look look look look look look extend look", "", 0},
+		{"an error is tried again, logged once, and so is its end", 6, []answered{{}, away, away, away}, "look look look look look look", "", 2},
+		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4},
+		{"a renewal that fails is tried at every beat", 20, slices.Concat(make([]answered, 6), slices.Repeat([]answered{away}, 14)),
+			"look look look look look look" + strings.Repeat(" extend", 14), "", 1},
+		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob}, "look look look look look look extend look", "asked to stop by alice", 1},
+		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend", "asked to stop by alice", 1},
+		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process does not hold issue-1 any more: workflow run 78, attempt 1 has taken it over; look there for how it goes on", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			clock, logged := leaseClock(), 0
+			door := &saying{clock: clock, answers: tt.answers}
+			token := func(context.Context) (string, error) { return "t" + clock.now().Format("150405"), nil }
+			log := func(string, ...any) { logged++ }
+			running, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now().Add(git.LeaseTime)}, clock.now, token, log)
+			for range tt.beats {
+				clock.pass(lease.LookEvery)
+				if !p.Beat(context.Background()) {
+					break
+				}
+			}
+			if got := strings.Join(door.asked, " "); got != tt.asked {
+				t.Errorf("it asked %s\nwant %s", got, tt.asked)
+			}
+			if cause := context.Cause(running); tt.cause == "" && cause != nil || tt.cause != "" && (cause == nil || cause.Error() != tt.cause) {
+				t.Errorf("the run ended because %v, want %q", cause, tt.cause)
+			}
+			if isLost := strings.HasPrefix(tt.cause, "this process"); isLost != (p.Lost() != nil) {
+				t.Errorf("lost: %v", p.Lost())
+			}
+			if logged != tt.logged {
+				t.Errorf("%d lines were logged, want %d", logged, tt.logged)
+			}
+			if len(door.tokens) != len(door.asked) || door.tokens[0] != "t093015" {
+				t.Errorf("tokens: %q", door.tokens)
+			}
+		})
+	}
+}
+
+// TestPulseHasTime: a remote so slow that every question is broken off is asked to renew several times before the lease is over.
+func TestPulseHasTime(t *testing.T) {
+	t.Parallel()
+	clock := leaseClock()
+	slow := slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100)
+	door := &saying{clock: clock, answers: slow}
+	token := func(context.Context) (string, error) { return "", nil }
+	_, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now().Add(git.LeaseTime)}, clock.now, token, t.Logf)
+	for end := clock.now().Add(git.LeaseTime); ; {
+		if clock.pass(lease.LookEvery); !clock.now().Add(lease.Patience).Before(end) {
+			break
+		}
+		p.Beat(context.Background())
+		clock.pass(lease.Patience)
+	}
+	if n := strings.Count(strings.Join(door.asked, " "), "extend"); n < 2 {
+		t.Errorf("it was asked %d times to renew: %s", n, door.asked)
+	}
+}
+
+// TestPulseTellsItsRun: which run it is becomes known when the record has been read, and a lease that was given back is left alone.
+func TestPulseTellsItsRun(t *testing.T) {
+	t.Parallel()
+	clock := leaseClock()
+	door := &saying{clock: clock}
+	token := func(context.Context) (string, error) { return "", nil }
+	running, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now()}, clock.now, token, t.Logf)
+	p.Of("run-1")
+	beats := make(chan time.Time)
+	p.Listen(context.Background(), beats)
+	beats <- clock.now()
+	p.Close(context.Background())
+	p.Close(context.Background())
+	if got := strings.Join(door.asked, ", "); got != "extend run-1, release run-1" {
+		t.Error(got)
+	}
+	if !errors.Is(context.Cause(running), context.Canceled) {
+		t.Error(context.Cause(running))
+	}
+}
+
+// TestNoPulse: a dry run has none.
+func TestNoPulse(t *testing.T) {
+	t.Parallel()
+	var p *lease.Heartbeat
+	p.Of("run")
+	p.Rest()
+	p.Close(context.Background())
+	if p.Lost() != nil || p.Release(context.Background()) != nil {
+		t.Error("nothing can be lost")
+	}
+}
+
+// job is the process of a workflow run, as far as it has come when it takes a lease.
+func (w *world) job(run int, clock *leaseTime) *Action {
+	w.t.Helper()
+	env := w.environ("schedule", nil)
+	env["GITHUB_RUN_ID"] = fmt.Sprint(run)
+	a, err := newAction(env, &w.out)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.Clock = clock.now
+	a.prepare()
+	if a.github, err = a.connect(context.Background(), event.Event{Repo: event.Repo{Owner: owner, Name: name}}); err != nil {
+		w.t.Fatal(err)
+	}
+	return a
+}
+
+// takes takes the lease of issue-1 and lets nothing but the test's beats keep it.
+func (w *world) takes(a *Action) (context.Context, *lease.Heartbeat, chan time.Time) {
+	w.t.Helper()
+	door, err := a.leaseDoor(context.Background(), w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	held, err := door.Take(context.Background(), git.Lease{Task: "issue-1", Owner: a.owner(), RunURL: a.Env.RunURL()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	running, p := lease.Begin(context.Background(), door, held, a.Clock, a.github.Token, a.log)
+	beats := make(chan time.Time)
+	p.Listen(context.Background(), beats)
+	w.t.Cleanup(func() { p.Rest(); _ = door.Close() })
+	return running, p, beats
+}
+
+// ledgerOf is a run's ledger, with its first record on the remote.
+func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
+	w.t.Helper()
+	ctx := context.Background()
+	o, err := a.gitOptions(ctx, "issue-1")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	o.Root = w.t.TempDir()
+	tree, err := git.Checkout(ctx, o, "main", "ralph/issue-1")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	book, err := journal.Open(w.t.TempDir())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = book.Close(); _ = tree.Close() })
+	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Pulse: p, Remote: true, Token: a.github.Token, Redact: a.redact}
+	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), Onto: "main", Branch: "ralph/issue-1", Owner: a.owner()}
+	if err := l.Claim(ctx, loop.Record{Type: loop.Started, At: a.Clock(), Start: start}); err != nil {
+		w.t.Fatal(err)
+	}
+	return l
+}
+
+// refs are what the remote has of ralph's own.
+func (w *world) refs() string {
+	return strings.Join(strings.Fields(w.git("for-each-ref", "--format=%(refname)", "refs/ralph")), " ")
+}
+
+const (
+	onlyRecord = "refs/ralph/runs/issue-1"
+	both       = "refs/ralph/leases/issue-1 " + onlyRecord
+)
+
+// TestHoldLease: one of two jobs has the run; the other one says whose it is, and gets it when its holder has died.
+func TestHoldLease(t *testing.T) {
+	t.Parallel()
+	w, clock, ctx := newWorld(t), leaseClock(), context.Background()
+	one, two := w.job(77, clock), w.job(78, clock)
+	running, p, err := one.holdLease(ctx, "issue-1", w.dir)
+	if err != nil || running.Err() != nil {
+		t.Fatal(err)
+	}
+	var held *heldError
+	if _, _, err := two.holdLease(ctx, "issue-1", w.dir); !errors.As(err, &held) || held.reason != "issue-1 is already running (workflow run 77, attempt 1). This request was dropped; ask again when it has ended" {
+		t.Fatal(err)
+	}
+	w.inputs["dry_run"] = "true"
+	if _, none, err := w.job(79, clock).holdLease(ctx, "issue-2", w.dir); none != nil || err != nil || w.refs() != "refs/ralph/leases/issue-1" {
+		t.Fatal("a dry run", none, err, w.refs())
+	}
+	if _, _, err := w.job(79, clock).holdLease(ctx, "issue-1", w.dir); !errors.As(err, &held) {
+		t.Fatal("a dry run looks:", err)
+	}
+	p.Rest() // as if it were dead
+	clock.pass(git.LeaseTime + git.LeaseSlack)
+	_, q, err := two.holdLease(ctx, "issue-1", w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close(ctx) // it was not, and leaves what is not its own alone
+	if w.refs() != "refs/ralph/leases/issue-1" {
+		t.Fatal(w.refs())
+	}
+	q.Close(ctx)
+	if w.refs() != "" {
+		t.Fatal(w.refs())
+	}
+}
+
+// TestAskedToStop: the wish of another job ends the run with its sentence, and the outcome gives the lease back.
+func TestAskedToStop(t *testing.T) {
+	t.Parallel()
+	for _, hurried := range []bool{false, true} {
+		t.Run(fmt.Sprint("hurried: ", hurried), func(t *testing.T) {
+			t.Parallel()
+			w, clock, ctx := newWorld(t), leaseClock(), context.Background()
+			runner, asker := w.job(77, clock), w.job(78, clock)
+			if heard, err := asker.askStop(ctx, "issue-1", "alice", ""); heard || err != nil {
+				t.Fatal("nobody is there", heard, err)
+			}
+			running, p, beats := w.takes(runner)
+			l := w.ledgerOf(runner, p)
+			if heard, err := asker.askStop(ctx, "issue-1", "alice", "issue closed with "+token); !heard || err != nil {
+				t.Fatal(heard, err)
+			}
+			beats <- clock.now()
+			<-running.Done()
+			result, err := loop.Run(running, running, loop.Limits{}, loop.Ports{Journal: l, Clock: clock.now, Log: t.Logf})
+			if err != nil || result.Outcome != loop.Interrupted || result.Reason != "issue closed with [redacted] by alice" {
+				t.Fatal(result.Outcome, result.Reason, err)
+			}
+			want := both
+			if hurried {
+				l.EndWithNextPush()
+				want = onlyRecord
+			}
+			if _, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(), End: &loop.End{Outcome: result.Outcome, Reason: result.Reason}}); err != nil || w.refs() != want {
+				t.Fatal(err, w.refs())
+			}
+			if _, err := l.Store(loop.Record{Type: loop.Posted, At: clock.now(), Post: &loop.Post{IssueComment: 1}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Finish(ctx); err != nil || w.refs() != onlyRecord {
+				t.Fatal(err, w.refs())
+			}
+			if !strings.Contains(w.git("show", onlyRecord+":journal.jsonl"), `"posted"`) {
+				t.Error("the last record is not on the remote")
+			}
+			if heard, err := asker.askStop(ctx, "issue-1", "alice", ""); heard || err != nil {
+				t.Fatal("nobody is there any more", heard, err)
+			}
+		})
+	}
+}
+
+// TestStopArrivesWithTheOutcome: a wish that moves the lease under the last push does not keep the outcome from the remote.
+func TestStopArrivesWithTheOutcome(t *testing.T) {
+	t.Parallel()
+	w, clock, ctx := newWorld(t), leaseClock(), context.Background()
+	runner, asker := w.job(77, clock), w.job(78, clock)
+	_, p, _ := w.takes(runner)
+	l := w.ledgerOf(runner, p)
+	l.EndWithNextPush()
+	if heard, err := asker.askStop(ctx, "issue-1", "alice", ""); !heard || err != nil {
+		t.Fatal(heard, err)
+	}
+	if _, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(), End: &loop.End{Outcome: loop.Done}}); err != nil || w.refs() != onlyRecord {
+		t.Fatal(err, w.refs())
+	}
+	if err := l.Finish(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLostLease: a job that was away for too long does not touch what is somebody else's now, whether it knows it already or not.
+func TestLostLease(t *testing.T) {
+	t.Parallel()
+	for _, knows := range []bool{true, false} {
+		t.Run(fmt.Sprint("knows: ", knows), func(t *testing.T) {
+			t.Parallel()
+			w, clock, ctx := newWorld(t), leaseClock(), context.Background()
+			running, p, beats := w.takes(w.job(77, clock))
+			l := w.ledgerOf(w.job(77, clock), p)
+			watched := 0
+			l.Watch = func(context.Context, loop.Record, loop.State) *loop.Post { watched++; return nil }
+			clock.pass(git.LeaseTime + git.LeaseSlack)
+			two := w.job(78, clock)
+			_, q, err := two.holdLease(ctx, "issue-1", w.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer q.Close(ctx)
+			w.ledgerOf(two, q)
+			before := w.git("for-each-ref")
+			if knows {
+				beats <- clock.now()
+				<-running.Done()
+			}
+			_, err = l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(), End: &loop.End{Outcome: loop.Done}})
+			var lost *git.LostError
+			if !errors.As(err, &lost) || lost.Now.Owner != "workflow run 78, attempt 1" || l.Lost() == nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Append(ctx, loop.Record{Type: loop.Paused, At: clock.now(), Pause: &loop.Pause{Until: clock.now()}}); !errors.As(err, &lost) {
+				t.Fatal(err)
+			}
+			if err := l.Finish(ctx); !errors.As(err, &lost) || watched != 0 || w.git("for-each-ref") != before {
+				t.Fatalf("%v, %d told, the remote has\n%s, before\n%s", err, watched, w.git("for-each-ref"), before)
+			}
+		})
+	}
+}
+
+// TestRemoteAwayAndBack: the run goes on while the remote does not answer, and is still ours when nobody took it meanwhile.
+func TestRemoteAwayAndBack(t *testing.T) {
+	t.Parallel()
+	w, clock := newWorld(t), leaseClock()
+	running, p, beats := w.takes(w.job(77, clock))
+	w.gh.Fail(fake.Fault{Match: "GET /.../refs", Status: 403, Times: -1})
+	for range 3 { // two have been answered when the third is taken
+		clock.pass(3 * time.Minute)
+		beats <- clock.now()
+	}
+	if running.Err() != nil {
+		t.Fatal(context.Cause(running))
+	}
+	p.Rest() // whatever the third is at
+	w.gh.ClearFaults()
+	if !p.Beat(context.Background()) || p.Lost() != nil || running.Err() != nil {
+		t.Fatal(p.Lost(), context.Cause(running))
+	}
+	held, _ := p.Lease()
+	if !held.Until.Equal(clock.now().Add(git.LeaseTime)) {
+		t.Errorf("the lease was not renewed: until %s, at %s", held.Until, clock.now())
+	}
+	if n := strings.Count(w.out.String(), "the run goes on, and the remote is asked again"); n != 1 {
+		t.Errorf("it was said %d times", n)
+	}
+}
+
+// TestWithLease: what others make of a record and its lease.
+func TestWithLease(t *testing.T) {
+	t.Parallel()
+	clock, w := leaseClock(), newWorld(t)
+	a, b := w.job(77, clock), w.job(78, clock)
+	_, p, _ := w.takes(a)
+	living, _ := p.Lease()
+	started := clock.now().Add(-time.Hour)
+	running := loop.State{Start: loop.Start{Run: "r", Task: "issue-1"}, Owner: "workflow run 60, attempt 1", At: started, StartedAt: started}
+	ended := running
+	ended.End = &loop.End{Outcome: loop.Capped}
+	old := running
+	old.Lease = clock.now().Add(20 * time.Minute) // as records told once
+	for _, tt := range []struct {
+		name   string
+		state  loop.State
+		held   git.Lease
+		later  time.Duration
+		way    loop.Way
+		alive  bool
+		silent bool
+	}{
+		{"somebody works on it", running, living, 0, loop.Held, true, false},
+		{"its process died, and its lease is over", running, living, 6 * time.Minute, loop.Continue, false, true},
+		{"nobody holds it", running, git.Lease{}, 0, loop.Continue, false, true},
+		{"an older ralph works on it", old, git.Lease{}, 0, loop.Held, true, false},
+		{"it has ended", ended, git.Lease{}, 0, loop.Again, false, false},
+		{"it has ended, and its job still reports", ended, living, 0, loop.Again, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := withLease(tt.state, tt.held)
+			now := clock.now().Add(tt.later)
+			way, why := loop.TakeUp(s, true, loop.Asked{Retry: true, Owner: b.owner()}, now)
+			if way != tt.way || way == loop.Held && tt.held.Task != "" && !strings.Contains(why, "(workflow run 77, attempt 1)") {
+				t.Errorf("%s: %s", way, why)
+			}
+			b.Clock = func() time.Time { return now }
+			if b.alive(s) != tt.alive {
+				t.Errorf("alive: %v", b.alive(s))
+			}
+			if text := report.Status(b.view(s)); strings.Contains(text, "No sign of life") != tt.silent {
+				t.Errorf("the status says\n%s", text)
+			}
+		})
+	}
+}
+
+// TestOwnRunIsNotSilent: whatever an older record says of a lease, the run that this process works on is alive.
+func TestOwnRunIsNotSilent(t *testing.T) {
+	t.Parallel()
+	w, clock := newWorld(t), leaseClock()
+	a := w.job(77, clock)
+	_, p, _ := w.takes(a)
+	l := w.ledgerOf(a, p)
+	past := clock.now().Add(-time.Minute)
+	s, err := l.Append(context.Background(), loop.Record{Type: loop.Baselined, At: clock.now(), Lease: &past})
+	if err != nil || !s.Lease.IsZero() || !l.State().Lease.IsZero() || strings.Contains(report.Status(a.view(s)), "No sign of life") {
+		t.Error(s.Lease, err)
+	}
+	if strings.Contains(w.git("show", onlyRecord+":journal.jsonl"), `"lease"`) {
+		t.Error("the records still tell of leases")
+	}
+}

@@ -1,0 +1,347 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/lease"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// heldError is a run that somebody else works on, or one with nothing left to do: the request comes to nothing, and says so.
+type heldError struct{ reason string }
+
+func (e *heldError) Error() string { return e.reason }
+
+// jobOpening opens the run of a job: its lease keeps others out, its checkout is made of the remote, and its record is there.
+type jobOpening struct {
+	*Action
+	request event.Request
+	wanted  *workRequest
+	root    string // the directory that everything of this job lies in
+	work    *job
+}
+
+// job is the run of a job: what every run has, and how it is shown on GitHub.
+type job struct {
+	*engine.Run
+	publisher *publisher
+	view      func(loop.State) report.View
+}
+
+// open takes the task's lease, makes the checkout, and finds the run or begins one. But for the lease nothing has been written anywhere
+// until then, so a mistake in the settings costs nothing. The run goes on in the context that comes back, which ends when somebody asks
+// the run to stop.
+func (a *Action) open(ctx context.Context, request event.Request, wanted *workRequest) (running context.Context, work *job, err error) {
+	work = &job{}
+	running, work.Run, err = engine.Open(ctx, &jobOpening{Action: a, request: request, wanted: wanted, work: work})
+	if err = a.stopped(running, work, err); err != nil {
+		work.Close()
+		return running, work, err
+	}
+	work.Journal.Watch = work.publisher.watch
+	return running, work, nil
+}
+
+// Hold implements opener: it takes the task's lease.
+func (o *jobOpening) Hold(ctx context.Context, work *engine.Run) (running context.Context, err error) {
+	o.work.Run = work
+	running, o.root, err = o.lease(ctx, work, o.wanted.ID)
+	return running, err
+}
+
+// stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it up.
+func (a *Action) stopped(running context.Context, work *job, err error) error {
+	var stop *lease.StoppedError
+	if err == nil || !errors.As(context.Cause(running), &stop) {
+		return err
+	}
+	if work.Journal != nil && work.Journal.State().Records > 0 {
+		late, cancel := context.WithTimeout(context.WithoutCancel(running), lease.Patience)
+		defer cancel()
+		end := &loop.End{Outcome: loop.Interrupted, Reason: stop.Error()}
+		_, ended := work.Journal.Append(late, loop.Record{Type: loop.Ended, At: a.Clock(), End: end})
+		a.warn("ending the run", ended)
+	}
+	return stop
+}
+
+// lease takes the task's lease, and the directory that everything of this job lies in.
+func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (running context.Context, root string, err error) {
+	if root, err = a.root(work); err != nil {
+		return ctx, root, err
+	}
+	running, work.Heartbeat, err = a.holdLease(ctx, id, root)
+	if err == nil {
+		work.Cleanup = append(work.Cleanup, func() {
+			late, cancel := afterCancel(ctx) // a job that was cancelled has little time
+			defer cancel()
+			work.Heartbeat.Close(late)
+		})
+	}
+	return running, root, err
+}
+
+// Prepare implements opener: it makes the checkout, and finds the run or begins one.
+func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
+	branch, err := o.branch(ctx, *o.wanted)
+	if err != nil {
+		return b, err
+	}
+	if err := o.prepareWorkspace(ctx, work, o.request, o.wanted.ID, branch, o.root); err != nil {
+		return b, err
+	}
+	shop := work.Spec
+	if o.wanted.ID == promptFileTask {
+		if o.wanted.Task, err = o.promptFile(ctx, shop.Tree, o.request); err != nil {
+			return b, err
+		}
+	}
+	before, err := o.before(ctx, shop.Tree, o.request.Fresh)
+	if err != nil {
+		return b, err
+	}
+	if shop.PlanCommands, err = o.brings(ctx, shop.Tree, o.wanted, before); err != nil {
+		return b, err
+	}
+	if err := o.settings(ctx, shop); err != nil {
+		return b, err
+	}
+	way, err := o.way(ctx, shop, o.request, o.wanted, before)
+	if err != nil {
+		return b, err
+	}
+	if way == loop.Begin && o.wanted.plan != nil && o.wanted.Issue == 0 { // it begins at the newest commit of the base branch
+		source, err := planrun.ReadPlanAt(ctx, shop.Tree, shop.Tree.Base(), o.wanted.plan.File)
+		if err != nil {
+			return b, err
+		}
+		o.wanted.plan = &source
+	}
+	if plan := o.planOf(o.request, o.wanted, before, way); plan != nil {
+		err = planrun.Use(shop, *plan)
+	} else {
+		err = shop.ResolveGoal(o.wanted.Task, nil, o.wanted.Issue == 0) // an issue may be a stranger's
+	}
+	if err != nil {
+		return b, err
+	}
+	own, err := engine.PromptsOf(ctx, shop.Tree, shop.Tree.Base())
+	if err != nil {
+		return b, err
+	}
+	shop.Wall = shop.Settings.Timeout()
+	o.gate(shop)
+	work.Prompts = shop.WordsFrom(ctx, own, o.wanted.Comments)
+	return o.take(ctx, o.work, before, way)
+}
+
+// prepareWorkspace makes the checkout and who works in it.
+func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request event.Request, id, branch, root string) error {
+	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
+	format.Redact = a.redact // before a line is cut: half a secret is one too
+	shop := &engine.Spec{
+		InJob: true, Groups: a.Runner, Format: format,
+		Parent: a.Parent, Host: a.host(), Console: a.console(), Clock: a.Clock, Log: a.log, Redact: a.redact,
+		Logs: filepath.Join(root, "logs"), Keys: a.keys(),
+	}
+	if err := a.user(shop, root); err != nil {
+		return err
+	}
+	tree, err := a.checkout(ctx, request, id, shop, root, branch)
+	if err != nil {
+		return err
+	}
+	shop.UseTree(tree)
+	shop.Scratch = root
+	shop.JudgingTree = shop.NewJudging(a.Env.Repository)
+	work.Spec = shop
+	work.Cleanup = append(work.Cleanup, func() { a.warn("closing the checkout", tree.Close()) })
+	return nil
+}
+
+// root is the directory that everything of this job lies in.
+func (a *Action) root(work *engine.Run) (string, error) {
+	parent := a.Env.RalphWorkspace // "" is not RUNNER_TEMP: in a container the agent's user may not pass it
+	if parent != "" {
+		if err := os.MkdirAll(parent, 0o755); err != nil {
+			return "", invalid.Errorf("making RALPH_WORKSPACE: %w", err)
+		}
+	}
+	engine.RemoveHalves(a.Env.Workspace)
+	proc.ClearTemp("") // what is made elsewhere than in the workspace
+	root, remove, err := proc.TempDir(parent)
+	if err != nil {
+		return "", fmt.Errorf("making a directory for the checkout: %w", err)
+	}
+	work.Later(remove)
+	// The agent's user passes through it to the worktree; what is not for that user has a mode of its own.
+	if err := errors.Join(os.Chmod(root, 0o755), os.Mkdir(filepath.Join(root, "logs"), 0o755)); err != nil { // said above
+		return "", fmt.Errorf("making a directory for the checkout: %w", err)
+	}
+	return root, nil
+}
+
+// user chooses whom the agent and the checks run as. When we are root it is never ourselves: the user RALPH_AGENT_USER names, or one
+// without rights.
+func (a *Action) user(shop *engine.Spec, root string) error {
+	name := a.Env.AgentUser
+	if os.Geteuid() != 0 {
+		if name != "" {
+			a.log("RALPH_AGENT_USER is ignored: only root can run the agent as somebody else")
+		}
+		a.warn("hiding our environment from the agent", proc.HideSelf())
+		return nil
+	}
+	if name == "" {
+		name = "65534:65534"
+	}
+	as, err := proc.LookupUser(name)
+	if err != nil {
+		return invalid.Errorf("RALPH_AGENT_USER: %w; name a user that exists", err)
+	}
+	if as.UID == 0 {
+		return invalid.Errorf("RALPH_AGENT_USER is %q, which is root; name a user without its rights", name)
+	}
+	shop.User, shop.Home = as, as.Home
+	if info, err := os.Stat(as.Home); err != nil || !info.IsDir() || as.Home == "/" || as.Home == "/nonexistent" {
+		shop.Home = filepath.Join(root, "home")
+		if err := errors.Join(os.Mkdir(shop.Home, 0o700), os.Chown(shop.Home, int(as.UID), int(as.GID))); err != nil {
+			return fmt.Errorf("making the agent's home: %w", err)
+		}
+	}
+	return nil
+}
+
+// keys is the one credential that the agent's process gets: inputs before the environment, an API key before a subscription.
+func (a *Action) keys() map[string]string {
+	return engine.AgentKeys(a.Parent, map[string]string{
+		"ANTHROPIC_API_KEY": a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": a.Inputs.ClaudeCodeOAuthToken,
+		"OPENAI_API_KEY": a.Inputs.OpenAIAPIKey, "GEMINI_API_KEY": a.Inputs.GeminiAPIKey})
+}
+
+// branch is the name of the run's branch (B-17).
+func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
+	if t.branch != "" {
+		return t.branch, nil
+	}
+	name := t.ID
+	if a.Inputs.BranchNameTemplate != "" {
+		var b strings.Builder
+		parsed, err := template.New("").Option("missingkey=error").Parse(a.Inputs.BranchNameTemplate)
+		if err == nil {
+			err = parsed.Execute(&b, map[string]any{"Task": t.ID, "Issue": t.Issue, "Slug": task.Slug(t.Title)})
+		}
+		if err != nil {
+			return "", invalid.Errorf("input branch_name_template: %w; allowed are text, {{.Task}}, {{.Issue}} and {{.Slug}}", err)
+		}
+		name = b.String()
+	}
+	name = a.Inputs.BranchPrefix + name
+	if err := git.CheckBranchName(ctx, name); err != nil {
+		return "", invalid.Errorf("inputs branch_prefix and branch_name_template: %w", err)
+	}
+	return name, nil
+}
+
+func (a *Action) checkout(ctx context.Context, request event.Request, id string, shop *engine.Spec, root, branch string) (*git.Tree, error) {
+	o, err := a.gitOptions(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if o.Sign != nil {
+		a.log("commits are signed with the key %s", o.Sign.Public())
+	}
+	o.Root, o.As, o.Fresh = root, shop.User, request.Fresh
+	base := a.Inputs.BaseBranch
+	if base == "" {
+		base = request.Event.Repo.DefaultBranch
+	}
+	tree, err := git.Checkout(ctx, o, base, branch)
+	if err != nil {
+		return nil, fmt.Errorf("checking out %s of %s: %w", base, a.Env.Repository, err)
+	}
+	return tree, nil
+}
+
+func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, error) {
+	token, err := a.github.Token(ctx)
+	if err != nil {
+		return git.Options{}, err
+	}
+	sign, err := git.NewSigner(a.Inputs.SigningKey)
+	if err != nil {
+		return git.Options{}, invalid.Errorf("input signing_key %w", err)
+	}
+	return git.Options{
+		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
+		Env:      proc.Environment(a.Parent, proc.Allowed), // a git process needs none of the job's secrets
+		Identity: git.Identity{Name: "ralph", Email: a.github.Self() + "@users.noreply." + a.host()},
+		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun, Sign: sign,
+		Secrets: append(append(engine.Secrets(a.Env, a.Parent), a.Inputs.Secrets()...), token),
+	}, nil
+}
+
+func (a *Action) host() string {
+	if u, err := url.Parse(a.Env.ServerURL); err == nil && u.Hostname() != "" {
+		return u.Hostname()
+	}
+	return "github.com"
+}
+
+func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.Request) (task.Task, error) {
+	content, ok, err := tree.File(ctx, tree.Base(), a.Inputs.PromptFile)
+	if err != nil {
+		return task.Task{}, fmt.Errorf("reading the input prompt_file: %w", err)
+	}
+	if !ok {
+		return task.Task{}, invalid.Errorf("input prompt_file is %q, which is no file on %s; give the path of one from the top of the repository", a.Inputs.PromptFile, tree.BaseBranch())
+	}
+	t, err := task.FromFile(a.Inputs.PromptFile, string(content))
+	if err != nil {
+		return t, invalid.Mark(err)
+	}
+	t.ID, t.Asked = promptFileTask, request.Event.Sender.Login
+	return t, nil
+}
+
+// settings come from the base commit, where the agent cannot have touched them, and from the workflow's inputs (C29).
+func (a *Action) settings(ctx context.Context, shop *engine.Spec) error {
+	if err := a.readSettings(ctx, shop); err != nil {
+		return err
+	}
+	return shop.DetectChecks(ctx, shop.Tree.Base())
+}
+
+func (a *Action) readSettings(ctx context.Context, shop *engine.Spec) error {
+	var layers []config.Layer
+	content, ok, err := shop.Tree.File(ctx, shop.Tree.Base(), config.SettingsFile)
+	if err != nil {
+		return fmt.Errorf("reading %s of the base commit: %w", config.SettingsFile, err)
+	}
+	if ok {
+		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
+	}
+	shop.Settings, err = config.Load(append(layers, a.Inputs.Layers()...)...)
+	return err
+}
+
+// console is where the agent's and the checks' output is shown, without what could command the runner.
+func (a *Action) console() io.Writer { return engine.Redacting{To: a.Runner, Redact: a.redact} }

@@ -1,0 +1,94 @@
+package bot
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/actions"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// conclusions are what the job shows for an outcome (DESIGN's table of outcomes, C20).
+var conclusions = map[loop.Outcome]string{
+	loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", "": "",
+}
+
+func conclusion(o loop.Outcome) string {
+	if c, ok := conclusions[o]; ok {
+		return c
+	}
+	return "failure"
+}
+
+// reportOn writes what the runner shows: the job summary, the outputs, and the reports as files, with all that the run's journal and
+// commits tell.
+func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) error {
+	v := work.view(result.State)
+	a.Runner.Summary(report.Summary(v))
+	file, err := engine.WriteReports(a.reportDir(result.State.Start.Run), work.Spec.Detail(ctx, v, work.Journal.File.Bytes()))
+	a.warn("writing the report", err)
+	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" { // in a container the workspace has another path
+		file = inside
+	}
+	if result.Outcome == loop.Done {
+		a.Runner.Notice(a.mask(report.Notice(v)))
+	} else {
+		a.Runner.Error(a.mask(report.Notice(v)))
+	}
+	return a.outputs(result, file)
+}
+
+// reportDir is in the workspace, where later steps find it.
+func (a *Action) reportDir(run string) string {
+	dir := a.Env.Workspace
+	if dir == "" {
+		dir = a.Env.RunnerTemp
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, ".ralph", "runs", run)
+}
+
+// outputs sets the step's outputs: enums, numbers, names and addresses, never an agent's text (B-23).
+func (a *Action) outputs(result loop.Result, file string) error {
+	return a.Runner.SetOutputs(outputsOf(result, file))
+}
+
+// WrongInputs ends a job whose inputs cannot be read: later steps find its outputs as after every other end.
+func WrongInputs(runner *actions.Runner, err error) error {
+	runner.Error(err.Error())
+	return runner.SetOutputs(outputsOf(loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, ""))
+}
+
+func outputsOf(result loop.Result, file string) map[string]string {
+	s := result.State
+	values := map[string]string{
+		"conclusion": conclusion(result.Outcome), "outcome": string(result.Outcome),
+		"branch_name": branchOutput(s.Branch().Name()), "iterations": strconv.Itoa(len(s.Iterations)),
+		"total_cost_usd": strconv.FormatFloat(s.Usage.CostUSD, 'f', 4, 64),
+		"input_tokens":   strconv.FormatInt(s.Usage.Input, 10), "output_tokens": strconv.FormatInt(s.Usage.Output, 10),
+		"cache_read_tokens": strconv.FormatInt(s.Usage.CacheRead, 10), "cache_write_tokens": strconv.FormatInt(s.Usage.CacheWrite, 10),
+		"pr_url": s.Post.PullURL, "pr_number": "", "failure_branch": "", "report_file": file,
+	}
+	if s.Post.Pull != 0 {
+		values["pr_number"] = strconv.Itoa(s.Post.Pull)
+	}
+	if s.End != nil {
+		values["failure_branch"] = branchOutput(s.End.FailureBranch)
+	}
+	return values
+}
+
+// branchOutput is a name for later steps; empty when git allows no branch to be called so. A name comes from the run record, and whoever
+// may push can have written that.
+func branchOutput(name string) string {
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "..") || strings.ContainsAny(name, " ~^:?*[\\") {
+		return ""
+	}
+	return name
+}

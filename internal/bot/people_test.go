@@ -1,0 +1,159 @@
+//go:build unix
+
+package bot
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// mentions are the comments that mention somebody, each as "#2 @alice" with the first words behind the mention.
+func (w *world) mentions() []string {
+	var out []string
+	for _, is := range w.gh.Issues(owner, name) {
+		for _, c := range w.gh.Comments(owner, name, is.Number) {
+			_, text, _ := strings.Cut(c.Body, "\n")
+			if c.Author == "github-actions[bot]" && strings.HasPrefix(text, "@") {
+				line, rest, _ := strings.Cut(text, "\n")
+				if strings.IndexByte(line, ' ') < 0 { // the mention has a line of its own
+					line += " " + strings.TrimSpace(strings.Split(strings.TrimSpace(rest), "\n")[0])
+				}
+				out = append(out, fmt.Sprintf("#%d %s", is.Number, line))
+			}
+		}
+	}
+	return out
+}
+
+// TestPeopleAreTold has a row for each outcome and setting: one new comment that mentions whoever asked, and of a pull request that is ready a
+// request for a review. Where there is a failure report, it is that comment.
+func TestPeopleAreTold(t *testing.T) {
+	t.Parallel()
+	const asks = `echo x >> add.sh; echo 'which colour, @bob?'; exit 42`
+	type row struct {
+		name, agent, checks, notify string
+		want                        loop.Outcome
+		mention                     string // what the one comment with a mention begins with; empty: there is none
+		assigned, requested         string
+	}
+	for _, tt := range some(
+		row{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration: `true` passes**", "[alice]", "[alice]"},
+		row{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[alice]", "[]"},
+		row{"done, not wanted", quick, "true", "failed, waiting", loop.Done, "", "[]", "[]"},
+		row{"failed, not wanted", quick, "test -e good", "done", loop.Capped, "", "[]", "[]"},
+		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]", "[]"},
+		row{"waiting, not wanted", asks, "true", "done, failed", loop.Waiting, "", "[]", "[]"},
+		row{"nobody", quick, "true", "nobody", loop.Done, "", "[]", "[]"},
+		row{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", "", ""},
+	) {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newJourney(t, false)
+			w.inputs["agent"], w.inputs["checks"], w.inputs["notify_on"] = w.script("agent", tt.agent), tt.checks, tt.notify
+			w.must(tt.want)(w.hasten(w.labelled()))
+			w.clean()
+			got := w.mentions()
+			if tt.mention == "" && len(got) != 0 || tt.mention != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tt.mention)) {
+				t.Errorf("mentions %q, want one that begins %q", got, tt.mention)
+			}
+			pulls := w.gh.Pulls(owner, name)
+			if tt.assigned == "" != (len(pulls) == 0) || tt.assigned != "" && (fmt.Sprint(pulls[0].Assignees) != tt.assigned || fmt.Sprint(pulls[0].Requests) != tt.requested) {
+				t.Errorf("pull requests %+v", pulls)
+			}
+		})
+	}
+}
+
+// TestWhoeverAskedLastIsTold: a retry by somebody else tells them of its outcome; that of the run before was told already, and is not told again.
+func TestWhoeverAskedLastIsTold(t *testing.T) {
+	t.Parallel()
+	w := newJourney(t, false)
+	w.gh.SetPermission(owner, name, "robin", "write")
+	w.inputs["checks"], w.inputs["max_iterations"] = "test -e good", "1"
+	w.must(loop.Capped)(w.hasten(w.labelled()))
+	w.inputs["checks"] = "true"
+	w.env["GITHUB_RUN_ID"] = "79"
+	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "robin", Body: "/ralph retry"})
+	w.must(loop.Done)(w.hasten("issue_comment", w.gh.CommentPayload(owner, name, id)))
+	w.clean()
+	got := w.mentions()
+	if len(got) != 2 || !strings.HasPrefix(got[0], "#2 @alice ") || !strings.HasPrefix(got[1], "#2 @robin **✅ Done") {
+		t.Errorf("mentions %q", got)
+	}
+	if p := w.gh.Pulls(owner, name)[0]; fmt.Sprint(p.Assignees, p.Requests) != "[alice] [robin]" {
+		t.Errorf("assigned %v, asked for a review %v", p.Assignees, p.Requests)
+	}
+}
+
+// inCode is what mentions nobody.
+var inCode = regexp.MustCompile("`[^`\n]*`")
+
+// TestNobodyElseIsMentioned: whatever issue, agent and checks say, the only mention is that of whoever asked.
+func TestNobodyElseIsMentioned(t *testing.T) {
+	t.Parallel()
+	w := newJourney(t, false)
+	w.gh.EditIssue(owner, name, w.issue, "@bob add @carol", "cc @bob, @alice/team")
+	w.inputs["agent"], w.inputs["checks"] = w.script("agent", `echo "# @bob" >> add.sh; echo "@carol, look"; echo "<response>DONE</response>"`), "echo @dave; false"
+	w.must(loop.Capped)(w.hasten(w.labelled()))
+	for _, is := range w.gh.Issues(owner, name) {
+		for _, c := range w.gh.Comments(owner, name, is.Number) {
+			for _, word := range strings.Fields(inCode.ReplaceAllString(c.Body, "")) {
+				if strings.HasPrefix(word, "@") && word != "@alice" && !strings.Contains(c.Body, "```") {
+					t.Errorf("%s is mentioned in\n%s", word, c.Body)
+				}
+			}
+		}
+	}
+	if got := w.mentions(); len(got) != 1 {
+		t.Errorf("mentions %q", got)
+	}
+}
+
+// TestReviewThatGitHubRefuses: a review is never requested from a pull request's author, nor from somebody who does not work here. That is said in
+// the log, and the outcome counts as told.
+func TestReviewThatGitHubRefuses(t *testing.T) {
+	t.Parallel()
+	w := newJourney(t, false)
+	w.gh.Fail(fake.Fault{Match: "POST /repos/.../requested_reviewers", Status: 422, Times: 9})
+	result := w.must(loop.Done)(w.hasten(w.labelled()))
+	if !result.State.Post.Finished {
+		t.Error("the outcome counts as not told")
+	}
+	if got := w.mentions(); len(got) != 1 {
+		t.Errorf("mentions %q", got)
+	}
+}
+
+// TestLabelsAfterTheMerge: what is merged or closed waits for nobody, and its labels say so.
+func TestLabelsAfterTheMerge(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"merged", "closed"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newJourney(t, false)
+			w.gh.Label(owner, name, w.issue, "bug", "alice")
+			w.must(loop.Done)(w.hasten(w.labelled()))
+			if got := w.labels(); got != "bug,ralph:review" && got != "bug, ralph:review" {
+				t.Fatalf("labels %s", got)
+			}
+			w.env["GITHUB_RUN_ID"] = "80"
+			if how == "closed" {
+				w.gh.CloseIssue(owner, name, w.issue)
+				w.must("")(w.action(context.Background(), "issues", w.gh.IssueClosedPayload(owner, name, w.issue, "alice")))
+			} else {
+				pr := w.gh.Pulls(owner, name)[0].Number
+				w.gh.Merge(owner, name, pr, "alice")
+				w.must("")(w.action(context.Background(), "pull_request_target", w.gh.PullClosedPayload(owner, name, pr, "alice")))
+			}
+			if got := w.labels(); got != "bug" {
+				t.Errorf("labels %s", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/derive"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// plan derives a plan from an issue and posts it as one comment, to be edited and approved (B-04). It holds no lease, makes no branch and
+// writes nothing but that comment: what an agent does in its checkout is thrown away with it.
+func (a *Action) plan(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
+	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
+	a.unlabelPlan(ctx, request.Event)
+	wanted, err := a.task(ctx, request, facts)
+	if err != nil {
+		return a.reject(ctx, request.Event, err)
+	}
+	offer, err := a.derive(ctx, request, wanted)
+	switch {
+	case ctx.Err() != nil:
+		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before there was a plan"}, nil
+	case invalid.Is(err):
+		return a.reject(ctx, request.Event, err)
+	case err != nil:
+		return a.notPlanned(ctx, request.Event, offer.usage, err)
+	}
+	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Title: wanted.Title}})
+	likely, most := offer.Plan.Estimate(offer.rules)
+	body := strings.TrimRight(report.PlanComment(view, offer.Plan, likely, most), "\n") + "\n\n" + offer.note()
+	a.Runner.Summary(a.redact(body))
+	if err := a.postPlan(ctx, wanted.Issue, body); err != nil {
+		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
+	}
+	result := loop.Result{Outcome: loop.Done, Reason: "the plan is on the issue", State: loop.State{Usage: offer.usage}}
+	a.Runner.Notice(result.Reason)
+	return result, a.outputs(result, "")
+}
+
+// unlabelPlan takes the label off that asks for a plan: put on again, it asks again.
+func (a *Action) unlabelPlan(ctx context.Context, ev event.Event) {
+	if on := labels(ev); slices.ContainsFunc(on, func(l string) bool { return strings.EqualFold(l, a.rules.PlanLabel()) }) {
+		a.warn("changing labels", a.github.RemoveLabel(ctx, ev.Issue.Number, a.rules.PlanLabel()))
+	}
+}
+
+// notPlanned tells that there is no plan, and why.
+func (a *Action) notPlanned(ctx context.Context, ev event.Event, spent loop.Usage, err error) (loop.Result, error) {
+	result := loop.Result{Outcome: loop.Failed, Reason: err.Error(), State: loop.State{Usage: spent}}
+	a.Runner.Error(a.mask(err.Error()))
+	text := report.Rejected(fmt.Errorf("there is no plan: %w", err), a.rules.TriggerPhrase)
+	var none *derive.FailedError
+	if errors.As(err, &none) {
+		text = fmt.Sprintf("There is no plan: after %d tries the agent's answer is none. What was wrong with its last one:\n\n%s\n`%s plan` asks again, and takes a hint.\n",
+			derive.Tries, fenced(none.Problems), a.rules.TriggerPhrase)
+	}
+	a.Runner.Summary(a.redact(text))
+	a.warn("answering", a.answer(ctx, ev, text))
+	return result, errors.Join(invalid.AsReported(err), a.outputs(result, ""))
+}
+
+// offer is a plan that an agent has derived, and what that took.
+type offer struct {
+	derive.Result
+	rules task.PlanRules
+	usage loop.Usage
+}
+
+// note says below the plan what it has cost and what was left out of it.
+func (o offer) note() string {
+	text := "Derived in " + safetext.Counted(o.Tries, "turn", "turns")
+	if o.usage.CostUSD > 0 {
+		text += fmt.Sprintf(" for $%.2f", o.usage.CostUSD)
+	}
+	text += ".\n"
+	if len(o.Dropped) > 0 {
+		text += "\nThese commands are left out, since an issue may not say what is run; name them under `guardrails` in the settings if they should be:\n\n" +
+			fenced(o.Dropped)
+	}
+	return text
+}
+
+// derive lets the agent read the base commit, in a copy that is thrown away, and answer with a plan.
+func (a *Action) derive(ctx context.Context, request event.Request, wanted task.Task) (offer, error) {
+	work := &engine.Run{}
+	defer work.Close()
+	branch, err := a.branch(ctx, workRequest{Task: wanted})
+	if err != nil {
+		return offer{}, err
+	}
+	root, err := a.root(work)
+	if err != nil {
+		return offer{}, err
+	}
+	if err := a.prepareWorkspace(ctx, work, request, "plan-"+wanted.ID, a.Inputs.BranchPrefix+"plan-"+wanted.ID, root); err != nil {
+		return offer{}, err
+	}
+	shop := work.Spec
+	if err := a.settings(ctx, shop); err != nil {
+		return offer{}, err
+	}
+	out := offer{rules: planrun.Rules(shop.Settings)}
+	copied, err := shop.Copies.Checkout(ctx, shop.Tree.Base())
+	if err != nil {
+		return out, err
+	}
+	defer func() { a.warn("removing the copy of the base commit", copied.Close()) }()
+	limited, cancel := context.WithTimeout(ctx, shop.Settings.Timeout())
+	defer cancel()
+	obey := a.Runner.StopCommands()
+	defer obey()
+	asked := derive.RequestOf(fmt.Sprintf("issue #%d", wanted.Issue), wanted)
+	asked.PRD, asked.Kept.BranchName = asked.Text, branch // the issue is the PRD
+	out.Result, err = derive.Ask(limited, derive.Deriver{
+		Ask: planner(shop, copied, filepath.Join(root, "logs"), &out.usage), Known: engine.CommandLines(shop.Settings.Guardrails), Redact: a.redact, Log: a.log,
+	}, asked)
+	if err == nil && limited.Err() != nil || errors.Is(limited.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("the time limit of %s is over", shop.Settings.Timeout())
+	}
+	return out, err
+}
+
+// planner asks the run's agent in a copy of the repository, as one that reads.
+func planner(w *engine.Spec, copied check.Checkout, logs string, spent *loop.Usage) func(context.Context, string) (loop.Turn, error) {
+	purse := w.OwnBudget()
+	return func(ctx context.Context, asked string) (loop.Turn, error) {
+		c, _, err := w.Agents(nil)
+		if err != nil && !inTree(w.Settings.Agent.Command) && !inTree(w.Settings.Reviewer.Command) { // those are in the copy alone
+			return loop.Turn{}, err
+		}
+		o := c.Options
+		o.Dir, o.Extra = copied.Dir(), copied.Env()
+		o.ReadOnly, o.Schema, o.Completion, o.AgentSettings, o.Text = true, derive.Schema, "", false, false
+		o.LogFile, o.Title = filepath.Join(logs, "plan.log"), "Plan"
+		t, err := purse.Turn(ctx, o, asked)
+		*spent = spent.Plus(t.Usage)
+		return t, err
+	}
+}

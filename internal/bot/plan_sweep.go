@@ -1,0 +1,109 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// wantsPlan reports whether a plan in the repository is one that this sweep is for.
+func (a *Action) wantsPlan(file string) bool {
+	return a.Inputs.Issue == 0 && (a.Inputs.Plan == "" || path.Clean(a.Inputs.Plan) == file)
+}
+
+// orphanPlan is the request to go on with a run of a plan in the repository: it was authorised when it began.
+func (a *Action) orphanPlan(ev event.Event, s loop.State) pending {
+	return pending{request: planRequest(ev, s.Start.Plan.File), plan: goingOn(s)}
+}
+
+func planRequest(ev event.Event, file string) event.Request {
+	return event.Request{Command: event.Command{Verb: event.Run}, Event: ev, PlanFile: file}
+}
+
+// goingOn is to go on with a run of a plan in the repository.
+func goingOn(s loop.State) *workRequest {
+	return &workRequest{Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec, Asked: s.Start.Asked}, branch: s.Start.Branch}
+}
+
+// plans are the plan files of the settings that are not complete and that nobody works on. One whose last run has ended is left alone until
+// somebody changes the file: more of the same would end as that did, and what is done waits for its merge.
+func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
+	return func(yield func(pending, error) bool) {
+		if a.Inputs.Issue != 0 {
+			return
+		}
+		set, err := a.settingsAt(ctx, a.onto(ev))
+		if err != nil {
+			a.log("the plans of the settings are passed over: %v", err)
+			return
+		}
+		for _, file := range set.Plans {
+			a.github.Recount()
+			if file = path.Clean(file); !a.wantsPlan(file) || ctx.Err() != nil {
+				continue
+			}
+			wanted, why := a.openPlan(ctx, planRequest(ev, file), set, runs, held)
+			if wanted == nil {
+				a.log("%s is passed over: %s", file, why)
+				continue
+			}
+			held[wanted.ID] = true
+			if !yield(pending{request: planRequest(ev, file), facts: facts, plan: wanted, why: why}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// openPlan is a plan of the settings with what is left of it, or nil and why it is left alone.
+func (a *Action) openPlan(ctx context.Context, request event.Request, set config.Settings, runs []loop.State, held map[string]bool) (*workRequest, string) {
+	wanted, err := a.planFileWish(ctx, request)
+	if err != nil {
+		return nil, err.Error()
+	}
+	p, _, err := task.ReadPlan(request.PlanFile, wanted.plan.Content)
+	if err != nil {
+		return nil, err.Error()
+	}
+	rules := planrun.Rules(set)
+	last := slices.IndexFunc(runs, func(s loop.State) bool { return s.Start.Task == wanted.ID })
+	var recorded []task.OnRecord
+	if last >= 0 {
+		recorded = runs[last].OnRecord()
+	}
+	says := p
+	p, _, claims := p.Bound(rules, recorded)
+	switch {
+	case p.Complete(rules):
+		return nil, "it is complete" + p.Marks()
+	case says.Complete(rules): // nobody has asked for the reviews that are missing
+		return nil, fmt.Sprintf("it says that it is complete, and nobody on record approved %s; run it to have what is missing reviewed", safetext.FewOf(planrun.Claimed(claims)))
+	case held[wanted.ID]:
+		return nil, "its run is alive"
+	case last >= 0 && runs[last].End != nil && samePlan(runs[last], wanted.plan.Content):
+		return nil, fmt.Sprintf("its run %s ended %s, and the file has not changed since", runs[last].Start.Run, runs[last].End.Outcome)
+	}
+	return &wanted, fmt.Sprintf("%d of its %s left to do", len(p.Stories)-p.Passed(), safetext.Counted(len(p.Stories), "story is", "stories are"))
+}
+
+// settingsAt are the settings of a branch as it stands now. A run reads those of its base commit again.
+func (a *Action) settingsAt(ctx context.Context, branch string) (config.Settings, error) {
+	var layers []config.Layer
+	content, ok, err := a.github.File(ctx, branch, config.SettingsFile)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	if ok {
+		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
+	}
+	return config.Load(append(layers, a.Inputs.Layers()...)...)
+}

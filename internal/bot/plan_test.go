@@ -1,0 +1,301 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// twoStories is a plan for the world's issue.
+const twoStories = `{
+  "project": "demo",
+  "branchName": "ralph/add",
+  "description": "Make add add",
+  "verifyCommands": [
+    "make test"
+  ],
+  "userStories": [
+    {
+      "id": "US-001",
+      "title": "Make add add",
+      "description": "It subtracts.",
+      "acceptanceCriteria": [
+        "add 2 3 is 5"
+      ],
+      "priority": 1,
+      "passes": false,
+      "reviewStatus": null,
+      "reviewCount": 0,
+      "reviewFeedback": "",
+      "notes": "",
+      "dependsOn": []
+    },
+    {
+      "id": "US-002",
+      "title": "Say what it does",
+      "description": "A file for people.",
+      "acceptanceCriteria": [
+        "README says what add does"
+      ],
+      "priority": 2,
+      "passes": false,
+      "reviewStatus": null,
+      "reviewCount": 0,
+      "reviewFeedback": "",
+      "notes": "",
+      "dependsOn": [
+        "US-001"
+      ]
+    }
+  ]
+}
+`
+
+// storyAgent derives the plan in $derived, implements each story in its iteration, and as a reviewer approves. Where the plan lies it is
+// told.
+const storyAgent = `p=$(cat)
+dir=$(printf '%s' "$p" | sed -n 's/.*Read .\(ralph[^ ]*\)\/tasks.json.*/\1/p' | head -1)
+hand() {
+  awk -v id="$1" '/^ *"id": / { split($0, part, "\""); here = part[4] == id }
+    here && /"reviewStatus": / { sub(/: [^,]*/, ": \"needs_review\"") }
+    here && /"reviewFeedback": / { sub(/: .*/, ": \"\",") } { print }' $dir/tasks.json > .t && cat .t > $dir/tasks.json && rm .t
+  echo "$1" >> $dir/progress.txt
+  echo "did $1"
+}
+verdict() {
+  tree=$(printf '%s' "$p" | sed -n 's/.*"tree": "\([0-9a-f]*\)".*/\1/p' | head -1)
+  printf '{"verdict":"%s","tree":"%s","summary":"looked","issues":%s}\n' "$1" "$tree" "$2"
+}
+story=$(printf '%s' "$p" | sed -n 's/.*the story and the mode: \*\*\([^*]*\)\*\*, \*\*\([^*]*\)\*\*.*/\1 \2/p' | head -1)
+case "$story" in
+"") case "$p" in *"You turn what somebody wants into a plan"*) derive;; *) echo "not asked for: $p"; exit 1;; esac;;
+"US-001 implement") printf 'add() { echo $(($1 + $2)); }\n' > add.sh; hand US-001;;
+*" review") verdict approve '[]';;
+*" implement"|*" review-fix") echo "${story%% *}" >> README; hand "${story%% *}";;
+esac
+`
+
+// planner makes the agent of a world: what it answers when a plan is to be derived is a shell command.
+func (w *world) planner(derive string) string {
+	return w.script("agent", "derive() {\n"+derive+"\n}\n"+storyAgent)
+}
+
+// answerPlan is a shell command that answers with a plan.
+func (w *world) answerPlan(tasks string) string {
+	w.write("answer.json", `{"questions": [], "prd": "", "tasks": `+tasks+`}`)
+	return "cat " + w.dir + "/answer.json"
+}
+
+// later writes a comment some seconds from now, since GitHub keeps whole seconds, and runs its job.
+func (w *world) later(who, body string, seconds int) (loop.Result, error) {
+	w.t.Helper()
+	at := time.Now().UTC().Truncate(time.Second).Add(time.Duration(seconds) * time.Second)
+	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body, CreatedAt: at})
+	return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
+}
+
+// plans are the comments with a plan that the bot wrote, oldest first.
+func (w *world) plans() []fake.Comment {
+	var out []fake.Comment
+	for _, c := range w.gh.Comments(owner, name, w.issue) {
+		if c.Author == "github-actions[bot]" && strings.HasPrefix(c.Body, "<!-- ralph:plan") {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// TestPlanEditedAndApproved is the way of a plan: asked for, edited by hand, approved, and run to a pull request (B-04).
+func TestPlanEditedAndApproved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
+	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
+
+	posted := w.plans()
+	if len(posted) != 1 {
+		t.Fatalf("comments: %q", w.bodies(w.issue))
+	}
+	for _, want := range []string{"US-001", "add 2 3 is 5", "needs US-001", "graph TD", "about 6 iterations", "Derived in 1 turn", "/ralph approve"} {
+		if !strings.Contains(posted[0].Body, want) {
+			t.Errorf("the plan does not say %q:\n%s", want, posted[0].Body)
+		}
+	}
+	if w.git("for-each-ref", "refs/ralph") != "" || len(w.branches()) != 1 || w.labels() != "" {
+		t.Errorf("asking for a plan left %s, branches %v, labels %s", w.git("for-each-ref", "refs/ralph"), w.branches(), w.labels())
+	}
+
+	body := edited(posted[0].Body, "README says what add does", "README names add")
+	body = edited(body, "Say what it does (needs US-001)", "Say what it does")
+	w.gh.EditCommentAs(owner, name, posted[0].ID, edited(body, "\n#### Change it", "- [ ] Thank people\n\n#### Change it"), "alice")
+	result := w.must(loop.Done)(w.later("alice", "/ralph approve", 2))
+	if n := len(result.State.Iterations); n != 6 {
+		t.Errorf("%d iterations, want 6: three stories, implemented and reviewed", n)
+	}
+	prs := w.gh.Pulls(owner, name)
+	if len(prs) != 1 || prs[0].Draft || prs[0].Head != "ralph/issue-1" || !strings.Contains(prs[0].Body, "Closes #1") {
+		t.Fatalf("pull requests: %+v", prs)
+	}
+	log := strings.Fields(w.git("log", "--reverse", "--format=%H", "main..ralph/issue-1"))
+	if got := w.git("show", "--format=%s", "--name-only", log[0]); got != "ralph: the plan as it was approved\n\nralph/prd.md\nralph/progress.txt\nralph/tasks.json\n" {
+		t.Errorf("the first commit is %q", got)
+	}
+	if prd := w.show("ralph/issue-1", "ralph/prd.md"); prd != "# Make add add\n\nIt subtracts.\n" {
+		t.Errorf("prd.md is %q", prd)
+	}
+	p, err := task.ParsePlan("tasks.json", []byte(w.show("ralph/issue-1", "ralph/tasks.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Complete(task.PlanRules{ReviewCap: 5}) || p.BranchName != "ralph/issue-1" || p.Stories[1].AcceptanceCriteria[0] != "README names add" ||
+		len(p.Stories[1].DependsOn) != 0 || p.Stories[2].ID != "US-003" || p.Stories[2].AcceptanceCriteria[0] != "Thank people" {
+		t.Errorf("tasks.json at the end: %+v", p)
+	}
+	if len(p.VerifyCommands) != 1 || p.VerifyCommands[0] != "make test" {
+		t.Errorf("commands that the plan keeps: %q", p.VerifyCommands)
+	}
+	said := strings.Join(w.bodies(w.issue), "\n")
+	for _, want := range []string{"The plan is run as it was edited:", "changed: US-002 (criteria, what it needs)\nnew: US-003 Thank people\nUS-003 has no criteria of its own",
+		"<summary>tasks.json, made of the list</summary>", `"title": "Thank people"`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nobody is told %q of the edited plan:\n%s", want, said)
+		}
+	}
+	if now := w.plans(); len(now) != 1 || !strings.Contains(now[0].Body, "- [ ] Thank people\n") {
+		t.Error("the comment that was approved does not stay as it was")
+	}
+}
+
+// edited is a comment with another list; what is folded below it stays as it is.
+func edited(body, old, by string) string {
+	list, fold, _ := strings.Cut(body, "<details>")
+	return strings.ReplaceAll(list, old, by) + "<details>" + fold
+}
+
+// TestPlanAskedTwice: the comment is edited in place, unless somebody has edited it since.
+func TestPlanAskedTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
+	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
+	first := w.plans()[0]
+	w.inputs["agent"] = w.planner(w.answerPlan(strings.ReplaceAll(twoStories, "Say what it does", "Describe it")))
+	w.must(loop.Done)(w.comment("alice", "/ralph plan with other words"))
+	again := w.plans()
+	if len(again) != 1 || again[0].ID != first.ID || !strings.Contains(again[0].Body, "Describe it") {
+		t.Fatalf("asked again: %+v", again)
+	}
+	mine := edited(again[0].Body, "Describe it", "Describe it to people")
+	w.gh.EditCommentAs(owner, name, first.ID, strings.ReplaceAll(mine, "\n", "\r\n"), "alice")
+	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
+	third := w.plans()
+	if len(third) != 2 || !strings.Contains(third[0].Body, "Describe it to people") || !strings.Contains(third[1].Body, "was edited by hand, so it stays as it is") {
+		t.Fatalf("asked after an edit: %+v", third)
+	}
+	// The newest one counts.
+	result := w.must(loop.Done)(w.later("alice", "/ralph approve", 2))
+	if got := result.State.Plan.Stories[1].Title; got != "Describe it" {
+		t.Errorf("ran the story %q", got)
+	}
+}
+
+// TestPlanByLabel: the label that asks for a plan is taken off, and nothing else changes.
+func TestPlanByLabel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
+	w.gh.Label(owner, name, w.issue, "bug", "alice")
+	w.gh.Label(owner, name, w.issue, "ralph:plan", "alice")
+	w.must(loop.Done)(w.action(context.Background(), "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph:plan", "alice")))
+	if len(w.plans()) != 1 || w.labels() != "bug" {
+		t.Errorf("plans: %d, labels: %s", len(w.plans()), w.labels())
+	}
+	w.gh.Label(owner, name, w.issue, "ralph:plan", "mallory")
+	w.must(loop.Refused)(w.action(context.Background(), "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph:plan", "mallory")))
+}
+
+// TestApprovals that come to nothing say why, and nothing is run.
+func TestApprovals(t *testing.T) {
+	t.Parallel()
+	const marker = "<!-- ralph:plan:issue-1 -->\n"
+	block := func(tasks string) string { return marker + "```json\n" + tasks + "```\n" }
+	bot, early := "github-actions[bot]", time.Now().UTC().Add(-time.Hour)
+	for _, tt := range []struct {
+		name     string
+		comments []fake.Comment
+		who      string
+		want     []string // what the bot answers; of somebody who may not, nothing
+		outcome  loop.Outcome
+	}{
+		{"no plan", nil, "alice", []string{"there is no plan of ralph's on issue"}, ""},
+		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, ""},
+		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, ""},
+		{"of another issue", []fake.Comment{{Author: bot, Body: strings.Replace(block(twoStories), "issue-1", "issue-11", 1)}}, "alice", []string{"there is no plan of ralph's"}, ""},
+		{"edited since", []fake.Comment{{Author: bot, Body: block(twoStories), UpdatedAt: time.Now().UTC().Add(time.Hour)}}, "alice",
+			[]string{"the plan was edited after you approved it; look at it again and approve again"}, loop.Invalid},
+		{"posted since", []fake.Comment{{Author: bot, Body: block(twoStories), CreatedAt: time.Now().UTC().Add(time.Hour)}}, "alice",
+			[]string{"the plan was posted after you approved it"}, loop.Invalid},
+		{"no JSON", []fake.Comment{{Author: bot, Body: marker + "done"}}, "alice", []string{"must hold one block of JSON"}, loop.Invalid},
+		{"two blocks", []fake.Comment{{Author: bot, Body: block(twoStories) + "```json\n{}\n```\n"}}, "alice", []string{"must hold one block of JSON"}, loop.Invalid},
+		{"broken JSON", []fake.Comment{{Author: bot, Body: block("{")}}, "alice", []string{"the plan: "}, loop.Invalid},
+		{"everything that is wrong", []fake.Comment{{Author: bot, Body: block(strings.NewReplacer(`"add 2 3 is 5"`, "", `"priority": 2`, `"priority": "@mallory"`).Replace(twoStories))}},
+			"alice", []string{"US-001", "acceptanceCriteria", "US-002", "priority", "```text\n"}, loop.Invalid},
+		{"a cycle", []fake.Comment{{Author: bot, Body: block(strings.Replace(twoStories, `"dependsOn": []`, `"dependsOn": ["US-002"]`, 1))}}, "alice", []string{"US-001 → US-002 → US-001"}, loop.Invalid},
+		{"approved already", []fake.Comment{{Author: bot, Body: block(strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`, `"reviewStatus": "approved"`, `"notes": ""`, `"notes": "x"`).Replace(twoStories))}},
+			"alice", []string{"story US-001 has begun already", "story US-002 has begun already"}, loop.Invalid},
+		{"somebody who may not", []fake.Comment{{Author: bot, Body: block(twoStories)}}, "mallory", nil, loop.Refused},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.inputs["agent"] = w.planner("echo no one asks")
+			for _, c := range tt.comments {
+				if c.CreatedAt.IsZero() {
+					c.CreatedAt = early
+				}
+				w.gh.AddComment(owner, name, w.issue, c)
+			}
+			had := len(w.bodies(w.issue))
+			result, _ := w.comment(tt.who, "/ralph approve")
+			if result.Outcome != tt.outcome {
+				t.Errorf("outcome %s: %s", result.Outcome, result.Reason)
+			}
+			answers := w.bodies(w.issue)[had:]
+			if (len(answers) == 1) != (tt.want != nil) {
+				t.Fatalf("answers: %q", answers)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(answers[0], want) && !strings.Contains(answers[0], strings.ToUpper(want[:1])+want[1:]) {
+					t.Errorf("the answer does not say %q:\n%s", want, answers[0])
+				}
+			}
+			if w.gh.BranchSHA(owner, name, "ralph/issue-1") != "" || w.git("for-each-ref", "refs/ralph") != "" {
+				t.Error("something was begun")
+			}
+		})
+	}
+}
+
+// TestPlanLineNotUnderstood: a line that means nothing is told with its number and what is allowed, and nothing runs until it is put right.
+func TestPlanLineNotUnderstood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
+	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
+	posted := w.plans()[0]
+	w.gh.EditCommentAs(owner, name, posted.ID, edited(posted.Body, "- [ ] **US-002:**", "- [x] **US-002:**"), "alice")
+	w.must(loop.Invalid)(w.later("alice", "/ralph approve", 2))
+	said := w.bodies(w.issue)
+	want := "The plan is not run, and nothing has begun. What is wrong with it:\n\n```text\nthe plan: line 14, “- [x] **US-002:** Say what it does (needs US-001)”: its box is ticked, " +
+		"and nothing of a plan is done before it begins; untick it to keep it, or delete the line to leave it out\n```\n\nEdit the plan's comment, then comment `/ralph approve` again."
+	if last := said[len(said)-1]; !strings.Contains(last, want) || w.git("for-each-ref", "refs/ralph") != "" {
+		t.Errorf("told %s", last)
+	}
+	w.gh.EditCommentAs(owner, name, posted.ID, posted.Body, "alice")
+	w.must(loop.Done)(w.later("alice", "/ralph approve", 4))
+}

@@ -1,0 +1,148 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// told is a publisher whose time stands still, and what it has put off.
+func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
+	w.t.Helper()
+	hub, err := github.New(context.Background(), github.Options{
+		APIURL: w.gh.APIURL(), GraphQLURL: w.gh.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name}, Token: token, Log: w.t.Logf,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	var put func()
+	var due time.Time
+	p = &publisher{
+		github: hub, rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, onto: "main", each: each, log: w.t.Logf,
+		clock: func() time.Time { return now },
+		view: func(s loop.State) report.View {
+			return report.View{State: s, Now: now, ServerURL: w.gh.URL(), Repo: owner + "/" + name}
+		},
+		after: func(d time.Duration, f func()) func() bool {
+			put, due = f, now.Add(d)
+			return func() bool { put = nil; return true }
+		},
+	}
+	return p, func(d time.Duration) {
+		now = now.Add(d)
+		if f := put; f != nil && !now.Before(due) {
+			put = nil
+			f()
+		}
+	}
+}
+
+// TestStickyCommentKeepsQuiet: while a step runs the comment is written at most once in fifteen seconds; what was held back is shown then,
+// and the end shows at once, whatever is still held back (B-16).
+func TestStickyCommentKeepsQuiet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, pass := w.told(false)
+	s := loop.Fold([]loop.Record{{Type: loop.Started, Start: &loop.Start{Run: "20261121-093000-7f3a", Task: "issue-1", Issue: w.issue, Title: "T", Branch: "ralph/issue-1", MaxIterations: 5}}})
+	take := func(r loop.Record) {
+		s = s.With(r)
+		if post := p.watch(context.Background(), r, s); post != nil {
+			s = s.With(loop.Record{Type: loop.Posted, Post: post})
+		}
+	}
+	s = s.With(loop.Record{Type: loop.Posted, Post: p.begin(context.Background(), s)})
+	writes := func() int {
+		n := 0
+		for _, c := range w.gh.Calls() {
+			if c.Method == "PATCH" {
+				n++
+			}
+		}
+		return n
+	}
+	turn := loop.Record{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Implement, At: p.clock()}
+	take(turn)
+	if n := writes(); n != 0 || strings.Contains(w.bodies(w.issue)[0], "iteration 1 of 5") {
+		t.Fatalf("%d writes within the quiet time: %s", n, w.bodies(w.issue)[0])
+	}
+	pass(14 * time.Second)
+	if n := writes(); n != 0 {
+		t.Errorf("%d writes after 14 seconds", n)
+	}
+	pass(time.Second)
+	if n := writes(); n != 1 || !strings.Contains(w.bodies(w.issue)[0], "iteration 1 of 5") {
+		t.Fatalf("%d writes after 15 seconds: %s", n, w.bodies(w.issue)[0])
+	}
+	pass(time.Minute)
+	take(loop.Record{Type: loop.Turned, Iteration: 1, Turn: &loop.Turn{Class: loop.OK}, At: p.clock()})
+	take(loop.Record{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: "a", NoDiff: true, Empty: true}, At: p.clock()})
+	if n := writes(); n != 2 || !strings.Contains(w.bodies(w.issue)[0], "checks run") {
+		t.Errorf("%d writes when the checks begin: %s", n, w.bodies(w.issue)[0])
+	}
+	take(loop.Record{Type: loop.Paused, Iteration: 1, Pause: &loop.Pause{Until: p.clock().Add(time.Hour), Reason: "r"}, At: p.clock()})
+	if n := writes(); n != 2 {
+		t.Errorf("%d writes in an iteration, at most two", n)
+	}
+	take(loop.Record{Type: loop.TurnBegun, Iteration: 2, Mode: loop.Implement, At: p.clock()}) // held back
+	s = s.With(loop.Record{Type: loop.Ended, End: &loop.End{Outcome: loop.Capped, Reason: "r"}, At: p.clock()})
+	post := p.finish(context.Background(), s)
+	if post == nil || !post.Finished || !strings.Contains(w.bodies(w.issue)[0], "Stopped after 1 of ") {
+		t.Errorf("the end is not shown at once: %+v\n%s", post, w.bodies(w.issue)[0])
+	}
+	n := writes()
+	pass(time.Minute)
+	if writes() != n {
+		t.Error("a write that was held back came after the end")
+	}
+}
+
+// TestEachIterationIsTold: with comments set to each, every iteration has a comment of its own; include_comments_by lets the agent read
+// somebody without write access (B-13, B-20).
+func TestEachIterationIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told := w.shared("told")
+	w.inputs["agent"] = w.script("agent", "p=$(cat); printf '%s' \"$p\" >> "+told+"\nprintf '%s' \"$p\" | "+w.script("worker", fixer))
+	w.inputs["comments"], w.inputs["include_comments_by"] = "each", "mallory"
+	for who, body := range map[string]string{"mallory": "plus, please", "alice": "not read"} {
+		w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body})
+	}
+	result := w.must(loop.Done)(w.label("alice"))
+	if text := w.file("told"); !strings.Contains(text, "plus, please") || strings.Contains(text, "not read") {
+		t.Errorf("the agent was told:\n%s", text)
+	}
+	pr := w.gh.Pulls(owner, name)[0].Number
+	bodies := w.bodies(pr)
+	n := 0
+	for _, body := range bodies {
+		if strings.Contains(body, "### Iteration ") {
+			n++
+		}
+	}
+	if n != len(result.State.Iterations) || len(bodies) != n+2 {
+		t.Errorf("%d comments, %d of iterations, for %d iterations", len(bodies), n, len(result.State.Iterations))
+	}
+}
+
+// TestListInput: a sweep that is to list takes nothing up, and says in an output what it would.
+func TestListInput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gh.Label(owner, name, w.issue, "ralph", "alice")
+	w.inputs["list"] = "true"
+	result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
+	if err != nil || result.Outcome != "" || !strings.Contains(w.file("output"), `{"include":[{"issue":1,"why":"it waits with the label ralph"}]}`) {
+		t.Errorf("%q, %v: %s", result.Outcome, err, w.file("output"))
+	}
+	if w.labels() != "ralph" || w.git("for-each-ref", "refs/ralph") != "" {
+		t.Errorf("listing took something up: %s", w.labels())
+	}
+}

@@ -1,0 +1,95 @@
+package bot
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// refusing makes the remote refuse pushes: a program of sh that reads lines of "old new ref".
+func (w *world) refusing(program string) {
+	w.t.Helper()
+	hook := filepath.Join(w.gh.GitDir(owner, name), "hooks", "pre-receive")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\n"+program), 0o700); err != nil { // a program
+		w.t.Fatal(err)
+	}
+}
+
+// countLines is how many lines a file has.
+func countLines(t *testing.T, file string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), "\n")
+}
+
+// TestRefusedPushIsTheEnd: what the remote does not take is not tried again by sweeps, which would pay for the same turn every hour.
+// Whoever asks for it gets another try, within what the issue may cost.
+func TestRefusedPushIsTheEnd(t *testing.T) {
+	t.Parallel()
+	const branchRule = `while read old new ref; do
+  case "$ref" in refs/heads/ralph/*) echo "GH006: Protected branch update failed for $ref." >&2; exit 1;; esac
+done
+`
+	const everything = `while read old new ref; do
+  case "$ref$old" in refs/ralph/runs/*0000000000000000000000000000000000000000) ;; refs/heads/*|refs/ralph/runs/*) echo "GH013: Repository rule violations found" >&2; exit 1;; esac
+done
+`
+	for _, tt := range []struct {
+		name, hook string
+		turns      int // that the record holds
+		said       string
+	}{
+		{"a rule for branches", branchRule, 1, "GH006: Protected branch update failed"},
+		{"the run record too", everything, 0, "GH013: Repository rule violations found"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			turns := w.shared("turns")
+			w.inputs["agent"] = w.script("agent", "echo turn >> "+turns+"\n"+fixer)
+			w.refusing(tt.hook)
+			result, _ := w.label("alice")
+			if result.Outcome != loop.Failed || !strings.Contains(result.Reason, tt.said) || countLines(t, turns) != 1 {
+				t.Fatalf("outcome %s after %d turns: %s", result.Outcome, countLines(t, turns), result.Reason)
+			}
+			if w.labels() != "ralph:failed" {
+				t.Errorf("labels = %s", w.labels())
+			}
+			for _, body := range w.bodies(w.issue) {
+				if !strings.Contains(body, tt.said) {
+					t.Errorf("the comment does not say what the remote said: %s", body)
+				}
+			}
+			if pulls := w.gh.Pulls(owner, name); len(pulls) != 0 {
+				t.Errorf("pull requests: %+v", pulls)
+			}
+			for range 2 {
+				w.late += 2 * time.Hour
+				if swept, err := w.sweep(); swept.Outcome != "" || err != nil {
+					t.Errorf("the sweep: %s (%s), %v", swept.Outcome, swept.Reason, err)
+				}
+			}
+			if n := countLines(t, turns); n != 1 {
+				t.Fatalf("%d turns: the sweeps ran the agent again", n)
+			}
+			if err := os.RemoveAll(filepath.Join(w.gh.GitDir(owner, name), "hooks")); err != nil {
+				t.Fatal(err)
+			}
+			again := w.must(loop.Done)(w.comment("alice", "/ralph retry"))
+			const reviews, refused = 2, 1
+			if n, coder := len(again.State.Iterations), countLines(t, turns)-reviews; n != coder-refused+tt.turns {
+				t.Errorf("%d iterations of %d turns", n, coder)
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package bot
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// revisit opens a run that nobody works on without taking a turn: change adds to its journal, and its outcome is told again.
+func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, change func(context.Context, *job) error) (loop.Result, error) {
+	work := &job{Run: &engine.Run{}}
+	defer work.Close()
+	running, root, err := a.lease(ctx, work.Run, s.Start.Task)
+	if err != nil {
+		return a.notOpened(ctx, r.Event, err)
+	}
+	if err := a.reread(running, work, r, s, root); err != nil {
+		return a.notOpened(ctx, r.Event, err)
+	}
+	if err := change(running, work); err != nil {
+		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
+	}
+	if lost := work.Journal.Lost(); lost != nil {
+		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
+	}
+	late, cancel := afterCancel(ctx)
+	defer cancel()
+	a.record(late, work, work.publisher.finish)
+	err = work.Journal.Finish(late)
+	ended := work.Journal.State()
+	result := loop.Result{Outcome: ended.End.Outcome, Reason: ended.End.Reason, State: ended}
+	return result, errors.Join(err, a.reportOn(late, work, result))
+}
+
+// reread makes the checkout of a run whose task we hold now, as the run stands.
+func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.State, root string) error {
+	if err := a.prepareWorkspace(ctx, work.Run, r, s.Start.Task, s.Start.Branch, root); err != nil {
+		return err
+	}
+	before, err := a.before(ctx, work.Spec.Tree, false)
+	if err != nil {
+		return err
+	}
+	if before.state.Start.Run != s.Start.Run || before.state.Records != s.Records {
+		return &heldError{s.Start.Task + " has gone on since; ask again"}
+	}
+	if err := work.Spec.Tree.UseBase(ctx, s.Start.Base); err != nil {
+		return invalid.Mark(err)
+	}
+	if err := a.readSettings(ctx, work.Spec); err != nil { // they say who is told
+		a.warn("reading the settings", err)
+		work.Spec.Settings = config.Defaults()
+	}
+	book, err := journal.Import(root+"/runs/"+s.Start.Run, before.raw)
+	if err != nil {
+		return err
+	}
+	work.Cleanup = append(work.Cleanup, func() { _ = book.Close() })
+	work.Heartbeat.Of(s.Start.Run)
+	work.Journal = &engine.Journal{File: book, Tree: work.Spec.Tree, Clock: a.Clock, Pulse: work.Heartbeat, Remote: !a.Inputs.DryRun, Token: a.github.Token, Redact: a.redact, Stored: a.stored}
+	work.view = a.viewOn(ctx, work.Spec, r.Event)
+	work.publisher = a.publisher(work, r.Event)
+	work.publisher.again = true
+	return nil
+}
+
+// rerun is for a job that GitHub runs again: what its earlier attempt began is gone on with, and an outcome that it could not tell
+// everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind, and the request
+// stands as it is.
+func (a *Action) rerun(ctx context.Context, r event.Request) (result loop.Result, ok bool, err error) {
+	if a.Env.RunAttempt <= 1 || r.Event.Issue == nil || r.Verb == event.Plan || r.Verb == event.Help || r.Verb == event.Status {
+		return result, false, nil
+	}
+	runs, err := a.runs(ctx)
+	if err != nil {
+		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, true, err
+	}
+	for _, s := range runs {
+		own := s.RunURL != "" && s.RunURL == a.Env.RunURL()
+		switch {
+		case s.Start.Issue != r.Event.Issue.Number || a.alive(s) || !own && r.Verb != event.Stop:
+		case s.End != nil && !s.Post.Finished:
+			result, err = a.mend(ctx, r, s)
+			return result, true, err
+		case s.End == nil && r.Verb != event.Stop:
+			if request, facts, ok := a.orphan(ctx, r.Event, s); ok {
+				result, err = a.work(ctx, request, facts)
+				return result, true, err
+			}
+		}
+	}
+	return result, false, nil
+}

@@ -1,0 +1,323 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// TestLabelledIssueBecomesPullRequest is the main job: a labelled issue in, a reviewed pull request out.
+func TestLabelledIssueBecomesPullRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	result := w.must(loop.Done)(w.label("alice"))
+
+	if n := len(result.State.Iterations); n != 3 {
+		t.Errorf("%d iterations, want 3: one that failed, one that was sent back, one that was approved", n)
+	}
+	pulls := w.gh.Pulls(owner, name)
+	if len(pulls) != 1 {
+		t.Fatalf("%d pull requests, want 1", len(pulls))
+	}
+	pr := pulls[0]
+	if pr.Draft || pr.Head != "ralph/issue-1" || pr.Base != "main" || !strings.Contains(pr.Body, "Closes #1") {
+		t.Errorf("pull request = %+v", pr)
+	}
+	if got := w.gh.BranchSHA(owner, name, "ralph/issue-1"); got != result.State.Tip {
+		t.Errorf("the branch is at %s, the run at %s", got, result.State.Tip)
+	}
+	if said := w.bodies(pr.Number); len(said) != 2 || !strings.Contains(said[0], "Done after 3 iterations") || !strings.Contains(said[1], "\n@alice **✅ Done after 3 iterations: `make test` passes, the reviewer approves**\n\n**What now:** review this pull request") {
+		t.Errorf("comments on the pull request: %q", said)
+	}
+	if fmt.Sprint(pr.Assignees, pr.Requests) != "[alice] [alice]" {
+		t.Errorf("assigned %v, asked for a review %v", pr.Assignees, pr.Requests)
+	}
+	if line := w.bodies(w.issue); len(line) != 1 || strings.Count(strings.TrimSpace(line[0]), "\n") > 2 || !strings.Contains(line[0], "#2") {
+		t.Errorf("comments on the issue: %q", line)
+	}
+	if got := w.labels(); got != "ralph:review" {
+		t.Errorf("labels = %s, want ralph:review", got)
+	}
+}
+
+// TestCallBudget counts what a run asks of the API: at most 12 calls before the first turn, 2 from one turn to the next, 9 to finish;
+// also with an App, a re-run by somebody else, and many people on the issue.
+func TestCallBudget(t *testing.T) {
+	t.Parallel()
+	stubborn := approver(`echo x >> tried.txt; printf 'add() { echo cannot add: %s >&2; }\n' "$(tr -d '\n' < tried.txt)" > add.sh; echo "<response>DONE</response>"`) // fails otherwise each time
+	for _, tt := range []struct {
+		name, agent string
+		crowd       bool
+		want        loop.Outcome
+	}{{"done", fixer, false, loop.Done}, {"capped", stubborn, false, loop.Capped}, {"done in a crowd", fixer, true, loop.Done}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			clock, judged := w.shared("clock"), w.shared("judged")
+			w.inputs["agent"] = w.script("agent", `p=$(cat); case "$p" in *"# Review"*) date +%s%N >> `+judged+`;; *) date +%s%N >> `+clock+`;; esac; printf '%s' "$p" | `+w.script("worker", tt.agent))
+			w.inputs["checks"] = "date +%s%N >> " + judged + "; make test"
+			if tt.crowd {
+				w.crowd()
+			}
+			w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "mallory", Body: "me too"})
+			w.must(tt.want)(w.label("alice"))
+			turns, last := times(t, clock), times(t, judged)
+			w.withinBudget(turns, last[len(last)-1], 9)
+		})
+	}
+}
+
+// withinBudget holds the calls to the API against the bars. turns are when each began, and last is the last verdict. With a comment for each
+// iteration that of the last one comes after it, too.
+func (w *world) withinBudget(turns []time.Time, last time.Time, toFinish int) {
+	w.t.Helper()
+	edges := append(turns, last)
+	counts := make([]int, len(edges)+1)
+	for _, c := range w.gh.Calls() {
+		i := 0
+		for i < len(edges) && c.At.After(edges[i]) {
+			i++
+		}
+		counts[i]++
+	}
+	w.t.Logf("calls before the first turn, in each iteration, to finish: %v", counts)
+	for i, n := range counts {
+		most := 2
+		if i == 0 {
+			most = 12
+		} else if i == len(counts)-1 {
+			most = toFinish
+		}
+		if n > most {
+			w.t.Errorf("%d calls in part %d, at most %d:\n%s", n, i, most, strings.Join(w.calls(), "\n"))
+		}
+	}
+}
+
+// crowd makes the job act as an App, re-run by somebody else, on an issue that many people have spoken on.
+func (w *world) crowd() {
+	w.t.Helper()
+	w.useApp()
+	w.gh.AddUser("robin", false)
+	w.gh.SetPermission(owner, name, "robin", "write")
+	w.env["GITHUB_TRIGGERING_ACTOR"] = "robin"
+	for i := range 5 {
+		w.gh.AddUser(fmt.Sprint("person", i), false)
+		w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: fmt.Sprint("person", i), Body: "me too"})
+	}
+}
+
+// times reads a file of nanoseconds, one a line.
+func times(t *testing.T, file string) []time.Time {
+	t.Helper()
+	text, err := os.ReadFile(file) // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []time.Time
+	for _, line := range strings.Fields(string(text)) {
+		n, err := strconv.ParseInt(line, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, time.Unix(0, n))
+	}
+	return out
+}
+
+// TestHopelessIssue ends with the work kept, a report that helps, and a retry that goes on from it.
+func TestHopelessIssue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "2"
+	result := w.must(loop.Capped)(w.label("alice"))
+
+	branch := result.State.End.FailureBranch
+	if !regexp.MustCompile(`^wip/ralph-fail-issue-1-\d{8}-\d{6}$`).MatchString(branch) || w.gh.BranchSHA(owner, name, branch) == "" {
+		t.Errorf("failure branch %q is not on the remote", branch)
+	}
+	if state := w.show(branch, ".ralph_state.md"); !strings.Contains(state, "task_id: issue-1") || !strings.Contains(state, "FAIL: add 2 3") {
+		t.Errorf("state file:\n%s", state)
+	}
+	pr := w.gh.Pulls(owner, name)[0]
+	if !pr.Draft {
+		t.Error("the pull request of a failed run is ready for review")
+	}
+	posted := w.bodies(pr.Number)
+	if len(posted) != 2 || !strings.Contains(posted[1], "### ❌ Stopped after ") || !strings.Contains(posted[1], "FAIL: add 2 3") || !strings.Contains(posted[1], branch) {
+		t.Errorf("comments on the pull request: %q", posted)
+	}
+	if got := w.labels(); got != "ralph:failed" {
+		t.Errorf("labels = %s", got)
+	}
+
+	// The retry works with what was tried, and numbers its iterations on.
+	seen := w.shared("prompt")
+	w.inputs["agent"] = w.script("agent", approver(`printf '%s' "$p" >> `+seen+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
+	again := w.must(loop.Done)(w.comment("alice", "/ralph retry use plus"))
+	if again.State.Start.Run != result.State.Start.Run || len(again.State.Iterations) != 3 {
+		t.Errorf("the retry is run %s with %d iterations; want %s with 3", again.State.Start.Run, len(again.State.Iterations), result.State.Start.Run)
+	}
+	told, err := os.ReadFile(seen) // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Attempt 2: failed at make test", "FAIL: add 2 3", "The maintainer adds: use plus"} {
+		if !strings.Contains(string(told), want) {
+			t.Errorf("the retry's prompt lacks %q:\n%s", want, told)
+		}
+	}
+	if pr := w.gh.Pulls(owner, name)[0]; pr.Draft || len(w.gh.Pulls(owner, name)) != 1 {
+		t.Errorf("after the retry: %+v", w.gh.Pulls(owner, name))
+	}
+	if got := w.labels(); got != "ralph:review" {
+		t.Errorf("labels after the retry = %s", got)
+	}
+}
+
+// TestFreshRetry begins at the base again and keeps the old work.
+func TestFreshRetry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "1"
+	before := w.must(loop.Capped)(w.label("alice"))
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.inputs["max_iterations"] = "5"
+	after := w.must(loop.Done)(w.comment("alice", "/ralph retry --fresh"))
+	if after.State.Start.Run == before.State.Start.Run {
+		t.Error("a fresh retry is the old run")
+	}
+	if w.show("ralph/issue-1", "tried.txt") != "" {
+		t.Error("the fresh branch holds the old work")
+	}
+	archived := false
+	for _, b := range w.branches() {
+		archived = archived || strings.HasPrefix(b, "wip/archive/") && w.show(b, "tried.txt") != ""
+	}
+	if !archived {
+		t.Errorf("the old work is gone; branches: %v", w.branches())
+	}
+}
+
+func TestWhoMayAsk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.must(loop.Refused)(w.comment("mallory", "/ralph run"))
+	comments := w.gh.Comments(owner, name, w.issue)
+	if len(comments) != 1 || len(comments[0].Reactions) != 1 || comments[0].Reactions[0].Content != "-1" {
+		t.Errorf("a refused command is answered with %+v", comments)
+	}
+	if summary := w.file("summary"); !strings.Contains(summary, "mallory has read permission") {
+		t.Errorf("job summary: %s", summary)
+	}
+	w.must(loop.Refused)(w.label("mallory"))
+	if w.gh.BranchSHA(owner, name, "ralph/issue-1") != "" {
+		t.Error("a refused request made a branch")
+	}
+}
+
+func TestLookupThatFailsRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.gh.Fail(fake.Fault{Match: "GET /repos/.../permission", Status: 404, Times: -1})
+	w.must(loop.Refused)(w.label("alice"))
+}
+
+func TestNotOurs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tt := range []struct{ name, event, payload, want string }{
+		{"an unknown event", "watch", `{"action":"started","repository":{"name":"demo","owner":{"login":"alice"}}}`, "ralph does nothing on watch.started"},
+		{"another label", "issues", string(w.gh.LabeledPayload(owner, name, w.issue, "bug", "alice")), "the label is"},
+	} {
+		w.out.Reset()
+		result, err := w.action(context.Background(), tt.event, []byte(tt.payload))
+		if err != nil || result.Outcome != "" || !strings.Contains(w.out.String(), tt.want) {
+			t.Errorf("%s: outcome %q, %v, log:\n%s", tt.name, result.Outcome, err, w.out.String())
+		}
+	}
+	result, err := w.comment("alice", "I like /ralph run")
+	if err != nil || result.Outcome != "" {
+		t.Errorf("a remark: %q, %v", result.Outcome, err)
+	}
+	if calls := w.calls(); len(calls) != 0 {
+		t.Errorf("events that are not ours cost calls: %v", calls)
+	}
+}
+
+func TestCommandsThatAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tt := range []struct{ body, want string }{
+		{"/ralph", "`/ralph retry"},
+		{"/ralph help", "`/ralph run"},
+		{"/ralph status", "has not worked on"},
+		{"/ralph dance", "“dance” is not understood; allowed: run, retry, continue, fix, stop, plan, approve, status, help"},
+	} {
+		result, err := w.comment("alice", tt.body)
+		bodies := w.bodies(w.issue)
+		if err != nil || result.Outcome != "" || !strings.Contains(strings.ToLower(bodies[len(bodies)-1]), strings.ToLower(tt.want)) {
+			t.Errorf("%s: %q, %v; answer %q", tt.body, result.Outcome, err, bodies)
+		}
+	}
+	w.inputs["agent"] = w.script("agent", fixer)
+	w.must(loop.Done)(w.comment("alice", "/ralph run"))
+	if _, err := w.comment("alice", "/ralph status"); err != nil {
+		t.Fatal(err)
+	}
+	if bodies := w.bodies(w.issue); !strings.Contains(bodies[len(bodies)-1], "Done after 3 iterations") {
+		t.Errorf("status: %q", bodies[len(bodies)-1])
+	}
+}
+
+func TestMistakesCostNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		set    func(*world)
+		want   string
+		inputs bool // found before GitHub is asked
+	}{
+		{"unknown key", func(w *world) { w.commit(".ralph/settings.json", `{"agnet": {}}`) }, "agnet is an unknown key", false},
+		{"wrong type", func(w *world) { w.commit(".ralph/settings.json", `{"maximumIterations": "5"}`) }, "maximumIterations is \"5\"", false},
+		{"unknown agent", func(w *world) { w.inputs["agent"] = "cluade" }, `the agent "cluade"`, false},
+		{"missing tool", func(w *world) { w.inputs["checks"] = "no-such-tool" }, `"no-such-tool" cannot run here`, false},
+		{"both prompts", func(w *world) { w.inputs["prompt"], w.inputs["prompt_file"] = "a", "b" }, "prompt and prompt_file", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			turned := w.shared("turned")
+			w.inputs["agent"] = w.script("agent", "echo x >> "+turned+"\n"+fixer)
+			tt.set(w)
+			result, err := w.label("alice")
+			text := result.Reason
+			if err != nil {
+				text += err.Error()
+			}
+			if result.Outcome != loop.Invalid || !strings.Contains(text, tt.want) {
+				t.Fatalf("outcome %q (%s), %v; want invalid with %q", result.Outcome, result.Reason, err, tt.want)
+			}
+			if got := w.file("turned"); got != "" {
+				t.Error("an agent ran")
+			}
+			if w.gh.BranchSHA(owner, name, "ralph/issue-1") != "" {
+				t.Error("a branch was made")
+			}
+			if bodies := w.bodies(w.issue); !tt.inputs && (len(bodies) == 0 || !strings.Contains(bodies[len(bodies)-1], strings.Trim(tt.want, "`"))) {
+				t.Errorf("the issue does not say what is wrong: %q", bodies)
+			}
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package bot
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// signingKey is a new private key.
+func signingKey(t *testing.T, passphrase string) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "ralph")
+	if passphrase != "" {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(key, "ralph", []byte(passphrase))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(block))
+}
+
+// TestSignedRun: every commit of a run that ralph makes verifies, and nobody but ralph sees the key: not the agent, which prints all that
+// it finds, not the log, not a file.
+func TestSignedRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key := signingKey(t, "")
+	w.inputs["signing_key"] = key
+	w.inputs["max_iterations"] = "2"
+	seen := w.shared("seen")
+	w.inputs["agent"] = w.script("agent", "{ env; cat /proc/$PPID/cmdline; cat /proc/$PPID/environ; } >>"+seen+" 2>&1; "+
+		"cat "+filepath.Join(w.dir, "key")+"; cp "+filepath.Join(w.dir, "key")+" stolen 2>/dev/null; echo x >>tried; echo '<response>DONE</response>'\n")
+	w.write("key", key) // as if it had got hold of it
+	w.must(loop.Capped)(w.label("alice"))
+	signer, err := git.NewSigner(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("allowed", "x namespaces=\"git\" "+signer.Public()+"\n")
+	if !strings.Contains(w.out.String(), "commits are signed with the key "+signer.Public()+"\n") {
+		t.Error("the log does not name the public key")
+	}
+	failure := ""
+	for _, branch := range w.branches() {
+		if strings.HasPrefix(branch, "wip/ralph-fail-") {
+			failure = branch
+		}
+	}
+	shown := strings.Fields(w.git("-c", "gpg.ssh.allowedSignersFile="+filepath.Join(w.dir, "allowed"), "log", "--format=%G?", "main.."+failure))
+	if failure == "" || strings.Join(shown, "") != "GGG" { // two iterations, and what ends the failure branch
+		t.Errorf("the commits of %q are %q; G is signed and verified (ssh-keygen, of openssh-client, is needed)", failure, shown)
+	}
+	if names := w.git("ls-tree", "-r", "--name-only", failure); !strings.Contains(names, "tried") || strings.Contains(names, "stolen") {
+		t.Errorf("committed are %q", names)
+	}
+	var everything strings.Builder
+	everything.WriteString(w.out.String() + w.file("seen") + w.file("summary") + w.file("output"))
+	for _, number := range []int{w.issue, w.issue + 1} {
+		everything.WriteString(strings.Join(w.bodies(number), "\n"))
+	}
+	everything.WriteString(w.git("log", "-p", "--all", "--format=%B"))
+	masks := 0
+	for i, line := range strings.Split(strings.TrimSpace(key), "\n") {
+		if i < 2 || strings.HasPrefix(line, "-----") { // what every such key begins with
+			continue
+		}
+		for said := range strings.Lines(everything.String()) {
+			if strings.HasPrefix(said, "::add-mask::") {
+				masks++
+			} else if strings.Contains(said, line) {
+				t.Errorf("a line of the key is shown: %s", said)
+			}
+		}
+	}
+	if masks == 0 {
+		t.Error("the key is not masked")
+	}
+}
+
+// TestKeyThatCannotSign ends a run before anything is begun, in a sentence that quotes nothing of it.
+func TestKeyThatCannotSign(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key := signingKey(t, "secret")
+	w.inputs["signing_key"] = key
+	w.inputs["agent"] = w.script("agent", "touch "+w.shared("ran")+"; echo x")
+	result, err := w.label("alice")
+	if result.Outcome != loop.Invalid || err == nil || !strings.HasPrefix(err.Error(), "input signing_key is a key with a passphrase") {
+		t.Errorf("%s, %v", result.Outcome, err)
+	}
+	if b := w.branches(); len(b) != 1 || strings.Contains(w.git("for-each-ref"), "refs/ralph") {
+		t.Errorf("there are %q", b)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "work")); err == nil {
+		entries, _ := os.ReadDir(filepath.Join(w.dir, "work"))
+		if len(entries) != 0 {
+			t.Errorf("left behind: %v", entries)
+		}
+	}
+}

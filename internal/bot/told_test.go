@@ -1,0 +1,86 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// meanwhile runs the job of a label, during which something happens once, after its first iteration was judged.
+func (w *world) meanwhile(happens func()) (loop.Result, error) {
+	w.t.Helper()
+	w.gh.Label(owner, name, w.issue, "ralph", "alice")
+	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	happened := false
+	a.stored = func(r loop.Record) {
+		if r.Type == loop.Judged && !happened {
+			happened = true
+			happens()
+		}
+	}
+	return a.Run(context.Background())
+}
+
+// TestBaseThatHasMoved: work that cannot be merged is not called ready without saying so.
+func TestBaseThatHasMoved(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, file, want string }{
+		{"in the same lines", "add.sh", "merging it conflicts in <code>add.sh</code>"},
+		{"elsewhere", "other.sh", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.inputs["agent"] = w.script("agent", fixer)
+			result, err := w.meanwhile(func() { w.commit(tt.file, "theirs\n") })
+			if err != nil || result.Outcome != loop.Done {
+				t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
+			}
+			pull := w.gh.Pulls(owner, name)[0]
+			for where, text := range map[string]string{"the pull request": pull.Body, "its comment": w.bodies(pull.Number)[0]} {
+				if got := strings.Contains(text, "conflicts in"); got != (tt.want != "") || got && !strings.Contains(text, "add.sh") {
+					t.Errorf("%s:\n%s", where, text)
+				}
+			}
+		})
+	}
+}
+
+// TestClosedPullRequestIsNotReady: the job is not told that somebody has closed the pull request, and sees it at the end.
+func TestClosedPullRequestIsNotReady(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["agent"] = w.script("agent", fixer)
+	result, err := w.meanwhile(func() { w.gh.ClosePull(owner, name, w.gh.Pulls(owner, name)[0].Number) })
+	if err != nil || result.Outcome != loop.Done {
+		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
+	}
+	pull := w.gh.Pulls(owner, name)[0]
+	if body := w.bodies(pull.Number)[0]; !strings.Contains(body, "is closed: reopen it") {
+		t.Errorf("the comment:\n%s", body)
+	}
+	if w.labels() != "" {
+		t.Errorf("labels = %s", w.labels())
+	}
+}
+
+// TestDryRunNamesNoBranch: what a dry run commits goes with its checkout, so there is nothing to link.
+func TestDryRunNamesNoBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inputs["dry_run"], w.inputs["agent"] = "true", w.script("agent", fixer)
+	w.must(loop.Done)(w.label("alice"))
+	for _, file := range []string{"summary", "output"} {
+		if text := w.file(file); strings.Contains(text, "ralph/issue-1") {
+			t.Errorf("the %s names a branch that nobody has:\n%s", file, text)
+		}
+	}
+	if log := w.out.String(); strings.Contains(log, "/tree/ralph/issue-1") {
+		t.Error("the log links a branch that nobody has")
+	}
+}

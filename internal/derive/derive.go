@@ -1,0 +1,226 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Request is what a plan is derived from.
+type Request struct {
+	name    string // "issue #42", "ralph/prd.md"
+	Text    string // what is wanted, sanitised when others wrote it
+	foreign bool   // others may have written it: it is data for the agent, and brings no commands
+	PRD     string // the PRD that is there already and stays: only its stories are derived (S4-104, mode 2); empty: it is written, too
+	// kept is what is set already: project, branch and description, as far as they are not empty.
+	Kept task.Plan
+}
+
+// Deriver asks an agent for plans.
+type Deriver struct {
+	Ask   func(ctx context.Context, asked string) (loop.Turn, error)
+	Known []string // the commands that the settings name, or that the repository shows
+	// answer asks the person at the terminal; more is false when there is nothing more to be said. nil: nobody is there.
+	answer func(ctx context.Context, questions []string) (said []exchange, more bool, err error)
+	Redact func(string) string
+	Log    func(format string, args ...any)
+}
+
+// exchange is a question of the agent's and what the person said.
+type exchange struct{ question, answer string }
+
+// Result is what came of a wish.
+type Result struct {
+	Plan    task.Plan
+	PRD     string   // empty when it was there already
+	Dropped []string // commands that an issue may not bring
+	Tries   int
+}
+
+// FailedError is an agent that gave no plan.
+type FailedError struct {
+	Problems []string
+	last     string // its last answer, verbatim
+}
+
+// Error has a line for each problem.
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("after %d tries the agent's answer is no plan:\n%s", Tries, strings.Join(e.Problems, "\n"))
+}
+
+// Tries is how often an agent is asked for a plan that is one.
+const Tries = 3
+
+// mostQuestions bounds how often the agent asks back; whoever answers has an end of their own.
+const mostQuestions = 100
+
+// Ask lets the agent turn a wish into a PRD and its stories. What is wrong with an answer is told to the agent, twice at most. The
+// error is an *underivedError when it gave no plan.
+func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
+	asked := planQuestion{deriver: d, wish: w, open: d.answer != nil}
+	for tries, rounds := 1, 0; ; {
+		turn, err := d.Ask(ctx, asked.text())
+		if err != nil {
+			return Result{}, err
+		}
+		if err := failedTurn(turn); err != nil {
+			return Result{}, err
+		}
+		answer, problems := readPlanAnswer(turn, d.Redact)
+		if len(problems) == 0 && answer.asks() && asked.open {
+			said, more, err := d.answer(ctx, answer.Questions)
+			if err != nil {
+				return Result{}, err
+			}
+			asked.said = append(asked.said, said...)
+			rounds++
+			asked.open = more && rounds < mostQuestions
+			continue
+		}
+		var out Result
+		if len(problems) == 0 {
+			out, problems = d.settle(ctx, answer, w)
+		}
+		if len(problems) == 0 {
+			out.Tries = tries
+			return out, nil
+		}
+		if tries++; tries > Tries {
+			return Result{}, &FailedError{problems, answer.raw}
+		}
+		d.Log("the agent's answer is no plan yet (%s); asking again", safetext.Counted(len(problems), "problem", "problems"))
+		asked.last, asked.problems = answer.raw, problems
+	}
+}
+
+// failedTurn is what keeps a turn from being an answer.
+func failedTurn(t loop.Turn) error {
+	switch {
+	case t.Class == loop.OK:
+		return nil
+	case t.Class.Fatal():
+		return invalid.Errorf("the agent cannot be asked for a plan: %s", t.Reason)
+	case !t.ResetAt.IsZero():
+		return fmt.Errorf("the agent gave no plan (%s): %s; ask again after %s", t.Class, t.Reason, t.ResetAt.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	return fmt.Errorf("the agent gave no plan (%s): %s", t.Class, t.Reason)
+}
+
+// settle makes a plan of an answer, or says what is wrong with it.
+func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, []string) {
+	if a.asks() {
+		return Result{}, []string{"nobody can answer questions: decide what is open yourself, and give the plan"}
+	}
+	var problems []string
+	out := Result{}
+	if w.PRD == "" {
+		if out.PRD = a.PRD; w.foreign {
+			out.PRD = event.Sanitise(out.PRD)
+		}
+		if plan.Unwritten(out.PRD) {
+			problems = append(problems, "prd is empty: write the requirements, too")
+		}
+	}
+	of, _, err := task.ReadPlan("tasks", a.Tasks)
+	if err != nil {
+		return out, append(problems, planProblems(err)...)
+	}
+	if out.Plan, err = d.fitting(ctx, of, w); err != nil {
+		return out, append(problems, err.Error())
+	}
+	for _, s := range of.Stories {
+		if s.Passes || s.ReviewStatus != task.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
+			problems = append(problems, fmt.Sprintf("story %s has begun already: a new story has passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"", s.ID))
+		}
+		if strings.TrimSpace(s.Title) == "" {
+			problems = append(problems, fmt.Sprintf("story %s has no title", s.ID))
+		}
+	}
+	if len(of.Stories) == 0 {
+		problems = append(problems, "userStories is empty: derive the stories")
+	}
+	if len(problems) > 0 {
+		return out, problems
+	}
+	out.Plan.VerifyCommands, out.Dropped = d.allowed(of.VerifyCommands, w.foreign)
+	for _, command := range out.Dropped {
+		d.Log("warning: the command %q is left out: %s may not say what is run; name it under guardrails in .ralph/settings.json if it should be", command, w.name)
+	}
+	return out, nil
+}
+
+// planProblems are what is wrong with a plan, one sentence each.
+func planProblems(err error) []string {
+	var wrong *task.PlanError
+	if errors.As(err, &wrong) {
+		return wrong.Problems
+	}
+	return []string{err.Error()}
+}
+
+// fitting is the plan with what was set before, on a branch of ralph's. Texts that grew out of an issue are rid of what nobody can see.
+func (d Deriver) fitting(ctx context.Context, of task.Plan, w Request) (task.Plan, error) {
+	if w.foreign {
+		of = Visible(of)
+	}
+	for _, f := range []struct {
+		kept string
+		into *string
+	}{{w.Kept.Project, &of.Project}, {w.Kept.Description, &of.Description}} {
+		if f.kept != "" {
+			*f.into = f.kept
+		}
+	}
+	if w.Kept.BranchName != "" && w.Kept.BranchName != plan.TemplateBranch {
+		of.BranchName = w.Kept.BranchName
+		return of, nil
+	}
+	name := strings.TrimPrefix(of.BranchName, "ralph/")
+	if of.BranchName == plan.TemplateBranch || name == "" {
+		name = of.Description
+	}
+	if !strings.HasPrefix(of.BranchName, "ralph/") || of.BranchName == plan.TemplateBranch || git.CheckBranchName(ctx, of.BranchName) != nil {
+		of.BranchName = "ralph/" + task.Slug(name) // never anybody's own branch
+	}
+	return of, git.CheckBranchName(ctx, of.BranchName)
+}
+
+func Visible(of task.Plan) task.Plan {
+	of.Project, of.Description = event.Visible(of.Project), event.Visible(of.Description)
+	of.Stories = slices.Clone(of.Stories)
+	for i := range of.Stories {
+		s := &of.Stories[i]
+		s.Title, s.Description, s.Notes = event.Visible(s.Title), event.Visible(s.Description), event.Visible(s.Notes)
+		s.AcceptanceCriteria = slices.Clone(s.AcceptanceCriteria)
+		for j, text := range s.AcceptanceCriteria {
+			s.AcceptanceCriteria[j] = event.Visible(text)
+		}
+	}
+	return of
+}
+
+// allowed parts the commands of a plan: those that may be run, and of somebody else's wish those that nothing but it names.
+func (d Deriver) allowed(commands []string, foreign bool) (kept, dropped []string) {
+	kept = []string{}
+	for _, command := range commands {
+		command = strings.TrimSpace(command)
+		switch {
+		case slices.Contains(kept, command):
+		case foreign && !slices.Contains(d.Known, command):
+			dropped = append(dropped, command)
+		default:
+			kept = append(kept, command)
+		}
+	}
+	return kept, dropped
+}

@@ -1,0 +1,243 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// planKept is where what would be lost goes, and what the agent was told and printed: out of the plan's directory, and ignored by git, so
+// that no run commits it.
+const planKept = ".ralph/plan"
+
+// Its files.
+const (
+	rejectedPlan = planKept + "/rejected.txt" // the last answer that was no plan
+	planBefore   = planKept + "/tasks-%s.json"
+	planLog      = "agent.log"
+	planPrompt   = "prompt.txt" // C18
+)
+
+// Derivation is a plan to derive (S4-104).
+type Derivation struct {
+	From string    // an issue: a file, or a number; empty: the PRD that is there, or what the person at the terminal says
+	In   io.Reader // that terminal; nil: nobody is there
+}
+
+// Derived is what came of it, for programs.
+type Derived struct {
+	PRD     string   `json:"prd"`   // the file that was written; empty: it was there already
+	Tasks   string   `json:"tasks"` // the file that was written
+	Before  string   `json:"before"`
+	Stories int      `json:"stories"`
+	Likely  int      `json:"likely_iterations"`
+	Most    int      `json:"most_iterations"`
+	Tries   int      `json:"tries"`
+	Dropped []string `json:"dropped_commands"` // that an issue may not bring
+}
+
+// Derive lets the agent write the plan, and stores it when it is one.
+func Derive(ctx context.Context, p *planrun.Plans, d Derivation) (Derived, error) {
+	from := p.Dir
+	root, err := p.Open(ctx)
+	if err != nil {
+		return Derived{}, err
+	}
+	defer root.Close()
+	unlock, err := p.Lock() // a run must not lose its plan
+	defer unlock()
+	if err != nil {
+		return Derived{}, err
+	}
+	wish, err := requestFrom(ctx, p, root, from, d)
+	if err != nil {
+		return Derived{}, err
+	}
+	deriver, done, err := deriver(ctx, p, root)
+	defer done()
+	if err != nil {
+		return Derived{}, err
+	}
+	if d.In != nil {
+		talk := session.NewDialogue(d.In, p.Out)
+		deriver.answer = conversation(p, talk)
+		if wish.Text == "" && wish.PRD == "" {
+			if wish.Text = talk.Ask(ctx, "What should be built? In a line; the agent asks for more: "); wish.Text == "" {
+				return Derived{}, errors.Join(talk.Err, invalid.Errorf("nothing was said; say what should be built"))
+			}
+		}
+	}
+	out, err := Ask(ctx, deriver, wish)
+	if failed := new(FailedError); errors.As(err, &failed) {
+		return Derived{}, reject(p, root, failed)
+	}
+	if err != nil {
+		return Derived{}, err
+	}
+	return store(p, root, out)
+}
+
+// deriver readies the agent: it reads a copy of the project, which is thrown away, and writes nothing. done clears up; it is never nil.
+func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, done func(), err error) {
+	done = func() {}
+	settings, err := p.Settings()
+	if err != nil {
+		return d, done, err
+	}
+	shop := &engine.Spec{
+		Workspace: engine.Directory(p.Dir), Settings: settings, Parent: p.Parent, Console: p.Out, Format: p.Redacted(p.Format), Clock: p.Clock, Log: p.Log, Verbose: p.Explain,
+		Redact: p.Redact, Dir: filepath.Join(p.Dir, planKept), Logs: filepath.Join(p.Dir, planKept), LogsAs: planKept, Keys: p.AgentKeys(), Commits: engine.NoCommits{},
+	}
+	done = shop.CloseSandbox
+	shop.Settings.Review = false // nobody looks at a plan but its user
+	if _, err := files.Create(root, planKept+"/.gitignore", "*\n"); err != nil {
+		return d, done, err
+	}
+	dir, env := p.Dir, []string(nil)
+	if clone, ok := git.Beside(ctx, p.Dir, p.Parent, p.Secrets()); ok {
+		if err := clone.KeepOut(ctx); err != nil {
+			p.Log("keeping ralph's own files out of commits: %v", err)
+		}
+		shots, err := clone.Snapshots(ctx)
+		if err != nil {
+			return d, done, err
+		}
+		copied, err := shots.Review(ctx, shots.Base())
+		if err != nil {
+			return d, done, err
+		}
+		done = func() { shop.CloseSandbox(); _ = copied.Close() }
+		dir, env = copied.Dir(), copied.Env()
+	}
+	d, err = newDeriver(ctx, shop, dir, env)
+	d.Known = append(d.Known, detectedCommands(root)...)
+	return d, done, err
+}
+
+// newDeriver asks the run's agent for plans: read-only, in a directory that nobody needs afterwards.
+func newDeriver(ctx context.Context, w *engine.Spec, dir string, env []string) (Deriver, error) {
+	d := Deriver{Known: engine.CommandLines(w.Settings.Guardrails), Redact: w.Redact, Log: w.Log}
+	c, _, err := w.Agents(nil)
+	if err != nil {
+		return d, err
+	}
+	o := c.Options
+	o.Dir, o.Extra, o.ReadOnly, o.Schema, o.AgentSettings, o.Console, o.Text = dir, env, true, Schema, false, nil, false
+	if filepath.Base(o.Command) != o.Command && !filepath.IsAbs(o.Command) { // it is named from where the run is, not from the copy
+		o.Command = filepath.Join(w.Workspace.Dir(), o.Command)
+	}
+	o.LogFile, o.PromptFile = filepath.Join(w.Dir, planLog), filepath.Join(w.Logs, planPrompt)
+	purse := w.OwnBudget()
+	d.Ask = func(ctx context.Context, asked string) (loop.Turn, error) {
+		if err := c.Write(o.PromptFile, asked); err != nil {
+			return loop.Turn{}, err
+		}
+		w.Log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
+		defer loop.BeginStep(ctx, "the agent's answer", o.Timeout)()
+		return purse.Turn(ctx, o, asked)
+	}
+	return d, w.AgentStarts(ctx, o, nil)
+}
+
+// detectedCommands are those by which the project is checked, as far as its files show.
+func detectedCommands(root *os.Root) []string {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil
+	}
+	content := map[string][]byte{}
+	for _, e := range entries {
+		content[e.Name()] = nil
+	}
+	for _, name := range config.DetectFiles {
+		if _, ok := content[name]; ok {
+			content[name], _ = files.ReadIn(root, name, planrun.MaxPlanFile) // of one that cannot be read, the name is left
+		}
+	}
+	var out []string
+	for _, d := range config.DetectChecks(content) {
+		out = append(out, d.Command)
+	}
+	return out
+}
+
+// conversation asks the person what the agent wants to know. An empty line ends it.
+func conversation(p *planrun.Plans, talk *session.Dialogue) func(context.Context, []string) ([]exchange, bool, error) {
+	return func(ctx context.Context, questions []string) (said []exchange, more bool, err error) {
+		p.Say("The agent asks; an empty line ends its questions.")
+		for i, q := range questions {
+			p.Say("%d. %s", i+1, q)
+			answer := talk.Ask(ctx, "> ")
+			if talk.Err != nil {
+				return said, false, talk.Err
+			}
+			if answer == "" {
+				for _, open := range questions[i:] {
+					said = append(said, exchange{question: open})
+				}
+				return said, false, nil
+			}
+			said = append(said, exchange{q, answer})
+		}
+		return said, true, nil
+	}
+}
+
+// reject keeps what the agent said last, and tells why it is no plan.
+func reject(p *planrun.Plans, root *os.Root, failed *FailedError) error {
+	if err := files.ReplaceIn(root, rejectedPlan, failed.last); err != nil {
+		return errors.Join(failed, err)
+	}
+	return fmt.Errorf("%w\nNothing in %s has changed. The agent's last answer is in %s", failed, p.Dir, rejectedPlan)
+}
+
+// store writes the plan. What was there and is not the template is kept.
+func store(p *planrun.Plans, root *os.Root, out Result) (Derived, error) {
+	report := Derived{Tasks: p.File(planrun.PlanFile), Stories: len(out.Plan.Stories), Tries: out.Tries, Dropped: append([]string{}, out.Dropped...)}
+	report.Likely, report.Most = out.Plan.Estimate(p.Rules())
+	tasks := string(out.Plan.Marshal())
+	for _, text := range []string{tasks, out.PRD} {
+		if err := p.SecretFree("the plan", text); err != nil {
+			return report, err
+		}
+	}
+	content, ok, err := files.ReadIfThere(root, p.File(planrun.PlanFile), planrun.MaxPlanFile)
+	if err != nil {
+		return report, err
+	}
+	if ok && !plan.Untouched(content) {
+		report.Before = fmt.Sprintf(planBefore, p.Clock().UTC().Format("20060102-150405"))
+		if err := files.ReplaceIn(root, report.Before, string(content)); err != nil {
+			return report, err
+		}
+		p.Say("the plan before is in %s", report.Before)
+	}
+	if out.PRD != "" {
+		report.PRD = p.File(planrun.PrdFile)
+		if err := files.ReplaceIn(root, report.PRD, out.PRD); err != nil {
+			return report, err
+		}
+		p.Say("wrote %s", report.PRD)
+	}
+	if err := files.ReplaceIn(root, report.Tasks, tasks); err != nil {
+		return report, err
+	}
+	p.Say("wrote %s: %s on %s, about %d iterations (at most %d)", report.Tasks, safetext.Counted(report.Stories, "story", "stories"), out.Plan.BranchName, report.Likely, report.Most)
+	p.Say("Look at what it says before you run it: ralph plan status, ralph plan run")
+	return report, nil
+}

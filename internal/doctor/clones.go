@@ -1,0 +1,106 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// What ralph keeps for clones lies outside of them, so nothing goes when a clone does. A doctor says how much it is, and what of it is for nobody.
+
+// Kept is what ralph keeps for clones in the directories of the user.
+type Kept struct {
+	Dirs   []string `json:"dirs"`
+	Clones int      `json:"clones"`
+	Bytes  int64    `json:"bytes"`          // on the disk, about
+	More   bool     `json:"more,omitempty"` // there are more files than were looked at
+	Gone   []string `json:"gone"`           // of those directories what belongs to clones that are not there any more
+}
+
+// mostKept bounds how many files are looked at.
+const mostKept = 200_000
+
+// keptFor looks at the directories that clones have a place in: for the system, by the environment.
+func keptFor(system string, env []string) Kept {
+	k := Kept{Dirs: []string{}, Gone: []string{}}
+	roots := []string{engine.CacheDir(system, env)}
+	if state, err := session.StateDir(system, env); err == nil && state != roots[0] {
+		roots = append(roots, state)
+	}
+	known, looked := map[string]bool{}, 0
+	for _, root := range slices.DeleteFunc(roots, func(root string) bool { return root == "" }) {
+		dir := filepath.Join(root, "ralph", "clones")
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) == 0 {
+			continue
+		}
+		k.Dirs = append(k.Dirs, dir)
+		for _, e := range entries {
+			known[e.Name()] = true
+			if at := filepath.Join(dir, e.Name()); cloneGone(at) {
+				k.Gone = append(k.Gone, at)
+			}
+		}
+		k.weigh(dir, &looked)
+	}
+	k.Clones = len(known)
+	slices.Sort(k.Gone)
+	return k
+}
+
+// cloneGone reports whether the clone is not there any more that a directory was made for. One that does not say for which stays.
+func cloneGone(dir string) bool {
+	text, err := files.Read(filepath.Join(dir, session.CloneNote))
+	clone := strings.TrimSuffix(string(text), "\n")
+	if err != nil || !filepath.IsAbs(clone) {
+		return false
+	}
+	_, err = os.Stat(clone)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// weigh adds what the files in a directory take, in whole blocks as most disks have them.
+func (k *Kept) weigh(dir string, looked *int) {
+	const block = 4096
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if *looked++; *looked > mostKept {
+			k.More = true
+			return fs.SkipAll
+		}
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read is not counted
+		}
+		if info, err := d.Info(); err == nil {
+			k.Bytes += (info.Size() + block - 1) / block * block
+		}
+		return nil
+	})
+}
+
+// row says it in one line.
+func (k Kept) row() []row {
+	if len(k.Dirs) == 0 {
+		return []row{{"clones", absent, "nothing is kept for any"}}
+	}
+	size := fmt.Sprintf("%d KB", (k.Bytes+1023)/1024)
+	if k.Bytes >= 1<<20 {
+		size = fmt.Sprintf("%d MB", k.Bytes>>20)
+	}
+	if k.More {
+		size = "more than " + size
+	}
+	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"), strings.Join(k.Dirs, " and "))
+	if len(k.Gone) > 0 {
+		text += "; of clones that are gone, to be removed: " + safetext.FewNames(k.Gone)
+	}
+	return []row{{"clones", good, text}}
+}

@@ -1,0 +1,196 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// Doctor finds out whether a run could begin here, and how. It spends nothing and writes nothing.
+type Doctor struct {
+	Env    config.Environment
+	Parent []string
+	Dir    string // the current directory
+	Out    io.Writer
+	Marks  bool         // ✓ ✗ –, else words
+	Flags  config.Layer // what the command line sets
+}
+
+// Diagnosis is what a doctor found out. There are no secrets in it.
+type Diagnosis struct {
+	Ready      bool          `json:"ready"`          // the agent can run, and the settings are valid
+	Todo       string        `json:"todo,omitempty"` // what to do first when not
+	Git        Part          `json:"git"`
+	Repository string        `json:"repository,omitempty"` // its top; "": we are in none
+	Settings   []string      `json:"settings"`             // the files that were read
+	Problems   []string      `json:"problems"`             // of the settings
+	Agents     []agent.Found `json:"agents"`
+	Agent      agent.Found   `json:"agent"`              // the one that the settings name
+	Reviewer   *agent.Found  `json:"reviewer,omitempty"` // when it is another
+	Sandbox    Held          `json:"sandbox"`            // what agents and checks would be kept in
+	Checks     []string      `json:"checks"`             // the commands that settings name
+	Detected   []string      `json:"detected"`           // those that a run of an issue takes when settings name none
+	Kept       Kept          `json:"kept"`               // for clones, outside of them
+	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
+	Command string `json:"command_line,omitempty"`
+	Review  string `json:"reviewer_command_line,omitempty"`
+}
+
+// Part is something that a run needs.
+type Part struct {
+	Version string `json:"version,omitempty"`
+	Advice  string `json:"advice,omitempty"` // what to do about it; "" nothing
+}
+
+// Held is what a sandbox would be.
+type Held struct {
+	Mode   string `json:"mode,omitempty"` // "bwrap", "off"; "" none can be had
+	Says   string `json:"says,omitempty"` // what holds in it, and what does not
+	Advice string `json:"advice,omitempty"`
+}
+
+// Examine finds out everything.
+func (d *Doctor) Examine(ctx context.Context) Diagnosis {
+	out := Diagnosis{Settings: []string{}, Problems: []string{}, Checks: []string{}, Detected: []string{}}
+	version, err := git.Version(ctx, d.Parent)
+	out.Git = Part{version, advice(err)}
+	dir := d.Dir
+	if found, err := git.Top(ctx, d.Dir, d.Parent); err == nil {
+		out.Repository, dir = found, found
+	}
+	settings, err := d.settings(dir, &out)
+	if err != nil {
+		out.Problems = problems(err)
+	}
+	keys := engine.AgentKeys(d.Parent, nil)
+	look := agent.Options{Dir: dir, Parent: d.Parent, Keys: keys}
+	out.Agents = agent.LookForAll(ctx, look)
+	if err == nil {
+		d.plan(ctx, dir, settings, look, &out)
+	}
+	out.Kept = keptFor(runtime.GOOS, d.Parent)
+	out.Todo = out.todo()
+	out.Ready = out.Todo == ""
+	out.redact(report.Redactor(engine.Secrets(d.Env, d.Parent)))
+	return out
+}
+
+func (d *Doctor) settings(dir string, out *Diagnosis) (config.Settings, error) {
+	layers, err := session.SettingsFiles(dir)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	for _, layer := range layers {
+		out.Settings = append(out.Settings, layer.Name)
+	}
+	return config.Load(append(layers, d.Flags)...)
+}
+
+// plan is what a run would execute.
+func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings, look agent.Options, out *Diagnosis) {
+	look.Command = settings.Agent.Command
+	out.Agent = out.known(ctx, look)
+	if look.Command = settings.Reviewer.Command; settings.Review && look.Command != settings.Agent.Command {
+		reviewer := out.known(ctx, look)
+		out.Reviewer = &reviewer
+	}
+	for _, g := range settings.Guardrails {
+		out.Checks = append(out.Checks, g.Command)
+	}
+	if settings.GuardrailsFrom == "" {
+		out.Detected = engine.Detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
+	}
+	shop := &engine.Spec{Workspace: engine.Directory(dir), Settings: settings, Parent: d.Parent, Keys: look.Keys, OfPrompt: true, Logs: filepath.Join(dir, ".ralph")}
+	out.Sandbox = held(ctx, shop)
+	c, reviewer, err := shop.Agents(nil)
+	if err != nil {
+		return // the agent's advice says the same
+	}
+	if out.Command, err = engine.CommandLine(c); err == nil && reviewer != nil {
+		out.Review, _ = engine.CommandLine(engine.Coder{Options: *reviewer})
+	}
+}
+
+// held is the sandbox that a run would have.
+func held(ctx context.Context, shop *engine.Spec) Held {
+	mode, says, err := shop.TrySandbox(ctx)
+	if err != nil {
+		return Held{Advice: err.Error()}
+	}
+	return Held{Mode: mode, Says: strings.TrimPrefix(says, "sandbox: ")}
+}
+
+// known is what was found out about an agent already, or is now.
+func (d *Diagnosis) known(ctx context.Context, o agent.Options) agent.Found {
+	if i := slices.IndexFunc(d.Agents, func(f agent.Found) bool { return f.Name == o.Command }); i >= 0 {
+		return d.Agents[i]
+	}
+	return agent.Look(ctx, o)
+}
+
+// todo is what to do before a run can begin; "" nothing.
+func (d *Diagnosis) todo() string {
+	switch {
+	case len(d.Problems) > 0:
+		return "mend the settings: " + d.Problems[0]
+	case d.Agent.Advice != "":
+		return d.Agent.Advice
+	case d.Sandbox.Advice != "":
+		return d.Sandbox.Advice
+	case d.Reviewer != nil && d.Reviewer.Advice != "":
+		return "the reviewer: " + d.Reviewer.Advice
+	}
+	return ""
+}
+
+func problems(err error) []string {
+	var conf *config.Error
+	if errors.As(err, &conf) {
+		return conf.Problems
+	}
+	return []string{err.Error()}
+}
+
+func advice(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// redact takes secrets, terminal sequences and workflow commands out of everything that came from files or programs.
+func (d *Diagnosis) redact(redact func(string) string) {
+	clean := func(s *string) { *s = proc.Inert(redact(strings.ReplaceAll(*s, "\n", " "))) }
+	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review, &d.Sandbox.Says, &d.Sandbox.Advice} {
+		clean(s)
+	}
+	for _, list := range [][]string{d.Problems, d.Checks, d.Detected, d.Kept.Dirs, d.Kept.Gone} {
+		for i := range list {
+			clean(&list[i])
+		}
+	}
+	found := []*agent.Found{&d.Agent}
+	if d.Reviewer != nil {
+		found = append(found, d.Reviewer)
+	}
+	for i := range d.Agents {
+		found = append(found, &d.Agents[i])
+	}
+	for _, f := range found {
+		for _, s := range []*string{&f.Name, &f.Path, &f.Version, &f.Advice, &f.Credential} {
+			clean(s)
+		}
+	}
+}

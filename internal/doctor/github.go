@@ -1,0 +1,148 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// HubDiagnosis is what a doctor found out about a repository on GitHub. There are no secrets in it.
+type HubDiagnosis struct {
+	Ready      bool      `json:"ready"`          // nothing is there that keeps ralph from working
+	Todo       string    `json:"todo,omitempty"` // what to do first when not
+	Repository string    `json:"repository"`     // its page
+	API        string    `json:"api"`
+	Facts      []HubFact `json:"facts"` // in an order that reads well
+	Missing    []string  `json:"missing_labels"`
+}
+
+// HubFact is one thing about the repository or the token.
+type HubFact struct {
+	What    string       `json:"what"`  // "the token", "branch rules"
+	Grade   github.Grade `json:"grade"` // "ok", "warning", "problem", "unknown"
+	Says    string       `json:"says"`
+	Advice  string       `json:"advice,omitempty"`
+	Address string       `json:"address,omitempty"` // the page where it is mended
+}
+
+// settingsPages are where facts are mended, below the repository's address.
+var settingsPages = map[string]string{
+	"the repository": "settings", "issues": "settings", "permissions": "settings/access", labelsFact: "labels", "branch rules": "settings/branches",
+	"GitHub Actions": "settings/actions", "the job's own token": "settings/actions", "secrets": "settings/secrets/actions",
+}
+
+// ExamineHub looks at everything on GitHub that ralph needs, and writes nothing. named is the flag --repo. An error is a repository that
+// cannot be told, or a missing token; whatever else is wrong is a fact.
+func (d *Doctor) ExamineHub(ctx context.Context, named string) (HubDiagnosis, error) {
+	place, err := session.FindGitHub(ctx, d.Env, d.Parent, d.Dir, named)
+	if err != nil {
+		return HubDiagnosis{}, err
+	}
+	redact := report.Redactor(append(engine.Secrets(d.Env, d.Parent), place.Token))
+	hub, err := place.Open(ctx, true, func(string, ...any) {})
+	if err != nil {
+		return HubDiagnosis{}, err
+	}
+	found := hub.Examine(ctx, labelNames(), "")
+	out := diagnosis(place, found)
+	if slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == workflowFact }) { // else nothing could be read
+		out.Facts = append(out.Facts, versionFact(ctx, hub)...)
+	}
+	out.judge()
+	out.redact(redact)
+	return out, nil
+}
+
+// diagnosis gives facts the pages where they are mended.
+func diagnosis(p session.GitHub, found github.Report) HubDiagnosis {
+	out := HubDiagnosis{Repository: p.Page + "/" + p.Repo.String(), API: p.API, Facts: []HubFact{}, Missing: append([]string{}, found.Labels...)}
+	for _, f := range found.Facts {
+		fact := HubFact{What: f.What, Grade: f.Grade, Says: f.Says, Advice: f.Advice}
+		if f.Advice != "" && (f.What == workflowFact || f.What == labelsFact) && f.Grade != github.Unknown {
+			fact.Advice = "ralph init --github does it for you."
+		}
+		if page := settingsPages[f.What]; page != "" && f.Advice != "" {
+			fact.Address = p.At(page)
+		}
+		out.Facts = append(out.Facts, fact)
+	}
+	return out
+}
+
+// What facts about things are called that ralph init --github makes.
+const (
+	workflowFact = "the workflow"
+	labelsFact   = "labels"
+)
+
+// versionFact says whether the workflow file is the one that this version proposes.
+func versionFact(ctx context.Context, hub *github.Client) []HubFact {
+	text, ok, err := hub.File(ctx, "", config.WorkflowFile)
+	switch {
+	case err != nil || !ok: // said already
+		return nil
+	case string(text) == config.Workflow:
+		return []HubFact{{What: workflowFact, Grade: github.OK, Says: "It is as this version of ralph proposes it."}}
+	}
+	return []HubFact{{What: workflowFact, Grade: github.Warning, Says: "It is not as this version of ralph proposes it: somebody has changed it, or it is older.",
+		Advice: "If you have not changed it, delete it and run ralph init --github, which proposes this version's."}}
+}
+
+// judge says whether ralph can work there, and what to do first when it cannot.
+func (d *HubDiagnosis) judge() {
+	i := slices.IndexFunc(d.Facts, func(f HubFact) bool { return f.Grade == github.Problem })
+	if d.Ready = i < 0; d.Ready {
+		return
+	}
+	d.Todo = strings.TrimSpace(strings.TrimSuffix(d.Facts[i].Says, ".") + ". " + d.Facts[i].Advice)
+}
+
+// redact takes secrets and terminal sequences out of what GitHub said.
+func (d *HubDiagnosis) redact(redact func(string) string) {
+	clean := func(s *string) { *s = proc.Inert(redact(strings.Join(strings.Fields(*s), " "))) }
+	clean(&d.Todo)
+	for i := range d.Facts {
+		for _, s := range []*string{&d.Facts[i].Says, &d.Facts[i].Advice, &d.Facts[i].Address} {
+			clean(s)
+		}
+	}
+}
+
+// hubLabel is a label of ralph's as ralph init makes it.
+type hubLabel struct{ name, color, description string }
+
+// githubLabels are all of them: the two that ask, and those that show where a run stands (B-01).
+func githubLabels() []hubLabel {
+	rules := event.Rules{TriggerLabel: "ralph"}
+	out := []hubLabel{
+		{rules.TriggerLabel, "5319e7", "Asks ralph to work on this issue; again after a failure, it is a retry"},
+		{rules.PlanLabel(), "c5def5", "Asks ralph for a plan of this issue, to be edited and approved"},
+	}
+	for _, s := range github.StatusLabels {
+		l := map[string]hubLabel{
+			github.LabelRunning: {"", "fbca04", "ralph is at work; taken off, it stops the run"},
+			github.LabelReview:  {"", "0e8a16", "ralph is done, and its pull request waits for review"},
+			github.LabelWaiting: {"", "bfd4f2", "ralph waits: for an answer, a limit, or other workflows"},
+			github.LabelFailed:  {"", "b60205", "ralph's run has failed; its report says why"},
+		}[s]
+		l.name = rules.StatusLabel(s)
+		out = append(out, l)
+	}
+	return out
+}
+
+func labelNames() []string {
+	var out []string
+	for _, l := range githubLabels() {
+		out = append(out, l.name)
+	}
+	return out
+}

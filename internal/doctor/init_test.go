@@ -1,0 +1,215 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// initialise runs ralph init in a directory on these answers, a line each.
+func initialise(t *testing.T, dir string, answers ...string) (dialogue string, err error) {
+	t.Helper()
+	var out strings.Builder
+	i := &Init{Dir: dir, Parent: os.Environ(), In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &out}
+	err = i.Run(t.Context())
+	return out.String(), err
+}
+
+// files is everything below a directory, with its content.
+func filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		found[name] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+const initialised = `{
+  "$schema": "https://raw.githubusercontent.com/ralph-loop/ralph/main/internal/config/settings.schema.json",
+  "maximumIterations": 7,
+  "completionResponse": "FINISHED",
+  "outputTruncateChars": 5000,
+  "streamAgentOutput": true,
+  "agent": {
+    "command": "claude",
+    "flags": [
+      "--model",
+      "opus"
+    ]
+  },
+  "guardrails": [
+    {
+      "command": "make lint && make vet",
+      "failAction": "PREPEND",
+      "hint": "Fix lint errors only."
+    },
+    {
+      "command": "make test",
+      "failAction": "APPEND"
+    }
+  ],
+  "scm": {
+    "command": "git",
+    "tasks": [
+      "commit",
+      "push"
+    ]
+  }
+}
+`
+
+func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
+	dir := t.TempDir()
+	out, err := initialise(t, dir, "", "  ", " claude ", " --model , opus,", "zero", "0", "-1", "1001", "7", "FINISHED",
+		"make lint && make vet", "later", "prepend", "Fix lint errors only.", "make test", "", "", "", "YES", "git", "commit , push")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sentence, times := range map[string]int{"An agent command is needed.": 2, "Maximum iterations is a whole number from 1 to 1000.": 4,
+		"  A fail action is APPEND, PREPEND or REPLACE; blank means APPEND.": 1, "Settings written to .ralph/settings.json\n": 1} {
+		if strings.Count(out, sentence) != times {
+			t.Errorf("%q is not there %d times:\n%s", sentence, times, out)
+		}
+	}
+	got := filesIn(t, dir)
+	if got[".ralph/settings.json"] != initialised || got[".ralph/.gitignore"] != ignored || len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(got[".ralph/settings.json"])})
+	if err != nil || s.Iterations(0) != 7 || s.Guardrails[1].FailAction != config.Append || len(s.SCM.Tasks) != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestInitWithDefaults(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := initialise(t, dir, "codex", "", "", "", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(filesIn(t, dir)[".ralph/settings.json"])})
+	if err != nil || s.Iterations(0) != 10 || s.CompletionResponse != "DONE" || s.Agent.Command != "codex" || s.GuardrailsFrom != "" || s.SCM != nil {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestInitWithoutAnSCMCommandConfiguresNone(t *testing.T) {
+	dir := t.TempDir()
+	out, err := initialise(t, dir, "codex", "", "", "", "", "y", "")
+	if err != nil || !strings.Contains(out, "SCM is not configured") || strings.Contains(filesIn(t, dir)[".ralph/settings.json"], "scm") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestInitShowsWhatThereIs(t *testing.T) { // S1-29…S1-33
+	base, local := `{"agent": {"command": "amp", "flags": ["--token=hush"]}} // ours`, `{"maximumIterations": 3}`
+	for _, test := range []struct {
+		name, local, answer, loaded string
+		overwritten                 bool
+	}{
+		{"declined", "", "n", "\nLoaded from .ralph/settings.json\nOverwrite? (y/N): ", false},
+		{"blank", "", "", "\nLoaded from .ralph/settings.json\nOverwrite? (y/N): ", false},
+		{"nonsense", "", "yep", "\nLoaded from .ralph/settings.json\nOverwrite? (y/N): ", false},
+		{"overlay", local, "N", "\nLoaded from .ralph/settings.json (with local overlay from settings.local.json)\nOverwrite? (y/N): ", false},
+		{"overwritten", local, "Y", "\nLoaded from .ralph/settings.json (with local overlay from settings.local.json)\nOverwrite? (y/N): \nAgent command", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, config.SettingsFile, base)
+			put(t, dir, ".ralph/.gitignore", "mine\n")
+			if test.local != "" {
+				put(t, dir, config.LocalSettingsFile, test.local)
+			}
+			out, err := initialise(t, dir, test.answer, "codex", "", "", "", "", "")
+			if err != nil || !strings.Contains(out, test.loaded) || !strings.Contains(out, `"command": "amp"`) || strings.Contains(out, "hush") ||
+				strings.Contains(out, `"maximumIterations": 3`) != (test.local != "") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			got := filesIn(t, dir)
+			if (got[config.SettingsFile] != base) != test.overwritten || got[config.LocalSettingsFile] != test.local || got[".ralph/.gitignore"] != "mine\n" {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
+// TestInitAbortedAnywhereWritesNothing ends the answers before each of the questions: by their end, and by a cancelled context.
+func TestInitAbortedAnywhereWritesNothing(t *testing.T) { // S1-28
+	answers := []string{"claude", "", "", "", "make test", "", "", "", "y", "git", "commit"}
+	for n := range answers {
+		dir := t.TempDir()
+		if _, err := initialise(t, dir, append(answers[:n:n], "half a li")[:n]...); n > 0 && !errors.Is(err, session.ErrAborted) {
+			t.Errorf("end before question %d: %v", n, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		in, typed := io.Pipe()
+		go func() {
+			for _, answer := range answers[:n] {
+				_, _ = io.WriteString(typed, answer+"\n")
+			}
+			_, _ = io.WriteString(typed, "half a li") // is read when the question is asked
+			cancel()
+		}()
+		var out strings.Builder
+		if err := (&Init{Dir: dir, Parent: os.Environ(), In: in, Out: &out}).Run(ctx); !errors.Is(err, session.ErrAborted) {
+			t.Errorf("interrupted at question %d: %v", n, err)
+		}
+		if got := filesIn(t, dir); len(got) > 0 {
+			t.Errorf("aborted at question %d: %v", n, got)
+		}
+	}
+}
+
+func TestInitRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		ready func(t *testing.T, dir string)
+		want  string
+	}{
+		{"broken settings", func(t *testing.T, dir string) { put(t, dir, config.SettingsFile, `{"agnet": 1}`) },
+			".ralph/settings.json: agnet is an unknown key"},
+		{"broken local settings", func(t *testing.T, dir string) { put(t, dir, config.LocalSettingsFile, `{`) }, ".ralph/settings.local.json is not JSON"},
+		{"a file in the place of the directory", func(t *testing.T, dir string) { put(t, dir, ".ralph", "") }, "not a directory"},
+		{"a directory in the place of the file", func(t *testing.T, dir string) { put(t, dir, ".ralph/settings.json/x", "") }, "it is no file"},
+		{"a link in the place of the directory", func(t *testing.T, dir string) {
+			if err := os.Symlink(t.TempDir(), filepath.Join(dir, ".ralph")); err != nil {
+				t.Fatal(err)
+			}
+		}, "its directory is a link"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			test.ready(t, dir)
+			before := len(filesIn(t, dir))
+			_, err := initialise(t, dir, "claude", "", "", "", "", "")
+			if err == nil || errors.Is(err, session.ErrAborted) || !strings.Contains(err.Error(), test.want) || len(filesIn(t, dir)) != before {
+				t.Errorf("%v, want %q; %v", err, test.want, filesIn(t, dir))
+			}
+		})
+	}
+}
+
+func put(t *testing.T, dir, name, content string) {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}

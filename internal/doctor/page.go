@@ -1,0 +1,156 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// status is how something stands.
+type status int
+
+const (
+	good status = iota
+	bad
+	wrong
+	absent // which may be as it should
+)
+
+// row is one line of what a doctor says.
+type row struct {
+	name   string
+	status status
+	text   string
+}
+
+// Tell prints a diagnosis for people: a line each, and what to do at the end.
+func (d *Doctor) Tell(out Diagnosis) error {
+	rows := out.rows()
+	width := 0
+	for _, r := range rows {
+		width = max(width, utf8.RuneCountInString(r.name))
+	}
+	marks := [...]string{"ok     ", "missing", "invalid", "-      "}
+	if d.Marks {
+		marks = [...]string{"✓", "✗", "✗", "–"}
+	}
+	var page strings.Builder
+	for _, r := range rows {
+		line := fmt.Sprintf("%-*s  %s  %s", width, r.name, marks[r.status], r.text)
+		page.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if out.Ready {
+		page.WriteString("\nReady: ralph run would start this:\n  " + out.Command + "\n")
+		if out.Review != "" {
+			page.WriteString("and its reviewer, where a run has one:\n  " + out.Review + "\n")
+		}
+	} else {
+		if out.Command != "" {
+			page.WriteString("\nralph run would start this:\n  " + out.Command + "\n")
+		}
+		page.WriteString("\nTo do: " + out.Todo + "\n")
+	}
+	_, err := d.Out.Write([]byte(page.String()))
+	return err
+}
+
+func (d *Diagnosis) rows() []row {
+	rows := []row{{"git", good, d.Git.Version}, {"repository", good, d.Repository}}
+	if d.Git.Advice != "" {
+		rows[0] = row{"git", bad, d.Git.Advice}
+	}
+	if d.Repository == "" {
+		rows[1] = row{"repository", absent, "none here: a run of an issue needs one, a run of a prompt does not"}
+	}
+	rows = append(rows, d.settingsRows()...)
+	for _, f := range d.Agents {
+		rows = append(rows, agentRow(f.Name, f, f.Name == d.Agent.Name))
+	}
+	if d.Agent.Name != "" && !known(d.Agents, d.Agent.Name) {
+		rows = append(rows, agentRow(d.Agent.Name, d.Agent, true))
+	}
+	if d.Reviewer != nil && !known(d.Agents, d.Reviewer.Name) {
+		rows = append(rows, agentRow(d.Reviewer.Name, *d.Reviewer, true))
+	}
+	return slices.Concat(rows, d.Sandbox.row(), d.checkRows(), d.Kept.row())
+}
+
+// row is what holds; settings that are wrong say nothing of it.
+func (h Held) row() []row {
+	switch {
+	case h.Advice != "":
+		return []row{{"sandbox", bad, h.Advice}}
+	case h.Mode == sandbox.Off:
+		return []row{{"sandbox", absent, h.Says}}
+	case h.Mode == "":
+		return nil
+	}
+	return []row{{"sandbox", good, h.Says}}
+}
+
+func (d *Diagnosis) settingsRows() []row {
+	switch {
+	case len(d.Problems) > 0:
+		var rows []row
+		for _, p := range d.Problems {
+			rows = append(rows, row{"settings", wrong, p})
+		}
+		return rows
+	case len(d.Settings) == 0:
+		return []row{{"settings", good, "no files here: the defaults"}}
+	}
+	return []row{{"settings", good, strings.Join(d.Settings, ", ")}}
+}
+
+func (d *Diagnosis) checkRows() []row {
+	if len(d.Problems) > 0 {
+		return nil
+	}
+	var rows []row
+	for _, command := range d.Checks {
+		rows = append(rows, row{"check", good, command})
+	}
+	switch {
+	case len(d.Checks) > 0:
+	case len(d.Detected) > 0:
+		rows = append(rows, row{"checks", absent, "none in the settings; a run of an issue takes " + strings.Join(d.Detected, ", ")})
+	default:
+		rows = append(rows, row{"checks", absent, "none"})
+	}
+	return rows
+}
+
+// agentRow tells of an agent. One that nobody has chosen may well be missing.
+func agentRow(name string, f agent.Found, chosen bool) row {
+	told := f.Advice
+	if f.Path != "" {
+		told = strings.Join(strings.Fields(f.Version+" "+f.Path), " ")
+		for _, more := range []string{f.Credential, f.Advice} {
+			if more != "" {
+				told += ", " + more
+			}
+		}
+	}
+	switch {
+	case f.Advice == "":
+		return row{name, good, told}
+	case chosen:
+		return row{name, bad, told}
+	case f.Path == "":
+		told = "not installed"
+	}
+	return row{name, absent, told}
+}
+
+func known(agents []agent.Found, name string) bool {
+	for _, f := range agents {
+		if f.Name == name {
+			return true
+		}
+	}
+	return false
+}

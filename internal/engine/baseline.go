@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// baseline runs the checks on the base commit, before anything is spent (B-24).
+func (w *Spec) baseline(ctx context.Context, checks check.List, l *Journal) error {
+	s := l.State()
+	if s.Baselined || len(s.Iterations) > 0 || w.Settings.Baseline == config.BaselineOff {
+		w.leaveOut(s.Baseline)
+		return nil
+	}
+	verdicts, err := checks.Baseline(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := w.Explain(ctx, verdicts); err != nil {
+		return err
+	}
+	if _, err := l.Append(ctx, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: verdicts}); err != nil {
+		return err
+	}
+	w.leaveOut(verdicts)
+	for _, v := range verdicts {
+		if v.Missing && v.Skipped == "" {
+			return invalid.Errorf("the check %q cannot run here: %s", v.Check, v.Reason)
+		}
+		if v.Blocks() && w.Settings.Baseline == config.BaselineRequire {
+			return invalid.Errorf("the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report", v.Check, v.Reason)
+		}
+	}
+	return nil
+}
+
+// Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A repository is not broken
+// because nobody has installed anything.
+func (w *Spec) Explain(ctx context.Context, verdicts []loop.Verdict) error {
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Pass || v.Skipped != "" {
+			continue
+		}
+		lacking := v.Exit == notFound || config.Lacking(v.Output)
+		if !lacking && (w.prepared() || !config.Uninstalled(v.Output)) {
+			continue
+		}
+		install, err := w.unprepared(ctx)
+		if err != nil {
+			return err
+		}
+		if lacking {
+			w.lacks(v, install)
+			continue
+		}
+		if install == "" {
+			install = "what installs them"
+		} else {
+			install = "`" + install + "`"
+		}
+		v.Reason += "; maybe its dependencies are not installed: put " + install + " into the setting setup"
+		w.Log("baseline %s: %s", v.Check, v.Reason)
+	}
+	return nil
+}
+
+// notFound is how a shell ends that was asked for a program that does not exist.
+const notFound = 127
+
+// lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
+func (w *Spec) lacks(v *loop.Verdict, install string) {
+	v.Missing = true
+	v.Reason = config.LackAdvice(w.line(v.Check), v.Output, install)
+	if w.detected != "" && v.Severity == loop.Soft {
+		v.Skipped = v.Reason
+		w.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
+	}
+}
+
+// line is a check's command.
+func (w *Spec) line(name string) string {
+	for _, g := range w.Settings.Guardrails {
+		if g.Name == name {
+			return g.Command
+		}
+	}
+	return ""
+}
+
+// leaveOut takes away the soft checks that the baseline has passed over.
+func (w *Spec) leaveOut(verdicts []loop.Verdict) {
+	w.Settings.Guardrails = slices.DeleteFunc(slices.Clone(w.Settings.Guardrails), func(g config.Guardrail) bool {
+		return slices.ContainsFunc(verdicts, func(v loop.Verdict) bool { return v.Check == g.Name && v.Missing && v.Skipped != "" })
+	})
+}
+
+// prepared reports whether a setup has run, or would have if there were anything to run.
+func (w *Spec) prepared() bool { return w.Settings.Setup != "" || w.preparesItself() }
+
+// unprepared is what would install the project's dependencies where nothing does; "" when something has, or nothing is known.
+func (w *Spec) unprepared(ctx context.Context) (string, error) {
+	if w.prepared() {
+		return "", nil
+	}
+	found, err := w.detect(ctx)
+	if err != nil {
+		return "", err
+	}
+	return installLine(found.Setup), nil
+}
+
+func installLine(steps []config.Step) string {
+	line := ""
+	for i, s := range steps {
+		if i > 0 {
+			line += " && "
+		}
+		line += s.Command
+	}
+	return line
+}
+
+// detect looks at what the repository shows at its base commit, or in a directory as it lies there.
+func (w *Spec) detect(ctx context.Context) (config.Detection, error) {
+	if w.Tree == nil {
+		return detectIn(w.workdir()), nil
+	}
+	return w.detectAt(ctx, w.Tree.Base())
+}
+
+// detectAt looks at a commit.
+func (w *Spec) detectAt(ctx context.Context, base string) (config.Detection, error) {
+	names, err := w.topNames(ctx, base)
+	if err != nil {
+		return config.Detection{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
+	}
+	files, err := config.Shown(names, func(name string, most int) ([]byte, error) {
+		content, _, err := w.Tree.Read(ctx, base, w.below(name), most)
+		return content, err
+	})
+	if err != nil {
+		return config.Detection{}, fmt.Errorf("looking for checks: %w", err)
+	}
+	return config.Detect(files), nil
+}

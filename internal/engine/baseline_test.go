@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// uninstalled is a workshop in a directory with a package of node, in which nothing is installed.
+func uninstalled(t *testing.T, settings config.Settings) (*Spec, *[]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`, "package-lock.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := &[]string{}
+	w := &Spec{Workspace: Directory(dir), Settings: settings, Log: func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }}
+	return w, said
+}
+
+// TestExplain: a check that cannot run says what it lacks, and what brings it (B-24).
+func TestExplain(t *testing.T) {
+	named := config.Settings{Guardrails: []config.Guardrail{{Name: "unit", Command: "pnpm run test"}}, GuardrailsFrom: "the test"}
+	prepared := named
+	prepared.Setup = "npm ci"
+	for _, c := range []struct {
+		name     string
+		settings config.Settings
+		verdict  loop.Verdict
+		want     string // what the reason holds
+		missing  bool
+	}{
+		{"a tool of the table", named, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: pnpm: not found\n"}, "add `- uses: pnpm/action-setup@v4` before ralph", true},
+		{"a tool by the command alone", named, loop.Verdict{Exit: 127, Missing: true}, "pnpm is not installed", true},
+		{"a tool of make's", named, loop.Verdict{Exit: 2, Output: "make: uv: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n"}, "setup-uv", true},
+		{"a dependency that is a program", named, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"}, "put `npm ci` into the setting setup", true},
+		{"the same after a setup", prepared, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"}, "vitest is not installed: install it in a step before ralph", true},
+		{"a dependency that is a module", named, loop.Verdict{Exit: 1, Reason: "it exited with code 1", Output: "Error: Cannot find module 'express'\n"}, "it exited with code 1; maybe its dependencies are not installed: put `npm ci` into", false},
+		{"a module of its own", named, loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module './x'\n"}, "as it was", false},
+		{"a module after a setup", prepared, loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module 'express'\n"}, "as it was", false},
+		{"a check that passes", named, loop.Verdict{Pass: true, Reason: "as it was", Output: "make: *** [x] Error 127\nsh: 1: x: not found\n"}, "as it was", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, _ := uninstalled(t, c.settings)
+			c.verdict.Check, c.verdict.Severity = "unit", loop.Soft
+			verdicts := []loop.Verdict{c.verdict}
+			if err := w.Explain(context.Background(), verdicts); err != nil {
+				t.Fatal(err)
+			}
+			v := verdicts[0]
+			if !strings.Contains(v.Reason, c.want) || c.want == "as it was" && v.Reason != c.want || v.Missing != c.missing || v.Skipped != "" {
+				t.Errorf("%+v, want %q", v, c.want)
+			}
+		})
+	}
+}
+
+// TestSoftToolThatIsMissingIsLeftOut: of what nobody has named, a soft check stops nothing.
+func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
+	w, said := uninstalled(t, config.Settings{Guardrails: []config.Guardrail{{Name: "golangci-lint run ./...", Command: "golangci-lint run ./..."}, {Name: "go test ./...", Command: "go test ./..."}}})
+	w.detected = "go.mod is there"
+	verdicts := []loop.Verdict{
+		{Check: "golangci-lint run ./...", Severity: loop.Soft, Exit: 127, Missing: true, Output: "sh: 1: golangci-lint: not found\n"},
+		{Check: "go test ./...", Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: go: not found\n"},
+	}
+	if err := w.Explain(context.Background(), verdicts); err != nil {
+		t.Fatal(err)
+	}
+	if verdicts[0].Skipped == "" || verdicts[1].Skipped != "" || len(*said) != 1 || !strings.Contains((*said)[0], "golangci-lint-action") {
+		t.Errorf("%+v\n%q", verdicts, *said)
+	}
+	w.leaveOut(verdicts)
+	if len(w.Settings.Guardrails) != 1 || w.Settings.Guardrails[0].Name != "go test ./..." {
+		t.Errorf("left are %+v", w.Settings.Guardrails)
+	}
+}
+
+// TestDetectInFollowsNoLink: neither out of a directory nor within it.
+func TestDetectInFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "other"), []byte("test:\n\ttrue\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("other", filepath.Join(dir, "Makefile")); err != nil {
+		if errors.Is(err, errors.ErrUnsupported) {
+			return
+		}
+		t.Fatal(err)
+	}
+	if found := detectIn(dir); len(found.Checks) != 0 {
+		t.Errorf("%+v", found.Checks)
+	}
+	if err := os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "Makefile")); err != nil {
+		t.Fatal(err)
+	}
+	if found := detectIn(dir); len(found.Checks) != 1 || found.Checks[0].Command != "make test" {
+		t.Errorf("%+v", found.Checks)
+	}
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked something: none begins
+// when it is empty, and each gets what is left (B-28). A nil purse has any amount.
+type Budget struct {
+	limits loop.Limits
+	state  func() loop.State
+	log    func(format string, args ...any)
+
+	mu     sync.Mutex
+	booked loop.Usage // of the state, when spent was last looked at
+	spent  loop.Usage // of turns that no record tells of yet
+	warned bool
+}
+
+// now is the run's state with what its turns have spent since its newest record. The caller holds mu.
+func (p *Budget) now() loop.State {
+	s := p.state()
+	if s.Usage != p.booked {
+		p.booked, p.spent = s.Usage, loop.Usage{}
+	}
+	s.Usage = s.Usage.Plus(p.spent)
+	return s
+}
+
+// left is what a turn may spend, and why that is nothing.
+func (p *Budget) left() (loop.Left, string) {
+	if p == nil {
+		return loop.Left{}, ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limits.Left(p.now())
+}
+
+// Turn takes a turn within what is left.
+func (p *Budget) Turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
+	if p == nil {
+		return turn(ctx, o, asked)
+	}
+	left, empty := p.left()
+	if empty != "" {
+		return loop.Turn{Class: loop.Spent, Ours: true, Exit: -1, Reason: empty}, nil
+	}
+	o.Left = left
+	t, err := turn(ctx, o, asked)
+	p.mu.Lock()
+	p.now()
+	p.spent = p.spent.Plus(t.Usage)
+	p.mu.Unlock()
+	p.warn()
+	return t, err
+}
+
+// warn says once that most of it is spent.
+func (p *Budget) warn() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if why := p.limits.Warning(p.now()); why != "" && !p.warned {
+		p.warned = true
+		p.log("warning: %s", why)
+	}
+}
+
+// limited fills in what a run may spend.
+func limited(l loop.Limits, set config.Settings) loop.Limits {
+	l.CostUSD, l.Tokens, l.IssueCostUSD = set.MaxCostUSD, int64(set.MaxTokens), set.MaxCostUSDPerIssue
+	return l
+}
+
+// spendingLimits reports whether a run is held to anything that it may spend. Then its agents have to tell what they do: plain text tells nothing.
+func spendingLimits(set config.Settings) bool {
+	return set.MaxCostUSD > 0 || set.MaxTokens > 0 || set.MaxCostUSDPerIssue > 0
+}
+
+// OwnBudget is that of turns that belong to no run, such as those of a planner: they may spend what a run may.
+func (w *Spec) OwnBudget() *Budget {
+	return &Budget{limits: limited(loop.Limits{}, w.Settings), state: func() loop.State { return loop.State{} }, log: w.Log}
+}
+
+// tellLimits says what the run is held to, and which of it nobody can hold an agent to that does not tell what it spends.
+func (p *Budget) tellLimits(agents ...*agent.Options) {
+	var held []string
+	if p.limits.CostUSD > 0 {
+		held = append(held, loop.Dollars(p.limits.CostUSD))
+	}
+	if p.limits.Tokens > 0 {
+		held = append(held, fmt.Sprintf("%d tokens", p.limits.Tokens))
+	}
+	if p.limits.IssueCostUSD > 0 {
+		s := p.state()
+		held = append(held, fmt.Sprintf("%s for all runs of the issue, of which %s are spent", loop.Dollars(p.limits.IssueCostUSD), loop.Dollars(s.OnIssue().CostUSD)))
+	}
+	if len(held) == 0 {
+		return
+	}
+	if p.limits.Wall > 0 {
+		held = append(held, p.limits.Wall.String())
+	}
+	p.log("limits: %s", strings.Join(held, ", "))
+	told := map[string]bool{}
+	for _, o := range agents {
+		if o == nil || told[o.Command] {
+			continue
+		}
+		told[o.Command] = true
+		if why := unheld(p.limits, *o); why != "" {
+			p.log("warning: %s", why)
+		}
+	}
+}
+
+// unheld says which limit an agent cannot be held to, and what to do; empty when there is none.
+func unheld(l loop.Limits, o agent.Options) string {
+	name := filepath.Base(o.Command)
+	cost, tokens := o.Tells()
+	money := l.CostUSD > 0 || l.IssueCostUSD > 0
+	switch {
+	case money && !cost && tokens:
+		return name + " does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"
+	case (money || l.Tokens > 0) && !tokens:
+		return name + " tells neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can hold it; timeoutMinutes and maximumIterations can"
+	}
+	return ""
+}

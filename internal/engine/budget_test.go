@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// heard is what a purse logs.
+type heard struct{ lines []string }
+
+func (h *heard) log(format string, args ...any) {
+	h.lines = append(h.lines, fmt.Sprintf(format, args...))
+}
+
+// TestPurse: what turns spend counts before a record tells of it, and only once when one does; no turn begins when nothing is left.
+func TestPurse(t *testing.T) {
+	t.Parallel()
+	var log heard
+	state := loop.State{Usage: loop.Usage{Input: 500}}
+	p := &Budget{limits: loop.Limits{Tokens: 1000}, state: func() loop.State { return state }, log: log.log}
+	spend := func(n int64) {
+		p.now()
+		p.spent = p.spent.Plus(loop.Usage{Output: n})
+		p.warn()
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+		left int64
+	}{
+		{"at first", func() {}, 500},
+		{"a reviewer's turn", func() { spend(200) }, 300},
+		{"another one's", func() { spend(150) }, 150},
+		{"the record of both", func() { state.Usage.Output += 350 }, 150},
+		{"the next turn", func() { spend(150) }, 0},
+	} {
+		step.do()
+		if left, empty := p.left(); left.Tokens != step.left || (empty != "") != (step.left == 0) {
+			t.Errorf("%s: %d left (%s), want %d", step.what, left.Tokens, empty, step.left)
+		}
+	}
+	if want := []string{"warning: 850 of 1000 tokens are used up"}; !slices.Equal(log.lines, want) {
+		t.Errorf("log = %q, want %q, once", log.lines, want)
+	}
+	turn, err := p.Turn(context.Background(), agent.Options{Command: "no-such-agent"}, "Do it.")
+	if err != nil || turn.Class != loop.Spent || !turn.Ours || turn.Reason != "1000 of the 1000 tokens that the run may take are used up" {
+		t.Errorf("turn = %+v, %v; want none", turn, err)
+	}
+}
+
+// TestTellLimits: a run says what it is held to, and which agent cannot be.
+func TestTellLimits(t *testing.T) {
+	t.Parallel()
+	claude, codex, mine := &agent.Options{Command: "claude"}, &agent.Options{Command: "codex"}, &agent.Options{Command: "./agent.sh"}
+	for name, c := range map[string]struct {
+		limits loop.Limits
+		agents []*agent.Options
+		want   string
+	}{
+		"no budget":       {loop.Limits{Wall: time.Hour}, []*agent.Options{codex}, ""},
+		"all of them":     {loop.Limits{Wall: time.Hour, CostUSD: 5, Tokens: 10, IssueCostUSD: 20}, []*agent.Options{claude, nil}, "limits: $5.00, 10 tokens, $20.00 for all runs of the issue, of which $2.50 are spent, 1h0m0s"},
+		"no price":        {loop.Limits{CostUSD: 5}, []*agent.Options{claude, codex, codex}, "limits: $5.00|warning: codex does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"},
+		"tokens are told": {loop.Limits{Tokens: 5}, []*agent.Options{codex}, "limits: 5 tokens"},
+		"nothing is told": {loop.Limits{Tokens: 5}, []*agent.Options{mine}, "limits: 5 tokens|warning: agent.sh tells neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can hold it; timeoutMinutes and maximumIterations can"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log heard
+			p := &Budget{limits: c.limits, log: log.log, state: func() loop.State {
+				return loop.State{Start: loop.Start{Earlier: &loop.Usage{CostUSD: 2.5}}}
+			}}
+			p.tellLimits(c.agents...)
+			if got := strings.Join(log.lines, "|"); got != c.want {
+				t.Errorf("log = %q\nwant  %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestPaid: a check that asks a model does not begin when nothing is left; one that does not, and one that has to wait anyhow, does as
+// ever.
+func TestPaid(t *testing.T) {
+	t.Parallel()
+	of := func(m task.Method) *check.Verify { return &check.Verify{Criteria: task.Criteria{Method: m}} }
+	stages := of(task.MultiStage)
+	stages.Criteria.Config = &task.Verification{Stages: []task.Stage{{Method: task.StringMatch}, {Method: task.Semantic}}}
+	later := &check.Review{After: func(check.At) string { return "the tester has yet to work" }}
+	at := check.At{Iteration: loop.Iteration{N: 1, Role: task.Coder}}
+	const empty = "$5.00 of the $5.00 that the run may cost are spent"
+	for name, c := range map[string]struct {
+		check check.Waiter
+		spent float64
+		want  string
+	}{
+		"a review":                   {&check.Review{}, 5, empty},
+		"a review with money left":   {&check.Review{}, 4, ""},
+		"a later one has its reason": {later, 4, "the tester has yet to work"},
+		"semantic":                   {of(task.Semantic), 5, empty},
+		"semantic with money left":   {of(task.Semantic), 4, ""},
+		"semantic among stages":      {stages, 5, empty},
+		"words alone":                {of(task.StringMatch), 5, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &Spec{Budget: &Budget{limits: loop.Limits{CostUSD: 5}, state: func() loop.State { return loop.State{Usage: loop.Usage{CostUSD: c.spent}} }}}
+			w.paid([]check.Check{c.check.(check.Check)})
+			if got := c.check.Waits(at); got != c.want {
+				t.Errorf("Waits = %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// Coder is the agent as the loop sees it. Each turn is a new process, with its prompt and its output in files of their own.
+type Coder struct {
+	Options  agent.Options
+	dir      string // the run's own directory, for its output
+	prompts  string // where the prompts are written for people to read (C18)
+	State    func() loop.State
+	byExit   bool         // exit code 0 is a claim (C1)
+	doneFile string       // a file whose presence after the turn is a claim (C1), from the directory of the agent; empty: none
+	stray    func() error // why nothing may run in the agent's directory; nil: something always may
+	redact   func(string) string
+	verbose  func(format string, args ...any)
+	budget   *Budget
+}
+
+// keptTurns is how many turns' files are kept, so that a long run does not fill the disk.
+const keptTurns = 100
+
+// Turn implements loop.Agent.
+func (c Coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
+	s := c.State()
+	n := s.Turning.Iteration
+	o := c.Options
+	o.Completion, o.Promises = s.Claims(s.Turning.Role, o.Completion)
+	o.LogFile, o.PromptFile = filepath.Join(c.dir, agentLog(n)), filepath.Join(c.prompts, promptFile(n))
+	o.Title = "Iteration " + s.Of(n)
+	defer loop.BeginStep(ctx, "the agent's turn of iteration "+s.Of(n), o.Timeout)()
+	_ = os.Remove(filepath.Join(c.dir, agentLog(n-keptTurns)))
+	_ = os.Remove(filepath.Join(c.dir, wordsFile(n-keptTurns)))
+	_ = os.Remove(filepath.Join(c.prompts, promptFile(n-keptTurns)))
+	if err := c.Write(o.PromptFile, asked); err != nil {
+		return loop.Turn{}, err
+	}
+	if c.stray != nil {
+		if err := c.stray(); err != nil {
+			return loop.Turn{}, err
+		}
+	}
+	if err := c.forgetDone(); err != nil {
+		return loop.Turn{}, err
+	}
+	c.tell("Iteration %s starting", s.Of(n))
+	c.tell("Prompt: %s", safetext.FirstRunes(asked, 200))
+	t, err := c.budget.Turn(ctx, o, asked)
+	if err == nil && !t.Claim.Done && s.Promise(s.Turning.Role) == "" {
+		t.Claim = c.claim(t)
+	}
+	if took := t.Duration.Round(100 * time.Millisecond); t.Exit < 0 {
+		c.tell("Agent did not end by itself (%s), class %s", took, t.Class)
+	} else {
+		c.tell("Agent exited with code %d (%s), class %s", t.Exit, took, t.Class)
+	}
+	c.tell("Completion: %s", describe(t.Claim))
+	return t, errors.Join(err, c.keepWords(&t, n))
+}
+
+func agentLog(n int) string { return fmt.Sprintf("agent_%d.log", n) }
+
+func promptFile(n int) string { return fmt.Sprintf("prompt_%03d.txt", n) }
+
+// Write puts the prompt where people look for it, and the agent when its prompt is too long for its command line.
+func (c Coder) Write(name, asked string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("writing the prompt down: %w", err)
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // never through a link
+		return fmt.Errorf("writing the prompt down: %w", err)
+	}
+	mode := os.FileMode(0o600)
+	if c.Options.As != nil { // the agent is another user, and may have to read it there
+		mode = 0o644
+	}
+	if err := os.WriteFile(name, []byte(asked), mode); err != nil {
+		return fmt.Errorf("writing the prompt down: %w", err)
+	}
+	return nil
+}
+
+// forgetDone removes the marker of an earlier turn: only what this one leaves is its word.
+func (c Coder) forgetDone() error {
+	if c.doneFile == "" {
+		return nil
+	}
+	if err := os.Remove(c.done()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return invalid.Mark(fmt.Errorf("removing the setting doneFile of an earlier turn: %w", err))
+	}
+	return nil
+}
+
+func (c Coder) done() string {
+	if filepath.IsAbs(c.doneFile) {
+		return c.doneFile
+	}
+	return filepath.Join(c.Options.Dir, c.doneFile)
+}
+
+// claim is what a turn claims without a tag that says so: by its marker file, or by its exit code.
+func (c Coder) claim(t loop.Turn) loop.Claim {
+	if c.doneFile != "" && (c.stray == nil || c.stray() == nil) {
+		if info, err := os.Stat(c.done()); err == nil && info.Mode().IsRegular() {
+			return loop.Claim{Done: true, Tag: "file", Text: c.doneFile}
+		}
+	}
+	if c.byExit && t.Class == loop.OK && t.Exit == 0 && t.Claim.Tag == "" {
+		return loop.Claim{Done: true, Tag: "exit", Text: "0"}
+	}
+	return t.Claim
+}
+
+func describe(c loop.Claim) string {
+	switch {
+	case c.Done:
+		return fmt.Sprintf("matched by <%s>%s", c.Tag, c.Text)
+	case c.Tag != "":
+		return fmt.Sprintf("not matched by <%s>%s", c.Tag, c.Text)
+	}
+	return "none found"
+}
+
+func (c Coder) tell(format string, args ...any) {
+	if c.verbose != nil {
+		c.verbose(format, args...)
+	}
+}
+
+// CommandLine is what the agent is run with, as a shell would write it, for people to read: without secrets among the flags.
+func CommandLine(c Coder) (string, error) {
+	a, err := agent.New(c.Options)
+	if err != nil {
+		return "", err
+	}
+	return config.Redact(a.CommandLine()), nil
+}

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Goal is what "done" means for a run and who acts until it is. It is settled once, before the run begins.
+type Goal struct {
+	Completion *task.Completion // resolved: of each role that has criteria, everything is set; nil: nobody said anything
+	Pipeline   []task.Role      // nil: the coder, and the reviewer if there is a review
+	Caps       map[task.Role]int
+	Most       int    // iterations of the run
+	Asking     string // names what was asked for, before it was resolved
+}
+
+// ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both (C29). trusted says that the task's
+// text is the user's own; an issue's is a stranger's, and brings no commands that the settings do not have.
+func (w *Spec) ResolveGoal(t task.Task, flags *task.Completion, trusted bool) error {
+	var common *task.Completion
+	if len(w.Settings.Completion) > 0 {
+		var err error
+		if common, err = task.ParseCompletion("the setting completion", w.Settings.Completion); err != nil {
+			return invalid.Mark(err)
+		}
+	}
+	if !trusted {
+		if err := w.refuseCommands(t, common); err != nil {
+			return err
+		}
+		t.Completion = tamed(t.Completion, common, task.Method(w.Settings.Verification))
+	}
+	said := task.Merge(task.Merge(common, t.Completion), flags)
+	if err := said.Validate("the completion criteria of " + t.ID); err != nil {
+		return invalid.Mark(err)
+	}
+	if said == nil || len(said.Acceptance) == 0 {
+		if w.Settings.Strict {
+			return invalid.Errorf("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
+		}
+		w.Log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
+	}
+	w.Goal = w.resolve(t, said)
+	w.Goal.Asking = asking(w.Settings, t, flags)
+	return w.MustBeJudged()
+}
+
+// asking names what is asked for besides a task's text: empty when nothing is.
+func asking(set config.Settings, t task.Task, flags *task.Completion) string {
+	if len(set.Completion) == 0 && t.Completion == nil && flags == nil && set.Pipeline == nil {
+		return ""
+	}
+	text, err := json.Marshal([]any{set.Completion, t.Completion, flags, set.Pipeline, set.Verification})
+	if err != nil { // texts and numbers
+		panic(err)
+	}
+	return Short(string(text))
+}
+
+// SameRequest reports whether a run was asked for as it is now.
+func SameRequest(before loop.State, set config.Settings, t task.Task, flags *task.Completion) bool {
+	return before.Start.Spec == t.Spec && before.Start.Title == t.Title && before.Start.Asking == asking(set, t, flags)
+}
+
+// whoDecides says what a run without criteria is judged by (S2-77).
+func (w *Spec) whoDecides() string {
+	if w.Settings.Review {
+		return "the checks and the reviewer alone decide when it is done"
+	}
+	return "the checks alone decide when it is done"
+}
+
+// resolve says who acts, with what criteria and how often (S2-59, S2-71, S2-76, C3).
+func (w *Spec) resolve(t task.Task, said *task.Completion) Goal {
+	set := w.Settings
+	g := Goal{Completion: said, Most: set.Iterations(config.TaskIterations)}
+	named := func(r task.Role) bool {
+		return said.For(r) != nil || slices.Contains(set.Pipeline, string(r))
+	}
+	if !slices.ContainsFunc(task.Roles, named) && set.Verification != string(task.Semantic) {
+		return g
+	}
+	var acceptance []string
+	resolved := &task.Completion{}
+	if said != nil {
+		acceptance = said.Acceptance
+		*resolved = *said
+	}
+	for _, r := range task.Roles {
+		if !w.acts(r, said) {
+			continue
+		}
+		g.Pipeline = append(g.Pipeline, r)
+		if r == task.Coder || named(r) {
+			criteria := said.For(r).Resolve(r, t.Title, acceptance, task.Method(set.Verification))
+			resolved.Set(r, &criteria)
+		}
+	}
+	g.Completion = resolved
+	if set.MaximumIterations == nil {
+		g.Caps, g.Most = caps(g.Pipeline, resolved)
+	}
+	return g
+}
+
+// acts reports whether a role takes part: as the setting pipeline says, else the coder, whoever the task has criteria for, and the reviewer.
+// A review that was switched off is off.
+func (w *Spec) acts(r task.Role, said *task.Completion) bool {
+	set := w.Settings
+	switch {
+	case r == task.Reviewer && !set.Review:
+		return false
+	case set.Pipeline != nil:
+		return slices.Contains(set.Pipeline, string(r))
+	}
+	return r == task.Coder || r == task.Reviewer || said.For(r) != nil
+}
+
+// caps are how many turns each role may take, and how many iterations that makes at most.
+func caps(pipeline []task.Role, c *task.Completion) (each map[task.Role]int, most int) {
+	each = map[task.Role]int{}
+	for _, r := range pipeline {
+		each[r] = r.Cap()
+		if of := c.For(r); of != nil && of.MaxIterations > 0 {
+			each[r] = of.MaxIterations
+		}
+		if !r.ReadOnly() {
+			most += each[r]
+		}
+	}
+	return each, most
+}
+
+// refuseCommands refuses a text of strangers that brings commands of its own: what is run is for those to say who may write to the
+// repository.
+func (w *Spec) refuseCommands(t task.Task, common *task.Completion) error {
+	allowed := append(CommandLines(w.Settings.Guardrails), common.Commands()...)
+	for _, command := range t.Completion.Commands() {
+		if !slices.ContainsFunc(allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) }) {
+			return invalid.Errorf("%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file", t.ID, safetext.Shorten(command, 100), config.SettingsFile)
+		}
+	}
+	return nil
+}
+
+// judges reports whether the goal brings a judge of its own: a role that reads, or a verification that does not take the agent's word.
+func (g Goal) judges() bool {
+	return slices.ContainsFunc(g.Pipeline, func(r task.Role) bool {
+		of := g.Completion.For(r)
+		return r.ReadOnly() || of != nil && of.Method != task.StringMatch
+	})
+}
+
+// tamed is what a stranger's text may say: what done means, and more to verify; not less than the settings ask for, and no more turns than
+// a role has anyhow.
+func tamed(theirs, common *task.Completion, least task.Method) *task.Completion {
+	if theirs == nil {
+		return nil
+	}
+	out := *theirs
+	for _, r := range task.Roles {
+		of := out.For(r)
+		switch {
+		case of == nil:
+		case common.For(r) != nil:
+			out.Set(r, nil)
+		default:
+			less := *of
+			less.MaxIterations = min(of.MaxIterations, r.Cap())
+			if less.Method == task.StringMatch && least != task.StringMatch { // less than is asked of everybody
+				less.Method = ""
+			}
+			out.Set(r, &less)
+		}
+	}
+	return &out
+}
+
+// into puts what was settled into a run's first record.
+func (g Goal) into(s *loop.Start) {
+	s.Completion, s.Pipeline, s.Caps, s.MaxIterations, s.Asking = g.Completion, g.Pipeline, g.Caps, g.Most, g.Asking
+}
+
+func Short(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
+}

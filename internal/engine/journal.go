@@ -1,0 +1,242 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/lease"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Journal is the journal of a run as the loop sees it: a commit is pushed together with the run record before its record counts, and
+// the views hear of every record.
+type Journal struct {
+	File  *journal.Journal
+	Tree  *git.Tree
+	Clock func() time.Time
+	// pulse keeps the run on the remote; nil: nothing does. On the CLI a lock file keeps others out.
+	Pulse *lease.Heartbeat
+	// last makes the push of the outcome give the lease back; see hurry.
+	last bool
+	// remote says that commits and the run record are pushed.
+	Remote bool
+	// token is the credential to push with now; an App's is renewed every hour. nil: the tree's own.
+	Token func(context.Context) (string, error)
+	// watch hears of a record after it is stored and says what it published, if anything. It cannot stop the run.
+	Watch func(ctx context.Context, r loop.Record, s loop.State) *loop.Post
+	// redact takes secrets out of everything that is recorded.
+	Redact func(string) string
+	saved  int // how many records the run record on the remote holds
+	// stored hears of a record the moment it is stored; tests kill the process there.
+	Stored func(loop.Record)
+}
+
+// State is what the records add up to.
+func (l *Journal) State() loop.State { return atWork(l.File.State()) }
+
+// atWork is the state of a run that this process works on: nobody has to guess whether it is alive by what older records say of leases.
+func atWork(s loop.State) loop.State {
+	s.Lease = time.Time{}
+	return s
+}
+
+// Lost is a *git.LostError when somebody else has the run, else nil. Then nothing more may be pushed or published.
+func (l *Journal) Lost() error { return l.Pulse.Lost() }
+
+// Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in the journal here:
+// whoever reads the record can rely on it. A commit that the remote did not take is recorded as that, and counts for nothing. When
+// somebody else has the run, it is in the journal here alone, and nobody hears of it.
+func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error) {
+	r = redacted(r, l.Redact)
+	var failed error
+	if l.Remote && (r.Commit != nil || r.Type == loop.Ended) {
+		r, failed = l.push(ctx, r)
+		if failed != nil && r.Type == loop.Ended {
+			return l.State(), failed
+		}
+		if failed != nil {
+			r = unpushed(r, failed)
+		}
+	}
+	if _, err := l.Store(r); err != nil || failed != nil {
+		return l.State(), errors.Join(failed, err)
+	}
+	if r.Type == loop.Paused || r.Type == loop.Warned { // whoever looks for dead runs must see that this one only waits; S0-19
+		if err := l.share(ctx); err != nil {
+			return l.State(), err
+		}
+	}
+	if l.Watch == nil || l.Lost() != nil {
+		return l.State(), l.Lost()
+	}
+	post := l.Watch(ctx, r, l.State())
+	if post == nil {
+		return l.State(), nil
+	}
+	return l.Posted(ctx, post)
+}
+
+// Posted records what was published. A pull request is in the record on the remote from the moment that there is one: whoever stops,
+// closes or asks there is known to mean this run. Should that push fail, the next one brings it.
+func (l *Journal) Posted(ctx context.Context, post *loop.Post) (loop.State, error) {
+	s, err := l.Store(loop.Record{Type: loop.Posted, At: l.Clock(), Post: post})
+	if err == nil && post.Pull != 0 {
+		_ = l.share(ctx)
+		err = l.Lost()
+	}
+	return s, err
+}
+
+// unpushed is the record of a commit that the remote did not take.
+func unpushed(r loop.Record, why error) loop.Record {
+	commit := *r.Commit
+	commit.Refused = why.Error()
+	r.Commit = &commit
+	return r
+}
+
+// endUnpushed records an outcome of a run whose commits, or whose outcome, the remote did not take: the record goes alone, so that no
+// sweep takes the run up again. The error is what is said when the remote does not take that either.
+func (l *Journal) endUnpushed(ctx context.Context, end *loop.End) (loop.State, error) {
+	s, err := l.Store(redacted(loop.Record{Type: loop.Ended, At: l.Clock(), End: end}, l.Redact))
+	if err != nil || !l.Remote || l.Lost() != nil {
+		return s, err
+	}
+	return s, l.share(ctx)
+}
+
+func (l *Journal) Store(r loop.Record) (loop.State, error) {
+	if l.Tree == nil && r.Type == loop.TurnBegun {
+		l.File.SyncSoon(turnBegins) // what came before the turn, while the agent is at work
+	}
+	s, err := l.File.Append(r)
+	if err == nil && l.Stored != nil {
+		l.Stored(r)
+	}
+	if err == nil {
+		err = l.sync(r)
+	}
+	return atWork(s), err
+}
+
+// turnBegins is how long an agent's process takes to begin, at most: until then a sync would only be in its way.
+const turnBegins = 20 * time.Millisecond
+
+// sync puts what is recorded on the disk before a commit, a push or a call to GitHub relies on it. On the beginning of a turn nothing does
+// but the agent, unless somebody is told of it. A run of a prompt has no tree: it waits for no disk.
+func (l *Journal) sync(r loop.Record) error {
+	switch {
+	case l.Tree == nil && r.Type == loop.Ended:
+		l.File.SyncSoon(0)
+	case l.Tree != nil && (l.Remote || r.Type != loop.TurnBegun):
+		return l.File.Sync()
+	}
+	return nil
+}
+
+// push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
+// branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in its turn (B-18).
+func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) {
+	if err := l.ready(ctx); err != nil {
+		return r, err
+	}
+	for range 2 {
+		if err := l.save(ctx, r); err != nil {
+			return r, err
+		}
+		var moved *git.Moved
+		err := l.send(ctx, l.last && r.Type == loop.Ended, func() (err error) {
+			moved, err = l.Tree.Push(ctx)
+			return err
+		})
+		if err != nil {
+			return r, fmt.Errorf("pushing %s: %w", l.Tree.Branch(), err)
+		}
+		if moved == nil {
+			l.saved = l.State().Records + 1
+			return r, nil
+		}
+		if r.Commit == nil {
+			continue // what was judged is not what would be pushed: the caller's error
+		}
+		commit := moved.Commit
+		commit.Note = fmt.Sprintf("the branch had moved to %.12s; the run's commits were put on top of it", moved.Onto)
+		r.Commit = &commit
+	}
+	return r, fmt.Errorf("pushing %s: it keeps moving under the run; ask again when nobody else pushes to it", l.Tree.Branch())
+}
+
+// ready says whether anything may be pushed, with the credential of now.
+func (l *Journal) ready(ctx context.Context) error {
+	if err := l.Lost(); err != nil || l.Token == nil {
+		return err
+	}
+	token, err := l.Token(ctx)
+	if err == nil {
+		l.Tree.Renew(token)
+	}
+	return err
+}
+
+// save makes the run record hold the journal, and the record that comes next when there is one.
+func (l *Journal) save(ctx context.Context, next ...loop.Record) error {
+	text, s := l.File.Bytes(), l.State()
+	if len(next) > 0 {
+		var err error
+		if text, err = l.File.BytesWith(next[0]); err != nil {
+			return err
+		}
+		s = s.With(next[0])
+	}
+	message := fmt.Sprintf("ralph: %s, run %s, record %d", s.Start.Task, s.Start.Run, s.Records)
+	if _, err := l.Tree.SaveRecord(ctx, map[string][]byte{journal.File: text}, message); err != nil {
+		return fmt.Errorf("saving the run record: %w", err)
+	}
+	return nil
+}
+
+// share pushes the run record as the journal stands now.
+func (l *Journal) share(ctx context.Context) error {
+	if !l.Remote || l.State().Records == l.saved {
+		return nil
+	}
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
+	if err := l.save(ctx); err != nil {
+		return err
+	}
+	return l.pushRecord(ctx, false, l.State().Records)
+}
+
+// pushRecord pushes the run record that was saved with this many records.
+func (l *Journal) pushRecord(ctx context.Context, last bool, records int) error {
+	err := l.send(ctx, last, func() error { return l.Tree.PushRecord(ctx) })
+	if err == nil {
+		l.saved = records
+	}
+	return err
+}
+
+// Claim records the beginning. It reaches the remote first, in one compare-and-swap: should somebody have the run in spite of its lease,
+// nothing begins (B-26).
+func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
+	r = redacted(r, l.Redact)
+	if l.Remote {
+		if err := l.ready(ctx); err != nil {
+			return err
+		}
+		if err := l.save(ctx, r); err != nil {
+			return err
+		}
+		if err := l.pushRecord(ctx, false, l.State().Records+1); err != nil {
+			return err
+		}
+	}
+	_, err := l.Store(r)
+	return err
+}

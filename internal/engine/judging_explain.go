@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// mostExplained is how many files a failure is explained by.
+const mostExplained = 3
+
+// Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no commit, or one that earlier
+// checks had left.
+func (j *JudgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict) error {
+	said := mentioned(v)
+	var why []string
+	for _, name := range pick(j.swept, said) {
+		why = append(why, fmt.Sprintf("`%s`, which an earlier check had left, was removed before the checks: it is in no commit", name))
+	}
+	left, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(said, f.Path) })
+	if err != nil {
+		return err
+	}
+	why = append(why, left...)
+	if len(why) == 0 {
+		return nil
+	}
+	v.Reason += "; " + strings.Join(why, "; ")
+	v.Tell = strings.TrimRight(v.Tell, "\n") + "\n\nThe checks see the commit alone, not your working tree: " + strings.Join(why, "; ") + ".\n"
+	return nil
+}
+
+// leftOut says of files that lie in the worktree and are in no commit why that is: of those that which picks.
+func (j *JudgingTree) leftOut(ctx context.Context, s loop.State, which func(git.Unkept) bool) ([]string, error) {
+	unkept, err := j.shop.Tree.Unkept(ctx, s.StartedAt)
+	if err != nil {
+		return nil, err
+	}
+	given := j.sharedPaths()
+	var names []string
+	for _, f := range unkept {
+		inGiven := slices.ContainsFunc(given, func(p string) bool { return f.Path == p || strings.HasPrefix(f.Path, p+"/") })
+		if !inGiven && !config.Rebuilt(f.Path) && which(f) {
+			names = append(names, f.Path)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	names = names[:min(len(names), mostExplained)]
+	if len(names) == 0 {
+		return nil, nil
+	}
+	why, err := j.shop.Tree.WhyUnkept(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		why[i] = fmt.Sprintf("`%s` %s and is not in the commit", name, why[i])
+		switch {
+		case j.shop.InJob:
+		case strings.HasPrefix(path.Base(name), ".env"): // an agent that is told to commit it may do so
+			why[i] += ": it may hold secrets, so leave it out of commits; its user can share it with the checks (judge.share)"
+		default:
+			why[i] += ": commit it, or share it with the checks (judge.share)"
+		}
+	}
+	return why, nil
+}
+
+// words are what a failure mentions.
+type words struct {
+	paths map[string]bool // paths, names of files, and modules as paths
+	gone  map[string]bool // what it says is missing
+}
+
+// mentioned are the words of a failed check that may be files or modules.
+func mentioned(v *loop.Verdict) words {
+	said := words{map[string]bool{}, map[string]bool{}}
+	for _, word := range strings.FieldsFunc(v.Output+"\n"+v.Reason, notInPath) {
+		word = strings.Trim(word, "./-")
+		said.paths[word] = true
+		said.paths[path.Base(word)] = true
+		said.paths[strings.ReplaceAll(word, ".", "/")] = true // lib.util is lib/util.py
+	}
+	for _, gap := range v.Gap {
+		for _, word := range strings.FieldsFunc(gap, notInPath) {
+			word = strings.Trim(word, "./-")
+			said.gone[word], said.gone[path.Base(word)], said.gone[strings.ReplaceAll(word, ".", "/")] = true, true, true
+		}
+	}
+	return said
+}
+
+// notInPath reports whether a character ends a path in a text.
+func notInPath(r rune) bool {
+	return r != '_' && r != '-' && r != '.' && r != '/' && r != '@' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r < 0x80
+}
+
+// mentions reports whether a file is among the words: by its path, by its name where that has an ending, as a module in a package, or as what is
+// missing.
+func mentions(said words, name string) bool {
+	base, stem := path.Base(name), strings.TrimSuffix(name, path.Ext(name))
+	trimmed := strings.Trim(base, "./-")
+	switch {
+	case said.paths[strings.Trim(name, "./-")] && strings.Contains(name, "/"), said.gone[trimmed], said.gone[path.Base(stem)], said.gone[stem]:
+		return true
+	case said.paths[trimmed] && strings.Contains(base, "."):
+		return true
+	}
+	for at := stem; strings.Contains(at, "/"); _, at, _ = strings.Cut(at, "/") {
+		if said.paths[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// pick are those of some names that a text mentions.
+func pick(names []string, said words) []string {
+	found := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return config.Rebuilt(name) || !mentions(said, name) })
+	return found[:min(len(found), mostExplained)]
+}
+
+// forgotten is a check that warns a reviewer of files which the run has made and no commit holds: an ignore rule may hide the work itself.
+type forgotten struct{ judging *JudgingTree }
+
+// Name implements check.Check.
+func (forgotten) Name() string { return "uncommitted" }
+
+// Severity implements check.Check.
+func (forgotten) Severity() loop.Severity { return loop.Soft }
+
+// Needs implements check.Check.
+func (forgotten) Needs() check.Need { return check.SomeWork | check.AClaim }
+
+// Quiet implements check.Quiet.
+func (forgotten) Quiet() {}
+
+// Run implements check.Check.
+func (f forgotten) Run(ctx context.Context, at check.At) (loop.Verdict, error) {
+	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && config.Source(u.Path) })
+	if err != nil || len(why) == 0 {
+		return loop.Verdict{Pass: true}, err
+	}
+	return loop.Verdict{Reason: strings.Join(why, "; "), Tell: "Files that you have made are in no commit: " + strings.Join(why, "; ") + "."}, nil
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// Without a sandbox an agent and the checks have one home. Files there say what tools do ("go env -w" writes one), so they are put back before
+// the checks when they were changed since the run began.
+
+// homeConfig are the files of a home, or of a directory above a project, by which tools that check decide what they do.
+var homeConfig = []string{
+	".config/go/env", "Library/Application Support/go/env", "go.work", "go.mod",
+	".npmrc", ".yarnrc", ".yarnrc.yml", ".bunfig.toml", ".config/pnpm/rc", "package.json", ".eslintrc*", "eslint.config.*", ".prettierrc*", ".babelrc*", ".nvmrc", ".node-version",
+	".config/pip/pip.conf", ".pip/pip.conf", ".pydistutils.cfg", ".config/pypoetry/config.toml", ".config/uv/uv.toml", ".coveragerc", ".flake8", ".config/flake8",
+	".pylintrc", ".config/pylintrc", ".mypy.ini", ".config/mypy/config", ".config/ruff/*.toml", ".isort.cfg", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml",
+	"conftest.py", ".python-version", ".local/lib/python*/site-packages/*.pth", ".local/lib/python*/site-packages/*customize.py",
+	".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml", ".config/rustfmt/*.toml", "rustfmt.toml", "clippy.toml",
+	".m2/settings.xml", ".mavenrc", ".gradle/gradle.properties", ".gradle/init.gradle*", ".gradle/init.d/*",
+	".rspec", ".rubocop.yml", ".config/rubocop/config.yml", ".bundle/config", ".gemrc", ".ruby-version", ".proverc", ".perlcriticrc", ".luacheckrc", ".shellcheckrc", ".tool-versions",
+	"Makefile", "GNUmakefile", ".justfile", "justfile",
+}
+
+// mostConfig bounds what is remembered of one such file.
+const mostConfig = 1 << 20
+
+// homeGuard remembers them as they were before the first turn.
+type homeGuard struct {
+	home  string
+	files map[string][]byte // by path; those that were there
+}
+
+// guardHome begins, where the checks have the agent's home.
+func (w *Spec) guardHome(box *sandbox.Sandbox) *homeGuard {
+	if box != nil && box.Mode != sandbox.Off {
+		return nil
+	}
+	home := w.Home
+	if home == "" {
+		home = proc.Value(w.Parent, "HOME")
+	}
+	if !filepath.IsAbs(home) {
+		return nil
+	}
+	g := &homeGuard{home: home, files: map[string][]byte{}}
+	for _, name := range g.found() {
+		if content, err := readConfig(name); err == nil {
+			g.files[name] = content
+		}
+	}
+	return g
+}
+
+// found are the files that there are now.
+func (g *homeGuard) found() (names []string) {
+	for _, pattern := range homeConfig {
+		matches, _ := filepath.Glob(filepath.Join(g.home, filepath.FromSlash(pattern)))
+		names = append(names, matches...)
+	}
+	return names
+}
+
+// readConfig reads a plain file of a bounded size.
+func readConfig(name string) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostConfig {
+		return nil, fmt.Errorf("%s is no plain file of at most %d bytes", name, mostConfig)
+	}
+	return os.ReadFile(name)
+}
+
+// putBack makes them what they were, keeps what they were changed to in a directory, and names them.
+func (g *homeGuard) putBack(kept string) (changed []string, err error) {
+	if g == nil {
+		return nil, nil
+	}
+	names := g.found()
+	for name := range g.files {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		was, known := g.files[name]
+		now, reading := readConfig(name)
+		if reading == nil && known && bytes.Equal(was, now) || !known && errors.Is(reading, fs.ErrNotExist) {
+			continue
+		}
+		if reading == nil {
+			_ = os.WriteFile(filepath.Join(kept, "home_"+filepath.Base(name)), now, 0o600) // to be looked at; the run goes on without it
+		}
+		if err := os.RemoveAll(name); err != nil {
+			return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", name, err)
+		}
+		if known {
+			if err := os.WriteFile(name, was, 0o644); err != nil {
+				return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", name, err)
+			}
+		}
+		changed = append(changed, name)
+	}
+	return changed, nil
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// yours is the guardrail that stands in the documents for all of them.
+const yours = "your checks"
+
+// whenAsked says in words what must hold before a check is asked.
+var whenAsked = map[check.Need]string{
+	check.Nothing:                 "always",
+	check.SomeWork:                "when the turn left something to judge",
+	check.SomeWork | check.Green:  "when the turn left something to judge, and every hard check before it has passed",
+	check.SomeWork | check.AClaim: "on a claim",
+	check.HardGreen:               "on a claim, when every hard check before it has passed",
+}
+
+// TestDocumentsListTheChecks: docs/checks.md has what a run of a task asks, with all roles there are, and what one of a prompt asks, in
+// the order in which it is asked; README.md has the first.
+func TestDocumentsListTheChecks(t *testing.T) {
+	guide := rowsOf(t, "../../docs/checks.md", "| check | asked | hard or soft | says no when |")
+	readme := rowsOf(t, "../../README.md", "| check | says no when | hard or soft | setting |")
+	if len(guide) != 2 || len(readme) != 1 {
+		t.Fatalf("docs/checks.md has %d tables of checks, want those of a task and of a prompt; README.md has %d, want that of a task", len(guide), len(readme))
+	}
+	ofTask := everyCheck(t, false)
+	for i, want := range [][]check.Check{ofTask, everyCheck(t, true)} {
+		sameChecks(t, guide[i], want, func(c check.Check) []string {
+			return []string{cellOf(c.Name()), whenAsked[c.Needs()], string(c.Severity())}
+		})
+	}
+	for i, row := range readme[0] { // severity is in its third column, with what changes it
+		if i < len(ofTask) && !strings.HasPrefix(row[2], string(ofTask[i].Severity())) {
+			t.Errorf("README.md calls the check %s %q, and it is %s", row[0], row[2], ofTask[i].Severity())
+		}
+	}
+	sameChecks(t, readme[0], ofTask, func(c check.Check) []string { return []string{cellOf(c.Name())} })
+}
+
+// everyCheck is the real list, with all that a run may have.
+func everyCheck(t *testing.T, plain bool) []check.Check {
+	t.Helper()
+	all := &task.Completion{}
+	for _, r := range task.Roles {
+		all.Set(r, &task.Criteria{Promise: r.Promise()})
+	}
+	set := config.Defaults()
+	set.Guardrails = []config.Guardrail{{Name: yours, Command: "make test", Severity: config.Hard}}
+	w := &Spec{Settings: set, Workspace: Directory(t.TempDir()), OfPrompt: plain}
+	if plain {
+		w.SCM = &check.SCM{}
+	}
+	return w.checks(loop.State{Start: loop.Start{Pipeline: task.Roles, Completion: all}}, &agent.Options{}, nil).Checks
+}
+
+// cellOf is a check's name as a table has it.
+func cellOf(name string) string {
+	if name == yours {
+		return name
+	}
+	return "`" + name + "`"
+}
+
+func sameChecks(t *testing.T, rows [][]string, checks []check.Check, want func(check.Check) []string) {
+	t.Helper()
+	for i := range max(len(rows), len(checks)) {
+		switch {
+		case i >= len(rows):
+			t.Errorf("the check %s is in no row", checks[i].Name())
+		case i >= len(checks):
+			t.Errorf("the row %q is of no check", rows[i])
+		default:
+			for column, cell := range want(checks[i]) {
+				if rows[i][column] != cell {
+					t.Errorf("row %d has %q, want %q", i+1, rows[i][column], cell)
+				}
+			}
+		}
+	}
+}
+
+// rowsOf is the cells of every table with this header in a document.
+func rowsOf(t *testing.T, file, header string) (tables [][][]string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range strings.Split(string(text), "\n"+header+"\n")[1:] {
+		var rows [][]string
+		for i, line := range strings.Split(part, "\n") {
+			if !strings.HasPrefix(line, "|") {
+				break
+			}
+			if i == 0 { // the line of dashes
+				continue
+			}
+			row := strings.Split(strings.Trim(line, "|"), "|")
+			for j := range row {
+				row[j] = strings.TrimSpace(row[j])
+			}
+			rows = append(rows, row)
+		}
+		tables = append(tables, rows)
+	}
+	return tables
+}

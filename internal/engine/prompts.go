@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// WordsFrom is what agents are told by a repository's own templates. ctx is that of the run: while it lasts, a stuck run is shown what it
+// misses (S0-51).
+func (w *Spec) WordsFrom(ctx context.Context, own prompt.Set, comments []task.Comment) prompt.Writer {
+	out := w.PromptWriter(comments)
+	out.Templates, out.Look = own, w.look(ctx)
+	if w.Plan != nil {
+		out.Plan = w.Plan.Words()
+	}
+	return out
+}
+
+// PromptsOf are the templates of a commit: in the bot those of the base commit, which the agent cannot have touched (C29).
+func PromptsOf(ctx context.Context, tree *git.Tree, commit string) (prompt.Set, error) {
+	names, err := tree.Names(ctx, commit, prompt.Dir)
+	if err != nil {
+		return prompt.Set{}, err
+	}
+	return loadPrompts(names, func(name string) ([]byte, error) {
+		content, ok, err := tree.Read(ctx, commit, path.Join(prompt.Dir, name), prompt.MaxTemplate+1)
+		if err == nil && !ok {
+			err = errors.New("it is no plain file; make it one")
+		}
+		return content, err
+	})
+}
+
+// PromptsIn are the templates of a directory on the command line, read once, before the first turn (C29). No link leads out of it.
+func PromptsIn(dir string) (prompt.Set, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return prompt.Set{}, fmt.Errorf("looking for prompts: %w", err)
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), prompt.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return prompt.Set{}, nil
+	}
+	if err != nil {
+		return prompt.Set{}, invalid.Errorf("reading %s: %w; make it a directory that holds templates, or remove it", prompt.Dir, err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return loadPrompts(names, func(name string) ([]byte, error) {
+		return files.ReadIn(root, path.Join(prompt.Dir, name), prompt.MaxTemplate)
+	})
+}
+
+// loadPrompts makes a mistake in a template one of whoever wrote it.
+func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt.Set, error) {
+	set, err := prompt.Load(names, read)
+	if err != nil {
+		return set, invalid.Mark(err)
+	}
+	return set, nil
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md with the summary,
+// and for a run that a limit stopped failure.md. An empty dir writes nothing.
+func WriteReports(dir string, d report.Detail) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("making the report's directory: %w", err)
+	}
+	write := func(name string, content []byte) error {
+		return files.Replace(filepath.Join(dir, name), content)
+	}
+	err := write("report.md", []byte(report.Summary(d.View)))
+	if end := d.State.End; end != nil && end.Outcome.Limited() {
+		err = errors.Join(err, write("failure.md", []byte(report.Failure(d.View))))
+	}
+	file := filepath.Join(dir, "report.html")
+	page, perr := report.HTML(d)
+	if perr != nil { // better a poorer page than none
+		page, _ = report.Page("ralph: "+d.State.Start.Task, report.Section{Heading: "Summary", Markdown: report.Summary(d.View)})
+	}
+	return file, errors.Join(err, perr, write(filepath.Base(file), page))
+}
+
+// What the report's page holds of diffs: the newest iterations come first, and what does not fit is said there.
+const (
+	pageDiffs = 2 << 20 // bytes of all together
+	diffTime  = 10 * time.Second
+	// diffSlack is read beyond what is shown of a diff.
+	diffSlack = 8 << 10
+)
+
+// Detail is a run in full: what its journal tells, and what its commits changed. Of a run without a journal's text, or without commits, it
+// is what the state tells.
+func (w *Spec) Detail(ctx context.Context, v report.View, raw []byte) report.Detail {
+	records, _, err := journal.Read(bytes.NewReader(raw))
+	if err != nil { // it is our own, so this is a mistake of ours: the report is the poorer for it, and no more
+		w.Log("reading the journal for the report: %v", err)
+	}
+	d := report.Detail{View: v, Records: records}
+	if w.Copies.diff != nil {
+		ctx, cancel := context.WithTimeout(ctx, diffTime)
+		defer cancel()
+		d.Diffs = w.diffs(ctx, StepsOf(v.State, records))
+	}
+	return d
+}
+
+// step is where an iteration's commit came from.
+type step struct {
+	n        int
+	from, to string
+}
+
+// StepsOf are the iterations that changed something, oldest first. A turn that was taken again began where it did the first time, and what
+// the harness corrected in between is no part of any.
+func StepsOf(s loop.State, records []loop.Record) (steps []step) {
+	began := map[int]string{}
+	head := s.Start.Base
+	for _, r := range records {
+		if _, again := began[r.Iteration]; r.Type == loop.TurnBegun && !again {
+			began[r.Iteration] = head
+		}
+		if r.Commit != nil && r.Commit.SHA != "" {
+			head = r.Commit.SHA
+		}
+	}
+	head = s.Start.Base
+	for _, it := range s.Iterations {
+		c := it.Commit
+		if c == nil || c.SHA == "" {
+			continue
+		}
+		from, known := began[it.N]
+		if !known {
+			from = head
+		}
+		if from != "" && from != c.SHA && !c.Unseen {
+			steps = append(steps, step{it.N, from, c.SHA})
+		}
+		head = c.SHA
+	}
+	return steps
+}
+
+// diffs are what the iterations changed, the newest first for as long as there is room and time.
+func (w *Spec) diffs(ctx context.Context, steps []step) map[int]report.Diff {
+	diffs := map[int]report.Diff{}
+	left := pageDiffs
+	for i := len(steps) - 1; i >= 0; i-- {
+		s := steps[i]
+		if ctx.Err() != nil {
+			diffs[s.n] = report.Diff{Note: "The diff is left out, because there was no time left to make it; the commit has it."}
+			continue
+		}
+		if left < report.DiffBytes {
+			diffs[s.n] = report.Diff{Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it."}
+			continue
+		}
+		text, err := w.Copies.diff(ctx, s.from, s.to, report.DiffBytes+diffSlack)
+		if err != nil {
+			diffs[s.n] = report.Diff{Note: "The diff cannot be shown: " + err.Error()}
+			continue
+		}
+		diffs[s.n] = report.Diff{Text: text}
+		left -= min(len(text), report.DiffBytes)
+	}
+	return diffs
+}

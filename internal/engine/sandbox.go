@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// boxes are what the run's processes are kept in: opened once, before the first of them runs.
+type boxes struct {
+	once    sync.Once
+	Sandbox *sandbox.Sandbox
+	err     error
+}
+
+// OpenSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had is a mistake in the
+// settings or the environment (C20); nothing runs then.
+func (w *Spec) OpenSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
+	w.Boxes.once.Do(func() {
+		o, err := w.sandboxOptions()
+		if err == nil {
+			w.Boxes.Sandbox, err = sandbox.Open(ctx, o)
+		}
+		var missing *sandbox.UnavailableError
+		if errors.As(err, &missing) {
+			err = invalid.Mark(err)
+		}
+		w.Boxes.err = err
+	})
+	return w.Boxes.Sandbox, w.Boxes.err
+}
+
+// CloseSandbox throws away what the run's boxes have used.
+func (w *Spec) CloseSandbox() {
+	if w != nil {
+		w.Boxes.once.Do(func() { w.Boxes.err = errors.New("the run is over") })
+		w.Boxes.Sandbox.Close()
+	}
+}
+
+func (w *Spec) sandboxOptions() (sandbox.Options, error) {
+	set := w.Settings
+	o := sandbox.Options{
+		Mode: set.Sandbox, Dir: w.Workspace.Dir(), Home: w.Home, As: w.User, Parent: w.Parent, Readable: []string{w.Logs}, Network: set.SandboxNetwork,
+		Image: proc.Value(w.Parent, config.SandboxImage), Hooks: !w.InJob, Log: w.Log, Scratch: w.Scratch,
+	}
+	if program, err := os.Executable(); err == nil { // the agent's hooks call it
+		o.Readable = append(o.Readable, program)
+	}
+	if o.Home == "" {
+		o.Home = proc.Value(w.Parent, "HOME")
+	}
+	switch said := proc.Value(w.Parent, config.SandboxSwitch); said {
+	case "":
+	case sandbox.Off:
+		w.Log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host", config.SandboxSwitch)
+		o.Mode = sandbox.Off
+	default:
+		return o, invalid.Errorf("environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox", config.SandboxSwitch, said)
+	}
+	for _, path := range append(slices.Clone(set.SandboxWritable), w.marker()...) {
+		if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+			path = o.Home + rest
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Dir, path)
+		}
+		o.Writable = append(o.Writable, path)
+	}
+	for i, c := range []config.Command{set.Agent, set.Reviewer} {
+		if c.Command != "" && (i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
+			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: w.Parent}))
+		}
+	}
+	if w.JudgingTree != nil {
+		o.Judge, o.Objects = w.JudgingTree.dir, w.Tree.ObjectDirs()
+	}
+	if cache := CacheDir(runtime.GOOS, w.Parent); cache != "" && !w.InJob { // a job's machine is thrown away
+		sum := sha256.Sum256([]byte(o.Dir))
+		o.Cache = filepath.Join(cache, "ralph", "boxes", hex.EncodeToString(sum[:8]))
+	}
+	return o, nil
+}
+
+// marker is the directory of a marker file that lies where agents may not write.
+func (w *Spec) marker() []string {
+	dir := filepath.ToSlash(filepath.Dir(filepath.Clean(w.Settings.DoneFile)))
+	if strings.HasPrefix(dir, ".ralph/") {
+		return []string{w.below(dir)}
+	}
+	return nil
+}
+
+// CacheDir is where a system's programs keep what they can make again, by the environment; empty when that cannot be told.
+func CacheDir(system string, env []string) string {
+	if dir := proc.Value(env, "XDG_CACHE_HOME"); filepath.IsAbs(dir) && system != "windows" {
+		return dir
+	}
+	dirs, ok := map[string][2]string{"darwin": {"HOME", "Library/Caches"}, "windows": {"LOCALAPPDATA", ""}}[system]
+	if !ok {
+		dirs = [2]string{"HOME", ".cache"}
+	}
+	if home := proc.Value(env, dirs[0]); filepath.IsAbs(home) && home != "/" {
+		return filepath.Join(home, filepath.FromSlash(dirs[1]))
+	}
+	return ""
+}
+
+// box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has opened it before.
+func (w *Spec) box(u sandbox.Use) proc.Box {
+	if w.Settings.Sandbox == sandbox.Off || proc.Value(w.Parent, config.SandboxSwitch) == sandbox.Off {
+		return nil
+	}
+	return entry{w, u}
+}
+
+type entry struct {
+	shop *Spec
+	use  sandbox.Use
+}
+
+// Enter implements proc.Box.
+func (e entry) Enter(s proc.Spec) (proc.Boxed, error) {
+	opened, err := e.shop.OpenSandbox(context.Background())
+	if err != nil {
+		return proc.Boxed{}, fmt.Errorf("opening the sandbox: %w", err)
+	}
+	if b := opened.Box(e.use); b != nil {
+		return b.Enter(s)
+	}
+	return proc.Boxed{Spec: s}, nil
+}
+
+// boxed puts a turn into the box that is right for it: one that only reads finds nothing that it could write. An agent's arguments depend
+// on whether it has one.
+func boxed(ctx context.Context, o agent.Options) (agent.Options, error) {
+	e, ok := o.Box.(entry)
+	if !ok {
+		return o, nil
+	}
+	if o.ReadOnly || o.NoTools {
+		e.use = sandbox.Reads
+	}
+	opened, err := e.shop.OpenSandbox(ctx)
+	o.Box = opened.Box(e.use)
+	return o, err
+}
+
+// AgentStarts finds out that an agent could not begin in its sandbox, before anything is spent.
+func (w *Spec) AgentStarts(ctx context.Context, of agent.Options, reviewer *agent.Options) error {
+	s, err := w.OpenSandbox(ctx)
+	if err != nil {
+		return err
+	}
+	all := []agent.Options{of}
+	if reviewer != nil && reviewer.Command != of.Command {
+		all = append(all, *reviewer)
+	}
+	for _, o := range all {
+		a, err := agent.New(o)
+		if err != nil {
+			return err
+		}
+		if err := a.Starts(ctx, s); err != nil {
+			return invalid.Mark(err)
+		}
+	}
+	return nil
+}
+
+// TrySandbox opens the sandbox that a run would have, and closes it: which one it is, and what holds in it.
+func (w *Spec) TrySandbox(ctx context.Context) (mode, says string, err error) {
+	var said []string
+	w.Log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	defer w.CloseSandbox()
+	s, err := w.OpenSandbox(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	return s.Mode, strings.Join(said, "; "), nil
+}

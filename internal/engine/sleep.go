@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// countdown is how often a waiting run says in a log how long it still waits; at a terminal it counts the seconds in one line.
+const countdown = 5 * time.Minute
+
+// sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep meanwhile goes on
+// at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
+func (w *Spec) sleep(ctx context.Context, pause loop.Pause) {
+	w.Log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05"), pause.Reason)
+	told := w.Clock()
+	most := pause.Until.Sub(told)
+	if most > time.Second {
+		proc.Rest()
+	}
+	for {
+		left := pause.Until.Sub(w.Clock())
+		if left <= 0 || left > most || ctx.Err() != nil {
+			w.count("")
+			return
+		}
+		w.count(fmt.Sprintf("⏳ %s to go", left.Round(time.Second)))
+		if w.Live == nil && w.Clock().Sub(told) >= countdown {
+			told = w.Clock()
+			w.Log("waiting, %s to go", left.Round(time.Second))
+		}
+		Nap(ctx, min(left, time.Second))
+	}
+}
+
+// count writes over the line of the countdown.
+func (w *Spec) count(text string) {
+	if w.Live != nil {
+		_, _ = fmt.Fprintf(w.Live, "\r\x1b[K%s", text)
+	}
+}
+
+// Nap waits for a time or until ctx is done.
+func Nap(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

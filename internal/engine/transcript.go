@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+func wordsFile(n int) string { return fmt.Sprintf("said_%d.txt", n) }
+
+// keepWords writes down what an agent said in a turn beyond what its record holds, without secrets: checks read it, also in another
+// process that goes on from the record.
+func (c Coder) keepWords(t *loop.Turn, n int) error {
+	said := t.Said
+	if t.Said = ""; said == "" {
+		return nil
+	}
+	cut := int64(len(said)) > loop.SaidBytes // by the mark that says so
+	if c.redact != nil {
+		said = c.redact(said)
+	}
+	name := filepath.Join(c.dir, wordsFile(n))
+	err := os.Remove(name) // never through a link
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.WriteFile(name, []byte(said), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("writing down what the agent said: %w", err)
+	}
+	t.Words = &loop.Words{File: wordsFile(n), Hash: hashOf(said), Bytes: int64(len(said)), Cut: cut}
+	return nil
+}
+
+// wordsOf reads them again; ok is false when they are gone, as on another machine, or not what was written.
+func (w *Spec) wordsOf(t loop.Turn) (said string, ok bool) {
+	if t.Words == nil {
+		return "", false
+	}
+	name := filepath.Join(w.Dir, filepath.Base(t.Words.File))
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() != t.Words.Bytes {
+		return "", false
+	}
+	text, err := os.ReadFile(name)
+	if err != nil || hashOf(string(text)) != t.Words.Hash {
+		return "", false
+	}
+	return string(text), true
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+// TestWorkingDirectoryOfTheBase: it must be a directory before anybody is asked to do anything.
+func TestWorkingDirectoryOfTheBase(t *testing.T) {
+	t.Parallel()
+	tree := repository(t, map[string]string{"web/app/x": "1", "file": "1", "link->web": "", "web/link->app": "", "web/link2->../..": ""})
+	for name, ok := range map[string]bool{
+		"": true, "web": true, "web/app": true, "./web/": true, "web/../web": true,
+		"none": false, "file": false, "link": false, "link/app": false, "web/link": false, "web/link2": false, "web/app/x": false,
+	} {
+		w := &Spec{Tree: tree, Workspace: tree, Settings: config.Settings{WorkingDirectory: name}}
+		err := w.inBase(context.Background(), tree.Base())
+		if (err == nil) != ok || err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), "no directory of the base commit")) {
+			t.Errorf("%q: %v", name, err)
+		}
+		if err := w.Stray(); (err == nil) != ok {
+			t.Errorf("%q as it lies there: %v", name, err)
+		}
+	}
+}
+
+// TestWorkingDirectoryThatShowsNothing: what another directory shows is nothing to check this one by.
+func TestWorkingDirectoryThatShowsNothing(t *testing.T) {
+	t.Parallel()
+	tree := repository(t, map[string]string{"Makefile": "test:\n", "web/x": "1", "web/app/go.mod": "module x\n", "api/go.mod": "module y\n"})
+	w := &Spec{Tree: tree, Workspace: tree, Settings: config.Settings{WorkingDirectory: "./web/"}}
+	err := w.DetectChecks(context.Background(), tree.Base())
+	if err == nil || !strings.Contains(err.Error(), `nothing in the working directory "web" shows how it is tested; below its top there is app/go.mod, which`) {
+		t.Error(err)
+	}
+}

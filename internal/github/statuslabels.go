@@ -1,0 +1,11 @@
+package github
+
+// The labels that show where a run stands (B-01), behind the trigger label and a colon.
+var StatusLabels = []string{LabelRunning, LabelReview, LabelWaiting, LabelFailed}
+
+const (
+	LabelRunning = "running"
+	LabelReview  = "review"
+	LabelWaiting = "waiting"
+	LabelFailed  = "failed"
+)

@@ -1,0 +1,241 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// A task begins from its base and the done work of what it depends on. Work of other tasks is not in it, done or not, whatever the clone stands on.
+
+// footing is what a run in a clone begins from.
+type footing struct {
+	base string     // a branch or a commit; empty: where the clone stands
+	onto string     // the branch that the base is on; empty: base says it
+	with []git.Work // what the base is to hold besides
+	came string     // where the clone stood before a process that was killed; empty: where it stands
+	// replaces is a commit on the branch that holds nothing of its own, so that a fresh start need not keep it.
+	replaces string
+}
+
+// works are those of a footing, as a run's record tells of them.
+func (f footing) works() (works []loop.Work) {
+	for _, w := range f.with {
+		works = append(works, loop.Work{Task: w.Name, Commit: w.Commit})
+	}
+	return works
+}
+
+// footing settles what the run begins from.
+func (o *cloneOpening) footing(ctx context.Context, way loop.Way) (f footing, err error) {
+	switch {
+	case o.Plan != "":
+		return f, nil
+	case way != loop.Begin:
+		f.base, f.onto = o.before.Start.Base, o.before.Start.Onto
+		if o.before.End == nil || o.Killed { // no process has come to leave the clone as it was
+			f.came = o.before.Start.Came
+		}
+		return f, nil
+	case o.stands != nil:
+		return *o.stands, nil
+	}
+	if f, err = o.ground(ctx, "ralph/"+o.wanted.ID, o.dir != "" || o.Fresh); err == nil {
+		f.with, err = o.needed(ctx, o.wanted, o.definitions())
+	}
+	return f, err
+}
+
+// ground is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another run, it is what that run began from:
+// people work off a list of tasks one by one, and each run leaves the clone on its branch.
+func (l *IssueRun) ground(ctx context.Context, branch string, fresh bool) (f footing, err error) {
+	at, err := git.Standing(ctx, l.Dir, l.Parent)
+	if err != nil {
+		return f, invalid.Mark(err)
+	}
+	was, ok, err := l.begunOn(ctx, at)
+	switch {
+	case err != nil || !ok:
+		return f, err
+	case at == branch && fresh && was.onto != "" && git.HasBranch(ctx, l.Dir, l.Parent, was.onto):
+		return footing{base: was.onto, came: was.came}, nil
+	case at == branch:
+		return was, nil
+	}
+	where := fmt.Sprintf("%.12s", was.base)
+	if was.onto != "" {
+		where += " of " + was.onto
+	}
+	l.Log("the clone stands on %s, which is the work of another run: this one starts where that did, at %s", at, where)
+	return was, nil
+}
+
+// begunOn is what the run began from that a branch is of, without the work of other tasks; ok is false when no run has made the branch.
+func (l *IssueRun) begunOn(ctx context.Context, branch string) (f footing, ok bool, err error) {
+	if id := taskOf(branch); id != "" {
+		state, _, err := l.NewestRun(id)
+		if err != nil {
+			return f, false, err
+		}
+		if s := state.Start; s.Run != "" && (s.Branch == branch || branch != "ralph/"+id) {
+			f = footing{base: cmp.Or(s.Ground, s.Base), onto: s.Onto}
+			if state.End == nil || l.Killed {
+				f.came = s.Came
+			}
+			return f, true, nil
+		}
+	}
+	m, ok, err := git.Marked(ctx, l.Dir, l.Parent, branch) // its process was killed before it could record that it began
+	if err != nil || !ok {
+		return f, false, err
+	}
+	return footing{base: m.Ground, onto: m.Onto, came: m.Came}, true, nil
+}
+
+// The names of branches that runs make, with the task in the middle.
+var runBranches = []*engine.Pattern{
+	engine.Lazy(`^wip/(?:archive/)?ralph-fail-(.+)-\d{8}-\d{6}$`),
+	engine.Lazy(`^wip/archive/ralph/(.+)-[0-9a-f]{8}$`),
+	engine.Lazy(`^ralph/(.+)$`),
+}
+
+// taskOf is the task whose run makes a branch of this name; empty: no run does.
+func taskOf(branch string) string {
+	for _, r := range runBranches {
+		if m := r.FindStringSubmatch(branch); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// definitions are the tasks that lie beside the one that is run, by their ids: those that the clone keeps, and those of the same directory.
+func (o *cloneOpening) definitions() map[string]task.Task {
+	if o.Task == "" {
+		return nil
+	}
+	known := map[string]task.Task{}
+	dirs := []string{filepath.Join(o.Dir, tasksDir)}
+	if strings.ContainsAny(o.Task, `/\`) || isTaskFile(o.Task) {
+		name := o.Task
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(o.from, name)
+		}
+		dirs = append(dirs, filepath.Dir(name))
+	}
+	for _, dir := range dirs {
+		all, _ := readTasks(dir, dir) // one that cannot be read is told of when it is run
+		for _, k := range all {
+			known[k.ID] = k.Task
+		}
+	}
+	return known
+}
+
+// needed is the work of everything that a task depends on, what comes first before what is built on it. What is not done is refused by its name.
+func (l *IssueRun) needed(ctx context.Context, t task.Task, known map[string]task.Task) ([]git.Work, error) {
+	n := needs{IssueRun: l, known: known, done: map[string]*git.Work{}}
+	for _, id := range t.Dependencies {
+		if _, err := n.visit(ctx, id, t.ID); err != nil {
+			return nil, err
+		}
+	}
+	return n.works, nil
+}
+
+// needs collects the work that a task needs.
+type needs struct {
+	*IssueRun
+	known map[string]task.Task
+	done  map[string]*git.Work // nil: it is being looked at
+	works []git.Work
+}
+
+// visit adds the work of a task that another one depends on, and before it what that is built on.
+func (n *needs) visit(ctx context.Context, id, of string) (*git.Work, error) {
+	if w, ok := n.done[id]; ok {
+		if w == nil {
+			return nil, invalid.Errorf("%s and %s wait for each other; take one of these dependencies out", of, id)
+		}
+		return w, nil
+	}
+	n.done[id] = nil
+	w, before, err := n.look(ctx, id, of)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range before {
+		on, err := n.visit(ctx, b, id)
+		if err != nil {
+			return nil, err
+		}
+		if has, err := git.Contains(ctx, n.Dir, n.Parent, w.Commit, on.Commit); err != nil {
+			return nil, err
+		} else if !has {
+			return nil, invalid.Errorf("%s depends on %s, which does not have the newest work of %s: run %s again first", of, id, b, id)
+		}
+	}
+	n.done[id], n.works = &w, append(n.works, w)
+	return &w, nil
+}
+
+// look finds the done work of a task, and the tasks that it depends on itself.
+func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []string, err error) {
+	seat := n.Session
+	seat.Fresh = false // which is asked for the task that is run, and not for what it needs
+	state, dir, err := seat.NewestRun(id)
+	if err != nil {
+		return w, nil, err
+	}
+	k, defined := n.known[id]
+	switch lacks := undone(state, dir != ""); {
+	case lacks != "":
+		return w, nil, invalid.Errorf("%s depends on %s, which is not done: %s", of, id, lacks)
+	case defined && (k.Title != state.Start.Title || k.Spec != state.Start.Spec):
+		return w, nil, invalid.Errorf("%s depends on %s, whose text was changed after it was done: run %s again first", of, id, id)
+	}
+	w = git.Work{Name: id, Commit: state.Head()}
+	if there, err := git.Contains(ctx, n.Dir, n.Parent, w.Commit, w.Commit); err != nil {
+		return w, nil, err
+	} else if !there {
+		return w, nil, invalid.Errorf("%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of the dependencies where the base has its work", of, id, w.Commit, id)
+	}
+	if defined {
+		return w, k.Dependencies, nil
+	}
+	for _, b := range state.Start.BuiltOn {
+		before = append(before, b.Task)
+	}
+	return w, before, nil
+}
+
+// undone says what a task's newest run lacks to be done; empty: nothing.
+func undone(s loop.State, known bool) string {
+	switch {
+	case !known:
+		return "it has not been run here"
+	case s.End == nil:
+		return fmt.Sprintf("its run %s did not come to its end; run it again to go on", s.Start.Run)
+	case s.End.Outcome != loop.Done:
+		return fmt.Sprintf("its run %s ended %s", s.Start.Run, cmp.Or(s.End.Outcome, loop.Failed))
+	}
+	return ""
+}
+
+// Conflicts are the files in which work conflicts that a run was to begin from; nil when that is not what an error says.
+func Conflicts(err error) []string {
+	var apart *git.MergeError
+	if errors.As(err, &apart) {
+		return apart.Files
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// List runs the tasks of a directory one after another, each on a branch of its own that begins at the base with the work of what the task depends
+// on. A task that fails keeps its work on a branch and blocks only those that depend on it. In the end one branch holds all that is done.
+type List struct {
+	IssueRun
+	Tasks string // the directory
+
+	base  footing // of every task; its work is that of nobody
+	came  string  // where the clone stood before all
+	ids   []string
+	works map[string]git.Work // of the tasks that are done, by their ids
+}
+
+// Run takes every task to its outcome, and reports them together. The result is that of the list: done when every task is, and all of them go together.
+func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
+	l.Begin()
+	from := l.Dir
+	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
+		l.Dir = top
+	}
+	left, _ := journal.Held(l.Dir) // what is in the way of an answer is in the way of the lock
+	unlock, err := journal.Lock(l.Dir, l.Log)
+	if err != nil {
+		return ListResult{Outcome: outcomeOf(err)}, err
+	}
+	defer unlock()
+	l.locked, l.Killed = true, left.PID != 0
+	l.Clear()
+	dir := l.Tasks
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(from, dir)
+	}
+	tasks, err := tasksIn(dir)
+	if err != nil {
+		return ListResult{Outcome: loop.Invalid}, err
+	}
+	read, err := l.read() // for all of them: what one agent writes is not to judge the next
+	if err != nil {
+		return ListResult{Outcome: loop.Invalid}, err
+	}
+	l.given = &read
+	whole, err := l.begin(ctx, dir, tasks)
+	if err != nil {
+		return ListResult{Outcome: loop.Invalid}, err
+	}
+	result, over := ListResult{Outcome: loop.Done}, true
+	for i, t := range tasks {
+		one := l.entry(ctx, hard, i+1, t, result.Entries)
+		result.Entries = append(result.Entries, one)
+		result.add(one)
+		if ctx.Err() != nil || one.Outcome == loop.Waiting {
+			over = false
+			break
+		}
+	}
+	result.Left = len(tasks) - len(result.Entries)
+	if over && len(l.works) > 0 {
+		done := map[string]loop.State{}
+		for _, e := range result.Entries {
+			done[e.Task.ID] = e.State
+		}
+		result.All, err = whole.run(ctx, hard, done, result.Outcome == loop.Done)
+		result.join()
+	}
+	l.tellPlace(ctx)
+	return result, errors.Join(err, l.report(result))
+}
+
+// begin settles what the tasks begin from, and that the branch for all of them can be had.
+func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*wholeList, error) {
+	l.works = map[string]git.Work{}
+	for _, t := range tasks {
+		l.ids = append(l.ids, t.ID)
+	}
+	all := &wholeList{List: l, name: "all-" + listName(dir)}
+	if slices.Contains(l.ids, all.name) {
+		return nil, invalid.Errorf("the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id", all.name, dir, all.name)
+	}
+	branch := "ralph/" + all.name
+	if _, ours, err := git.Marked(ctx, l.Dir, l.Parent, branch); err != nil || !ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
+		return nil, cmp.Or(err, invalid.Errorf("the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it", branch, dir))
+	}
+	base, err := l.ground(ctx, "", false)
+	if err != nil {
+		return nil, err
+	}
+	if l.base = base; base.base == "" {
+		if l.base.base, err = git.Standing(ctx, l.Dir, l.Parent); err != nil {
+			return nil, invalid.Mark(err)
+		}
+	}
+	if l.came = base.came; l.came == "" {
+		l.came, err = git.Place(ctx, l.Dir, l.Parent)
+	}
+	return all, err
+}
+
+// listName is what a list of tasks is called: as its directory, in letters that a branch may have.
+func listName(dir string) string {
+	return cmp.Or(task.Slug(filepath.Base(filepath.Clean(dir))), "tasks")
+}
+
+// tellPlace says where the clone stands now.
+func (l *List) tellPlace(ctx context.Context) {
+	if at, err := git.Place(ctx, l.Dir, l.Parent); err == nil && at != l.came {
+		l.Log("the clone stands on %s now; %s takes it back to where it was", strings.TrimPrefix(at, "refs/heads/"), wayBack(l.came))
+	}
+}
+
+// ListResult is how a list of tasks ended.
+type ListResult struct {
+	Outcome loop.Outcome // of all of them: done, or the first other that stopped the list, or capped when tasks failed
+	Entries []Entry
+	Left    int  // tasks that the list did not come to
+	All     *All // what holds all that is done; nil: nothing is, or the list did not come to its end
+}
+
+// Entry is what came of one task of a list.
+type Entry struct {
+	N       int // 1-based
+	Task    task.Task
+	Outcome loop.Outcome
+	Reason  string
+	Skipped string // why it did not run; empty: it did
+	State   loop.State
+	// Conflicts are the files in which tasks that it depends on conflict.
+	Conflicts []string
+}
+
+func (r *ListResult) add(e Entry) {
+	switch {
+	case e.Outcome == loop.Done || r.Outcome != loop.Done && r.Outcome != loop.Capped:
+	case e.Outcome == loop.Interrupted || e.Outcome == loop.Waiting || e.Outcome == loop.Invalid && e.Skipped == "":
+		r.Outcome = e.Outcome
+	default:
+		r.Outcome = loop.Capped
+	}
+}
+
+// entry runs one task of the list, unless one that it depends on is not done, or it was done before and nothing about it has changed.
+func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Entry) Entry {
+	e := Entry{N: n, Task: t}
+	for _, d := range t.Dependencies {
+		for _, b := range before {
+			if b.Task.ID == d && b.Outcome != loop.Done {
+				e.Outcome, e.Skipped = loop.Invalid, fmt.Sprintf("%s, which it depends on, is not done", d)
+				l.Log("%s is skipped: %s", t.ID, e.Skipped)
+				return e
+			}
+		}
+	}
+	if state, ok := l.doneBefore(ctx, t, before); ok && !l.Fresh {
+		e.Outcome, e.State = loop.Done, state
+		e.Reason = fmt.Sprintf("done in the run %s", state.Start.Run)
+		l.Log("%s is %s", t.ID, e.Reason)
+		l.works[t.ID] = git.Work{Name: t.ID, Commit: state.Head()}
+		return e
+	}
+	one := l.IssueRun
+	one.one, one.stands = &t, l.from(t, before)
+	result, err := one.Run(ctx, hard)
+	e.Outcome, e.Reason, e.State = result.Outcome, result.Reason, result.State
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && result.State.Start.Run == "": // whatever noticed it first
+		e.Outcome, e.Reason = loop.Interrupted, "interrupted before the run began"
+	default:
+		e.Reason, e.Conflicts = err.Error(), Conflicts(err)
+		l.Log("%s: %v", t.ID, err)
+	}
+	if e.State.End == nil { // it could not even begin
+		e.State.End = &loop.End{Outcome: e.Outcome, Reason: e.Reason}
+	}
+	if e.Outcome == loop.Done {
+		l.works[t.ID] = git.Work{Name: t.ID, Commit: result.State.Head()}
+	}
+	return e
+}
+
+// from is what a task begins from: the base, and the work of all that it depends on.
+func (l *List) from(t task.Task, before []Entry) *footing {
+	f := l.base
+	all := make([]task.Task, len(before))
+	for i, b := range before {
+		all[i] = b.Task
+	}
+	for _, id := range task.Needs(t, all) {
+		f.with = append(f.with, l.works[id])
+	}
+	return &f
+}
+
+// doneBefore finds the run in which a task was done as it is asked for now, on top of what it depends on as that is now.
+func (l *List) doneBefore(ctx context.Context, t task.Task, before []Entry) (loop.State, bool) {
+	state, dir, err := l.NewestRun(t.ID)
+	if err != nil || dir == "" || undone(state, true) != "" || state.Start.Branch != "ralph/"+t.ID || !engine.SameRequest(state, l.given.settings, t, l.Criteria) {
+		return state, false
+	}
+	on := append(l.from(t, before).with, git.Work{Commit: state.Head()}) // the last: it is still there
+	for _, w := range on {
+		if has, err := git.Contains(ctx, l.Dir, l.Parent, state.Head(), w.Commit); err != nil || !has {
+			l.Log("%s is run again: what was done does not have the newest work of %s", t.ID, cmp.Or(w.Name, "its own branch"))
+			return state, false
+		}
+	}
+	return state, true
+}
+
+// report writes the summary of all tasks, and says where it is.
+func (l *List) report(r ListResult) error {
+	var results []report.TaskResult
+	for _, e := range r.Entries {
+		results = append(results, report.TaskResult{N: e.N, ID: e.Task.ID, Title: e.Task.Title, View: l.View(e.State), Skipped: e.Skipped})
+	}
+	var all *report.AllResult
+	if a := r.All; a != nil {
+		all = &report.AllResult{View: l.View(loop.State{}), Branch: a.Branch, Commit: a.Commit, Tasks: a.Tasks, Done: a.Outcome == loop.Done, Reason: a.Reason}
+	}
+	text := report.ExecutionSummary(results, all)
+	for line := range strings.Lines(text) {
+		l.Log("%s", strings.TrimRight(line, "\n"))
+	}
+	file := filepath.Join(l.Dir, ".ralph", "summary.md")
+	if err := files.Replace(file, []byte(text)); err != nil {
+		return fmt.Errorf("writing the summary: %w", err)
+	}
+	l.Log("report: %s", file)
+	return nil
+}

@@ -1,0 +1,284 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/bisect"
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// All is what became of all that is done of a list, on one branch. That each task passed says nothing of what they are together.
+type All struct {
+	Outcome  loop.Outcome // done: the checks have passed on it
+	Reason   string
+	Branch   string
+	Commit   string   // empty: it could not be put together
+	Tasks    []string // those that are done
+	Apart    []string // those that do not go together
+	Files    []string // that they conflict in
+	Verdicts []loop.Verdict
+}
+
+// join makes the list's outcome that of what holds all of it, where only tasks have failed until then.
+func (r *ListResult) join() {
+	if r.All != nil && r.All.Outcome != loop.Done && (r.Outcome == loop.Done || r.Outcome == loop.Capped) {
+		r.Outcome = r.All.Outcome
+	}
+}
+
+// wholeList makes the branch that holds all that is done of a list, and runs the checks on it. To its record it is a run without an iteration, whose base
+// holds it all.
+type wholeList struct {
+	*List
+	name string // "all-todo"
+}
+
+// allOpening opens that run. It always begins anew: it costs nothing but the time of the checks.
+type allOpening struct{ cloneOpening }
+
+// Prepare implements opener.
+func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
+	o.given, o.wanted = *o.IssueRun.given, *o.one
+	if o.before, o.dir, err = o.NewestRun(o.wanted.ID); err != nil {
+		return b, err
+	}
+	if o.before.Tip == "" { // merges of ralph's own, and what they merge is on other branches
+		o.stands.replaces = o.before.Start.Base
+	}
+	if err := o.takeClone(ctx, work, loop.Begin); err != nil {
+		return b, err
+	}
+	return o.beginning(ctx, work, loop.Begin)
+}
+
+// opening is how the run is asked for.
+func (a *wholeList) opening() *allOpening {
+	one := a.IssueRun
+	t := task.Task{ID: a.name, Title: "All that is done of " + strings.TrimPrefix(a.name, "all-"), Completion: &task.Completion{Outcome: "all tasks are done, together"}}
+	stands := a.base
+	for _, id := range a.ids {
+		if w, ok := a.works[id]; ok {
+			stands.with = append(stands.with, w)
+			t.Completion.Acceptance = append(t.Completion.Acceptance, id+" is done")
+		}
+	}
+	one.one, one.stands, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &stands, true, false, nil, ""
+	return &allOpening{cloneOpening{IssueRun: &one, judges: true}}
+}
+
+// run makes the branch and judges it. In the end the clone is on it when the checks pass and every task is done, else where it was.
+func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, every bool) (*All, error) {
+	o := a.opening()
+	all := &All{Branch: "ralph/" + a.name}
+	for _, w := range o.stands.with {
+		all.Tasks = append(all.Tasks, w.Name)
+	}
+	_, work, err := engine.Open(ctx, o)
+	defer work.Close()
+	var apart *git.MergeError
+	switch {
+	case errors.As(err, &apart):
+		all.Outcome, all.Apart, all.Files = loop.Failed, apart.Names, apart.Files
+		all.Reason = apart.Error() + "; let one of them depend on the other, so that it is done on top of that"
+		a.Log("%s is not made: %s", all.Branch, all.Reason)
+		return all, nil
+	case err != nil:
+		all.Outcome, all.Reason = outcomeOf(err), err.Error()
+		return all, fmt.Errorf("putting together all that is done: %w", files.Advise(err))
+	}
+	work.Journal.Watch = nil // the state file tells of a task
+	all.Commit = work.Spec.Tree.Base()
+	a.Log("all that is done, %s, is on %s; the checks run on it", strings.Join(all.Tasks, ", "), all.Branch)
+	j := allJudge{shop: work.Spec, done: done, with: o.stands.with, all: all}
+	err = j.run(ctx, hard, work.Journal)
+	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
+	defer cancel()
+	end := &loop.End{Outcome: all.Outcome, Reason: all.Reason}
+	if _, failed := work.Journal.Append(late, loop.Record{Type: loop.Ended, At: a.Clock(), End: end}); failed != nil {
+		all.Outcome, all.Reason = loop.Failed, failed.Error()
+		err = errors.Join(err, failed)
+	}
+	if all.Outcome != loop.Done || !every {
+		err = errors.Join(err, work.Spec.Tree.Return(late))
+	}
+	a.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
+	return all, err
+}
+
+// allJudge runs the checks on all that is done.
+type allJudge struct {
+	shop *engine.Spec
+	done map[string]loop.State
+	with []git.Work
+	all  *All
+	list check.List
+}
+
+// run judges, and settles the outcome. An error is one of ours.
+func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
+	w := j.shop
+	deadline := time.Time{}
+	if w.Wall > 0 {
+		deadline = w.Clock().Add(w.Wall)
+	}
+	ctx, cancel := engine.Within(ctx, deadline)
+	defer cancel()
+	hard, stop := engine.Within(hard, deadline)
+	defer stop()
+	err := j.judge(ctx, hard, l)
+	failed := firstFailure(j.all.Verdicts)
+	switch {
+	case errors.Is(context.Cause(ctx), engine.ErrWall):
+		j.all.Outcome, j.all.Reason = loop.Timeout, fmt.Sprintf("the time limit of %s is over", w.Wall)
+	case ctx.Err() != nil:
+		j.all.Outcome, j.all.Reason = loop.Interrupted, "interrupted while the checks ran; the next start runs them again"
+	case invalid.Is(err):
+		j.all.Outcome, j.all.Reason = loop.Invalid, err.Error()
+		return err
+	case err != nil:
+		j.all.Outcome, j.all.Reason = loop.Failed, err.Error()
+		return err
+	case failed == nil:
+		j.all.Outcome, j.all.Reason = loop.Done, "the checks pass on all that is done"
+	default:
+		j.all.Outcome, j.all.Reason = loop.Failed, fmt.Sprintf("%s fails on all that is done: %s; %s", failed.Check, failed.Reason, report.ApartLine(j.all.Apart))
+	}
+	return nil
+}
+
+// judge runs the checks on the whole, and when they fail there, on parts of it.
+func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
+	w := j.shop
+	defer loop.BeginStep(hard, "the checks on all that is done", 0)()
+	box, err := w.OpenSandbox(hard)
+	if err != nil {
+		return err
+	}
+	if err := w.JudgingTree.Open(hard, box, j.all.Commit); err != nil {
+		return err
+	}
+	defer func() {
+		if err := w.JudgingTree.Close(); err != nil {
+			w.Log("warning: %v", err)
+		}
+	}()
+	if _, err := w.SetupJudging(hard); err != nil {
+		return err
+	}
+	s := l.State()
+	j.list = check.List{Checks: append(w.Guardrails(s), j.promises()...), Tree: w.CheckTree(), Clock: w.Clock, Log: w.Teller(),
+		Stopping: func() bool { return ctx.Err() != nil }, Stopped: func() bool { return loop.Stopping(ctx) }}
+	if j.all.Verdicts, err = j.on(hard, s, j.all.Commit); err != nil {
+		return err
+	}
+	if err := w.Explain(hard, j.all.Verdicts); err != nil {
+		return err
+	}
+	if _, err := l.Append(hard, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: j.all.Verdicts}); err != nil {
+		return err
+	}
+	if firstFailure(j.all.Verdicts) == nil {
+		return nil
+	}
+	return j.findApart(hard, s)
+}
+
+// promises are the commands that verified what the tasks promised.
+func (j *allJudge) promises() (list []check.Check) {
+	for _, w := range j.with {
+		s := j.done[w.Name]
+		for _, r := range task.Roles {
+			if of := s.Start.Completion.For(r); of != nil && len(of.Externals()) > 0 {
+				list = append(list, &check.Kept{Task: w.Name, Verify: j.shop.Verify(s, r, nil)})
+			}
+		}
+	}
+	return list
+}
+
+// on runs the checks on a commit.
+func (j *allJudge) on(ctx context.Context, s loop.State, commit string) ([]loop.Verdict, error) {
+	tree, err := j.shop.Tree.TreeOf(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	return j.list.Alone(ctx, s, loop.Commit{SHA: commit, Tree: tree})
+}
+
+// findApart finds out which tasks do not go together, by running the checks on parts of the whole.
+func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
+	heads, err := j.heads(ctx)
+	if err != nil {
+		return err
+	}
+	if len(heads) > 1 {
+		j.shop.Log("the checks fail on all that is done, and passed on each task alone: looking for those that do not go together")
+	}
+	found, err := bisect.Apart(len(heads), func(some []int) (bool, error) {
+		var with []git.Work
+		for _, i := range some {
+			with = append(with, heads[i])
+		}
+		j.shop.Log("checks on %s together", names(with))
+		commit, err := j.shop.Tree.Merged(ctx, with)
+		if err != nil {
+			return false, err
+		}
+		verdicts, err := j.on(ctx, s, commit)
+		return firstFailure(verdicts) != nil, err
+	})
+	for _, i := range found {
+		j.all.Apart = append(j.all.Apart, heads[i].Name)
+	}
+	return err
+}
+
+// heads are the tasks whose work no other one is built on.
+func (j *allJudge) heads(ctx context.Context) (heads []git.Work, err error) {
+	w := j.shop
+	for i, one := range j.with {
+		within := false
+		for k, other := range j.with {
+			if k == i || other.Commit == one.Commit && k > i {
+				continue
+			}
+			has, err := git.Contains(ctx, w.Workspace.Dir(), w.Parent, other.Commit, one.Commit)
+			if err != nil {
+				return nil, err
+			}
+			within = within || has
+		}
+		if !within {
+			heads = append(heads, one)
+		}
+	}
+	return heads, nil
+}
+
+func names(all []git.Work) string {
+	out := make([]string, len(all))
+	for i, w := range all {
+		out[i] = w.Name
+	}
+	return strings.Join(out, ", ")
+}
+
+// firstFailure is the first verdict that blocks; nil when there is none.
+func firstFailure(verdicts []loop.Verdict) *loop.Verdict {
+	if i := slices.IndexFunc(verdicts, func(v loop.Verdict) bool { return v.Skipped == "" && v.Blocks() }); i >= 0 {
+		return &verdicts[i]
+	}
+	return nil
+}

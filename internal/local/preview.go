@@ -1,0 +1,227 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/session"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Preview shows what the next iteration of a run would be told. It only reads: it takes no lock, makes no branch and writes no file.
+type Preview struct {
+	session.Session
+	Issue      string // a file, or an issue's number
+	Task       string // a task file, or the id of a task of the clone
+	Plan       string // the directory of a plan
+	Prompt     string
+	PromptFile string
+	Role       task.Role // who is told; empty: whoever takes the next turn
+}
+
+// Show prints the prompt on Out, and what there is to say about it on Err.
+func (t *Preview) Show(ctx context.Context) error {
+	out := t.Out
+	t.Out = t.Err
+	t.Begin()
+	show := t.ofTask
+	if t.Issue == "" && t.Task == "" && t.Plan == "" {
+		show = t.ofPrompt
+	}
+	text, err := show(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Live != nil { // a terminal: outputs of tools may hold what would command it
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			b.WriteString(proc.Inert(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+		text = b.String()
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// ofTask is the prompt of a run of an issue or a task.
+func (t *Preview) ofTask(ctx context.Context) (string, error) {
+	l := &IssueRun{Session: t.Session, Issue: t.Issue, Plan: t.Plan}
+	from := l.Dir
+	l.Dir = session.Top(ctx, l.Dir, l.Parent)
+	settings, err := l.Settings()
+	if err != nil {
+		return "", err
+	}
+	var wanted task.Task
+	if t.Task != "" {
+		wanted, err = taskFile(l.Dir, from, t.Task)
+	} else {
+		wanted, err = l.task(ctx, from)
+	}
+	if err != nil {
+		return "", err
+	}
+	branch := "ralph/" + wanted.ID
+	if t.Plan != "" {
+		branch = l.source.Plan.BranchName
+	}
+	tree, err := git.Look(ctx, l.Dir, l.Parent, branch)
+	if err != nil {
+		return "", invalid.Mark(err)
+	}
+	shop := &engine.Spec{Settings: settings, Parent: l.Parent, Clock: l.Clock, Log: l.Log, Redact: l.Redact}
+	shop.UseTree(tree)
+	l.bindPlan(ctx, wanted.ID, settings)
+	if err := l.aim(ctx, shop, wanted); err != nil {
+		return "", err
+	}
+	own, err := engine.PromptsIn(l.Dir)
+	if err != nil {
+		return "", err
+	}
+	before, dir, err := l.NewestRun(wanted.ID)
+	if err != nil {
+		return "", err
+	}
+	s, err := t.goOn(l.Session, before, dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil), shop.Goal.Most,
+		func() *loop.Start {
+			start := shop.FirstRecord(engine.NewRun(t.Clock()), wanted)
+			if shop.Plan != nil {
+				start.Plan = shop.Plan.Recorded(tree.BaseTree())
+			}
+			return start
+		})
+	if err != nil {
+		return "", err
+	}
+	return t.tell(ctx, shop, shop.WordsFrom(ctx, own, wanted.Comments), s)
+}
+
+// tell writes the prompt for whoever is asked for.
+func (t *Preview) tell(ctx context.Context, shop *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
+	if t.Role.ReadOnly() {
+		return t.judging(ctx, shop, words, s)
+	}
+	s, step, err := t.next(s)
+	if err != nil {
+		return "", err
+	}
+	if t.Role != "" {
+		step.Role = t.Role
+	}
+	return words.For(s, step)
+}
+
+// judging is what a role that reads would be told of the run's work as it stands.
+func (t *Preview) judging(ctx context.Context, shop *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
+	tree, err := shop.Tree.TreeOf(ctx, s.Head())
+	if err != nil {
+		return "", invalid.Errorf("%w; the run's work is not in this clone any more", err)
+	}
+	diff, err := shop.Tree.Diff(ctx, s.Start.Base, s.Head(), engine.MaxDiff)
+	if err != nil {
+		return "", err
+	}
+	promise := ""
+	if of := s.Start.Completion.For(t.Role); of != nil {
+		promise = of.Promise
+	}
+	var noticed []loop.Verdict
+	if last := s.Last(); last != nil {
+		noticed = last.Verdicts
+	}
+	return words.Judge(s, t.Role, tree, diff, promise, noticed)
+}
+
+// ofPrompt is the prompt of a run that has one.
+func (t *Preview) ofPrompt(context.Context) (string, error) {
+	if t.Role != "" && t.Role != task.Coder {
+		return "", invalid.Errorf("flag --role is %q; of a prompt there is a coder alone, other roles are those of an issue or a task", t.Role)
+	}
+	p := &PromptRun{Session: t.Session, Prompt: t.Prompt, PromptFile: t.PromptFile}
+	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
+		p.PromptFile = filepath.Join(p.Dir, p.PromptFile)
+	}
+	p.Dir = session.Nearest(p.Dir)
+	settings, err := p.Settings()
+	if err != nil {
+		return "", err
+	}
+	base, err := p.base()
+	if err != nil {
+		return "", err
+	}
+	id, title := p.name()
+	before, dir, err := p.NewestRun(id)
+	if err != nil {
+		return "", err
+	}
+	most := settings.Iterations(config.PromptIterations)
+	s, err := t.goOn(p.Session, before, dir != "", before.Start.Spec == spec(base), most, func() *loop.Start {
+		return &loop.Start{Run: engine.NewRun(t.Clock()), Task: id, Title: title, Spec: spec(base), MaxIterations: capped(most)}
+	})
+	if err != nil {
+		return "", err
+	}
+	s, step, err := t.next(s)
+	if err != nil {
+		return "", err
+	}
+	return prompt.Plain{Base: p.base, Writer: (&engine.Spec{Settings: settings}).PromptWriter(nil)}.For(s, step)
+}
+
+// goOn is the state of the run that would be taken up, as it would be then: one that is there, or one that begins.
+func (t *Preview) goOn(seat session.Session, before loop.State, known, unchanged bool, most int, begin func() *loop.Start) (loop.State, error) {
+	seat.Ask = nil // who wants a fresh start says --fresh
+	way, why, err := seat.ResumeMode(before, known, unchanged)
+	switch {
+	case err != nil:
+		return before, err
+	case way == loop.Nothing:
+		return before, invalid.Errorf("%s", why)
+	case way == loop.Begin:
+		return loop.Fold([]loop.Record{{Type: loop.Started, At: t.Clock(), Start: begin()}}), nil
+	}
+	t.Log("%s: %s", way, why)
+	resume := loop.Resume{Retry: way == loop.Again}
+	if way == loop.Again {
+		resume.MaxIterations = most
+	}
+	return before.With(loop.Record{Type: loop.Resumed, At: t.Clock(), Resume: &resume}), nil
+}
+
+// next is the run's next turn, and the state that it would find. What has yet to be judged counts as judged, with nothing said.
+func (t *Preview) next(s loop.State) (loop.State, loop.Step, error) {
+	now := t.Clock()
+	for {
+		step := loop.Next(s, loop.Limits{}, now)
+		switch step.Do {
+		case loop.TakeTurn:
+			return s, step, nil
+		case loop.Wait:
+			now = step.Until.Add(time.Second)
+		case loop.MakeCommit:
+			s = s.With(loop.Record{Type: loop.Committed, At: s.At, Commit: &loop.Commit{SHA: s.Head(), Empty: true}})
+		case loop.Correct:
+			s = s.With(loop.Record{Type: loop.Corrected, At: s.At, Commit: &loop.Commit{SHA: s.Head(), Empty: true}})
+		case loop.Judge:
+			t.Log("iteration %d has yet to be judged: what its checks will say is missing here", step.Iteration)
+			s = s.With(loop.Record{Type: loop.Judged, At: s.At})
+		case loop.Stop:
+			return s, step, invalid.Errorf("nothing would be told: the run ends %s: %s", step.Outcome, step.Reason)
+		default:
+			return s, step, fmt.Errorf("working out the next turn: %q is no step", step.Do)
+		}
+	}
+}

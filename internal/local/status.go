@@ -1,0 +1,97 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// Status looks at the runs of this directory, of whatever process (S2-82). It writes nothing, so a run is not disturbed.
+type Status struct {
+	session.Session
+	Task string // the run of this task; empty: the one that something was written of last
+}
+
+// Look says where the run stands.
+func (i *Status) Look(ctx context.Context) (report.Standing, error) {
+	found, err := i.find(ctx)
+	if err != nil {
+		return report.Standing{}, err
+	}
+	return found.Status()
+}
+
+// Watch shows where the run stands, and again whenever that changes, until it works no more or ctx is done.
+func (i *Status) Watch(ctx context.Context, every time.Duration, show func(report.Standing) error) error {
+	found, err := i.find(ctx)
+	for shown := ""; err == nil; {
+		var st report.Standing
+		if st, err = found.Status(); err != nil {
+			break
+		}
+		begins := st.LockAlive && !st.LockIsRun && i.Task == "" // a run has the lock, and nothing to tell yet
+		if text := st.Text(); text != shown && !begins {
+			shown, err = text, show(st)
+		}
+		if err != nil || !st.LockIsRun && !begins {
+			break
+		}
+		select {
+		case <-time.After(every):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if begins {
+			found, err = i.find(ctx)
+		}
+	}
+	return err
+}
+
+// find looks for the run that was asked for.
+func (i *Status) find(ctx context.Context) (*session.Found, error) {
+	i.Begin()
+	homes := i.RunHomes(ctx)
+	var newest *session.Found
+	var at time.Time
+	for _, home := range homes {
+		places, err := journal.Places(filepath.Join(home, ".ralph", "runs"))
+		if err != nil {
+			return nil, invalid.Errorf("%w", err)
+		}
+		for _, place := range places {
+			if newest != nil && !place.At.After(at) {
+				break
+			}
+			if ok, err := i.wanted(place.Dir); err != nil {
+				return nil, err
+			} else if ok {
+				newest, at = &session.Found{Session: &i.Session, Dir: home, Run: place.Dir, Follower: journal.Follow(place.Dir)}, place.At
+				break
+			}
+		}
+	}
+	if newest != nil {
+		return newest, nil
+	}
+	why := fmt.Sprintf("nothing has run in %s yet; ralph run begins", homes[0])
+	if i.Task != "" {
+		why = fmt.Sprintf("no run of the task %s is in %s; ralph status without a task shows the newest run", i.Task, homes[0])
+	}
+	return &session.Found{Session: &i.Session, Dir: homes[0], Why: why}, nil
+}
+
+// wanted reports whether the run in dir is one to show: it has begun, and is of the task.
+func (i *Status) wanted(dir string) (bool, error) {
+	s, _, err := journal.Follow(dir).Next()
+	if err != nil {
+		return false, invalid.Errorf("%w; move %s away to see the other runs", err, dir)
+	}
+	return s.Records > 0 && (i.Task == "" || s.Start.Task == i.Task), nil
+}

@@ -1,0 +1,180 @@
+package planrun
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// approvalsFile holds what people have approved in a clone, in a directory of ours outside of it, where an agent has no business.
+const approvalsFile = "approvals.json"
+
+// handApproval is one person's approval of one story of a plan.
+type handApproval struct {
+	Plan string `json:"plan"` // the task that a run of it is
+	task.OnRecord
+}
+
+// Approve records that the person approves stories, and writes that into the plan. No run may be at work: an agent is no person.
+func (p *Plans) Approve(ctx context.Context, ids []string) error {
+	root, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	unlock, err := journal.Lock(p.Dir, p.Log)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	src, err := ReadPlanIn(p.Dir, p.Dir)
+	if err != nil {
+		return err
+	}
+	wanted, of, err := src.Task()
+	if err != nil {
+		return err
+	}
+	who := p.person(ctx)
+	known, err := readApprovals(&p.Session)
+	if err != nil {
+		return err
+	}
+	sealed, _ := sealedReviews(&p.Session, wanted.ID)
+	for _, id := range ids {
+		story := of.Story(id)
+		if story == nil {
+			return invalid.Errorf("%s has no story %q; it has %s", src.File, id, safetext.FewOf(storyIDs(of)))
+		}
+		if _, record, _ := of.Bound(p.Rules(), sealed); reviewedOnRecord(record, id) {
+			p.Say("%s is %s already, and that is on record", id, of.Standing(id))
+			continue
+		}
+		known = append(known, handApproval{wanted.ID, task.OnRecord{Story: id, Reviews: recordedCount(sealed, id), By: task.ByPerson, Who: who, At: p.Clock().UTC(), Criteria: story.Digest()}})
+		of = of.ApprovedBy(id, who)
+		p.Say("%s is approved by %s", id, who)
+	}
+	if err := writeApprovals(&p.Session, known); err != nil { // first: the file alone is a claim
+		return err
+	}
+	text := of.Marshal()
+	if err := p.SecretFree(src.File, string(text)); err != nil {
+		return err
+	}
+	if bytes.Equal(text, src.Content) {
+		return nil
+	}
+	if err := files.ReplaceIn(root, src.File, string(text)); err != nil {
+		return err
+	}
+	p.Say("%s says so; the next ralph plan run commits it with the rest of the plan", src.File)
+	return nil
+}
+
+// reviewedOnRecord reports whether a story's approval is one of a review.
+func reviewedOnRecord(record []task.OnRecord, id string) bool {
+	for _, o := range record {
+		if o.Story == id {
+			return o.By == task.ByReview
+		}
+	}
+	return false
+}
+
+func recordedCount(record []task.OnRecord, id string) int {
+	for _, o := range record {
+		if o.Story == id {
+			return o.Reviews
+		}
+	}
+	return 0
+}
+
+func storyIDs(p task.Plan) (ids []string) {
+	for _, s := range p.Stories {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// person is who sits here, as git knows them.
+func (p *Plans) person(ctx context.Context) string {
+	name := ""
+	if clone, ok := git.Beside(ctx, p.Dir, proc.Environment(p.Parent, proc.Allowed), nil); ok {
+		if out, known, err := clone.Run(ctx, []string{"config", "user.name"}); err == nil && known {
+			name = out
+		}
+	}
+	for _, other := range []string{proc.Value(p.Parent, "USER"), proc.Value(p.Parent, "USERNAME"), "a person"} {
+		if strings.TrimSpace(name) == "" {
+			name = other
+		}
+	}
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("[]<>`@", r) {
+			return -1
+		}
+		return r
+	}, proc.Inert(name))
+	return safetext.Shorten(strings.Join(strings.Fields(name), " "), 60)
+}
+
+// approvedByHand is what people have approved of a plan in this clone.
+func approvedByHand(s *session.Session, id string) []task.OnRecord {
+	all, err := readApprovals(s)
+	if err != nil {
+		s.Log("plan: %v", err)
+	}
+	var out []task.OnRecord
+	for i := len(all) - 1; i >= 0; i-- { // the newest first
+		if all[i].Plan == id {
+			out = append(out, all[i].OnRecord)
+		}
+	}
+	return out
+}
+
+func approvals(s *session.Session) string { return filepath.Join(s.Places().State, approvalsFile) }
+
+func readApprovals(s *session.Session) (all []handApproval, err error) {
+	text, err := files.Read(approvals(s))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what people have approved: %w; remove %s to begin without it", err, approvals(s))
+	}
+	return all, nil
+}
+
+func writeApprovals(s *session.Session, all []handApproval) error {
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(approvals(s)), 0o700)
+	}
+	if err == nil {
+		err = files.Replace(approvals(s), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("writing down what is approved: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package planrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// ArchiveDir is where plans are put away, beside the plan's own directory (C7).
+const ArchiveDir = "ralph-archive"
+
+// filed is a file of a plan that is put away.
+type filed struct {
+	name    string
+	content []byte
+}
+
+// Archive puts the plan away: its files move to a directory of the archive, with a summary, fresh ones take their place, and that alone is
+// committed (S4-103). label names the directory; empty: the plan's branch does.
+func (p *Plans) Archive(ctx context.Context, label string) error {
+	if label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }) {
+		return invalid.Errorf("flag --label is %q; allowed is a text with letters or digits, as in todo-list", label)
+	}
+	root, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	unlock, err := journal.Lock(p.Dir, p.Log) // no run may be at work
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	archived, err := p.toArchive(root)
+	if err != nil {
+		return err
+	}
+	clone, inClone, err := p.committable(ctx)
+	if err != nil {
+		return err
+	}
+	name, summary := p.summarise(ctx, clone, inClone, archived, label)
+	to, err := newDirectory(root, path.Join(path.Dir(p.Dir), ArchiveDir), name)
+	if err != nil {
+		return err
+	}
+	if err := p.move(root, archived, to); err != nil {
+		return err
+	}
+	if _, err := files.Create(root, path.Join(to, "summary.md"), summary); err != nil {
+		return err
+	}
+	p.Say("archived %s as %s", p.Dir, to)
+	if err := p.scaffold(root, filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.Dir)))), "", ""); err != nil {
+		return err
+	}
+	if !inClone {
+		p.Say("%s is in no git repository, so nothing is committed", p.Dir)
+		return nil
+	}
+	return p.commitArchive(ctx, archived, to)
+}
+
+// toArchive are the files of the plan, if anybody has written anything into them.
+func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
+	var archived []filed
+	written := false
+	for _, f := range []struct {
+		name  string
+		blank func(content string) bool
+	}{
+		{PrdFile, plan.Unwritten},
+		{PlanFile, func(s string) bool { return plan.Untouched([]byte(s)) }},
+		{ForeignPlan, func(string) bool { return false }},
+		{ProgressFile, noProgress},
+	} {
+		content, ok, err := files.ReadIfThere(root, p.File(f.name), MaxPlanFile)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if err := p.SecretFree(p.File(f.name), string(content)); err != nil {
+			return nil, err
+		}
+		written = written || !f.blank(string(content))
+		archived = append(archived, filed{f.name, content})
+	}
+	if !written {
+		return nil, invalid.Errorf("there is nothing to archive in %s: no plan has been written there", p.Dir)
+	}
+	return archived, nil
+}
+
+var progressBlank = engine.Lazy(`(?m)^(# Ralph Progress Log|Started: .*|PRD: .*|## Codebase Patterns|- \(Reusable patterns .*\)|---)?\r?$`)
+
+// noProgress reports whether a log of iterations is the template.
+func noProgress(content string) bool {
+	return strings.TrimSpace(progressBlank.ReplaceAllString(content, "")) == ""
+}
+
+// committable is the clone, if there is one, in a state in which a part of it can be committed.
+func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
+	clone, ok := git.Beside(ctx, p.Dir, proc.Environment(p.Parent, slices.Concat(proc.Allowed, session.ScmKnows)), p.Secrets())
+	if !ok {
+		return nil, false, nil
+	}
+	if _, merging, err := clone.Run(ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}); err != nil || merging {
+		return nil, true, errors.Join(err, invalid.Errorf("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir))
+	}
+	if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
+		return nil, true, errors.Join(err, invalid.Errorf("git does not know who commits: run git config user.name NAME and git config user.email ADDRESS"))
+	}
+	return clone, true, nil
+}
+
+var started = engine.Lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
+
+// summarise is the directory's name and its summary.
+func (p *Plans) summarise(ctx context.Context, clone *git.Clone, inClone bool, archived []filed, label string) (name, summary string) {
+	today := p.Clock().Local().Format("2006-01-02")
+	v, title, why, from := report.PlanView{Rules: p.Rules(), Redact: p.Redact}, "", "", ""
+	for _, f := range archived {
+		switch f.name {
+		case ProgressFile:
+			if match := started.FindSubmatch(f.content); match != nil {
+				from = string(match[1])
+			}
+		case PlanFile, ForeignPlan:
+			of, _, err := readPlan(p.File(f.name), f.content)
+			if err != nil && v.Plan.Stories == nil {
+				why = err.Error()
+			} else if err == nil && v.Plan.Stories == nil {
+				v.Plan, why, title = of, "", of.Project
+			}
+		}
+	}
+	if label == "" {
+		label = v.Plan.BranchName
+	}
+	if label == "" {
+		label = filepath.Base(p.Dir)
+	}
+	to := today
+	if inClone {
+		first, last := p.commitDates(ctx, clone)
+		if from == "" {
+			from = first
+		}
+		if last != "" {
+			to = last
+		}
+	}
+	if from > to { // an archive of plans before is all that there is of commits
+		to = today
+	}
+	if title == "" {
+		title = label
+	}
+	return today + "-" + slugOf(label), report.PlanSummary(v, title, from, to, why)
+}
+
+// commitDates are those of the first and the last commit of the plan's files.
+func (p *Plans) commitDates(ctx context.Context, clone *git.Clone) (first, last string) {
+	out, ok, err := clone.Run(ctx, []string{"--literal-pathspecs", "log", "--format=%cs", "--", p.File(PlanFile), p.File(ForeignPlan), p.File(ProgressFile)})
+	dates := strings.Fields(out)
+	if err != nil || !ok || len(dates) == 0 {
+		return "", ""
+	}
+	return dates[len(dates)-1], dates[0]
+}
+
+// newDirectory makes a directory that was not there: name, or name-2 and so on.
+func newDirectory(root *os.Root, in, name string) (string, error) {
+	if err := root.MkdirAll(in, 0o755); err != nil {
+		return "", invalid.Errorf("making %s: %w", in, files.Advise(err))
+	}
+	for n := 1; n <= 1000; n++ {
+		dir := path.Join(in, name)
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", dir, n)
+		}
+		err := root.Mkdir(dir, 0o755)
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", invalid.Errorf("making %s: %w", dir, files.Advise(err))
+		}
+	}
+	return "", invalid.Errorf("%s holds a thousand directories %s; say another name with --label", in, name)
+}
+
+// move moves the files, all or none of them.
+func (p *Plans) move(root *os.Root, archived []filed, to string) error {
+	for i, f := range archived {
+		err := root.Rename(p.File(f.name), path.Join(to, f.name))
+		if err == nil {
+			continue
+		}
+		err = invalid.Errorf("moving %s to %s: %w", p.File(f.name), to, files.Advise(err))
+		for _, moved := range archived[:i] {
+			err = errors.Join(err, root.Rename(path.Join(to, moved.name), p.File(moved.name)))
+		}
+		return err
+	}
+	return nil
+}
+
+// commitArchive commits the archive and what took the plan's place, and nothing else that is staged or changed.
+func (p *Plans) commitArchive(ctx context.Context, archived []filed, to string) error {
+	paths := []string{to}
+	for _, name := range []string{PrdFile, PlanFile, ProgressFile, promptMD} {
+		paths = append(paths, p.File(name))
+	}
+	for _, f := range archived {
+		if file := p.File(f.name); !slices.Contains(paths, file) {
+			paths = append(paths, file)
+		}
+	}
+	message := "ralph: archive the plan " + path.Base(to)
+	sha, err := git.CommitPaths(ctx, p.Dir, p.Parent, git.Identity{Name: "ralph", Email: "ralph@localhost"}, message+"\n", paths)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the plan is archived as %s and not committed: %w", to, err)
+	case sha == "":
+		return fmt.Errorf("the plan is archived as %s and not committed, since git ignores it: take it out of .gitignore and commit it", to)
+	}
+	p.Say("committed: %s", message)
+	return nil
+}

@@ -1,0 +1,147 @@
+package planrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Init makes the files of a plan where there are none (S4-102). name is the feature, of which the branch gets its name; empty leaves that
+// to whoever writes the plan.
+func (p *Plans) Init(ctx context.Context, name string) error {
+	root, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	branch, err := planBranch(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := p.nothingThere(root); err != nil {
+		return err
+	}
+	project := filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.Dir))))
+	if err := p.scaffold(root, project, name, branch); err != nil {
+		return err
+	}
+	if err := p.ignore(root); err != nil {
+		return err
+	}
+	p.Say("")
+	p.Say("Next:")
+	p.Say("  1. Write what you want into %s, or let an agent ask you: ralph plan derive", p.File(PrdFile))
+	p.Say("  2. Let an agent derive the stories from it: ralph plan derive, or /ralph-plan in")
+	p.Say("     Claude Code after ralph plan skill; or write %s yourself", p.File(PlanFile))
+	p.Say("  3. Look at them: ralph plan validate, ralph plan status")
+	p.Say("  4. Commit %s, and run the plan: ralph plan run", p.Dir)
+	return nil
+}
+
+// planBranch is the branch of a feature; empty when it has no name.
+func planBranch(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	branch := "ralph/" + strings.TrimPrefix(name, "ralph/")
+	if err := git.CheckBranchName(ctx, branch); err != nil {
+		return "", invalid.Errorf("flag --name is %q: %w; allowed are letters, digits, dots, dashes, underscores and slashes, as in todo-list", name, err)
+	}
+	return branch, nil
+}
+
+// nothingThere refuses to begin a plan where there is one: whoever wrote it wants to keep it.
+func (p *Plans) nothingThere(root *os.Root) error {
+	const instead = "; ralph plan status shows it, ralph plan archive puts it away"
+	for _, name := range []string{PlanFile, ForeignPlan} {
+		file := p.File(name)
+		content, ok, err := files.ReadIfThere(root, file, MaxPlanFile)
+		switch {
+		case err != nil:
+			return err
+		case !ok || plan.Untouched(content):
+			continue
+		}
+		of, _, err := task.ReadPlan(file, content)
+		if err != nil {
+			return invalid.Errorf("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
+		}
+		return invalid.Errorf("%s is there already: a plan of %s, of which %d are done"+instead, file, safetext.Counted(len(of.Stories), "story", "stories"), of.Passed())
+	}
+	return nil
+}
+
+// scaffold writes the files that are not there yet.
+func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
+	title := name
+	if title == "" {
+		title = project
+	}
+	for _, f := range []struct{ name, content string }{
+		{PrdFile, plan.PRD(title)},
+		{PlanFile, plan.Tasks(project, branch)},
+		{ProgressFile, plan.Progress(p.Clock().Local().Format("2006-01-02"), title)},
+		{promptMD, plan.Prompt()},
+	} {
+		made, err := files.Create(root, p.File(f.name), f.content)
+		switch {
+		case err != nil:
+			return err
+		case made:
+			p.Say("created %s", p.File(f.name))
+		default:
+			p.Say("%s is there already, and stays as it is", p.File(f.name))
+		}
+	}
+	return nil
+}
+
+// ignore keeps the marker of a run out of commits, for whoever has no ralph yet: ralph itself does so by the clone's own exclude file.
+func (p *Plans) ignore(root *os.Root) error {
+	const name = ".gitignore"
+	content, ok, err := files.ReadIfThere(root, name, MaxPlanFile)
+	if err != nil {
+		return err
+	}
+	changed, added := plan.Ignoring(content, engine.ActiveFile)
+	if !added {
+		return nil
+	}
+	if !ok {
+		_, err = files.Create(root, name, string(changed))
+	} else {
+		err = appendIn(root, name, changed[len(content):])
+	}
+	if err == nil {
+		p.Say("added %s to %s", engine.ActiveFile, name)
+	}
+	return err
+}
+
+// appendIn adds to the end of a file, which keeps its mode and its owner.
+func appendIn(root *os.Root, name string, more []byte) error {
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return invalid.Errorf("writing %s: %w", name, files.Advise(err))
+	}
+	_, err = file.Write(more)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return invalid.Errorf("writing %s: %w", name, files.Advise(err))
+	}
+	return nil
+}
+
+// Say prints a line for people.
+func (p *Plans) Say(format string, args ...any) { p.Log("%s", fmt.Sprintf(format, args...)) }

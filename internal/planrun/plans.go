@@ -1,0 +1,68 @@
+package planrun
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/session"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Plans is what a person does with a plan besides running it: begin, derive, look at, hold against the rules, put away (S4-102…S4-106).
+type Plans struct {
+	session.Session        // Dir is the project
+	RalphDir        string // the plan's directory, from there: "ralph"
+
+	Dir string // the same from the top of the clone, which Dir is from then on
+}
+
+// Open finds the plan's directory, which need not be there yet. No link leads out of the root that it returns.
+func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
+	p.Begin()
+	from, err := filepath.EvalSymlinks(p.Dir) // a home may be a link
+	if err != nil {
+		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, err)
+	}
+	p.Dir = session.Top(ctx, from, p.Parent)
+	if p.Dir, err = InClone(p.Dir, from, p.RalphDir); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, files.Advise(err))
+	}
+	return root, nil
+}
+
+// File is a file of the plan, from the top of the clone.
+func (p *Plans) File(name string) string { return path.Join(p.Dir, name) }
+
+// readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what it lacks, everybody
+// sees.
+func readPlan(file string, content []byte) (task.Plan, bool, error) {
+	if plan.Untouched(content) {
+		return task.Plan{}, false, invalid.Errorf("%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive", file)
+	}
+	p, foreign, err := task.ReadPlan(file, content)
+	if err != nil {
+		return p, foreign, invalid.Mark(err)
+	}
+	return p, foreign, nil
+}
+
+// SecretFree refuses a text that holds a credential: what is written here is committed.
+func (p *Plans) SecretFree(name, content string) error {
+	if p.Redact(content) != content {
+		return invalid.Errorf("%s holds a credential of the environment that ralph runs in; take it out", name)
+	}
+	return nil
+}
+
+// slugOf is a text as a part of a directory's name.
+func slugOf(text string) string { return task.Slug(strings.TrimSpace(text)) }

@@ -1,0 +1,71 @@
+package planrun
+
+import (
+	"context"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// turns is the agent of a plan: whoever implements and fixes, and in a review the reviewer, who may write the plan's file and gives a
+// verdict in the form of every reviewer (C8).
+type turns struct {
+	engine.Coder
+	reviewer engine.Coder
+	active   *active
+	log      func(format string, args ...any)
+}
+
+// Turn implements loop.Agent.
+func (p turns) Turn(ctx context.Context, asked string) (loop.Turn, error) {
+	s := p.State()
+	if err := p.active.write(s); err != nil {
+		return loop.Turn{}, err
+	}
+	if s.Turning.Mode == loop.Review {
+		return p.review(ctx, asked, s.HeadTree())
+	}
+	return p.Coder.Turn(ctx, asked)
+}
+
+// review takes the reviewer's turn. One whose verdict cannot be read is asked again within the iteration: what it wrote into the plan's files
+// stays, and what it spent adds up.
+func (p turns) review(ctx context.Context, asked, tree string) (loop.Turn, error) {
+	t, err := p.reviewer.Turn(ctx, asked)
+	for n := 1; n <= check.Again && err == nil && ctx.Err() == nil; n++ {
+		_, unread := check.ParseAnswer(t, tree)
+		if unread == nil || t.Class != loop.OK && t.Class != loop.Empty {
+			break
+		}
+		p.log("review: the reviewer's verdict does not count: %v; it is asked again (%d of %d)", unread, n, check.Again)
+		var next loop.Turn
+		if next, err = p.reviewer.Turn(ctx, asked+check.AskAgain(t, tree, unread)); next.Class == loop.Spent && next.Ours {
+			t.Usage = t.Usage.Plus(next.Usage)
+			break
+		}
+		next.Usage, next.Duration = next.Usage.Plus(t.Usage), next.Duration+t.Duration
+		t = next
+	}
+	return t, err
+}
+
+// Agent implements enginePlan.
+func (p *Run) Agent(w *engine.Spec, c engine.Coder, reviewer *agent.Options) (loop.Agent, error) {
+	if s := w.Boxes.Sandbox; s != nil {
+		p.active.boxed = s.Mode != sandbox.Off
+	}
+	turns := turns{Coder: c, reviewer: c, active: p.active, log: w.Log}
+	if reviewer != nil {
+		options := *reviewer
+		options.ReadOnly, options.Schema, options.Console = false, check.ReviewSchema, c.Options.Console
+		var err error
+		if options.Hooks, err = w.Hooks(options.Command); err != nil {
+			return turns, err
+		}
+		turns.reviewer.Options = options
+	}
+	return turns, nil
+}

@@ -1,0 +1,207 @@
+package planrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Validation holds a plan against its rules, or a change of it against what a mode allows.
+type Validation struct {
+	File          string // empty: the plan of the project
+	Before, After string // instead of File: two files, of which the second is the first after an iteration
+	Mode          task.Mode
+	Story         string // that the iteration was for; empty: the one whose review fields changed
+	SkipReview    bool
+	ReviewCap     int
+}
+
+// Validated is what came of it.
+type Validated struct {
+	Legal      bool             `json:"legal"`
+	Violations []task.Violation `json:"violations"`
+	Story      string           `json:"story,omitempty"` // that a change was held to
+	Mode       task.Mode        `json:"mode,omitempty"`
+
+	name string // what was looked at
+	said string // of a legal plan: what it is
+}
+
+// planModes are those of an iteration of a plan.
+var planModes = []task.Mode{task.Implement, task.Review, task.ReviewFix}
+
+// Validate looks at one file (Check 1, its order and Check 2), or at two (Check 1, 2, 2.5 and what nobody may do to a plan). The error is for
+// what keeps it from looking; what is wrong with the plan are violations.
+func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
+	from := p.Dir
+	root, err := p.Open(ctx)
+	if err != nil {
+		return Validated{}, err
+	}
+	defer root.Close()
+	rules := task.PlanRules{SkipReview: v.SkipReview, ReviewCap: v.ReviewCap}
+	switch {
+	case v.File != "" && (v.Before != "" || v.After != ""):
+		return Validated{}, invalid.Errorf("a FILE and --before with --after exclude each other: name one plan, or a plan before and after an iteration")
+	case (v.Before == "") != (v.After == ""):
+		return Validated{}, invalid.Errorf("--before and --after belong together: name the plan before the iteration, and after it")
+	case v.Before != "":
+		return v.change(from, rules)
+	case v.Mode != "" || v.Story != "":
+		return Validated{}, invalid.Errorf("--mode and --story are for a change: name the plan before and after it with --before FILE --after FILE")
+	}
+	name, content := v.File, []byte(nil)
+	if name == "" {
+		src, err := ReadPlanIn(p.Dir, p.Dir)
+		if err != nil {
+			return Validated{}, err
+		}
+		name, content = src.File, src.Content
+	} else if content, err = planContent("the plan", from, name); err != nil {
+		return Validated{}, err
+	}
+	return validPlan(name, content, rules), nil
+}
+
+// validPlan looks at one plan.
+func validPlan(name string, content []byte, rules task.PlanRules) Validated {
+	of, foreign, err := task.ReadPlan(name, content)
+	if err != nil {
+		return illegal(name, malformed(err, content))
+	}
+	if broken := of.Invariants(rules); len(broken) > 0 {
+		return illegal(name, broken)
+	}
+	said := fmt.Sprintf("a plan of %s, of which %d have passed", safetext.Counted(len(of.Stories), "story", "stories"), of.Passed())
+	if foreign {
+		said += "; its stories have no fields of reviews, which a run adds"
+	}
+	return Validated{Legal: true, Violations: []task.Violation{}, name: name, said: said}
+}
+
+// change looks at a plan before and after an iteration.
+func (v Validation) change(from string, rules task.PlanRules) (Validated, error) {
+	if !slices.Contains(planModes, v.Mode) {
+		return Validated{}, invalid.Errorf("flag --mode is %q; allowed are implement, review and review-fix", v.Mode)
+	}
+	contents := [2][]byte{}
+	for i, f := range []struct{ flag, name string }{{"flag --before", v.Before}, {"flag --after", v.After}} {
+		var err error
+		if contents[i], err = planContent(f.flag, from, f.name); err != nil {
+			return Validated{}, err
+		}
+	}
+	before, err := task.ParsePlan(v.Before, contents[0])
+	if err != nil {
+		return Validated{}, invalid.Errorf("flag --before: %w", err)
+	}
+	if v.Story != "" && before.Story(v.Story) == nil {
+		return Validated{}, invalid.Errorf("flag --story is %q, and %s has no such story", v.Story, v.Before)
+	}
+	after, err := task.ParsePlan(v.After, contents[1])
+	if err != nil {
+		return illegal(v.After, malformed(err, contents[1])), nil
+	}
+	out := Validated{Legal: true, Violations: []task.Violation{}, name: v.After, Story: v.Story, Mode: v.Mode}
+	if out.Story == "" {
+		out.Story = changedStory(before, after, v.Mode, rules)
+	}
+	out.Violations = append(out.Violations, task.Compare(before, after, out.Story, v.Mode, rules)...)
+	if out.Story == "" && v.Mode == task.Review { // there was nothing to review
+		out.Violations = append(out.Violations, task.Transitions(before.Snapshot(), after, v.Mode, rules)...)
+	}
+	out.Legal = len(out.Violations) == 0
+	out.said = "legal in mode " + string(v.Mode)
+	if out.Story != "" {
+		out.said += " for " + out.Story
+	}
+	return out, nil
+}
+
+// changedStory is the story that an iteration was for, as far as its plans tell: the first whose review fields changed, else the one that
+// was next.
+func changedStory(before, after task.Plan, m task.Mode, rules task.PlanRules) string {
+	was, is := before.Snapshot(), after.Snapshot()
+	for _, s := range before.Stories {
+		if now, there := is[s.ID]; there && now != was[s.ID] {
+			return s.ID
+		}
+	}
+	for _, s := range before.Stories {
+		if now := after.Story(s.ID); now != nil && now.ReviewFeedback != s.ReviewFeedback {
+			return s.ID
+		}
+	}
+	s, _ := before.Next(m, rules)
+	return s.ID
+}
+
+// malformed is what is wrong with a file that is no plan.
+func malformed(err error, content []byte) []task.Violation {
+	var wrong *task.PlanError
+	problems := []string{err.Error()}
+	if errors.As(err, &wrong) {
+		problems = wrong.Problems
+	}
+	var out []task.Violation
+	if plan.Untouched(content) {
+		out = append(out, task.Violation{Check: "1", Text: "the plan is still the template: write its stories, or let an agent derive them with ralph plan derive"})
+	}
+	for _, text := range problems {
+		out = append(out, task.Violation{Check: "1", Text: text})
+	}
+	return out
+}
+
+func illegal(name string, why []task.Violation) Validated {
+	return Validated{Violations: why, name: name}
+}
+
+// planContent reads a file that the user names.
+func planContent(what, from, name string) ([]byte, error) {
+	file := name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(from, name)
+	}
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > MaxPlanFile {
+		return nil, invalid.Errorf("%s: %s has %d bytes; allowed are %d", what, name, info.Size(), MaxPlanFile)
+	}
+	if err = errors.Join(err, notRegularFile(info)); err != nil {
+		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
+	}
+	return content, nil
+}
+
+func notRegularFile(info os.FileInfo) error {
+	if info == nil || info.Mode().IsRegular() {
+		return nil
+	}
+	return files.NotRegular(info)
+}
+
+// Text is what came of it, a line each.
+func (v Validated) Text() string {
+	if v.Legal {
+		return fmt.Sprintf("%s: %s\n", v.name, v.said)
+	}
+	var b strings.Builder
+	for _, w := range v.Violations {
+		fmt.Fprintf(&b, "%s: check %s: %s\n", v.name, w.Check, strings.Join(strings.Fields(w.Text), " "))
+	}
+	return b.String()
+}

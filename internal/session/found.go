@@ -1,0 +1,45 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// Found is a run that was found, or the directory where none was.
+type Found struct {
+	Session  *Session
+	Dir      string // the directory that the run guards
+	Run      string // the run's own; empty: there is none
+	Follower *journal.Follower
+	Why      string // there is none
+}
+
+// Status says where the run is now.
+func (f *Found) Status() (report.Standing, error) {
+	owner, err := journal.Held(f.Dir)
+	if err != nil {
+		return report.Standing{}, invalid.Errorf("%w", err)
+	}
+	lock := report.Lock{PID: owner.PID, Alive: owner.Alive && owner.Holds}
+	if f.Run == "" {
+		return report.NoRun(f.Dir, f.Why, lock), nil
+	}
+	state, _, err := f.Follower.Next()
+	if err != nil {
+		return report.Standing{}, invalid.Errorf("%w", err)
+	}
+	st := report.Stand(f.Session.View(state), lock)
+	st.Directory = f.Dir
+	if st.RunDir, err = filepath.Rel(f.Dir, f.Run); err != nil {
+		st.RunDir = f.Run
+	}
+	if _, err := os.Lstat(filepath.Join(f.Dir, engine.StateFile)); err == nil && st.State != "done" && st.Branch != "" { // a run of a prompt has none
+		st.StateFile = engine.StateFile
+	}
+	return st, nil
+}

@@ -1,0 +1,161 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// ScmKnows is what source control may know of our environment besides proc.Allowed: how to reach a remote and who commits. No token.
+var ScmKnows = []string{"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "EMAIL",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+
+// Session is where a person runs ralph: a directory, an environment, a terminal.
+type Session struct {
+	Env    config.Environment
+	Parent []string // the environment, NAME=value, of which children get what is allowed
+	Dir    string   // the current directory
+	Out    io.Writer
+	Err    io.Writer            // what Verbose tells
+	Format stream.FormatOptions // how the agent's events are shown on Out
+	Clock  func() time.Time
+	// Flags is the layer of settings that the command line makes.
+	Flags   config.Layer
+	Verbose bool // S1-25
+	// Groups folds the log of each iteration where it is read as a job's; nil does not.
+	Groups agent.Groups
+	// Live is Out when that is a terminal; nil when it is none.
+	Live io.Writer
+	// Ask asks the person a question and returns the answer; nil when nobody is there.
+	Ask func(question string) (string, error)
+
+	Fresh  bool // begin again, whatever there was (C15)
+	Resume bool // go on with the last run, even when it has ended
+	// Typed are the arguments of the command line, from which the reports make the command that goes on with the run.
+	Typed []string
+
+	Redact func(string) string
+	Killed bool // a ralph was killed here before
+}
+
+// Begin readies the seat: from here on, what it prints is without secrets, and no process of our user reads our environment.
+func (s *Session) Begin() {
+	s.Redact = report.Redactor(s.Secrets())
+	_ = proc.HideSelf() // where it does not work, the agent is as trusted as the person at the keyboard
+}
+
+// Secrets are the values that must never be printed or committed.
+func (s *Session) Secrets() []string { return engine.Secrets(s.Env, s.Parent) }
+
+// Redacted shows no secret; lines are cleared of them before they are cut, since half a secret is one too.
+func (s *Session) Redacted(f stream.FormatOptions) stream.FormatOptions {
+	f.Redact = s.Redact
+	return f
+}
+
+// AgentKeys are the credentials of agents in the environment.
+func (s *Session) AgentKeys() map[string]string { return engine.AgentKeys(s.Parent, nil) }
+
+// Settings are those of the directory's files and the flags, read once (C29).
+func (s *Session) Settings() (config.Settings, error) {
+	layers, err := SettingsFiles(s.Dir)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	for _, layer := range layers {
+		s.Explain("Loading settings from %s", layer.Name)
+	}
+	settings, err := config.Load(append(layers, s.Flags)...)
+	if err == nil && s.Verbose {
+		s.showSettings(append(layers, s.Flags))
+	}
+	return settings, err
+}
+
+// showSettings prints the merged settings without what looks like a secret (S1-112).
+func (s *Session) showSettings(layers []config.Layer) {
+	explained, err := config.Explain(layers...)
+	if err != nil {
+		return
+	}
+	text, err := explained.JSONC(s.Redact)
+	if err != nil {
+		return
+	}
+	for line := range bytes.Lines(text) {
+		s.Explain("%s", bytes.TrimRight(line, "\n"))
+	}
+}
+
+// ResumeMode says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a terminal the person
+// decides; otherwise an unfinished run is resumed when nothing has changed, and the flags decide before all (C15).
+func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Way, string, error) {
+	asked := loop.Asked{Retry: s.Resume, Fresh: s.Fresh || known && !s.Resume && !unchanged}
+	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
+	way, why := loop.TakeUp(before, known, asked, s.Clock())
+	if way != loop.Continue || s.Ask == nil || s.Resume || s.Fresh {
+		return way, why, nil
+	}
+	finished := 0
+	for _, it := range before.Iterations {
+		if it.Judged {
+			finished++
+		}
+	}
+	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Task, safetext.Counted(finished, "iteration", "iterations")))
+	if err != nil {
+		return way, why, invalid.Errorf("nobody answered whether to resume or begin afresh; say --resume or --fresh")
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "f" || answer == "fresh" {
+		return loop.Begin, "a fresh start was asked for", nil
+	}
+	return way, why, nil
+}
+
+// Register makes this process a child that the supervisor above waits for; without one it does nothing (S3-30).
+func (s *Session) Register() (leave func(), err error) {
+	dir := proc.Value(s.Parent, journal.SupervisorDir)
+	if dir == "" {
+		return func() {}, nil
+	}
+	return journal.Register(dir)
+}
+
+func (s *Session) View(state loop.State) report.View {
+	return report.View{State: state, Now: s.Clock(), Redact: s.Redact, Phrase: "/ralph", Again: report.Resuming(s.Typed)}
+}
+
+// PrintEnding says on the console how a run has ended, and what to do next.
+func (s *Session) PrintEnding(v report.View, result loop.Result) {
+	lines := report.Ending(v)
+	if len(lines) == 0 { // it has not got as far as its own end
+		lines = []string{fmt.Sprintf("%s: %s", result.Outcome, result.Reason)}
+	}
+	for _, line := range lines {
+		s.Log("%s", line)
+	}
+}
+
+func (s *Session) Log(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.Out, "%s\n", proc.Inert(s.Redact(fmt.Sprintf(format, args...))))
+}
+
+// Explain tells what nobody needs to know until something goes wrong (S1-111…S1-118).
+func (s *Session) Explain(format string, args ...any) {
+	if s.Verbose && s.Err != nil {
+		_, _ = fmt.Fprintf(s.Err, "[ralph] %s\n", proc.Inert(s.Redact(fmt.Sprintf(format, args...))))
+	}
+}

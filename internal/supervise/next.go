@@ -1,0 +1,85 @@
+package supervise
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// standing is what is known when a supervisor has to decide what to do.
+type standing struct {
+	Attempts int // how many have run
+	Max      int // how many may run (S3-18)
+	// Fresh says that an attempt has ended since the last decision: what it left is looked at before a cancellation is.
+	Fresh     bool
+	Cancelled bool // start nothing new
+	Killed    bool // end what runs
+	// Fault is why it cannot be told how things stand: DONE is a directory (S3-28, S3-29).
+	Fault   string
+	Done    bool   // the DONE marker is there (S3-27)
+	Waiting string // how somebody asked to wait without a restart
+	Fatal   string // why another attempt would make no difference (S3-52)
+	Broken  string // why we cannot go on ourselves
+	// Children is how many registered runs are alive; it is counted only when Done. Patience is what is left of the time to wait for them.
+	Children int
+	Patience time.Duration
+	Rest     time.Duration // what is left of the delay before the next attempt
+}
+
+// superviseDo is what a supervisor does next.
+type superviseDo string
+
+// The steps of a supervisor.
+const (
+	startAttempt superviseDo = "start"
+	waitDelay    superviseDo = "wait for the delay"
+	waitChildren superviseDo = "wait for children"
+	stopAll      superviseDo = "stop"
+)
+
+// superviseStep is one decision with its reason.
+type superviseStep struct {
+	Do      superviseDo
+	Outcome loop.Outcome // of stopAll
+	Reason  string       // of stopAll; the words of the log
+}
+
+// Reasons that the texts give word by word.
+const (
+	reasonDone    = "task completed (DONE marker present, no active children)" // S3-33
+	reasonWaiting = "Wait-without-restart signal detected"                     // S3-50
+)
+
+// next says what a supervisor does now. It reads nothing but the standing. How an attempt ended stops nothing by itself, exit code 0
+// least of all (S3-15, C6): only DONE, the limit, a cancellation, a fatal error and the signal to wait do.
+func (s standing) next() superviseStep {
+	stop := func(o loop.Outcome, format string, args ...any) superviseStep {
+		return superviseStep{stopAll, o, fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case s.Killed:
+		return stop(loop.Interrupted, "interrupted: what was running has been ended")
+	case s.Cancelled && !s.Fresh: // S3-08, S3-53
+		return stop(loop.Interrupted, "interrupted: nothing new is started")
+	case s.Fault != "":
+		return stop(loop.Invalid, "%s", s.Fault)
+	case s.Done && s.Children > 0 && s.Patience > 0: // S3-30
+		return superviseStep{Do: waitChildren}
+	case s.Done: // S3-09, S3-13
+		return stop(loop.Done, reasonDone)
+	case s.Waiting != "": // S3-47…S3-50
+		return stop(loop.Waiting, "%s (%s)", reasonWaiting, s.Waiting)
+	case s.Fatal != "": // S3-52
+		return stop(loop.Invalid, "%s", s.Fatal)
+	case s.Broken != "":
+		return stop(loop.Failed, "%s", s.Broken)
+	case s.Cancelled:
+		return stop(loop.Interrupted, "interrupted: nothing new is started")
+	case s.Rest > 0: // S3-14
+		return superviseStep{Do: waitDelay}
+	case s.Attempts >= s.Max: // S3-10, S3-37
+		return stop(loop.Capped, "Attempt %d: Max restarts exceeded, stopping", s.Attempts)
+	}
+	return superviseStep{Do: startAttempt} // S3-11
+}
