@@ -1,3 +1,4 @@
+// Package agenthook answers the hooks of an agent that is at work: it reads what package hook judges.
 package agenthook
 
 import (

@@ -1,3 +1,4 @@
+// Package bot takes an event from GitHub to its report. run.go is the page to begin with.
 package bot
 
 import (

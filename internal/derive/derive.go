@@ -1,3 +1,4 @@
+// Package derive lets an agent write a plan of what somebody wants, and accepts nothing but a plan.
 package derive
 
 import (

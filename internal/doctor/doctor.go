@@ -1,3 +1,4 @@
+// Package doctor looks whether a run could begin, here and on GitHub, and sets up what it needs.
 package doctor
 
 import (

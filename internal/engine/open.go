@@ -1,3 +1,6 @@
+// Package engine takes a run from its opening to its end, whoever asks for it and wherever it works: Open keeps others out, settles what is
+// wanted and writes the first record; Drive prepares the workspace and runs the loop; Conclude keeps the work and records the outcome.
+// Each corridor hands it one Spec.
 package engine
 
 import (

@@ -10,4 +10,3 @@ func DerivedPlan(prd, branch string, commands ...string) string {
 		`, "userStories": [{"id": "US-001", "title": "Euros", "description": "d", "acceptanceCriteria": ["a"], "priority": 1, "passes": false, ` +
 		`"reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependsOn": []}]}}`
 }
-

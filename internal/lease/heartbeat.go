@@ -1,3 +1,4 @@
+// Package lease keeps the lease of a run while the run goes on.
 package lease
 
 import (

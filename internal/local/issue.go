@@ -1,3 +1,5 @@
+// Package local is ralph for a person at a terminal: runs of an issue, a task, a prompt, a list of tasks, and what else is asked about runs in
+// a clone.
 package local
 
 import (

@@ -1,3 +1,5 @@
+// Package planrun is the run of a plan: the guard of its file, who takes which turn, what is on record of its reviews; and what a person does
+// with a plan besides running it.
 package planrun
 
 import (

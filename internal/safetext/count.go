@@ -1,3 +1,4 @@
+// Package safetext makes foreign text harmless, and cuts, counts and quotes text.
 package safetext
 
 import (

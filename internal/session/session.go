@@ -1,3 +1,5 @@
+// Package session is a person's terminal in a directory: environment, settings, the places that ralph keeps for a clone, and the sealed
+// journals of its runs.
 package session
 
 import (

@@ -1,3 +1,4 @@
+// Package supervise restarts a command until it leaves a marker, and carries messages to it.
 package supervise
 
 import (
