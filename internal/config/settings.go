@@ -268,11 +268,12 @@ func (s *Settings) complete() {
 		s.Reviewer.IdleTimeout = s.Agent.IdleTimeout
 	}
 	for i := range s.Guardrails {
-		s.Guardrails[i].complete()
+		s.Guardrails[i] = s.Guardrails[i].Complete()
 	}
 }
 
-func (g *Guardrail) complete() {
+// Complete fills what a layer may leave out.
+func (g Guardrail) Complete() Guardrail {
 	if g.Name == "" {
 		g.Name = g.Command
 	}
@@ -289,6 +290,7 @@ func (g *Guardrail) complete() {
 	default:
 		g.Timeout = Duration(hardTimeout)
 	}
+	return g
 }
 
 // Args are the flags as arguments of a program. A flag written with its value in one string, as in S1's own example ("--model opus"),

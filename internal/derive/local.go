@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -164,13 +164,13 @@ func detectedCommands(root *os.Root) []string {
 	for _, e := range entries {
 		content[e.Name()] = nil
 	}
-	for _, name := range config.DetectFiles {
+	for _, name := range detect.Files {
 		if _, ok := content[name]; ok {
 			content[name], _ = files.ReadIn(root, name, planrun.MaxPlanFile) // of one that cannot be read, the name is left
 		}
 	}
 	var out []string
-	for _, d := range config.DetectChecks(content) {
+	for _, d := range detect.Repository(content).Checks {
 		out = append(out, d.Command)
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -48,8 +49,8 @@ func (w *Spec) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 		if v.Pass || v.Skipped != "" {
 			continue
 		}
-		lacking := v.Exit == notFound || config.Lacking(v.Output)
-		if !lacking && (w.prepared() || !config.Uninstalled(v.Output)) {
+		lacking := v.Exit == notFound || detect.Lacking(v.Output)
+		if !lacking && (w.prepared() || !detect.Uninstalled(v.Output)) {
 			continue
 		}
 		install, err := w.unprepared(ctx)
@@ -77,7 +78,7 @@ const notFound = 127
 // lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
 func (w *Spec) lacks(v *loop.Verdict, install string) {
 	v.Missing = true
-	v.Reason = config.LackAdvice(w.line(v.Check), v.Output, install)
+	v.Reason = detect.LackAdvice(w.line(v.Check), v.Output, install)
 	if w.detected != "" && v.Severity == loop.Soft {
 		v.Skipped = v.Reason
 		w.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
@@ -116,7 +117,7 @@ func (w *Spec) unprepared(ctx context.Context) (string, error) {
 	return installLine(found.Setup), nil
 }
 
-func installLine(steps []config.Step) string {
+func installLine(steps []detect.Step) string {
 	line := ""
 	for i, s := range steps {
 		if i > 0 {
@@ -128,7 +129,7 @@ func installLine(steps []config.Step) string {
 }
 
 // detect looks at what the repository shows at its base commit, or in a directory as it lies there.
-func (w *Spec) detect(ctx context.Context) (config.Detection, error) {
+func (w *Spec) detect(ctx context.Context) (detect.Result, error) {
 	if w.Tree == nil {
 		return detectIn(w.workdir()), nil
 	}
@@ -136,17 +137,17 @@ func (w *Spec) detect(ctx context.Context) (config.Detection, error) {
 }
 
 // detectAt looks at a commit.
-func (w *Spec) detectAt(ctx context.Context, base string) (config.Detection, error) {
+func (w *Spec) detectAt(ctx context.Context, base string) (detect.Result, error) {
 	names, err := w.topNames(ctx, base)
 	if err != nil {
-		return config.Detection{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
+		return detect.Result{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
 	}
-	files, err := config.Shown(names, func(name string, most int) ([]byte, error) {
+	files, err := detect.Read(names, func(name string, most int) ([]byte, error) {
 		content, _, err := w.Tree.Read(ctx, base, w.below(name), most)
 		return content, err
 	})
 	if err != nil {
-		return config.Detection{}, fmt.Errorf("looking for checks: %w", err)
+		return detect.Result{}, fmt.Errorf("looking for checks: %w", err)
 	}
-	return config.Detect(files), nil
+	return detect.Repository(files), nil
 }

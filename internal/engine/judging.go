@@ -13,7 +13,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
@@ -214,7 +214,7 @@ func (j *JudgingTree) unready(ctx context.Context, commit string) (string, error
 
 // setupReads reports whether what the setup does may depend on a file.
 func (j *JudgingTree) setupReads(name string) bool {
-	return config.SetupReads(path.Base(name)) || slices.ContainsFunc(j.shop.Settings.SetupInputs, func(glob string) bool {
+	return detect.SetupReads(path.Base(name)) || slices.ContainsFunc(j.shop.Settings.SetupInputs, func(glob string) bool {
 		return doublestar.MatchUnvalidated(glob, name)
 	})
 }

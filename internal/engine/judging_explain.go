@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -47,7 +47,7 @@ func (j *JudgingTree) leftOut(ctx context.Context, s loop.State, which func(git.
 	var names []string
 	for _, f := range unkept {
 		inGiven := slices.ContainsFunc(given, func(p string) bool { return f.Path == p || strings.HasPrefix(f.Path, p+"/") })
-		if !inGiven && !config.Rebuilt(f.Path) && which(f) {
+		if !inGiven && !detect.Rebuilt(f.Path) && which(f) {
 			names = append(names, f.Path)
 		}
 	}
@@ -123,7 +123,7 @@ func mentions(said words, name string) bool {
 
 // pick are those of some names that a text mentions.
 func pick(names []string, said words) []string {
-	found := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return config.Rebuilt(name) || !mentions(said, name) })
+	found := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return detect.Rebuilt(name) || !mentions(said, name) })
 	return found[:min(len(found), mostExplained)]
 }
 
@@ -144,7 +144,7 @@ func (forgotten) Quiet() {}
 
 // Run implements check.Check.
 func (f forgotten) Run(ctx context.Context, at check.At) (loop.Verdict, error) {
-	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && config.Source(u.Path) })
+	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && detect.Source(u.Path) })
 	if err != nil || len(why) == 0 {
 		return loop.Verdict{Pass: true}, err
 	}

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -89,7 +89,7 @@ func (w *Spec) sharedNames(ctx context.Context) ([]string, error) {
 	}
 	var found []string
 	for _, name := range ignored {
-		if name, isDir := strings.CutSuffix(name, "/"); isDir && slices.Contains(config.DependencyDirs, path.Base(name)) && w.sharable(ctx, name) == nil {
+		if name, isDir := strings.CutSuffix(name, "/"); isDir && slices.Contains(detect.DependencyDirs, path.Base(name)) && w.sharable(ctx, name) == nil {
 			found = append(found, name)
 		}
 	}

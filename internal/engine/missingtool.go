@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -11,14 +11,14 @@ const cannotRun = 126
 
 // lacksTool says which program a check that failed says was missing.
 func lacksTool(line string, exit int, output string) (check.Lack, bool) {
-	advice := config.LackAdvice("", output, "")
-	if tool, _ := config.Unchosen(output); tool != "" {
+	advice := detect.LackAdvice("", output, "")
+	if tool, _ := detect.Unchosen(output); tool != "" {
 		return check.Lack{Tool: tool, Advice: advice, Chosen: true}, true
 	}
-	if exit != cannotRun && exit != notFound && !config.Lacking(output) {
+	if exit != cannotRun && exit != notFound && !detect.Lacking(output) {
 		return check.Lack{}, false
 	}
-	tool := config.MissingTool("", output) // the output has to name it: a script that is missing is none
+	tool := detect.MissingTool("", output) // the output has to name it: a script that is missing is none
 	return check.Lack{Tool: tool, Advice: advice}, tool != ""
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -84,7 +85,7 @@ func (w *Spec) Guardrails(s loop.State) []check.Check {
 			Title: g.Name, Line: w.JudgingTree.led(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: w.Settings.CheckTimeout(g), Soft: w.Settings.CheckWarning(g),
 			TruncateChars: w.Settings.OutputTruncateChars, TruncateFrom: w.Settings.OutputTruncateFrom,
-			Lacks: lacksTool, Present: w.present(g.Command), Versions: config.VersionFiles,
+			Lacks: lacksTool, Present: w.present(g.Command), Versions: detect.VersionFiles,
 			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.OfPrompt || w.detected != "" && ranNothing(s, g.Name),
 			Dir: w.checkDir(), Below: w.Settings.WorkingDirectory, Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.User, Box: w.box(sandbox.Checks), LogDir: w.Logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.Console, Redact: w.shown,
 		})
@@ -172,7 +173,7 @@ func (w *Spec) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: w.Log,
 		Runner: check.Runner{
 			Dir: w.checkDir(), Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.User, Box: w.box(sandbox.Checks), LogDir: w.Logs, LogAs: w.logsFrom(), Redact: w.shown, Console: w.Console,
-			Scaled: w.Settings.Scaled, Lacks: lacksTool, Present: w.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: config.VersionFiles,
+			Scaled: w.Settings.Scaled, Lacks: lacksTool, Present: w.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: detect.VersionFiles,
 		},
 		Said: w.wordsOf,
 		Ask:  w.asker(), Again: check.Again,

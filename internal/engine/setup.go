@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -144,8 +145,8 @@ func (w *Spec) prepareFirst(ctx context.Context, dir string, step setupStep) err
 		return invalid.Mark(failed)
 	}
 	program, _, _ := strings.Cut(step.command, " ")
-	if failed.exit == notFound && config.MissingTool(step.command, failed.output) == program {
-		w.Log("warning: the setup goes on without it: %s", config.InstallAdvice(program, ""))
+	if failed.exit == notFound && detect.MissingTool(step.command, failed.output) == program {
+		w.Log("warning: the setup goes on without it: %s", detect.InstallAdvice(program, ""))
 		return nil
 	}
 	if w.Tree.Resumed() {
@@ -182,10 +183,10 @@ func (w *Spec) prepare(ctx context.Context, dir, command string) error {
 }
 
 // detectIn is what a directory shows.
-func detectIn(dir string) config.Detection {
+func detectIn(dir string) detect.Result {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return config.Detection{}
+		return detect.Result{}
 	}
 	var names []string
 	regular := map[string]bool{}
@@ -193,7 +194,7 @@ func detectIn(dir string) config.Detection {
 		names = append(names, e.Name())
 		regular[e.Name()] = e.Type().IsRegular() // of the entry itself, not of what a link leads to
 	}
-	files, err := config.Shown(names, func(name string, _ int) ([]byte, error) {
+	files, err := detect.Read(names, func(name string, _ int) ([]byte, error) {
 		if !regular[name] {
 			return nil, nil
 		}
@@ -201,9 +202,9 @@ func detectIn(dir string) config.Detection {
 		return content, nil
 	})
 	if err != nil {
-		return config.Detection{}
+		return detect.Result{}
 	}
-	return config.Detect(files)
+	return detect.Repository(files)
 }
 
 // unshown is an error for a repository that shows nothing to check it by.
@@ -228,7 +229,7 @@ func (w *Spec) unshown(ctx context.Context, base string, notes []string) error {
 	if w.Settings.WorkingDirectory != "" {
 		where = fmt.Sprintf("the working directory %q", w.below(""))
 	}
-	if below := config.Below(paths); len(below) > 0 {
+	if below := detect.Below(paths); len(below) > 0 {
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
 	}
 	return invalid.Errorf("no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks", config.SettingsFile, where, text)

@@ -1,4 +1,4 @@
-package config
+package detect
 
 // plainProject is a kind of which names tell everything: a row a kind.
 type plainProject struct {
@@ -27,7 +27,7 @@ var plainKinds = []plainProject{
 	{files: []string{"gleam.toml"}, checks: []plainCheck{{atTest, "gleam test"}}},
 }
 
-func plainProjects(files shown) (d Detection) {
+func plainProjects(files shown) (d Result) {
 	for _, p := range plainKinds {
 		name := files.first(p.files...)
 		if name == "" || p.beside != "" && !files.has(p.beside) {
@@ -47,7 +47,7 @@ func plainProjects(files shown) (d Detection) {
 	return d
 }
 
-func elixirProject(files shown) (d Detection) {
+func elixirProject(files shown) (d Result) {
 	if !files.has("mix.exs") {
 		return d
 	}
@@ -67,7 +67,7 @@ func elixirProject(files shown) (d Detection) {
 var flutterPackage = lazy(`(?m)^(flutter:|  flutter:\s*$|\s+sdk:\s*flutter\s*$)`)
 
 // dartProject is a package of Dart, or of Flutter.
-func dartProject(files shown) (d Detection) {
+func dartProject(files shown) (d Result) {
 	if !files.has("pubspec.yaml") {
 		return d
 	}
@@ -90,7 +90,7 @@ func dartProject(files shown) (d Detection) {
 }
 
 // preCommit looks at what people's commits are looked at by.
-func preCommit(files shown) (d Detection) {
+func preCommit(files shown) (d Result) {
 	const name = ".pre-commit-config.yaml"
 	if files.has(name) {
 		d.soft(atLint, "pre-commit run --all-files", name+" is there")

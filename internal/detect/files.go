@@ -1,4 +1,4 @@
-package config
+package detect
 
 import (
 	"bytes"
@@ -11,32 +11,32 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// DetectBytes is how much of a file's beginning is looked at.
-const DetectBytes = 128 << 10
+// MaxBytes is how much of a file's beginning is looked at.
+const MaxBytes = 128 << 10
 
-// DetectFiles are the files at the top of a repository whose content Detect reads; of all others the name is enough.
-var DetectFiles = slices.Concat(
+// Files are the files at the top of a repository whose content Repository reads; of all others the name is enough.
+var Files = slices.Concat(
 	makefiles, justfiles, taskfiles, []string{
 		"go.work", "package.json", "yarn.lock", "deno.json", "deno.jsonc", "pyproject.toml", "setup.cfg", "Cargo.toml", "Gemfile", "Rakefile",
 		"Pipfile", "composer.json", "CMakeLists.txt", "CMakePresets.json", "pubspec.yaml",
 	}, requirements)
 
-// Shown puts together what Detect looks at: the names, and the contents of DetectFiles among them. read returns at most so many bytes of
+// Read puts together what Repository looks at: the names, and the contents of Files among them. read returns at most so many bytes of
 // a file's beginning, and nothing for what is not a regular file: a link is never followed.
-func Shown(names []string, read func(name string, most int) ([]byte, error)) (map[string][]byte, error) {
+func Read(names []string, read func(name string, most int) ([]byte, error)) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range names {
 		files[name] = nil
 	}
-	for _, name := range DetectFiles {
+	for _, name := range Files {
 		if _, there := files[name]; !there {
 			continue
 		}
-		content, err := read(name, DetectBytes)
+		content, err := read(name, MaxBytes)
 		if err != nil {
 			return nil, err
 		}
-		files[name] = content[:min(len(content), DetectBytes)]
+		files[name] = content[:min(len(content), MaxBytes)]
 	}
 	return files, nil
 }
@@ -68,7 +68,7 @@ func brought(dir string) bool {
 }
 
 // object reads a file as a JSON object; what may not be one is noted.
-func (s shown) object(name string, to *Detection) map[string]json.RawMessage {
+func (s shown) object(name string, to *Result) map[string]json.RawMessage {
 	var object map[string]json.RawMessage
 	text := bytes.TrimPrefix(s[name], []byte("\xef\xbb\xbf"))
 	if json.Unmarshal(text, &object) != nil || object == nil {
@@ -79,7 +79,7 @@ func (s shown) object(name string, to *Detection) map[string]json.RawMessage {
 }
 
 // objectWithComments is object for the files in which comments are allowed.
-func (s shown) objectWithComments(name string, to *Detection) map[string]json.RawMessage {
+func (s shown) objectWithComments(name string, to *Result) map[string]json.RawMessage {
 	plain, err := hujson.Standardize(bytes.Clone(s[name]))
 	if err != nil {
 		plain = nil
@@ -104,7 +104,7 @@ func texts(object json.RawMessage) map[string]string {
 }
 
 // table reads a file as TOML; what is none is noted.
-func (s shown) table(name string, to *Detection) table {
+func (s shown) table(name string, to *Result) table {
 	var t table
 	if err := toml.Unmarshal(s[name], &t); err != nil {
 		to.note(name + " is no TOML, or larger than 128 KiB: nothing is taken from it")

@@ -1,4 +1,4 @@
-package config
+package detect
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func TestEveryDetectedToolHasAStep(t *testing.T) {
 		have[tool.Name] = true
 	}
 	for _, row := range detectRows {
-		found := Detect(row.contents())
+		found := Repository(row.contents())
 		for _, d := range found.Checks {
 			for part := range strings.SplitSeq(d.Command, " && ") {
 				if tool := MissingTool(part, ""); !have[tool] {
@@ -151,7 +151,7 @@ func documentedAs(t *testing.T, head, rows string) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s is not what the code does; run the tests of internal/config with -update. Want:\n%s", file, rows)
+		t.Fatalf("%s is not what the code does; run the tests of internal/detect with -update. Want:\n%s", file, rows)
 	}
 	if err := os.WriteFile(file, []byte(before+head+rows+rest[end:]), 0o644); err != nil { //nolint:gosec // a document
 		t.Fatal(err)

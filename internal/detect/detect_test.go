@@ -1,4 +1,4 @@
-package config
+package detect
 
 import (
 	"cmp"
@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/detection.md")
@@ -26,10 +29,10 @@ func TestDetect(t *testing.T) {
 	for _, row := range detectRows {
 		t.Run(row.name, func(t *testing.T) {
 			files := row.contents()
-			found := Detect(files)
+			found := Repository(files)
 			var got []string
 			for _, d := range found.Checks {
-				got = append(got, map[string]string{Hard: "", Soft: "~"}[d.Severity]+d.Command)
+				got = append(got, map[string]string{config.Hard: "", config.Soft: "~"}[d.Severity]+d.Command)
 				sameWhy(t, d.Command, d.Why, files)
 			}
 			if !slices.Equal(got, row.checks) {
@@ -69,11 +72,11 @@ func sameWhy(t *testing.T, command, why string, files map[string][]byte) {
 }
 
 func TestDetectedGuardrailIsComplete(t *testing.T) {
-	found := DetectChecks(map[string][]byte{"Cargo.toml": nil, "rustfmt.toml": nil})
-	if g := found[2].Guardrail(); g.Name != "cargo test" || g.FailAction != Append || g.Severity != Hard || g.Timeout != Duration(hardTimeout) {
+	found := Repository(map[string][]byte{"Cargo.toml": nil, "rustfmt.toml": nil}).Checks
+	if g := found[2].Guardrail(); g.Name != "cargo test" || g.FailAction != config.Append || g.Severity != config.Hard || g.Timeout != config.Duration(10*time.Minute) {
 		t.Errorf("%+v", g)
 	}
-	if g := found[0].Guardrail(); g.Severity != Soft || g.Timeout != Duration(softTimeout) {
+	if g := found[0].Guardrail(); g.Severity != config.Soft || g.Timeout != config.Duration(3*time.Minute) {
 		t.Errorf("%+v", g)
 	}
 }
@@ -81,28 +84,28 @@ func TestDetectedGuardrailIsComplete(t *testing.T) {
 // TestDetectFilesAreThoseThatAreRead: what a row gives content to in order to be detected, a real repository is asked for too.
 func TestDetectFilesAreThoseThatAreRead(t *testing.T) {
 	for _, row := range detectRows {
-		given, err := Shown(slices.Collect(func(yield func(string) bool) {
+		given, err := Read(slices.Collect(func(yield func(string) bool) {
 			for name := range row.files {
 				if !yield(name) {
 					return
 				}
 			}
 		}), func(name string, _ int) ([]byte, error) { return []byte(row.files[name]), nil })
-		if err != nil || !reflect.DeepEqual(Detect(given), Detect(row.contents())) {
-			t.Errorf("%s: read by its names, a repository shows %+v, %v", row.name, Detect(given), err)
+		if err != nil || !reflect.DeepEqual(Repository(given), Repository(row.contents())) {
+			t.Errorf("%s: read by its names, a repository shows %+v, %v", row.name, Repository(given), err)
 		}
 	}
 }
 
 func TestShown(t *testing.T) {
-	files, err := Shown([]string{"Makefile", "README.md"}, func(name string, most int) ([]byte, error) {
+	files, err := Read([]string{"Makefile", "README.md"}, func(name string, most int) ([]byte, error) {
 		return []byte(strings.Repeat("x", most+1)), nil
 	})
-	if _, there := files["README.md"]; err != nil || !there || files["README.md"] != nil || len(files["Makefile"]) != DetectBytes || len(files) != 2 {
+	if _, there := files["README.md"]; err != nil || !there || files["README.md"] != nil || len(files["Makefile"]) != MaxBytes || len(files) != 2 {
 		t.Errorf("%d files, the Makefile of %d bytes, %v", len(files), len(files["Makefile"]), err)
 	}
 	broken := errors.New("no disk")
-	if _, err := Shown([]string{"Makefile"}, func(string, int) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := Read([]string{"Makefile"}, func(string, int) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -120,7 +123,7 @@ var line = regexp.MustCompile(`^[A-Za-z0-9 ._/:=@\[\]'-]+( && [A-Za-z0-9 ._/:=@\
 
 func wellFormed(t *testing.T, files map[string][]byte) {
 	t.Helper()
-	found := Detect(files)
+	found := Repository(files)
 	for _, d := range found.Checks {
 		if !line.MatchString(d.Command) || strings.Contains(d.Command, "..'") || strings.Contains(strings.ReplaceAll(d.Command, "/...", ""), "..") || d.Why == "" || len(d.Command) > 6000 {
 			t.Errorf("check %q, %q", d.Command, d.Why)
@@ -131,7 +134,7 @@ func wellFormed(t *testing.T, files map[string][]byte) {
 			t.Errorf("setup %q, %q", s.Command, s.Why)
 		}
 	}
-	if !reflect.DeepEqual(found, Detect(files)) {
+	if !reflect.DeepEqual(found, Repository(files)) {
 		t.Error("the same files are seen differently")
 	}
 }
@@ -148,7 +151,7 @@ func FuzzDetect(f *testing.F) {
 		f.Add("go.work", hostile, "a b.sln")
 	}
 	f.Fuzz(func(t *testing.T, name, content, other string) {
-		for _, known := range DetectFiles {
+		for _, known := range Files {
 			files := map[string][]byte{known: []byte(content), name: []byte(content), other: nil}
 			if known == "CMakePresets.json" {
 				files["CMakeLists.txt"] = nil
@@ -163,12 +166,12 @@ func FuzzDetect(f *testing.F) {
 func TestDetectIsBounded(t *testing.T) {
 	for _, part := range []string{"[", "a.", "a={", `{"a":`, "[a.b]\n", "'", "tasks:\n "} {
 		for _, prefix := range []string{"", "a=", `{"scripts":`} {
-			content := []byte(prefix + strings.Repeat(part, DetectBytes/len(part)))
+			content := []byte(prefix + strings.Repeat(part, MaxBytes/len(part)))
 			files := map[string][]byte{"CMakeLists.txt": nil}
 			for _, name := range []string{"package.json", "deno.jsonc", "pyproject.toml", "Cargo.toml", "composer.json", "CMakePresets.json", "Taskfile.yml", "go.work"} {
 				files[name] = content
 			}
-			if len(Detect(files).Checks) == 0 {
+			if len(Repository(files).Checks) == 0 {
 				t.Errorf("%.10q…: a Cargo.toml shows nothing", content)
 			}
 		}

@@ -1,16 +1,26 @@
-package config
+// Package detect reads off the files of a repository how it is checked and set up, and off the output of a failed check which tool is
+// not installed. It runs nothing and opens nothing.
+package detect
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
-// Detected is a check that the repository itself shows (B-25).
-type Detected struct {
+type pattern = regex.Pattern
+
+// lazy is a pattern that is compiled when it is first asked.
+func lazy(text string) *pattern { return regex.Lazy(text) }
+
+// Check is a check that the repository itself shows.
+type Check struct {
 	Command  string // "make test"
 	Why      string // "Makefile has a target test": names the file, and in it what shows the check
-	Severity string // Hard; Soft for a tool of which only the configuration was seen
+	Severity string // config.Hard; config.Soft for a tool of which only the configuration was seen
 	stage    stage
 }
 
@@ -21,18 +31,16 @@ type Step struct {
 	locked  bool   // a file says exactly what is to be installed
 }
 
-// Detection is what the top of a repository shows.
-type Detection struct {
-	Checks []Detected // the quickest first
+// Result is what the top of a repository shows.
+type Result struct {
+	Checks []Check // the quickest first
 	Setup  []Step     // what installs the dependencies, one for each kind of project
 	Notes  []string   // sentences: which file shows nothing though it seems to, and why
 }
 
 // Guardrail is the detected check as settings would name it, completed.
-func (d Detected) Guardrail() Guardrail {
-	g := Guardrail{Name: d.Command, Command: d.Command, Severity: d.Severity}
-	g.complete()
-	return g
+func (d Check) Guardrail() config.Guardrail {
+	return config.Guardrail{Command: d.Command, Severity: d.Severity}.Complete()
 }
 
 // stage says when a check runs: what is quick comes first, of all kinds of projects together.
@@ -46,23 +54,23 @@ const (
 	atTest
 )
 
-// shown is the names at the top of a repository, with the contents of those that DetectFiles names. Contents are hostile: no word of
+// shown is the names at the top of a repository, with the contents of those that Files names. Contents are hostile: no word of
 // them becomes part of a command line that safeName does not let through.
 type shown map[string][]byte
 
 // detectors look for one kind of project each. A repository may be of several kinds, and is checked as all of them; within a stage
 // their checks run in this order.
-var detectors = []func(shown) Detection{
+var detectors = []func(shown) Result{
 	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject, dotnetProject,
 	cmakeProject, mesonProject, autotoolsProject, elixirProject, dartProject, plainProjects, preCommit,
 }
 
-// Detect says how a repository is checked when no setting does (B-25), and what has to be installed before. A Makefile, justfile or
+// Repository says how a repository is checked when no setting does, and what has to be installed before. A Makefile, justfile or
 // Taskfile with a target that tests is its owner's word on that, and nothing else is looked at for checks then; of what installs, only
 // what a lock file asks for is left. The same files always give the same answer, and nothing of them is run.
-func Detect(files map[string][]byte) Detection {
+func Repository(files map[string][]byte) Result {
 	entry, decides := entryPoint(files)
-	var all Detection
+	var all Result
 	for _, detect := range detectors {
 		all.add(detect(files))
 	}
@@ -70,43 +78,40 @@ func Detect(files map[string][]byte) Detection {
 		all.Checks = nil
 		all.Setup = slices.DeleteFunc(all.Setup, func(s Step) bool { return !s.locked })
 	}
-	if !slices.ContainsFunc(all.Checks, func(d Detected) bool { return d.Severity == Hard }) {
+	if !slices.ContainsFunc(all.Checks, func(d Check) bool { return d.Severity == config.Hard }) {
 		all.Checks = append(entry.Checks, all.Checks...)
 	}
 	all.Notes = append(entry.Notes, all.Notes...)
-	slices.SortStableFunc(all.Checks, func(a, b Detected) int { return cmp.Compare(a.stage, b.stage) })
+	slices.SortStableFunc(all.Checks, func(a, b Check) int { return cmp.Compare(a.stage, b.stage) })
 	return all
 }
 
-// DetectChecks is Detect for those who want the checks alone.
-func DetectChecks(files map[string][]byte) []Detected { return Detect(files).Checks }
-
-func (d *Detection) add(more Detection) {
+func (d *Result) add(more Result) {
 	d.Checks = append(d.Checks, more.Checks...)
 	d.Setup = append(d.Setup, more.Setup...)
 	d.Notes = append(d.Notes, more.Notes...)
 }
 
 // hard adds a check that builds, that tests, or that the owner has given a name.
-func (d *Detection) hard(at stage, command, why string) {
-	d.Checks = append(d.Checks, Detected{command, why, Hard, at})
+func (d *Result) hard(at stage, command, why string) {
+	d.Checks = append(d.Checks, Check{command, why, config.Hard, at})
 }
 
 // soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository passes it, nobody
 // has said: it warns.
-func (d *Detection) soft(at stage, command, why string) {
-	d.Checks = append(d.Checks, Detected{command, why, Soft, at})
+func (d *Result) soft(at stage, command, why string) {
+	d.Checks = append(d.Checks, Check{command, why, config.Soft, at})
 }
 
 // locked adds what installs exactly what a lock file says.
-func (d *Detection) locked(command, why string) { d.Setup = append(d.Setup, Step{command, why, true}) }
+func (d *Result) locked(command, why string) { d.Setup = append(d.Setup, Step{command, why, true}) }
 
 // installs adds what installs what a manifest asks for.
-func (d *Detection) installs(command, why string) {
+func (d *Result) installs(command, why string) {
 	d.Setup = append(d.Setup, Step{command, why, false})
 }
 
-func (d *Detection) note(sentence string) { d.Notes = append(d.Notes, sentence) }
+func (d *Result) note(sentence string) { d.Notes = append(d.Notes, sentence) }
 
 // first is the first of the names that is there; "" none.
 func (s shown) first(names ...string) string {

@@ -1,4 +1,4 @@
-package config
+package detect
 
 import (
 	"bytes"
@@ -31,14 +31,14 @@ type python struct {
 	files   shown
 	project table // pyproject.toml
 	manager pythonManager
-	d       Detection
+	d       Result
 }
 
 // pythonProject takes tox or nox as the owner's word, else what is configured: pytest, or the tests of the standard library.
-func pythonProject(files shown) Detection {
+func pythonProject(files shown) Result {
 	if files.first("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "noxfile.py", "pytest.ini", "manage.py", "Pipfile") == "" &&
 		files.first(requirements...) == "" {
-		return Detection{}
+		return Result{}
 	}
 	p := &python{files: files}
 	p.project = files.table("pyproject.toml", &p.d)

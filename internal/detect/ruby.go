@@ -1,4 +1,4 @@
-package config
+package detect
 
 var (
 	rakeSpec   = lazy(`(?m)^\s*(task\s*\(?\s*(:spec\b|["']spec["']|spec:)|RSpec::Core::RakeTask\.new)`)
@@ -9,7 +9,7 @@ var (
 )
 
 // rubyProject takes a task of rake that tests; else RSpec, or the tests of Rails.
-func rubyProject(files shown) (d Detection) {
+func rubyProject(files shown) (d Result) {
 	rake, spec := files.first("Rakefile", "rakefile", "Rakefile.rb"), files.first(".rspec", "spec")
 	if !files.has("Gemfile") && rake == "" && !files.has(".rspec") {
 		return d

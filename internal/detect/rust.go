@@ -1,7 +1,7 @@
-package config
+package detect
 
 // rustProject is a package or a workspace of cargo.
-func rustProject(files shown) (d Detection) {
+func rustProject(files shown) (d Result) {
 	if !files.has("Cargo.toml") {
 		return d
 	}

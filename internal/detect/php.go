@@ -1,4 +1,4 @@
-package config
+package detect
 
 import "encoding/json"
 
@@ -13,7 +13,7 @@ var phpScripts = []struct {
 }
 
 // phpProject takes the scripts of composer.json, and where none tests, Pest or PHPUnit by what shows them.
-func phpProject(files shown) (d Detection) {
+func phpProject(files shown) (d Result) {
 	unit := files.first("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 	if !files.has("composer.json") {
 		return d

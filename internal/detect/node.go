@@ -1,4 +1,4 @@
-package config
+package detect
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ var scripts = []struct {
 
 // nodeProject takes scripts by their names. The field packageManager says which program runs them, else the lock file does, else it
 // is npm.
-func nodeProject(files shown) (d Detection) {
+func nodeProject(files shown) (d Result) {
 	if !files.has("package.json") {
 		return d
 	}
@@ -98,7 +98,7 @@ func (p packager) release(files shown, version string) packager {
 	return p
 }
 
-func (p packager) install(files shown, manifest map[string]json.RawMessage, lock, why string, d *Detection) {
+func (p packager) install(files shown, manifest map[string]json.RawMessage, lock, why string, d *Result) {
 	if lock != "" {
 		if !strings.HasPrefix(why, lock) {
 			why += ", " + lock + " is there"
@@ -119,7 +119,7 @@ func (p packager) install(files shown, manifest map[string]json.RawMessage, lock
 var testScripts = []string{"test:ci", "test:run", "test:once", "ci:test"}
 
 // test adds the script test in a form that ends.
-func (p packager) test(bodies map[string]string, d *Detection) {
+func (p packager) test(bodies map[string]string, d *Result) {
 	body := bodies["test"]
 	if !usable(body) {
 		return
@@ -202,7 +202,7 @@ func onceOf(body string) *once {
 func single(body string) bool { return !strings.ContainsAny(body, "&|;<>()`$\n") }
 
 // denoProject takes the tasks of a deno.json, and the tests that deno finds itself where none tests.
-func denoProject(files shown) (d Detection) {
+func denoProject(files shown) (d Result) {
 	name := files.first("deno.json", "deno.jsonc")
 	if name == "" {
 		return d

@@ -1,4 +1,4 @@
-package config
+package detect
 
 // detectRow is a repository, as its top shows it, and what is made of it.
 type detectRow struct {

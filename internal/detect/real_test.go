@@ -1,4 +1,4 @@
-package config
+package detect
 
 import (
 	"os"
@@ -38,7 +38,7 @@ func TestDetectedChecksPass(t *testing.T) {
 				}
 				files[entry] = []byte(content)
 			}
-			checks := DetectChecks(files)
+			checks := Repository(files).Checks
 			if len(checks) == 0 {
 				t.Fatal("nothing is detected")
 			}
