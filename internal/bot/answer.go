@@ -8,8 +8,10 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // refuse makes a refusal visible: log, job summary and, for a command, one reaction (B-12).
@@ -81,4 +83,56 @@ func answerMarker(ev event.Event, job int64) string {
 		return report.Marker(fmt.Sprintf("answer.review.%d", ev.Review.ID))
 	}
 	return report.Marker(fmt.Sprintf("answer.job.%d", job))
+}
+
+// notOpened answers a request that came to nothing.
+func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
+	var held *heldError
+	var stop *lease.StoppedError
+	switch {
+	case errors.As(err, &stop):
+		a.Runner.Notice(a.mask(stop.Error()))
+		result := loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}
+		return result, a.outputs(result, "")
+	case errors.As(err, &held):
+		a.Runner.Notice(a.mask(held.reason))
+		a.warn("answering", a.answer(ctx, ev, safetext.UpperFirst(held.reason)+"."))
+		a.labelOff(ctx, ev)
+		return loop.Result{}, nil
+	case invalid.Is(err):
+		return a.reject(ctx, ev, err)
+	case ctx.Err() != nil:
+		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}, nil
+	}
+	result := loop.Result{Outcome: loop.Failed, Reason: err.Error()}
+	return result, errors.Join(err, a.outputs(result, ""))
+}
+
+// decline tells that nothing is begun, and why: whoever commented, and whoever put the label on, which comes off. The log and the job
+// tell it in any case.
+func (a *Action) decline(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
+	if d.Do == event.Ignore {
+		a.log("nothing to do: %s", d.Why)
+		return loop.Result{}, nil
+	}
+	return a.notOpened(ctx, ev, &heldError{d.Why})
+}
+
+// heldError is a run that somebody else works on, or one with nothing left to do: the request comes to nothing, and says so.
+type heldError struct{ reason string }
+
+func (e *heldError) Error() string { return e.reason }
+
+func (a *Action) inputError(err error) error {
+	a.Runner.Error(a.mask(err.Error()))
+	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}
+	return errors.Join(invalid.AsReported(err), a.outputs(result, ""))
+}
+
+// react answers a comment with a reaction. Labels and closings have nothing of their own to react to.
+func (a *Action) react(ctx context.Context, ev event.Event, content string) error {
+	if ev.Comment == nil {
+		return nil
+	}
+	return a.github.React(ctx, ev, content)
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
-	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // past is what there is of a task's last run.
@@ -49,8 +45,8 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, 
 	return past{loop.Fold(records), true, raw}, nil
 }
 
-// way decides between a new run and the one that is there.
-func (a *Action) way(ctx context.Context, shop *engine.Spec, request event.Request, wanted *workRequest, before past) (loop.Way, error) {
+// resumeMode decides between a new run and the one that is there.
+func (a *Action) resumeMode(ctx context.Context, shop *engine.Spec, request event.Request, wanted *workRequest, before past) (loop.Way, error) {
 	if wanted.plan != nil {
 		if err := a.prepared(ctx, shop, wanted); err != nil {
 			return "", err
@@ -58,7 +54,7 @@ func (a *Action) way(ctx context.Context, shop *engine.Spec, request event.Reque
 		if why := wanted.complete(shop, before); why != "" {
 			return "", &heldError{why}
 		}
-		request = ofPlan(request, before, samePlan(before.state, wanted.plan.Content))
+		request = planCommand(request, before, samePlan(before.state, wanted.plan.Content))
 	}
 	d := a.decide(request, before.state, before.known)
 	a.log("%s: %s", d.Do, d.Why)
@@ -84,9 +80,9 @@ func (a *Action) way(ctx context.Context, shop *engine.Spec, request event.Reque
 	return loop.Begin, nil
 }
 
-// ofPlan is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done; another one begins
+// planCommand is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done; another one begins
 // afresh.
-func ofPlan(r event.Request, before past, same bool) event.Request {
+func planCommand(r event.Request, before past, same bool) event.Request {
 	switch {
 	case !before.known:
 	case !same:
@@ -99,8 +95,8 @@ func ofPlan(r event.Request, before past, same bool) event.Request {
 	return r
 }
 
-// take readies the run's record, and how it is shown.
-func (o *jobOpening) take(ctx context.Context, work *job, before past, way loop.Way) (b engine.Beginning, err error) {
+// beginning readies the run's record, and how it is shown.
+func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.Way) (b engine.Beginning, err error) {
 	shop, run := work.Spec, before.state.Start.Run
 	if way == loop.Begin {
 		run = engine.NewRun(o.Clock())
@@ -139,17 +135,6 @@ func (a *Action) publisher(work *job, ev event.Event) *publisher {
 		each: work.Spec.Settings.Comments == config.EachComment, notifyOn: work.Spec.Settings.NotifyOn,
 		clock: a.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, log: a.log,
 	}
-}
-
-// labels are the issue's as the event tells them, with the one that it is about.
-func labels(ev event.Event) []string {
-	if ev.Issue == nil {
-		return nil
-	}
-	if ev.Kind == event.Labeled && !slices.Contains(ev.Issue.Labels, ev.Label) {
-		return append(slices.Clone(ev.Issue.Labels), ev.Label)
-	}
-	return ev.Issue.Labels
 }
 
 // inTree reports whether a program is named by its path in the checkout.
@@ -201,35 +186,4 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 		r.MaxIterations = request.MaxIterations
 	}
 	return r
-}
-
-// owner names this process among those that may hold a run.
-func (a *Action) owner() string {
-	if a.Env.RunID == 0 {
-		return fmt.Sprintf("process %d", os.Getpid())
-	}
-	return fmt.Sprintf("workflow run %d, attempt %d", a.Env.RunID, a.Env.RunAttempt)
-}
-
-// notOpened answers a request that came to nothing.
-func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
-	var held *heldError
-	var stop *lease.StoppedError
-	switch {
-	case errors.As(err, &stop):
-		a.Runner.Notice(a.mask(stop.Error()))
-		result := loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}
-		return result, a.outputs(result, "")
-	case errors.As(err, &held):
-		a.Runner.Notice(a.mask(held.reason))
-		a.warn("answering", a.answer(ctx, ev, safetext.UpperFirst(held.reason)+"."))
-		a.labelOff(ctx, ev)
-		return loop.Result{}, nil
-	case invalid.Is(err):
-		return a.reject(ctx, ev, err)
-	case ctx.Err() != nil:
-		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}, nil
-	}
-	result := loop.Result{Outcome: loop.Failed, Reason: err.Error()}
-	return result, errors.Join(err, a.outputs(result, ""))
 }

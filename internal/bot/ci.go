@@ -3,20 +3,11 @@ package bot
 import (
 	"context"
 	"slices"
-	"strconv"
-	"time"
 
-	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// buildsBegin is how long the first of the other workflows may take to show up on a commit.
-const buildsBegin = 3 * time.Minute
 
 // onCIResult goes on with a run whose newest commit other workflows have judged: one that waits for them, and one that is done and failed
 // there afterwards, within the iterations that are left (B-08). Nobody asks for it: the run was authorised when it began.
@@ -44,46 +35,4 @@ func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State, 
 		wanted.feedback = &loop.Feedback{Text: safetext.Clipped(event.Sanitise(ci.Found(ctx, builds).Tell), 2*maxRemark)}
 	}
 	return a.workOn(ctx, r, *wanted)
-}
-
-// ciCheck is the check that waits for other workflows.
-func (a *Action) ciCheck() *check.CI {
-	pause := a.pause
-	if pause == nil {
-		pause = pauseFor
-	}
-	return &check.CI{
-		Builds: func(ctx context.Context, sha string) (check.Builds, error) {
-			ci, err := a.github.Builds(ctx, sha, checkName, strconv.FormatInt(a.Env.RunID, 10))
-			out := check.Builds{Passed: ci.State == github.CIPassed, Pending: ci.Pending}
-			for _, b := range ci.Failed {
-				out.Failed = append(out.Failed, check.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun, Job: b.JobID})
-			}
-			return out, err
-		},
-		Told: func(ctx context.Context, b check.Build) (string, []loop.Finding) {
-			log, found, err := a.github.BuildLog(ctx, github.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun, JobID: b.Job})
-			a.warn("reading the log of "+b.Name, err)
-			var findings []loop.Finding
-			for _, f := range found {
-				findings = append(findings, loop.Finding{File: f.Path, Line: f.Line, Level: f.Level, Message: f.Message})
-			}
-			return log, findings
-		},
-		Begin: buildsBegin, Clock: a.Clock, Log: a.log, Sleep: pause,
-	}
-}
-
-// gate puts the check of other workflows before the reviewer, who costs money, when the settings ask for it.
-func (a *Action) gate(shop *engine.Spec) {
-	if shop.Settings.CIGate != config.WaitForCI || a.Inputs.DryRun {
-		return
-	}
-	shop.CI = a.ciCheck()
-	shop.CI.Limit = time.Duration(shop.Settings.CITimeoutMinutes) * time.Minute
-}
-
-func pauseFor(ctx context.Context, d time.Duration) error {
-	engine.Nap(ctx, d)
-	return ctx.Err()
 }

@@ -3,11 +3,14 @@ package bot
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/lease"
-	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // holdLease takes the lease of a task, so that nobody else works on it, and keeps it until the pulse is released (B-26). It comes before
@@ -63,17 +66,20 @@ func (a *Action) leaseDoor(ctx context.Context, root string) (*git.Leases, error
 	return git.OpenLeases(ctx, o, a.Clock)
 }
 
-// withLease is what a run record tells, with who holds the run now; the zero lease is nobody. Records of the bot do not tell that
-// themselves. A run without an end that nobody holds has been left by its process.
-func withLease(s loop.State, held git.Lease) loop.State {
-	switch {
-	case held.Task != "":
-		s.Lease, s.Owner = held.Ends(), held.Who()
-		if held.RunURL != "" {
-			s.RunURL = held.RunURL
-		}
-	case s.End == nil && s.Lease.IsZero():
-		s.Lease = s.At
+func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, error) {
+	token, err := a.github.Token(ctx)
+	if err != nil {
+		return git.Options{}, err
 	}
-	return s
+	sign, err := git.NewSigner(a.Inputs.SigningKey)
+	if err != nil {
+		return git.Options{}, invalid.Errorf("input signing_key %w", err)
+	}
+	return git.Options{
+		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
+		Env:      proc.Environment(a.Parent, proc.Allowed), // a git process needs none of the job's secrets
+		Identity: git.Identity{Name: "ralph", Email: a.github.Self() + "@users.noreply." + a.host()},
+		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun, Sign: sign,
+		Secrets: append(append(engine.Secrets(a.Env, a.Parent), a.Inputs.Secrets()...), token),
+	}, nil
 }

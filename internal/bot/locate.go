@@ -4,39 +4,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
-
-// What is asked is decided by one table, event.Decide. Here is what the table needs to know: which run it is about, and how that stands.
-
-// standingOf is how a run stands for whoever asks for something now. A run that we hold ourselves is one that goes on.
-func standingOf(s loop.State, known bool, owner string, now time.Time) event.Standing {
-	switch {
-	case !known:
-		return event.None
-	case s.End == nil && now.Before(s.Lease) && s.Owner != owner:
-		return event.Running
-	case s.End == nil:
-		return event.Abandoned
-	}
-	switch s.End.Outcome {
-	case loop.Done:
-		return event.Finished
-	case loop.Waiting:
-		return event.Waiting
-	case loop.Interrupted:
-		return event.Halted
-	}
-	return event.Failed
-}
-
-// decide asks the table.
-func (a *Action) decide(r event.Request, s loop.State, known bool) event.Decision {
-	return event.Decide(r, standingOf(s, known, a.owner(), a.Clock()), a.rules)
-}
 
 // idle are the doings for which nothing is begun.
 var idle = []event.Doing{event.Drop, event.Ignore, event.Tell}
@@ -89,14 +60,4 @@ func about(ev event.Event, s loop.State) bool {
 		return s.Post.Pull == ev.Issue.Number
 	}
 	return s.Start.Issue == ev.Issue.Number
-}
-
-// decline tells that nothing is begun, and why: whoever commented, and whoever put the label on, which comes off. The log and the job
-// tell it in any case.
-func (a *Action) decline(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
-	if d.Do == event.Ignore {
-		a.log("nothing to do: %s", d.Why)
-		return loop.Result{}, nil
-	}
-	return a.notOpened(ctx, ev, &heldError{d.Why})
 }

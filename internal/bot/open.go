@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,11 +22,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
-
-// heldError is a run that somebody else works on, or one with nothing left to do: the request comes to nothing, and says so.
-type heldError struct{ reason string }
-
-func (e *heldError) Error() string { return e.reason }
 
 // jobOpening opens the run of a job: its lease keeps others out, its checkout is made of the remote, and its record is there.
 type jobOpening struct {
@@ -124,7 +117,7 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	if err := o.settings(ctx, shop); err != nil {
 		return b, err
 	}
-	way, err := o.way(ctx, shop, o.request, o.wanted, before)
+	way, err := o.resumeMode(ctx, shop, o.request, o.wanted, before)
 	if err != nil {
 		return b, err
 	}
@@ -150,7 +143,7 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	shop.Wall = shop.Settings.Timeout()
 	o.gate(shop)
 	work.Prompts = shop.WordsFrom(ctx, own, o.wanted.Comments)
-	return o.take(ctx, o.work, before, way)
+	return o.beginning(ctx, o.work, before, way)
 }
 
 // prepareWorkspace makes the checkout and who works in it.
@@ -281,31 +274,6 @@ func (a *Action) checkout(ctx context.Context, request event.Request, id string,
 	return tree, nil
 }
 
-func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, error) {
-	token, err := a.github.Token(ctx)
-	if err != nil {
-		return git.Options{}, err
-	}
-	sign, err := git.NewSigner(a.Inputs.SigningKey)
-	if err != nil {
-		return git.Options{}, invalid.Errorf("input signing_key %w", err)
-	}
-	return git.Options{
-		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
-		Env:      proc.Environment(a.Parent, proc.Allowed), // a git process needs none of the job's secrets
-		Identity: git.Identity{Name: "ralph", Email: a.github.Self() + "@users.noreply." + a.host()},
-		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun, Sign: sign,
-		Secrets: append(append(engine.Secrets(a.Env, a.Parent), a.Inputs.Secrets()...), token),
-	}, nil
-}
-
-func (a *Action) host() string {
-	if u, err := url.Parse(a.Env.ServerURL); err == nil && u.Hostname() != "" {
-		return u.Hostname()
-	}
-	return "github.com"
-}
-
 func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.Request) (task.Task, error) {
 	content, ok, err := tree.File(ctx, tree.Base(), a.Inputs.PromptFile)
 	if err != nil {
@@ -342,6 +310,3 @@ func (a *Action) readSettings(ctx context.Context, shop *engine.Spec) error {
 	shop.Settings, err = config.Load(append(layers, a.Inputs.Layers()...)...)
 	return err
 }
-
-// console is where the agent's and the checks' output is shown, without what could command the runner.
-func (a *Action) console() io.Writer { return engine.Redacting{To: a.Runner, Redact: a.redact} }

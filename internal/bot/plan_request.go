@@ -40,7 +40,7 @@ const maxHint = 4 << 10
 // workRequest is what a request wants to be worked on.
 func (a *Action) workRequest(ctx context.Context, request event.Request, facts event.Facts) (workRequest, error) {
 	if request.PlanFile != "" {
-		return a.planFileWish(ctx, request)
+		return a.planFileRequest(ctx, request)
 	}
 	t, err := a.task(ctx, request, facts)
 	if err != nil || request.Verb != event.Approve {
@@ -51,8 +51,8 @@ func (a *Action) workRequest(ctx context.Context, request event.Request, facts e
 	return workRequest{Task: t, plan: source, read: read}, err
 }
 
-// planFileWish is a plan in the repository. What it is called is read without a clone; open reads the rest at the base commit.
-func (a *Action) planFileWish(ctx context.Context, request event.Request) (workRequest, error) {
+// planFileRequest is a plan in the repository. What it is called is read without a clone; open reads the rest at the base commit.
+func (a *Action) planFileRequest(ctx context.Context, request event.Request) (workRequest, error) {
 	source, err := a.planFileAt(ctx, a.onto(request.Event), request.PlanFile)
 	if err != nil {
 		return workRequest{}, err
@@ -64,14 +64,6 @@ func (a *Action) planFileWish(ctx context.Context, request event.Request) (workR
 	t.Asked = request.Event.Sender.Login
 	branch, err := a.planBranch(ctx, p.BranchName)
 	return workRequest{Task: t, plan: &source, branch: branch, newest: source.Content}, err
-}
-
-// onto is the branch that a run begins from.
-func (a *Action) onto(ev event.Event) string {
-	if a.Inputs.BaseBranch != "" {
-		return a.Inputs.BaseBranch
-	}
-	return ev.Repo.DefaultBranch
 }
 
 func (a *Action) planFileAt(ctx context.Context, branch, file string) (planrun.Source, error) {
@@ -270,4 +262,9 @@ func (wanted *workRequest) complete(shop *engine.Spec, before past) string {
 	}
 	n := len(p.Stories)
 	return fmt.Sprintf("nothing to do: %s of %s %s approved", safetext.Plural(n, "the only story", fmt.Sprintf("all %d stories", n)), wanted.plan.File, safetext.IsAre(n)) + p.Marks()
+}
+
+// goingOn is to go on with a run of a plan in the repository.
+func goingOn(s loop.State) *workRequest {
+	return &workRequest{Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec, Asked: s.Start.Asked}, branch: s.Start.Branch}
 }

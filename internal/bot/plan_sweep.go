@@ -15,25 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// wantsPlan reports whether a plan in the repository is one that this sweep is for.
-func (a *Action) wantsPlan(file string) bool {
-	return a.Inputs.Issue == 0 && (a.Inputs.Plan == "" || path.Clean(a.Inputs.Plan) == file)
-}
-
-// orphanPlan is the request to go on with a run of a plan in the repository: it was authorised when it began.
-func (a *Action) orphanPlan(ev event.Event, s loop.State) pending {
-	return pending{request: planRequest(ev, s.Start.Plan.File), plan: goingOn(s)}
-}
-
-func planRequest(ev event.Event, file string) event.Request {
-	return event.Request{Command: event.Command{Verb: event.Run}, Event: ev, PlanFile: file}
-}
-
-// goingOn is to go on with a run of a plan in the repository.
-func goingOn(s loop.State) *workRequest {
-	return &workRequest{Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec, Asked: s.Start.Asked}, branch: s.Start.Branch}
-}
-
 // plans are the plan files of the settings that are not complete and that nobody works on. One whose last run has ended is left alone until
 // somebody changes the file: more of the same would end as that did, and what is done waits for its merge.
 func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
@@ -66,7 +47,7 @@ func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, r
 
 // openPlan is a plan of the settings with what is left of it, or nil and why it is left alone.
 func (a *Action) openPlan(ctx context.Context, request event.Request, set config.Settings, runs []loop.State, held map[string]bool) (*workRequest, string) {
-	wanted, err := a.planFileWish(ctx, request)
+	wanted, err := a.planFileRequest(ctx, request)
 	if err != nil {
 		return nil, err.Error()
 	}

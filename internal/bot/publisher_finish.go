@@ -118,11 +118,11 @@ func (p *publisher) stale(ctx context.Context, s loop.State, now string) []strin
 func (p *publisher) answered(ctx context.Context, s loop.State, label string) bool {
 	_, at, err := p.github.Labeller(ctx, s.Start.Issue, label)
 	p.try("looking for who put the label "+label+" on", err)
-	return err == nil && takenUp(s, at)
+	return err == nil && begunSince(s, at)
 }
 
-// takenUp reports whether a run was asked for at a time or later.
-func takenUp(s loop.State, at time.Time) bool {
+// begunSince reports whether a run was asked for at a time or later.
+func begunSince(s loop.State, at time.Time) bool {
 	return !s.StartedAt.Before(at) || !s.ResumedAt.Before(at)
 }
 

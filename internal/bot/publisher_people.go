@@ -3,18 +3,12 @@ package bot
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
-
-// told reports whether whoever asked is to be told of the newest outcome.
-func (p *publisher) told(s loop.State) bool {
-	return slices.Contains(p.notifyOn, p.view(s).Tells())
-}
 
 // ending tells whoever asked of the outcome, in a comment of its own: nobody is told of one that is edited. Of a run that a limit stopped the
 // failure report is that comment.
@@ -28,14 +22,6 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 	}
 	marker := report.Marker(fmt.Sprintf("%s.ended.%d", s.Start.Run, s.Endings))
 	return posted(&loop.Post{Told: p.once(ctx, number, marker+"\n"+report.OutcomeComment(p.view(s)), "the comment that tells of the outcome")})
-}
-
-// mention is what the failure report begins with when it tells whoever asked.
-func (p *publisher) mention(s loop.State) string {
-	if who := p.view(s).Mention(); who != "" && p.told(s) {
-		return who + "\n\n"
-	}
-	return ""
 }
 
 // people gives the pull request to whoever asked, and asks them for a review of what is done. GitHub asks the owners of the code by itself. What

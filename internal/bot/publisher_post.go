@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -58,26 +57,6 @@ func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 	id, err := p.github.Comment(ctx, number, body)
 	p.try("posting the comment", err)
 	return posted(post(id))
-}
-
-// find looks for a comment that an earlier process may have posted; 0 when there is none.
-func (p *publisher) find(ctx context.Context, number int, marker, what string) int64 {
-	id, err := p.github.FindComment(ctx, number, marker)
-	p.try("looking for "+what, err)
-	return id
-}
-
-// once posts a comment that is not changed afterwards, unless an earlier process has. Its first line is its marker.
-func (p *publisher) once(ctx context.Context, number int, body, what string) int64 {
-	if p.again {
-		marker, _, _ := strings.Cut(body, "\n")
-		if id := p.find(ctx, number, marker, what); id != 0 {
-			return id
-		}
-	}
-	id, err := p.github.Comment(ctx, number, body)
-	p.try("posting "+what, err)
-	return id
 }
 
 // link turns the comment into the one line that leads to the pull request.

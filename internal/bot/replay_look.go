@@ -138,7 +138,7 @@ func (x *explainer) told() string {
 		return "none"
 	}
 	s := x.run
-	said := fmt.Sprintf("%s of %s: %s, %s, branch %s", s.Start.Run, s.Start.Task, standingOf(s, true, x.owner(), x.Clock()),
+	said := fmt.Sprintf("%s of %s: %s, %s, branch %s", s.Start.Run, s.Start.Task, runStatus(s, true, x.owner(), x.Clock()),
 		safetext.Counted(len(s.Iterations), "iteration", "iterations"), s.Start.Branch)
 	if s.Post.Pull != 0 {
 		said += fmt.Sprintf(", pull request #%d", s.Post.Pull)
@@ -183,9 +183,9 @@ func (x *explainer) decisions(ctx context.Context) {
 
 // asPlan is how a plan in the repository is asked for (see ofPlan).
 func (x *explainer) asPlan(ctx context.Context, r event.Request) event.Request {
-	wanted, err := x.planFileWish(ctx, r)
+	wanted, err := x.planFileRequest(ctx, r)
 	if err != nil { // which is told among the steps
 		return r
 	}
-	return ofPlan(r, past{state: x.run, known: x.known}, samePlan(x.run, wanted.plan.Content))
+	return planCommand(r, past{state: x.run, known: x.known}, samePlan(x.run, wanted.plan.Content))
 }

@@ -86,7 +86,7 @@ func (a *Action) rerun(ctx context.Context, r event.Request) (result loop.Result
 		switch {
 		case s.Start.Issue != r.Event.Issue.Number || a.alive(s) || !own && r.Verb != event.Stop:
 		case s.End != nil && !s.Post.Finished:
-			result, err = a.mend(ctx, r, s)
+			result, err = a.tellEnd(ctx, r, s)
 			return result, true, err
 		case s.End == nil && r.Verb != event.Stop:
 			if request, facts, ok := a.orphan(ctx, r.Event, s); ok {
@@ -96,4 +96,18 @@ func (a *Action) rerun(ctx context.Context, r event.Request) (result loop.Result
 		}
 	}
 	return result, false, nil
+}
+
+// closeRun gives a run that nobody works on the outcome interrupted.
+func (a *Action) closeRun(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
+	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
+		_, err := work.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
+		return err
+	})
+}
+
+// tellEnd shows the outcome of a run whose process died while it told (see publisher.finish).
+func (a *Action) tellEnd(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
+	a.log("the outcome of %s was not told everywhere; telling it now", s.Start.Task)
+	return a.revisit(ctx, r, s, func(context.Context, *job) error { return nil })
 }

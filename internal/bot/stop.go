@@ -13,7 +13,7 @@ import (
 // stop ends a run (B-09): whoever works on it is told by its lease, and one that nobody works on is marked, so that nothing takes it up.
 func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, known bool) (loop.Result, error) {
 	d := a.decide(r, s, known)
-	by, why := wishToStop(r.Event)
+	by, why := whoStops(r.Event)
 	if d.Do == event.Halt {
 		heard, err := a.askStop(ctx, s.Start.Task, by, why)
 		if err != nil {
@@ -33,7 +33,7 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, known 
 		return a.decline(ctx, r.Event, d)
 	}
 	a.warn("reacting", a.react(ctx, r.Event, "+1"))
-	return a.shut(ctx, r, s, fmt.Sprintf("%s by %s", why, by))
+	return a.closeRun(ctx, r, s, fmt.Sprintf("%s by %s", why, by))
 }
 
 // tidy takes the labels off an issue that show how its run stands: what is closed or merged waits for nobody.
@@ -49,8 +49,8 @@ func (a *Action) tidy(ctx context.Context, ev event.Event, d event.Decision) (lo
 	return loop.Result{}, nil
 }
 
-// wishToStop says who wants a run to stop, and by what.
-func wishToStop(ev event.Event) (by, why string) {
+// whoStops says who wants a run to stop, and by what.
+func whoStops(ev event.Event) (by, why string) {
 	switch {
 	case ev.Kind == event.Closed && (ev.On != 0 || ev.Issue != nil && ev.Issue.Pull):
 		why = "pull request closed"
@@ -63,26 +63,4 @@ func wishToStop(ev event.Event) (by, why string) {
 		why = "asked to stop"
 	}
 	return ev.Sender.Login, why
-}
-
-// react answers a comment with a reaction. Labels and closings have nothing of their own to react to.
-func (a *Action) react(ctx context.Context, ev event.Event, content string) error {
-	if ev.Comment == nil {
-		return nil
-	}
-	return a.github.React(ctx, ev, content)
-}
-
-// shut gives a run that nobody works on the outcome interrupted.
-func (a *Action) shut(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
-	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
-		_, err := work.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
-		return err
-	})
-}
-
-// mend shows the outcome of a run whose process died while it told (see publisher.finish).
-func (a *Action) mend(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
-	a.log("the outcome of %s was not told everywhere; telling it now", s.Start.Task)
-	return a.revisit(ctx, r, s, func(context.Context, *job) error { return nil })
 }

@@ -3,34 +3,11 @@ package bot
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
-
-// row is the request as a matrix tells of it.
-func (p pending) row() Listed {
-	if p.plan != nil || p.request.Event.Issue == nil {
-		return Listed{Plan: p.request.PlanFile, Why: p.why}
-	}
-	return Listed{Issue: p.request.Event.Issue.Number, Why: p.why}
-}
-
-func (l Listed) String() string {
-	if l.Plan != "" {
-		return fmt.Sprintf("%s: %s", l.Plan, l.Why)
-	}
-	return fmt.Sprintf("issue #%d: %s", l.Issue, l.Why)
-}
-
-// Listed is one row of the matrix that a workflow fans out over: an issue, or a plan by its path.
-type Listed struct {
-	Issue int    `json:"issue,omitempty"`
-	Plan  string `json:"plan,omitempty"`
-	Why   string `json:"why"`
-}
 
 // List says what a sweep would take up, at most max_tasks, and takes up nothing (B-05). It is also set as the output matrix, in the form
 // that strategy.matrix takes.

@@ -1,0 +1,117 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/actions"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// labels are the issue's as the event tells them, with the one that it is about.
+func labels(ev event.Event) []string {
+	if ev.Issue == nil {
+		return nil
+	}
+	if ev.Kind == event.Labeled && !slices.Contains(ev.Issue.Labels, ev.Label) {
+		return append(slices.Clone(ev.Issue.Labels), ev.Label)
+	}
+	return ev.Issue.Labels
+}
+
+// owner names this process among those that may hold a run.
+func (a *Action) owner() string {
+	if a.Env.RunID == 0 {
+		return fmt.Sprintf("process %d", os.Getpid())
+	}
+	return fmt.Sprintf("workflow run %d, attempt %d", a.Env.RunID, a.Env.RunAttempt)
+}
+
+func (a *Action) host() string {
+	if u, err := url.Parse(a.Env.ServerURL); err == nil && u.Hostname() != "" {
+		return u.Hostname()
+	}
+	return "github.com"
+}
+
+// console is where the agent's and the checks' output is shown, without what could command the runner.
+func (a *Action) console() io.Writer { return engine.Redacting{To: a.Runner, Redact: a.redact} }
+
+// onto is the branch that a run begins from.
+func (a *Action) onto(ev event.Event) string {
+	if a.Inputs.BaseBranch != "" {
+		return a.Inputs.BaseBranch
+	}
+	return ev.Repo.DefaultBranch
+}
+
+// Action is ralph as a step of a workflow.
+type Action struct {
+	Env    config.Environment
+	Inputs config.Inputs
+	Parent []string // the environment, NAME=value, of which children get what is allowed
+	Runner *actions.Runner
+	Clock  func() time.Time
+
+	github *github.Client
+	rules  event.Rules
+	redact func(string) string
+	stored func(loop.Record)                          // see ledger
+	wall   time.Duration                              // see workshop
+	beat   <-chan time.Time                           // see beats
+	pause  func(context.Context, time.Duration) error // see ciCheck; nil: real time
+	tune   func(*github.Options)                      // nil: as they are
+}
+
+// afterCancel is the time for reports: all that a cancelled job still has (C11), or plenty.
+func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := 2 * time.Minute
+	if ctx.Err() != nil {
+		left = 4 * time.Second
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), left)
+}
+
+func (a *Action) task(ctx context.Context, request event.Request, facts event.Facts) (task.Task, error) {
+	if a.Inputs.PromptFile != "" && request.Event.Issue == nil {
+		return task.Task{ID: promptFileTask}, nil // read from the base commit, once there is a checkout
+	}
+	t, err := task.From(request, facts)
+	if err != nil {
+		return t, invalid.Mark(err)
+	}
+	if facts.Dropped > 0 {
+		a.log("%d comments are left out: their authors' permissions were not looked up", facts.Dropped)
+	}
+	return t, ctx.Err()
+}
+
+const promptFileTask = "prompt-file"
+
+func (a *Action) log(format string, args ...any) {
+	_, _ = fmt.Fprintln(a.Runner, a.mask(fmt.Sprintf(format, args...)))
+}
+
+func (a *Action) mask(s string) string {
+	if a.redact == nil {
+		return s
+	}
+	return a.redact(s)
+}
+
+func (a *Action) warn(doing string, err error) {
+	if err != nil {
+		a.log("%s: %v", doing, err)
+	}
+}

@@ -1,0 +1,128 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// withLease is what a run record tells, with who holds the run now; the zero lease is nobody. Records of the bot do not tell that
+// themselves. A run without an end that nobody holds has been left by its process.
+func withLease(s loop.State, held git.Lease) loop.State {
+	switch {
+	case held.Task != "":
+		s.Lease, s.Owner = held.Ends(), held.Who()
+		if held.RunURL != "" {
+			s.RunURL = held.RunURL
+		}
+	case s.End == nil && s.Lease.IsZero():
+		s.Lease = s.At
+	}
+	return s
+}
+
+// runStatus is how a run stands for whoever asks for something now. A run that we hold ourselves is one that goes on.
+func runStatus(s loop.State, known bool, owner string, now time.Time) event.Standing {
+	switch {
+	case !known:
+		return event.None
+	case s.End == nil && now.Before(s.Lease) && s.Owner != owner:
+		return event.Running
+	case s.End == nil:
+		return event.Abandoned
+	}
+	switch s.End.Outcome {
+	case loop.Done:
+		return event.Finished
+	case loop.Waiting:
+		return event.Waiting
+	case loop.Interrupted:
+		return event.Halted
+	}
+	return event.Failed
+}
+
+// decide asks the table.
+func (a *Action) decide(r event.Request, s loop.State, known bool) event.Decision {
+	return event.Decide(r, runStatus(s, known, a.owner(), a.Clock()), a.rules)
+}
+
+// alive reports whether somebody holds a run.
+func (a *Action) alive(s loop.State) bool { return s.End == nil && a.Clock().Before(s.Lease) }
+
+// due reports whether a run that waits for a known time may go on.
+func (a *Action) due(s loop.State) bool {
+	return s.End != nil && s.End.Outcome == loop.Waiting && !s.End.Until.IsZero() && !a.Clock().Before(s.End.Until)
+}
+
+// runs are the newest runs of every task, from their records on the remote, oldest first.
+func (a *Action) runs(ctx context.Context) ([]loop.State, error) {
+	o, err := a.gitOptions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	all, leases, err := git.RecordsAndLeases(ctx, o, a.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("listing the runs on the remote: %w", err)
+	}
+	var out []loop.State
+	for _, record := range all {
+		records, _, err := journal.Read(bytes.NewReader(record.Files[journal.File]))
+		if err != nil {
+			a.log("the run record of %s is passed over: %v", record.Task, err)
+			continue
+		}
+		out = append(out, withLease(loop.Fold(records), leases[record.Task]))
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].StartedAt.Before(out[j].StartedAt) })
+	return out, nil
+}
+
+// orphan is the request to go on with a run: it was authorised when it began, and only people who may write can have changed its record.
+func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (event.Request, event.Facts, bool) {
+	issue, err := a.github.Issue(ctx, s.Start.Issue)
+	if err != nil {
+		a.log("%s is passed over: %v", s.Start.Task, err)
+		return event.Request{}, event.Facts{}, false
+	}
+	if issue.Closed {
+		a.log("%s is passed over: issue #%d is closed", s.Start.Task, issue.Number)
+		return event.Request{}, event.Facts{}, false
+	}
+	if a.endShown(ctx, issue, s) {
+		a.log("%s is passed over: its run %s has failed and could not record that; %s retry goes on with it", s.Start.Task, s.Start.Run, a.rules.TriggerPhrase)
+		return event.Request{}, event.Facts{}, false
+	}
+	ev.Issue, ev.At = issue, s.StartedAt
+	return a.gathered(ctx, event.Request{Command: event.Command{Verb: event.Run}, Event: ev})
+}
+
+// endShown reports whether the issue's label says that a run has failed whose record knows no end: the remote took neither its commits nor
+// its record. To go on with it would be paid for every hour. A label from before the run was last asked for says nothing of it.
+func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State) bool {
+	failed := a.rules.StatusLabel(github.LabelFailed)
+	if s.End != nil || !slices.ContainsFunc(issue.Labels, func(l string) bool { return strings.EqualFold(l, failed) }) {
+		return false
+	}
+	_, at, err := a.github.Labeller(ctx, issue.Number, failed)
+	return err != nil || !begunSince(s, at.Add(time.Second)) // GitHub tells times in whole seconds, rounded down
+}
+
+func (a *Action) gathered(ctx context.Context, request event.Request) (event.Request, event.Facts, bool) {
+	ev, facts, err := a.github.Gather(ctx, request.Event)
+	if err != nil {
+		a.log("%s is passed over: %v", request.Event, err)
+	}
+	request.Event = ev
+	return request, facts, err == nil
+}

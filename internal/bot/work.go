@@ -1,0 +1,53 @@
+package bot
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// work takes an authorised request to a pull request or a failure report.
+func (a *Action) work(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
+	a.warn("reacting", a.github.React(ctx, request.Event, "eyes")) // the one call that says: seen
+	wanted, err := a.workRequest(ctx, request, facts)
+	if nothing := (*heldError)(nil); errors.As(err, &nothing) {
+		return a.notOpened(ctx, request.Event, err)
+	}
+	if err != nil {
+		return a.reject(ctx, request.Event, err) // says what is wrong, and what is allowed
+	}
+	return a.workOn(ctx, request, wanted)
+}
+
+// workOn takes what is wanted to its outcome.
+func (a *Action) workOn(ctx context.Context, request event.Request, wanted workRequest) (loop.Result, error) {
+	running, work, err := a.open(ctx, request, &wanted) // lease, checkout, journal: fresh or resumed
+	if err != nil {
+		return a.notOpened(ctx, request.Event, err)
+	}
+	defer work.Close()
+
+	a.record(running, work, work.publisher.begin)
+	a.tellPlan(running, request.Event, wanted)
+	obey := a.Runner.StopCommands() // what agents and checks print is text
+	result := engine.Drive(running, running, work.Spec, work.Journal, work.Prompts)
+	obey()
+
+	if ctx.Err() != nil {
+		work.Journal.EndWithNextPush()
+	}
+	late, cancel := afterCancel(ctx)
+	defer cancel()
+	result = a.deliver(late, work, result)
+	result, err = engine.Conclude(late, work.Spec, work.Journal, work.view, result) // push first
+	if lost := work.Journal.Lost(); lost != nil {                                   // somebody else tells of it now
+		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
+	}
+	a.record(late, work, work.publisher.finish) // comment second
+	a.warn("saving where the reports are", work.Journal.Finish(late))
+	result.State = work.Journal.State()
+	return result, errors.Join(err, a.reportOn(late, work, result))
+}
