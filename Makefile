@@ -6,7 +6,7 @@ TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build e2e' ./internal ./cmd)))
 RUN           ?= .
 
-.PHONY: all build test every lint fmt bench demo e2e install clean
+.PHONY: all build test every lint shape shape-update fmt bench demo e2e install clean
 
 all: build lint test
 
@@ -24,6 +24,12 @@ every: ## every call of the bot with every fault, a kill on both sides of every 
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
 	$< run
+
+shape: ## lengths of packages, functions and lines, circles of files: fails when a figure is worse than recorded
+	go run ./internal/shape
+
+shape-update: ## records the figures: make shape-update REASON="why the totals have changed"
+	go run ./internal/shape -update "$(REASON)"
 
 fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
 	$< fmt
