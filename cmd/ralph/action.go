@@ -120,7 +120,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 	}
 	runner := actions.New(func(string) string { return "" }, io.Discard) // a dry run says nothing to a runner
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
-	return a.Explain(ctx, p.dir)
+	return a.DryRun(ctx, p.dir)
 }
 
 // dispatched gives ralph the inputs that a workflow was dispatched with, as the workflow of README hands them on. What is wrong with the

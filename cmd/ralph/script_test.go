@@ -110,6 +110,7 @@ func play(t *testing.T, files ...string) {
 			"recorded": recorded,
 		},
 		RequireUniqueNames: true,
+		UpdateScripts:      os.Getenv("UPDATE_SCRIPTS") != "", // what is printed becomes what the story expects
 	})
 }
 

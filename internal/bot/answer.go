@@ -110,7 +110,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 
 // decline tells that nothing is begun, and why: whoever commented, and whoever put the label on, which comes off. The log and the job
 // tell it in any case.
-func (a *Action) decline(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
+func (a *Action) decline(ctx context.Context, ev event.Event, d Case) (loop.Result, error) {
 	if d.Do == event.Ignore {
 		a.log("nothing to do: %s", d.Why)
 		return loop.Result{}, nil

@@ -56,7 +56,7 @@ func (a *Action) resumeMode(ctx context.Context, shop *engine.Spec, request even
 		}
 		request = planCommand(request, before, samePlan(before.state, wanted.plan.Content))
 	}
-	d := a.decide(request, before.state, before.known)
+	d := event.Decide(request, runStatus(before.state, before.known, a.owner(), a.Clock()), a.rules)
 	a.log("%s: %s", d.Do, d.Why)
 	switch d.Do {
 	case event.GoOn:

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -11,11 +10,7 @@ import (
 
 // onCIResult goes on with a run whose newest commit other workflows have judged: one that waits for them, and one that is done and failed
 // there afterwards, within the iterations that are left (B-08). Nobody asks for it: the run was authorised when it began.
-func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State, known bool) (loop.Result, error) {
-	d := a.decide(r, s, known)
-	if slices.Contains(idle, d.Do) {
-		return a.decline(ctx, r.Event, d)
-	}
+func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	wanted := goingOn(s)
 	wanted.Issue = s.Start.Issue
 	if s.End != nil && s.End.Outcome == loop.Done {

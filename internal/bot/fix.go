@@ -19,10 +19,7 @@ const (
 )
 
 // fix works on what the reviews of the pull request ask for, on the same branch (B-07).
-func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, known bool, facts event.Facts) (loop.Result, error) {
-	if d := a.decide(r, s, known); slices.Contains(idle, d.Do) {
-		return a.decline(ctx, r.Event, d)
-	}
+func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (loop.Result, error) {
 	a.warn("reacting", a.react(ctx, r.Event, "eyes"))
 	a.labelOff(ctx, r.Event) // of the pull request; that of the issue is the run's
 	asked, err := a.feedback(ctx, r, s, facts)

@@ -471,8 +471,8 @@ func TestWithLease(t *testing.T) {
 				t.Errorf("%s: %s", way, why)
 			}
 			b.Clock = func() time.Time { return now }
-			if b.alive(s) != tt.alive {
-				t.Errorf("alive: %v", b.alive(s))
+			if alive(s, b.Clock()) != tt.alive {
+				t.Errorf("alive: %v", alive(s, b.Clock()))
 			}
 			if text := report.Status(b.view(s)); strings.Contains(text, "No sign of life") != tt.silent {
 				t.Errorf("the status says\n%s", text)

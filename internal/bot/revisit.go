@@ -70,34 +70,6 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 	return nil
 }
 
-// rerun is for a job that GitHub runs again: what its earlier attempt began is gone on with, and an outcome that it could not tell
-// everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind, and the request
-// stands as it is.
-func (a *Action) rerun(ctx context.Context, r event.Request) (result loop.Result, ok bool, err error) {
-	if a.Env.RunAttempt <= 1 || r.Event.Issue == nil || r.Verb == event.Plan || r.Verb == event.Help || r.Verb == event.Status {
-		return result, false, nil
-	}
-	runs, err := a.runs(ctx)
-	if err != nil {
-		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, true, err
-	}
-	for _, s := range runs {
-		own := s.RunURL != "" && s.RunURL == a.Env.RunURL()
-		switch {
-		case s.Start.Issue != r.Event.Issue.Number || a.alive(s) || !own && r.Verb != event.Stop:
-		case s.End != nil && !s.Post.Finished:
-			result, err = a.tellEnd(ctx, r, s)
-			return result, true, err
-		case s.End == nil && r.Verb != event.Stop:
-			if request, facts, ok := a.orphan(ctx, r.Event, s); ok {
-				result, err = a.work(ctx, request, facts)
-				return result, true, err
-			}
-		}
-	}
-	return result, false, nil
-}
-
 // closeRun gives a run that nobody works on the outcome interrupted.
 func (a *Action) closeRun(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
 	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {

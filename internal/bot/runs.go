@@ -31,42 +31,13 @@ func withLease(s loop.State, held git.Lease) loop.State {
 	return s
 }
 
-// runStatus is how a run stands for whoever asks for something now. A run that we hold ourselves is one that goes on.
-func runStatus(s loop.State, known bool, owner string, now time.Time) event.Standing {
-	switch {
-	case !known:
-		return event.None
-	case s.End == nil && now.Before(s.Lease) && s.Owner != owner:
-		return event.Running
-	case s.End == nil:
-		return event.Abandoned
-	}
-	switch s.End.Outcome {
-	case loop.Done:
-		return event.Finished
-	case loop.Waiting:
-		return event.Waiting
-	case loop.Interrupted:
-		return event.Halted
-	}
-	return event.Failed
-}
-
-// decide asks the table.
-func (a *Action) decide(r event.Request, s loop.State, known bool) event.Decision {
-	return event.Decide(r, runStatus(s, known, a.owner(), a.Clock()), a.rules)
-}
-
-// alive reports whether somebody holds a run.
-func (a *Action) alive(s loop.State) bool { return s.End == nil && a.Clock().Before(s.Lease) }
-
 // due reports whether a run that waits for a known time may go on.
 func (a *Action) due(s loop.State) bool {
 	return s.End != nil && s.End.Outcome == loop.Waiting && !s.End.Until.IsZero() && !a.Clock().Before(s.End.Until)
 }
 
-// runs are the newest runs of every task, from their records on the remote, oldest first.
-func (a *Action) runs(ctx context.Context) ([]loop.State, error) {
+// recorded are the newest runs of every task, from their records on the remote, oldest first.
+func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 	o, err := a.gitOptions(ctx, "")
 	if err != nil {
 		return nil, err

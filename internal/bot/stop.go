@@ -11,8 +11,7 @@ import (
 )
 
 // stop ends a run (B-09): whoever works on it is told by its lease, and one that nobody works on is marked, so that nothing takes it up.
-func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, known bool) (loop.Result, error) {
-	d := a.decide(r, s, known)
+func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d Case) (loop.Result, error) {
 	by, why := whoStops(r.Event)
 	if d.Do == event.Halt {
 		heard, err := a.askStop(ctx, s.Start.Task, by, why)
@@ -29,15 +28,12 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, known 
 	if d.Do == event.Tidy {
 		return a.tidy(ctx, r.Event, d)
 	}
-	if d.Do != event.Close {
-		return a.decline(ctx, r.Event, d)
-	}
 	a.warn("reacting", a.react(ctx, r.Event, "+1"))
 	return a.closeRun(ctx, r, s, fmt.Sprintf("%s by %s", why, by))
 }
 
 // tidy takes the labels off an issue that show how its run stands: what is closed or merged waits for nobody.
-func (a *Action) tidy(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
+func (a *Action) tidy(ctx context.Context, ev event.Event, d Case) (loop.Result, error) {
 	a.log("%s", d.Why)
 	for _, label := range labels(ev) {
 		for _, of := range github.StatusLabels {

@@ -15,14 +15,14 @@ import (
 // the matrix that List made.
 func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
-		runs, err := a.runs(ctx)
+		runs, err := a.recorded(ctx)
 		if err != nil {
 			yield(pending{}, err)
 			return
 		}
 		held := map[string]bool{} // tasks that somebody works on, or that were yielded
 		for _, s := range runs {
-			held[s.Start.Task] = held[s.Start.Task] || a.alive(s)
+			held[s.Start.Task] = held[s.Start.Task] || alive(s, a.Clock())
 		}
 		for _, list := range []iter.Seq2[pending, error]{
 			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, runs, held), a.plans(ctx, ev, facts, runs, held),
@@ -41,7 +41,7 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 func (a *Action) orphans(ctx context.Context, ev event.Event, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		for _, s := range runs {
-			if s.End != nil && !a.due(s) || a.alive(s) {
+			if s.End != nil && !a.due(s) || alive(s, a.Clock()) {
 				continue
 			}
 			a.github.Recount()

@@ -19,7 +19,7 @@ func (w *world) explain(name string, payload []byte) (Explained, error) {
 	if err != nil {
 		return Explained{}, err
 	}
-	return a.Explain(context.Background(), w.dir)
+	return a.DryRun(context.Background(), w.dir)
 }
 
 // TestExplainSaysWhatAJobSays: what an event is said to come to is what the job of it then says, sentence by sentence, and saying so
@@ -127,7 +127,7 @@ func TestExplainIsInert(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Parent = []string{"ANTHROPIC_API_KEY=" + token}
-	told, err := a.Explain(t.Context(), t.TempDir())
+	told, err := a.DryRun(t.Context(), t.TempDir())
 	if err != nil || told.Becomes != becomesFollowed || len(told.Decisions) < 2 {
 		t.Fatalf("%+v, %v", told, err)
 	}

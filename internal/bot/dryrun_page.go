@@ -10,6 +10,46 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// Explained is what a job would make of an event, and why. There are no secrets in it, and nothing that a terminal acts on.
+type Explained struct {
+	Event string `json:"event"`          // "issues.labeled on alice/demo#42"
+	Asks  string `json:"asks,omitempty"` // as docs/commands.md names it: "label `ralph` put on an issue"
+	Hint  string `json:"hint,omitempty"` // the maintainer's words, for the agent
+	// Becomes is "nothing" for an event that is not ours, "refused", "answered" for one that cannot be followed, else "followed".
+	Becomes string   `json:"becomes"`
+	Why     string   `json:"why,omitempty"` // one sentence, but for "followed", where the decisions say it
+	People  []Person `json:"people"`
+	Run     string   `json:"run,omitempty"` // the run that it is about and how that stands
+	// Decisions are what the table of docs/commands.md says: one when it is known how the run stands, else one for each way it may.
+	Decisions []Decided `json:"decisions"`
+	Steps     []string  `json:"steps"` // what would be done, in this order
+	// StepsFor is the decision that the steps are for, where there are several.
+	StepsFor event.Doing `json:"steps_for,omitempty"`
+	Unknown  []string    `json:"unknown"` // what could not be looked up, and why
+}
+
+// Person is somebody whom the event names, who must have write access (B-10).
+type Person struct {
+	Login string   `json:"login"`
+	As    []string `json:"as"`    // "sender", "labeller"
+	Level string   `json:"level"` // "admin", "read"; "not looked up"
+}
+
+// Decided is what becomes of a request.
+type Decided struct {
+	When []event.Standing `json:"when,omitempty"` // the standings of the run that it holds for; nil: this is how it stands
+	Do   event.Doing      `json:"do"`
+	Why  string           `json:"why"`
+}
+
+// What an event can become.
+const (
+	becomesNothing  = "nothing"
+	becomesRefused  = "refused"
+	becomesAnswered = "answered"
+	becomesFollowed = "followed"
+)
+
 // Tell prints what would happen for people.
 func (e Explained) Tell(to io.Writer) error {
 	page := &strings.Builder{}

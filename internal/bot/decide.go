@@ -1,0 +1,310 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Reads is what a decision rests on: the event, and what has been read of GitHub and the remote so far.
+type Reads struct {
+	Event   event.Event
+	Rules   event.Rules
+	Job     Job
+	Preview bool // of a dry run: the run is looked for also where a job reads it with its checkout
+
+	Gathered bool // Facts are there
+	Facts    event.Facts
+	Assumed  bool // nobody could be asked: Facts are what would let the request pass
+
+	Located bool // it was looked for the run; Request then says which pull request it is about
+	Request event.Request
+	Run     loop.State
+	Known   bool // there is a run
+	Unsure  bool // nobody could look for the run
+
+	Listed bool // Runs are there: the newest run of every task
+	Runs   []loop.State
+	// Anew says that no run of an earlier attempt can be gone on with: the request stands as it is.
+	Anew bool
+
+	Looked  bool  // of a dry run: at what is wanted and at the settings, which a job reads with its checkout
+	Mistake error // in them; nil: none
+}
+
+// Job is the process that asks.
+type Job struct {
+	Attempt int64  // 2 when GitHub runs the job again
+	URL     string // of the workflow run
+	Owner   string // as a lease names it
+	Now     time.Time
+}
+
+// Step is what is done about an event. The first four ask for something to be read before it can be decided.
+type Step string
+
+// The steps.
+const (
+	ReadFacts Step = "read facts" // who asks, and what they may
+	ReadRun   Step = "read run"   // the run that it is about
+	ReadRuns  Step = "read runs"  // all runs: the job is run again
+	ReadWork  Step = "read work"  // what is wanted, and the settings: of a dry run
+
+	DoNothing  Step = "nothing"  // only the log tells why
+	Refuse     Step = "refuse"   // somebody may not ask
+	Answer     Step = "answer"   // with what is understood: the command is none
+	Reject     Step = "reject"   // with what is wrong with the request
+	Decline    Step = "decline"  // nothing is begun, and whoever asked is told why
+	Help       Step = "help"     // one comment
+	Status     Step = "status"   // one comment
+	Sweep      Step = "sweep"    // what nobody works on is taken up
+	DerivePlan Step = "plan"     // a plan is derived and posted
+	Stop       Step = "stop"     // a run is told to stop, or closed
+	Fix        Step = "fix"      // what reviews ask for
+	Builds     Step = "builds"   // what other workflows found
+	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
+	TellEnd    Step = "tell end" // of a run that was cut off while it told how it ended
+	TakeUp     Step = "take up"  // a run that an earlier attempt of the job began
+	Work       Step = "work"     // a run begins or goes on
+)
+
+// Decision is what becomes of an event, and why. A dry run prints it; Do does it.
+type Decision struct {
+	Step    Step
+	Why     string // one sentence without its full stop; empty where Cases say it
+	Request event.Request
+	Facts   event.Facts
+	Run     loop.State
+	Known   bool // there is a run
+	// Cases are what the table of docs/commands.md says: one, or where nobody could look how the run stands, one for each way it may.
+	Cases   []Case
+	Refusal *event.Refusal // of Refuse
+	Err     error          // of Answer and Reject
+	Reads   Reads          // what it rests on
+}
+
+// Case is a decision of the table, and for which runs it holds.
+type Case struct {
+	When []event.Standing // nil: this is how the run stands
+	Do   event.Doing
+	Why  string
+}
+
+// Decide says what becomes of an event. It reads nothing but its argument: where that is not enough, the step says what to read.
+func Decide(r Reads) Decision {
+	request, skip, usage := event.Read(r.Event, r.Rules)
+	d := Decision{Request: request, Facts: r.Facts, Run: r.Run, Known: r.Known, Reads: r}
+	if r.Located {
+		d.Request = r.Request
+	}
+	if skip != nil {
+		return d.because(DoNothing, skip.Reason)
+	}
+	if !r.Gathered {
+		return d.because(ReadFacts, "")
+	}
+	if why, own := event.Own(r.Event, r.Facts.Self); own {
+		return d.because(DoNothing, why)
+	}
+	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn && r.Job.Attempt <= 1 && !r.Preview { // who runs a job again asks once more
+		return d.because(DoNothing, why)
+	}
+	if refusal := event.Authorise(r.Event, r.Facts, r.Rules); refusal != nil {
+		d.Refusal = refusal
+		return d.because(Refuse, refusal.Reason)
+	}
+	if usage != nil {
+		d.Err = usage
+		return d.because(Answer, usage.Error())
+	}
+	if !r.Located {
+		return d.because(ReadRun, "")
+	}
+	return d.ofRun()
+}
+
+func (d Decision) because(step Step, why string) Decision {
+	d.Step, d.Why = step, why
+	return d
+}
+
+// ofRun decides what is authorised, once it is known which run it is about.
+func (d Decision) ofRun() Decision {
+	d.Cases = d.cases()
+	at := d.Cases[0]
+	if alone := d.alone(); alone && at.Do != event.Tell {
+		return d.because(Decline, at.Why)
+	}
+	if again, ok := d.again(); ok {
+		return again
+	}
+	switch d.Request.Verb {
+	case event.Help:
+		return d.because(Help, "")
+	case event.Status:
+		return d.because(Status, "")
+	case event.Sweep:
+		return d.because(Sweep, "")
+	case event.Plan:
+		return d.toWork(DerivePlan)
+	case event.Stop:
+		return d.unlessIdle(Stop)
+	case event.Fix:
+		return d.unlessIdle(Fix)
+	case event.Heed:
+		return d.unlessIdle(Builds)
+	}
+	if d.Known && d.Run.Start.Issue == 0 && d.Request.PlanFile == "" {
+		return d.onPlan()
+	}
+	return d.toWork(Work)
+}
+
+// toWork decides to work, where a dry run has found no mistake that a job finds with its checkout.
+func (d Decision) toWork(step Step) Decision {
+	held := new(heldError)
+	switch err := d.Reads.Mistake; {
+	case d.Reads.Preview && !d.Reads.Looked:
+		return d.because(ReadWork, "")
+	case errors.As(err, &held):
+		return d.because(Decline, err.Error())
+	case err != nil:
+		d.Err = err
+		return d.because(Reject, err.Error())
+	}
+	return d.because(step, "")
+}
+
+// idle are the doings for which nothing is begun.
+var idle = []event.Doing{event.Drop, event.Ignore, event.Tell}
+
+func (d Decision) unlessIdle(step Step) Decision {
+	if len(d.Cases) == 1 && slices.Contains(idle, d.Cases[0].Do) {
+		return d.because(Decline, d.Cases[0].Why)
+	}
+	return d.because(step, "")
+}
+
+// alone reports whether nothing is begun however the run may stand.
+func (d Decision) alone() bool {
+	for _, at := range event.Standings {
+		if event.Decide(d.Request, at, d.Reads.Rules) != event.Decide(d.Request, event.Standings[0], d.Reads.Rules) {
+			return false
+		}
+	}
+	return slices.Contains(idle, d.Cases[0].Do)
+}
+
+// cases asks the table: for the run as it stands, or for every way it may stand when nobody could look.
+func (d Decision) cases() []Case {
+	if !d.Reads.Unsure {
+		of := event.Decide(d.Request, runStatus(d.Run, d.Known, d.Reads.Job.Owner, d.Reads.Job.Now), d.Reads.Rules)
+		return []Case{{Do: of.Do, Why: of.Why}}
+	}
+	var out []Case
+	for _, at := range event.Standings {
+		of := event.Decide(d.Request, at, d.Reads.Rules)
+		i := slices.IndexFunc(out, func(c Case) bool { return c.Do == of.Do && c.Why == of.Why })
+		if i < 0 {
+			out = append(out, Case{Do: of.Do, Why: of.Why})
+			i = len(out) - 1
+		}
+		out[i].When = append(out[i].When, at)
+	}
+	if len(out) == 1 { // it does not matter
+		out[0].When = nil
+	}
+	return out
+}
+
+// again is for a job that GitHub runs again: what its earlier attempt began goes on, and an outcome that it could not tell everywhere is
+// told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind, and the request stands as it is.
+func (d Decision) again() (Decision, bool) {
+	r := d.Reads
+	if r.Job.Attempt <= 1 || r.Preview || r.Anew || d.Request.Event.Issue == nil ||
+		slices.Contains([]event.Verb{event.Plan, event.Help, event.Status}, d.Request.Verb) {
+		return d, false
+	}
+	if !r.Listed {
+		return d.because(ReadRuns, ""), true
+	}
+	for _, s := range r.Runs {
+		own := s.RunURL != "" && s.RunURL == r.Job.URL
+		switch {
+		case s.Start.Issue != d.Request.Event.Issue.Number || alive(s, r.Job.Now) || !own && d.Request.Verb != event.Stop:
+		case s.End != nil && !s.Post.Finished:
+			d.Run, d.Known = s, true
+			return d.because(TellEnd, ""), true
+		case s.End == nil && d.Request.Verb != event.Stop:
+			d.Run, d.Known = s, true
+			return d.because(TakeUp, ""), true
+		}
+	}
+	return d, false
+}
+
+// onPlan decides on a request that was made on the pull request of a plan in the repository.
+func (d Decision) onPlan() Decision {
+	r := d.Request
+	if d.Run.Start.Plan == nil || r.Fresh || r.Verb == event.Approve {
+		d.Err = invalid.Errorf("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it begins afresh with a dispatch of the workflow",
+			r.Event.On, d.Run.Start.Task, d.Reads.Rules.TriggerPhrase)
+		return d.because(Reject, d.Err.Error())
+	}
+	return d.because(GoOnPlan, "")
+}
+
+// runStatus is how a run stands for whoever asks for something now. A run that we hold ourselves is one that goes on.
+func runStatus(s loop.State, known bool, owner string, now time.Time) event.Standing {
+	switch {
+	case !known:
+		return event.None
+	case s.End == nil && now.Before(s.Lease) && s.Owner != owner:
+		return event.Running
+	case s.End == nil:
+		return event.Abandoned
+	}
+	switch s.End.Outcome {
+	case loop.Done:
+		return event.Finished
+	case loop.Waiting:
+		return event.Waiting
+	case loop.Interrupted:
+		return event.Halted
+	}
+	return event.Failed
+}
+
+// alive reports whether somebody holds a run.
+func alive(s loop.State, now time.Time) bool { return s.End == nil && now.Before(s.Lease) }
+
+// about reports whether an event is about a run.
+func about(ev event.Event, s loop.State) bool {
+	switch {
+	case ev.Build != nil:
+		return s.Post.Pull != 0 && ev.Build.Branch == s.Start.Branch && strings.EqualFold(ev.Build.SHA, s.Tip)
+	case ev.Issue.Pull:
+		return s.Post.Pull == ev.Issue.Number
+	}
+	return s.Start.Issue == ev.Issue.Number
+}
+
+// task names what the decision is about, for people.
+func (d Decision) task() string {
+	ev := d.Request.Event
+	switch {
+	case d.Known:
+		return d.Run.Start.Task
+	case ev.Issue != nil && !ev.Issue.Pull:
+		return fmt.Sprintf("issue-%d", ev.Issue.Number)
+	case ev.Issue != nil:
+		return fmt.Sprintf("the run of pull request #%d", ev.Issue.Number)
+	}
+	return "its task"
+}

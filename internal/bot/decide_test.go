@@ -1,0 +1,96 @@
+package bot
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// TestDecideSaysWhatToReadAndWhatToDo: a row for each step. Nothing is read but the argument.
+func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	labeled := func(r *Reads) {
+		r.Event.Kind, r.Event.Name, r.Event.Label = event.Labeled, "issues.labeled", "ralph"
+	}
+	command := func(body string) func(*Reads) {
+		return func(r *Reads) {
+			r.Event.Kind, r.Event.Name = event.Commented, "issue_comment.created"
+			r.Event.Comment = &event.Comment{Author: event.Actor{Login: "alice"}, Body: body, CreatedAt: now, UpdatedAt: now}
+		}
+	}
+	gathered := func(r *Reads) {
+		r.Gathered = true
+		r.Facts = event.Facts{Self: "ralph[bot]", Labeller: "alice", Permissions: map[string]event.Permission{"alice": {Level: "write"}}}
+	}
+	stranger := func(r *Reads) { r.Facts.Permissions["alice"] = event.Permission{Level: "read"} }
+	located := func(r *Reads) { r.Located, r.Request = true, Decide(*r).Request }
+	run := func(s loop.State) func(*Reads) { return func(r *Reads) { r.Run, r.Known = s, true } }
+	again := func(runs ...loop.State) func(*Reads) {
+		return func(r *Reads) { r.Job.Attempt, r.Job.URL, r.Listed, r.Runs = 2, "here", runs != nil, runs }
+	}
+	of := func(end *loop.End, finished bool) loop.State {
+		return loop.State{Start: loop.Start{Task: "issue-1", Issue: 1}, RunURL: "here", End: end, Post: loop.Post{Finished: finished}}
+	}
+	running := of(nil, false)
+	running.Lease, running.Owner = now.Add(time.Minute), "somebody"
+	done := &loop.End{Outcome: loop.Done}
+	for _, test := range []struct {
+		name string
+		with []func(*Reads)
+		want Step
+		do   event.Doing // of the table; empty: it was not asked
+	}{
+		{"another label", []func(*Reads){labeled, func(r *Reads) { r.Event.Label = "bug" }}, DoNothing, ""},
+		{"a label", []func(*Reads){labeled}, ReadFacts, ""},
+		{"of our own", []func(*Reads){labeled, gathered, func(r *Reads) { r.Facts.Self = "alice" }}, DoNothing, ""},
+		{"by a stranger", []func(*Reads){labeled, gathered, stranger}, Refuse, ""},
+		{"by a writer", []func(*Reads){labeled, gathered}, ReadRun, ""},
+		{"and nothing to look up", []func(*Reads){labeled, gathered, located}, Work, event.Begin},
+		{"a command that is none", []func(*Reads){command("/ralph dance"), gathered}, Answer, ""},
+		{"help", []func(*Reads){command("/ralph help"), gathered, located}, Help, event.Tell},
+		{"status", []func(*Reads){command("/ralph status"), gathered, located}, Status, event.Tell},
+		{"plan", []func(*Reads){command("/ralph plan"), gathered, located}, DerivePlan, event.Derive},
+		{"stop of nothing", []func(*Reads){command("/ralph stop"), gathered, located}, Decline, event.Drop},
+		{"stop of a run", []func(*Reads){command("/ralph stop"), gathered, located, run(running)}, Stop, event.Halt},
+		{"stop of a dead run", []func(*Reads){command("/ralph stop"), gathered, located, run(of(nil, false))}, Stop, event.Close},
+		{"a job that is run again", []func(*Reads){labeled, gathered, located, again()}, ReadRuns, event.Begin},
+		{"after it was cut off while it told", []func(*Reads){labeled, gathered, located, again(of(done, false))}, TellEnd, event.Begin},
+		{"after it was cut off while it worked", []func(*Reads){labeled, gathered, located, again(of(nil, false))}, TakeUp, event.Begin},
+		{"after all was told", []func(*Reads){labeled, gathered, located, again(of(done, true))}, Work, event.Begin},
+		{"a dry run", []func(*Reads){labeled, gathered, located, func(r *Reads) { r.Preview = true }}, ReadWork, event.Begin},
+		{"and a mistake", []func(*Reads){labeled, gathered, located, func(r *Reads) { r.Preview, r.Looked, r.Mistake = true, true, errStillWaits }}, Reject, event.Begin},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, Job: Job{Attempt: 1, Owner: "we", Now: now}}
+			r.Event = event.Event{Sender: event.Actor{Login: "alice"}, At: now, Issue: &event.Issue{Number: 1, Title: "t", Labels: []string{"ralph"}}}
+			for _, with := range test.with {
+				with(&r)
+			}
+			d := Decide(r)
+			do := event.Doing("")
+			if len(d.Cases) > 0 {
+				do = d.Cases[0].Do
+			}
+			if d.Step != test.want || do != test.do {
+				t.Errorf("%q (%s), table %q; want %q, table %q", d.Step, d.Why, do, test.want, test.do)
+			}
+		})
+	}
+}
+
+// TestDecideForEveryWayARunMayStand: where nobody could look, each way is told once.
+func TestDecideForEveryWayARunMayStand(t *testing.T) {
+	r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, Preview: true, Gathered: true, Located: true, Unsure: true, Looked: true}
+	r.Event = event.Event{Kind: event.Labeled, Label: "ralph", Sender: event.Actor{Login: "alice"}, Issue: &event.Issue{Number: 1}}
+	r.Facts = event.Facts{Labeller: "alice", Permissions: map[string]event.Permission{"alice": {Level: "admin"}}}
+	r.Request, _, _ = event.Read(r.Event, r.Rules)
+	d, seen := Decide(r), 0
+	for _, c := range d.Cases {
+		seen += len(c.When)
+	}
+	if d.Step != Work || seen != len(event.Standings) || d.chosen().Do != event.Begin {
+		t.Errorf("%q, %d ways in %+v", d.Step, seen, d.Cases)
+	}
+}
