@@ -26,7 +26,7 @@ type actionCommand struct {
 	JSON      bool   `name:"json" help:"With --dry-run: print it as one JSON object."`
 }
 
-// Run implements ralph action. In a job, waiting and refusals are no failures: the exit code is 0 for them (C20).
+// Run implements ralph action. In a job, waiting and refusals are no failures: the exit code is 0 for them.
 func (c *actionCommand) Run(ctx context.Context, p process) error {
 	switch {
 	case c.DryRun:

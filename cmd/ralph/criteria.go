@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// criteriaFlags say on the command line when a task is done (S2-46…S2-50).
+// criteriaFlags say on the command line when a task is done.
 type criteriaFlags struct {
 	Outcome    string    `placeholder:"TEXT" help:"What is so when the task is done, in one sentence."`
 	Acceptance []string  `sep:"none" placeholder:"TEXT" help:"One thing that must be true. It may be given more than once."`

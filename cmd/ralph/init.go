@@ -19,7 +19,7 @@ type initCommand struct {
 	Yes    bool   `short:"y" help:"With --github: do it without asking."`
 }
 
-// Run implements ralph init. Whatever keeps the settings from being written is exit code 2, but 130 when the answers end early (S1-45).
+// Run implements ralph init. Whatever keeps the settings from being written is exit code 2, but 130 when the answers end early.
 func (c initCommand) Run(ctx context.Context, p process) error {
 	terminal := p.in != nil && term.IsTerminal(int(p.in.Fd()))
 	if err := c.possible(terminal); err != nil {

@@ -49,7 +49,7 @@ func below(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that somebody holds and everything else 1 (C20).
+// planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that somebody holds and everything else 1.
 func planEnded(err error) error {
 	switch {
 	case errors.Is(err, session.ErrAborted):

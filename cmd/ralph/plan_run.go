@@ -39,7 +39,7 @@ type planRun struct {
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
 
-// Help implements kong.HelpProvider (S4-132).
+// Help implements kong.HelpProvider.
 func (c *planRun) Help() string {
 	return "Each iteration is a fresh context that works on one story: it implements it, reviews what another one did, or fixes what a review asked for. " +
 		"Nothing passes that no review has approved.\n\n" +

@@ -241,7 +241,7 @@ func given[T any](object map[string]any, key string, value *T) {
 	}
 }
 
-// resultJSON is how a run ended, for programs (C20).
+// resultJSON is how a run ended, for programs.
 type resultJSON struct {
 	Outcome    loop.Outcome `json:"outcome"`
 	ExitCode   int          `json:"exit_code"`

@@ -20,7 +20,7 @@ type signatureCommand struct {
 	Explain bool   `help:"Print the text that is hashed too."`
 }
 
-// Run implements ralph signature: it prints the hash of a failure (S0-34), which is the same whenever the same failure happens.
+// Run implements ralph signature: it prints the hash of a failure, which is the same whenever the same failure happens.
 func (c *signatureCommand) Run(ctx context.Context, p process) error {
 	text, err := c.read(ctx, p)
 	switch {

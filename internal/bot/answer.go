@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// refuse makes a refusal visible: log, job summary and, for a command, one reaction (B-12).
+// refuse makes a refusal visible: log, job summary and, for a command, one reaction.
 func (a *Action) refuse(ctx context.Context, ev event.Event, refusal *event.Refusal) (loop.Result, error) {
 	a.Runner.Notice("refused: " + refusal.Reason)
 	a.Runner.Summary(a.redact(report.Refused(refusal, ev)))

@@ -178,7 +178,7 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 	if event.Asks(request.Event.Kind) {
 		r.Asked = request.Event.Sender.Login
 	}
-	if way == loop.Again && request.Event.On == 0 && work.Spec.Plan == nil && wanted.feedback == nil { // the text as it stands at this trigger (B-13); a comment on the pull request carries none
+	if way == loop.Again && request.Event.On == 0 && work.Spec.Plan == nil && wanted.feedback == nil { // the text as it stands at this trigger; a comment on the pull request carries none
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Spec.Goal.Completion
 		r.Pipeline, r.Caps, r.Asking = work.Spec.Goal.Pipeline, work.Spec.Goal.Caps, work.Spec.Goal.Asking
 	}

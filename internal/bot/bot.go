@@ -74,7 +74,7 @@ type Action struct {
 	tune   func(*github.Options)                      // nil: as they are
 }
 
-// afterCancel is the time for reports: all that a cancelled job still has (C11), or plenty.
+// afterCancel is the time for reports: all that a cancelled job still has, or plenty.
 func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := 2 * time.Minute
 	if ctx.Err() != nil {

@@ -28,7 +28,7 @@ type Explained struct {
 	Unknown  []string    `json:"unknown"` // what could not be looked up, and why
 }
 
-// Person is somebody whom the event names, who must have write access (B-10).
+// Person is somebody whom the event names, who must have write access.
 type Person struct {
 	Login string   `json:"login"`
 	As    []string `json:"as"`    // "sender", "labeller"

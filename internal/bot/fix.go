@@ -18,7 +18,7 @@ const (
 	maxRemark  = 4 << 10
 )
 
-// fix works on what the reviews of the pull request ask for, on the same branch (B-07).
+// fix works on what the reviews of the pull request ask for, on the same branch.
 func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (loop.Result, error) {
 	a.warn("reacting", a.react(ctx, r.Event, "eyes"))
 	a.labelOff(ctx, r.Event) // of the pull request; that of the issue is the run's
@@ -37,7 +37,7 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 }
 
 // feedback is what reviews ask for: the words of those that request changes, and every thread that is not resolved, as far as people with
-// write access have written it and as it stood when it was asked for (B-13). nil: nothing.
+// write access have written it and as it stood when it was asked for. nil: nothing.
 func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (*loop.Feedback, error) {
 	ev := r.Event
 	threads, err := a.github.Threads(ctx, s.Post.Pull)
@@ -100,7 +100,7 @@ func (a *Action) reviews(ctx context.Context, ev event.Event, pull int) ([]event
 	return a.github.Wanting(ctx, pull)
 }
 
-// reads reports whether the agent reads what somebody wrote (B-13).
+// reads reports whether the agent reads what somebody wrote.
 func (a *Action) reads(ctx context.Context, facts *event.Facts, who event.Actor) bool {
 	if who.Bot {
 		return slices.ContainsFunc(a.rules.CommentsBy.Logins, func(l string) bool { return strings.EqualFold(l, who.Login) })

@@ -230,7 +230,7 @@ func (a *Action) keys() map[string]string {
 		"OPENAI_API_KEY": a.Inputs.OpenAIAPIKey, "GEMINI_API_KEY": a.Inputs.GeminiAPIKey})
 }
 
-// branch is the name of the run's branch (B-17).
+// branch is the name of the run's branch.
 func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 	if t.branch != "" {
 		return t.branch, nil
@@ -290,7 +290,7 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 	return t, nil
 }
 
-// settings come from the base commit, where the agent cannot have touched them, and from the workflow's inputs (C29).
+// settings come from the base commit, where the agent cannot have touched them, and from the workflow's inputs.
 func (a *Action) settings(ctx context.Context, shop *engine.Spec) error {
 	if err := a.readSettings(ctx, shop); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// conclusions are what the job shows for an outcome (DESIGN's table of outcomes, C20).
+// conclusions are what the job shows for an outcome (DESIGN's table of outcomes).
 var conclusions = map[loop.Outcome]string{
 	loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", "": "",
 }
@@ -54,7 +54,7 @@ func (a *Action) reportDir(run string) string {
 	return filepath.Join(dir, ".ralph", "runs", run)
 }
 
-// outputs sets the step's outputs: enums, numbers, names and addresses, never an agent's text (B-23).
+// outputs sets the step's outputs: enums, numbers, names and addresses, never an agent's text.
 func (a *Action) outputs(result loop.Result, file string) error {
 	return a.Runner.SetOutputs(outputsOf(result, file))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// plan derives a plan from an issue and posts it as one comment, to be edited and approved (B-04). It holds no lease, makes no branch and
+// plan derives a plan from an issue and posts it as one comment, to be edited and approved. It holds no lease, makes no branch and
 // writes nothing but that comment: what an agent does in its checkout is thrown away with it.
 func (a *Action) plan(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))

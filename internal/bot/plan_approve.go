@@ -17,7 +17,7 @@ import (
 // approvedName is what problems of an approved plan call it.
 const approvedName = "the plan"
 
-// approved is the plan that stands on an issue, as it was written when it was approved (B-04).
+// approved is the plan that stands on an issue, as it was written when it was approved.
 func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planrun.Source, report.ApprovedPlan, error) {
 	var none report.ApprovedPlan
 	comments := facts.Comments
@@ -101,7 +101,7 @@ func begun(p task.Plan) []string {
 	return problems
 }
 
-// prdText is an issue's text as a run of its plan reads it: what strangers wrote, without what hides in it (B-14).
+// prdText is an issue's text as a run of its plan reads it: what strangers wrote, without what hides in it.
 func prdText(issue *event.Issue) string {
 	return safetext.Clipped(event.Sanitise(issue.Body), planrun.MaxPlanSpec)
 }

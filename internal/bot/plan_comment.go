@@ -14,7 +14,7 @@ import (
 )
 
 // Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access edit comments of
-// others. A comment counts as a plan of ours by its first line and by its author, since anybody can write the line (B-16).
+// others. A comment counts as a plan of ours by its first line and by its author, since anybody can write the line.
 
 // planOn is the newest comment with a plan for the issue that ralph wrote; nil when there is none.
 func planOn(comments []event.Comment, self string, issue int) *event.Comment {

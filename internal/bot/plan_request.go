@@ -211,7 +211,7 @@ func (a *Action) prepared(ctx context.Context, shop *engine.Spec, wanted *workRe
 	return nil
 }
 
-// planDir is where the files of a plan lie (S4-10).
+// planDir is where the files of a plan lie.
 const planDir = "ralph"
 
 // tellPlan tells how an edited plan was understood, and names the commands that it brought and that are not run.

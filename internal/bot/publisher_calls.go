@@ -22,7 +22,7 @@ type publisher struct {
 	rules  event.Rules
 	labels []string // those of the issue when it was read
 	onto   string   // branch the pull request goes to
-	each   bool     // a comment for each iteration (B-20)
+	each   bool     // a comment for each iteration
 	// notifyOn are the outcomes that whoever asked is told of, as in the setting.
 	notifyOn []string
 	// again says that an earlier process may have written what this one does not know of: it looks before it posts.

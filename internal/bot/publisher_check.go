@@ -11,7 +11,7 @@ import (
 // checkName is what ralph calls its check run, and the commit status that stands for it.
 const checkName = "ralph"
 
-// checkRun says the outcome on the newest commit, with a remark on each line that a failing check names (B-22).
+// checkRun says the outcome on the newest commit, with a remark on each line that a failing check names.
 func (p *publisher) checkRun(ctx context.Context, s loop.State) *loop.Post {
 	if s.Tip == "" || s.Post.Pull == 0 {
 		return nil

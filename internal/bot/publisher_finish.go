@@ -81,7 +81,7 @@ func (p *publisher) ready(ctx context.Context, s loop.State) *loop.Post {
 	return &loop.Post{Draft: new(bool)}
 }
 
-// relabel shows the outcome on the issue (B-01).
+// relabel shows the outcome on the issue.
 func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
 	issue := s.Start.Issue
 	if issue == 0 {
@@ -142,7 +142,7 @@ func standingLabel(s loop.State) string {
 	return github.LabelFailed
 }
 
-// answers answers each thread of the review that the run went on for (B-07).
+// answers answers each thread of the review that the run went on for.
 func (p *publisher) answers(ctx context.Context, s loop.State) *loop.Post {
 	if s.Feedback == nil || s.Post.Pull == 0 || s.End.Outcome == loop.Interrupted || s.End.Outcome == loop.Waiting {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// open opens the pull request (B-19).
+// open opens the pull request.
 func (p *publisher) open(ctx context.Context, s loop.State, draft bool) *loop.Post {
 	post, err := p.tryOpen(ctx, s, draft)
 	p.try("opening the pull request", err)
@@ -72,7 +72,7 @@ func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
 	return posted(&loop.Post{Linked: err == nil})
 }
 
-// iteration posts the comment of the newest iteration (B-20).
+// iteration posts the comment of the newest iteration.
 func (p *publisher) iteration(ctx context.Context, s loop.State) *loop.Post {
 	number, last := s.Post.Pull, s.Last()
 	if number == 0 {
@@ -88,7 +88,7 @@ func (p *publisher) iteration(ctx context.Context, s loop.State) *loop.Post {
 	return &loop.Post{Each: last.N}
 }
 
-// failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the issue (B-21). The
+// failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the issue. The
 // issue's own line links it.
 func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 	number := s.Post.Pull

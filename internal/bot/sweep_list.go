@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
-// List says what a sweep would take up, at most max_tasks, and takes up nothing (B-05). It is also set as the output matrix, in the form
+// List says what a sweep would take up, at most max_tasks, and takes up nothing. It is also set as the output matrix, in the form
 // that strategy.matrix takes.
 func (a *Action) List(ctx context.Context) ([]byte, error) {
 	a.prepare()

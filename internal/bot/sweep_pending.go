@@ -102,7 +102,7 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 }
 
 // queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was labelled is passed
-// over: the text that was asked for is not to be had any more (B-13).
+// over: the text that was asked for is not to be had any more.
 func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, issue event.Issue, label string) (event.Request, event.Facts, bool) {
 	none := func(format string, args ...any) (event.Request, event.Facts, bool) {
 		a.log("issue #%d is passed over: %s", issue.Number, fmt.Sprintf(format, args...))

@@ -119,7 +119,7 @@ func (d *HubDiagnosis) redact(redact func(string) string) {
 // hubLabel is a label of ralph's as ralph init makes it.
 type hubLabel struct{ name, color, description string }
 
-// githubLabels are all of them: the two that ask, and those that show where a run stands (B-01).
+// githubLabels are all of them: the two that ask, and those that show where a run stands.
 func githubLabels() []hubLabel {
 	rules := event.Rules{TriggerLabel: "ralph"}
 	out := []hubLabel{

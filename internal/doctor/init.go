@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Init asks a person for the settings of a repository and writes them (S1-27…S1-45).
+// Init asks a person for the settings of a repository and writes them.
 type Init struct {
 	Env    config.Environment
 	Parent []string
@@ -196,7 +196,7 @@ func otherwise(answer, blank string) string {
 	return answer
 }
 
-// ignored keeps everything out of git that is not meant for everybody: logs, prompts, runs, settings.local.json (S1-15).
+// ignored keeps everything out of git that is not meant for everybody: logs, prompts, runs, settings.local.json.
 const ignored = "# written by ralph init: settings.json and tasks are for everybody, all else here is of this clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
 
 // save writes the settings in one step, so that a kill leaves the old file or the new one, and never a part.
