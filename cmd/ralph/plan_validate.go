@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 type planValidate struct {
@@ -33,7 +33,7 @@ func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) err
 		return &endedError{loop.Invalid.ExitCode(), fmt.Errorf("flag --review-cap is %d; allowed is a whole number from 1", c.ReviewCap)}
 	}
 	found, err := plans.Validate(ctx, planrun.Validation{
-		File: c.File, Before: c.Before, After: c.After, Mode: task.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview, ReviewCap: c.ReviewCap,
+		File: c.File, Before: c.Before, After: c.After, Mode: plan.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview, ReviewCap: c.ReviewCap,
 	})
 	if err != nil {
 		return planEnded(err)

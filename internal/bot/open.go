@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -240,7 +241,7 @@ func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 		var b strings.Builder
 		parsed, err := template.New("").Option("missingkey=error").Parse(a.Inputs.BranchNameTemplate)
 		if err == nil {
-			err = parsed.Execute(&b, map[string]any{"Task": t.ID, "Issue": t.Issue, "Slug": task.Slug(t.Title)})
+			err = parsed.Execute(&b, map[string]any{"Task": t.ID, "Issue": t.Issue, "Slug": safetext.Slug(t.Title, 40)})
 		}
 		if err != nil {
 			return "", invalid.Errorf("input branch_name_template: %w; allowed are text, {{.Task}}, {{.Issue}} and {{.Slug}}", err)

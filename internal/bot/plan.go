@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -75,7 +76,7 @@ func (a *Action) notPlanned(ctx context.Context, ev event.Event, spent loop.Usag
 // offer is a plan that an agent has derived, and what that took.
 type offer struct {
 	derive.Result
-	rules task.PlanRules
+	rules plan.Rules
 	usage loop.Usage
 }
 

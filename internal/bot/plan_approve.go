@@ -8,10 +8,10 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // approvedName is what problems of an approved plan call it.
@@ -38,7 +38,7 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 	if err != nil {
 		return nil, none, invalid.Mark(err)
 	}
-	p, _, err := task.ReadPlan(approvedName, read.Content)
+	p, _, err := plan.Read(approvedName, read.Content)
 	if err != nil {
 		return nil, none, invalid.Mark(err)
 	}
@@ -86,14 +86,14 @@ func closedSince(number int) error {
 }
 
 func planWrong(problems ...string) error {
-	return invalid.Mark(&task.PlanError{Name: approvedName, Problems: problems})
+	return invalid.Mark(&plan.Error{Name: approvedName, Problems: problems})
 }
 
 // begun says what of a plan's stories is not as a story begins: nothing in a comment has been reviewed.
-func begun(p task.Plan) []string {
+func begun(p plan.Plan) []string {
 	var problems []string
 	for _, s := range p.Stories {
-		if s.Passes || s.ReviewStatus != task.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
+		if s.Passes || s.ReviewStatus != plan.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
 			problems = append(problems, fmt.Sprintf(
 				"story %s has begun already; allowed are passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"", s.ID))
 		}
@@ -108,7 +108,7 @@ func prdText(issue *event.Issue) string {
 
 // rejected tells what is wrong with a request: of a plan everything, so that it is mended at once.
 func (a *Action) rejected(err error) string {
-	var wrong *task.PlanError
+	var wrong *plan.Error
 	if !errors.As(err, &wrong) {
 		return report.Rejected(err, a.rules.TriggerPhrase)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // dieIn names the clone whose plan is run by the process that is killed.
@@ -53,11 +53,11 @@ func planClone(t *testing.T) (clone, agent string) {
 	t.Helper()
 	dir := t.TempDir()
 	clone, agent = filepath.Join(dir, "clone"), filepath.Join(dir, "agent")
-	plan := task.Plan{Project: "p", BranchName: "ralph/p", Description: "d", VerifyCommands: []string{"! grep -q bad US-*"}}
+	p := plan.Plan{Project: "p", BranchName: "ralph/p", Description: "d", VerifyCommands: []string{"! grep -q bad US-*"}}
 	for _, id := range []string{"US-001", "US-002"} {
-		plan.Stories = append(plan.Stories, task.Story{ID: id, Title: "Write " + id, AcceptanceCriteria: []string{"it is good"}, Priority: 1})
+		p.Stories = append(p.Stories, plan.Story{ID: id, Title: "Write " + id, AcceptanceCriteria: []string{"it is good"}, Priority: 1})
 	}
-	for name, text := range map[string]string{agent: worker, clone + "/README": "hello\n", clone + "/ralph/prd.md": "Two files.\n", clone + "/ralph/tasks.json": string(plan.Marshal())} {
+	for name, text := range map[string]string{agent: worker, clone + "/README": "hello\n", clone + "/ralph/prd.md": "Two files.\n", clone + "/ralph/tasks.json": string(p.Marshal())} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +116,11 @@ func TestPlanKilledAtAnyRecord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := task.ParsePlan("tasks.json", content)
-			if err != nil || !plan.Complete(task.PlanRules{ReviewCap: 5}) {
+			p, err := plan.Parse("tasks.json", content)
+			if err != nil || !p.Complete(plan.Rules{ReviewCap: 5}) {
 				t.Fatalf("%v: %s", err, content)
 			}
-			for _, s := range plan.Stories {
+			for _, s := range p.Stories {
 				if s.ReviewCount != 1 {
 					t.Errorf("%s was reviewed %d times", s.ID, s.ReviewCount)
 				}

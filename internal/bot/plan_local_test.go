@@ -11,9 +11,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/derive"
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // TestAPlanOfAnIssueByNumber reads the issue from GitHub, writes nothing there, and shows the agent no token and no word of a stranger.
@@ -52,7 +52,7 @@ func TestAPlanOfAnIssueByNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, _, err := task.ReadPlan("tasks.json", content)
+	plan, _, err := plan.Read("tasks.json", content)
 	if err != nil || plan.BranchName != "ralph/main" || strings.Join(plan.VerifyCommands, ";") != "make test" {
 		t.Errorf("%+v, %v", plan, err)
 	}

@@ -82,7 +82,7 @@ func (a *Action) planFileAt(ctx context.Context, branch, file string) (planrun.S
 // planBranch is the branch that a plan names, with the prefix that every run's branch has.
 func (a *Action) planBranch(ctx context.Context, name string) (string, error) {
 	if !strings.HasPrefix(name, a.Inputs.BranchPrefix) || name == a.Inputs.BranchPrefix {
-		name = a.Inputs.BranchPrefix + task.Slug(name)
+		name = a.Inputs.BranchPrefix + safetext.Slug(name, 40)
 	}
 	if err := git.CheckBranchName(ctx, name); err != nil {
 		return "", invalid.Errorf("the plan's branchName: %w", err)
@@ -129,7 +129,7 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 			for i := range recorded { // the run begins at the base, without the work that was not merged
 				recorded[i].From = ""
 			}
-			wanted.plan.Reviews, wanted.plan.ReviewCost = [][]task.OnRecord{recorded}, s.ReviewCost()
+			wanted.plan.Reviews, wanted.plan.ReviewCost = [][]plan.OnRecord{recorded}, s.ReviewCost()
 		} else {
 			wanted.plan.Write = planFiles(*wanted.plan, wanted.Title, wanted.Spec, a.Clock().Format("2006-01-02"))
 		}
@@ -138,7 +138,7 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 		wanted.Title, wanted.Spec = s.Start.Title, s.Start.Spec
 		source := sourceOf(s, s.Start.Plan.Plan, a.Clock().Format("2006-01-02"))
 		if s.Start.Plan.Record != nil {
-			source.Reviews = [][]task.OnRecord{s.Start.Plan.OnRecord()}
+			source.Reviews = [][]plan.OnRecord{s.Start.Plan.OnRecord()}
 		}
 		return &source
 	}
@@ -146,7 +146,7 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 }
 
 // sourceOf is the plan of a run that there was. One of the repository lies there already; one of an issue is laid if it is not yet.
-func sourceOf(s loop.State, p task.Plan, date string) planrun.Source {
+func sourceOf(s loop.State, p plan.Plan, date string) planrun.Source {
 	source := planrun.Source{Dir: s.Start.Plan.Dir, File: s.Start.Plan.File, Content: p.Marshal(), Commands: s.Start.Issue == 0}
 	if s.Start.Issue != 0 {
 		source.Write = planFiles(source, s.Start.Title, s.Start.Spec, date)
@@ -157,7 +157,7 @@ func sourceOf(s loop.State, p task.Plan, date string) planrun.Source {
 // planFiles are the files that a run of an approved plan begins with, in its first commit.
 func planFiles(source planrun.Source, title, spec, date string) map[string][]byte {
 	project := title
-	if p, err := task.ParsePlan(source.File, source.Content); err == nil && p.Project != "" {
+	if p, err := plan.Parse(source.File, source.Content); err == nil && p.Project != "" {
 		project = p.Project
 	}
 	return map[string][]byte{
@@ -172,7 +172,7 @@ func samePlan(s loop.State, content []byte) bool {
 	if s.Start.Plan == nil {
 		return false
 	}
-	p, _, err := task.ReadPlan("", content)
+	p, _, err := plan.Read("", content)
 	if s.Start.Plan.Record != nil { // it began with what was on record by then
 		p, _, _ = p.Bound(s.Start.Plan.Rules(), s.Start.Plan.OnRecord())
 	}
@@ -185,7 +185,7 @@ func (a *Action) prepared(ctx context.Context, shop *engine.Spec, wanted *workRe
 	if wanted.Issue == 0 {
 		return nil
 	}
-	p, _, err := task.ReadPlan(approvedName, wanted.plan.Content)
+	p, _, err := plan.Read(approvedName, wanted.plan.Content)
 	if err != nil {
 		return invalid.Mark(err)
 	}
@@ -252,7 +252,7 @@ func (wanted *workRequest) complete(shop *engine.Spec, before past) string {
 	if wanted.Issue != 0 || before.known && before.state.End == nil {
 		return ""
 	}
-	p, _, err := task.ReadPlan(wanted.plan.File, wanted.newest)
+	p, _, err := plan.Read(wanted.plan.File, wanted.newest)
 	if err != nil {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -51,13 +52,13 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 	if err != nil {
 		return nil, err.Error()
 	}
-	p, _, err := task.ReadPlan(request.PlanFile, wanted.plan.Content)
+	p, _, err := plan.Read(request.PlanFile, wanted.plan.Content)
 	if err != nil {
 		return nil, err.Error()
 	}
 	rules := planrun.Rules(set)
 	last := slices.IndexFunc(runs, func(s loop.State) bool { return s.Start.Task == wanted.ID })
-	var recorded []task.OnRecord
+	var recorded []plan.OnRecord
 	if last >= 0 {
 		recorded = runs[last].OnRecord()
 	}

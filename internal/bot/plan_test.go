@@ -8,7 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // twoStories is a plan for the world's issue.
@@ -148,11 +148,11 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	if prd := w.show("ralph/issue-1", "ralph/prd.md"); prd != "# Make add add\n\nIt subtracts.\n" {
 		t.Errorf("prd.md is %q", prd)
 	}
-	p, err := task.ParsePlan("tasks.json", []byte(w.show("ralph/issue-1", "ralph/tasks.json")))
+	p, err := plan.Parse("tasks.json", []byte(w.show("ralph/issue-1", "ralph/tasks.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Complete(task.PlanRules{ReviewCap: 5}) || p.BranchName != "ralph/issue-1" || p.Stories[1].AcceptanceCriteria[0] != "README names add" ||
+	if !p.Complete(plan.Rules{ReviewCap: 5}) || p.BranchName != "ralph/issue-1" || p.Stories[1].AcceptanceCriteria[0] != "README names add" ||
 		len(p.Stories[1].DependsOn) != 0 || p.Stories[2].ID != "US-003" || p.Stories[2].AcceptanceCriteria[0] != "Thank people" {
 		t.Errorf("tasks.json at the end: %+v", p)
 	}

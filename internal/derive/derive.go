@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Request is what a plan is derived from.
@@ -24,7 +23,7 @@ type Request struct {
 	foreign bool   // others may have written it: it is data for the agent, and brings no commands
 	PRD     string // the PRD that is there already and stays: only its stories are derived (S4-104, mode 2); empty: it is written, too
 	// kept is what is set already: project, branch and description, as far as they are not empty.
-	Kept task.Plan
+	Kept plan.Plan
 }
 
 // Deriver asks an agent for plans.
@@ -42,7 +41,7 @@ type exchange struct{ question, answer string }
 
 // Result is what came of a wish.
 type Result struct {
-	Plan    task.Plan
+	Plan    plan.Plan
 	PRD     string   // empty when it was there already
 	Dropped []string // commands that an issue may not bring
 	Tries   int
@@ -132,7 +131,7 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 			problems = append(problems, "prd is empty: write the requirements, too")
 		}
 	}
-	of, _, err := task.ReadPlan("tasks", a.Tasks)
+	of, _, err := plan.Read("tasks", a.Tasks)
 	if err != nil {
 		return out, append(problems, planProblems(err)...)
 	}
@@ -140,7 +139,7 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 		return out, append(problems, err.Error())
 	}
 	for _, s := range of.Stories {
-		if s.Passes || s.ReviewStatus != task.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
+		if s.Passes || s.ReviewStatus != plan.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
 			problems = append(problems, fmt.Sprintf("story %s has begun already: a new story has passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"", s.ID))
 		}
 		if strings.TrimSpace(s.Title) == "" {
@@ -162,7 +161,7 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 
 // planProblems are what is wrong with a plan, one sentence each.
 func planProblems(err error) []string {
-	var wrong *task.PlanError
+	var wrong *plan.Error
 	if errors.As(err, &wrong) {
 		return wrong.Problems
 	}
@@ -170,7 +169,7 @@ func planProblems(err error) []string {
 }
 
 // fitting is the plan with what was set before, on a branch of ralph's. Texts that grew out of an issue are rid of what nobody can see.
-func (d Deriver) fitting(ctx context.Context, of task.Plan, w Request) (task.Plan, error) {
+func (d Deriver) fitting(ctx context.Context, of plan.Plan, w Request) (plan.Plan, error) {
 	if w.foreign {
 		of = Visible(of)
 	}
@@ -191,12 +190,12 @@ func (d Deriver) fitting(ctx context.Context, of task.Plan, w Request) (task.Pla
 		name = of.Description
 	}
 	if !strings.HasPrefix(of.BranchName, "ralph/") || of.BranchName == plan.TemplateBranch || git.CheckBranchName(ctx, of.BranchName) != nil {
-		of.BranchName = "ralph/" + task.Slug(name) // never anybody's own branch
+		of.BranchName = "ralph/" + safetext.Slug(name, 40) // never anybody's own branch
 	}
 	return of, git.CheckBranchName(ctx, of.BranchName)
 }
 
-func Visible(of task.Plan) task.Plan {
+func Visible(of plan.Plan) plan.Plan {
 	of.Project, of.Description = event.Visible(of.Project), event.Visible(of.Description)
 	of.Stories = slices.Clone(of.Stories)
 	for i := range of.Stories {

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -55,7 +56,7 @@ func TestDerivedBranchIsNobodysOwn(t *testing.T) {
 		{"ralph/", "", "ralph/prices-in-euros"},
 	} {
 		s := &scripted{turns: []loop.Turn{said(fake.DerivedPlan("# P\nText", test.said))}}
-		out, err := Ask(t.Context(), s.deriver(), Request{name: "x", Text: "y", Kept: task.Plan{BranchName: test.kept}})
+		out, err := Ask(t.Context(), s.deriver(), Request{name: "x", Text: "y", Kept: plan.Plan{BranchName: test.kept}})
 		if err != nil || out.Plan.BranchName != test.want {
 			t.Errorf("%q over %q: %q, %v; want %q", test.said, test.kept, out.Plan.BranchName, err, test.want)
 		}

@@ -101,7 +101,7 @@ func RequestOf(name string, t task.Task) Request {
 }
 
 // underWay is what is set already; a plan that has come anywhere is not overwritten.
-func underWay(p *planrun.Plans, root *os.Root) (kept task.Plan, err error) {
+func underWay(p *planrun.Plans, root *os.Root) (kept plan.Plan, err error) {
 	for _, name := range []string{planrun.PlanFile, planrun.ForeignPlan} {
 		file := p.File(name)
 		content, ok, err := files.ReadIfThere(root, file, planrun.MaxPlanFile)
@@ -117,16 +117,16 @@ func underWay(p *planrun.Plans, root *os.Root) (kept task.Plan, err error) {
 			kept.Project, kept.BranchName, kept.Description = plan.Named(content)
 			continue
 		}
-		of, _, err := task.ReadPlan(file, content)
+		of, _, err := plan.Read(file, content)
 		if err != nil {
 			return kept, invalid.Errorf("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
 		}
 		for _, s := range of.Stories {
-			if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != task.Unreviewed {
+			if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != plan.Unreviewed {
 				return kept, invalid.Errorf("%s is under way: %s; run ralph plan archive first, which keeps it", file, s.ID+" "+of.Standing(s.ID))
 			}
 		}
-		kept = task.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}
+		kept = plan.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}
 	}
 	return kept, nil
 }

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // Redacting hides secrets in whole lines on their way to a log.
@@ -103,11 +103,11 @@ func redactedAdvance(a *loop.Advance, redact func(string) string) *loop.Advance 
 		return nil
 	}
 	out := *a
-	out.Stories = task.Plan{Stories: a.Stories}.Map(redact).Stories
+	out.Stories = plan.Plan{Stories: a.Stories}.Map(redact).Stories
 	if a.Opinion != nil {
-		out.Opinion = &task.Opinion{Approve: a.Opinion.Approve, Feedback: redact(a.Opinion.Feedback)}
+		out.Opinion = &plan.Opinion{Approve: a.Opinion.Approve, Feedback: redact(a.Opinion.Feedback)}
 	}
-	out.Violations = append([]task.Violation(nil), a.Violations...)
+	out.Violations = append([]plan.Violation(nil), a.Violations...)
 	for i := range out.Violations {
 		v := &out.Violations[i]
 		v.Story, v.Field, v.Text = redact(v.Story), redact(v.Field), redact(v.Text)

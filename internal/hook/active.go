@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // ActiveFile is there while a plan is run (S4-57).
@@ -12,16 +12,16 @@ const ActiveFile = ".ralph-active"
 
 // Active is what the harness says in ActiveFile before each iteration. It is taken as it stands: whose process wrote it is not asked.
 type Active struct {
-	Rules    task.PlanRules
-	Mode     task.Mode     // "" when it is not said
-	Snapshot task.Snapshot // nil when there is none
+	Rules    plan.Rules
+	Mode     plan.Mode     // "" when it is not said
+	Snapshot plan.Snapshot // nil when there is none
 	RalphDir string        // where the plan is, relative to the file's directory
 	PlanFile string        // in RalphDir; "" is tasks.json, or prd.json where only that is
 }
 
 // ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that is there is a run, whatever it holds.
 func ReadActive(content []byte) (Active, []string) {
-	a := Active{Rules: task.PlanRules{ReviewCap: task.DefaultReviewCap}, RalphDir: "ralph"}
+	a := Active{Rules: plan.Rules{ReviewCap: plan.DefaultReviewCap}, RalphDir: "ralph"}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(content, &fields); err != nil {
 		return a, []string{fmt.Sprintf("%s is not a JSON object: %s.", ActiveFile, err)}
@@ -44,13 +44,13 @@ func ReadActive(content []byte) (Active, []string) {
 	take("ralphDir", &a.RalphDir)
 	take("planFile", &a.PlanFile)
 	if a.Rules.ReviewCap < 1 {
-		a.Rules.ReviewCap = task.DefaultReviewCap
+		a.Rules.ReviewCap = plan.DefaultReviewCap
 	}
 	if a.RalphDir == "" {
 		a.RalphDir = "ralph"
 	}
 	switch a.Mode {
-	case "", task.Implement, task.Review, task.ReviewFix:
+	case "", plan.Implement, plan.Review, plan.ReviewFix:
 	default:
 		problems = append(problems, fmt.Sprintf("iterationMode of %s is %q; allowed are implement, review and review-fix.", ActiveFile, a.Mode))
 		a.Mode = ""

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // Facts are what a Stop hook judges.
@@ -22,17 +22,17 @@ type Facts struct {
 // Stop says whether an agent may stop: block tells it what has to be done first, and is empty when it may (S4-58…S4-84). Of the checks, the
 // first that says no says everything that it has found. warnings are for a person.
 func Stop(f Facts) (block string, warnings []string) {
-	plan, problems := f.plan()
+	p, problems := f.plan()
 	if len(problems) > 0 {
 		return listed("The task list is malformed. Fix "+f.PlanName+", then stop again:", problems), nil
 	}
 	if !f.Active.Rules.SkipReview {
-		if broken := plan.Invariants(f.Active.Rules); len(broken) > 0 {
+		if broken := p.Invariants(f.Active.Rules); len(broken) > 0 {
 			return listed("The review fields of "+f.PlanName+" contradict each other. Fix them, then stop again:", texts(broken)), nil
 		}
 		if f.Active.Mode == "" || f.Active.Snapshot == nil {
 			warnings = append(warnings, ActiveFile+" has no iterationMode or no preIterationSnapshot: what this iteration changed in the review fields is not checked.")
-		} else if broken := task.Transitions(f.Active.Snapshot, plan, f.Active.Mode, f.Active.Rules); len(broken) > 0 {
+		} else if broken := plan.Transitions(f.Active.Snapshot, p, f.Active.Mode, f.Active.Rules); len(broken) > 0 {
 			return listed("This iteration is for "+string(f.Active.Mode)+" and may not change the review fields of "+f.PlanName+" like this. Take it back, then stop again:", texts(broken)), warnings
 		}
 	}
@@ -47,29 +47,29 @@ func Stop(f Facts) (block string, warnings []string) {
 }
 
 // plan is Check 1.
-func (f Facts) plan() (task.Plan, []string) {
+func (f Facts) plan() (plan.Plan, []string) {
 	if f.PlanErr != nil {
-		return task.Plan{}, []string{f.PlanErr.Error()}
+		return plan.Plan{}, []string{f.PlanErr.Error()}
 	}
 	var (
-		plan task.Plan
-		err  error
+		p   plan.Plan
+		err error
 	)
 	if f.Foreign {
-		plan, _, err = task.ReadPlan(f.PlanName, f.Plan)
+		p, _, err = plan.Read(f.PlanName, f.Plan)
 	} else {
-		plan, err = task.ParsePlan(f.PlanName, f.Plan)
+		p, err = plan.Parse(f.PlanName, f.Plan)
 	}
 	if err == nil {
-		return plan, nil
+		return p, nil
 	}
-	if e := (*task.PlanError)(nil); errors.As(err, &e) && len(e.Problems) > 0 {
-		return plan, e.Problems
+	if e := (*plan.Error)(nil); errors.As(err, &e) && len(e.Problems) > 0 {
+		return p, e.Problems
 	}
-	return plan, []string{err.Error()}
+	return p, []string{err.Error()}
 }
 
-func texts(violations []task.Violation) []string {
+func texts(violations []plan.Violation) []string {
 	var all []string
 	for _, v := range violations {
 		all = append(all, v.Text)

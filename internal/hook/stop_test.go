@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // TestUncommitted reads what git status says: renamed files have two names, and ralph's own files do not count.
@@ -63,12 +63,12 @@ func TestReadActive(t *testing.T) {
 		want     Active
 		problems int
 	}{
-		`{}`: {Active{Rules: task.PlanRules{ReviewCap: 5}, RalphDir: "ralph"}, 0},
+		`{}`: {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 0},
 		`{"skipReview":true,"reviewCap":2,"iterationMode":"review","ralphDir":"p","planFile":"x.json"}`: {
-			Active{Rules: task.PlanRules{SkipReview: true, ReviewCap: 2}, Mode: task.Review, RalphDir: "p", PlanFile: "x.json"}, 0},
-		`{"reviewCap":"2","iterationMode":"sleep","skipReview":null,"ralphDir":""}`: {Active{Rules: task.PlanRules{ReviewCap: 5}, RalphDir: "ralph"}, 2},
-		`{"reviewCap":-1,"preIterationSnapshot":[]}`:                                {Active{Rules: task.PlanRules{ReviewCap: 5}, RalphDir: "ralph"}, 1},
-		``: {Active{Rules: task.PlanRules{ReviewCap: 5}, RalphDir: "ralph"}, 1},
+			Active{Rules: plan.Rules{SkipReview: true, ReviewCap: 2}, Mode: plan.Review, RalphDir: "p", PlanFile: "x.json"}, 0},
+		`{"reviewCap":"2","iterationMode":"sleep","skipReview":null,"ralphDir":""}`: {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 2},
+		`{"reviewCap":-1,"preIterationSnapshot":[]}`:                                {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 1},
+		``: {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 1},
 	} {
 		got, problems := ReadActive([]byte(text))
 		if fmt.Sprint(got) != fmt.Sprint(c.want) || len(problems) != c.problems {

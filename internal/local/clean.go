@@ -19,10 +19,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Clean removes what runs have left in a clone: branches, logs, records, the trees of checks. It lists all of it first.
@@ -186,7 +186,7 @@ func (c *Clean) archived(p loop.Planned, branch string) bool {
 		if err != nil || !ok {
 			return false
 		}
-		found, _, err := task.ReadPlan(file, text)
+		found, _, err := plan.Read(file, text)
 		return err == nil && found.BranchName == branch
 	}
 	if is(p.File) {

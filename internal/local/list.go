@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -117,7 +118,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 
 // listName is what a list of tasks is called: as its directory, in letters that a branch may have.
 func listName(dir string) string {
-	return cmp.Or(task.Slug(filepath.Base(filepath.Clean(dir))), "tasks")
+	return cmp.Or(safetext.Slug(filepath.Base(filepath.Clean(dir)), 40), "tasks")
 }
 
 // tellPlace says where the clone stands now.

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -76,7 +77,7 @@ func (e *completeError) Error() string { return e.reason }
 // complete says so when the plan in the clone has nothing left to do, and no run of it is unfinished: what is in the file of one that died
 // has yet to be judged.
 func (l *IssueRun) complete(before loop.State, known bool, reviewed bool) error {
-	if l.Plan == "" || l.Fresh || known && before.End == nil || !l.source.Plan.Complete(task.PlanRules{SkipReview: !reviewed}) {
+	if l.Plan == "" || l.Fresh || known && before.End == nil || !l.source.Plan.Complete(plan.Rules{SkipReview: !reviewed}) {
 		return nil
 	}
 	if known && before.End.Outcome == loop.Done { // it may have died before it did so itself

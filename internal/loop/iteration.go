@@ -3,6 +3,7 @@ package loop
 import (
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -19,7 +20,7 @@ type Iteration struct {
 	Judged   bool
 	Verdicts []Verdict
 	Took     time.Duration // from the turn's beginning to the last verdict
-	before   *task.Story   // of a plan: the iteration's story as it stood before
+	before   *plan.Story   // of a plan: the iteration's story as it stood before
 	since    string        // the commit that it began at
 }
 
@@ -48,13 +49,13 @@ type Commit struct {
 
 // Advance is what one iteration made of its plan, as the harness accepted it.
 type Advance struct {
-	Stories []task.Story `json:"stories,omitempty"` // those that are new or changed, each whole
+	Stories []plan.Story `json:"stories,omitempty"` // those that are new or changed, each whole
 	// Handed says that the story went one step on: handed in for review, reviewed, or handed in again.
 	Handed bool `json:"handed,omitempty"`
 	// Opinion is the verdict of a review iteration; nil: it gave none that counts.
-	Opinion *task.Opinion `json:"opinion,omitempty"`
+	Opinion *plan.Opinion `json:"opinion,omitempty"`
 	// Violations are the rules that the agent's edits broke. Any of them fails the iteration.
-	Violations []task.Violation `json:"violations,omitempty"`
+	Violations []plan.Violation `json:"violations,omitempty"`
 	// Reverted are the files that the harness put back.
 	Reverted []string `json:"reverted,omitempty"`
 	// Agents is the commit of what the agent left, when the harness has made one of its own on top of it.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // TestFailure: what is shown as the failure of an iteration, and what stands in the way of its work.
@@ -45,14 +45,14 @@ func TestFailure(t *testing.T) {
 // TestHeldStoriesFoldAsEver: what was written into a plan's file because of a failed check is told again by the same words, whatever is shown as
 // the failure now.
 func TestHeldStoriesFoldAsEver(t *testing.T) {
-	plan := stories("A")
-	plan.Stories[0].ReviewStatus = task.NeedsReview
-	approved := *plan.Reviewed("A", task.Opinion{Approve: true}, task.PlanRules{ReviewCap: 5}).Story("A")
+	p := stories("A")
+	p.Stories[0].ReviewStatus = plan.NeedsReview
+	approved := *p.Reviewed("A", plan.Opinion{Approve: true}, plan.Rules{ReviewCap: 5}).Story("A")
 	s := Fold([]Record{
-		{Type: Started, Start: &Start{Plan: &Planned{Plan: plan, ReviewCap: 5}}},
+		{Type: Started, Start: &Start{Plan: &Planned{Plan: p, ReviewCap: 5}}},
 		{Type: TurnBegun, Iteration: 1, Mode: Review, Story: "A"},
 		{Type: Turned, Iteration: 1, Turn: &Turn{Class: Broke, Exit: 1}},
-		{Type: Committed, Iteration: 1, Commit: &Commit{SHA: "c", Tree: "t", Plan: &Advance{Stories: []task.Story{approved}, Handed: true}}},
+		{Type: Committed, Iteration: 1, Commit: &Commit{SHA: "c", Tree: "t", Plan: &Advance{Stories: []plan.Story{approved}, Handed: true}}},
 		{Type: Judged, Iteration: 1, Verdicts: []Verdict{{Check: AgentCheck, Severity: Hard, Reason: "exit code 1"}, {Check: "make test", Severity: Hard, Reason: "exit code 2"}}},
 	})
 	story := s.Plan.Story("A")

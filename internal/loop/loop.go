@@ -7,17 +7,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Mode is what an iteration is for.
-type Mode = task.Mode
+type Mode = plan.Mode
 
 // The modes of an iteration.
 const (
-	Implement = task.Implement
-	Review    = task.Review
-	ReviewFix = task.ReviewFix
+	Implement = plan.Implement
+	Review    = plan.Review
+	ReviewFix = plan.ReviewFix
 )
 
 // Agent runs one fresh agent process: a prompt in, a turn out. An error means that the harness could not do its part; everything the

@@ -3,7 +3,7 @@ package loop
 import (
 	"fmt"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // plan takes a plan up as it stands.
@@ -21,7 +21,7 @@ func (s *State) plan(p *Planned) {
 func (s State) HeadTree() string { return s.tree }
 
 // Rules are what a run of a plan is held to.
-func (s State) Rules() task.PlanRules { return s.Start.Plan.Rules() }
+func (s State) Rules() plan.Rules { return s.Start.Plan.Rules() }
 
 // advance takes up what an iteration made of the plan. A turn that does not count hands nothing on.
 func (s *State) advance(it *Iteration) {
@@ -39,7 +39,7 @@ func (s *State) advance(it *Iteration) {
 	}
 }
 
-func (s *State) replan(stories ...task.Story) {
+func (s *State) replan(stories ...plan.Story) {
 	if len(stories) > 0 {
 		plan := s.Plan.With(stories...)
 		s.Plan = &plan
@@ -58,9 +58,9 @@ func (s *State) hold(it Iteration) {
 	case story == nil:
 	case it.Mode != Review:
 		s.takeBack(it)
-	case story.ReviewStatus == task.Approved:
+	case story.ReviewStatus == plan.Approved:
 		held := *story
-		held.Passes, held.ReviewStatus = false, task.ChangesRequested
+		held.Passes, held.ReviewStatus = false, plan.ChangesRequested
 		held.ReviewFeedback = fmt.Sprintf("The check %q failed after the review: %s", failure.Check, failure.Reason)
 		s.replan(held)
 		s.PlanDue = true

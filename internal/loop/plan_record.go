@@ -6,16 +6,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where the work on those
 // that are not approved began. Of a run that an earlier version has begun, only what its iterations did is known.
-func (s State) OnRecord() []task.OnRecord {
+func (s State) OnRecord() []plan.OnRecord {
 	if s.Plan == nil || s.Start.Plan == nil {
 		return nil
 	}
-	var out []task.OnRecord
+	var out []plan.OnRecord
 	for _, story := range s.Plan.Stories {
 		if o, known := s.onRecord(story); known {
 			out = append(out, o)
@@ -25,7 +25,7 @@ func (s State) OnRecord() []task.OnRecord {
 }
 
 // onRecord is what is known of one story.
-func (s State) onRecord(story task.Story) (o task.OnRecord, known bool) {
+func (s State) onRecord(story plan.Story) (o plan.OnRecord, known bool) {
 	for _, earlier := range s.Start.Plan.Record {
 		if earlier.Story == story.ID {
 			o, known = earlier, true
@@ -41,35 +41,35 @@ func (s State) onRecord(story task.Story) (o task.OnRecord, known bool) {
 		handed := it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Handed
 		switch {
 		case it.Mode == Review && handed:
-			by, o.Run, o.At, o.From, o.Who = task.ByReview, s.Start.Run, it.At, "", "" // when the story has passed, see below
+			by, o.Run, o.At, o.From, o.Who = plan.ByReview, s.Start.Run, it.At, "", "" // when the story has passed, see below
 		case it.Mode != Review && o.From == "":
 			o.From = it.since
 		}
 		if it.Mode != Review && handed && s.Rules().SkipReview {
-			by, o.Run, o.At, o.Who = task.Unexamined, s.Start.Run, it.At, ""
+			by, o.Run, o.At, o.Who = plan.Unexamined, s.Start.Run, it.At, ""
 		}
 	}
 	o.Reviews = story.ReviewCount
 	if !story.Passes || !known {
-		o.By, o.Who, o.Run, o.At, o.Criteria = task.Nobody, "", "", time.Time{}, ""
+		o.By, o.Who, o.Run, o.At, o.Criteria = plan.Nobody, "", "", time.Time{}, ""
 		return o, known
 	}
 	o.By, o.Criteria = by, story.Digest()
-	if by == task.ByReview && story.AtCap() {
-		o.By = task.ByCap
+	if by == plan.ByReview && story.AtCap() {
+		o.By = plan.ByCap
 	}
-	if o.By == task.ByCap {
-		o.Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, task.AtCap))
+	if o.By == plan.ByCap {
+		o.Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap))
 	}
 	return o, true
 }
 
 // OnRecord is what was on record of the stories when the run began, with what their plan leaves open.
-func (p *Planned) OnRecord() []task.OnRecord {
+func (p *Planned) OnRecord() []plan.OnRecord {
 	out := slices.Clone(p.Record)
 	for i := range out {
 		if story := p.Plan.Story(out[i].Story); story != nil && story.AtCap() {
-			out[i].Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, task.AtCap))
+			out[i].Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap))
 		}
 	}
 	return out

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // standings are "ID status count", with a star when it passes: "A needs_review 1", "B approved 1*".
-func standings(p *task.Plan) string {
+func standings(p *plan.Plan) string {
 	var out []string
 	for _, s := range p.Stories {
 		word := fmt.Sprintf("%s %s %d", s.ID, s.ReviewStatus, s.ReviewCount)
-		if s.ReviewStatus == task.Unreviewed {
+		if s.ReviewStatus == plan.Unreviewed {
 			word = fmt.Sprintf("%s new %d", s.ID, s.ReviewCount)
 		}
 		if s.Passes {
@@ -26,10 +26,10 @@ func standings(p *task.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-func stories(ids ...string) task.Plan {
-	p := task.Plan{Project: "p", BranchName: "ralph/p"}
+func stories(ids ...string) plan.Plan {
+	p := plan.Plan{Project: "p", BranchName: "ralph/p"}
 	for i, id := range ids {
-		p.Stories = append(p.Stories, task.Story{ID: id, Title: id, Priority: float64(i + 1), AcceptanceCriteria: []string{"it works"}})
+		p.Stories = append(p.Stories, plan.Story{ID: id, Title: id, Priority: float64(i + 1), AcceptanceCriteria: []string{"it works"}})
 	}
 	return p
 }
@@ -41,7 +41,7 @@ type planWorld struct {
 	n       int
 	told    []string // mode and story of each turn
 	seen    []string // the standings after each iteration's verdicts
-	written task.Plan
+	written plan.Plan
 }
 
 func (w *planWorld) word() string {
@@ -61,19 +61,19 @@ func (w *planWorld) Commit(_ context.Context, _ string, s State) (Commit, error)
 	story := *s.Plan.Story(it.Story)
 	switch w.word() {
 	case "in", "busy":
-		story.ReviewStatus, story.ReviewFeedback = task.NeedsReview, ""
+		story.ReviewStatus, story.ReviewFeedback = plan.NeedsReview, ""
 		if s.Rules().SkipReview {
-			story.ReviewStatus, story.Passes, story.Notes = task.Unreviewed, true, "done"
+			story.ReviewStatus, story.Passes, story.Notes = plan.Unreviewed, true, "done"
 		}
 	case "ok", "no":
-		story = *s.Plan.Reviewed(story.ID, task.Opinion{Approve: w.word() == "ok", Feedback: "more"}, s.Rules()).Story(story.ID)
+		story = *s.Plan.Reviewed(story.ID, plan.Opinion{Approve: w.word() == "ok", Feedback: "more"}, s.Rules()).Story(story.ID)
 	case "broken":
-		c.Plan.Violations = []task.Violation{{Check: "2.5", Text: "no"}}
+		c.Plan.Violations = []plan.Violation{{Check: "2.5", Text: "no"}}
 		return c, nil
 	case "idle":
 		return c, nil
 	}
-	c.Plan.Stories, c.Plan.Handed = []task.Story{story}, true
+	c.Plan.Stories, c.Plan.Handed = []plan.Story{story}, true
 	w.written = s.Plan.With(story)
 	return c, nil
 }
@@ -107,7 +107,7 @@ func (w *planWorld) ports(j Journal) Ports {
 		Clock: func() time.Time { now = now.Add(time.Second); return now }, Sleep: func(context.Context, Pause) { now = now.Add(time.Hour) }}
 }
 
-func begun(p task.Plan, rules task.PlanRules, most int) Record {
+func begun(p plan.Plan, rules plan.Rules, most int) Record {
 	return Record{Type: Started, At: noon, Start: &Start{Run: "r", Task: "plan-p", Base: "b", MaxIterations: most, Plan: &Planned{
 		Dir: "ralph", File: "ralph/tasks.json", Plan: p, Tree: "t", SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap}}}
 }
@@ -115,11 +115,11 @@ func begun(p task.Plan, rules task.PlanRules, most int) Record {
 // TestPlanRuns walks whole runs: a row a story of S4-11…S4-25, S4-98 and S4-124…S4-127. seen are the standings before each turn and at the
 // end.
 func TestPlanRuns(t *testing.T) {
-	five := task.PlanRules{ReviewCap: 5}
+	five := plan.Rules{ReviewCap: 5}
 	tests := []struct {
 		name, script, told, seen string
-		plan                     task.Plan
-		rules                    task.PlanRules
+		plan                     plan.Plan
+		rules                    plan.Rules
 		most                     int
 		outcome                  Outcome
 		reason                   string
@@ -131,10 +131,10 @@ func TestPlanRuns(t *testing.T) {
 			told: "implement A, review A, implement B, review B", outcome: Done, reason: "all 2 stories are approved, and all checks passed on iteration 4"},
 		{name: "work that takes more than one iteration stays where it is", plan: stories("A"), rules: five, script: "idle in ok",
 			told: "implement A, implement A, review A", outcome: Done},
-		{name: "the cap of reviews approves, loudly (S4-125)", plan: stories("A"), rules: task.PlanRules{ReviewCap: 1}, script: "in no",
+		{name: "the cap of reviews approves, loudly (S4-125)", plan: stories("A"), rules: plan.Rules{ReviewCap: 1}, script: "in no",
 			told: "implement A, review A", seen: "A new 0; A needs_review 0; A approved 1*", outcome: Done,
 			reason: "the only story is approved, and all checks passed on iteration 2; [AUTO-APPROVED AT CAP] A"},
-		{name: "without reviews an implement iteration passes a story itself (S4-126)", plan: stories("A", "B"), rules: task.PlanRules{SkipReview: true, ReviewCap: 5}, script: "in in",
+		{name: "without reviews an implement iteration passes a story itself (S4-126)", plan: stories("A", "B"), rules: plan.Rules{SkipReview: true, ReviewCap: 5}, script: "in in",
 			told: "implement A, implement B", seen: "A new 0, B new 0; A new 0*, B new 0; A new 0*, B new 0*", outcome: Done,
 			reason: "all 2 stories are done without a review, and all checks passed on iteration 2"},
 		{name: "a story that a check refuses is not handed in", plan: stories("A"), rules: five, script: "in! in ok",
@@ -143,7 +143,7 @@ func TestPlanRuns(t *testing.T) {
 			told: "implement A, review A, review-fix A, review-fix A, review A", seen: "A new 0; A needs_review 0; A changes_requested 1; A changes_requested 1; A needs_review 1; A approved 2*", outcome: Done},
 		{name: "an approval of a tree that fails is a request for changes", plan: stories("A"), rules: five, script: "in ok! in ok",
 			told: "implement A, review A, review-fix A, review A", seen: "A new 0; A needs_review 0; A changes_requested 1; A needs_review 1; A approved 2*", outcome: Done},
-		{name: "at the cap too; it ends stuck when that does not help", plan: stories("A"), rules: task.PlanRules{ReviewCap: 1}, script: "in ok! in ok! in ok!",
+		{name: "at the cap too; it ends stuck when that does not help", plan: stories("A"), rules: plan.Rules{ReviewCap: 1}, script: "in ok! in ok! in ok!",
 			told: "implement A, review A, review-fix A, review A, review-fix A", outcome: Stuck, reason: "A has been reviewed 2 times, and its checks still fail"},
 		{name: "broken rules hand nothing on", plan: stories("A"), rules: five, script: "broken in ok",
 			told: "implement A, implement A, review A", seen: "A new 0; A new 0; A needs_review 0; A approved 1*", outcome: Done},
@@ -183,7 +183,7 @@ func TestPlanRuns(t *testing.T) {
 // TestPlanKilledAnywhere: a process that dies after any record is continued to the same end.
 func TestPlanKilledAnywhere(t *testing.T) {
 	script := strings.Fields("in! in no in ok in ok! in ok")
-	whole := &memory{records: []Record{begun(stories("A", "B"), task.PlanRules{ReviewCap: 5}, 20)}}
+	whole := &memory{records: []Record{begun(stories("A", "B"), plan.Rules{ReviewCap: 5}, 20)}}
 	w := &planWorld{script: script}
 	want, err := Run(context.Background(), context.Background(), Limits{}, w.ports(whole))
 	if err != nil || want.Outcome != Done {

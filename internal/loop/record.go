@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -132,22 +133,22 @@ type Remark struct {
 type Planned struct {
 	Dir        string    `json:"dir"`  // "ralph": where its files are, from the top of the worktree
 	File       string    `json:"file"` // "ralph/tasks.json"
-	Plan       task.Plan `json:"tasks"`
+	Plan       plan.Plan `json:"tasks"`
 	Tree       string    `json:"tree"` // of the commit that holds the plan's file
 	SkipReview bool      `json:"skip_review,omitempty"`
 	ReviewCap  int       `json:"review_cap"`
 	FailAtCap  bool      `json:"fail_at_cap,omitempty"`
 	// Record is what was on record of the stories by then: Plan holds no approval that it does not have. nil: an earlier version has begun the
 	// run, and its plan is as a file said.
-	Record []task.OnRecord `json:"record,omitzero"`
+	Record []plan.OnRecord `json:"record,omitzero"`
 }
 
 // Rules are those that the run is held to; nil has those of a run without a plan.
-func (p *Planned) Rules() task.PlanRules {
+func (p *Planned) Rules() plan.Rules {
 	if p == nil {
-		return task.PlanRules{ReviewCap: task.DefaultReviewCap}
+		return plan.Rules{ReviewCap: plan.DefaultReviewCap}
 	}
-	return task.PlanRules{SkipReview: p.SkipReview, ReviewCap: p.ReviewCap, FailAtCap: p.FailAtCap}
+	return plan.Rules{SkipReview: p.SkipReview, ReviewCap: p.ReviewCap, FailAtCap: p.FailAtCap}
 }
 
 // Resume says that another process took the run up, and what changed with that.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -22,7 +23,7 @@ type State struct {
 	Baseline      []Verdict
 	Baselined     bool
 	// Plan is the plan as far as it counts, which is not always what its file says; nil for a run without one.
-	Plan *task.Plan
+	Plan *plan.Plan
 	// PlanDue says that the plan's file in the newest commit says something else than Plan.
 	PlanDue bool
 	planned int // of Iterations, those before the plan was last taken up with its record

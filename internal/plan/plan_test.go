@@ -2,199 +2,114 @@ package plan
 
 import (
 	"encoding/json"
-	"regexp"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 )
 
-// TestPRDHasEverySection: the ten sections of S4-99 in their order, each with its tiers and a comment, and 6a to 6e.
-func TestPRDHasEverySection(t *testing.T) {
-	text := PRD("Todo")
-	want := []string{"1. Summary", "2. Problem Statement", "3. Goals", "4. Non-Goals", "5. Background & Context", "6. Technical Design", "7. Constraints",
-		"8. Edge Cases & Error Handling", "9. Risks & Mitigations", "10. Open Questions"}
-	var got []string
-	for _, section := range strings.Split(text, "\n## ")[1:] {
-		name, body, _ := strings.Cut(section, "\n")
-		got = append(got, name)
-		if !regexp.MustCompile(`<!-- (Required|Recommended|Optional)\b[^.]*\b[SML]\b`).MatchString(body) {
-			t.Errorf("section %q does not say for whom it is: %q", name, body)
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("sections are %q, want %q", got, want)
-	}
-	if n := len(regexp.MustCompile(`(?m)^### 6[a-e]\. `).FindAllString(text, -1)); n != 5 {
-		t.Errorf("%d subsections of 6, want 5", n)
-	}
-	for _, want := range []string{"# PRD: Todo\n", "| Scenario | Trigger | Expected Behavior | Error |", "| Risk | Likelihood | Impact | Mitigation |", "S-Patch", "L-Epic", "~~"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the PRD lacks %q", want)
-		}
-	}
-}
-
-func TestUnwritten(t *testing.T) {
-	for name, test := range map[string]struct {
-		prd  string
-		want bool
-	}{
-		"empty":              {"", true},
-		"blank":              {" \n\t\n", true},
-		"the template":       {PRD("Todo"), true},
-		"with CRLF":          {strings.ReplaceAll(PRD("Todo"), "\n", "\r\n"), true},
-		"headings":           {"# A\n\n## B\n", true},
-		"a text":             {"# A\n\nBuild it.\n", false},
-		"a text in a table":  {PRD("Todo") + "| crash | 1 | 2 | 3 |\n", false},
-		"after a comment":    {"<!-- a --> b", false},
-		"in a comment":       {"<!-- a\nb --> \n", true},
-		"unfinished comment": {"<!-- a\nb", true},
-		"a list":             {"- x\n", false},
-	} {
-		if got := Unwritten(test.prd); got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
-	}
-}
-
-func TestUntouched(t *testing.T) {
-	for name, test := range map[string]struct {
-		tasks string
-		want  bool
-	}{
-		"the template": {Tasks("a \"b\"", "ralph/x"), true},
-		"a title":      {strings.Replace(Tasks("", ""), `"title": ""`, `"title": "Do it"`, 1), false},
-		"criteria":     {strings.Replace(Tasks("", ""), `"acceptanceCriteria": []`, `"acceptanceCriteria": ["x"]`, 1), false},
-		"no stories":   {`{"userStories": []}`, false},
-		"no JSON":      {`{`, false},
-		"empty":        {``, false},
-	} {
-		if got := Untouched([]byte(test.tasks)); got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
-	}
-}
-
-// TestTasksIsTheTemplate: the fields of S4-100 in their order, and what is put in is JSON whatever it is.
-func TestTasksIsTheTemplate(t *testing.T) {
-	text := Tasks(`<a "b">`, "ralph/todo")
-	var got struct {
-		Project, BranchName string
-	}
-	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Project != `<a "b">` || got.BranchName != "ralph/todo" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	keys := []string{}
-	for _, match := range regexp.MustCompile(`(?m)^ +"([A-Za-z]+)":`).FindAllStringSubmatch(text, -1) {
-		keys = append(keys, match[1])
-	}
-	want := []string{"project", "branchName", "description", "verifyCommands", "userStories", "id", "title", "description", "acceptanceCriteria", "priority",
-		"passes", "reviewStatus", "reviewCount", "reviewFeedback", "notes", "dependsOn"}
-	if !slices.Equal(keys, want) {
-		t.Errorf("keys are %q, want %q", keys, want)
-	}
-}
-
-func TestProgressIsTheTemplate(t *testing.T) {
-	want := "# Ralph Progress Log\nStarted: 2026-01-15\nPRD: Todo list\n\n## Codebase Patterns\n- (Reusable patterns discovered during this loop)\n\n---\n"
-	if got := Progress("2026-01-15", "Todo\nlist"); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestIgnoring(t *testing.T) {
-	for name, test := range map[string]struct{ before, after string }{
-		"none":             {"", ".ralph-active\n"},
-		"others":           {"a\n", "a\n.ralph-active\n"},
-		"no last line end": {"a", "a\n.ralph-active\n"},
-		"CRLF":             {"a\r\nb\r\n", "a\r\nb\r\n.ralph-active\r\n"},
-		"CRLF, no end":     {"a\r\nb", "a\r\nb\r\n.ralph-active\r\n"},
-		"there":            {"a\n.ralph-active\nb\n", "a\n.ralph-active\nb\n"},
-		"there, CRLF":      {".ralph-active\r\n", ".ralph-active\r\n"},
-		"there, anchored":  {"/.ralph-active", "/.ralph-active"},
-		"part of a name":   {"x.ralph-active\n", "x.ralph-active\n.ralph-active\n"},
-		"in a comment":     {"# .ralph-active\n", "# .ralph-active\n.ralph-active\n"},
-	} {
-		got, added := Ignoring([]byte(test.before), ".ralph-active")
-		if string(got) != test.after || added != (test.before != test.after) {
-			t.Errorf("%s: %q, %v; want %q", name, got, added, test.after)
-		}
-		if again, more := Ignoring(got, ".ralph-active"); more || string(again) != string(got) {
-			t.Errorf("%s: twice makes %q", name, again)
-		}
-	}
-}
-
-// TestPromptSaysWhatTheLoopNeeds: the six steps, the three modes, the messages of commits, the tag, the hard rules (S4-85…S4-97).
-func TestPromptSaysWhatTheLoopNeeds(t *testing.T) {
-	text := strings.Join(strings.Fields(Prompt()), " ")
-	for _, want := range []string{
-		"iteration $RALPH_ITERATION of $RALPH_MAX_ITERATIONS",
-		"## Step 1: Orient", "## Step 2: Select the story and the mode", "### Step 3-implement", "### Step 3-review ", "### Step 3-review-fix",
-		"## Step 4: Document the progress", "## Step 5: Consider the repository's memory", "## Step 6: Commit and signal",
-		"Codebase Patterns", "ralph/prd.md", "git log", "git status", "dependsOn", "60%", "verifyCommands", "git diff",
-		"Increment the story's `reviewCount` by 1", "For EACH criterion", "[AUTO-APPROVED AT CAP]", "Do NOT fix anything", "Address EVERY item",
-		"feat: [US-xxx] - [Title]", "review: [US-xxx] - approved", "review: [US-xxx] - changes requested", "fix: [US-xxx] - address review feedback",
-		"<promise>COMPLETE</promise>", `"skipReview": true`,
-		"One story an iteration", "NEVER sets `passes: true`", "Never weaken", "is read-only", "A review does not fix code", "ALL feedback", "blocker",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the prompt lacks %q", want)
-		}
-	}
-	for _, variable := range regexp.MustCompile(`\$[A-Z_]+`).FindAllString(text, -1) {
-		if !slices.Contains([]string{"$RALPH_ITERATION", "$RALPH_MAX_ITERATIONS", "$RALPH_MODE", "$RALPH_STORY", "$RALPH_REVIEW_CAP"}, variable) {
-			t.Errorf("nobody fills in %s", variable)
-		}
-	}
-	if strings.Index(text, "**review-fix**") > strings.Index(text, "**review**") || strings.Index(text, "**review**") > strings.Index(text, "**implement**") {
-		t.Error("the modes are not in the order of their priority")
-	}
-}
-
-// TestSkillTriggers: the front matter has the phrases of S4-106, the text both modes of S4-104 and the rules of S4-105.
-func TestSkillTriggers(t *testing.T) {
-	head, body, _ := strings.Cut(strings.TrimPrefix(Skill(), "---\n"), "\n---\n")
-	for _, want := range []string{"name: ralph-plan\n", "/ralph-plan", "plan this feature for ralph", "create a ralph prd", "generate tasks for ralph"} {
-		if !strings.Contains(head+"\n", want) {
-			t.Errorf("the front matter lacks %q: %s", want, head)
-		}
-	}
-	for _, want := range []string{"ralph plan init", "Mode 1", "no limit", "Mode 2", "Do not change it", "one context window", "schema and database", "US-001", `"userStories"`} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the skill lacks %q", want)
-		}
-	}
-	if strings.Contains(body, "{{") {
-		t.Error("something is not filled in")
-	}
-}
-
-// TestPluginIsWhole: what is JSON is JSON, and what the manifest names is there (S4-08, S4-09).
-func TestPluginIsWhole(t *testing.T) {
-	files := Plugin()
-	var manifest map[string]string
-	if err := json.Unmarshal([]byte(files[".claude-plugin/plugin.json"]), &manifest); err != nil {
+// planned reads testdata/plans/tasks.json.
+func planned(t testing.TB) Plan {
+	t.Helper()
+	p, err := Parse("tasks.json", fileOf(t, "tasks.json"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if manifest["name"] != "ralph" || manifest["version"] != "0.1.0" || manifest["hooks"] != "./hooks/hooks.json" || manifest["description"] == "" {
-		t.Errorf("the manifest is %v", manifest)
+	return p
+}
+
+// TestPlanRoundTrip: what Marshal writes is what was read, with the fields that nobody knows, through a file and through a record.
+func TestPlanRoundTrip(t *testing.T) {
+	content := fileOf(t, "tasks.json")
+	p := planned(t)
+	if got := string(p.Marshal()); got != string(content) {
+		t.Errorf("written again it is\n%s", got)
 	}
-	var hooks struct {
-		Hooks map[string][]struct {
-			Matcher string
-			Hooks   []struct{ Type, Command string }
-		}
+	if got := string(p.Story("US-002").Extra["estimate"]); got != `{"points":3,"why":"<b> & \u00e9"}` {
+		t.Errorf("the unknown field is %s", got)
 	}
-	if err := json.Unmarshal([]byte(files["hooks/hooks.json"]), &hooks); err != nil {
+	record, err := json.Marshal(struct{ Plan Plan }{p}) // which escapes < and &
+	if err != nil {
 		t.Fatal(err)
 	}
-	for event, want := range map[string]string{"SessionStart": "session-start", "PreToolUse": "guard", "PostToolUse": "context-monitor", "Stop": "stop"} {
-		if on := hooks.Hooks[event]; len(on) != 1 || len(on[0].Hooks) != 1 || on[0].Hooks[0].Command != "ralph hook "+want {
-			t.Errorf("%s calls %+v, want ralph hook %s", event, on, want)
+	var back struct{ Plan Plan }
+	if err := json.Unmarshal(record, &back); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back.Plan, p) {
+		t.Errorf("through a record it is\n%+v, was\n%+v", back.Plan, p)
+	}
+	story, err := json.Marshal(p.Stories[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Story
+	if err := json.Unmarshal(story, &again); err != nil || !reflect.DeepEqual(again, p.Stories[1]) {
+		t.Errorf("through a record the story is %+v, %v", again, err)
+	}
+}
+
+func TestMarshalEmptyPlan(t *testing.T) {
+	const want = `{
+  "project": "",
+  "branchName": "",
+  "description": "",
+  "verifyCommands": [],
+  "userStories": []
+}
+`
+	if got := string(Plan{}.Marshal()); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestMarshalStaysReadable: a plan near the limit of what is read is written so that it can be read.
+func TestMarshalStaysReadable(t *testing.T) {
+	p := Plan{}
+	for _, s := range manyStories(maxStories) {
+		s.DependsOn = nil
+		s.AcceptanceCriteria = strings.Split(strings.Repeat("x ", 40), " ")[:40]
+		s.Description = strings.Repeat("d", 3400)
+		p.Stories = append(p.Stories, s)
+	}
+	content := p.Marshal()
+	if len(content) > maxPlan || strings.Contains(string(content), "\n  ") {
+		t.Fatalf("%d bytes, and indented", len(content))
+	}
+	if again, err := Parse("tasks.json", content); err != nil || len(again.Stories) != maxStories {
+		t.Errorf("%d stories, %v", len(again.Stories), err)
+	}
+}
+
+func TestReviewStatusJSON(t *testing.T) {
+	for _, row := range []struct {
+		text string
+		want ReviewStatus
+		bad  bool
+	}{
+		{`null`, Unreviewed, false},
+		{`"needs_review"`, NeedsReview, false},
+		{`"changes_requested"`, ChangesRequested, false},
+		{`"approved"`, Approved, false},
+		{`""`, "", true},
+		{`"Approved"`, "", true},
+		{`true`, "", true},
+	} {
+		var s Standing
+		err := json.Unmarshal([]byte(`{"reviewStatus":`+row.text+`}`), &s)
+		if row.bad != (err != nil) || s.ReviewStatus != row.want {
+			t.Errorf("%s: %q, %v", row.text, s.ReviewStatus, err)
+			continue
+		}
+		if row.bad {
+			continue
+		}
+		if got, err := json.Marshal(s.ReviewStatus); err != nil || string(got) != row.text {
+			t.Errorf("%s is written as %s, %v", row.text, got, err)
 		}
 	}
-	if !json.Valid([]byte(files[".claude-plugin/marketplace.json"])) {
-		t.Error("the marketplace is no JSON")
+	got, err := json.Marshal(Snapshot{"US-001": {}, "US-002": {true, Approved, 1}})
+	const want = `{"US-001":{"passes":false,"reviewStatus":null,"reviewCount":0},"US-002":{"passes":true,"reviewStatus":"approved","reviewCount":1}}`
+	if err != nil || string(got) != want { // S4-17
+		t.Errorf("a snapshot is %s, %v", got, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // active keeps .ralph-active in the worktree: written before each turn, held against what was written after it, removed at the end. Hooks
@@ -35,7 +35,7 @@ type activeJSON struct {
 	ReviewCap     int           `json:"reviewCap"`
 	FailAtCap     bool          `json:"failAtCap,omitempty"`
 	IterationMode loop.Mode     `json:"iterationMode"`
-	Snapshot      task.Snapshot `json:"preIterationSnapshot"`
+	Snapshot      plan.Snapshot `json:"preIterationSnapshot"`
 	Iteration     int           `json:"iteration"`
 	Story         string        `json:"story"`
 	RalphDir      string        `json:"ralphDir"`

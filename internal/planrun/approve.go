@@ -15,10 +15,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // approvalsFile holds what people have approved in a clone, in a directory of ours outside of it, where an agent has no business.
@@ -27,7 +27,7 @@ const approvalsFile = "approvals.json"
 // handApproval is one person's approval of one story of a plan.
 type handApproval struct {
 	Plan string `json:"plan"` // the task that a run of it is
-	task.OnRecord
+	plan.OnRecord
 }
 
 // Approve records that the person approves stories, and writes that into the plan. No run may be at work: an agent is no person.
@@ -65,7 +65,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 			p.Say("%s is %s already, and that is on record", id, of.Standing(id))
 			continue
 		}
-		known = append(known, handApproval{wanted.ID, task.OnRecord{Story: id, Reviews: recordedCount(sealed, id), By: task.ByPerson, Who: who, At: p.Clock().UTC(), Criteria: story.Digest()}})
+		known = append(known, handApproval{wanted.ID, plan.OnRecord{Story: id, Reviews: recordedCount(sealed, id), By: plan.ByPerson, Who: who, At: p.Clock().UTC(), Criteria: story.Digest()}})
 		of = of.ApprovedBy(id, who)
 		p.Say("%s is approved by %s", id, who)
 	}
@@ -87,16 +87,16 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 }
 
 // reviewedOnRecord reports whether a story's approval is one of a review.
-func reviewedOnRecord(record []task.OnRecord, id string) bool {
+func reviewedOnRecord(record []plan.OnRecord, id string) bool {
 	for _, o := range record {
 		if o.Story == id {
-			return o.By == task.ByReview
+			return o.By == plan.ByReview
 		}
 	}
 	return false
 }
 
-func recordedCount(record []task.OnRecord, id string) int {
+func recordedCount(record []plan.OnRecord, id string) int {
 	for _, o := range record {
 		if o.Story == id {
 			return o.Reviews
@@ -105,7 +105,7 @@ func recordedCount(record []task.OnRecord, id string) int {
 	return 0
 }
 
-func storyIDs(p task.Plan) (ids []string) {
+func storyIDs(p plan.Plan) (ids []string) {
 	for _, s := range p.Stories {
 		ids = append(ids, s.ID)
 	}
@@ -135,12 +135,12 @@ func (p *Plans) person(ctx context.Context) string {
 }
 
 // approvedByHand is what people have approved of a plan in this clone.
-func approvedByHand(s *session.Session, id string) []task.OnRecord {
+func approvedByHand(s *session.Session, id string) []plan.OnRecord {
 	all, err := readApprovals(s)
 	if err != nil {
 		s.Log("plan: %v", err)
 	}
-	var out []task.OnRecord
+	var out []plan.OnRecord
 	for i := len(all) - 1; i >= 0; i-- { // the newest first
 		if all[i].Plan == id {
 			out = append(out, all[i].OnRecord)

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/report"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // guard is the tree of a run of a plan, and the guard of its rules (C8): every iteration is committed as the agent left it, and then, when
@@ -82,7 +82,7 @@ func (k *guard) Correct(ctx context.Context, s loop.State) (loop.Commit, error) 
 }
 
 // opinion is the verdict that ends a review; unsaid is why there is none that counts.
-func (k *guard) opinion(it loop.Iteration, s loop.State) (said *task.Opinion, unsaid string) {
+func (k *guard) opinion(it loop.Iteration, s loop.State) (said *plan.Opinion, unsaid string) {
 	if it.Mode != loop.Review || it.Turn.Class != loop.OK {
 		return nil, ""
 	}
@@ -90,7 +90,7 @@ func (k *guard) opinion(it loop.Iteration, s loop.State) (said *task.Opinion, un
 	if err != nil {
 		return nil, "the reviewer's verdict does not count: " + err.Error()
 	}
-	said = &task.Opinion{Approve: answer.Verdict == "approve"}
+	said = &plan.Opinion{Approve: answer.Verdict == "approve"}
 	if !said.Approve { // it goes into a file that is committed
 		said.Feedback = strings.TrimSpace(k.redact(answer.Feedback()))
 	}
@@ -158,7 +158,7 @@ func (k *guard) correct(ctx context.Context, c loop.Commit, fix git.Correction) 
 	return c, nil
 }
 
-func (k *guard) tell(it loop.Iteration, a loop.Advance, final task.Plan) {
+func (k *guard) tell(it loop.Iteration, a loop.Advance, final plan.Plan) {
 	for _, v := range a.Violations {
 		k.log("plan: %s", v.Text)
 	}
@@ -169,7 +169,7 @@ func (k *guard) tell(it loop.Iteration, a loop.Advance, final task.Plan) {
 		k.log("plan: %s %s", it.Story, final.Standing(it.Story))
 	}
 	if story := final.Story(it.Story); a.Handed && story != nil && story.AtCap() {
-		k.log("WARNING: %s %s: %s", task.AtCap, it.Story, strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, task.AtCap)))
+		k.log("WARNING: %s %s: %s", plan.AtCap, it.Story, strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap)))
 	}
 	if it.Turn.Claim.Done && it.Turn.Claim.Tag == "promise" && !final.Complete(k.plan.rules) {
 		k.log("plan: the agent says that all is complete; %d of %d stories are", final.Passed(), len(final.Stories))
@@ -178,19 +178,19 @@ func (k *guard) tell(it loop.Iteration, a loop.Advance, final task.Plan) {
 
 // edit is what one iteration did to its plan.
 type edit struct {
-	before, after task.Plan
+	before, after plan.Plan
 	read          bool // after is what the file says; else before
 	story         string
 	mode          loop.Mode
-	rules         task.PlanRules
-	said          *task.Opinion
+	rules         plan.Rules
+	said          *plan.Opinion
 	unsaid        string // why a review's verdict does not count
-	broken        []task.Violation
+	broken        []plan.Violation
 	restore       []string // paths that go back to what they were
 }
 
 func (e *edit) breaks(check, field, text string) {
-	e.broken = append(e.broken, task.Violation{Check: check, Field: field, Text: text})
+	e.broken = append(e.broken, plan.Violation{Check: check, Field: field, Text: text})
 }
 
 // take reads the agent's version of the plan's file. One that cannot be read is put back.
@@ -199,8 +199,8 @@ func (e *edit) take(name string, content []byte, there bool) {
 		e.breaks("1", name, name+" was deleted, or made something else than a plain file; it was put back")
 		return
 	}
-	after, err := task.ParsePlan(name, content)
-	var bad *task.PlanError
+	after, err := plan.Parse(name, content)
+	var bad *plan.Error
 	switch {
 	case errors.As(err, &bad):
 		for _, p := range bad.Problems {
@@ -214,9 +214,9 @@ func (e *edit) take(name string, content []byte, there bool) {
 }
 
 // judge is the plan as the harness accepts it. A rule that was broken, anywhere, leaves every review field as it was.
-func (e *edit) judge() task.Plan {
+func (e *edit) judge() plan.Plan {
 	if e.mode != loop.Review {
-		accepted, broken := task.Accept(e.before, e.after, e.story, e.mode, e.rules)
+		accepted, broken := plan.Accept(e.before, e.after, e.story, e.mode, e.rules)
 		e.broken = append(e.broken, broken...)
 		if len(e.broken) > len(broken) && len(broken) == 0 { // legal in the plan, but not beside it
 			return accepted.Restored(e.before)
@@ -228,23 +228,23 @@ func (e *edit) judge() task.Plan {
 
 // reviewed is what a review makes of the plan: the verdict and the edit must say the same, and with a verdict alone the harness writes the
 // fields itself (C8).
-func (e *edit) reviewed() task.Plan {
+func (e *edit) reviewed() plan.Plan {
 	if e.said == nil {
 		if e.unsaid != "" {
 			e.breaks("verdict", e.story, e.unsaid)
 		}
 		return e.before
 	}
-	agrees, edited := task.Agrees(e.before, e.after, e.story, *e.said, e.rules)
+	agrees, edited := plan.Agrees(e.before, e.after, e.story, *e.said, e.rules)
 	switch {
 	case !agrees:
 		e.breaks("verdict", e.story, fmt.Sprintf("the reviewer's verdict is %s, and the plan's file says of %s that it is %s; both must say the same",
 			verdictWord(*e.said), e.story, e.after.Standing(e.story)))
 	case edited:
-		e.broken = append(e.broken, task.Compare(e.before, e.after, e.story, e.mode, e.rules)...)
+		e.broken = append(e.broken, plan.Compare(e.before, e.after, e.story, e.mode, e.rules)...)
 	default: // beside what the harness writes, the file says what it said
 		written := e.after.With(*e.before.Reviewed(e.story, *e.said, e.rules).Story(e.story))
-		e.broken = append(e.broken, task.Compare(e.before, written, e.story, e.mode, e.rules)...)
+		e.broken = append(e.broken, plan.Compare(e.before, written, e.story, e.mode, e.rules)...)
 	}
 	if len(e.broken) > 0 {
 		return e.before
@@ -256,14 +256,14 @@ func (e *edit) reviewed() task.Plan {
 		written := e.after.Story(e.story)
 		story.Notes = written.Notes
 		if !said.Approve {
-			said.Feedback = strings.TrimSpace(strings.TrimPrefix(written.ReviewFeedback, task.AtCap))
+			said.Feedback = strings.TrimSpace(strings.TrimPrefix(written.ReviewFeedback, plan.AtCap))
 		}
 		base = base.With(story)
 	}
 	return base.Reviewed(e.story, said, e.rules)
 }
 
-func verdictWord(o task.Opinion) string {
+func verdictWord(o plan.Opinion) string {
 	if o.Approve {
 		return "an approval"
 	}
@@ -271,7 +271,7 @@ func verdictWord(o task.Opinion) string {
 }
 
 // advance tells what became of the plan.
-func (e *edit) advance(final task.Plan) *loop.Advance {
+func (e *edit) advance(final plan.Plan) *loop.Advance {
 	a := &loop.Advance{Violations: e.broken, Opinion: e.said}
 	for _, s := range final.Stories {
 		if old := e.before.Story(s.ID); old == nil || !reflect.DeepEqual(*old, s) {

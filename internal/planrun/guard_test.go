@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // planText is a plan's file with two stories; A stands as the row says.
@@ -21,13 +21,13 @@ func planText(status, count, passes, feedback string) string {
 
 // TestEditsOfAPlan: what the harness makes of an iteration's edit together with its verdict (C8). A row a rule.
 func TestEditsOfAPlan(t *testing.T) {
-	yes, no := &task.Opinion{Approve: true}, &task.Opinion{Feedback: "Greet by name."}
+	yes, no := &plan.Opinion{Approve: true}, &plan.Opinion{Feedback: "Greet by name."}
 	fresh, waits, asked := planText("null", "0", "false", ""), planText("needs_review", "1", "false", ""), planText("changes_requested", "1", "false", "more")
 	tests := []struct {
 		name, before, after string
 		mode                loop.Mode
 		cap                 int
-		said                *task.Opinion
+		said                *plan.Opinion
 		unsaid              string
 		want                string // how A stands afterwards
 		handed              bool
@@ -66,14 +66,14 @@ func TestEditsOfAPlan(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before, err := task.ParsePlan("ralph/tasks.json", []byte(tt.before))
+			before, err := plan.Parse("ralph/tasks.json", []byte(tt.before))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if tt.cap == 0 {
 				tt.cap = 5
 			}
-			e := edit{before: before, after: before, story: "A", mode: tt.mode, rules: task.PlanRules{ReviewCap: tt.cap}, said: tt.said, unsaid: tt.unsaid}
+			e := edit{before: before, after: before, story: "A", mode: tt.mode, rules: plan.Rules{ReviewCap: tt.cap}, said: tt.said, unsaid: tt.unsaid}
 			e.take("ralph/tasks.json", []byte(tt.after), true)
 			final := e.judge()
 			a := e.advance(final)
@@ -103,7 +103,7 @@ func waits0(plan string) string {
 
 // TestForgedActiveFile: whatever is done to .ralph-active is seen.
 func TestForgedActiveFile(t *testing.T) {
-	plan, err := task.ParsePlan("p", []byte(planText("null", "0", "false", "")))
+	plan, err := plan.Parse("p", []byte(planText("null", "0", "false", "")))
 	if err != nil {
 		t.Fatal(err)
 	}

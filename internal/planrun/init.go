@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Init makes the files of a plan where there are none (S4-102). name is the feature, of which the branch gets its name; empty leaves that
@@ -74,7 +73,7 @@ func (p *Plans) nothingThere(root *os.Root) error {
 		case !ok || plan.Untouched(content):
 			continue
 		}
-		of, _, err := task.ReadPlan(file, content)
+		of, _, err := plan.Read(file, content)
 		if err != nil {
 			return invalid.Errorf("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Plans is what a person does with a plan besides running it: begin, derive, look at, hold against the rules, put away (S4-102…S4-106).
@@ -45,11 +45,11 @@ func (p *Plans) File(name string) string { return path.Join(p.Dir, name) }
 
 // readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what it lacks, everybody
 // sees.
-func readPlan(file string, content []byte) (task.Plan, bool, error) {
+func readPlan(file string, content []byte) (plan.Plan, bool, error) {
 	if plan.Untouched(content) {
-		return task.Plan{}, false, invalid.Errorf("%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive", file)
+		return plan.Plan{}, false, invalid.Errorf("%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive", file)
 	}
-	p, foreign, err := task.ReadPlan(file, content)
+	p, foreign, err := plan.Read(file, content)
 	if err != nil {
 		return p, foreign, invalid.Mark(err)
 	}
@@ -65,4 +65,4 @@ func (p *Plans) SecretFree(name, content string) error {
 }
 
 // slugOf is a text as a part of a directory's name.
-func slugOf(text string) string { return task.Slug(strings.TrimSpace(text)) }
+func slugOf(text string) string { return safetext.Slug(strings.TrimSpace(text), 40) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // TestNothingIsApprovedWithoutAReview lets an agent edit a plan at random, iteration after iteration, with random verdicts. However long it
@@ -14,32 +14,32 @@ import (
 func TestNothingIsApprovedWithoutAReview(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		rules := task.PlanRules{ReviewCap: 1 + r.IntN(3)}
-		plan := task.Plan{Project: "p", BranchName: "ralph/p", VerifyCommands: []string{"make test"}}
+		rules := plan.Rules{ReviewCap: 1 + r.IntN(3)}
+		p := plan.Plan{Project: "p", BranchName: "ralph/p", VerifyCommands: []string{"make test"}}
 		for i := range 4 {
-			plan.Stories = append(plan.Stories, task.Story{ID: fmt.Sprintf("US-%d", i), Title: "t", AcceptanceCriteria: []string{"it works"}, Priority: float64(i), Notes: "n"})
+			p.Stories = append(p.Stories, plan.Story{ID: fmt.Sprintf("US-%d", i), Title: "t", AcceptanceCriteria: []string{"it works"}, Priority: float64(i), Notes: "n"})
 		}
 		for n := range 60 {
-			mode := plan.Mode(rules)
-			story, ok := plan.Next(mode, rules)
+			mode := p.Mode(rules)
+			story, ok := p.Next(mode, rules)
 			if !ok {
 				break
 			}
-			e := edit{before: plan, after: plan, story: story.ID, mode: mode, rules: rules}
+			e := edit{before: p, after: p, story: story.ID, mode: mode, rules: rules}
 			if mode == loop.Review && r.IntN(4) > 0 {
-				e.said = &task.Opinion{Approve: r.IntN(2) == 0, Feedback: "more"}
+				e.said = &plan.Opinion{Approve: r.IntN(2) == 0, Feedback: "more"}
 				if e.said.Approve {
 					e.said.Feedback = ""
 				}
 			}
-			e.take("tasks.json", scribbled(r, plan, story.ID), r.IntN(30) > 0)
+			e.take("tasks.json", scribbled(r, p, story.ID), r.IntN(30) > 0)
 			final := e.judge()
-			for _, was := range plan.Stories {
+			for _, was := range p.Stories {
 				now := final.Story(was.ID)
 				if now == nil {
 					t.Fatalf("seed %d, iteration %d: %s is lost", seed, n, was.ID)
 				}
-				if now.Passes != (now.ReviewStatus == task.Approved) {
+				if now.Passes != (now.ReviewStatus == plan.Approved) {
 					t.Fatalf("seed %d, iteration %d: %s passes: %v, %s", seed, n, was.ID, now.Passes, now.ReviewStatus)
 				}
 				reviewed := mode == loop.Review && was.ID == story.ID && e.said != nil && (e.said.Approve || was.ReviewCount+1 >= rules.ReviewCap)
@@ -48,17 +48,17 @@ func TestNothingIsApprovedWithoutAReview(t *testing.T) {
 				}
 			}
 			for _, now := range final.Stories {
-				if plan.Story(now.ID) == nil && (now.Passes || now.ReviewStatus != task.Unreviewed || now.ReviewCount != 0) {
+				if p.Story(now.ID) == nil && (now.Passes || now.ReviewStatus != plan.Unreviewed || now.ReviewCount != 0) {
 					t.Fatalf("seed %d, iteration %d: the new story %+v", seed, n, now)
 				}
 			}
-			plan = final
+			p = final
 		}
 	}
 }
 
 // scribbled is a plan's file as a careless or dishonest agent leaves it.
-func scribbled(r *rand.Rand, p task.Plan, own string) []byte {
+func scribbled(r *rand.Rand, p plan.Plan, own string) []byte {
 	out := p.With()
 	for range r.IntN(4) {
 		s := &out.Stories[r.IntN(len(out.Stories))]
@@ -68,19 +68,19 @@ func scribbled(r *rand.Rand, p task.Plan, own string) []byte {
 		if s == nil {
 			continue
 		}
-		statuses := []task.ReviewStatus{task.Unreviewed, task.NeedsReview, task.ChangesRequested, task.Approved}
+		statuses := []plan.ReviewStatus{plan.Unreviewed, plan.NeedsReview, plan.ChangesRequested, plan.Approved}
 		switch r.IntN(10) {
 		case 0:
 			s.Passes = !s.Passes
 		case 1, 2, 3:
 			s.ReviewStatus = statuses[r.IntN(len(statuses))]
-			s.Passes = s.ReviewStatus == task.Approved
+			s.Passes = s.ReviewStatus == plan.Approved
 		case 4:
 			s.ReviewCount += r.IntN(3) - 1
 		case 5:
-			s.ReviewFeedback = []string{"", "more", task.AtCap + " more"}[r.IntN(3)]
+			s.ReviewFeedback = []string{"", "more", plan.AtCap + " more"}[r.IntN(3)]
 		case 6:
-			s.ReviewStatus, s.Passes = task.Approved, true
+			s.ReviewStatus, s.Passes = plan.Approved, true
 			s.ReviewCount++
 		case 7:
 			s.ID = fmt.Sprintf("US-%d", r.IntN(6))

@@ -12,34 +12,34 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Rules are what the settings ask of a plan.
-func Rules(s config.Settings) task.PlanRules {
-	return task.PlanRules{SkipReview: !s.Review, ReviewCap: s.ReviewCap, FailAtCap: s.AtReviewCap == config.Fail}
+func Rules(s config.Settings) plan.Rules {
+	return plan.Rules{SkipReview: !s.Review, ReviewCap: s.ReviewCap, FailAtCap: s.AtReviewCap == config.Fail}
 }
 
 // bind makes the plan that the run begins with say no more of reviews than what is on record. It returns the approvals that are not.
-func (p *Run) bind() []task.Unrecorded {
+func (p *Run) bind() []plan.Unrecorded {
 	if p.Reviews == nil {
 		return nil
 	}
-	var claims []task.Unrecorded
+	var claims []plan.Unrecorded
 	p.begun, p.record, claims = p.begun.Bound(p.rules, p.Reviews...)
 	return claims
 }
 
 // tell says before the first turn which approvals are not believed, what is done about it, and what that will cost.
-func (p *Run) tell(claims []task.Unrecorded) {
+func (p *Run) tell(claims []plan.Unrecorded) {
 	for _, line := range unrecordedLines(claims, p.rules, p.ReviewCost) {
 		p.log("plan: %s", line)
 	}
 }
 
-func unrecordedLines(claims []task.Unrecorded, rules task.PlanRules, cost float64) (lines []string) {
+func unrecordedLines(claims []plan.Unrecorded, rules plan.Rules, cost float64) (lines []string) {
 	var unknown, changed []string
 	for _, c := range claims {
 		if c.Changed {
@@ -70,14 +70,14 @@ func unrecordedLines(claims []task.Unrecorded, rules task.PlanRules, cost float6
 	return lines
 }
 
-func Claimed(claims []task.Unrecorded) (ids []string) {
+func Claimed(claims []plan.Unrecorded) (ids []string) {
 	for _, c := range claims {
 		ids = append(ids, c.Story)
 	}
 	return ids
 }
 
-func idsOf(claims []task.Unrecorded) string {
+func idsOf(claims []plan.Unrecorded) string {
 	ids := Claimed(claims)
 	if more := len(ids) - safetext.MostNames; more > 0 {
 		return strings.Join(ids[:safetext.MostNames], " ") + " …"
@@ -87,9 +87,9 @@ func idsOf(claims []task.Unrecorded) string {
 
 // RecordedReviews is what is believed of a plan in the user's clone: what its sealed runs say, newest first, and what a person has approved. Where
 // that does not vouch for all that the file says, the record that others have pushed is fetched and believed as well.
-func RecordedReviews(ctx context.Context, s *session.Session, id string, of task.Plan, r task.PlanRules) (sources [][]task.OnRecord, cost float64) {
+func RecordedReviews(ctx context.Context, s *session.Session, id string, of plan.Plan, r plan.Rules) (sources [][]plan.OnRecord, cost float64) {
 	here, cost := sealedReviews(s, id)
-	sources = [][]task.OnRecord{approvedByHand(s, id), here}
+	sources = [][]plan.OnRecord{approvedByHand(s, id), here}
 	if bound, _, claims := of.Bound(r, sources...); len(claims) == 0 && slices.Equal(counts(of), counts(bound)) {
 		return sources, cost
 	}
@@ -112,7 +112,7 @@ func RecordedReviews(ctx context.Context, s *session.Session, id string, of task
 }
 
 // counts are how many reviews the file says that each story has had.
-func counts(p task.Plan) []int {
+func counts(p plan.Plan) []int {
 	out := make([]int, len(p.Stories))
 	for i, s := range p.Stories {
 		out[i] = s.ReviewCount
@@ -122,7 +122,7 @@ func counts(p task.Plan) []int {
 
 // sealedReviews is what the sealed journals of this directory's runs of a plan say. What a newer run knows of a story counts, and not what an
 // older one does. cost is what a review has cost in the newest run that tells.
-func sealedReviews(s *session.Session, id string) (all []task.OnRecord, cost float64) {
+func sealedReviews(s *session.Session, id string) (all []plan.OnRecord, cost float64) {
 	known := map[string]bool{}
 	s.EachSealedRun(id, func(state loop.State) {
 		for _, o := range state.OnRecord() {

@@ -46,10 +46,10 @@ type Source struct {
 	Prompt  string // of prompt.md; empty: there is none
 	// Commands says that the plan may say what is run: it is the user's own, or of the base commit.
 	Commands bool
-	Plan     task.Plan // as Content says
+	Plan     plan.Plan // as Content says
 	// Reviews are what is believed of the stories' reviews, by source: what Content says of them is held against these. nil: Content is a run's
 	// own record.
-	Reviews [][]task.OnRecord
+	Reviews [][]plan.OnRecord
 	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
 	ReviewCost float64
 	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there already.
@@ -59,13 +59,13 @@ type Source struct {
 // Run is the plan that a run works on.
 type Run struct {
 	Source
-	begun   task.Plan // the plan as the run begins with it
-	record  []task.OnRecord
+	begun   plan.Plan // the plan as the run begins with it
+	record  []plan.OnRecord
 	foreign bool // of the common layout: its stories get the fields of a review
 	active  *active
 	file    *guard
 	log     func(format string, args ...any)
-	rules   task.PlanRules
+	rules   plan.Rules
 }
 
 // ReadPlanIn reads the plan in a directory of the user's, given from the top of the clone. No link leads out of it.
@@ -132,7 +132,7 @@ func (e *noPlanError) Error() string {
 }
 
 // Task is the plan as what somebody wants done: one task whose parts are its stories.
-func (src Source) Task() (task.Task, task.Plan, error) {
+func (src Source) Task() (task.Task, plan.Plan, error) {
 	plan, _, err := readPlan(src.File, src.Content)
 	if err != nil {
 		return task.Task{}, plan, invalid.Mark(err)
@@ -145,14 +145,14 @@ func (src Source) Task() (task.Task, task.Plan, error) {
 }
 
 // planID is the task that a run of a plan is.
-func planID(p task.Plan) string {
-	return "plan-" + task.Slug(strings.TrimPrefix(p.BranchName, "ralph/"))
+func planID(p plan.Plan) string {
+	return "plan-" + safetext.Slug(strings.TrimPrefix(p.BranchName, "ralph/"), 40)
 }
 
 // MaxPlanSpec bounds the PRD in a run's record; the agent reads the file itself.
 const MaxPlanSpec = 64 << 10
 
-func planTitle(p task.Plan) string {
+func planTitle(p plan.Plan) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(p.Description), "\n")
 	title := strings.Join(strings.Fields(p.Project+": "+first), " ")
 	return safetext.Shorten(strings.Trim(title, ": "), 200)
@@ -210,7 +210,7 @@ func (p *Run) budget(most int) string {
 	return line
 }
 
-func violationLines(all []task.Violation) string {
+func violationLines(all []plan.Violation) string {
 	lines := make([]string, len(all))
 	for i, v := range all {
 		lines[i] = v.Text

@@ -9,9 +9,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Look says where the plan stands, and the newest run of it. It writes nothing.
@@ -38,10 +38,10 @@ func (p *Plans) Look(ctx context.Context) (report.PlanStanding, error) {
 }
 
 // Rules are those of the settings; where these cannot be read, which a run says, the defaults.
-func (p *Plans) Rules() task.PlanRules {
+func (p *Plans) Rules() plan.Rules {
 	settings, err := p.Settings()
 	if err != nil {
-		return task.PlanRules{ReviewCap: task.DefaultReviewCap}
+		return plan.Rules{ReviewCap: plan.DefaultReviewCap}
 	}
 	return Rules(settings)
 }

@@ -13,14 +13,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Validation holds a plan against its rules, or a change of it against what a mode allows.
 type Validation struct {
 	File          string // empty: the plan of the project
 	Before, After string // instead of File: two files, of which the second is the first after an iteration
-	Mode          task.Mode
+	Mode          plan.Mode
 	Story         string // that the iteration was for; empty: the one whose review fields changed
 	SkipReview    bool
 	ReviewCap     int
@@ -29,16 +28,16 @@ type Validation struct {
 // Validated is what came of it.
 type Validated struct {
 	Legal      bool             `json:"legal"`
-	Violations []task.Violation `json:"violations"`
+	Violations []plan.Violation `json:"violations"`
 	Story      string           `json:"story,omitempty"` // that a change was held to
-	Mode       task.Mode        `json:"mode,omitempty"`
+	Mode       plan.Mode        `json:"mode,omitempty"`
 
 	name string // what was looked at
 	said string // of a legal plan: what it is
 }
 
 // planModes are those of an iteration of a plan.
-var planModes = []task.Mode{task.Implement, task.Review, task.ReviewFix}
+var planModes = []plan.Mode{plan.Implement, plan.Review, plan.ReviewFix}
 
 // Validate looks at one file (Check 1, its order and Check 2), or at two (Check 1, 2, 2.5 and what nobody may do to a plan). The error is for
 // what keeps it from looking; what is wrong with the plan are violations.
@@ -49,7 +48,7 @@ func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 		return Validated{}, err
 	}
 	defer root.Close()
-	rules := task.PlanRules{SkipReview: v.SkipReview, ReviewCap: v.ReviewCap}
+	rules := plan.Rules{SkipReview: v.SkipReview, ReviewCap: v.ReviewCap}
 	switch {
 	case v.File != "" && (v.Before != "" || v.After != ""):
 		return Validated{}, invalid.Errorf("a FILE and --before with --after exclude each other: name one plan, or a plan before and after an iteration")
@@ -74,8 +73,8 @@ func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 }
 
 // validPlan looks at one plan.
-func validPlan(name string, content []byte, rules task.PlanRules) Validated {
-	of, foreign, err := task.ReadPlan(name, content)
+func validPlan(name string, content []byte, rules plan.Rules) Validated {
+	of, foreign, err := plan.Read(name, content)
 	if err != nil {
 		return illegal(name, malformed(err, content))
 	}
@@ -86,11 +85,11 @@ func validPlan(name string, content []byte, rules task.PlanRules) Validated {
 	if foreign {
 		said += "; its stories have no fields of reviews, which a run adds"
 	}
-	return Validated{Legal: true, Violations: []task.Violation{}, name: name, said: said}
+	return Validated{Legal: true, Violations: []plan.Violation{}, name: name, said: said}
 }
 
 // change looks at a plan before and after an iteration.
-func (v Validation) change(from string, rules task.PlanRules) (Validated, error) {
+func (v Validation) change(from string, rules plan.Rules) (Validated, error) {
 	if !slices.Contains(planModes, v.Mode) {
 		return Validated{}, invalid.Errorf("flag --mode is %q; allowed are implement, review and review-fix", v.Mode)
 	}
@@ -101,24 +100,24 @@ func (v Validation) change(from string, rules task.PlanRules) (Validated, error)
 			return Validated{}, err
 		}
 	}
-	before, err := task.ParsePlan(v.Before, contents[0])
+	before, err := plan.Parse(v.Before, contents[0])
 	if err != nil {
 		return Validated{}, invalid.Errorf("flag --before: %w", err)
 	}
 	if v.Story != "" && before.Story(v.Story) == nil {
 		return Validated{}, invalid.Errorf("flag --story is %q, and %s has no such story", v.Story, v.Before)
 	}
-	after, err := task.ParsePlan(v.After, contents[1])
+	after, err := plan.Parse(v.After, contents[1])
 	if err != nil {
 		return illegal(v.After, malformed(err, contents[1])), nil
 	}
-	out := Validated{Legal: true, Violations: []task.Violation{}, name: v.After, Story: v.Story, Mode: v.Mode}
+	out := Validated{Legal: true, Violations: []plan.Violation{}, name: v.After, Story: v.Story, Mode: v.Mode}
 	if out.Story == "" {
 		out.Story = changedStory(before, after, v.Mode, rules)
 	}
-	out.Violations = append(out.Violations, task.Compare(before, after, out.Story, v.Mode, rules)...)
-	if out.Story == "" && v.Mode == task.Review { // there was nothing to review
-		out.Violations = append(out.Violations, task.Transitions(before.Snapshot(), after, v.Mode, rules)...)
+	out.Violations = append(out.Violations, plan.Compare(before, after, out.Story, v.Mode, rules)...)
+	if out.Story == "" && v.Mode == plan.Review { // there was nothing to review
+		out.Violations = append(out.Violations, plan.Transitions(before.Snapshot(), after, v.Mode, rules)...)
 	}
 	out.Legal = len(out.Violations) == 0
 	out.said = "legal in mode " + string(v.Mode)
@@ -130,7 +129,7 @@ func (v Validation) change(from string, rules task.PlanRules) (Validated, error)
 
 // changedStory is the story that an iteration was for, as far as its plans tell: the first whose review fields changed, else the one that
 // was next.
-func changedStory(before, after task.Plan, m task.Mode, rules task.PlanRules) string {
+func changedStory(before, after plan.Plan, m plan.Mode, rules plan.Rules) string {
 	was, is := before.Snapshot(), after.Snapshot()
 	for _, s := range before.Stories {
 		if now, there := is[s.ID]; there && now != was[s.ID] {
@@ -147,23 +146,23 @@ func changedStory(before, after task.Plan, m task.Mode, rules task.PlanRules) st
 }
 
 // malformed is what is wrong with a file that is no plan.
-func malformed(err error, content []byte) []task.Violation {
-	var wrong *task.PlanError
+func malformed(err error, content []byte) []plan.Violation {
+	var wrong *plan.Error
 	problems := []string{err.Error()}
 	if errors.As(err, &wrong) {
 		problems = wrong.Problems
 	}
-	var out []task.Violation
+	var out []plan.Violation
 	if plan.Untouched(content) {
-		out = append(out, task.Violation{Check: "1", Text: "the plan is still the template: write its stories, or let an agent derive them with ralph plan derive"})
+		out = append(out, plan.Violation{Check: "1", Text: "the plan is still the template: write its stories, or let an agent derive them with ralph plan derive"})
 	}
 	for _, text := range problems {
-		out = append(out, task.Violation{Check: "1", Text: text})
+		out = append(out, plan.Violation{Check: "1", Text: text})
 	}
 	return out
 }
 
-func illegal(name string, why []task.Violation) Validated {
+func illegal(name string, why []plan.Violation) Validated {
 	return Validated{Violations: why, name: name}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -35,7 +36,7 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	rules := s.Rules()
 	story := s.Plan.Story(step.Story)
 	if story == nil {
-		story = &task.Story{ID: step.Story}
+		story = &plan.Story{ID: step.Story}
 	}
 	border := storyFence(s)
 	p := parts{

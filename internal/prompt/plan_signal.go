@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -72,5 +73,5 @@ func (p parts) atCap() string {
 		return "| issues | " + change
 	}
 	return fmt.Sprintf("| issues, and `reviewCount` is below %d | "+change+"| issues, and `reviewCount` is %d or more | `\"approved\"` | `true` | `%s` and then every open point |\n",
-		p.ReviewCap, p.ReviewCap, task.AtCap)
+		p.ReviewCap, p.ReviewCap, plan.AtCap)
 }

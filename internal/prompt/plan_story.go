@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // storyText is a story as it counts, within borders: it is the plan's text, not the harness's.
-func storyText(st task.Story, file, border string) string {
+func storyText(st plan.Story, file, border string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", st.ID, st.Title)
 	part := func(name, text string) {
@@ -37,7 +37,7 @@ func storyText(st task.Story, file, border string) string {
 
 // otherStories names the stories that this one needs, and its neighbours in the plan's order as far as there is room; empty when it is the
 // only one.
-func otherStories(p task.Plan, st task.Story, border string) string {
+func otherStories(p plan.Plan, st plan.Story, border string) string {
 	if len(p.Stories) < 2 {
 		return ""
 	}
@@ -54,7 +54,7 @@ func otherStories(p task.Plan, st task.Story, border string) string {
 }
 
 // storyLine is a story in one line: id, state, title.
-func storyLine(p task.Plan, id string) string {
+func storyLine(p plan.Plan, id string) string {
 	text := lineOf(id, 40) + " (" + p.Standing(id) + ")"
 	if st := p.Story(id); st != nil && st.Title != "" {
 		text += ": " + lineOf(st.Title, 100)
@@ -63,7 +63,7 @@ func storyLine(p task.Plan, id string) string {
 }
 
 // neighbours lists the other stories around one, as far as they fit into a room, and counts the rest.
-func neighbours(p task.Plan, id string, room int) string {
+func neighbours(p plan.Plan, id string, room int) string {
 	at := 0
 	for i := range p.Stories {
 		if p.Stories[i].ID == id {
@@ -98,7 +98,7 @@ func neighbours(p task.Plan, id string, room int) string {
 	return strings.TrimSuffix(out, "\n")
 }
 
-func passed(p task.Plan) int {
+func passed(p plan.Plan) int {
 	n := 0
 	for i := range p.Stories {
 		if p.Stories[i].Passes {
@@ -109,9 +109,9 @@ func passed(p task.Plan) int {
 }
 
 // othersApproved reports whether an approval of this story would finish the plan.
-func othersApproved(p task.Plan, id string) bool {
+func othersApproved(p plan.Plan, id string) bool {
 	for _, st := range p.Stories {
-		if st.ID != id && (!st.Passes || st.ReviewStatus != task.Approved) {
+		if st.ID != id && (!st.Passes || st.ReviewStatus != plan.Approved) {
 			return false
 		}
 	}

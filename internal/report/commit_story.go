@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // storySubject is the subject of a plan's iteration (S4-94). What a review came to is told when the iteration's commit says it.
@@ -33,13 +33,13 @@ func reviewedAs(s loop.State, it loop.Iteration) string {
 		return ""
 	}
 	a := it.Commit.Plan
-	at := slices.IndexFunc(a.Stories, func(st task.Story) bool { return st.ID == it.Story })
+	at := slices.IndexFunc(a.Stories, func(st plan.Story) bool { return st.ID == it.Story })
 	switch {
 	case at >= 0 && a.Stories[at].AtCap(), at < 0 && a.Opinion != nil && !a.Opinion.Approve && lastReview(s, it.Story):
-		return "approved " + task.AtCap
-	case a.Opinion != nil && a.Opinion.Approve, at >= 0 && a.Stories[at].ReviewStatus == task.Approved:
+		return "approved " + plan.AtCap
+	case a.Opinion != nil && a.Opinion.Approve, at >= 0 && a.Stories[at].ReviewStatus == plan.Approved:
 		return "approved"
-	case a.Opinion != nil, at >= 0 && a.Stories[at].ReviewStatus == task.ChangesRequested:
+	case a.Opinion != nil, at >= 0 && a.Stories[at].ReviewStatus == plan.ChangesRequested:
 		return "changes requested"
 	}
 	return ""
@@ -51,7 +51,7 @@ func lastReview(s loop.State, id string) bool {
 		return false
 	}
 	st := s.Plan.Story(id)
-	return st != nil && st.ReviewStatus == task.NeedsReview && st.ReviewCount+1 >= s.Rules().ReviewCap
+	return st != nil && st.ReviewStatus == plan.NeedsReview && st.ReviewCount+1 >= s.Rules().ReviewCap
 }
 
 // CorrectionMessage is the message of the commit in which the harness makes a plan's files say again what counts (C8): because the last

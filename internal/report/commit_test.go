@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -84,7 +85,7 @@ func TestChecksOfACommit(t *testing.T) {
 	} {
 		s := loop.State{Start: tt.start}
 		if tt.plan {
-			s.Plan = &task.Plan{}
+			s.Plan = &plan.Plan{}
 		}
 		got := checksOf(s)
 		if got != tt.want || utf8.RuneCountInString(got) > mostJudges {

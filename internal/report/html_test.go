@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -74,7 +75,7 @@ func hostileRun(text string) Detail {
 	s.add(loop.Record{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Mode(text), Role: task.Role(text), Story: text})
 	s.turned(1, loop.Turn{Class: loop.Class(text), Reason: text, Text: text, Claim: loop.Claim{Done: true, Text: text}})
 	s.add(loop.Record{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: text, Tree: text, Note: text, Files: []loop.FileChange{{Path: text, Added: 1}},
-		Plan: &loop.Advance{Violations: []task.Violation{{Text: text}}, Opinion: &task.Opinion{Feedback: text}}}})
+		Plan: &loop.Advance{Violations: []plan.Violation{{Text: text}}, Opinion: &plan.Opinion{Feedback: text}}}})
 	bad := fail(text, text, text)
 	bad.Findings, bad.Hash, bad.Role = []loop.Finding{{File: text, Line: 3, Message: text, Rule: text}, {Test: text, Message: text}}, text, task.Role(text)
 	s.judged(1, bad, loop.Verdict{Check: text, Severity: loop.Soft, Reason: text, Output: text}, loop.Verdict{Check: text, Skipped: text})

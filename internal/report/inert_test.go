@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 var (
@@ -140,12 +140,12 @@ func criteriaOf(v View) []loop.Criterion {
 }
 
 // planned is the plan of a view, or one made of what else it holds.
-func planned(v View) task.Plan {
+func planned(v View) plan.Plan {
 	s := v.State
 	if s.Plan != nil {
 		return *s.Plan
 	}
-	return task.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks, Stories: []task.Story{
+	return plan.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks, Stories: []plan.Story{
 		{ID: s.Start.Task, Title: s.Start.Title, Description: s.Start.Spec, AcceptanceCriteria: append([]string{s.Start.Spec}, s.Hints...), DependsOn: []string{s.Start.Branch, s.Start.Task}},
 		{ID: s.Start.Branch, Title: s.Start.Branch, DependsOn: []string{s.Start.Task}},
 	}}

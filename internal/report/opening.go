@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two sentences on a phone knows all
@@ -261,7 +261,7 @@ func Ending(v View) (lines []string) {
 		add(string(o)+until+": ", oneLine(v.clean(s.End.Reason)))
 	}
 	if ids := s.AtCap(); len(ids) > 0 {
-		add(task.AtCap+" ", brief(v.clean(strings.Join(ids, ", ")), 200))
+		add(plan.AtCap+" ", brief(v.clean(strings.Join(ids, ", ")), 200))
 	}
 	add("What now: ", v.nextInPlain())
 	if o := s.End.Outcome; v.local() && o.Limited() && s.Start.Branch != "" {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // PlanMarker is the line by which the comment with a task's plan is found again. Like Marker it proves nothing by itself.
@@ -35,10 +35,10 @@ const tooLarge = "This plan is too large for a comment"
 // PlanComment offers a plan to be edited and approved (B-04): the list of its stories, which is what runs when somebody approves, and folded
 // the tasks.json that was made of it. likely and most are how many iterations it takes. Its first line is PlanMarker of the view's task; it
 // has at most 65,000 bytes. A plan that is too large for a comment is told without its list, and ReadPlan gets nothing out of it.
-func PlanComment(v View, plan task.Plan, likely, most int) string {
-	shown, ok := task.Plan{}, false
-	if len(plan.Marshal()) <= 2*commentLimit { // whatever is taken out of it
-		shown, ok = v.listedPlan(plan)
+func PlanComment(v View, pl plan.Plan, likely, most int) string {
+	shown, ok := plan.Plan{}, false
+	if len(pl.Marshal()) <= 2*commentLimit { // whatever is taken out of it
+		shown, ok = v.listedPlan(pl)
 	}
 	for _, r := range planRooms {
 		if !ok {
@@ -50,18 +50,18 @@ func PlanComment(v View, plan task.Plan, likely, most int) string {
 	}
 	var p page
 	p.line("%s", PlanMarker(v.State.Start.Task))
-	p.part("### 📋 " + joinedBy(": ", "The plan", v.text(plan.Project, 100)))
-	p.part(planSize(plan, likely, most) + ".")
+	p.part("### 📋 " + joinedBy(": ", "The plan", v.text(pl.Project, 100)))
+	p.part(planSize(pl, likely, most) + ".")
 	p.part(fmt.Sprintf("⚠️ **"+tooLarge+"**, so it cannot be edited or approved here. Ask for a smaller one with %s, or commit a plan to the repository as `ralph/tasks.json` and start the workflow with the input `plan` set to that path.",
 		v.command("plan <hint>")))
 	return p.String()
 }
 
-func planSize(plan task.Plan, likely, most int) string {
+func planSize(plan plan.Plan, likely, most int) string {
 	return fmt.Sprintf("**%d %s, about %d iterations** (at most %d)", len(plan.Stories), plural(len(plan.Stories), "story", "stories"), likely, most)
 }
 
-func (v View) planText(plan task.Plan, likely, most int, r planRoom) string {
+func (v View) planText(plan plan.Plan, likely, most int, r planRoom) string {
 	var p page
 	p.line("%s", PlanMarker(v.State.Start.Task))
 	p.part("### 📋 " + joinedBy(": ", "The plan", v.text(plan.Project, 100)))
@@ -83,7 +83,7 @@ func (v View) planText(plan task.Plan, likely, most int, r planRoom) string {
 }
 
 // planBlock is the plan as a fenced block of JSON without secrets and without what nobody can see; empty when that is no JSON any more.
-func (v View) planBlock(plan task.Plan) string {
+func (v View) planBlock(plan plan.Plan) string {
 	content := v.clean(string(plan.Marshal()))
 	if !json.Valid([]byte(content)) {
 		return ""

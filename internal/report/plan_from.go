@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // ApprovedPlan is the plan that a comment holds, as it stands.
@@ -21,7 +21,7 @@ type ApprovedPlan struct {
 // line that is not understood.
 func ReadPlan(name, comment string) (ApprovedPlan, error) {
 	comment = plainLines(comment)
-	wrong := func(problems ...string) error { return &task.PlanError{Name: name, Problems: problems} }
+	wrong := func(problems ...string) error { return &plan.Error{Name: name, Problems: problems} }
 	if strings.HasPrefix(comment, oldPlanMark) {
 		content, ok := PlanFrom(comment)
 		if !ok {
@@ -30,9 +30,9 @@ func ReadPlan(name, comment string) (ApprovedPlan, error) {
 		return ApprovedPlan{Content: content}, nil
 	}
 	block, _ := onlyBlock(comment)
-	before, _, err := task.ReadPlan(name, block)
+	before, _, err := plan.Read(name, block)
 	if err != nil {
-		before = task.Plan{}
+		before = plan.Plan{}
 	}
 	list, json := writtenMarks(comment)
 	out := ApprovedPlan{Edited: list != digest(listOfComment(comment))}

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // graph draws which story needs which; "" when none does, or when there are more than most. Of what others wrote it shows letters and
 // digits only, because Mermaid has a language of its own.
-func graph(plan task.Plan, most int) string {
+func graph(plan plan.Plan, most int) string {
 	if len(plan.Stories) > most {
 		return ""
 	}

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // listHeading is the heading that the list of stories stands below.
 const listHeading = "#### Stories"
 
 // planList shows the stories as the list that people edit, and that ReadPlan reads. Nothing in it is cut: what is not there is not run.
-func (v View) planList(plan task.Plan) string {
+func (v View) planList(plan plan.Plan) string {
 	var b strings.Builder
 	for _, st := range plan.Stories {
 		b.WriteString(v.listStory(st))
@@ -22,7 +22,7 @@ func (v View) planList(plan task.Plan) string {
 }
 
 // listStory is one story: its title with what it needs, then its description, then what it must fulfil.
-func (v View) listStory(st task.Story) string {
+func (v View) listStory(st plan.Story) string {
 	var b strings.Builder
 	title := v.words(st.Title)
 	if needsTail.MatchString(title) { // the title's own words
@@ -102,32 +102,32 @@ func (v View) listID(id string) string {
 
 // listedPlan is a plan as its list tells it, which is the one that people approve: stories in the order of their priorities, numbered by it,
 // and texts as they can be read. ok is false when the list would not tell it.
-func (v View) listedPlan(plan task.Plan) (listed task.Plan, ok bool) {
-	stories := slices.Clone(plan.Stories)
-	slices.SortStableFunc(stories, func(a, b task.Story) int { return cmp.Compare(a.Priority, b.Priority) })
+func (v View) listedPlan(p plan.Plan) (listed plan.Plan, ok bool) {
+	stories := slices.Clone(p.Stories)
+	slices.SortStableFunc(stories, func(a, b plan.Story) int { return cmp.Compare(a.Priority, b.Priority) })
 	for i := range stories {
 		stories[i].Notes = v.clean(stories[i].Notes)
 	}
-	plan.Project, plan.Description, plan.Stories = v.clean(plan.Project), v.clean(plan.Description), stories
+	p.Project, p.Description, p.Stories = v.clean(p.Project), v.clean(p.Description), stories
 	for range 4 { // what becomes code is code then
-		list := v.planList(plan)
-		read := newListReader(plan)
+		list := v.planList(p)
+		read := newListReader(p)
 		read.read(strings.Split(listHeading+"\n\n"+list+"\n#### End\n", "\n"))
-		plan = read.plan()
-		if len(read.problems) > 0 || len(plan.Stories) != len(stories) {
-			return plan, false
+		p = read.plan()
+		if len(read.problems) > 0 || len(p.Stories) != len(stories) {
+			return p, false
 		}
-		if ok = v.planList(plan) == list; ok {
+		if ok = v.planList(p) == list; ok {
 			break
 		}
 	}
-	return plan, ok
+	return p, ok
 }
 
 // PlanEdits says what an edited list changed of the plan that ralph wrote, an item for each story; empty when nothing.
-func PlanEdits(before, after task.Plan) []string {
+func PlanEdits(before, after plan.Plan) []string {
 	var out []string
-	kept := func(p, other task.Plan) (ids []string) {
+	kept := func(p, other plan.Plan) (ids []string) {
 		for _, s := range p.Stories {
 			if other.Story(s.ID) != nil {
 				ids = append(ids, s.ID)

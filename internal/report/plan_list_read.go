@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // typedBullets are what telephones and word processors make of the sign that begins an item.
@@ -30,7 +30,7 @@ var (
 // listReader reads the list of stories in a comment line by line. It never guesses: a line that it cannot place is a problem, told with the
 // line.
 type listReader struct {
-	before   task.Plan // as ralph wrote it: what the list does not show is taken from there
+	before   plan.Plan // as ralph wrote it: what the list does not show is taken from there
 	problems []string
 	notes    []string
 
@@ -44,7 +44,7 @@ type listReader struct {
 
 // listedStory is a story with the lines that it was read from.
 type listedStory struct {
-	task.Story
+	plan.Story
 	n         int    // of its first line
 	line      string // that line
 	indent    int
@@ -54,7 +54,7 @@ type listedStory struct {
 	inItem    bool // the newest text is a criterion's
 }
 
-func newListReader(before task.Plan) *listReader { return &listReader{before: before} }
+func newListReader(before plan.Plan) *listReader { return &listReader{before: before} }
 
 func (l *listReader) wrong(n int, line, format string, args ...any) {
 	l.problems = append(l.problems, fmt.Sprintf("line %d, “%s”: %s", n, shorten(oneLine(event.Visible(line)), 120), fmt.Sprintf(format, args...)))
@@ -283,7 +283,7 @@ func (l *listReader) plain(n int, line, raw string) string {
 }
 
 // plan is what was read, with ids for those stories that have none.
-func (l *listReader) plan() task.Plan {
+func (l *listReader) plan() plan.Plan {
 	out := l.before
 	out.Stories = nil
 	taken := map[string]int{}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // edits is the comment that people edit in the tests: three stories, of which two need the first.
@@ -19,7 +19,7 @@ func edits() string { return PlanComment(planRunning(), greetings(), 9, 30) }
 // stand is a plan as a test says it: "US-001 Greet by name [criterion; criterion] <US-009", a line each.
 func stand(t *testing.T, content []byte) string {
 	t.Helper()
-	p, _, err := task.ReadPlan("the plan", content)
+	p, _, err := plan.Read("the plan", content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestPlanListNotUnderstood(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := ReadPlan("the plan", tt.edit(edits()))
-			var wrong *task.PlanError
+			var wrong *plan.Error
 			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}
@@ -179,7 +179,7 @@ func TestPlanEditsAreTold(t *testing.T) {
 }
 
 // randomPlan is a plan whose texts are made of what Markdown, the list and people's tools have signs for.
-func randomPlan(r *rand.Rand) task.Plan {
+func randomPlan(r *rand.Rand) plan.Plan {
 	bits := []string{"a", "Greet", " ", "\n", "\n\n", "- ", "* ", "1. ", "• ", "–", "— ", "[ ] ", "[x] ", "**US-001:** ", "**", "__", "`", "``", "```", "~~~", "`code`", "\\", "<b>", "<!-- x -->", "</details>",
 		"(needs US-001)", "(needs x)", "needs US-002", "@alice", "#12", "GH-3", "https://x.yz", "/ralph stop", "#### Stories", "# ", "> ", "| a |", "---", "===", ":", "&amp;", "\t", "\u00a0", "“q”", "é", "\u200b", "\x1b[1m", "US-001 ", "(", ")", "!["}
 	text := func(n int) string {
@@ -189,9 +189,9 @@ func randomPlan(r *rand.Rand) task.Plan {
 		}
 		return b.String()
 	}
-	p := task.Plan{Project: text(4), BranchName: "ralph/x", Description: text(8)}
+	p := plan.Plan{Project: text(4), BranchName: "ralph/x", Description: text(8)}
 	for i := range 1 + r.IntN(5) {
-		s := task.Story{ID: []string{"US-%03d", "GH-%d", "login-%d", "a.b_%d", "/ralph%d"}[r.IntN(4)], Title: "T" + text(6), Description: text(12), Priority: float64(r.IntN(4))}
+		s := plan.Story{ID: []string{"US-%03d", "GH-%d", "login-%d", "a.b_%d", "/ralph%d"}[r.IntN(4)], Title: "T" + text(6), Description: text(12), Priority: float64(r.IntN(4))}
 		s.ID = fmt.Sprintf(s.ID, i+1)
 		for range 1 + r.IntN(3) {
 			s.AcceptanceCriteria = append(s.AcceptanceCriteria, "c"+text(6))
@@ -208,15 +208,15 @@ func randomPlan(r *rand.Rand) task.Plan {
 }
 
 // readsBack holds that a comment is read as what it shows, and that showing this again changes nothing.
-func readsBack(t *testing.T, plan task.Plan) {
+func readsBack(t *testing.T, p plan.Plan) {
 	t.Helper()
 	v := planRunning()
-	comment := PlanComment(v, plan, 9, 30)
+	comment := PlanComment(v, p, 9, 30)
 	read, err := ReadPlan("the plan", comment)
 	if err != nil {
-		t.Fatalf("%v\nof %+v in\n%s", err, plan, comment)
+		t.Fatalf("%v\nof %+v in\n%s", err, p, comment)
 	}
-	got, _, err := task.ReadPlan("the plan", read.Content)
+	got, _, err := plan.Read("the plan", read.Content)
 	if err != nil || read.Edited || len(read.Changes) > 0 {
 		t.Fatalf("edited %v, changes %q, %v:\n%s", read.Edited, read.Changes, err, comment)
 	}
@@ -227,11 +227,11 @@ func readsBack(t *testing.T, plan task.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if twice, _, _ := task.ReadPlan("the plan", again.Content); !reflect.DeepEqual(got, twice) {
+	if twice, _, _ := plan.Read("the plan", again.Content); !reflect.DeepEqual(got, twice) {
 		t.Errorf("of\n%s\nfirst\n%s\nthen\n%s", comment, read.Content, again.Content)
 	}
-	if len(got.Stories) != len(plan.Stories) {
-		t.Errorf("%d stories, want %d", len(got.Stories), len(plan.Stories))
+	if len(got.Stories) != len(p.Stories) {
+		t.Errorf("%d stories, want %d", len(got.Stories), len(p.Stories))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestPlanListReadsBack(t *testing.T) {
 	readsBack(t, greetings())
 	read, err := ReadPlan("the plan", edits())
 	want, _ := planRunning().listedPlan(greetings())
-	if got, _, perr := task.ReadPlan("the plan", read.Content); err != nil || perr != nil || string(got.Marshal()) != string(greetings().Marshal()) || string(want.Marshal()) != string(greetings().Marshal()) {
+	if got, _, perr := plan.Read("the plan", read.Content); err != nil || perr != nil || string(got.Marshal()) != string(greetings().Marshal()) || string(want.Marshal()) != string(greetings().Marshal()) {
 		t.Errorf("an ordinary plan is changed: %v %v\n%s", err, perr, read.Content)
 	}
 	seeds := uint64(150)
@@ -265,7 +265,7 @@ func FuzzReadPlan(f *testing.F) {
 		if err != nil || read.Content == nil || strings.HasPrefix(plainLines(comment), oldPlanMark) {
 			return
 		}
-		p, _, err := task.ReadPlan("the plan", read.Content)
+		p, _, err := plan.Read("the plan", read.Content)
 		if err != nil {
 			return // a rule of plans, told as such
 		}

@@ -3,19 +3,19 @@ package report
 import (
 	"slices"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // PlanView is a plan with what is known besides its file.
 type PlanView struct {
-	Plan  task.Plan
-	Rules task.PlanRules
+	Plan  plan.Plan
+	Rules plan.Rules
 	File  string // "ralph/tasks.json"
 	Run   string // the newest run of it, in one line; empty: there is none
 	Note  string // what else the reader should know, a sentence; empty: nothing
 	// Working is the story that a run works on right now, and Mode what it does to it; empty: nobody works.
 	Working string
-	Mode    task.Mode
+	Mode    plan.Mode
 	Redact  func(string) string // nil: nothing is secret
 	// Unrecorded are the stories that the file says are approved, and nobody on record has approved. Plan has them as not approved.
 	Unrecorded []string
@@ -119,7 +119,7 @@ func StandPlan(v PlanView) PlanStanding {
 }
 
 // inOrder is the plan's stories in an order in which they can be done; as the file has them when there is none.
-func inOrder(p task.Plan) []task.Story {
+func inOrder(p plan.Plan) []plan.Story {
 	ids, err := p.Order()
 	if err != nil {
 		return p.Stories
@@ -129,23 +129,23 @@ func inOrder(p task.Plan) []task.Story {
 		at[id] = i
 	}
 	stories := slices.Clone(p.Stories)
-	slices.SortStableFunc(stories, func(a, b task.Story) int { return at[a.ID] - at[b.ID] })
+	slices.SortStableFunc(stories, func(a, b plan.Story) int { return at[a.ID] - at[b.ID] })
 	return stories
 }
 
-func planState(s task.Story, blocked bool) string {
+func planState(s plan.Story, blocked bool) string {
 	switch {
 	case s.AtCap():
 		return PlanAtCap
 	case s.Person() != "":
 		return PlanByHand
-	case s.ReviewStatus == task.Approved:
+	case s.ReviewStatus == plan.Approved:
 		return PlanApproved
 	case s.Passes:
 		return PlanUnreviewed
-	case s.ReviewStatus == task.NeedsReview:
+	case s.ReviewStatus == plan.NeedsReview:
 		return PlanInReview
-	case s.ReviewStatus == task.ChangesRequested:
+	case s.ReviewStatus == plan.ChangesRequested:
 		return PlanChanges
 	case blocked:
 		return PlanBlocked

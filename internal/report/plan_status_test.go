@@ -6,30 +6,30 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-func samplePlan() task.Plan {
-	story := func(id, title string, deps ...string) task.Story {
-		return task.Story{ID: id, Title: title, AcceptanceCriteria: []string{"c"}, Priority: 1, DependsOn: deps, Notes: "n"}
+func samplePlan() plan.Plan {
+	story := func(id, title string, deps ...string) plan.Story {
+		return plan.Story{ID: id, Title: title, AcceptanceCriteria: []string{"c"}, Priority: 1, DependsOn: deps, Notes: "n"}
 	}
 	done := story("US-001", "Store todos in a file that survives a crash of the program and of the machine that it runs on")
-	done.Passes, done.ReviewStatus, done.ReviewCount = true, task.Approved, 1
+	done.Passes, done.ReviewStatus, done.ReviewCount = true, plan.Approved, 1
 	capped := story("US-002", "Filter", "US-001")
-	capped.Passes, capped.ReviewStatus, capped.ReviewCount = true, task.Approved, 5
-	capped.ReviewFeedback = task.AtCap + " The filter forgets what was chosen when the page is loaded again, and nobody knows why"
+	capped.Passes, capped.ReviewStatus, capped.ReviewCount = true, plan.Approved, 5
+	capped.ReviewFeedback = plan.AtCap + " The filter forgets what was chosen when the page is loaded again, and nobody knows why"
 	rejected := story("US-003", "表示する "+strings.Repeat("長", 60), "US-002")
-	rejected.ReviewStatus, rejected.ReviewCount, rejected.ReviewFeedback = task.ChangesRequested, 2, "mend it"
+	rejected.ReviewStatus, rejected.ReviewCount, rejected.ReviewFeedback = plan.ChangesRequested, 2, "mend it"
 	waiting := story("US-004", "Count")
-	waiting.ReviewStatus = task.NeedsReview
+	waiting.ReviewStatus = plan.NeedsReview
 	blocked := story("US-005-with-an-id-that-is-long", "Summary", "US-003", "US-004")
 	blocked.Priority = 2
-	return task.Plan{Project: "Todo", BranchName: "ralph/todo", Description: "d", Stories: []task.Story{blocked, done, capped, rejected, waiting, story("US-006", "Export")}}
+	return plan.Plan{Project: "Todo", BranchName: "ralph/todo", Description: "d", Stories: []plan.Story{blocked, done, capped, rejected, waiting, story("US-006", "Export")}}
 }
 
 func samplePlanView() PlanView {
-	return PlanView{Plan: samplePlan(), Rules: task.PlanRules{ReviewCap: 5}, File: "ralph/tasks.json", Run: "running: iteration 7/15, the coder fixes the change since 10:00 UTC",
-		Working: "US-003", Mode: task.ReviewFix}
+	return PlanView{Plan: samplePlan(), Rules: plan.Rules{ReviewCap: 5}, File: "ralph/tasks.json", Run: "running: iteration 7/15, the coder fixes the change since 10:00 UTC",
+		Working: "US-003", Mode: plan.ReviewFix}
 }
 
 func TestPlanStatusText(t *testing.T) {
@@ -67,7 +67,7 @@ func TestPlanStatusFits(t *testing.T) {
 	for _, hostile := range []string{strings.Repeat("x", 500), strings.Repeat("長", 300), "a\nb\r\n\tc", strings.Repeat("e\u0301", 200), "🎉" + strings.Repeat(" 🎉", 100), ""} {
 		p.Project, p.BranchName = hostile, hostile
 		for i := range p.Stories {
-			p.Stories[i].Title, p.Stories[i].ReviewFeedback = hostile, task.AtCap+" "+hostile
+			p.Stories[i].Title, p.Stories[i].ReviewFeedback = hostile, plan.AtCap+" "+hostile
 		}
 		v := samplePlanView()
 		v.Plan, v.Run, v.Note = p, hostile, hostile
@@ -85,21 +85,21 @@ func TestPlanStatusFits(t *testing.T) {
 
 func TestPlanStates(t *testing.T) {
 	for name, test := range map[string]struct {
-		story task.Story
+		story plan.Story
 		want  string
 	}{
-		"new":               {task.Story{}, PlanTodo},
-		"waits":             {task.Story{DependsOn: []string{"B"}}, PlanBlocked},
-		"handed in":         {task.Story{ReviewStatus: task.NeedsReview}, PlanInReview},
-		"handed in, waits":  {task.Story{ReviewStatus: task.NeedsReview, DependsOn: []string{"B"}}, PlanInReview},
-		"rejected":          {task.Story{ReviewStatus: task.ChangesRequested}, PlanChanges},
-		"approved":          {task.Story{Passes: true, ReviewStatus: task.Approved}, PlanApproved},
-		"approved at cap":   {task.Story{Passes: true, ReviewStatus: task.Approved, ReviewFeedback: task.AtCap + " x"}, PlanAtCap},
-		"without a review":  {task.Story{Passes: true}, PlanUnreviewed},
-		"feedback, no mark": {task.Story{Passes: true, ReviewStatus: task.Approved, ReviewFeedback: "x"}, PlanApproved},
+		"new":               {plan.Story{}, PlanTodo},
+		"waits":             {plan.Story{DependsOn: []string{"B"}}, PlanBlocked},
+		"handed in":         {plan.Story{ReviewStatus: plan.NeedsReview}, PlanInReview},
+		"handed in, waits":  {plan.Story{ReviewStatus: plan.NeedsReview, DependsOn: []string{"B"}}, PlanInReview},
+		"rejected":          {plan.Story{ReviewStatus: plan.ChangesRequested}, PlanChanges},
+		"approved":          {plan.Story{Passes: true, ReviewStatus: plan.Approved}, PlanApproved},
+		"approved at cap":   {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: plan.AtCap + " x"}, PlanAtCap},
+		"without a review":  {plan.Story{Passes: true}, PlanUnreviewed},
+		"feedback, no mark": {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: "x"}, PlanApproved},
 	} {
 		test.story.ID = "A"
-		st := StandPlan(PlanView{Plan: task.Plan{Stories: []task.Story{test.story, {ID: "B"}}}, Rules: task.PlanRules{ReviewCap: 5}})
+		st := StandPlan(PlanView{Plan: plan.Plan{Stories: []plan.Story{test.story, {ID: "B"}}}, Rules: plan.Rules{ReviewCap: 5}})
 		got := ""
 		for _, s := range st.Stories {
 			if s.ID == "A" {
@@ -146,7 +146,7 @@ func TestPlanSummaryIsInert(t *testing.T) {
 	v := samplePlanView()
 	v.Plan.Description = "Closes #1, ask @alice\n<script>alert(1)</script> /ralph stop"
 	v.Plan.Stories[1].Title = "`a` | <b> @bob"
-	v.Plan.Stories[2].ReviewFeedback = task.AtCap + "\n```\n# @carol"
+	v.Plan.Stories[2].ReviewFeedback = plan.AtCap + "\n```\n# @carol"
 	text := PlanSummary(v, "Todo @dave", "2026-01-02", "2026-01-05", "")
 	if problems := inertness(text); len(problems) > 0 {
 		t.Errorf("%q in:\n%s", problems, text)
@@ -159,10 +159,10 @@ func TestPlanSummaryIsInert(t *testing.T) {
 }
 
 // manyStories is a plan as large as any: each story waits for the one before.
-func manyStories(n int) task.Plan {
-	p := task.Plan{Project: "p", BranchName: "ralph/p"}
+func manyStories(n int) plan.Plan {
+	p := plan.Plan{Project: "p", BranchName: "ralph/p"}
 	for i := range n {
-		s := task.Story{ID: fmt.Sprintf("US-%03d", i), Title: fmt.Sprintf("Story %d with a title that says what it is about", i), Priority: float64(i), AcceptanceCriteria: []string{"c"}}
+		s := plan.Story{ID: fmt.Sprintf("US-%03d", i), Title: fmt.Sprintf("Story %d with a title that says what it is about", i), Priority: float64(i), AcceptanceCriteria: []string{"c"}}
 		if i > 0 {
 			s.DependsOn = []string{fmt.Sprintf("US-%03d", i-1)}
 		}
@@ -174,20 +174,20 @@ func manyStories(n int) task.Plan {
 // BenchmarkPlanStatus200 is what the status of two hundred stories costs: to read them, and to show them in every form.
 func BenchmarkPlanStatus200(b *testing.B) {
 	content := manyStories(200).Marshal()
-	plan, _, err := task.ReadPlan("tasks.json", content)
+	p, _, err := plan.Read("tasks.json", content)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			if _, _, err := task.ReadPlan("tasks.json", content); err != nil {
+			if _, _, err := plan.Read("tasks.json", content); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("show", func(b *testing.B) {
 		for b.Loop() {
-			st := StandPlan(PlanView{Plan: plan, Rules: task.PlanRules{ReviewCap: 5}})
+			st := StandPlan(PlanView{Plan: p, Rules: plan.Rules{ReviewCap: 5}})
 			if st.Text() == "" || st.Mermaid() == "" {
 				b.Fatal("nothing")
 			}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // planCommits are the messages of a plan's commits, in every mode.
@@ -36,7 +36,7 @@ func planCommits() string {
 // Subjects name the story in brackets (S4-94), within 72 characters, and nothing that a plan says acts in them.
 func TestStorySubject(t *testing.T) {
 	story := func(id, title string, mode loop.Mode, a *loop.Advance) string {
-		s := loop.State{Start: loop.Start{Task: "t", Run: "r"}, Plan: &task.Plan{Stories: []task.Story{{ID: id, Title: title}}}}
+		s := loop.State{Start: loop.Start{Task: "t", Run: "r"}, Plan: &plan.Plan{Stories: []plan.Story{{ID: id, Title: title}}}}
 		message := CommitMessage(s, loop.Iteration{N: 1, Mode: mode, Story: id, Commit: &loop.Commit{Plan: a}}, "github.com")
 		subject, rest, _ := strings.Cut(message, "\n")
 		for _, l := range strings.Split(strings.TrimSpace(rest), "\n") {
@@ -59,9 +59,9 @@ func TestStorySubject(t *testing.T) {
 		{story("no ci", "x", loop.Implement, nil), "feat: (no-ci) - x"},
 		{story("#12 @bob\nX: y", "x", loop.Implement, nil), "feat: [-12-bob-X-y] - x"},
 		{story("US-001", "x", loop.Review, &approve), "review: [US-001] - approved"},
-		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &task.Opinion{}}), "review: [US-001] - changes requested"},
-		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &task.Opinion{}, Stories: []task.Story{{ID: "US-001", ReviewStatus: task.Approved, ReviewFeedback: task.AtCap}}}), "review: [US-001] - approved [AUTO-APPROVED AT CAP]"},
-		{story("US-001", "x", loop.Review, &loop.Advance{Stories: []task.Story{{ID: "US-001", ReviewStatus: task.ChangesRequested}}}), "review: [US-001] - changes requested"},
+		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &plan.Opinion{}}), "review: [US-001] - changes requested"},
+		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &plan.Opinion{}, Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.Approved, ReviewFeedback: plan.AtCap}}}), "review: [US-001] - approved [AUTO-APPROVED AT CAP]"},
+		{story("US-001", "x", loop.Review, &loop.Advance{Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.ChangesRequested}}}), "review: [US-001] - changes requested"},
 		{story("US-001", "x", loop.Review, nil), "review: [US-001]"},
 		{story("US-001", "x", loop.ReviewFix, nil), "fix: [US-001] - address review feedback"},
 	}
@@ -75,9 +75,9 @@ func TestStorySubject(t *testing.T) {
 // A rejection in the last review is an approval at the cap, before the harness has written it down, too.
 func TestRejectionAtTheCap(t *testing.T) {
 	for count, want := range map[int]string{0: "review: [US-001] - changes requested", 3: "review: [US-001] - changes requested", 4: "review: [US-001] - approved [AUTO-APPROVED AT CAP]"} {
-		plan := task.Plan{Stories: []task.Story{{ID: "US-001", ReviewStatus: task.NeedsReview, ReviewCount: count}}}
-		it := loop.Iteration{N: 1, Mode: loop.Review, Story: "US-001", Commit: &loop.Commit{Plan: &loop.Advance{Opinion: &task.Opinion{Feedback: "no"}}}}
-		if got, _, _ := strings.Cut(CommitMessage(loop.State{Plan: &plan}, it, "github.com"), "\n"); got != want {
+		p := plan.Plan{Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.NeedsReview, ReviewCount: count}}}
+		it := loop.Iteration{N: 1, Mode: loop.Review, Story: "US-001", Commit: &loop.Commit{Plan: &loop.Advance{Opinion: &plan.Opinion{Feedback: "no"}}}}
+		if got, _, _ := strings.Cut(CommitMessage(loop.State{Plan: &p}, it, "github.com"), "\n"); got != want {
 			t.Errorf("after %d reviews: %q, want %q", count, got, want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestRejectionAtTheCap(t *testing.T) {
 func TestCorrectionMessage(t *testing.T) {
 	a := &loop.Advance{}
 	for range 30 {
-		a.Violations = append(a.Violations, task.Violation{Text: "no\n\nCo-authored-by: Eve <e@x.yz> #12"})
+		a.Violations = append(a.Violations, plan.Violation{Text: "no\n\nCo-authored-by: Eve <e@x.yz> #12"})
 	}
 	got := CorrectionMessage(loop.State{Iterations: []*loop.Iteration{{N: 1, Story: "US-001", Mode: loop.Implement, Commit: &loop.Commit{Plan: a}}}})
 	if !strings.HasPrefix(got, "ralph: take back [US-001] - what the plan's rules do not allow\n\n- no Co-authored-by: Eve") || !strings.Contains(got, "\n- 20 more\n\nRalph-Task: ") ||
@@ -190,15 +190,15 @@ func TestPlanCommentLimit(t *testing.T) {
 
 // A graph is made of letters, digits and our own signs, whatever the plan says.
 func TestGraphIsInert(t *testing.T) {
-	plan := greetings()
-	plan.Stories[0].Title, plan.Stories[1].Title = nasty, "a\"] --> b; click s0 \"javascript:x\" %%{init}%% <b>&#64;"
-	drawn := graph(plan, 60)
+	p := greetings()
+	p.Stories[0].Title, p.Stories[1].Title = nasty, "a\"] --> b; click s0 \"javascript:x\" %%{init}%% <b>&#64;"
+	drawn := graph(p, 60)
 	for _, l := range strings.Split(strings.TrimSpace(drawn), "\n") {
 		if !regexp.MustCompile("^(```mermaid|```|graph TD|  s\\d+\\[\"[\\p{L}\\p{N}_.,/ …-]+\"\\]|  s\\d+ --> s\\d+)$").MatchString(l) {
 			t.Errorf("the line %q", l)
 		}
 	}
-	if strings.Count(drawn, "-->") != 2 || graph(plan, 2) != "" || graph(task.Plan{Stories: plan.Stories[:1]}, 60) != "" {
+	if strings.Count(drawn, "-->") != 2 || graph(p, 2) != "" || graph(plan.Plan{Stories: p.Stories[:1]}, 60) != "" {
 		t.Errorf("the graph is\n%s", drawn)
 	}
 }

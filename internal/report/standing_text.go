@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // Text is the standing for people at a terminal. What others wrote is on one line each, and not yet made harmless for a terminal.
@@ -116,13 +116,13 @@ func (st Standing) storiesText() string {
 			shown++
 			id := brief(one.ID, 40)
 			if one.AtCap {
-				id = task.AtCap + " " + id
+				id = plan.AtCap + " " + id
 			}
 			reviews := ""
 			if one.Reviews > 0 {
 				reviews = fmt.Sprintf("review %d/%d", one.Reviews, st.ReviewCap)
 			}
-			fmt.Fprintf(&b, "%-11s - %s\n", "", joined(joinedBy(" ", id, brief(one.Title, 80)), joinedBy(", ", one.State, reviews), brief(strings.TrimPrefix(one.Feedback, task.AtCap), 160)))
+			fmt.Fprintf(&b, "%-11s - %s\n", "", joined(joinedBy(" ", id, brief(one.Title, 80)), joinedBy(", ", one.State, reviews), brief(strings.TrimPrefix(one.Feedback, plan.AtCap), 160)))
 		}
 	}
 	if more > 0 {

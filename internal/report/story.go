@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // tally counts the stories that are done, and those of them that nobody approved but the cap (C14); "" for a run without a plan.
@@ -44,29 +44,29 @@ func plural(n int, one, many string) string {
 }
 
 // storyDone reports whether a story needs nothing more.
-func (v View) storyDone(st task.Story) bool {
-	return st.Passes && (st.ReviewStatus == task.Approved || v.State.Rules().SkipReview)
+func (v View) storyDone(st plan.Story) bool {
+	return st.Passes && (st.ReviewStatus == plan.Approved || v.State.Rules().SkipReview)
 }
 
 // storyState is how far a story has come, in a few words.
-func storyState(st task.Story) string {
+func storyState(st plan.Story) string {
 	switch {
 	case st.AtCap():
 		return "auto-approved at the cap"
-	case st.ReviewStatus == task.Approved && st.Passes:
+	case st.ReviewStatus == plan.Approved && st.Passes:
 		return "approved"
 	case st.Passes:
 		return "done"
-	case st.ReviewStatus == task.NeedsReview:
+	case st.ReviewStatus == plan.NeedsReview:
 		return "waits for review"
-	case st.ReviewStatus == task.ChangesRequested:
+	case st.ReviewStatus == plan.ChangesRequested:
 		return "changes requested"
 	}
 	return "open"
 }
 
 // reviews says how many of a story's reviews are used up: ", review 2/5"; "" before the first.
-func (v View) reviews(st task.Story) string {
+func (v View) reviews(st plan.Story) string {
 	rules := v.State.Rules()
 	if rules.SkipReview || st.ReviewCount == 0 {
 		return ""
@@ -88,10 +88,10 @@ func (v View) current() string {
 	return ""
 }
 
-func (v View) storyID(st task.Story) string { return or(v.name(st.ID, 40), "–") }
+func (v View) storyID(st plan.Story) string { return or(v.name(st.ID, 40), "–") }
 
 // storyItem is a story as one item of a task list.
-func (v View) storyItem(st task.Story, title int) string {
+func (v View) storyItem(st plan.Story, title int) string {
 	box, loud := "[ ]", ""
 	if v.storyDone(st) {
 		box = "[x]"
@@ -149,7 +149,7 @@ func (v View) stories(r room) string {
 	return text + "\n</details>\n"
 }
 
-func (v View) storyItems(stories []task.Story, title int) string {
+func (v View) storyItems(stories []plan.Story, title int) string {
 	var b strings.Builder
 	for _, st := range stories {
 		b.WriteString(v.storyItem(st, title))
@@ -158,12 +158,12 @@ func (v View) storyItems(stories []task.Story, title int) string {
 }
 
 // urgent are the stories to look at first, in the plan's order: the present one, those in review, those at the cap, the open ones.
-func (v View) urgent(most int) []task.Story {
+func (v View) urgent(most int) []plan.Story {
 	order := make([]int, len(v.State.Plan.Stories))
 	for i := range order {
 		order[i] = i
 	}
-	rank := func(st task.Story) int {
+	rank := func(st plan.Story) int {
 		switch {
 		case st.ID == v.current():
 			return 0
@@ -171,9 +171,9 @@ func (v View) urgent(most int) []task.Story {
 			return 3
 		case v.storyDone(st):
 			return 5
-		case st.ReviewStatus == task.ChangesRequested:
+		case st.ReviewStatus == plan.ChangesRequested:
 			return 1
-		case st.ReviewStatus == task.NeedsReview:
+		case st.ReviewStatus == plan.NeedsReview:
 			return 2
 		}
 		return 4
@@ -182,7 +182,7 @@ func (v View) urgent(most int) []task.Story {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(all[a]), rank(all[b])) })
 	order = order[:most]
 	slices.Sort(order)
-	var out []task.Story
+	var out []plan.Story
 	for _, i := range order {
 		out = append(out, all[i])
 	}
@@ -209,7 +209,7 @@ func (v View) step() string {
 }
 
 // reviewOf is the number of the review that a story is in: while the turn runs it has not been counted.
-func (v View) reviewOf(st task.Story) int {
+func (v View) reviewOf(st plan.Story) int {
 	last := v.State.Last()
 	if v.State.Turning == nil && last != nil && last.Commit != nil && last.Commit.Plan != nil && last.Commit.Plan.Opinion != nil {
 		return st.ReviewCount
@@ -223,7 +223,7 @@ func handed(it *loop.Iteration) string {
 		return ""
 	}
 	a := it.Commit.Plan
-	capped := slices.ContainsFunc(a.Stories, func(st task.Story) bool { return st.ID == it.Story && st.AtCap() })
+	capped := slices.ContainsFunc(a.Stories, func(st plan.Story) bool { return st.ID == it.Story && st.AtCap() })
 	switch {
 	case a.Opinion != nil && !a.Opinion.Approve && capped:
 		return "⚠️ auto-approved at the cap"
@@ -239,5 +239,5 @@ func handed(it *loop.Iteration) string {
 
 // open reports whether a story of the plan is not done.
 func (v View) open() bool {
-	return slices.ContainsFunc(v.State.Plan.Stories, func(st task.Story) bool { return !v.storyDone(st) })
+	return slices.ContainsFunc(v.State.Plan.Stories, func(st plan.Story) bool { return !v.storyDone(st) })
 }

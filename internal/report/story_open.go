@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // atCap says loudly which stories nobody approved but the cap of reviews, and what is open in them (S4-90, C14).
 func (v View) atCap(r room) string {
-	var capped []task.Story
+	var capped []plan.Story
 	if v.State.Plan != nil {
 		for _, st := range v.State.Plan.Stories {
 			if st.AtCap() {
@@ -24,13 +24,13 @@ func (v View) atCap(r room) string {
 	var b strings.Builder
 	for i, st := range capped {
 		if i == most {
-			fmt.Fprintf(&b, ">\n> ⚠️ **`%s`** %d more stories, too.\n", task.AtCap, len(capped)-i)
+			fmt.Fprintf(&b, ">\n> ⚠️ **`%s`** %d more stories, too.\n", plan.AtCap, len(capped)-i)
 			break
 		}
 		if i > 0 {
 			b.WriteString(">\n")
 		}
-		fmt.Fprintf(&b, "> ⚠️ **`%s`** %s was approved because its %s used up", task.AtCap, v.storyID(st), were(st.ReviewCount))
+		fmt.Fprintf(&b, "> ⚠️ **`%s`** %s was approved because its %s used up", plan.AtCap, v.storyID(st), were(st.ReviewCount))
 		if open := v.text(openPoints(st), 120*most); open != "" {
 			b.WriteString("; its open points: " + sentence(open) + "\n")
 		} else {
@@ -48,8 +48,8 @@ func were(reviews int) string {
 }
 
 // openPoints is what a story that was approved at the cap lacks.
-func openPoints(st task.Story) string {
-	return strings.TrimSpace(strings.TrimPrefix(st.ReviewFeedback, task.AtCap))
+func openPoints(st plan.Story) string {
+	return strings.TrimSpace(strings.TrimPrefix(st.ReviewFeedback, plan.AtCap))
 }
 
 // unapproved lists the stories that are not done, each with what its review asked for.

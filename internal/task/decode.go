@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // decoder puts a text's nodes into the structs of the form. The yaml tags of their fields are the keys that are allowed.
@@ -117,7 +118,7 @@ func (d *decoder) list(n *node, v reflect.Value, key string) {
 
 func (d *decoder) object(n *node, v reflect.Value, key string) {
 	if n.kind != anObject {
-		d.wrong(n, strings.TrimPrefix(key, "."), "is %s; allowed is an object with the keys %s", found(n), listed(keysOf(v.Type())))
+		d.wrong(n, strings.TrimPrefix(key, "."), "is %s; allowed is an object with the keys %s", found(n), safetext.Listed(keysOf(v.Type())))
 		return
 	}
 	seen := map[string]bool{}
@@ -133,7 +134,7 @@ func (d *decoder) object(n *node, v reflect.Value, key string) {
 		case key == "" && slices.Contains(kept, e.name):
 			d.wrong(at, name, "is kept by ralph itself, in the journals of the task's runs; leave it out")
 		default:
-			d.wrong(at, below(key, strings.Trim(short(e.name), `"`)), "is an unknown key; allowed are %s%s", listed(keysOf(v.Type())), meant(e.name, keysOf(v.Type())))
+			d.wrong(at, below(key, strings.Trim(safetext.Quoted(e.name), `"`)), "is an unknown key; allowed are %s%s", safetext.Listed(keysOf(v.Type())), meant(e.name, keysOf(v.Type())))
 		}
 		seen[e.name] = true
 	}
@@ -163,7 +164,7 @@ func below(key, name string) string {
 
 func found(n *node) string {
 	if n.kind == aText || n.kind == aNumber || n.kind == aTruth {
-		return short(n.text)
+		return safetext.Quoted(n.text)
 	}
 	return string(n.kind)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Form is a task as a file holds it (S2-53). Its keys are in docs/tasks.md.
@@ -34,7 +35,7 @@ func (t Task) Form() Form {
 
 func (f Form) task() Task {
 	return Task{
-		ID: f.ID, SpecID: f.SpecID, Title: oneLine(event.Sanitise(f.Title)), Spec: strings.TrimSpace(event.Sanitise(f.Description)),
+		ID: f.ID, SpecID: f.SpecID, Title: safetext.OneLine(event.Sanitise(f.Title)), Spec: strings.TrimSpace(event.Sanitise(f.Description)),
 		Priority: f.Priority, Dependencies: f.Dependencies, Completion: f.Completion,
 	}
 }
@@ -104,7 +105,7 @@ func (s source) readable(content []byte) (string, error) {
 	case len(content) > maxFile:
 		return "", s.at(0, 0, "the text has %d bytes; allowed are at most %d", len(content), maxFile)
 	case !utf8.Valid(content):
-		line := 1 + bytes.Count(content[:firstInvalid(content)], []byte("\n"))
+		line := 1 + bytes.Count(content[:safetext.FirstInvalid(content)], []byte("\n"))
 		return "", s.at(line, 0, "the text is not UTF-8 there; save it as UTF-8")
 	}
 	text := event.Visible(strings.ReplaceAll(string(content), "\r\n", "\n"))
@@ -112,17 +113,6 @@ func (s source) readable(content []byte) (string, error) {
 		return "", s.at(0, 0, "the text is empty; it must say at least an id and a title")
 	}
 	return text, nil
-}
-
-func firstInvalid(content []byte) int {
-	for i := 0; i < len(content); {
-		r, n := utf8.DecodeRune(content[i:])
-		if r == utf8.RuneError && n <= 1 {
-			return i
-		}
-		i += n
-	}
-	return len(content)
 }
 
 var yamlLook = lazy(`(?m)^(?:- )?(?:task|id|spec_id|title|completion)[ \t]*:|^\s*\{`)

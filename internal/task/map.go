@@ -1,11 +1,13 @@
 package task
 
+import "github.com/ralph-loop/ralph/internal/safetext"
+
 // Map is a copy with f applied to every text in it: to take secrets out before it is stored. A nil completion stays nil.
 func (c *Completion) Map(f func(string) string) *Completion {
 	if c == nil {
 		return nil
 	}
-	out := &Completion{Outcome: f(c.Outcome), Acceptance: mapped(c.Acceptance, f)}
+	out := &Completion{Outcome: f(c.Outcome), Acceptance: safetext.Map(c.Acceptance, f)}
 	for _, r := range Roles {
 		of := c.For(r)
 		if of == nil {
@@ -23,7 +25,7 @@ func (v *Verification) mapped(f func(string) string) *Verification {
 		return nil
 	}
 	out := *v
-	out.CheckFor, out.NegativePatterns = mapped(v.CheckFor, f), mapped(v.NegativePatterns, f)
+	out.CheckFor, out.NegativePatterns = safetext.Map(v.CheckFor, f), safetext.Map(v.NegativePatterns, f)
 	out.Command, out.OutputContains, out.OutputNotContains = f(v.Command), f(v.OutputContains), f(v.OutputNotContains)
 	out.Model, out.WorkingDir = f(v.Model), f(v.WorkingDir)
 	out.Stages = append([]Stage(nil), v.Stages...)
@@ -32,12 +34,4 @@ func (v *Verification) mapped(f func(string) string) *Verification {
 		s.Name, s.Config = f(s.Name), s.Config.mapped(f)
 	}
 	return &out
-}
-
-func mapped[T ~[]string](texts T, f func(string) string) T {
-	out := append(T(nil), texts...)
-	for i := range out {
-		out[i] = f(out[i])
-	}
-	return out
 }

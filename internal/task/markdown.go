@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // maxBlock bounds a block in bytes.
@@ -172,5 +173,5 @@ func fileID(name string) string {
 	if ValidID(base) && base != "" {
 		return base
 	}
-	return slug(event.Visible(base), 40)
+	return safetext.Slug(event.Visible(base), 40)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // node is one value of a YAML or JSON text, and where it stands.
@@ -132,7 +134,7 @@ func (s source) nodeOf(n ast.Node) (*node, error) {
 	case *ast.MappingValueNode:
 		return out, s.mapping(out, n)
 	default:
-		return nil, s.at(out.line, out.col, "%s is %s, which has no place in a task; write the value itself", short(n.GetToken().Value), called(n))
+		return nil, s.at(out.line, out.col, "%s is %s, which has no place in a task; write the value itself", safetext.Quoted(n.GetToken().Value), called(n))
 	}
 	return out, nil
 }
@@ -147,7 +149,7 @@ func (s source) mapping(out *node, values ...*ast.MappingValueNode) error {
 		at := v.Key.GetToken().Position
 		key, ok := v.Key.(*ast.StringNode)
 		if !ok {
-			return s.at(at.Line, at.Column, "%s is no key; a key is a word", short(v.Key.GetToken().Value))
+			return s.at(at.Line, at.Column, "%s is no key; a key is a word", safetext.Quoted(v.Key.GetToken().Value))
 		}
 		value, err := s.nodeOf(v.Value)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Order puts tasks in the order in which they can be done: each after those that it depends on, else the lower priority first, then by id.
@@ -28,7 +30,7 @@ func Order(tasks []Task, done func(id string) bool) ([]Task, error) {
 			case slices.ContainsFunc(left, func(other Task) bool { return other.ID == id }):
 				waits[t.ID] = append(waits[t.ID], id)
 			case done == nil || !done(id):
-				return nil, fmt.Errorf("task %s depends on %s, which is no task here; create it, or take it out of the dependencies", t.ID, short(id))
+				return nil, fmt.Errorf("task %s depends on %s, which is no task here; create it, or take it out of the dependencies", t.ID, safetext.Quoted(id))
 			}
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // labels are the headings that criteria stand under.
@@ -166,7 +168,7 @@ func (s *section) text(n ast.Node) string {
 		b.Write(at.Value(s.source))
 		b.WriteByte(' ')
 	}
-	line := oneLine(b.String())
+	line := safetext.OneLine(b.String())
 	if box(n) && len(line) >= 3 {
 		line = strings.TrimSpace(line[3:])
 	}

@@ -3,7 +3,6 @@ package task
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -36,30 +35,6 @@ func joined(mistakes []error) error {
 		mistakes = append(mistakes[:mostProblems:mostProblems], fmt.Errorf("and %d more", len(mistakes)-mostProblems))
 	}
 	return errors.Join(mistakes...)
-}
-
-// short shows what was found: quoted, on one line, never long.
-func short(s string) string {
-	if runes := []rune(s); len(runes) > 60 {
-		s = string(runes[:60]) + "…"
-	}
-	return strconv.Quote(s)
-}
-
-// listed is "a, b and c".
-func listed[T ~string](words []T) string {
-	var b strings.Builder
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			b.WriteString(" and ")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString(string(w))
-	}
-	return b.String()
 }
 
 // meant is "; did you mean X?" when one of the allowed words is what somebody may have meant to write.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Task is what somebody wants done.
@@ -58,12 +59,12 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 	}
 	t := Task{
 		ID:     fmt.Sprintf("issue-%d", ev.Issue.Number),
-		Title:  oneLine(event.Sanitise(ev.Issue.Title)),
-		Spec:   clip(spec, maxSpec),
+		Title:  safetext.OneLine(event.Sanitise(ev.Issue.Title)),
+		Spec:   safetext.Truncated(spec, maxSpec),
 		Author: ev.Issue.Author.Login,
 		Issue:  ev.Issue.Number,
 		Asked:  ev.Sender.Login,
-		Hint:   clip(event.Sanitise(req.Hint), maxComment),
+		Hint:   safetext.Truncated(event.Sanitise(req.Hint), maxComment),
 
 		Completion: said,
 	}
@@ -74,7 +75,7 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 		if !facts.Reads(c.Author.Login, req.CommentsBy) || late(c, ev.At) || isCommand(c, ev) {
 			continue
 		}
-		t.Comments = append(t.Comments, Comment{c.Author.Login, clip(event.Sanitise(c.Body), maxComment)})
+		t.Comments = append(t.Comments, Comment{c.Author.Login, safetext.Truncated(event.Sanitise(c.Body), maxComment)})
 	}
 	if n := len(t.Comments); n > maxComments {
 		t.Comments = t.Comments[n-maxComments:]
@@ -92,7 +93,7 @@ func FromPrompt(prompt, asked string) (Task, error) {
 		return Task{}, fmt.Errorf("the prompt is empty; write what is wanted")
 	}
 	title, _, _ := strings.Cut(text, "\n")
-	return Task{ID: "prompt-" + slug(title, 30), Title: clip(oneLine(title), 100), Spec: clip(text, maxSpec), Asked: asked}, nil
+	return Task{ID: "prompt-" + safetext.Slug(title, 30), Title: safetext.Truncated(safetext.OneLine(title), 100), Spec: safetext.Truncated(text, maxSpec), Asked: asked}, nil
 }
 
 // FromFile makes a task of an issue file: a Markdown text whose first heading or first line is the title. name gives the id.
@@ -111,7 +112,7 @@ func FromFile(name, content string) (Task, error) {
 		return Task{}, err
 	}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	return Task{ID: slug(base, 40), Title: clip(oneLine(title), 200), Spec: clip(strings.TrimSpace(spec), maxSpec), Completion: said}, nil
+	return Task{ID: safetext.Slug(base, 40), Title: safetext.Truncated(safetext.OneLine(title), 200), Spec: safetext.Truncated(strings.TrimSpace(spec), maxSpec), Completion: said}, nil
 }
 
 // readable is what can be seen of a text. One that is made to be unreadable is an error.
@@ -151,29 +152,4 @@ func late(c event.Comment, trigger time.Time) bool {
 // isCommand leaves out the comment that asked; its words are the hint.
 func isCommand(c event.Comment, ev event.Event) bool {
 	return ev.Comment != nil && c.ID == ev.Comment.ID
-}
-
-var notSlug = lazy(`[^a-z0-9]+`)
-
-// Slug makes a title part of a branch or file name: lower-case letters, digits and dashes, at most 40.
-func Slug(s string) string { return slug(s, 40) }
-
-func slug(s string, most int) string {
-	s = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
-	if len(s) > most {
-		s = strings.TrimRight(s[:most], "-")
-	}
-	if s == "" {
-		return "task"
-	}
-	return s
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "\n[... the rest was cut: too long ...]"
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Bounds of what a task may say.
@@ -49,7 +51,7 @@ func (t Task) Problems() []Problem {
 	case t.ID == "":
 		p.add("id", "is missing; %s", IDRule)
 	case !ValidID(t.ID):
-		p.add("id", "is %s; %s", short(t.ID), IDRule)
+		p.add("id", "is %s; %s", safetext.Quoted(t.ID), IDRule)
 	}
 	if t.Title == "" {
 		p.add("title", "is missing; say in one line what is wanted")
@@ -65,7 +67,7 @@ func (t Task) Problems() []Problem {
 		key := fmt.Sprintf("dependencies[%d]", i+1)
 		switch {
 		case !ValidID(id):
-			p.add(key, "is %s, which is no id; %s", short(id), IDRule)
+			p.add(key, "is %s, which is no id; %s", safetext.Quoted(id), IDRule)
 		case id == t.ID:
 			p.add(key, "is %s itself; a task cannot wait for itself", id)
 		case slices.Contains(t.Dependencies[:i], id):
@@ -128,16 +130,16 @@ func (p *problems) promise(key, promise string) {
 	case strings.TrimSpace(promise) == "":
 		p.add(key, "is empty; allowed is a text such as IMPLEMENTATION_COMPLETE")
 	case strings.ContainsAny(promise, "<>"):
-		p.add(key, "is %s; allowed is a text without < and >: it stands between <promise> and </promise>", short(promise))
+		p.add(key, "is %s; allowed is a text without < and >: it stands between <promise> and </promise>", safetext.Quoted(promise))
 	case strings.ContainsFunc(promise, unicode.IsControl):
-		p.add(key, "is %s; allowed is a text of one line", short(promise))
+		p.add(key, "is %s; allowed is a text of one line", safetext.Quoted(promise))
 	}
 	p.long(key, promise, maxPromise)
 }
 
 func (p *problems) method(key string, m Method, allowed []Method) {
 	if m != "" && !slices.Contains(allowed, m) {
-		p.add(key, "is %s, an unknown verification method; allowed are %s%s", short(string(m)), listed(allowed), meant(string(m), allowed))
+		p.add(key, "is %s, an unknown verification method; allowed are %s%s", safetext.Quoted(string(m)), safetext.Listed(allowed), meant(string(m), allowed))
 	}
 }
 
@@ -185,7 +187,7 @@ func (p *problems) fields(key string, v *Verification) {
 		p.add(below(key, "timeout"), "is %d; allowed are 1 to %d seconds", v.Timeout, maxSeconds)
 	}
 	if !within(v.WorkingDir) {
-		p.add(below(key, "working_dir"), "is %s; allowed is a directory in the worktree, such as . or services/api", short(v.WorkingDir))
+		p.add(below(key, "working_dir"), "is %s; allowed is a directory in the worktree, such as . or services/api", safetext.Quoted(v.WorkingDir))
 	}
 }
 
@@ -204,7 +206,7 @@ func (p *problems) stages(key string, stages []Stage) {
 		at := fmt.Sprintf("%s[%d]", key, i+1)
 		p.long(below(at, "name"), s.Name, maxPromise)
 		if s.Method == MultiStage || s.Config != nil && len(s.Config.Stages) > 0 {
-			p.add(below(at, "method"), "is multi_stage in a stage; allowed are %s: put its stages beside this one", listed(single))
+			p.add(below(at, "method"), "is multi_stage in a stage; allowed are %s: put its stages beside this one", safetext.Listed(single))
 			continue
 		}
 		p.method(below(at, "method"), s.Method, single)

@@ -1,7 +1,7 @@
-package task
+package plan
 
 // Mode says what the next iteration is for (S4-18): review-fix, else review, else implement; with SkipReview always implement.
-func (p Plan) Mode(r PlanRules) Mode {
+func (p Plan) Mode(r Rules) Mode {
 	mode := Implement
 	for _, s := range p.Stories {
 		switch {
@@ -18,7 +18,7 @@ func (p Plan) Mode(r PlanRules) Mode {
 // Next is the story of the next iteration: of those the mode is for the one of the best priority, of several the first in the file. A story
 // is implemented only when all that it depends on has passed (S4-87); what is once implemented is reviewed and mended in any case, else a
 // dependency that was added later could hold it up for ever. ok is false when nothing is left to do in this mode.
-func (p Plan) Next(m Mode, r PlanRules) (s Story, ok bool) {
+func (p Plan) Next(m Mode, r Rules) (s Story, ok bool) {
 	passed := make(map[string]bool, len(p.Stories))
 	for _, s := range p.Stories {
 		passed[s.ID] = s.done(r)
@@ -36,7 +36,7 @@ func (p Plan) Next(m Mode, r PlanRules) (s Story, ok bool) {
 }
 
 // waitsFor reports whether a story is at the point where an iteration of a mode takes it up.
-func (s Story) waitsFor(m Mode, r PlanRules) bool {
+func (s Story) waitsFor(m Mode, r Rules) bool {
 	switch m {
 	case Implement:
 		return !s.Passes && (r.SkipReview || s.ReviewStatus == Unreviewed)
@@ -58,12 +58,12 @@ func (s Story) ready(passed map[string]bool) bool {
 }
 
 // done reports whether nothing is left to do for a story.
-func (s Story) done(r PlanRules) bool {
+func (s Story) done(r Rules) bool {
 	return s.Passes && (r.SkipReview || s.ReviewStatus == Approved)
 }
 
 // Complete reports whether every story passes, and unless SkipReview is approved (S4-20). A plan without stories is not complete.
-func (p Plan) Complete(r PlanRules) bool {
+func (p Plan) Complete(r Rules) bool {
 	for _, s := range p.Stories {
 		if !s.done(r) {
 			return false
@@ -85,7 +85,7 @@ func (p Plan) Passed() int {
 
 // cap is after how many reviews a story is approved whatever they say (S4-43). Rules that name none have the default, never none: with a
 // cap of 0 the first review would pass every story.
-func (r PlanRules) cap() int {
+func (r Rules) cap() int {
 	if r.ReviewCap < 1 {
 		return DefaultReviewCap
 	}
@@ -96,7 +96,7 @@ func (r PlanRules) cap() int {
 // reviewed, and every other one mended or reviewed again), two for one that waits for its review or for its fix. most is what the cap
 // allows: a story that is not begun is implemented, reviewed as often as the cap says and mended between, 2×cap in all, 10 at a cap of 5; of
 // one that is begun the reviews that it has had are taken off. With SkipReview both are one a story. likely is never more than most.
-func (p Plan) Estimate(r PlanRules) (likely, most int) {
+func (p Plan) Estimate(r Rules) (likely, most int) {
 	for _, s := range p.Stories {
 		if s.done(r) {
 			continue
@@ -108,7 +108,7 @@ func (p Plan) Estimate(r PlanRules) (likely, most int) {
 	return likely, most
 }
 
-func (s Story) estimate(r PlanRules) (likely, most int) {
+func (s Story) estimate(r Rules) (likely, most int) {
 	if r.SkipReview {
 		return 1, 1
 	}

@@ -1,22 +1,24 @@
-package task
+package plan
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// ReadPlan reads a plan that a person wrote: as ParsePlan, or with foreign set a prd.json of the common layout, whose missing review
+// Read reads a plan that a person wrote: as Parse, or with foreign set a prd.json of the common layout, whose missing review
 // fields are filled in. Its order has been checked, and it has a story.
 //
 // The common layout is that of a plan without any of reviewStatus, reviewCount and reviewFeedback. A story that passes there was done before
 // there were reviews: it becomes approved, with 0 reviews. Ids that are whole numbers become strings. What may be missing besides:
 // branchName (made of the project), description, priority (the story's place), passes and notes.
-func ReadPlan(name string, content []byte) (p Plan, foreign bool, err error) {
+func Read(name string, content []byte) (p Plan, foreign bool, err error) {
 	v, err := readJSON(content)
 	if err != nil {
-		return Plan{}, false, &PlanError{Name: name, Problems: []string{err.Error()}}
+		return Plan{}, false, &Error{Name: name, Problems: []string{err.Error()}}
 	}
 	if foreign = isForeign(v); foreign {
 		fillForeign(v)
@@ -25,10 +27,10 @@ func ReadPlan(name string, content []byte) (p Plan, foreign bool, err error) {
 		return Plan{}, foreign, err
 	}
 	if len(p.Stories) == 0 {
-		return Plan{}, foreign, &PlanError{Name: name, Problems: []string{"userStories is empty; a plan needs at least one story"}}
+		return Plan{}, foreign, &Error{Name: name, Problems: []string{"userStories is empty; a plan needs at least one story"}}
 	}
 	if _, err := p.Order(); err != nil {
-		return Plan{}, foreign, &PlanError{Name: name, Problems: []string{err.Error()}}
+		return Plan{}, foreign, &Error{Name: name, Problems: []string{err.Error()}}
 	}
 	return p, foreign, nil
 }
@@ -47,7 +49,7 @@ func isForeign(v *jsonValue) bool {
 // fillForeign adds to a plan of the common layout what it does not have.
 func fillForeign(v *jsonValue) {
 	if project := v.get("project"); project != nil && project.kind == aText {
-		v.missing("branchName", jsonText("ralph/"+Slug(project.text)))
+		v.missing("branchName", jsonText("ralph/"+safetext.Slug(project.text, 40)))
 	}
 	v.missing("description", jsonText(""))
 	list := v.get("userStories")

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"reflect"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestReviewed(t *testing.T) {
-	rules := PlanRules{ReviewCap: 2}
+	rules := Rules{ReviewCap: 2}
 	at := storyAt
 	noted := func(s Story, notes string) Story { s.Notes = notes; return s }
 	for name, row := range map[string]struct {
@@ -36,7 +36,7 @@ func TestReviewed(t *testing.T) {
 		if !reflect.DeepEqual(before, planOfStories(row.was, other)) {
 			t.Errorf("%s: the plan before was changed", name)
 		}
-		if _, err := ParsePlan("tasks.json", got.Marshal()); err != nil {
+		if _, err := Parse("tasks.json", got.Marshal()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if row.was.ReviewStatus == NeedsReview {
@@ -49,7 +49,7 @@ func TestReviewed(t *testing.T) {
 	if got := p.Reviewed("X", Opinion{Approve: true}, rules); !reflect.DeepEqual(got, p) {
 		t.Errorf("a review of a story that there is not: %+v", got)
 	}
-	if got := p.Reviewed("A", Opinion{Feedback: "x"}, PlanRules{}); got.Stories[0].Passes {
+	if got := p.Reviewed("A", Opinion{Feedback: "x"}, Rules{}); got.Stories[0].Passes {
 		t.Error("without a cap the first rejection passed the story")
 	}
 	long := p.Reviewed("A", Opinion{Feedback: strings.Repeat("é", maxFeedback)}, rules).Stories[0].ReviewFeedback
@@ -59,7 +59,7 @@ func TestReviewed(t *testing.T) {
 }
 
 func TestAgrees(t *testing.T) {
-	rules := PlanRules{ReviewCap: 2}
+	rules := Rules{ReviewCap: 2}
 	at := storyAt
 	for name, row := range map[string]struct {
 		count           int // before

@@ -1,8 +1,10 @@
-package task
+package plan
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // AtCap reports whether the story was approved because its reviews were used up (S4-90).
@@ -48,11 +50,11 @@ func (p Plan) Restored(before Plan) Plan {
 // Map is a copy of the plan with f applied to every text in it that is no name: to take secrets out before it is stored.
 func (p Plan) Map(f func(string) string) Plan {
 	out := p.With()
-	out.Project, out.Description, out.VerifyCommands = f(p.Project), f(p.Description), mapped(p.VerifyCommands, f)
+	out.Project, out.Description, out.VerifyCommands = f(p.Project), f(p.Description), safetext.Map(p.VerifyCommands, f)
 	for i := range out.Stories {
 		s := &out.Stories[i]
 		s.Title, s.Description, s.ReviewFeedback, s.Notes = f(s.Title), f(s.Description), f(s.ReviewFeedback), f(s.Notes)
-		s.AcceptanceCriteria = mapped(s.AcceptanceCriteria, f)
+		s.AcceptanceCriteria = safetext.Map(s.AcceptanceCriteria, f)
 	}
 	return out
 }

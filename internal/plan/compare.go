@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"encoding/json"
@@ -6,13 +6,15 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Compare is every rule that the harness holds an iteration to: Invariants, Transitions, and what nobody may do to a plan while it is run
 // (C8): delete or rename a story, rewrite its title, description or criteria (a criterion may move to a new story, never vanish), change
 // project, branch, description or verify commands, add a story that has passed, bring in a cycle. story is the one that the iteration was
 // given; any other's review fields are out of bounds, and with SkipReview any other's passes.
-func Compare(before, after Plan, story string, m Mode, r PlanRules) []Violation {
+func Compare(before, after Plan, story string, m Mode, r Rules) []Violation {
 	c := comparison{before: before, after: after, story: story, mode: m, rules: r}
 	c.snapshot = before.Snapshot()
 	if r.SkipReview {
@@ -33,7 +35,7 @@ type comparison struct {
 	before, after Plan
 	story         string
 	mode          Mode
-	rules         PlanRules
+	rules         Rules
 	snapshot      Snapshot
 	found         violations
 }
@@ -106,7 +108,7 @@ func (c *comparison) stories() {
 	for _, s := range c.after.Stories {
 		if was[s.ID] == nil {
 			for _, text := range s.AcceptanceCriteria {
-				moved[oneLine(text)] = true
+				moved[safetext.OneLine(text)] = true
 			}
 		}
 	}
@@ -141,16 +143,16 @@ func (c *comparison) text(was, is Story, moved map[string]bool) {
 	}
 	stays := map[string]bool{}
 	for _, text := range is.AcceptanceCriteria {
-		stays[oneLine(text)] = true
+		stays[safetext.OneLine(text)] = true
 	}
 	kept := 0
 	for _, text := range was.AcceptanceCriteria {
-		switch key := oneLine(text); {
+		switch key := safetext.OneLine(text); {
 		case stays[key]:
 			kept++
 		case !moved[key]:
 			c.found.add(contentCheck, is.ID, "acceptanceCriteria", "Story %s lost the acceptance criterion %s; put it back word for word, "+
-				"or move it into a new story.", is.ID, short(text))
+				"or move it into a new story.", is.ID, safetext.Quoted(text))
 		}
 	}
 	if kept == 0 && len(was.AcceptanceCriteria) > 0 {

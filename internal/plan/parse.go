@@ -1,10 +1,12 @@
-package task
+package plan
 
 import (
 	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // The keys of a plan and of a story, in the order of the template (S4-100).
@@ -14,20 +16,20 @@ var (
 		"reviewFeedback", "notes", "dependsOn"}
 )
 
-// ParsePlan reads a tasks.json strictly (Check 1, S4-58…S4-62): JSON without duplicate or miscased keys, every field there with its type,
+// Parse reads a tasks.json strictly (Check 1, S4-58…S4-62): JSON without duplicate or miscased keys, every field there with its type,
 // ids unique. verifyCommands and a story's description, notes and dependsOn may be missing. Dependencies are read and not looked at, see
-// Order. Lists that are empty are nil. The error is a *PlanError.
-func ParsePlan(name string, content []byte) (Plan, error) {
+// Order. Lists that are empty are nil. The error is a *Error.
+func Parse(name string, content []byte) (Plan, error) {
 	v, err := readJSON(content)
 	if err != nil {
-		return Plan{}, &PlanError{Name: name, Problems: []string{err.Error()}}
+		return Plan{}, &Error{Name: name, Problems: []string{err.Error()}}
 	}
 	return planOf(name, v)
 }
 
 // planOf is the plan that a JSON value holds.
 func planOf(name string, v *jsonValue) (Plan, error) {
-	var r planReader
+	var r reader
 	p := r.plan(v)
 	if err := r.as(name); err != nil {
 		return Plan{}, err
@@ -35,12 +37,12 @@ func planOf(name string, v *jsonValue) (Plan, error) {
 	return p, nil
 }
 
-// planReader takes a plan out of a JSON value and collects what is wrong with it.
-type planReader struct{ planProblems }
+// reader takes a plan out of a JSON value and collects what is wrong with it.
+type reader struct{ problems }
 
-func (r *planReader) plan(v *jsonValue) Plan {
+func (r *reader) plan(v *jsonValue) Plan {
 	if v.kind != anObject {
-		r.add("the plan is %s; allowed is an object with the keys %s", v.shown(), listed(planKeys))
+		r.add("the plan is %s; allowed is an object with the keys %s", v.shown(), safetext.Listed(planKeys))
 		return Plan{}
 	}
 	f := fields{r, "", v}
@@ -68,7 +70,7 @@ func (r *planReader) plan(v *jsonValue) Plan {
 }
 
 // unique holds that no two stories have one id, also not when case is ignored: people and file systems take such ids for one (S4-61).
-func (r *planReader) unique(stories []Story) {
+func (r *reader) unique(stories []Story) {
 	seen := map[string]int{}
 	for i, s := range stories {
 		if s.ID == "" {
@@ -93,7 +95,7 @@ func (f fields) extra(known []string) map[string]json.RawMessage {
 			continue
 		}
 		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, m.key) }); i >= 0 {
-			f.wrong("%s is no key, and looks like one; write it %q", short(m.key), known[i])
+			f.wrong("%s is no key, and looks like one; write it %q", safetext.Quoted(m.key), known[i])
 			continue
 		}
 		if extra == nil {
@@ -109,7 +111,7 @@ func (f fields) extra(known []string) map[string]json.RawMessage {
 
 // sound holds what every value must be, known or not: no key twice in an object, no zero byte, no half character. Stories are looked at
 // one by one, so that a sentence can name them.
-func (r *planReader) sound(where, path string, v *jsonValue) {
+func (r *reader) sound(where, path string, v *jsonValue) {
 	switch v.kind {
 	case aText:
 		r.soundText(where, path, v.text, v.halved)
@@ -124,7 +126,7 @@ func (r *planReader) sound(where, path string, v *jsonValue) {
 		seen := make(map[string]bool, len(v.members))
 		for i := range v.members {
 			m := &v.members[i]
-			at := below(path, m.key)
+			at := strings.TrimPrefix(path+"."+m.key, ".")
 			if seen[m.key] {
 				r.add("%s%s stands there twice; leave one of them out", lead(where), shortPath(at))
 			}
@@ -135,7 +137,7 @@ func (r *planReader) sound(where, path string, v *jsonValue) {
 	}
 }
 
-func (r *planReader) soundText(where, path, text string, halved bool) {
+func (r *reader) soundText(where, path, text string, halved bool) {
 	if halved {
 		r.add("%s%s holds half a character, an escape from \\ud800 to \\udfff without its other half; write the whole character", lead(where), shortPath(path))
 	}
@@ -149,7 +151,7 @@ func shortPath(path string) string {
 	if len(path) <= 60 && !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return path
 	}
-	return short(path)
+	return safetext.Quoted(path)
 }
 
 func lead(where string) string {

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Order lists the stories' ids in an order in which they can be done: dependencies first, then by priority, then as the file has them.
@@ -55,7 +57,7 @@ func (p Plan) waits() ([][]int, error) {
 		for _, id := range s.DependsOn {
 			at, ok := places[id]
 			if !ok {
-				return nil, fmt.Errorf("story %s depends on %s, which is no story of the plan; add it, or take it out of dependsOn", s.ID, short(id))
+				return nil, fmt.Errorf("story %s depends on %s, which is no story of the plan; add it, or take it out of dependsOn", s.ID, safetext.Quoted(id))
 			}
 			waits[i] = append(waits[i], at)
 		}

@@ -1,8 +1,10 @@
-package task
+package plan
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Opinion is a reviewer's verdict on a story.
@@ -16,7 +18,7 @@ const noReason = "The review asked for changes and did not say which; go through
 
 // Reviewed is the plan after a review of a story (S4-89, S4-90): the count goes up; an approval passes it; a rejection asks for changes, or,
 // when the count has reached the cap and that does not fail the run, passes it with AtCap before the feedback. A story that does not wait for a review stays as it is.
-func (p Plan) Reviewed(story string, o Opinion, r PlanRules) Plan {
+func (p Plan) Reviewed(story string, o Opinion, r Rules) Plan {
 	found := p.Story(story)
 	if found == nil || found.ReviewStatus != NeedsReview {
 		return p
@@ -48,13 +50,13 @@ const maxFeedback = 32 << 10
 
 // writable is what an agent said as a plan can hold it.
 func writable(s string) string {
-	return strings.TrimSpace(clip(strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", ""), maxFeedback))
+	return strings.TrimSpace(safetext.Truncated(strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", ""), maxFeedback))
 }
 
 // Agrees reports whether the edit of a review iteration says what the opinion says (C8). The words of the feedback may differ, but there
 // must be some. At the cap a story may be approved either way, with AtCap if the opinion rejects it. edited is false when the edit left the
 // story's review fields as they were: nothing contradicts the opinion then, and the harness writes them itself, see Reviewed.
-func Agrees(before, after Plan, story string, o Opinion, r PlanRules) (agrees, edited bool) {
+func Agrees(before, after Plan, story string, o Opinion, r Rules) (agrees, edited bool) {
 	was, is := before.Story(story), after.Story(story)
 	if was == nil || is == nil {
 		return false, true

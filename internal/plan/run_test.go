@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // TestRandomRuns runs plans whose agents edit the file at random, legally and not, by its fields and by its text, and whose reviewers say
@@ -34,7 +36,7 @@ type run struct {
 	*testing.T
 	rand     *rand.Rand
 	plan     Plan
-	rules    PlanRules
+	rules    Rules
 	approved map[string]bool // by an opinion, or by the cap
 	happened map[string]int
 	log      []string
@@ -43,7 +45,7 @@ type run struct {
 func (r *run) chance(percent int) bool { return r.rand.IntN(100) < percent }
 
 func (r *run) play() {
-	r.rules = PlanRules{ReviewCap: 1 + r.rand.IntN(3), SkipReview: r.chance(20)}
+	r.rules = Rules{ReviewCap: 1 + r.rand.IntN(3), SkipReview: r.chance(20)}
 	r.plan = planOfStories(manyStories(1 + r.rand.IntN(5))...)
 	for i := range r.plan.Stories {
 		r.plan.Stories[i].Priority = float64(r.rand.IntN(3))
@@ -79,7 +81,7 @@ func (r *run) edit(mode Mode, given Story) (after Plan, read bool) {
 	for r.chance(15) {
 		text = r.scribble(text)
 	}
-	after, err := ParsePlan("tasks.json", []byte(text))
+	after, err := Parse("tasks.json", []byte(text))
 	if err != nil {
 		r.happened["unreadable edit"]++
 		r.log = append(r.log, err.Error())
@@ -164,7 +166,7 @@ func (r *run) holds(first, before Plan, mode Mode, given string) {
 			r.Errorf("%s passes no more", was.ID)
 		}
 	}
-	again, err := ParsePlan("tasks.json", r.plan.Marshal())
+	again, err := Parse("tasks.json", r.plan.Marshal())
 	if err != nil || !reflect.DeepEqual(again, r.plan) {
 		r.Errorf("the plan is not read again: %v", err)
 	}
@@ -181,7 +183,7 @@ func harmOfText(first, now Plan) string {
 	var criteria []string
 	for _, s := range now.Stories {
 		for _, c := range s.AcceptanceCriteria {
-			criteria = append(criteria, oneLine(c))
+			criteria = append(criteria, safetext.OneLine(c))
 		}
 	}
 	for _, was := range first.Stories {
@@ -190,7 +192,7 @@ func harmOfText(first, now Plan) string {
 			return was.ID + " is not what it was"
 		}
 		for _, c := range was.AcceptanceCriteria {
-			if !slices.Contains(criteria, oneLine(c)) {
+			if !slices.Contains(criteria, safetext.OneLine(c)) {
 				return fmt.Sprintf("%s lost %q", was.ID, c)
 			}
 		}

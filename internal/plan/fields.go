@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"fmt"
@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-var storyIDForm = lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var storyIDForm = regex.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 const storyIDRule = "allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001"
 
@@ -20,7 +23,7 @@ const maxStoryPriority = 1e9
 
 // fields are an object's members and how the object is called in a message.
 type fields struct {
-	r     *planReader
+	r     *reader
 	where string // "story US-001"; empty: the plan itself
 	v     *jsonValue
 }
@@ -90,10 +93,10 @@ func (f fields) texts(key string, required bool) []string {
 }
 
 // story reads the n-th story, from 1.
-func (r *planReader) story(n int, v *jsonValue) Story {
+func (r *reader) story(n int, v *jsonValue) Story {
 	where := fmt.Sprintf("story number %d", n)
 	if v.kind != anObject {
-		r.add("%s is %s; allowed is an object with the keys %s", where, v.shown(), listed(storyKeys))
+		r.add("%s is %s; allowed is an object with the keys %s", where, v.shown(), safetext.Listed(storyKeys))
 		return Story{}
 	}
 	if id := v.get("id"); id != nil && id.kind == aText && storyIDForm.MatchString(id.text) {
@@ -129,7 +132,7 @@ func (f fields) id() string {
 		f.wrong("id is %s; allowed is a string", v.shown())
 		return ""
 	case !storyIDForm.MatchString(v.text):
-		f.wrong("id is %s; %s", short(v.text), storyIDRule)
+		f.wrong("id is %s; %s", safetext.Quoted(v.text), storyIDRule)
 		return ""
 	}
 	return v.text
@@ -172,7 +175,7 @@ func (f fields) reviewStatus() ReviewStatus {
 	return Unreviewed
 }
 
-var wholeNumber = lazy(`^(0|[1-9][0-9]{0,3})$`)
+var wholeNumber = regex.Lazy(`^(0|[1-9][0-9]{0,3})$`)
 
 func (f fields) reviewCount() int {
 	v := f.need("reviewCount")
@@ -197,5 +200,5 @@ func quoted[T ~string](words []T) string {
 	for i, w := range words {
 		shown[i] = strconv.Quote(string(w))
 	}
-	return listed(shown)
+	return safetext.Listed(shown)
 }

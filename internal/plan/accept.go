@@ -1,11 +1,11 @@
-package task
+package plan
 
 import "strings"
 
 // Accept is what the harness takes of an iteration's edit: after, when there are no violations; else before with the new stories that begin
 // as new stories do, and with the notes, priorities and dependencies of after as far as they are legal. No review field of before changes,
 // and no story of it is lost. In a review that a harness has the verdict of, what is taken is what Reviewed makes of it: Agrees.
-func Accept(before, after Plan, story string, m Mode, r PlanRules) (Plan, []Violation) {
+func Accept(before, after Plan, story string, m Mode, r Rules) (Plan, []Violation) {
 	found := violations(Compare(before, after, story, m, r))
 	if len(found) == 0 && !after.fits() {
 		found.add(contentCheck, "", "userStories", "The plan is larger than %d stories or %d bytes; take out what was added.", maxStories, maxPlan)
@@ -19,7 +19,7 @@ func Accept(before, after Plan, story string, m Mode, r PlanRules) (Plan, []Viol
 	return harmless(before, after, story, m), found
 }
 
-// fits reports whether ParsePlan would read what Marshal writes.
+// fits reports whether Parse would read what Marshal writes.
 func (p Plan) fits() bool {
 	return len(p.Stories) <= maxStories && len(p.Marshal()) <= maxPlan
 }

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"encoding/binary"
@@ -131,7 +131,7 @@ func TestHostileEdits(t *testing.T) {
 		if content == text {
 			t.Errorf("%s: changes nothing", name)
 		}
-		after, err := ParsePlan("tasks.json", []byte(content))
+		after, err := Parse("tasks.json", []byte(content))
 		if err != nil {
 			if problems := problemsOf(t, err); len(problems) == 0 || strings.Contains(err.Error(), "\n\n") {
 				t.Errorf("%s: %v", name, err)
@@ -140,7 +140,7 @@ func TestHostileEdits(t *testing.T) {
 		}
 		for _, m := range modes {
 			for _, given := range plan.Stories {
-				got, broken := Accept(plan, after, given.ID, m, PlanRules{ReviewCap: 5})
+				got, broken := Accept(plan, after, given.ID, m, Rules{ReviewCap: 5})
 				if problem := harm(plan, got); problem != "" {
 					t.Errorf("%s, %s of %s: %s; %q", name, m, given.ID, problem, told(broken))
 				}
@@ -166,7 +166,7 @@ func harm(before, after Plan) string {
 			return fmt.Sprintf("%s stands at %+v", is.ID, is.standing())
 		}
 	}
-	if _, err := ParsePlan("tasks.json", after.Marshal()); err != nil {
+	if _, err := Parse("tasks.json", after.Marshal()); err != nil {
 		return err.Error()
 	}
 	return ""

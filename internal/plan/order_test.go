@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"slices"
@@ -66,10 +66,10 @@ func TestMode(t *testing.T) {
 		{[]Story{null, changes, done}, ReviewFix},
 	} {
 		p := Plan{Stories: row.stories}
-		if got := p.Mode(PlanRules{}); got != row.want {
+		if got := p.Mode(Rules{}); got != row.want {
 			t.Errorf("%+v: %s, want %s", p.Snapshot(), got, row.want)
 		}
-		if got := p.Mode(PlanRules{SkipReview: true}); got != Implement {
+		if got := p.Mode(Rules{SkipReview: true}); got != Implement {
 			t.Errorf("%+v without reviews: %s", p.Snapshot(), got)
 		}
 	}
@@ -103,7 +103,7 @@ func TestNextStory(t *testing.T) {
 		"a mode that there is no": {"merge", []Story{at("A", 1, false, "")}, "", ""},
 	} {
 		for skip, want := range map[bool]string{false: row.want, true: row.skipped} {
-			s, ok := Plan{Stories: row.stories}.Next(row.mode, PlanRules{SkipReview: skip})
+			s, ok := Plan{Stories: row.stories}.Next(row.mode, Rules{SkipReview: skip})
 			if s.ID != want || ok != (want != "") {
 				t.Errorf("%s, SkipReview %t: %q %t, want %q", name, skip, s.ID, ok, want)
 			}
@@ -124,10 +124,10 @@ func TestComplete(t *testing.T) {
 		"approved and failed": {[]Story{storyAt("A", false, Approved, 1, "")}, false, false, 0},
 	} {
 		p := Plan{Stories: row.stories}
-		if got := p.Complete(PlanRules{}); got != row.reviewed {
+		if got := p.Complete(Rules{}); got != row.reviewed {
 			t.Errorf("%s: %t", name, got)
 		}
-		if got := p.Complete(PlanRules{SkipReview: true}); got != row.without {
+		if got := p.Complete(Rules{SkipReview: true}); got != row.without {
 			t.Errorf("%s without reviews: %t", name, got)
 		}
 		if got := p.Passed(); got != row.passed {
@@ -138,17 +138,17 @@ func TestComplete(t *testing.T) {
 
 // TestEstimate: five stories take about fifteen iterations (S4-133), and one takes ten at the most with a cap of five.
 func TestEstimate(t *testing.T) {
-	five := PlanRules{ReviewCap: 5}
+	five := Rules{ReviewCap: 5}
 	for name, row := range map[string]struct {
 		stories      []Story
-		rules        PlanRules
+		rules        Rules
 		likely, most int
 	}{
 		"five":           {manyStories(5), five, 15, 50},
 		"one":            {manyStories(1), five, 3, 10},
-		"no cap":         {manyStories(1), PlanRules{}, 3, 10},
-		"a cap of one":   {manyStories(2), PlanRules{ReviewCap: 1}, 4, 4},
-		"without":        {manyStories(4), PlanRules{SkipReview: true, ReviewCap: 5}, 4, 4},
+		"no cap":         {manyStories(1), Rules{}, 3, 10},
+		"a cap of one":   {manyStories(2), Rules{ReviewCap: 1}, 4, 4},
+		"without":        {manyStories(4), Rules{SkipReview: true, ReviewCap: 5}, 4, 4},
 		"all done":       {[]Story{storyAt("A", true, Approved, 1, "")}, five, 0, 0},
 		"to review":      {[]Story{storyAt("A", false, NeedsReview, 0, "")}, five, 2, 9},
 		"once reviewed":  {[]Story{storyAt("A", false, NeedsReview, 3, "")}, five, 2, 3},

@@ -1,18 +1,18 @@
-package task
+package plan
 
 import (
 	"fmt"
 	"strings"
 )
 
-// PlanError is everything that is wrong with a plan's file, one sentence each.
-type PlanError struct {
+// Error is everything that is wrong with a plan's file, one sentence each.
+type Error struct {
 	Name     string // of the file
 	Problems []string
 }
 
 // Error is a line for each problem, which begins with the file's name.
-func (e *PlanError) Error() string {
+func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		lines[i] = e.Name + ": " + p
@@ -20,17 +20,17 @@ func (e *PlanError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// mostPlanProblems bounds what is told of one file: whoever has fixed these asks again.
-const mostPlanProblems = 50
+// mostProblems bounds what is told of one file: whoever has fixed these asks again.
+const mostProblems = 50
 
-// planProblems collects what is wrong with a plan's file.
-type planProblems struct {
+// problems collects what is wrong with a plan's file.
+type problems struct {
 	told []string
 	more int // beyond what is told
 }
 
-func (p *planProblems) add(format string, args ...any) {
-	if len(p.told) == mostPlanProblems-1 {
+func (p *problems) add(format string, args ...any) {
+	if len(p.told) == mostProblems-1 {
 		p.more++
 		return
 	}
@@ -38,7 +38,7 @@ func (p *planProblems) add(format string, args ...any) {
 }
 
 // as is the problems as an error about a file; nil when there are none.
-func (p *planProblems) as(name string) error {
+func (p *problems) as(name string) error {
 	if len(p.told) == 0 {
 		return nil
 	}
@@ -46,5 +46,5 @@ func (p *planProblems) as(name string) error {
 	if p.more > 0 {
 		told = append(told[:len(told):len(told)], fmt.Sprintf("and %d more problems", p.more))
 	}
-	return &PlanError{Name: name, Problems: told}
+	return &Error{Name: name, Problems: told}
 }

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // The bounds of a plan's file. What is beyond them was not written by anybody who wants work done.
@@ -15,6 +17,18 @@ const (
 	maxPlanNesting = 64      // values in values
 	maxPlanValues  = 100_000
 	maxStories     = 1000
+)
+
+// kind is what a value of a JSON text is, as messages say it.
+type kind string
+
+const (
+	nothing  kind = "nothing"
+	aText    kind = "a text"
+	aNumber  kind = "a number"
+	aTruth   kind = "true or false"
+	aList    kind = "a list"
+	anObject kind = "an object"
 )
 
 // jsonValue is one value of a JSON text. Unlike encoding/json it keeps every member of an object, in their order and with their case.
@@ -47,7 +61,7 @@ func (v *jsonValue) get(key string) *jsonValue {
 func (v *jsonValue) shown() string {
 	switch v.kind {
 	case aText:
-		return short(v.text) + " (a string)"
+		return safetext.Quoted(v.text) + " (a string)"
 	case aNumber:
 		if len(v.text) > 40 {
 			return v.text[:40] + "… (a number)"
@@ -72,7 +86,7 @@ func readJSON(content []byte) (*jsonValue, error) {
 	case bytes.HasPrefix(content, []byte("\ufeff")):
 		return nil, errors.New("the file begins with a byte order mark; save it as UTF-8 without one")
 	case !utf8.Valid(content):
-		line, col := placeIn(content, firstInvalid(content))
+		line, col := placeIn(content, safetext.FirstInvalid(content))
 		return nil, fmt.Errorf("line %d, column %d is not UTF-8; save the file as UTF-8", line, col)
 	}
 	var whole json.RawMessage

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"fmt"
@@ -84,7 +84,7 @@ func TestTransitions(t *testing.T) {
 			snapshot = planOfStories(row.before...).Snapshot()
 		}
 		after := planOfStories(row.after...)
-		rules := PlanRules{ReviewCap: 5}
+		rules := Rules{ReviewCap: 5}
 		var got []string
 		for _, v := range Transitions(snapshot, after, row.mode, rules) {
 			got = append(got, v.Text)
@@ -98,7 +98,7 @@ func TestTransitions(t *testing.T) {
 		}
 	}
 	// (n): what an agent did to a story that it could not approve is still seen by Check 2
-	if got := planOfStories(at("A", true, Unreviewed, 0, "")).Invariants(PlanRules{ReviewCap: 5}); len(got) != 1 {
+	if got := planOfStories(at("A", true, Unreviewed, 0, "")).Invariants(Rules{ReviewCap: 5}); len(got) != 1 {
 		t.Errorf("(n) without a snapshot: %q", told(got))
 	}
 }
@@ -147,7 +147,7 @@ var modes = []Mode{Implement, Review, ReviewFix}
 // TestEveryTransition asks for every row that there can be: each mode, each standing before, each after, each with feedback and without.
 func TestEveryTransition(t *testing.T) {
 	const most = 5
-	rules := PlanRules{ReviewCap: most}
+	rules := Rules{ReviewCap: most}
 	rows, allowed := 0, 0
 	for _, m := range modes {
 		for _, was := range standings(most) {
@@ -180,7 +180,7 @@ func TestEveryTransition(t *testing.T) {
 // TestNobodyElse: whatever happens to the story that an iteration was given, no other may make a step, and none may be lost.
 func TestNobodyElse(t *testing.T) {
 	const most = 1
-	rules := PlanRules{ReviewCap: most}
+	rules := Rules{ReviewCap: most}
 	for _, m := range modes {
 		for _, was := range standings(most) {
 			for _, is := range standings(most) {

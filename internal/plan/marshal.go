@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Marshal is the plan as a tasks.json: indented by two spaces, the fields in the order of the template, those that are unknown after them
@@ -13,7 +15,7 @@ import (
 func (p Plan) Marshal() []byte {
 	flat, err := p.MarshalJSON()
 	if err != nil {
-		return nil // cannot be: a plan holds nothing that JSON cannot say, see ParsePlan
+		return nil // cannot be: a plan holds nothing that JSON cannot say, see Parse
 	}
 	var b bytes.Buffer
 	if json.Indent(&b, flat, "", "  ") != nil || b.Len() >= maxPlan {
@@ -79,7 +81,7 @@ func (s *ReviewStatus) UnmarshalJSON(content []byte) error {
 	case slices.Contains(reviewStatuses, ReviewStatus(*said)):
 		*s = ReviewStatus(*said)
 	default:
-		return fmt.Errorf("reviewStatus is %s; allowed are null, %s", short(*said), quoted(reviewStatuses))
+		return fmt.Errorf("reviewStatus is %s; allowed are null, %s", safetext.Quoted(*said), quoted(reviewStatuses))
 	}
 	return nil
 }
@@ -115,7 +117,7 @@ func (o *objectWriter) done(extra map[string]json.RawMessage) ([]byte, error) {
 	return o.b.Bytes(), o.err
 }
 
-// UnmarshalJSON implements json.Unmarshaler, for what Marshal wrote: the rules of ParsePlan are not asked again.
+// UnmarshalJSON implements json.Unmarshaler, for what Marshal wrote: the rules of Parse are not asked again.
 func (p *Plan) UnmarshalJSON(content []byte) error {
 	var in struct {
 		Project        string   `json:"project"`

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"encoding/json"
@@ -105,17 +105,17 @@ func TestParsePlanFields(t *testing.T) {
 		{"estimate", `{"a":[{"b":1},{"b":1,"b":2}]}`, "story US-001: estimate.a.b stands there twice; leave one of them out"},
 		{"estimate", `{"a":"\u0000"}`, "story US-001: estimate.a holds a zero byte; leave it out"},
 	} {
-		_, err := ParsePlan("tasks.json", []byte(fileWith(row.key, row.value)))
+		_, err := Parse("tasks.json", []byte(fileWith(row.key, row.value)))
 		if got := problemsOf(t, err); strings.Join(got, "\n") != row.want {
 			t.Errorf("%s %.40s: got %q, want %q", row.key, row.value, got, row.want)
 		}
 	}
 }
 
-// problemsOf are what a *PlanError says.
+// problemsOf are what a *Error says.
 func problemsOf(t *testing.T, err error) []string {
 	t.Helper()
-	var wrong *PlanError
+	var wrong *Error
 	if err != nil && !errors.As(err, &wrong) {
 		t.Fatalf("the error is %T: %v", err, err)
 	}
@@ -166,7 +166,7 @@ func TestParsePlanFile(t *testing.T) {
 		"many values":     {`[` + strings.Repeat("0,", 1<<20) + `0]`, "the file holds more than 100000 values; allowed are at most that many"},
 		"1001 stories":    {fileOfStories(strings.Repeat("{},", 1000) + "{}"), "userStories has 1001 stories; allowed are at most 1000"},
 	} {
-		_, err := ParsePlan("tasks.json", []byte(row.content))
+		_, err := Parse("tasks.json", []byte(row.content))
 		if got := problemsOf(t, err); strings.Join(got, "\n") != row.want {
 			t.Errorf("%s: got %q\nwant %q", name, got, row.want)
 		}
@@ -175,9 +175,9 @@ func TestParsePlanFile(t *testing.T) {
 
 // TestParsePlanTellsAll: every mistake is told at once, up to a bound.
 func TestParsePlanTellsAll(t *testing.T) {
-	_, err := ParsePlan("tasks.json", []byte(fileOfStories(strings.Repeat(`{"passes":1},`, 20)+`{}`)))
+	_, err := Parse("tasks.json", []byte(fileOfStories(strings.Repeat(`{"passes":1},`, 20)+`{}`)))
 	got := problemsOf(t, err)
-	if len(got) != mostPlanProblems || got[0] != "story number 1: id is missing; every story has it" || got[49] != "and 119 more problems" {
+	if len(got) != mostProblems || got[0] != "story number 1: id is missing; every story has it" || got[49] != "and 119 more problems" {
 		t.Errorf("%d problems, the last is %q", len(got), got[len(got)-1])
 	}
 	lines := strings.Split(err.Error(), "\n")
@@ -199,24 +199,24 @@ func FuzzParsePlan(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		p, err := ParsePlan("tasks.json", content)
-		foreign, isForeign, ferr := ReadPlan("prd.json", content)
-		if ferr == nil && len(foreign.Invariants(PlanRules{ReviewCap: maxReviewCount})) > 0 && isForeign {
+		p, err := Parse("tasks.json", content)
+		foreign, isForeign, ferr := Read("prd.json", content)
+		if ferr == nil && len(foreign.Invariants(Rules{ReviewCap: maxReviewCount})) > 0 && isForeign {
 			t.Errorf("a foreign plan breaks the invariants: %+v", foreign)
 		}
 		if err != nil {
 			return
 		}
-		again, err := ParsePlan("tasks.json", p.Marshal())
+		again, err := Parse("tasks.json", p.Marshal())
 		if err != nil || !reflect.DeepEqual(again, p) {
 			t.Errorf("read again it is %+v, %v; was %+v", again, err, p)
 		}
 		var loose Plan
 		if err := json.Unmarshal(content, &loose); err != nil || !reflect.DeepEqual(loose.Snapshot(), p.Snapshot()) {
-			t.Errorf("encoding/json finds %+v, %v; ParsePlan %+v", loose.Snapshot(), err, p.Snapshot())
+			t.Errorf("encoding/json finds %+v, %v; Parse %+v", loose.Snapshot(), err, p.Snapshot())
 		}
 		for _, m := range modes {
-			_, _ = p.Next(m, PlanRules{})
+			_, _ = p.Next(m, Rules{})
 		}
 		_, _ = p.Order()
 	})

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"crypto/sha256"
@@ -58,7 +58,7 @@ type Unrecorded struct {
 // Bound is the plan with no more approvals and reviews than are on record: each list of on is a source that is believed. An approval that no
 // source has is taken back, so that the story is reviewed, or done again in a run without reviews. What the record says that the file does
 // not, such as an approval that its user has taken back, stays as the file says. record is what is known of every story of the result.
-func (p Plan) Bound(r PlanRules, on ...[]OnRecord) (bound Plan, record []OnRecord, claims []Unrecorded) {
+func (p Plan) Bound(r Rules, on ...[]OnRecord) (bound Plan, record []OnRecord, claims []Unrecorded) {
 	bound = p.With()
 	for i := range bound.Stories {
 		s := &bound.Stories[i]
@@ -77,7 +77,7 @@ func (s Story) claimed() bool { return s.Passes || s.ReviewStatus == Approved }
 
 // known is what the sources know of a story: the newest approval of what it asks for now, and the most reviews. changed says that there is an
 // approval of something else.
-func (s Story) known(r PlanRules, on [][]OnRecord) (known OnRecord, changed bool) {
+func (s Story) known(r Rules, on [][]OnRecord) (known OnRecord, changed bool) {
 	known.Story = s.ID
 	for _, source := range on {
 		for _, o := range source {
@@ -101,7 +101,7 @@ func (s Story) known(r PlanRules, on [][]OnRecord) (known OnRecord, changed bool
 }
 
 // bind makes the review fields say no more than what is known.
-func (s *Story) bind(known OnRecord, r PlanRules) {
+func (s *Story) bind(known OnRecord, r Rules) {
 	s.ReviewCount = min(s.ReviewCount, known.Reviews)
 	switch {
 	case !s.claimed():

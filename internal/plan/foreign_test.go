@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"strings"
@@ -7,20 +7,20 @@ import (
 
 // TestReadForeignPlan: a prd.json of the common layout becomes a plan of ours, which breaks none of our rules.
 func TestReadForeignPlan(t *testing.T) {
-	p, foreign, err := ReadPlan("prd.json", fileOf(t, "prd.json"))
+	p, foreign, err := Read("prd.json", fileOf(t, "prd.json"))
 	if err != nil || !foreign {
 		t.Fatalf("foreign %t, %v", foreign, err)
 	}
 	if got, want := string(p.Marshal()), string(fileOf(t, "prd.tasks.json")); got != want {
 		t.Errorf("it became\n%s", got)
 	}
-	if broken := p.Invariants(PlanRules{ReviewCap: 5}); len(broken) > 0 {
+	if broken := p.Invariants(Rules{ReviewCap: 5}); len(broken) > 0 {
 		t.Errorf("%q", told(broken))
 	}
-	if next, ok := p.Next(p.Mode(PlanRules{}), PlanRules{}); !ok || next.ID != "3" {
+	if next, ok := p.Next(p.Mode(Rules{}), Rules{}); !ok || next.ID != "3" {
 		t.Errorf("next is %+v", next)
 	}
-	again, foreign, err := ReadPlan("tasks.json", p.Marshal())
+	again, foreign, err := Read("tasks.json", p.Marshal())
 	if err != nil || foreign || string(again.Marshal()) != string(p.Marshal()) {
 		t.Errorf("read again: foreign %t, %v", foreign, err)
 	}
@@ -44,7 +44,7 @@ func TestReadPlan(t *testing.T) {
 		"no objects":        {`{"project":"P","userStories":[1,null]}`, true, "branchName"},
 		"no project":        {`{"userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true, "project is missing; every plan has it\nbranchName is missing; every plan has it"},
 	} {
-		p, foreign, err := ReadPlan("tasks.json", []byte(row.content))
+		p, foreign, err := Read("tasks.json", []byte(row.content))
 		got := strings.Join(problemsOf(t, err), "\n")
 		if name == "no objects" {
 			if !strings.Contains(got, "story number 1 is 1 (a number); allowed is an object") || !strings.Contains(got, "story number 2 is null") {

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ func (v *violations) add(check, story, field, format string, args ...any) {
 }
 
 // Invariants are Check 2 (S4-64…S4-67); nothing with SkipReview.
-func (p Plan) Invariants(r PlanRules) []Violation {
+func (p Plan) Invariants(r Rules) []Violation {
 	if r.SkipReview {
 		return nil
 	}

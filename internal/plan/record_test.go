@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"fmt"
@@ -52,7 +52,7 @@ func TestBound(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := PlanRules{ReviewCap: 5, SkipReview: tt.skip}
+			r := Rules{ReviewCap: 5, SkipReview: tt.skip}
 			bound, record, claims := Plan{Stories: []Story{tt.file}}.Bound(r, nil, tt.on)
 			s := bound.Stories[0]
 			if got := fmt.Sprintf("%s %d %s", bound.Standing("A"), s.ReviewCount, s.ReviewFeedback); got != tt.want {
@@ -83,12 +83,12 @@ func TestFailAtCap(t *testing.T) {
 		fail bool
 		want string
 	}{{false, "approved at the cap of 5 reviews"}, {true, "changes were requested in review 5"}} {
-		r := PlanRules{ReviewCap: 5, FailAtCap: tt.fail}
+		r := Rules{ReviewCap: 5, FailAtCap: tt.fail}
 		after := p.Reviewed("A", Opinion{Feedback: "no"}, r)
 		if got := after.Standing("A"); got != tt.want {
 			t.Errorf("fail: %v: %s, want %s", tt.fail, got, tt.want)
 		}
-		capped := p.Reviewed("A", Opinion{Feedback: "no"}, PlanRules{ReviewCap: 5})
+		capped := p.Reviewed("A", Opinion{Feedback: "no"}, Rules{ReviewCap: 5})
 		if agrees, _ := Agrees(p, capped, "A", Opinion{Feedback: "no"}, r); agrees == tt.fail {
 			t.Errorf("fail: %v: an edit that approves at the cap agrees: %v", tt.fail, agrees)
 		}

@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func agreed(m Mode) Plan {
 // edited is the plan after an edit, through a file.
 func edited(t *testing.T, p Plan, edit func(p *Plan, a, b, c *Story)) Plan {
 	t.Helper()
-	out, err := ParsePlan("tasks.json", p.Marshal())
+	out, err := Parse("tasks.json", p.Marshal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestCompareContent(t *testing.T) {
 				}
 				row.edit(p, a, b, c)
 			})
-			got, broken := Accept(before, after, "B", m, PlanRules{ReviewCap: 5})
+			got, broken := Accept(before, after, "B", m, Rules{ReviewCap: 5})
 			if said := strings.Join(told(broken), "\n"); said != row.want {
 				t.Errorf("%s, %s: got\n%s\nwant\n%s", name, m, said, row.want)
 			}
@@ -146,7 +146,7 @@ func TestReviewFixFeedback(t *testing.T) {
 	before := agreed(ReviewFix)
 	after := edited(t, before, func(_ *Plan, _, b, _ *Story) { b.ReviewFeedback = "mend some" })
 	const want = "content The reviewFeedback of story B changed; put it back as it was."
-	if got := told(Compare(before, after, "B", ReviewFix, PlanRules{})); !slices.Equal(got, []string{want}) {
+	if got := told(Compare(before, after, "B", ReviewFix, Rules{})); !slices.Equal(got, []string{want}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -171,14 +171,14 @@ func TestGivenStory(t *testing.T) {
 				"content The review changed notes of story X; a review changes nothing but the review fields and notes of its story."},
 	} {
 		before, after := planOfStories(row.givenWas, row.was), planOfStories(row.givenWas, row.is)
-		got, broken := Accept(before, after, "A", row.mode, PlanRules{ReviewCap: 5})
+		got, broken := Accept(before, after, "A", row.mode, Rules{ReviewCap: 5})
 		if said := strings.Join(told(broken), "\n"); said != row.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", row.mode, said, row.want)
 		}
 		if !reflect.DeepEqual(got.Snapshot(), before.Snapshot()) {
 			t.Errorf("%s: %+v", row.mode, got.Snapshot())
 		}
-		if broken := Compare(before, after, "", row.mode, PlanRules{ReviewCap: 5}); len(broken) == 0 {
+		if broken := Compare(before, after, "", row.mode, Rules{ReviewCap: 5}); len(broken) == 0 {
 			t.Errorf("%s: nobody was given a story, and X made its step", row.mode)
 		}
 	}
@@ -189,21 +189,21 @@ func TestReviewOfNothing(t *testing.T) {
 	p := agreed(Review)
 	for _, given := range []string{"", "Z"} {
 		want := "2.5 Review iteration made illegal transition on story " + given + ": there was no such story to review."
-		if got := told(Compare(p, p, given, Review, PlanRules{})); !slices.Equal(got, []string{want}) {
+		if got := told(Compare(p, p, given, Review, Rules{})); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q", got)
 		}
 	}
 	none := edited(t, p, func(p *Plan, _, _, _ *Story) { p.Stories = p.Stories[:1] })
 	none.Stories = append(none.Stories, p.Stories[2])
 	const want = "2.5 Story B was deleted; put it back as it was, stories of a plan stay in it."
-	if got := told(Compare(p, none, "B", Review, PlanRules{})); len(got) != 2 || got[0] != want { // and C waits for it
+	if got := told(Compare(p, none, "B", Review, Rules{})); len(got) != 2 || got[0] != want { // and C waits for it
 		t.Errorf("%q", got)
 	}
 }
 
 // TestCompareWithoutReviews: S4-96 and S4-42.
 func TestCompareWithoutReviews(t *testing.T) {
-	rules := PlanRules{SkipReview: true, ReviewCap: 5}
+	rules := Rules{SkipReview: true, ReviewCap: 5}
 	const only = " Without reviews an iteration may set passes=true for the story that it was given, B, and nothing else."
 	for name, row := range map[string]struct {
 		edit func(p *Plan, a, b, c *Story)
@@ -254,7 +254,7 @@ func TestAcceptKeepsWork(t *testing.T) {
 	want.Stories[1].Notes, want.Stories[1].Priority = "Almost", 7
 	want.Stories[2].DependsOn = []string{"D"}
 	want.Stories = append(want.Stories, storyAt("D", false, Unreviewed, 0, ""))
-	got, broken := Accept(before, after, "B", Implement, PlanRules{ReviewCap: 5})
+	got, broken := Accept(before, after, "B", Implement, Rules{ReviewCap: 5})
 	if len(broken) == 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("%q\n%+v\nwant\n%+v", told(broken), got, want)
 	}
@@ -269,7 +269,7 @@ func TestAcceptKeepsWork(t *testing.T) {
 	want = agreed(Implement)
 	want.Stories[1].Notes = "Almost"
 	want.Stories = append(want.Stories, storyAt("D", false, Unreviewed, 0, ""))
-	if got, _ := Accept(before, cyclic, "B", Implement, PlanRules{}); !reflect.DeepEqual(got, want) {
+	if got, _ := Accept(before, cyclic, "B", Implement, Rules{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("of a cycle: %+v", got)
 	}
 
@@ -279,7 +279,7 @@ func TestAcceptKeepsWork(t *testing.T) {
 		b.Notes, p.Stories = "Almost", append(p.Stories, d)
 	})
 	want.Stories = want.Stories[:3]
-	if got, _ := Accept(before, own, "B", Implement, PlanRules{}); !reflect.DeepEqual(got, want) {
+	if got, _ := Accept(before, own, "B", Implement, Rules{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("of a new story's own cycle: %+v", got)
 	}
 
@@ -291,7 +291,7 @@ func TestAcceptKeepsWork(t *testing.T) {
 	})
 	want = agreed(Review)
 	want.Stories[1].Notes = "of B"
-	if got, _ := Accept(before, review, "B", Review, PlanRules{}); !reflect.DeepEqual(got, want) {
+	if got, _ := Accept(before, review, "B", Review, Rules{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("of a review: %+v", got)
 	}
 }
@@ -304,25 +304,25 @@ func TestAcceptStaysReadable(t *testing.T) {
 		many[i].ID, many[i].DependsOn = "N"+many[i].ID, nil
 	}
 	after := planOfStories(many...)
-	got, broken := Accept(before, after, "US-001", Implement, PlanRules{})
+	got, broken := Accept(before, after, "US-001", Implement, Rules{})
 	if len(broken) != 600 || len(got.Stories) != 600 {
 		t.Errorf("%d stories, %d violations", len(got.Stories), len(broken))
 	}
 	both := before.With(many...)
-	if got, broken := Accept(before, both, "US-001", Implement, PlanRules{}); len(got.Stories) != 600 ||
+	if got, broken := Accept(before, both, "US-001", Implement, Rules{}); len(got.Stories) != 600 ||
 		!slices.Equal(told(broken), []string{"content The plan is larger than 1000 stories or 4194304 bytes; take out what was added."}) {
 		t.Errorf("%d stories, %q", len(got.Stories), told(broken))
 	}
 	long := before.With()
 	long.Stories[1].Notes = strings.Repeat("n", maxPlan)
-	if got, broken := Accept(before, long, "US-001", Implement, PlanRules{}); len(broken) != 1 || got.Stories[1].Notes != "" {
+	if got, broken := Accept(before, long, "US-001", Implement, Rules{}); len(broken) != 1 || got.Stories[1].Notes != "" {
 		t.Errorf("%d bytes of notes, %q", len(got.Stories[1].Notes), told(broken))
 	}
 }
 
 // TestALoweredCap: a count that was legal before the cap was lowered does not fail every iteration after.
 func TestALoweredCap(t *testing.T) {
-	rules := PlanRules{ReviewCap: 1}
+	rules := Rules{ReviewCap: 1}
 	before := planOfStories(storyAt("A", false, ChangesRequested, 4, "mend it"))
 	again := planOfStories(storyAt("A", false, NeedsReview, 4, ""))
 	if broken := Compare(before, again, "A", ReviewFix, rules); len(broken) > 0 {

@@ -1,15 +1,17 @@
-package task
+package plan
 
 import (
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Transitions are Check 2.5 (S4-69…S4-82): whether what changed against the snapshot is legal in the mode; nothing with SkipReview, and
 // nothing without a snapshot (S4-68), which nil is. A snapshot does not hold feedback, nor which story the iteration was given: see Compare.
-func Transitions(before Snapshot, after Plan, m Mode, r PlanRules) []Violation {
+func Transitions(before Snapshot, after Plan, m Mode, r Rules) []Violation {
 	if r.SkipReview || before == nil {
 		return nil
 	}
@@ -20,7 +22,7 @@ func Transitions(before Snapshot, after Plan, m Mode, r PlanRules) []Violation {
 type transition struct {
 	before Snapshot
 	after  Plan
-	rules  PlanRules
+	rules  Rules
 	given  *string // the only story that may make a step; nil: nobody knows which
 	found  violations
 }
@@ -58,7 +60,7 @@ func (t *transition) violations(m Mode) []Violation {
 	case Review:
 		t.review()
 	default:
-		t.found.add(transitionCheck, "", "", "The mode %s is none; allowed are %s.", short(string(m)), listed([]Mode{Implement, Review, ReviewFix}))
+		t.found.add(transitionCheck, "", "", "The mode %s is none; allowed are %s.", safetext.Quoted(string(m)), safetext.Listed([]Mode{Implement, Review, ReviewFix}))
 	}
 	return t.found
 }
@@ -115,7 +117,7 @@ func (t *transition) handedIn(from ReviewStatus, illegal string) {
 	}
 	for _, id := range handed[min(1, len(handed)):] {
 		t.found.add(transitionCheck, id, "reviewStatus", "Stories %s were handed in for review in one iteration; allowed is one. "+
-			"Set the reviewStatus of %s back to %s.", listed(handed), id, from.shown())
+			"Set the reviewStatus of %s back to %s.", safetext.Listed(handed), id, from.shown())
 	}
 }
 
@@ -150,7 +152,7 @@ func (t *transition) review() {
 		t.verdict(changed[0])
 	default:
 		for _, id := range changed {
-			t.illegalReview(id, "", fmt.Sprintf("the review fields of %s changed, and a review may change those of one story", listed(changed)))
+			t.illegalReview(id, "", fmt.Sprintf("the review fields of %s changed, and a review may change those of one story", safetext.Listed(changed)))
 		}
 	}
 }

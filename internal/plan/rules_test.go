@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"strings"
@@ -32,11 +32,11 @@ func TestReviewIntegrity(t *testing.T) {
 			"2 Story US-001 has reviewCount 7; allowed are 0 to 6, one more than the review cap. Set it back to what it was."},
 	} {
 		var got []string
-		p, err := ParsePlan("tasks.json", []byte(withStory(row.story)))
+		p, err := Parse("tasks.json", []byte(withStory(row.story)))
 		for _, said := range problemsOf(t, err) {
 			got = append(got, "1 "+said)
 		}
-		got = append(got, told(p.Invariants(PlanRules{SkipReview: row.skip, ReviewCap: 5}))...)
+		got = append(got, told(p.Invariants(Rules{SkipReview: row.skip, ReviewCap: 5}))...)
 		if strings.Join(got, "\n") != row.want {
 			t.Errorf("%s: got %q, want %q", row.letter, got, row.want)
 		}
@@ -52,11 +52,11 @@ func withStory(reviewFields string) string {
 // TestInvariantsOfACapThatIsNone: rules without a cap have the default, and not one that passes everything.
 func TestInvariantsOfACapThatIsNone(t *testing.T) {
 	p := planOfStories(storyAt("A", false, NeedsReview, 6, ""))
-	if got := p.Invariants(PlanRules{}); len(got) > 0 {
+	if got := p.Invariants(Rules{}); len(got) > 0 {
 		t.Errorf("6 reviews: %q", told(got))
 	}
 	p.Stories[0].ReviewCount = 7
-	if got := p.Invariants(PlanRules{}); len(got) != 1 {
+	if got := p.Invariants(Rules{}); len(got) != 1 {
 		t.Errorf("7 reviews: %q", told(got))
 	}
 }

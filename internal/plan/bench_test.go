@@ -1,4 +1,4 @@
-package task
+package plan
 
 import (
 	"testing"
@@ -12,12 +12,12 @@ func BenchmarkPlan(b *testing.B) {
 	b.SetBytes(int64(len(content)))
 	b.ReportAllocs()
 	for b.Loop() {
-		after, err := ParsePlan("tasks.json", content)
+		after, err := Parse("tasks.json", content)
 		if err != nil {
 			b.Fatal(err)
 		}
-		mode := after.Mode(PlanRules{})
-		given, ok := after.Next(mode, PlanRules{})
+		mode := after.Mode(Rules{})
+		given, ok := after.Next(mode, Rules{})
 		if !ok {
 			b.Fatal("no story")
 		}
@@ -25,7 +25,7 @@ func BenchmarkPlan(b *testing.B) {
 			b.Fatal(err)
 		}
 		after.Story(given.ID).ReviewStatus = NeedsReview
-		if broken := Compare(p, after, given.ID, mode, PlanRules{}); len(broken) > 0 {
+		if broken := Compare(p, after, given.ID, mode, Rules{}); len(broken) > 0 {
 			b.Fatal(told(broken))
 		}
 	}
@@ -46,7 +46,7 @@ func BenchmarkPlanHostile(b *testing.B) {
 	b.SetBytes(int64(len(content)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParsePlan("tasks.json", content); err == nil {
+		if _, err := Parse("tasks.json", content); err == nil {
 			b.Fatal("it was read")
 		}
 	}
