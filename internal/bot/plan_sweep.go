@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // plans are the plan files of the settings that are not complete and that nobody works on. One whose last run has ended is left alone until
