@@ -6,48 +6,55 @@ TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build e2e' ./internal ./cmd)))
 RUN           ?= .
 
-.PHONY: all build test every lint shape shape-update fmt bench demo e2e install clean
+.PHONY: all help build test every lint shape shape-update fmt bench demo pictures e2e install clean
 
-all: build lint test
+all: build lint test ## build, lint and test: what a change has to pass
 
-build: ## bin/ralph
+help: ## show these targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+build: ## build bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
-test: # make lint vets; tests wait for processes more than they compute
-	go test -vet=off -parallel 4 -timeout 20m ./...
+test: ## run all tests, in about two minutes
+	go test -vet=off -parallel 4 -timeout 20m ./... # make lint vets; tests wait for processes more than they compute
 
-every: ## every call of the bot with every fault, a kill on both sides of every write, 500 at random moments, every story: what make test does a part of
+every: ## run every fault, every kill and every story, of which test runs a part
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestWhateverTheAgentDoesWithGit ./internal/git
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 -run 'TestKilledAtAnyMoment|TestWhateverAnAgentDoesWithGit|TestRepositoryGone|TestChecksJudgeTheCommitOfABot|TestScripts' ./cmd/ralph
 
-lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
+lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## lint; fetches the linter once
 	$< run
 
-shape: ## lengths of packages, functions and lines, circles of files: fails when a figure is worse than recorded
+shape: ## measure packages, functions, lines and circles of files; fail if a figure is worse than recorded
 	go run ./internal/shape
 
-shape-update: ## records the figures: make shape-update REASON="why the totals have changed"
+shape-update: ## record the figures: make shape-update REASON="why the totals have changed"
 	go run ./internal/shape -update "$(REASON)"
 
-fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
+fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## format the code
 	$< fmt
 
-bench:
+bench: ## run the benchmarks of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...
 
-demo: build ## one run against a stand-in for GitHub and a scripted agent
+demo: build ## show two runs, with a stand-in for GitHub and scripted agents
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice
 
-e2e: build $(TOOLS)/act-$(ACT) ## with the real agents, the real runner and the real image, as far as they can be had here
+pictures: build ## make the pictures of README anew: the demo's comment and report, in Chromium
+	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph -keep bin/demo
+	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -count=1 -run TestPictures ./internal/e2e
+
+e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 9m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
-install: build
+install: build ## install bin/ralph into PREFIX, by default /usr/local
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
 
-clean:
+clean: ## remove what the other targets have made
 	rm -rf bin dist coverage.out
 
 # Tools carry their version in their name, so that a raised version is installed anew.

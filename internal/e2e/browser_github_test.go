@@ -117,6 +117,12 @@ func asOnGitHub(t *testing.T, name string, title bool) string {
 	if title {
 		_, text, _ = bytes.Cut(text, []byte("\n\n"))
 	}
+	return framed(t, text, "")
+}
+
+// framed makes a page that shows a text as GitHub shows a comment, below a header of HTML, and returns its path.
+func framed(t *testing.T, text []byte, header string) string {
+	t.Helper()
 	// GitHub shows each end of a line in a comment, and the markup that the reports have.
 	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithHardWraps(), html.WithUnsafe()))
 	var body bytes.Buffer
@@ -125,7 +131,7 @@ func asOnGitHub(t *testing.T, name string, title bool) string {
 	}
 	page := `<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>x</title><style>` + githubStyle +
 		`body { margin: 0 } main.markdown-body { box-sizing: border-box; max-width: 890px; margin: 0 auto; padding: 16px; border: 1px solid #d1d9e0; font-size: 14px }</style>
-<main class="markdown-body">` + body.String() + `</main>`
+<main class="markdown-body">` + header + body.String() + `</main>`
 	file := filepath.Join(openDir(t), "page.html")
 	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
 		t.Fatal(err)

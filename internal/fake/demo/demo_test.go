@@ -15,7 +15,8 @@ import (
 // TestDemo runs the demonstration with a ralph that is built for it.
 func TestDemo(t *testing.T) {
 	ralph := build(t)
-	out := demonstrate(t, ralph, 0)
+	kept := t.TempDir()
+	out := demonstrate(t, ralph, 0, "-keep", kept)
 	for _, want := range []string{
 		"pull request #3 opened as a draft", "fail action APPEND", "check review: failed", "pull request #3 is ready for review",
 		"label ralph:failed put on #2", "❌ Stopped after ",
@@ -33,6 +34,11 @@ func TestDemo(t *testing.T) {
 		t.Error("the output holds the token")
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for name, want := range map[string]string{"comment.md": "### ✅ Done after 3 iterations", "run.html": "<h2>Timeline</h2>"} {
+		if text, err := os.ReadFile(filepath.Join(kept, name)); err != nil || !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s is kept without %q, %v", name, want, err)
+		}
+	}
 	holdPage(t, lines[len(lines)-1], filepath.Join(filepath.Dir(ralph), "demo", "report.html"))
 }
 
@@ -111,7 +117,7 @@ func build(t *testing.T) string {
 }
 
 // demonstrate runs the demo in a process of its own, which ends with the code, and returns all that it printed.
-func demonstrate(t *testing.T, ralph string, code int) string {
+func demonstrate(t *testing.T, ralph string, code int, flags ...string) string {
 	t.Helper()
 	demo := filepath.Join(t.TempDir(), "demo")
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", demo, ".").CombinedOutput(); err != nil {
@@ -119,7 +125,7 @@ func demonstrate(t *testing.T, ralph string, code int) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, demo, "-ralph", ralph)
+	cmd := exec.CommandContext(ctx, demo, append([]string{"-ralph", ralph}, flags...)...)
 	out, _ := cmd.CombinedOutput()
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		t.Fatalf("exit code %d, want %d:\n%s", got, code, out)

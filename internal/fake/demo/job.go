@@ -35,7 +35,7 @@ func (s *stage) hopeless(ctx context.Context) (exit int, err error) {
 func (s *stage) job(ctx context.Context, issue int, agent, iterations string) (exit int, err error) {
 	s.hub.Label(owner, name, issue, "ralph", owner)
 	s.watch.look()
-	dir := filepath.Join(s.dir, fmt.Sprintf("job-%d", issue))
+	dir := s.jobDir(issue)
 	if err := os.MkdirAll(filepath.Join(dir, "workspace"), 0o755); err != nil {
 		return 0, fmt.Errorf("making the job's directory: %w", err)
 	}
@@ -63,6 +63,9 @@ func (s *stage) job(ctx context.Context, issue int, agent, iterations string) (e
 	s.screen.job(fmt.Sprintf("(the job has ended with exit code %d after %.1f s)", result.Exit, result.Duration.Seconds()))
 	return result.Exit, nil
 }
+
+// jobDir is where the job of an issue works.
+func (s *stage) jobDir(issue int) string { return filepath.Join(s.dir, fmt.Sprintf("job-%d", issue)) }
 
 // runner is the environment of a job, as far as ralph looks at it: nothing of ours but PATH.
 func (s *stage) runner(dir, event string, run int) []string {

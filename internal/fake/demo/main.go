@@ -17,13 +17,14 @@ import (
 
 func main() {
 	ralph := flag.String("ralph", "bin/ralph", "the ralph `program` to show")
+	keep := flag.String("keep", "", "the `directory` to keep the comment and the report of the run that is done in")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
 		stop() // a second signal ends the process at once
 	}()
-	err := run(ctx, *ralph, os.Stdout)
+	err := run(ctx, *ralph, *keep, os.Stdout)
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(os.Stderr, "demo: interrupted; everything it started is stopped")
@@ -34,8 +35,8 @@ func main() {
 	}
 }
 
-// run is the demonstration from the first commit to the path of the report.
-func run(ctx context.Context, ralph string, out io.Writer) error {
+// run is the demonstration from the first commit to the path of the report. What make pictures needs goes to keep, unless that is empty.
+func run(ctx context.Context, ralph, keep string, out io.Writer) error {
 	s, err := newStage(ralph, newScreen(out))
 	if err != nil {
 		return fmt.Errorf("setting the stage: %w", err)
@@ -49,6 +50,11 @@ func run(ctx context.Context, ralph string, out io.Writer) error {
 	gaveUp, err := s.hopeless(ctx)
 	if err != nil {
 		return err
+	}
+	if keep != "" {
+		if err := s.keep(keep); err != nil {
+			return fmt.Errorf("keeping the reports: %w", err)
+		}
 	}
 	parts := s.reports()
 	if err := s.screen.show(parts); err != nil {
