@@ -91,14 +91,19 @@ func testsIn(t *testing.T, dir string) map[string]bool {
 	return all
 }
 
-// TestWorkflowCancelsNothing: in the workflow that README shows, no comment of the bot's own can cancel a run. A group of the whole
-// workflow would be entered by every event, before anybody has looked at it.
+// TestWorkflowCancelsNothing: in the workflows that are shown, no comment of the bot's own can cancel a run. A group of the whole workflow
+// would be entered by every event, before anybody has looked at it.
 func TestWorkflowCancelsNothing(t *testing.T) {
-	shown := strings.Join(fenced(document(t, "../README.md"), "yaml"), "\n")
-	if !regexp.MustCompile(`(?m)^    concurrency:$`).MatchString(shown) || regexp.MustCompile(`(?m)^ {0,3}concurrency:`).MatchString(shown) {
+	full := strings.Join(fenced(document(t, "../docs/github.md"), "yaml"), "\n")
+	if !regexp.MustCompile(`(?m)^    concurrency:$`).MatchString(full) || !strings.Contains(full, "cancel-in-progress: false") {
 		t.Error("concurrency is not the job's")
 	}
-	if !strings.Contains(shown, "cancel-in-progress: false") || regexp.MustCompile(`cancel-in-progress: *[^ f\n]`).MatchString(shown) {
-		t.Error("a run can be cancelled by the next event")
+	for _, shown := range []string{full, strings.Join(fenced(document(t, "../README.md"), "yaml"), "\n")} {
+		if regexp.MustCompile(`(?m)^ {0,3}concurrency:`).MatchString(shown) {
+			t.Error("concurrency is the workflow's")
+		}
+		if regexp.MustCompile(`cancel-in-progress: *[^ f\n]`).MatchString(shown) {
+			t.Error("a run can be cancelled by the next event")
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // TestExampleSettingsLoad: every block of JSON in these documents is settings.
 func TestExampleSettingsLoad(t *testing.T) {
-	for _, file := range []string{"../docs/settings.md", "../docs/checks.md", "../docs/tasks.md"} {
+	for _, file := range []string{"../README.md", "../docs/settings.md", "../docs/checks.md", "../docs/tasks.md"} {
 		examples := fenced(document(t, file), "json")
 		if len(examples) == 0 {
 			t.Errorf("%s has no example", file)
@@ -54,20 +54,20 @@ func TestExamplesParse(t *testing.T) {
 			}
 		}
 	}
-	if !issues.MatchString(document(t, "../README.md")) {
-		t.Error("README.md shows no issue with criteria")
+	if !issues.MatchString(document(t, "../docs/tasks.md")) {
+		t.Error("docs/tasks.md shows no issue with criteria")
 	}
 }
 
 // issues matches an example of an issue: a block that begins with its criteria.
 var issues = regexp.MustCompile("(?ms)^````markdown\n(## Acceptance criteria\n.*?)^````$")
 
-// TestReadmeWorkflowsCanBeUsed has actionlint read the workflow, and the steps of the other variant in their place, as if both actions
-// were those of this repository: it knows their inputs then.
-func TestReadmeWorkflowsCanBeUsed(t *testing.T) {
-	blocks := fenced(document(t, "../README.md"), "yaml")
-	if len(blocks) != 2 {
-		t.Fatalf("README.md has %d yaml blocks, want the workflow and the steps of the other variant", len(blocks))
+// TestWorkflowsCanBeUsed has actionlint read the short workflow of README, that of docs/github.md, and the steps of the host variant in
+// their place, as if both actions were those of this repository: it knows their inputs then.
+func TestWorkflowsCanBeUsed(t *testing.T) {
+	short, blocks := fenced(document(t, "../README.md"), "yaml"), fenced(document(t, "../docs/github.md"), "yaml")
+	if len(short) != 1 || len(blocks) != 2 {
+		t.Fatalf("README.md has %d yaml blocks, want the short workflow; docs/github.md has %d, want the workflow and the host variant", len(short), len(blocks))
 	}
 	before, _, found := strings.Cut(blocks[0], "    steps:\n")
 	if !found || !strings.Contains(blocks[0], "uses: ralph-loop/ralph@") || !strings.Contains(blocks[1], "uses: ralph-loop/ralph/host@") {
@@ -75,15 +75,22 @@ func TestReadmeWorkflowsCanBeUsed(t *testing.T) {
 	}
 	host := before + "    steps:\n" + regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(blocks[1], "      $1")
 	local := regexp.MustCompile(`ralph-loop/ralph((?:/host)?)@\S+`)
-	for _, text := range []string{blocks[0], host} {
+	for _, text := range []string{short[0], blocks[0], host} {
 		lintWorkflow(t, local.ReplaceAllString(text, ".$1/"))
 		if strings.Count(text, "actions/checkout@") != strings.Count(text, "persist-credentials: false") {
 			t.Error("a checkout leaves its token behind")
 		}
 	}
-	for _, want := range []string{"types: [labeled, unlabeled, closed]", "types: [created]", "schedule:", "workflow_dispatch:", "contents: write", "issues: write", "pull-requests: write"} {
-		if !strings.Contains(blocks[0], want) {
-			t.Errorf("the workflow lacks %q", want)
+	asks(t, "README.md", short[0], []string{"types: [labeled]", "types: [created]"})
+	asks(t, "docs/github.md", blocks[0], []string{"types: [labeled, unlabeled, closed]", "types: [created]", "schedule:", "workflow_dispatch:"})
+}
+
+// asks fails when a workflow lacks an event, or a permission without which a run is paid for and cannot be delivered.
+func asks(t *testing.T, file, workflow string, events []string) {
+	t.Helper()
+	for _, want := range append(events, "contents: write", "issues: write", "pull-requests: write", "checks: write", "actions: read", "statuses: read") {
+		if !strings.Contains(workflow, want) {
+			t.Errorf("the workflow of %s lacks %q", file, want)
 		}
 	}
 }

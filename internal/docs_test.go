@@ -1,6 +1,7 @@
 package internal_test
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -13,89 +14,77 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// documents are what is held against the code.
-var documents = []string{
-	"../README.md", "../docs/architecture.md", "../docs/benchmarks.md", "../docs/checks.md", "../docs/commands.md", "../docs/complaints.md", "../docs/detection.md", "../docs/github.md", "../docs/hooks.md", "../docs/journal.md", "../docs/limits.md", "../docs/plans.md", "../docs/prompts.md", "../docs/reports.md",
-	"../docs/sandbox.md", "../docs/settings.md", "../docs/signatures.md", "../docs/signing.md", "../docs/supervise.md", "../docs/tasks.md",
+// documents are what is held against the code: the README, how to contribute, and every page of docs.
+var documents = append([]string{"../README.md", "../CONTRIBUTING.md"}, pages()...)
+
+func pages() []string {
+	there, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(there) < 20 {
+		panic(fmt.Sprintf("docs has the pages %q, %v", there, err))
+	}
+	return there
 }
 
-// TestReadmeLinksEveryDocument: and every document is held against the code.
+// TestReadmeLinksEveryDocument: and is short enough to be read.
 func TestReadmeLinksEveryDocument(t *testing.T) {
-	there, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := append([]string{"../README.md"}, there...); !slices.Equal(documents, want) {
-		t.Errorf("documents are %q, want %q", documents, want)
-	}
-	linked := links(document(t, "../README.md"))
-	for _, file := range there {
+	readme := document(t, "../README.md")
+	linked := links(readme)
+	for _, file := range append(pages(), "../CONTRIBUTING.md", "../LICENSE") {
 		if !slices.ContainsFunc(linked, func(link string) bool { return strings.HasPrefix(link+"#", strings.TrimPrefix(file, "../")+"#") }) {
 			t.Errorf("README.md does not link %s", file)
 		}
 	}
+	if lines := strings.Count(readme, "\n"); lines > 200 {
+		t.Errorf("README.md has %d lines: what takes more than 200 belongs into docs", lines)
+	}
 }
 
-func TestReadmeTablesAreTheCodes(t *testing.T) {
-	readme := document(t, "../README.md")
-	var inputs, outputs [][]string
-	for _, i := range config.InputTable {
-		inputs = append(inputs, []string{code(i.Name), code(i.Default), i.Description})
-	}
-	for _, o := range config.OutputTable {
-		outputs = append(outputs, []string{code(o.Name), o.Description})
-	}
-	sameRows(t, "inputs", table(t, readme, "input", "default", "description"), inputs)
-	sameRows(t, "outputs", table(t, readme, "output", "description"), outputs)
-
+// TestReadmeListsTheComments: the table of /ralph commands is the answer to /ralph help.
+func TestReadmeListsTheComments(t *testing.T) {
 	var commands [][]string
 	for _, line := range strings.Split(strings.TrimSpace(event.HelpText("/ralph")), "\n")[2:] {
 		commands = append(commands, cells(line))
 	}
-	sameRows(t, "commands", table(t, readme, "command", "what it does"), commands)
+	sameRows(t, "commands", table(t, document(t, "../README.md"), "command", "what it does"), commands)
 }
 
-// TestDocumentedSettingsAreTheSchemas: README names the keys of the first level, docs/settings.md all; both with their defaults.
-func TestDocumentedSettingsAreTheSchemas(t *testing.T) {
-	all := schemaKeys(t)
-	top := map[string]any{}
-	for key, value := range all {
-		if !strings.Contains(key, ".") {
-			top[key] = value
+// TestInputsAreDocumented: docs/action.md names every input and every output.
+func TestInputsAreDocumented(t *testing.T) {
+	text := generated(t, "../docs/action.md")
+	for _, i := range config.InputTable {
+		if !strings.Contains(text, code(i.Name)) {
+			t.Errorf("docs/action.md does not name the input %s", i.Name)
 		}
 	}
-	sameSettings(t, "README.md", table(t, document(t, "../README.md"), "setting", "default", "meaning"), top)
-	sameSettings(t, "docs/settings.md", table(t, document(t, "../docs/settings.md"), "key", "default", "meaning"), all)
+	for _, o := range config.OutputTable {
+		if !strings.Contains(text, code(o.Name)) {
+			t.Errorf("docs/action.md does not name the output %s", o.Name)
+		}
+	}
 }
 
-func TestReadmeNamesEveryFlag(t *testing.T) {
-	var documented []string
-	for _, row := range table(t, document(t, "../README.md"), "flag", "meaning") {
-		documented = append(documented, flag.FindAllString(row[0], -1)...)
-	}
-	shown := help(t, "run")
-	for _, name := range negatable.FindAllStringSubmatch(shown, -1) {
-		shown += " --" + name[1] + " --no-" + name[1]
-	}
-	there := flag.FindAllString(shown, -1)
+// TestDocumentedSettingsAreTheSchemas: docs/settings.md names every key with its default.
+func TestDocumentedSettingsAreTheSchemas(t *testing.T) {
+	sameSettings(t, "docs/settings.md", table(t, document(t, "../docs/settings.md"), "key", "default", "meaning"), schemaKeys(t))
+}
+
+// TestFlagsAreDocumented: docs/cli.md names every flag of ralph run.
+func TestFlagsAreDocumented(t *testing.T) {
+	text := generated(t, "../docs/cli.md")
+	there := flag.FindAllString(strings.ReplaceAll(help(t, "run"), "--[no-]", "--"), -1)
 	if len(there) < 5 {
 		t.Fatalf("ralph run --help shows the flags %q", there)
 	}
 	for _, f := range there {
-		if !slices.Contains(documented, f) {
-			t.Errorf("README.md does not name the flag %s", f)
-		}
-	}
-	for _, f := range documented {
-		if !slices.Contains(there, f) && f != "--max-iterations" { // an alias, which the help leaves out
-			t.Errorf("README.md names the flag %s, which ralph run does not have", f)
+		if !regexp.MustCompile(f[2:] + `\b`).MatchString(text) {
+			t.Errorf("docs/cli.md does not name the flag %s", f)
 		}
 	}
 }
 
-// TestReadmeNamesEveryCommand: each is in the README as one would type it.
-func TestReadmeNamesEveryCommand(t *testing.T) {
-	readme := document(t, "../README.md")
+// TestEveryCommandIsDocumented: docs/laptop.md says what each is for, as one would type it.
+func TestEveryCommandIsDocumented(t *testing.T) {
+	text := document(t, "../docs/laptop.md")
 	commands := slices.Sorted(maps.Keys(names(`(?m)^  ([a-z]+(?: [a-z]+)?)(?: .*)?$`, afterLine(help(t), "Commands:"))))
 	for _, want := range []string{"run", "status", "settings show", "task create"} {
 		if !slices.Contains(commands, want) {
@@ -103,8 +92,8 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 		}
 	}
 	for _, command := range commands {
-		if !regexp.MustCompile("(?m)(?:`|^)ralph " + command + `\b`).MatchString(readme) {
-			t.Errorf("README.md does not name ralph %s", command)
+		if !regexp.MustCompile("(?m)(?:`|^)ralph " + command + `\b`).MatchString(text) {
+			t.Errorf("docs/laptop.md does not name ralph %s", command)
 		}
 	}
 }
@@ -115,13 +104,11 @@ func afterLine(text, line string) string {
 	return rest
 }
 
-// TestReadmeNamesEveryOutcome: in its table of outcomes, and for programs in that of outputs.
-func TestReadmeNamesEveryOutcome(t *testing.T) {
-	readme := document(t, "../README.md")
-	var shown []string
-	for _, row := range table(t, readme, "outcome", "meaning", "conclusion", "label, branch") {
-		shown = append(shown, slices.Collect(maps.Keys(names("`([a-z]+)`", row[0])))...)
-	}
+// TestEveryOutcomeIsDocumented: in the README, with all that belongs to it in docs/troubleshooting.md, and for programs in the table of
+// outputs.
+func TestEveryOutcomeIsDocumented(t *testing.T) {
+	readme := outcomes(table(t, document(t, "../README.md"), "outcome", "meaning", "what you do"))
+	full := outcomes(table(t, document(t, "../docs/troubleshooting.md"), "outcome", "meaning", "conclusion", "label, branch"))
 	var said string
 	for _, o := range config.OutputTable {
 		if o.Name == "outcome" {
@@ -129,10 +116,10 @@ func TestReadmeNamesEveryOutcome(t *testing.T) {
 		}
 	}
 	for _, o := range []loop.Outcome{
-		loop.Done, loop.Capped, loop.Stuck, loop.Timeout, loop.Invalid, loop.Waiting, loop.Refused, loop.Interrupted, loop.Failed, // budget: no run ends so
+		loop.Done, loop.Capped, loop.Stuck, loop.Timeout, loop.Budget, loop.Invalid, loop.Waiting, loop.Refused, loop.Interrupted, loop.Failed,
 	} {
-		if !slices.Contains(shown, string(o)) {
-			t.Errorf("README.md does not tell what the outcome %s is", o)
+		if !readme[string(o)] || !full[string(o)] {
+			t.Errorf("README.md or docs/troubleshooting.md does not tell what the outcome %s is", o)
 		}
 		if !regexp.MustCompile(`\b` + string(o) + `\b`).MatchString(said) {
 			t.Errorf("the output outcome is %q, which lacks %s", said, o)
@@ -140,10 +127,16 @@ func TestReadmeNamesEveryOutcome(t *testing.T) {
 	}
 }
 
-var (
-	flag      = regexp.MustCompile(`--[a-z][a-z-]+\b`)
-	negatable = regexp.MustCompile(`--\[no-\]([a-z-]+)`)
-)
+// outcomes are those that the rows of a table are about.
+func outcomes(rows [][]string) map[string]bool {
+	all := map[string]bool{}
+	for _, row := range rows {
+		maps.Copy(all, names("`([a-z]+)`", row[0]))
+	}
+	return all
+}
+
+var flag = regexp.MustCompile(`--[a-z][a-z-]+\b`)
 
 // TestDocumentsNameOnlyWhatIsThere: every command in them exists, of the program and of comments.
 func TestDocumentsNameOnlyWhatIsThere(t *testing.T) {
@@ -172,17 +165,24 @@ func TestDocumentsNameOnlyWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestReadmeNamesTheTwoCommands(t *testing.T) {
+// TestDocumentedTargets: what a document says to make, the Makefile has; and the two that everybody needs are said.
+func TestDocumentedTargets(t *testing.T) {
 	targets := names(`(?m)^([a-z0-9-]+):`, document(t, "../Makefile"))
-	shown := names(`(?m)^make ([a-z-]+)`, strings.Join(fenced(document(t, "../README.md"), "sh"), "\n"))
-	for _, target := range []string{"demo", "test"} {
-		if !shown[target] {
-			t.Errorf("README.md does not show make %s", target)
+	said := map[string]bool{}
+	for _, file := range []string{"../README.md", "../CONTRIBUTING.md", "../docs/laptop.md"} {
+		text := document(t, file)
+		shown := names(`(?m)^make ([a-z0-9-]+)`, strings.Join(fenced(text, "sh"), "\n"))
+		maps.Copy(shown, names("`make ([a-z0-9-]+)[^`]*`", text))
+		for target := range shown {
+			if !targets[target] {
+				t.Errorf("%s shows make %s, which is no target", file, target)
+			}
 		}
+		maps.Copy(said, shown)
 	}
-	for target := range shown {
-		if !targets[target] {
-			t.Errorf("README.md shows make %s, which is no target", target)
+	for _, target := range []string{"build", "demo", "test", "lint", "install", "help"} {
+		if !said[target] {
+			t.Errorf("no document shows make %s", target)
 		}
 	}
 }

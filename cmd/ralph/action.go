@@ -123,7 +123,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 	return a.DryRun(ctx, p.dir)
 }
 
-// dispatched gives ralph the inputs that a workflow was dispatched with, as the workflow of README hands them on. What is wrong with the
+// dispatched gives ralph the inputs that a workflow was dispatched with, as the workflow of docs/github.md hands them on. What is wrong with the
 // payload its reader tells.
 func dispatched(environ map[string]string, file string) {
 	var payload struct{ Inputs map[string]any }

@@ -65,14 +65,14 @@ func TestActionsCanBeUsed(t *testing.T) {
 	}
 }
 
-// TestWorkflowOfREADME: what README shows is what ralph init --github proposes, and GitHub understands it.
-func TestWorkflowOfREADME(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// TestWorkflowOfDocs: what docs/github.md shows is what ralph init --github proposes, and GitHub understands it.
+func TestWorkflowOfDocs(t *testing.T) {
+	shown, err := os.ReadFile("../../docs/github.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(readme), "```yaml\n"+Workflow+"```") {
-		t.Error("README.md shows another workflow than internal/config/workflow.yml")
+	if !strings.Contains(string(shown), "```yaml\n"+Workflow+"```") {
+		t.Error("docs/github.md shows another workflow than internal/config/workflow.yml")
 	}
 	lint(t, "ralph.yml", []byte(Workflow))
 }

@@ -25,25 +25,17 @@ var whenAsked = map[check.Need]string{
 }
 
 // TestDocumentsListTheChecks: docs/checks.md has what a run of a task asks, with all roles there are, and what one of a prompt asks, in
-// the order in which it is asked; README.md has the first.
+// the order in which it is asked.
 func TestDocumentsListTheChecks(t *testing.T) {
 	guide := rowsOf(t, "../../docs/checks.md", "| check | asked | hard or soft | says no when |")
-	readme := rowsOf(t, "../../README.md", "| check | says no when | hard or soft | setting |")
-	if len(guide) != 2 || len(readme) != 1 {
-		t.Fatalf("docs/checks.md has %d tables of checks, want those of a task and of a prompt; README.md has %d, want that of a task", len(guide), len(readme))
+	if len(guide) != 2 {
+		t.Fatalf("docs/checks.md has %d tables of checks, want those of a task and of a prompt", len(guide))
 	}
-	ofTask := everyCheck(t, false)
-	for i, want := range [][]check.Check{ofTask, everyCheck(t, true)} {
+	for i, want := range [][]check.Check{everyCheck(t, false), everyCheck(t, true)} {
 		sameChecks(t, guide[i], want, func(c check.Check) []string {
 			return []string{cellOf(c.Name()), whenAsked[c.Needs()], string(c.Severity())}
 		})
 	}
-	for i, row := range readme[0] { // severity is in its third column, with what changes it
-		if i < len(ofTask) && !strings.HasPrefix(row[2], string(ofTask[i].Severity())) {
-			t.Errorf("README.md calls the check %s %q, and it is %s", row[0], row[2], ofTask[i].Severity())
-		}
-	}
-	sameChecks(t, readme[0], ofTask, func(c check.Check) []string { return []string{cellOf(c.Name())} })
 }
 
 // everyCheck is the real list, with all that a run may have.
