@@ -27,7 +27,7 @@ func TestDocumentedTimes(t *testing.T) {
 	}
 	for _, row := range table(t, document(t, "../docs/checks.md"), "what", "warns after", "is stopped after", "setting") {
 		for what, times := range want {
-			if !strings.HasPrefix(row[0], what+" ") && !strings.HasPrefix(row[0], what+",") {
+			if row[0] != what && !strings.HasPrefix(row[0], what+",") {
 				continue
 			}
 			delete(want, what)
