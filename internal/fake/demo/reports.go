@@ -35,8 +35,11 @@ func (s *stage) keep(dir string) error {
 	p, _ := s.pull(solvable)
 	comment, ok := s.comment(p.Number, sticky)
 	pages, err := filepath.Glob(filepath.Join(s.jobDir(solvable), "workspace", ".ralph", "runs", "*", "report.html"))
-	if !ok || err != nil || len(pages) != 1 {
-		return fmt.Errorf("the run left %d pages, and a comment: %t; %v", len(pages), ok, err)
+	if err != nil {
+		return err
+	}
+	if !ok || len(pages) != 1 {
+		return fmt.Errorf("the run left %d pages, and a comment: %t", len(pages), ok)
 	}
 	page, err := os.ReadFile(pages[0])
 	if err != nil {
