@@ -13,8 +13,8 @@ import (
 // example is a block of CONTRIBUTING.md below a mark that says which file it is, or which it edits.
 var example = regexp.MustCompile("(?ms)^<!-- (new|edit): (\\S+) -->\n\n```(?:go|diff)\n(.*?)^```$")
 
-// TestExamplesOfContributing applies all examples together to the code, without touching it, and runs the tests that say whether they are
-// complete: who adds a variant as CONTRIBUTING.md says needs nothing else for these.
+// TestExamplesOfContributing applies all examples together to the code, without touching it, and runs the tests that
+// say whether they are complete: who adds a variant as CONTRIBUTING.md says needs nothing else for these.
 func TestExamplesOfContributing(t *testing.T) {
 	t.Parallel()
 	text := document(t, "../CONTRIBUTING.md")
@@ -45,8 +45,8 @@ func TestExamplesOfContributing(t *testing.T) {
 		files[path] = edited(t, path, files[path], block)
 	}
 	if !t.Failed() {
-		testOverlaid(t, files, "TestNeedsOfAnotherPlace|TestSize|TestSchemaIsTheStruct|TestEveryCaseHasARule|TestRulesReadAsSentences",
-			"./agent", "./check", "./config", "./event")
+		tests := "TestNeedsOfAnotherPlace|TestSize|TestSchemaIsTheStruct|TestEveryCaseHasARule|TestRulesReadAsSentences"
+		testOverlaid(t, files, tests, "./agent", "./check", "./config", "./event")
 	}
 }
 
@@ -63,7 +63,7 @@ func edited(t *testing.T, path, text, block string) string {
 		after.WriteString(line[1:])
 	}
 	if n := strings.Count(text, before.String()); n != 1 {
-		t.Fatalf("CONTRIBUTING.md shows lines that stand in %s %d times, and they should stand there once:\n%s", path, n, before.String())
+		t.Fatalf("CONTRIBUTING.md shows lines that %s has %d times, and should have once:\n%s", path, n, before.String())
 	}
 	return strings.Replace(text, before.String(), after.String(), 1)
 }

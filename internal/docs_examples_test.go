@@ -62,12 +62,13 @@ func TestExamplesParse(t *testing.T) {
 // issues matches an example of an issue: a block that begins with its criteria.
 var issues = regexp.MustCompile("(?ms)^````markdown\n(## Acceptance criteria\n.*?)^````$")
 
-// TestWorkflowsCanBeUsed has actionlint read the short workflow of README, that of docs/github.md, and the steps of the host variant in
-// their place, as if both actions were those of this repository: it knows their inputs then.
+// TestWorkflowsCanBeUsed has actionlint read the short workflow of README, that of docs/github.md, and the steps of the
+// host variant in their place, as if both actions were those of this repository: it knows their inputs then.
 func TestWorkflowsCanBeUsed(t *testing.T) {
 	short, blocks := fenced(document(t, "../README.md"), "yaml"), fenced(document(t, "../docs/github.md"), "yaml")
 	if len(short) != 1 || len(blocks) != 2 {
-		t.Fatalf("README.md has %d yaml blocks, want the short workflow; docs/github.md has %d, want the workflow and the host variant", len(short), len(blocks))
+		t.Fatalf("README.md has %d yaml blocks, want the short workflow; docs/github.md has %d, want the workflow and "+
+			"the host variant", len(short), len(blocks))
 	}
 	before, _, found := strings.Cut(blocks[0], "    steps:\n")
 	if !found || !strings.Contains(blocks[0], "uses: ralph-loop/ralph@") || !strings.Contains(blocks[1], "uses: ralph-loop/ralph/host@") {
@@ -82,13 +83,15 @@ func TestWorkflowsCanBeUsed(t *testing.T) {
 		}
 	}
 	asks(t, "README.md", short[0], []string{"types: [labeled]", "types: [created]"})
-	asks(t, "docs/github.md", blocks[0], []string{"types: [labeled, unlabeled, closed]", "types: [created]", "schedule:", "workflow_dispatch:"})
+	asks(t, "docs/github.md", blocks[0],
+		[]string{"types: [labeled, unlabeled, closed]", "types: [created]", "schedule:", "workflow_dispatch:"})
 }
 
 // asks fails when a workflow lacks an event, or a permission without which a run is paid for and cannot be delivered.
 func asks(t *testing.T, file, workflow string, events []string) {
 	t.Helper()
-	for _, want := range append(events, "contents: write", "issues: write", "pull-requests: write", "checks: write", "actions: read", "statuses: read") {
+	for _, want := range append(events, "contents: write", "issues: write", "pull-requests: write", "checks: write",
+		"actions: read", "statuses: read") {
 		if !strings.Contains(workflow, want) {
 			t.Errorf("the workflow of %s lacks %q", file, want)
 		}

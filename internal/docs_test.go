@@ -30,7 +30,8 @@ func TestReadmeLinksEveryDocument(t *testing.T) {
 	readme := document(t, "../README.md")
 	linked := links(readme)
 	for _, file := range append(pages(), "../CONTRIBUTING.md", "../LICENSE") {
-		if !slices.ContainsFunc(linked, func(link string) bool { return strings.HasPrefix(link+"#", strings.TrimPrefix(file, "../")+"#") }) {
+		name := strings.TrimPrefix(file, "../") + "#"
+		if !slices.ContainsFunc(linked, func(link string) bool { return strings.HasPrefix(link+"#", name) }) {
 			t.Errorf("README.md does not link %s", file)
 		}
 	}
@@ -65,7 +66,8 @@ func TestInputsAreDocumented(t *testing.T) {
 
 // TestDocumentedSettingsAreTheSchemas: docs/settings.md names every key with its default.
 func TestDocumentedSettingsAreTheSchemas(t *testing.T) {
-	sameSettings(t, "docs/settings.md", table(t, document(t, "../docs/settings.md"), "key", "default", "meaning"), schemaKeys(t))
+	rows := table(t, document(t, "../docs/settings.md"), "key", "default", "meaning")
+	sameSettings(t, "docs/settings.md", rows, schemaKeys(t))
 }
 
 // TestFlagsAreDocumented: docs/cli.md names every flag of ralph run.
@@ -104,11 +106,12 @@ func afterLine(text, line string) string {
 	return rest
 }
 
-// TestEveryOutcomeIsDocumented: in the README, with all that belongs to it in docs/troubleshooting.md, and for programs in the table of
-// outputs.
+// TestEveryOutcomeIsDocumented: in the README, with all that belongs to it in docs/troubleshooting.md, and for programs
+// in the table of outputs.
 func TestEveryOutcomeIsDocumented(t *testing.T) {
 	readme := outcomes(table(t, document(t, "../README.md"), "outcome", "meaning", "what you do"))
-	full := outcomes(table(t, document(t, "../docs/troubleshooting.md"), "outcome", "meaning", "conclusion", "label, branch"))
+	guide := document(t, "../docs/troubleshooting.md")
+	full := outcomes(table(t, guide, "outcome", "meaning", "conclusion", "label, branch"))
 	var said string
 	for _, o := range config.OutputTable {
 		if o.Name == "outcome" {
@@ -116,7 +119,8 @@ func TestEveryOutcomeIsDocumented(t *testing.T) {
 		}
 	}
 	for _, o := range []loop.Outcome{
-		loop.Done, loop.Capped, loop.Stuck, loop.Timeout, loop.Budget, loop.Invalid, loop.Waiting, loop.Refused, loop.Interrupted, loop.Failed,
+		loop.Done, loop.Capped, loop.Stuck, loop.Timeout, loop.Budget, loop.Invalid, loop.Waiting, loop.Refused,
+		loop.Interrupted, loop.Failed,
 	} {
 		if !readme[string(o)] || !full[string(o)] {
 			t.Errorf("README.md or docs/troubleshooting.md does not tell what the outcome %s is", o)

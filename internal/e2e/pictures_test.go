@@ -22,7 +22,8 @@ const (
 	pictureBytes  = 200 << 10
 )
 
-// TestPictures photographs what a demonstration left in the directory that RALPH_PICTURES names, for the README: make pictures.
+// TestPictures photographs what a demonstration left in the directory that RALPH_PICTURES names, for the README:
+// make pictures.
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("RALPH_PICTURES")
 	if dir == "" {
@@ -58,8 +59,10 @@ func asComment(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return framed(t, text, `<i></i><header style="background: #f6f8fa; border-bottom: 1px solid #d1d9e0; margin: -16px -16px 16px; padding: 8px 16px; color: #59636e">`+
-		`<strong style="color: #1f2328">github-actions</strong> <small>bot</small> commented 1 minute ago · edited</header>`)
+	return framed(t, text, `<i></i><header style="background: #f6f8fa; border-bottom: 1px solid #d1d9e0; `+
+		`margin: -16px -16px 16px; padding: 8px 16px; color: #59636e">`+
+		`<strong style="color: #1f2328">github-actions</strong> <small>bot</small> `+
+		`commented 1 minute ago · edited</header>`)
 }
 
 // upper is the upper part of a picture, in as few bytes as PNG takes.

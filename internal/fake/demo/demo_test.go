@@ -34,7 +34,9 @@ func TestDemo(t *testing.T) {
 		t.Error("the output holds the token")
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	for name, want := range map[string]string{"comment.md": "### ✅ Done after 3 iterations", "run.html": "<h2>Timeline</h2>"} {
+	for name, want := range map[string]string{
+		"comment.md": "### ✅ Done after 3 iterations", "run.html": "<h2>Timeline</h2>",
+	} {
 		if text, err := os.ReadFile(filepath.Join(kept, name)); err != nil || !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s is kept without %q, %v", name, want, err)
 		}

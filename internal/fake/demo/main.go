@@ -35,7 +35,8 @@ func main() {
 	}
 }
 
-// run is the demonstration from the first commit to the path of the report. What make pictures needs goes to keep, unless that is empty.
+// run is the demonstration from the first commit to the path of the report. What make pictures needs goes to keep,
+// unless that is empty.
 func run(ctx context.Context, ralph, keep string, out io.Writer) error {
 	s, err := newStage(ralph, newScreen(out))
 	if err != nil {

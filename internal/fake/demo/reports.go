@@ -29,8 +29,8 @@ func (s *stage) reports() (parts []report.Section) {
 	return parts
 }
 
-// keep writes the comment and the report of the run that is done to comment.md and run.html, as people see them: make pictures photographs
-// them.
+// keep writes the comment and the report of the run that is done to comment.md and run.html, as people see them:
+// make pictures photographs them.
 func (s *stage) keep(dir string) error {
 	p, _ := s.pull(solvable)
 	comment, ok := s.comment(p.Number, sticky)
@@ -45,7 +45,8 @@ func (s *stage) keep(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "comment.md"), []byte(comment.Body), 0o644),
+	return errors.Join(os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "comment.md"), []byte(comment.Body), 0o644),
 		os.WriteFile(filepath.Join(dir, "run.html"), page, 0o644)) // for people to read
 }
 
