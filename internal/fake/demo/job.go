@@ -64,9 +64,6 @@ func (s *stage) job(ctx context.Context, issue int, agent, iterations string) (e
 	return result.Exit, nil
 }
 
-// jobDir is where the job of an issue works.
-func (s *stage) jobDir(issue int) string { return filepath.Join(s.dir, fmt.Sprintf("job-%d", issue)) }
-
 // runner is the environment of a job, as far as ralph looks at it: nothing of ours but PATH.
 func (s *stage) runner(dir, event string, run int) []string {
 	return []string{

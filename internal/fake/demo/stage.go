@@ -84,6 +84,9 @@ func (s *stage) makeDirs() (err error) {
 	})
 }
 
+// jobDir is where the job of an issue works.
+func (s *stage) jobDir(issue int) string { return filepath.Join(s.dir, fmt.Sprintf("job-%d", issue)) }
+
 func (s *stage) makeRepo() error {
 	if err := s.hub.AddRepo(owner, name, "main"); err != nil {
 		return err
