@@ -5,9 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // World is where a command would run.
@@ -19,38 +16,37 @@ type World struct {
 	Run      bool   // ralph is at work here: it commits and pushes itself
 }
 
-// Danger is a kind of thing that the guard refuses.
-type Danger struct {
-	Name    string
-	Why     string // one sentence
-	Instead string // one sentence: what to do
-	// finds says what of a command is of this kind; "" when nothing is.
-	finds func(command) string
-	// touches says the same of a file that is written, changed or deleted; nil when no file is of this kind.
+// danger is a kind of thing that the guard refuses.
+type danger struct {
+	name    string
+	why     string // one sentence
+	instead string // one sentence: what to do
+	rules   []rule
+	// touches says what is wrong with writing, changing or deleting a file; nil when no file is of this kind.
 	touches func(touch) string
 }
 
-// Finding is a danger in a command.
-type Finding struct {
-	Danger *Danger
-	What   string // "rm -r deletes /"
+// finding is a danger in a command.
+type finding struct {
+	danger *danger
+	what   string // "rm deletes /"
 }
 
-// Reason is what an agent is told.
-func (f Finding) Reason() string {
-	return fmt.Sprintf("Refused (%s): %s. %s %s", f.Danger.Name, f.What, f.Danger.Why, f.Danger.Instead)
+// reason is what an agent is told.
+func (f finding) reason() string {
+	return fmt.Sprintf("Refused (%s): %s. %s %s", f.danger.name, shown(f.what), f.danger.why, f.danger.instead)
 }
 
-// shellTools and fileTools are the tools that the guard looks at, by the names of Claude Code, Codex and Gemini CLI.
+// otherTools are tools of Claude Code and Gemini CLI that neither run, write nor read a file of their caller's choice. Any other tool is
+// judged by what its input holds: a command, a patch, or the path of a file that is written when the tool's name says so, else read.
 var (
-	shellTools = []string{"Bash", "run_shell_command", "shell", "local_shell", "exec_command", "unified_exec"}
-	fileTools  = []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "replace"}
-	readTools  = []string{"Read", "read_file"}
-	patchTools = []string{"apply_patch"}
+	otherTools = []string{"Grep", "Glob", "LS", "WebFetch", "WebSearch", "Task", "Agent", "TodoWrite", "glob",
+		"search_file_content", "list_directory", "web_fetch", "google_web_search", "update_plan"}
+	writes = lazy(`(?i)write|edit|create|insert|replace|delete|remove|move|rename`)
 )
 
 // Guard says why a tool may not be used like this; "" when nothing speaks against it. It is advisory: it reads what a command says, and
-// what a program does that is started by it cannot be read there.
+// cannot read there what a program does that the command starts.
 func Guard(in Input, w World) (reason string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -63,33 +59,36 @@ func Guard(in Input, w World) (reason string) {
 	if w.Home == "" {
 		w.Home = "/home/user"
 	}
+	text := string(in.ToolInput.Command)
 	switch {
-	case slices.Contains(shellTools, in.Tool):
-		return guardCommand(string(in.ToolInput.Command), &w)
-	case slices.Contains(fileTools, in.Tool):
+	case slices.Contains(otherTools, in.Tool):
+		return ""
+	case in.Tool == "apply_patch" || strings.HasPrefix(text, "*** Begin Patch"):
+		return guardFiles(patched(text), &w)
+	case text != "" && in.ToolInput.FilePath == "":
+		return guardCommand(text, &w)
+	case writes.MatchString(in.Tool):
 		return guardFiles([]touch{{path: in.ToolInput.FilePath}, {path: in.ToolInput.NotebookPath}}, &w)
-	case slices.Contains(patchTools, in.Tool):
-		return guardFiles(patched(string(in.ToolInput.Command)), &w)
-	case slices.Contains(readTools, in.Tool):
-		if what := credentialFile(absolute(w.Cwd, unmarked(in.ToolInput.FilePath)), &w); what != "" {
-			return Finding{danger("credentials"), in.Tool + " reads " + what}.Reason()
-		}
+	}
+	if what := credentialFile(absolute(w.Cwd, unmarked(in.ToolInput.FilePath)), &w); what != "" {
+		return finding{dangerCalled("credentials"), in.Tool + " reads " + what}.reason()
 	}
 	return ""
 }
 
 func unreadable(why string) string {
-	return "Refused (unreadable): " + why + ", so nobody can say what this command would do. Write it plainer, in smaller steps; put long texts into files with the tool for writing files."
+	return "Refused (unreadable): " + why + ", so nobody can say what this command would do. " +
+		"Write it plainer, in smaller steps; put long texts into files with the tool for writing files."
 }
 
 func guardCommand(text string, w *World) string {
-	s := &script{world: w, steps: mostSteps, handed: mostHanded, defaulted: map[string]bool{}}
-	s.text(unmarked(text), "", &scope{vars: map[string]expand.Variable{}, cwd: w.Cwd, funcs: map[string]*syntax.Stmt{}, written: map[string]string{}})
+	walk := newWalk(w)
+	walk.script(unmarked(text), "", newShell(w.Cwd))
 	switch {
-	case s.found != nil:
-		return s.found.Reason()
-	case s.err != nil:
-		return unreadable(s.err.Error())
+	case walk.found != nil:
+		return walk.found.reason()
+	case walk.err != nil:
+		return unreadable(walk.err.Error())
 	}
 	return ""
 }
@@ -101,10 +100,10 @@ func guardFiles(touched []touch, w *World) string {
 			continue
 		}
 		t.path, t.world = absolute(w.Cwd, unmarked(t.path)), w
-		for i := range Dangers {
-			if d := &Dangers[i]; d.touches != nil {
+		for i := range dangers {
+			if d := &dangers[i]; d.touches != nil {
 				if what := d.touches(t); what != "" {
-					return Finding{d, what}.Reason()
+					return finding{d, what}.reason()
 				}
 			}
 		}
@@ -125,132 +124,140 @@ func patched(patch string) []touch {
 	return all
 }
 
-// find notes a danger; the first one counts.
-func (s *script) find(name, what string) {
-	if s.found == nil {
-		s.found = &Finding{danger(name), shown(what)}
-	}
-}
-
-// judge holds a command against every kind of danger.
-func (s *script) judge(c command) {
-	touched := c.touched()
-	for i := range Dangers {
-		d := &Dangers[i]
-		what := ""
-		if d.finds != nil {
-			what = d.finds(c)
-		}
-		for _, t := range touched {
-			if what == "" && d.touches != nil {
-				what = d.touches(t)
+// judge holds a call against every kind of danger; the first that fits counts.
+func judge(c call) *finding {
+	touched, rules := c.touched(), rulesFor(c)
+	for i := range dangers {
+		d := &dangers[i]
+		for _, r := range rules[d.name] {
+			if what := r.finds(c); what != "" {
+				return &finding{d, what}
 			}
 		}
-		if what != "" {
-			s.find(d.Name, what)
-			return
+		for _, t := range touched {
+			if d.touches == nil {
+				break
+			}
+			if what := d.touches(t); what != "" {
+				return &finding{d, what}
+			}
 		}
 	}
+	return nil
 }
 
-func danger(name string) *Danger {
-	for i := range Dangers {
-		if Dangers[i].Name == name {
-			return &Dangers[i]
+func dangerCalled(name string) *danger {
+	return &dangers[slices.IndexFunc(dangers, func(d danger) bool { return d.name == name })]
+}
+
+// Marks stand in a word for what its text does not say. No alphabet uses them; a command that holds them loses them.
+const (
+	unknown = "\uE000" // a variable of the environment
+	foreign = "\uE001" // what came over the network, or was decoded
+	secret  = "\uE002" // a variable whose name says that it holds a secret
+	output  = "\uE003" // what a program prints
+
+	marks = unknown + foreign + secret + output
+)
+
+// unmarked takes the marks out of what comes from outside.
+func unmarked(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(marks, r) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// marked are the marks of a text, or output when it has none.
+func marked(text string) string {
+	var b strings.Builder
+	for _, mark := range marks {
+		if strings.ContainsRune(text, mark) {
+			b.WriteRune(mark)
 		}
 	}
-	panic("no danger is called " + name)
+	if b.Len() == 0 {
+		return output
+	}
+	return b.String()
 }
 
-// shown is a sentence with names for the marks, and short.
+// shown is a sentence without marks, and short.
 func shown(text string) string {
-	text = strings.NewReplacer(unknown, "…", output, "…", secret, "…", downloaded, "(downloaded)", decoded, "(decoded)", "\n", " ").Replace(text)
+	text = strings.NewReplacer(unknown, "…", output, "…", secret, "…", foreign, "(downloaded)", "\n", " ").Replace(text)
 	if runes := []rune(text); len(runes) > 200 {
 		text = string(runes[:200]) + "…"
 	}
 	return text
 }
 
-// touch is a file that a command or a tool writes, changes or deletes.
-type touch struct {
-	path  string // absolute, unless it is not known where it begins
-	gone  bool   // deleted or moved away
-	world *World
+// call is one program as a shell would start it, or the redirections of any other command.
+type call struct {
+	name   string   // of the program, without its directory, in small letters
+	word   string   // the program as it is written
+	args   []string // without the program
+	env    []string // NAME=value before it
+	writes []string // what redirections write
+	reads  []string
+	in     string // standard input: its text, or marks; "" is none
+	cwd    string
+	world  *World
 }
 
-// touched are the files that a command writes, changes or deletes, as far as its arguments name them.
-func (c command) touched() []touch {
-	var all []touch
-	add := func(gone bool, names ...string) {
-		for _, name := range names {
-			if name != "" {
-				all = append(all, touch{absolute(c.cwd, name), gone, c.world})
+// short reports whether a call has a one-letter option, alone or among others: rm -fr.
+func (c call) short(letters string) bool {
+	return slices.ContainsFunc(c.args, func(arg string) bool {
+		return len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.ContainsAny(arg[1:], letters)
+	})
+}
+
+// operands are the arguments that are no options. An option's value is among them, unless it is of one that is named.
+func (c call) operands(valued ...string) []string {
+	var list []string
+	for i := 0; i < len(c.args); i++ {
+		switch arg := c.args[i]; {
+		case arg == "--":
+			return append(list, c.args[i+1:]...)
+		case slices.Contains(valued, arg):
+			i++
+		case len(arg) < 2 || arg[0] != '-':
+			list = append(list, arg)
+		}
+	}
+	return list
+}
+
+// values are those of an option, as in -o x, -ox, --output x and --output=x.
+func (c call) values(options ...string) []string {
+	var list []string
+	for i, arg := range c.args {
+		for _, o := range options {
+			long := strings.HasPrefix(o, "--")
+			switch rest, ok := strings.CutPrefix(arg, o); {
+			case !ok:
+			case rest == "" && i+1 < len(c.args):
+				list = append(list, c.args[i+1])
+			case long && strings.HasPrefix(rest, "="):
+				list = append(list, rest[1:])
+			case !long && rest != "":
+				list = append(list, rest)
 			}
 		}
 	}
-	add(false, c.writes...)
-	ops := c.operands()
-	switch c.name {
-	case "tee", "touch", "truncate", "mkfifo", "sponge", "patch", "ed", "ex", "vi", "vim", "nano", "emacs":
-		add(false, ops...)
-	case "rm", "unlink", "rmdir", "shred", "rimraf", "trash":
-		add(true, ops...)
-	case "cp", "install", "ln", "mv", "rsync", "scp":
-		c.copied(ops, add)
-	case "chmod", "chown", "chgrp", "chattr", "setfacl":
-		if slices.ContainsFunc(c.args, takesAway) { // chmod -x FILE
-			add(false, ops...)
-		} else if len(ops) > 0 {
-			add(false, ops[1:]...)
-		}
-	case "dd":
-		for _, arg := range c.args {
-			if to, ok := strings.CutPrefix(arg, "of="); ok {
-				add(false, to)
-			}
-		}
-	case "sed", "gsed", "perl", "ruby", "yq", "awk", "gawk":
-		if c.short("i") || c.has("--in-place", "--inplace", "inplace") {
-			add(false, ops...)
-		}
-	case "curl":
-		add(false, c.values("-o", "--output")...)
-	case "wget":
-		add(false, c.values("-O", "--output-document")...)
-	case "sort", "openssl", "gcc", "xxd":
-		add(false, c.values("-o", "--output")...)
-	case "git":
-		if sub, rest := c.git(); slices.Contains([]string{"rm", "mv"}, sub) {
-			add(true, rest.operands()...)
-		}
-	case "find":
-		if c.has("-delete") {
-			for _, start := range findStart(c) {
-				add(true, start)
-			}
-		}
-	}
-	return all
+	return list
 }
 
-// takesAway reports whether an argument of chmod is a mode that looks like an option.
-func takesAway(arg string) bool {
-	return len(arg) > 1 && arg[0] == '-' && strings.Trim(arg[1:], "rwxXst") == ""
-}
-
-// copied are what cp, mv and their like write: the last operand, and in it the names of the others.
-func (c command) copied(ops []string, add func(bool, ...string)) {
-	to := c.values("-t", "--target-directory")
-	if len(to) == 0 && len(ops) > 1 {
-		to, ops = ops[len(ops)-1:], ops[:len(ops)-1]
+// absolute is a path from the root; one that begins with what is not known stays as it is.
+func absolute(cwd, name string) string {
+	switch {
+	case name == "" || strings.ContainsAny(name[:min(len(name), 3)], marks):
+		return name
+	case path.IsAbs(name):
+		return path.Clean(name)
+	case cwd == "" || strings.ContainsAny(cwd, marks):
+		return unknown + "/" + name
 	}
-	if c.name == "mv" {
-		add(true, ops...)
-	}
-	for _, dir := range to {
-		add(false, dir)
-		for _, from := range ops {
-			add(false, path.Join(dir, path.Base(from)))
-		}
-	}
+	return path.Join(cwd, name)
 }

@@ -19,12 +19,12 @@ func kind(reason string) string {
 
 // TestDangers: every kind has its examples, which are refused for that kind and no other; what looks like it is allowed.
 func TestDangers(t *testing.T) {
-	if len(examples) != 18 || len(Dangers) != 18 {
-		t.Fatalf("%d kinds of danger, %d with examples", len(Dangers), len(examples))
+	if len(examples) != 18 || len(dangers) != 18 {
+		t.Fatalf("%d kinds of danger, %d with examples", len(dangers), len(examples))
 	}
 	for i, e := range examples {
-		if Dangers[i].Name != e.name {
-			t.Errorf("danger %d is %s, its examples are of %s", i, Dangers[i].Name, e.name)
+		if dangers[i].name != e.name {
+			t.Errorf("danger %d is %s, its examples are of %s", i, dangers[i].name, e.name)
 		}
 		if len(e.refused) < 5 || len(e.allowed) < 3 {
 			t.Errorf("%s has too few examples", e.name)
@@ -104,6 +104,12 @@ func TestTools(t *testing.T) {
 		{"Read", ToolInput{FilePath: "/src/app/.bashrc"}, ""},
 		{"run_shell_command", ToolInput{Command: "rm -rf /"}, "recursive-delete"},
 		{"Grep", ToolInput{Command: "rm -rf /"}, ""},
+		{"mcp__shell__run", ToolInput{Command: "rm -rf /"}, "recursive-delete"},
+		{"mcp__files__write", ToolInput{FilePath: ".ralph-active"}, "harness"},
+		{"mcp__files__read", ToolInput{FilePath: ".ralph-active"}, ""},
+		{"mcp__files__read", ToolInput{FilePath: "/home/alice/.ssh/id_rsa"}, "credentials"},
+		{"unheard_of", ToolInput{Command: "go test ./..."}, ""},
+		{"shell", ToolInput{Command: "*** Begin Patch\n*** Delete File: .git/config\n*** End Patch\n"}, "git-tampering"},
 		{"Bash", ToolInput{}, ""},
 	} {
 		if got := kind(Guard(Input{Tool: c.tool, ToolInput: c.in}, alices)); got != c.want {
@@ -191,10 +197,10 @@ func BenchmarkGuard(b *testing.B) {
 // TestDocumented: the documentation names every kind of danger, in this order.
 func TestDocumented(t *testing.T) {
 	text, at := string(file(t, "../../docs/hooks.md")), 0
-	for _, d := range Dangers {
-		i := strings.Index(text[at:], "\n| "+d.Name+" | ")
+	for _, d := range dangers {
+		i := strings.Index(text[at:], "\n| "+d.name+" | ")
 		if i < 0 {
-			t.Fatalf("docs/hooks.md does not name %s, or not in its place", d.Name)
+			t.Fatalf("docs/hooks.md does not name %s, or not in its place", d.name)
 		}
 		at += i + 1
 	}

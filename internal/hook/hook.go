@@ -29,8 +29,8 @@ type Input struct {
 
 // ToolInput is what a tool is called with, as far as the guard looks at it.
 type ToolInput struct {
-	Command      words  `json:"command"`
-	FilePath     string `json:"file_path"`
+	Command      words  `json:"command"`   // or "cmd"
+	FilePath     string `json:"file_path"` // or "path"
 	NotebookPath string `json:"notebook_path"`
 }
 
@@ -40,7 +40,10 @@ func (t *ToolInput) UnmarshalJSON(content []byte) error {
 	if json.Unmarshal(content, &fields) != nil {
 		return nil
 	}
-	for name, to := range map[string]any{"command": &t.Command, "file_path": &t.FilePath, "notebook_path": &t.NotebookPath} {
+	for name, to := range map[string]any{
+		"command": &t.Command, "cmd": &t.Command,
+		"file_path": &t.FilePath, "path": &t.FilePath, "notebook_path": &t.NotebookPath,
+	} {
 		if value, ok := fields[name]; ok {
 			_ = json.Unmarshal(value, to) // of another type: of another tool
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -212,10 +211,9 @@ func calls(line, kind string) bool {
 		if !ok || len(call.Args) < 3 {
 			return true
 		}
-		c := variables{&script{world: &World{}, handed: mostValue, steps: 10}, &scope{}}
-		args := c.s.words(call.Args, c.c)
-		if i := slices.Index(args, "hook"); i > 0 && i+1 < len(args) && args[i+1] == kind && programName(path.Base(args[i-1])) == "ralph" {
-			found = true
+		args := newWalk(&World{}).words(call.Args, newShell(""))
+		if i := slices.Index(args, "hook"); i > 0 && i+1 < len(args) && args[i+1] == kind {
+			found = found || slices.Equal(programs(args[i-1]), []string{"ralph"})
 		}
 		return true
 	})
