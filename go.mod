@@ -2,29 +2,21 @@ module github.com/ralph-loop/ralph
 
 go 1.26.8
 
+// What the binary needs.
 require (
-	charm.land/glamour/v2 v2.0.1
 	github.com/agext/levenshtein v1.2.3
 	github.com/alecthomas/kong v1.17.0
 	github.com/bluekeyes/go-gitdiff v0.9.0
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/bradleyfalzon/ghinstallation/v2 v2.10.0
 	github.com/caarlos0/env/v11 v11.4.2
-	github.com/chromedp/cdproto v0.159.0
-	github.com/chromedp/chromedp v0.23.0
-	github.com/creack/pty v1.1.24
-	github.com/getkin/kin-openapi v0.152.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-github/v60 v60.0.0
 	github.com/hiddeco/sshsig v0.2.0
 	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/microcosm-cc/bluemonday v1.0.27
-	github.com/moby/buildkit v0.34.2
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/reviewdog/errorformat v0.0.0-20260721110140-13bff69235f3
-	github.com/rhysd/actionlint v1.7.12
-	github.com/rogpeppe/go-internal v1.16.0
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/sethvargo/go-githubactions v1.3.2
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	github.com/tidwall/gjson v1.20.0
@@ -33,10 +25,24 @@ require (
 	golang.org/x/net v0.59.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
-	golang.org/x/tools v0.49.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 
+// Only tests, and what tests use, need these.
+require (
+	charm.land/glamour/v2 v2.0.1 // draws Markdown in the recorded demonstration
+	github.com/chromedp/cdproto v0.159.0 // what chromedp speaks
+	github.com/chromedp/chromedp v0.23.0 // looks at pages in a browser
+	github.com/creack/pty v1.1.24 // a terminal for commands that ask
+	github.com/getkin/kin-openapi v0.152.0 // holds the GitHub double to GitHub's own API description
+	github.com/moby/buildkit v0.34.2 // reads and lints the Dockerfile
+	github.com/rhysd/actionlint v1.7.12 // lints workflows and their examples in the docs
+	github.com/rogpeppe/go-internal v1.16.0 // testscript: the scripts of cmd/ralph
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // a second opinion on the JSON schema of the settings
+	golang.org/x/tools v0.49.0 // the call graph, for tests of the shape of the code
+)
+
+// What those need in turn.
 require (
 	charm.land/lipgloss/v2 v2.0.4 // indirect
 	github.com/alecthomas/chroma/v2 v2.14.0 // indirect
