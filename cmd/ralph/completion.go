@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/ralph-loop/ralph/internal/hook"
 )
 
 type completionCommand struct {
@@ -15,7 +17,8 @@ type completionCommand struct {
 
 // Help is the long help of ralph completion.
 func (completionCommand) Help() string {
-	return "For the shell you are in: source <(ralph completion bash), the same with zsh, or ralph completion fish | source. Put that line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to keep it."
+	return "For the shell you are in: source <(ralph completion bash), the same with zsh, or ralph completion fish | source. " +
+		"Put that line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to keep it."
 }
 
 // Run implements ralph completion.
@@ -40,7 +43,27 @@ type completable struct {
 
 type word struct {
 	text, help string
-	file       bool // a value follows, which may be a file
+	file       bool   // a value follows, which may be a file
+	values     string // what that value may be; a command of the shell in parentheses prints it
+}
+
+// taskIDs prints the ids of the tasks that are kept in a clone, in bash, zsh and fish.
+const taskIDs = `(ls "$(git rev-parse --show-toplevel 2>/dev/null)/.ralph/tasks" 2>/dev/null | sed "s/\.[^.]*\$//")`
+
+// valuesOf are the values that a flag or an argument may have, as far as they are known.
+func valuesOf(command string, v *kong.Value) string {
+	switch name := v.Name; {
+	case v.IsBool():
+	case name == "agent" && command == "hook install":
+		return strings.Join(hook.Agents, " ")
+	case name == "agent":
+		return "claude codex amp gemini opencode"
+	case name == "sandbox":
+		return "auto bwrap landlock container docker-sandbox require off"
+	case name == "task", name == "id" && strings.HasPrefix(command, "task "):
+		return taskIDs
+	}
+	return ""
 }
 
 // completions lists what may follow each command below a node.
@@ -50,12 +73,12 @@ func completions(n *kong.Node, command string) []completable {
 		if f.Hidden {
 			continue
 		}
-		here.words = append(here.words, word{"--" + f.Name, f.Help, !f.IsBool()})
+		here.words = append(here.words, word{"--" + f.Name, f.Help, !f.IsBool(), valuesOf(command, f.Value)})
 		if f.Short != 0 {
-			here.words = append(here.words, word{"-" + string(f.Short), f.Help, !f.IsBool()})
+			here.words = append(here.words, word{"-" + string(f.Short), f.Help, !f.IsBool(), valuesOf(command, f.Value)})
 		}
 		if f.Tag.Negatable != "" {
-			here.words = append(here.words, word{"--no-" + f.Name, f.Help, false})
+			here.words = append(here.words, word{text: "--no-" + f.Name, help: f.Help})
 		}
 	}
 	for _, a := range n.Positional {
@@ -64,6 +87,9 @@ func completions(n *kong.Node, command string) []completable {
 				continue
 			}
 			here.words = append(here.words, word{text: value, help: a.Help})
+		}
+		if values := valuesOf(command, a); values != "" {
+			here.words = append(here.words, word{help: a.Help, values: values})
 		}
 	}
 	all := []completable{here}
@@ -80,25 +106,45 @@ func completions(n *kong.Node, command string) []completable {
 // bash writes a function that knows the words of each command by the longest command that the line begins with.
 func bash(to io.Writer, all []completable) error {
 	var b strings.Builder
-	b.WriteString("_ralph() {\n\tlocal line=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \" current=\"${COMP_WORDS[COMP_CWORD]}\" words\n\tcase \"$line\" in\n")
-	for _, c := range slices.Backward(all) { // the longest commands first
+	b.WriteString("_ralph() {\n\tlocal line=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \" current=\"${COMP_WORDS[COMP_CWORD]}\" words\n" +
+		"\tcase \"$line\" in\n")
+	for _, c := range slices.Backward(all) { // the longest commands first, and of each the flags whose values are known
+		for _, w := range c.words {
+			if w.values != "" && w.text != "" {
+				fmt.Fprintf(&b, "\t'%s '*'%s ') words=%s ;;\n", c.command, w.text, bashWords(w.values))
+			}
+		}
 		pattern := "*"
 		if c.command != "" {
 			pattern = "'" + c.command + " '*"
 		}
-		fmt.Fprintf(&b, "\t%s) words='%s' ;;\n", pattern, strings.Join(texts(c.words), " "))
+		fmt.Fprintf(&b, "\t%s) words=%s ;;\n", pattern, texts(c.words))
 	}
 	b.WriteString("\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -o bashdefault -F _ralph ralph\n")
 	_, err := io.WriteString(to, b.String())
 	return err
 }
 
-func texts(words []word) []string {
-	var out []string
+// texts are words as bash takes them up.
+func texts(words []word) string {
+	var plain []string
+	more := ""
 	for _, w := range words {
-		out = append(out, w.text)
+		if w.text == "" {
+			more += `" "` + bashWords(w.values)
+			continue
+		}
+		plain = append(plain, w.text)
 	}
-	return out
+	return "'" + strings.Join(plain, " ") + "'" + more
+}
+
+// bashWords are values as bash takes them up.
+func bashWords(values string) string {
+	if strings.HasPrefix(values, "(") {
+		return `"$` + values + `"`
+	}
+	return "'" + values + "'"
 }
 
 // fish writes one line a word.
@@ -116,6 +162,8 @@ func fish(to io.Writer, all []completable) error {
 		for _, w := range c.words {
 			b.WriteString("complete -c ralph -n " + quoted(when))
 			switch name, long := strings.CutPrefix(w.text, "--"); {
+			case w.text == "":
+				b.WriteString(" -f -a " + quoted(w.values))
 			case long:
 				b.WriteString(" -l " + name)
 			case strings.HasPrefix(w.text, "-"):
@@ -125,6 +173,9 @@ func fish(to io.Writer, all []completable) error {
 			}
 			if w.file {
 				b.WriteString(" -r")
+				if w.values != "" {
+					b.WriteString(" -a " + quoted(w.values))
+				}
 			}
 			b.WriteString(" -d " + quoted(w.help) + "\n")
 		}
