@@ -112,6 +112,7 @@ func grammar(args []string) any {
 // run runs one command line and returns its exit code.
 func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	left := -1
+	args = spelledOut(args)
 	p.args = args
 	parser, err := kong.New(grammar(args),
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
@@ -126,7 +127,7 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 		return left
 	}
 	if err != nil {
-		return misread(err, args, p.out, stderr)
+		return misread(fmt.Errorf("%w%s", err, suggestion(args, parser.Model.Node)), args, p.out, stderr)
 	}
 	err = command.Run()
 	ended := (*endedError)(nil)

@@ -6,6 +6,10 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/alecthomas/kong"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -29,6 +33,37 @@ func mistake(err error) string {
 		}
 	}
 	return said
+}
+
+// spelledOut are the arguments with the flags that "ralph help" and "ralph version" stand for.
+func spelledOut(args []string) []string {
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "version":
+		return []string{"--version"}
+	}
+	return args
+}
+
+// suggestion names the command that somebody may have meant whose first word is none.
+func suggestion(args []string, n *kong.Node) string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return ""
+	}
+	best, least := "", 3
+	for _, c := range n.Children {
+		if c.Name == args[0] {
+			return ""
+		}
+		if d := levenshtein.Distance(args[0], c.Name, nil); !c.Hidden && d < least {
+			best, least = c.Name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", "ralph "+best)
 }
 
 // misread tells that a command line cannot be understood. Who asked for JSON gets it on standard output, whatever else is wrong.
