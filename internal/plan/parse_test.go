@@ -186,9 +186,9 @@ func TestParsePlanTellsAll(t *testing.T) {
 	}
 }
 
-// FuzzParsePlan: nothing makes the parser panic, what it reads it reads again from what Marshal writes, and a reader of JSON that is less
+// FuzzParse: nothing makes the parser panic, what it reads it reads again from what Marshal writes, and a reader of JSON that is less
 // strict does not find another standing in the file.
-func FuzzParsePlan(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add(fileOf(f, "tasks.json"))
 	for _, key := range []string{"id", "passes", "Passes", "reviewStatus", "paſſes", "estimate"} {
 		for _, value := range []string{`"approved"`, `true`, `null`, `1e0`, `{"a":{"a":[]}}`, `"\ud800"`} {
