@@ -1,4 +1,5 @@
-// Package actions is the door to the runner of GitHub Actions: masks, log groups, annotations, the job summary, outputs.
+// Package actions is the door to the runner of GitHub Actions: masks, log groups, annotations, the job summary,
+// outputs.
 package actions
 
 import (
@@ -13,8 +14,8 @@ import (
 	"github.com/sethvargo/go-githubactions"
 )
 
-// Runner speaks to the runner a job runs on. Outside of one it prints messages plainly and drops the rest. It is safe for concurrent
-// use.
+// Runner speaks to the runner a job runs on. Outside of one it prints messages plainly and drops the rest. It is safe
+// for concurrent use.
 type Runner struct {
 	mu      sync.Mutex
 	out     *lineWriter
@@ -41,8 +42,9 @@ func New(getenv func(string) string, stdout io.Writer) *Runner {
 // Inside reports whether there is a runner that obeys commands.
 func (r *Runner) Inside() bool { return r.inside }
 
-// Mask makes the runner replace a secret by *** in everything that is logged after it. Of one with several lines, a key, each line is a
-// secret, too: what prints it prints it a line at a time. A line of a few characters is none, since it would be found everywhere.
+// Mask makes the runner replace a secret by *** in everything that is logged after it. Of one with several lines, a
+// key, each line is a secret, too: what prints it prints it a line at a time. A line of a few characters is none, since
+// it would be found everywhere.
 func (r *Runner) Mask(secret string) {
 	if secret == "" {
 		return
@@ -84,8 +86,8 @@ func (r *Runner) Error(message string) {
 	r.command(func() { r.action.Errorf("%s", message) }, "error: "+message+"\n")
 }
 
-// Write logs a part of the log between the commands of this package, never within one. It is text: what looks like a command in it is
-// not obeyed, whether StopCommands was called or not.
+// Write logs a part of the log between the commands of this package, never within one. It is text: what looks like a
+// command in it is not obeyed, whether StopCommands was called or not.
 func (r *Runner) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,8 +98,8 @@ func (r *Runner) Write(p []byte) (int, error) {
 	return r.out.Write(p)
 }
 
-// StopCommands makes the runner read what follows as text, until resume is called: an agent or a check that prints ::set-output or
-// ::add-mask must not be obeyed. What this package itself says in between is obeyed all the same.
+// StopCommands makes the runner read what follows as text, until resume is called: an agent or a check that prints
+// ::set-output or ::add-mask must not be obeyed. What this package itself says in between is obeyed all the same.
 func (r *Runner) StopCommands() (resume func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,8 +156,8 @@ func nonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// lineWriter knows whether it stands at the beginning of a line. A log that cannot be written is no reason to stop a run, and
-// go-githubactions panics on it: errors are swallowed.
+// lineWriter knows whether it stands at the beginning of a line. A log that cannot be written is no reason to stop a
+// run, and go-githubactions panics on it: errors are swallowed.
 type lineWriter struct {
 	w      io.Writer
 	inLine bool

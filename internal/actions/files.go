@@ -21,8 +21,8 @@ const (
 
 var outputName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z_]*$`) })
 
-// SetOutputs sets the step's outputs. Values are enums, numbers, names and addresses: one with a line break or a control character, or
-// longer than 16 KiB, is refused, and then none is set. Outside of a runner nothing happens.
+// SetOutputs sets the step's outputs. Values are enums, numbers, names and addresses: one with a line break or a
+// control character, or longer than 16 KiB, is refused, and then none is set. Outside of a runner nothing happens.
 func (r *Runner) SetOutputs(outputs map[string]string) error {
 	var b strings.Builder
 	delimiter := "ralph-" + nonce() // a fixed one could be forged by a value
@@ -57,8 +57,8 @@ func checkOutput(name, value string) error {
 
 func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// Summary appends markdown to the job's summary. What does not fit is cut at a line's end, and the summary says so. A summary that
-// cannot be written is a warning, not the end of a run. Outside of a runner nothing happens.
+// Summary appends markdown to the job's summary. What does not fit is cut at a line's end, and the summary says so. A
+// summary that cannot be written is a warning, not the end of a run. Outside of a runner nothing happens.
 func (r *Runner) Summary(markdown string) {
 	if r.summary == "" || markdown == "" {
 		return
@@ -79,7 +79,8 @@ func (r *Runner) summarise(markdown string) error {
 	return appendTo(r.summary, text)
 }
 
-// cutNote ends a summary that did not fit. The blank line before it closes a list or table; an open fence or <details> stays open.
+// cutNote ends a summary that did not fit. The blank line before it closes a list or table; an open fence or <details>
+// stays open.
 const cutNote = "\n\n_The summary ends here: GitHub takes no more than 1 MiB._\n"
 
 // fit cuts text to a number of bytes, note included; it is empty when not even that fits.

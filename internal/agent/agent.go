@@ -19,11 +19,12 @@ import (
 
 // Options are which agent takes the turns, and how.
 type Options struct {
-	Command string   // "claude", "./agent.sh" (from Dir), "/usr/bin/foo"; the base name chooses the dialect (S1-60)
+	Command string   // "claude", "./agent.sh" (from Dir), "/usr/bin/foo"; the base name chooses the dialect
 	Flags   []string // more arguments, before our own
 	Model   string   // "" is the agent's own choice
 	Dir     string   // the worktree it works in
-	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of its dialect.
+	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of
+	// its dialect.
 	Parent []string
 	Allow  []string   // more names of Parent, or prefixes and a star
 	Home   string     // its HOME; "" keeps ours
@@ -31,37 +32,43 @@ type Options struct {
 	Box    proc.Box   // what it is kept in; nil: nothing
 	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.GraceOf the turn's context.
 	Timeout, Idle, Grace time.Duration
-	// Soft is how long a turn may take before OnSoft hears of it (S0-19); 0 is never.
-	Soft       time.Duration
-	OnSoft     func()
-	Left       loop.Left // what a turn may spend; one that spends more is stopped as soon as its stream tells (B-28)
-	ReadOnly   bool      // a reviewer: no tool that writes or runs anything
-	NoTools    bool      // it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
-	Schema     string    // JSON schema of the answer wanted; "" none
-	Completion string    // the setting completionResponse: what a <response> claims with; "" none does
-	// Promises are the texts of <promise> that claim; nil: those that count without criteria (C2).
+	// Soft is how long a turn may take before OnSoft hears of it; 0 is never.
+	Soft     time.Duration
+	OnSoft   func()
+	Left     loop.Left // what a turn may spend; one that spends more is stopped as soon as its stream tells
+	ReadOnly bool      // a reviewer: no tool that writes or runs anything
+	// it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
+	NoTools    bool
+	Schema     string // JSON schema of the answer wanted; "" none
+	Completion string // the setting completionResponse: what a <response> claims with; "" none does
+	// Promises are the texts of <promise> that claim; nil: those that count without criteria.
 	Promises []string
-	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has written.
+	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has
+	// written.
 	LogFile string
-	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the agent's process.
+	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the
+	// agent's process.
 	Keys  map[string]string
 	Extra []string // more of the agent's environment, NAME=value each
-	// Console gets what a person should see as it happens, whole lines a Write, free of the agent's terminal sequences and workflow
-	// commands (S1-24, S1-76); nil: nobody looks. Format is how it is shown; with Groups, all but the last lines are folded under Title.
+	// Console gets what a person should see as it happens, whole lines a Write, free of the agent's terminal sequences and
+	// workflow commands; nil: nobody looks. Format is how it is shown; with Groups, all but the last lines are folded
+	// under Title.
 	Console io.Writer
 	Format  stream.FormatOptions
 	Groups  Groups
 	Title   string
-	// Text asks for the agent's plain text instead of its events (S1-64…S1-66): no tokens, no cost, and a failure only by its words.
+	// Text asks for the agent's plain text instead of its events: no tokens, no cost, and a failure only by its words.
 	Text bool
-	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and one that is
-	// too long for that; "" none.
+	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and
+	// one that is too long for that; "" none.
 	PromptFile string
-	// AgentSettings lets the repository's own settings of the agent in: hooks, servers, permissions. They are untrusted code.
+	// AgentSettings lets the repository's own settings of the agent in: hooks, servers, permissions. They are untrusted
+	// code.
 	AgentSettings bool
-	// Hooks are settings for the turns of this agent alone, with its hooks: {"hooks": {EVENT: [{"matcher", "hooks": [...]}]}} in JSON, as
-	// internal/hook makes them for claude, codex and gemini; nil: none. They come beside those that its user has. The others know no hooks
-	// but plugins and get none, and neither does an agent that is ReadOnly or has NoTools.
+	// Hooks are settings for the turns of this agent alone, with its hooks: {"hooks": {EVENT: [{"matcher", "hooks":
+	// [...]}]}} in JSON, as internal/hook makes them for claude, codex and gemini; nil: none. They come beside those that
+	// its user has. The others know no hooks but plugins and get none, and neither does an agent that is ReadOnly or has
+	// NoTools.
 	Hooks  []byte
 	Resume string           // the id of a session to go on with, where the dialect can; "" a fresh one
 	Clock  func() time.Time // nil is time.Now
@@ -76,7 +83,8 @@ type dialect struct {
 	flags func(o Options) []string // Options.Flags as far as they may be; nil: as they are
 	// arguments follow the program, first and Options.Flags.
 	arguments func(t *talk) []string
-	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there are none.
+	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there
+	// are none.
 	prepare func(t *talk) error
 	most    int    // bytes of a prompt on standard input; 0 is any
 	cheap   string // the model for a small question; "" the agent's own choice
@@ -95,10 +103,10 @@ type dialect struct {
 	holds func(o Options) string
 	ends  bool // its format has an event that says how it ended
 	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
-	// noisy: its standard error tells of requests that it tries again, so nothing there is a sign of life (C12).
+	// noisy: its standard error tells of requests that it tries again, so nothing there is a sign of life.
 	noisy bool
-	// hears reads a line of standard error: a request that it tries again, the zero value when the line tells of none. Lines that are ours are
-	// its log, which nobody has asked for but us. nil: it has none.
+	// hears reads a line of standard error: a request that it tries again, the zero value when the line tells of none.
+	// Lines that are ours are its log, which nobody has asked for but us. nil: it has none.
 	hears func(line string) (a stream.Attempt, ours bool)
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
@@ -146,13 +154,14 @@ func (e *UnknownError) Unwrap() error { return e.cause }
 // Names lists the agents that ralph knows.
 func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
 
-// CheapModel is the model to ask a small question of an agent, empty where its own choice is as good as any (S2-19).
+// CheapModel is the model to ask a small question of an agent, empty where its own choice is as good as any.
 func CheapModel(command string) string {
 	d, _ := dialectOf(command)
 	return d.cheap
 }
 
-// New readies an agent. The error is an *UnknownError when there is no such agent, and another when Options.Hooks are no such settings.
+// New readies an agent. The error is an *UnknownError when there is no such agent, and another when Options.Hooks are
+// no such settings.
 func New(o Options) (*Agent, error) {
 	d, _ := dialectOf(o.Command)
 	if _, err := readHooks(o.Hooks); err != nil {

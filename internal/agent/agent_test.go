@@ -24,7 +24,8 @@ type fake struct {
 	name string
 }
 
-// newFake makes the program. $HERE in the script is its directory; what it reads is in $HERE/stdin unless the script reads it.
+// newFake makes the program. $HERE in the script is its directory; what it reads is in $HERE/stdin unless the script
+// reads it.
 func newFake(t testing.TB, name, script string) fake {
 	t.Helper()
 	f := fake{t.TempDir(), name}
@@ -201,7 +202,8 @@ func TestTurnAsAnotherUser(t *testing.T) {
 		}
 		return
 	}
-	if got := f.read(t, "who"); got != "65534 /nonexistent \n" { // not root: the CLI need not be told that this is a sandbox
+	// not root: the CLI need not be told that this is a sandbox
+	if got := f.read(t, "who"); got != "65534 /nonexistent \n" {
 		t.Errorf("who = %q", got)
 	}
 }

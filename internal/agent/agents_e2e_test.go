@@ -167,7 +167,8 @@ func TestRealAgentsReadingOnly(t *testing.T) {
 func TestRealAgentsGoOn(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
 		b := ready(t, r, agent.Options{}, model.Turn{Text: "The first answer."}, model.Turn{Text: "The second answer."})
-		put(t, b.home, ".gemini/tmp/used-before", "") // else gemini's sessions would be in the turn's own home, and go with it
+		// else gemini's sessions would be in the turn's own home, and go with it
+		put(t, b.home, ".gemini/tmp/used-before", "")
 		first := b.take(t.Context(), t, "FIRST-PROMPT")
 		b.options.Resume = first.Session
 		var err error
@@ -185,8 +186,9 @@ func TestRealAgentsGoOn(t *testing.T) {
 	})
 }
 
-// TestRealCodexInTheTemporaryDirectory: it warns of such a home, but works in a sandbox of ours, where each home is one. With its own sandbox
-// it does not where bubblewrap is installed: its commands fail then, and nothing in its stream says so.
+// TestRealCodexInTheTemporaryDirectory: it warns of such a home, but works in a sandbox of ours, where each home is
+// one. With its own sandbox it does not where bubblewrap is installed: its commands fail then, and nothing in its
+// stream says so.
 func TestRealCodexInTheTemporaryDirectory(t *testing.T) {
 	t.Parallel()
 	b := ready(t, reals[1], agent.Options{Home: t.TempDir(), Box: noBox{}}, model.Scenario("ok")...)
@@ -214,8 +216,8 @@ func TestRealGeminiLeavesNoReport(t *testing.T) {
 	}
 }
 
-// hostile are the settings of a repository that run commands when an agent heeds them; each leaves a file hooked-NAME. %[1]s is the
-// repository's directory.
+// hostile are the settings of a repository that run commands when an agent heeds them; each leaves a file hooked-NAME.
+// %[1]s is the repository's directory.
 var hostile = map[string]string{
 	".claude/settings.json": `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %[1]s/hooked-claude"}]}]}}`,
 	".mcp.json":             `{"mcpServers":{"m":{"command":"touch","args":["%[1]s/hooked-mcp"]}}}`,

@@ -7,10 +7,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// amp is Sourcegraph's Amp: the prompt as its last argument (S1-62, S1-67), events as JSON lines in the shape of claude's. Its model runs
-// on its own servers, and it tells no cost. It goes on with a thread only by another command, so Options.Resume means nothing to it. The
-// repository's permissions and servers count for less than ours or want to be approved, but no flag keeps out its plugins (.amp/plugins). It knows
-// no hooks but those, so Options.Hooks say nothing to it.
+// amp is Sourcegraph's Amp: the prompt as its last argument, events as JSON lines in the shape of claude's. Its model
+// runs on its own servers, and it tells no cost. It goes on with a thread only by another command, so Options.Resume
+// means nothing to it. The repository's permissions and servers count for less than ours or want to be approved, but no
+// flag keeps out its plugins (.amp/plugins). It knows no hooks but those, so Options.Hooks say nothing to it.
 var amp = dialect{
 	name:        "amp",
 	keys:        []string{"AMP_API_KEY"},

@@ -129,7 +129,8 @@ func TestAmpAsksToLogIn(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 	}
-	f := newFake(t, "amp", "echo 'The first line:'; echo 'No API key found. Starting login flow...'") // it only speaks of it
+	// it only speaks of it
+	f := newFake(t, "amp", "echo 'The first line:'; echo 'No API key found. Starting login flow...'")
 	if turn := f.turn(t, agent.Options{Text: true}, "Do it."); turn.Class != loop.OK {
 		t.Errorf("turn = %+v", turn)
 	}

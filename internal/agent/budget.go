@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Tells says whether a turn tells what it cost, and how many tokens it took. Without that nobody can hold it to what it may spend (B-28).
+// Tells says whether a turn tells what it cost, and how many tokens it took. Without that nobody can hold it to what it
+// may spend.
 func (o Options) Tells() (cost, tokens bool) {
 	d, _ := dialectOf(o.Command)
 	return d.prices && !o.Text, d.counts && !o.Text
@@ -21,9 +22,10 @@ func (o Options) Tells() (cost, tokens bool) {
 // longestAgo is how many messages are remembered by their ids: those of several contexts come in turn.
 const longestAgo = 32
 
-// count adds up what the messages had read, which is all there is to say of a turn that was killed before its result. All blocks of a
-// message tell the same. A turn that goes on although it has spent more than is left is stopped: it asks its model again, or will as soon
-// as its tool has run. One that has only its word to say is let say it, which costs nothing more.
+// count adds up what the messages had read, which is all there is to say of a turn that was killed before its result.
+// All blocks of a message tell the same. A turn that goes on although it has spent more than is left is stopped: it
+// asks its model again, or will as soon as its tool has run. One that has only its word to say is let say it, which
+// costs nothing more.
 func (r *reader) count(e stream.Event) {
 	fresh := !slices.Contains(r.counted, e.Message)
 	if e.Message == "" { // a sign of life, or a message without an id, whose usage is told once
@@ -55,8 +57,8 @@ func (r *reader) beyond() string {
 	return ""
 }
 
-// settle marks a turn that ended because of what the run may spend. Its tokens are those that were seen when its own account of it, if it
-// gave any, has fewer: that would let it begin again and again.
+// settle marks a turn that ended because of what the run may spend. Its tokens are those that were seen when its own
+// account of it, if it gave any, has fewer: that would let it begin again and again.
 func (a *Agent) settle(turn *loop.Turn, reader *reader, end proc.Result) {
 	switch {
 	case reader.over != "" && end.Class == proc.Cancelled:
@@ -73,8 +75,8 @@ func (a *Agent) settle(turn *loop.Turn, reader *reader, end proc.Result) {
 
 const claudeBudgetFlag = "--max-budget-usd"
 
-// claudeHolds is the amount that the CLI is told to stop at: what is left, unless its user has told it to stop before that; then it is
-// empty. It is rounded up, so that what was spent when it stops is what was left at least.
+// claudeHolds is the amount that the CLI is told to stop at: what is left, unless its user has told it to stop before
+// that; then it is empty. It is rounded up, so that what was spent when it stops is what was left at least.
 func claudeHolds(o Options) string {
 	if o.Left.CostUSD <= 0 {
 		return ""

@@ -33,7 +33,8 @@ func printed(lines ...string) string {
 
 const forever = "while :; do sleep 0.05; done\n"
 
-// TestBudget: a turn that goes on although it has spent more than is left is stopped, and says so; one that had said its word is not.
+// TestBudget: a turn that goes on although it has spent more than is left is stopped, and says so; one that had said
+// its word is not.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

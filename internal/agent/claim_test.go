@@ -50,7 +50,8 @@ func TestClaimInPieces(t *testing.T) {
 	}
 }
 
-// A message whose every piece seems to close a tag is read once, not again with every piece: else this would take minutes.
+// A message whose every piece seems to close a tag is read once, not again with every piece: else this would take
+// minutes.
 func TestClaimInHostilePieces(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"</>", "</promise>", "<response>", "</response"} {

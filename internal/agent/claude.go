@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// claude is Claude Code: the prompt on standard input, events as JSON lines. Hooks are an argument, so that nothing that it runs can
-// rewrite them.
+// claude is Claude Code: the prompt on standard input, events as JSON lines. Hooks are an argument, so that nothing
+// that it runs can rewrite them.
 var claude = dialect{
 	name:  "claude",
 	cheap: "haiku",
@@ -17,7 +17,7 @@ var claude = dialect{
 		"ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_CUSTOM_HEADERS", "API_TIMEOUT_MS",
 		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "CLAUDE_CONFIG_DIR", "BASH_DEFAULT_TIMEOUT_MS",
 		"BASH_MAX_TIMEOUT_MS"},
-	first:       []string{"-p"}, // S1-60
+	first:       []string{"-p"},
 	flags:       claudeFlags,
 	arguments:   claudeArguments,
 	environment: claudeEnvironment,
@@ -33,12 +33,13 @@ var claude = dialect{
 
 func claudeArguments(t *talk) []string {
 	o := t.Options
-	args := []string{"--output-format", "stream-json", "--verbose"} // S1-61
+	args := []string{"--output-format", "stream-json", "--verbose"}
 	if o.Text {
-		args = []string{"--output-format", "text"} // S1-64
+		args = []string{"--output-format", "text"}
 	}
 	if !o.AgentSettings {
-		// The repository's own settings, hooks and servers are untrusted code. This keeps its CLAUDE.md out too: the prompt names it.
+		// The repository's own settings, hooks and servers are untrusted code. This keeps its CLAUDE.md out too: the prompt
+		// names it.
 		args = append(args, "--setting-sources", "", "--strict-mcp-config")
 	}
 	switch {

@@ -16,7 +16,8 @@ import (
 // claude is the first of the real agents.
 var claude = reals[0]
 
-// TestRealClaudeReadsNoNotes fails when the CLI begins to read CLAUDE.md by itself: then the prompt need not tell it to.
+// TestRealClaudeReadsNoNotes fails when the CLI begins to read CLAUDE.md by itself: then the prompt need not tell it
+// to.
 func TestRealClaudeReadsNoNotes(t *testing.T) {
 	b := ready(t, claude, agent.Options{}, model.Scenario("text")...)
 	put(t, b.dir, "CLAUDE.md", "NOTE-FOR-CLAUDE\n")

@@ -11,19 +11,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// codex is OpenAI's Codex: `codex exec` with the prompt on standard input (C18), events as JSON lines. It tells no cost, and of a resumed
-// session the tokens of all its turns.
+// codex is OpenAI's Codex: `codex exec` with the prompt on standard input, events as JSON lines. It tells no cost, and
+// of a resumed session the tokens of all its turns.
 //
-// It works in its own sandbox, which Options.Flags may choose or switch off, but not for a reviewer. A command that the sandbox refuses
-// leaves no trace in its events, and where no sandbox can be made (a container that forbids it) it refuses all.
-// Of a home in the temporary directory it warns on standard error; some versions refuse all there too.
-// The repository's .codex directory is kept out, and with it AGENTS.md, which the prompt names; its skills (.codex/skills,
+// It works in its own sandbox, which Options.Flags may choose or switch off, but not for a reviewer. A command that the
+// sandbox refuses leaves no trace in its events, and where no sandbox can be made (a container that forbids it) it
+// refuses all. Of a home in the temporary directory it warns on standard error; some versions refuse all there too. The
+// repository's .codex directory is kept out, and with it AGENTS.md, which the prompt names; its skills (.codex/skills,
 // .agents/skills) are not. Hooks are arguments, in the place of those that its user has for the same event.
 var codex = dialect{
 	name:        "codex",
 	keys:        []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
 	pass:        []string{"CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"},
-	first:       []string{"exec"}, // S1-60
+	first:       []string{"exec"},
 	flags:       codexFlags,
 	arguments:   codexArguments,
 	environment: codexEnvironment,
@@ -50,7 +50,7 @@ func codexArguments(t *talk) []string {
 	args := []string{"--skip-git-repo-check", "-c", "analytics.enabled=false", "-c", codexTrust(t.Options)}
 	args = append(args, codexHooks(t.Options)...)
 	if t.Text {
-		args = append(args, "--color", "never", "-o", t.path(answerFile)) // S1-66, S1-69
+		args = append(args, "--color", "never", "-o", t.path(answerFile))
 	} else {
 		args = append(args, "--json")
 	}
@@ -74,7 +74,8 @@ func codexArguments(t *talk) []string {
 	return append(args, "-")
 }
 
-// codexTrust says whether the repository's own settings count: by default not, even when the user has trusted the directory before.
+// codexTrust says whether the repository's own settings count: by default not, even when the user has trusted the
+// directory before.
 func codexTrust(o Options) string {
 	level := map[bool]string{true: "trusted", false: "untrusted"}[o.AgentSettings]
 	dirs := []string{orHere(o.Dir)}
@@ -89,7 +90,8 @@ func codexTrust(o Options) string {
 	return "projects={" + strings.Join(entries, ",") + "}"
 }
 
-// codexSandbox is how many arguments a flag is that chooses what the agent may write or run: 0 when it is none, 2 when a value follows.
+// codexSandbox is how many arguments a flag is that chooses what the agent may write or run: 0 when it is none, 2 when
+// a value follows.
 func codexSandbox(flag string) int {
 	switch flag {
 	case "--dangerously-bypass-approvals-and-sandbox", "--yolo", "--approve-for-me", "--full-auto":
@@ -103,8 +105,8 @@ func codexSandbox(flag string) int {
 	return 0
 }
 
-// codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would heed them rather than ours. In
-// our sandbox it has none of its own.
+// codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would heed them
+// rather than ours. In our sandbox it has none of its own.
 func codexFlags(o Options) []string {
 	if !o.reads() && o.Box == nil {
 		return o.Flags

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 )
 
-// command is any program: the prompt on standard input, text out. The one who names it decides what it needs, so it gets every
-// credential that the harness was given for agents.
+// command is any program: the prompt on standard input, text out. The one who names it decides what it needs, so it
+// gets every credential that the harness was given for agents.
 var command = dialect{
 	name:        "the agent",
 	keys:        []string{"*"},
@@ -16,11 +16,12 @@ var command = dialect{
 	decode:      stream.NewPlain,
 }
 
-// withoutEcho cuts the prompt out of an output, wherever it stands in it word for word. When the beginning of the output is missing,
-// it may begin within the prompt.
+// withoutEcho cuts the prompt out of an output, wherever it stands in it word for word. When the beginning of the
+// output is missing, it may begin within the prompt.
 func withoutEcho(said, prompt string, beheaded bool) string {
 	said, prompt = strings.ReplaceAll(said, "\r\n", "\n"), strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))
-	if !strings.Contains(prompt, "</") { // no tag in it could be taken for a claim, and a short one is a part of many words
+	// no tag in it could be taken for a claim, and a short one is a part of many words
+	if !strings.Contains(prompt, "</") {
 		return said
 	}
 	if beheaded {
@@ -29,8 +30,8 @@ func withoutEcho(said, prompt string, beheaded bool) string {
 	return strings.ReplaceAll(said, prompt, "")
 }
 
-// overlap is the length of the longest beginning of b that is an end of a. It takes time in proportion to their lengths (Knuth, Morris
-// and Pratt), since both may be large and repetitive.
+// overlap is the length of the longest beginning of b that is an end of a. It takes time in proportion to their lengths
+// (Knuth, Morris and Pratt), since both may be large and repetitive.
 func overlap(a, b string) int {
 	b = b[:min(len(a), len(b))]
 	back := make([]int32, len(b)+1) // back[i]: the longest beginning of b[:i], shorter than it, that is its end

@@ -98,7 +98,8 @@ func (b *batch) flush() {
 	b.held = b.held[:0]
 }
 
-// promptly shows what came of each piece of output before it takes the next, so nothing waits, whatever becomes of the agent or of us.
+// promptly shows what came of each piece of output before it takes the next, so nothing waits, whatever becomes of the
+// agent or of us.
 type promptly struct {
 	io.Writer
 	lines *batch

@@ -20,7 +20,8 @@ type Found struct {
 	Name    string `json:"name"`
 	Path    string `json:"path,omitempty"`    // "": it is not installed
 	Version string `json:"version,omitempty"` // "2.1.329"; "" it does not say
-	// Credential is where one is: "key in ANTHROPIC_API_KEY", "login in ~/.claude/.credentials.json"; never what it is. "" is nowhere.
+	// Credential is where one is: "key in ANTHROPIC_API_KEY", "login in ~/.claude/.credentials.json"; never what it is. ""
+	// is nowhere.
 	Credential string `json:"credential,omitempty"`
 	// Advice is what to do before it can be used; "" nothing.
 	Advice string `json:"advice,omitempty"`
@@ -37,18 +38,20 @@ type login struct {
 }
 
 var logins = map[string]login{
-	"amp":      {"npm install -g @sourcegraph/amp", "set AMP_API_KEY, or run: amp login", "amp/secrets.json", ".local/share", "XDG_DATA_HOME", false},
-	"claude":   {"npm install -g @anthropic-ai/claude-code", "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude", ".credentials.json", ".claude", "CLAUDE_CONFIG_DIR", runtime.GOOS == "darwin"}, // which has a keychain
-	"codex":    {"npm install -g @openai/codex", "set OPENAI_API_KEY, or run: codex login", "auth.json", ".codex", "CODEX_HOME", false},
-	"gemini":   {"npm install -g @google/gemini-cli", "set GEMINI_API_KEY, or log in by running: gemini", "oauth_creds.json", ".gemini", "", false},
-	"opencode": {"npm install -g opencode-ai", "set the key of its model's provider, or run: opencode auth login", "opencode/auth.json", ".local/share", "XDG_DATA_HOME", true}, // there are models without
+	"amp": {"npm install -g @sourcegraph/amp", "set AMP_API_KEY, or run: amp login", "amp/secrets.json", ".local/share", "XDG_DATA_HOME", false},
+	// which has a keychain
+	"claude": {"npm install -g @anthropic-ai/claude-code", "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude", ".credentials.json", ".claude", "CLAUDE_CONFIG_DIR", runtime.GOOS == "darwin"},
+	"codex":  {"npm install -g @openai/codex", "set OPENAI_API_KEY, or run: codex login", "auth.json", ".codex", "CODEX_HOME", false},
+	"gemini": {"npm install -g @google/gemini-cli", "set GEMINI_API_KEY, or log in by running: gemini", "oauth_creds.json", ".gemini", "", false},
+	// there are models without
+	"opencode": {"npm install -g opencode-ai", "set the key of its model's provider, or run: opencode auth login", "opencode/auth.json", ".local/share", "XDG_DATA_HOME", true},
 }
 
 // versionLimit is how long an agent may take to say its version.
 const versionLimit = 10 * time.Second
 
-// Look finds out what there is of the agent that the options name. It starts the agent once, for its version, without a credential and
-// without the way to a proxy.
+// Look finds out what there is of the agent that the options name. It starts the agent once, for its version, without a
+// credential and without the way to a proxy.
 func Look(ctx context.Context, o Options) Found {
 	d, known := dialectOf(o.Command)
 	f := Found{Name: o.Command}
@@ -116,7 +119,8 @@ func version(ctx context.Context, d dialect, o Options, path string) (string, er
 	return "of no number", nil
 }
 
-// credential is where the agent's credential is; "" when none is seen. Of a file only that there is something in it is looked at.
+// credential is where the agent's credential is; "" when none is seen. Of a file only that there is something in it is
+// looked at.
 func credential(d dialect, o Options) string {
 	for _, name := range d.keys {
 		if proc.Value(o.Parent, name) != "" || o.Keys[name] != "" {

@@ -13,7 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// ready makes the directory of the turn's own, with the files that the agent's arguments and environment name. It is gone after remove.
+// ready makes the directory of the turn's own, with the files that the agent's arguments and environment name. It is
+// gone after remove.
 func (t *talk) ready() (remove func(), err error) {
 	if t.dialect.prepare == nil {
 		return func() {}, nil
@@ -60,8 +61,8 @@ func (t *talk) path(name string) string { return filepath.Join(t.dir, name) }
 // answerFile is where an agent leaves its last words that prints other things too.
 const answerFile = "answer.txt"
 
-// answer is the end of what the agent left in answerFile; "" when it left nothing. The agent may have put anything there: a link out of
-// the directory, or a pipe without end.
+// answer is the end of what the agent left in answerFile; "" when it left nothing. The agent may have put anything
+// there: a link out of the directory, or a pipe without end.
 func (t *talk) answer() string {
 	if t.dir == "" {
 		return ""

@@ -18,17 +18,20 @@ import (
 
 // gemini is Google's Gemini CLI: the prompt on standard input, events as JSON lines.
 //
-// The repository's .gemini directory, its .env file and GEMINI.md (which the prompt names) are kept out: the folder is not trusted. Since
-// the CLI refuses to work in such a folder unless the user's own settings say that trust is not asked for, it gets a home of its own for
-// the turn, in which what the user has in ~/.gemini is linked and the settings are the user's with that said. What tools it may use a
-// policy of ours says then, since --yolo counts only in a trusted folder. ~/.gemini/.env is not read.
+// The repository's .gemini directory, its .env file and GEMINI.md (which the prompt names) are kept out: the folder is
+// not trusted. Since the CLI refuses to work in such a folder unless the user's own settings say that trust is not
+// asked for, it gets a home of its own for the turn, in which what the user has in ~/.gemini is linked and the settings
+// are the user's with that said. What tools it may use a policy of ours says then, since --yolo counts only in a
+// trusted folder. ~/.gemini/.env is not read.
 //
-// Hooks are an extension in that home: those of settings count only in a folder that is trusted. In one that is not, the CLI refuses
-// every git command, whatever a policy says, so that it cannot commit.
+// Hooks are an extension in that home: those of settings count only in a folder that is trusted. In one that is not,
+// the CLI refuses every git command, whatever a policy says, so that it cannot commit.
 //
-// Of a failed request it leaves a file in the temporary directory that may hold the whole conversation, so it gets one of its own, too.
+// Of a failed request it leaves a file in the temporary directory that may hold the whole conversation, so it gets one
+// of its own, too.
 //
-// Its notices of requests that it tries again come on standard error. It stops with 0 and without a result when it is interrupted.
+// Its notices of requests that it tries again come on standard error. It stops with 0 and without a result when it is
+// interrupted.
 var gemini = dialect{
 	name: "gemini",
 	keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
@@ -128,8 +131,8 @@ func (t *talk) home() string {
 	return proc.Value(t.Parent, "HOME")
 }
 
-// geminiLinks links what the user has, as logins, sessions and commands, without the settings; with all, what says which folders are
-// trusted and .env as well.
+// geminiLinks links what the user has, as logins, sessions and commands, without the settings; with all, what says
+// which folders are trusted and .env as well.
 func geminiLinks(from, to string, all bool) error {
 	entries, err := os.ReadDir(from)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -175,8 +178,9 @@ func geminiHooks(t *talk, theirs string) error {
 	return t.file(filepath.Join(own, "gemini-extension.json"), `{"name":"`+geminiExtension+`","version":"1.0.0"}`)
 }
 
-// geminiSettings are the user's settings, but, unless those of the repository count, that trust is not asked for, that no .env file of the repository counts and, when they do
-// not say how to log in, that a key is used which we hold. Those of another user are not read: a link there could lead anywhere.
+// geminiSettings are the user's settings, but, unless those of the repository count, that trust is not asked for, that
+// no .env file of the repository counts and, when they do not say how to log in, that a key is used which we hold.
+// Those of another user are not read: a link there could lead anywhere.
 func geminiSettings(dir string, o Options) (string, error) {
 	settings := map[string]any{}
 	if o.As == nil {
@@ -220,7 +224,8 @@ var (
 	geminiBroken  = lazy(`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)
 )
 
-// geminiClass judges what only gemini says, and its exit codes: its own, and the HTTP status of a failed request in eight bits.
+// geminiClass judges what only gemini says, and its exit codes: its own, and the HTTP status of a failed request in
+// eight bits.
 func geminiClass(f facts) loop.Class {
 	if !f.failed() {
 		return ""

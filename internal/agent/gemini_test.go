@@ -53,7 +53,8 @@ func TestGeminiCommandLine(t *testing.T) {
 	}
 }
 
-// The folder is not trusted, and the home says that this is not asked for. What the user has is there, but for what says who is trusted.
+// The folder is not trusted, and the home says that this is not asked for. What the user has is there, but for what
+// says who is trusted.
 func TestGeminiHome(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -96,7 +97,8 @@ cat "$G/.gemini/oauth_creds.json" "$G/.gemini/tmp/session" > "$HERE/had"; echo n
 	}
 }
 
-// What it leaves in the temporary directory, as it does of a failed request with all that was said, is gone after the turn.
+// What it leaves in the temporary directory, as it does of a failed request with all that was said, is gone after the
+// turn.
 func TestGeminiTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "gemini", `echo said > "$TMPDIR/gemini-client-error-1.json"; echo "$TMPDIR" > "$HERE/tmp"`)

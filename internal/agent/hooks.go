@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// hookSettings are hooks as all agents that know any write them: event → groups, each with what it matches and what it calls. What else
-// is said beside "hooks" is other.
+// hookSettings are hooks as all agents that know any write them: event → groups, each with what it matches and what it
+// calls. What else is said beside "hooks" is other.
 type hookSettings struct {
 	hooks map[string][]any
 	other map[string]any
 }
 
-// hooks are those of this turn. An agent that is to change nothing gets none: they could, and nothing that it does needs them. New has
-// made sure that they can be read.
+// hooks are those of this turn. An agent that is to change nothing gets none: they could, and nothing that it does
+// needs them. New has made sure that they can be read.
 func (o Options) hooks() map[string][]any {
 	if o.reads() {
 		return nil
@@ -51,8 +51,8 @@ func readHooks(text []byte) (s hookSettings, err error) {
 	return s, nil
 }
 
-// addHooks puts hooks behind those that an agent's settings have. Where those are written otherwise, they stay, since what they mean is
-// not ours to guess.
+// addHooks puts hooks behind those that an agent's settings have. Where those are written otherwise, they stay, since
+// what they mean is not ours to guess.
 func addHooks(settings map[string]any, hooks map[string][]any) {
 	if len(hooks) == 0 {
 		return
@@ -67,7 +67,8 @@ func addHooks(settings map[string]any, hooks map[string][]any) {
 
 const mostSettings = 100 << 10 // bytes of settings in an argument
 
-// claudeFlags are the user's flags. Of two --settings the CLI heeds the last, so where the user has one, the hooks go into it.
+// claudeFlags are the user's flags. Of two --settings the CLI heeds the last, so where the user has one, the hooks go
+// into it.
 func claudeFlags(o Options) []string {
 	hooks, at := o.hooks(), claudeSettingsAt(o.Flags)
 	if len(hooks) == 0 || at < 0 {
@@ -101,8 +102,8 @@ func claudeSettingsAt(flags []string) int {
 	return -1
 }
 
-// claudeSettings are what --settings names: JSON, or a file with it. A file is not read for an agent that may read less than we: a link
-// could lead anywhere, and what is read becomes its argument.
+// claudeSettings are what --settings names: JSON, or a file with it. A file is not read for an agent that may read less
+// than we: a link could lead anywhere, and what is read becomes its argument.
 func claudeSettings(o Options, named string) ([]byte, error) {
 	if strings.HasPrefix(strings.TrimSpace(named), "{") {
 		return []byte(named), nil
@@ -121,7 +122,8 @@ func claudeSettings(o Options, named string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, mostSettings))
 }
 
-// codexHooks are hooks as arguments. They count without being trusted by hand; those of a repository that is not trusted do not.
+// codexHooks are hooks as arguments. They count without being trusted by hand; those of a repository that is not
+// trusted do not.
 func codexHooks(o Options) []string {
 	hooks := o.hooks()
 	if len(hooks) == 0 {

@@ -67,8 +67,9 @@ func eachHooked(t *testing.T, test func(t *testing.T, r real)) {
 const plannedStory = `{"project":"p","branchName":"ralph/x","description":"d","userStories":[{"id":"US-001","title":"T","description":"d",` +
 	`"acceptanceCriteria":["c"],"priority":1,"passes":false,"reviewStatus":null,"reviewCount":0,"reviewFeedback":"","notes":"","dependsOn":[]}]}`
 
-// TestRealAgentsHeedTheHooksOfARun gives each agent ralph's own hooks, in a repository with hooks of its own and a plan that is run. What a
-// hook says must be in a later request to the model: a command refused, how full the context is, why it may not stop yet. Then it goes on.
+// TestRealAgentsHeedTheHooksOfARun gives each agent ralph's own hooks, in a repository with hooks of its own and a plan
+// that is run. What a hook says must be in a later request to the model: a command refused, how full the context is,
+// why it may not stop yet. Then it goes on.
 func TestRealAgentsHeedTheHooksOfARun(t *testing.T) {
 	eachHooked(t, func(t *testing.T, r real) {
 		b := ready(t, r, agent.Options{Hooks: ralphHooks(t, r.name), Extra: []string{hook.WindowVariable + "=100"}},

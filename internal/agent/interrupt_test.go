@@ -13,7 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestInterrupted: claude is interrupted before it is ended, and says what it has spent; the turn does not count all the same.
+// TestInterrupted: claude is interrupted before it is ended, and says what it has spent; the turn does not count all
+// the same.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "claude", `trap 'echo "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"total_cost_usd\":0.25,\"session_id\":\"s\"}"; exit 0' INT
@@ -36,7 +37,8 @@ touch "$HERE/ready"; while :; do sleep 0.05; done`)
 	if err != nil || turn.Class != loop.Stopped || turn.Usage.CostUSD != 0.25 {
 		t.Errorf("%+v, %v", turn, err)
 	}
-	for _, o := range []agent.Options{{Timeout: 500 * time.Millisecond}, {Idle: 500 * time.Millisecond}} { // which are why it ended, not its last words
+	// which are why it ended, not its last words
+	for _, o := range []agent.Options{{Timeout: 500 * time.Millisecond}, {Idle: 500 * time.Millisecond}} {
 		want := loop.TimedOut
 		if o.Idle > 0 {
 			want = loop.Idle

@@ -15,11 +15,12 @@ type judgement struct {
 	resets time.Time // of loop.UsageLimit: when it may go on; zero: not known
 }
 
-// waitsExit is the exit code by which any agent says that it waits for a human (C5, S3-47), whatever it printed, unless dialect.has42.
+// waitsExit is the exit code by which any agent says that it waits for a human, whatever it printed, unless
+// dialect.has42.
 const waitsExit = 42
 
-// judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never looked into: an
-// agent may speak of rate limits all day.
+// judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never
+// looked into: an agent may speak of rate limits all day.
 func (d dialect) judge(f facts, now time.Time) judgement {
 	return d.explain(d.classify(f), f, now)
 }
@@ -60,8 +61,8 @@ func (f facts) failed() bool {
 	return f.end.Exit != 0 && !f.lingered()
 }
 
-// lingered reports whether a process that had said its word did not end by itself, so that its end tells nothing. What it says because
-// it was interrupted is only what it has spent.
+// lingered reports whether a process that had said its word did not end by itself, so that its end tells nothing. What
+// it says because it was interrupted is only what it has spent.
 func (f facts) lingered() bool {
 	switch f.end.Class {
 	case proc.TimedOut, proc.Idle, proc.Signalled:
@@ -73,7 +74,8 @@ func (f facts) lingered() bool {
 // refusal is how programs begin when their own arguments are wrong; they print nothing else then.
 var refusal = lazy(`(?i)^(error: )?(unknown|unrecogni[sz]ed|unexpected|invalid) (command[ -]line )?(option|argument|flag|value|choice)s?\b`)
 
-// failure is the class of a failed turn: by the HTTP status of the model's last answer, else by words, else by how the process ended.
+// failure is the class of a failed turn: by the HTTP status of the model's last answer, else by words, else by how the
+// process ended.
 func (d dialect) failure(f facts) loop.Class {
 	class := byWords(f.words())
 	if f.result != nil && f.result.Status > 0 {
@@ -98,13 +100,15 @@ func signalled(end proc.Result) bool {
 	return end.Class == proc.Signalled || end.Exit == 128+2 || end.Exit == 128+9 || end.Exit == 128+15
 }
 
-// How many lines of a failed process's last words are looked into. What stands before them is what it did, not why it failed.
+// How many lines of a failed process's last words are looked into. What stands before them is what it did, not why it
+// failed.
 const (
 	saidLines = 5 // of plain text
 	errLines  = 20
 )
 
-// words are what a failed turn says about itself: its result, else the end of what is not its format, and of standard error.
+// words are what a failed turn says about itself: its result, else the end of what is not its format, and of standard
+// error.
 func (f facts) words() string {
 	if f.result != nil {
 		if said := strings.TrimSpace(f.result.Text + " " + strings.Join(f.result.Errors, "; ")); said != "" {

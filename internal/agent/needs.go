@@ -13,8 +13,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// need is what an agent needs of a machine in a sandbox: the hosts of its model and of its login, and files in the home of its user. A
-// login may be renewed, so it is the user's own file; settings are shown; what the agent writes all the time is a copy.
+// need is what an agent needs of a machine in a sandbox: the hosts of its model and of its login, and files in the home
+// of its user. A login may be renewed, so it is the user's own file; settings are shown; what the agent writes all the
+// time is a copy.
 type need struct {
 	hosts []string
 	files []sandbox.File
@@ -45,7 +46,8 @@ var needs = map[string]need{
 	},
 	"opencode": {
 		hosts: []string{"models.dev", "opencode.ai", "*.opencode.ai", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
-		files: slices.Concat(shared(".local/share/opencode/auth.json"), copied(".config/opencode")), // it writes beside its settings
+		// it writes beside its settings
+		files: slices.Concat(shared(".local/share/opencode/auth.json"), copied(".config/opencode")),
 	},
 }
 
@@ -155,8 +157,8 @@ func hostOf(said string) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// Starts finds out whether the agent could begin in a sandbox: of one that ralph knows by asking for its version, of another by looking at
-// its file. The error is a sentence.
+// Starts finds out whether the agent could begin in a sandbox: of one that ralph knows by asking for its version, of
+// another by looking at its file. The error is a sentence.
 func (a *Agent) Starts(ctx context.Context, s *sandbox.Sandbox) error {
 	if err := s.Starts(ctx, sandbox.Works, a.program, a.env); err != nil || a.dialect.name == command.name {
 		return err

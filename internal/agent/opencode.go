@@ -7,14 +7,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// opencode is the opencode CLI: `opencode run` with the prompt on standard input, events as JSON lines, with what each step cost by the
-// user's own prices. It tells nothing of a command before it has ended, which looks like silence, and of requests that it tries again only in
-// its log.
+// opencode is the opencode CLI: `opencode run` with the prompt on standard input, events as JSON lines, with what each
+// step cost by the user's own prices. It tells nothing of a command before it has ended, which looks like silence, and
+// of requests that it tries again only in its log.
 //
 // It knows no hooks but plugins, so Options.Hooks say nothing to it.
 //
-// The repository's opencode.json, .opencode directory and rules (AGENTS.md, which the prompt names) are kept out. Skills that it finds in
-// .claude and .agents directories are not.
+// The repository's opencode.json, .opencode directory and rules (AGENTS.md, which the prompt names) are kept out.
+// Skills that it finds in .claude and .agents directories are not.
 var opencode = dialect{
 	name: "opencode",
 	keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY"},

@@ -9,9 +9,9 @@ import (
 // windows are the kinds of limits that providers have: "rate limit", "5-hour limit". A "time limit" is none of them.
 const windows = `\b(usage|rate|session|weekly|daily|monthly|hourly|\d+-hour|opus|sonnet|requests?|tokens?|messages?|plan|spend|spending|quota)[ -]`
 
-// phrases are how providers and agents word a failure; the first that matches counts. They are looked for only in what a failed turn
-// says about itself, but that may be the last lines of a program that speaks of its work, so a bare number or a bare "login" is none.
-// Those of fatal classes must be the most certain: one that is wrong ends the run.
+// phrases are how providers and agents word a failure; the first that matches counts. They are looked for only in what
+// a failed turn says about itself, but that may be the last lines of a program that speaks of its work, so a bare
+// number or a bare "login" is none. Those of fatal classes must be the most certain: one that is wrong ends the run.
 var phrases = []struct {
 	class   loop.Class
 	pattern *pattern
@@ -44,7 +44,8 @@ var phrases = []struct {
 // statuses are how an HTTP status is told in words: "API Error: 529", "HTTP 503", "status code: 500".
 var statuses = lazy(`(?i)\b(api error|http(?:/[\d.]+)?|unexpected status|status[ _]code|error code)[":= (]{1,4}([45]\d\d)\b`)
 
-// plainer are characters that mean the same as simpler ones: providers write "5:26 AM" with a narrow space, and "You’ve".
+// plainer are characters that mean the same as simpler ones: providers write "5:26 AM" with a narrow space, and
+// "You’ve".
 var plainer = strings.NewReplacer("\u00A0", " ", "\u202F", " ", "\u2009", " ", "’", "'", "‘", "'", "\x00", "")
 
 // byWords is the class that a failure's own words tell; "" when they tell none.
@@ -62,7 +63,8 @@ func byWords(said string) loop.Class {
 		return words
 	}
 	class := byStatus(number(m[2]), words)
-	if words == "" && !class.Transient() && !strings.EqualFold(m[1], "api error") { // a test may well speak of a status 404
+	// a test may well speak of a status 404
+	if words == "" && !class.Transient() && !strings.EqualFold(m[1], "api error") {
 		return ""
 	}
 	return class

@@ -27,7 +27,8 @@ type facts struct {
 	stderr string
 }
 
-// reader folds what an agent prints into a turn: the last message, the claim, and within bounds all that the agent said.
+// reader folds what an agent prints into a turn: the last message, the claim, and within bounds all that the agent
+// said.
 type reader struct {
 	io.Writer // standard output
 	talk      *talk
@@ -74,7 +75,7 @@ func newSaid() *proc.Tail { return proc.NewTail(loop.SaidBytes/2, loop.SaidBytes
 func (r *reader) event(e stream.Event) {
 	first := !r.facts.any
 	r.facts.any = true
-	if e.Kind != stream.Retry { // C12
+	if e.Kind != stream.Retry {
 		r.talk.pulse.Beat()
 	}
 	r.talk.console.event(e)
@@ -130,7 +131,7 @@ func (r *reader) ask() {
 	}
 }
 
-// words notes what the agent itself says: its first tag in a message counts, and the last message with one (C2).
+// words notes what the agent itself says: its first tag in a message counts, and the last message with one.
 func (r *reader) words(e stream.Event) {
 	r.facts.plain = r.facts.plain || e.Told
 	if strings.TrimSpace(e.Text) == "" && !e.Delta {
@@ -165,8 +166,8 @@ func (r *reader) words(e stream.Event) {
 
 var closing = lazy(`(?i)</(?:response|promise)>`)
 
-// seekClaim looks for a tag that the last n bytes of the message have closed. However many pieces a message comes in, no part of it is
-// looked at twice: where a tag is closed that never began, none begins before.
+// seekClaim looks for a tag that the last n bytes of the message have closed. However many pieces a message comes in,
+// no part of it is looked at twice: where a tag is closed that never began, none begins before.
 func (r *reader) seekClaim(n int) {
 	from := max(r.searched, len(r.text)-n-len("</response"))
 	ends := closing.FindAllIndex(r.text[from:], -1)
@@ -211,7 +212,8 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		t.Text, t.Said, r.facts.plain = "", "", false
 	}
 	r.facts.end, r.facts.stderr, r.facts.text, r.facts.noise = end, stderr, t.Text, r.noise.String()
-	if t.Structured == "" && r.talk.Schema != "" && json.Valid([]byte(t.Text)) && strings.HasPrefix(strings.TrimSpace(t.Text), "{") { // of an agent that gives its form in words
+	// of an agent that gives its form in words
+	if t.Structured == "" && r.talk.Schema != "" && json.Valid([]byte(t.Text)) && strings.HasPrefix(strings.TrimSpace(t.Text), "{") {
 		t.Structured = strings.TrimSpace(t.Text)
 	}
 	r.facts.said = strings.TrimSpace(t.Text) != "" || t.Structured != ""

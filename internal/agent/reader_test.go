@@ -9,7 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// lines writes claude's lines: "text ID WORDS", "nested ID WORDS", "tool ID", "answer ID WORDS", "user WORDS"; others stay.
+// lines writes claude's lines: "text ID WORDS", "nested ID WORDS", "tool ID", "answer ID WORDS", "user WORDS"; others
+// stay.
 func script(lines ...string) string {
 	var b strings.Builder
 	for _, line := range lines {

@@ -208,8 +208,8 @@ func (b bench) take(ctx context.Context, t *testing.T, prompt string) loop.Turn 
 	return turn
 }
 
-// strays lists the processes that have HOME in their environment, by their command lines. A process that has ended and was not waited
-// for yet has no environment. Where there is no /proc, none are found.
+// strays lists the processes that have HOME in their environment, by their command lines. A process that has ended and
+// was not waited for yet has no environment. Where there is no /proc, none are found.
 func strays(home string) (found []string) {
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environs {

@@ -22,7 +22,8 @@ func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
 	}
 	j.reason = d.sentence(class, f, j.resets, now)
 	switch {
-	case class == loop.Empty, class == loop.Killed, class == loop.CutShort, class == loop.Declined && !f.failed(): // what it said is not why
+	case class == loop.Empty, class == loop.Killed, class == loop.CutShort, class == loop.Declined && !f.failed():
+		// what it said is not why
 	case class == loop.Rejected && f.result == nil:
 		j.reason = because(j.reason, complaint(f.stderr, said))
 	case f.result == nil || len(f.result.Errors) == 0 && f.result.Text == "":
@@ -90,7 +91,8 @@ func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) stri
 	return name + " failed: see its log, and try again"
 }
 
-// sender says where to look for who has sent a signal: the system itself sends none but SIGKILL, when it runs out of memory.
+// sender says where to look for who has sent a signal: the system itself sends none but SIGKILL, when it runs out of
+// memory.
 func sender(end proc.Result) string {
 	if end.Signal == "SIGKILL" || end.Exit == 128+9 {
 		return "see whether the machine ran out of memory"

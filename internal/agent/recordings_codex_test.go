@@ -2,8 +2,8 @@ package agent_test
 
 import "github.com/ralph-loop/ralph/internal/loop"
 
-// codexRecorded: codex catches an interruption and ends with 1 and without a word (sigint-stream), and what its sandbox refused is nowhere
-// to be seen (home-in-tmp, readonly).
+// codexRecorded: codex catches an interruption and ends with 1 and without a word (sigint-stream), and what its sandbox
+// refused is nowhere to be seen (home-in-tmp, readonly).
 var codexRecorded = map[string]outcome{
 	"analytics-on":             {exit: 0, class: loop.OK, text: wrote, usage: loop.Usage{Input: 200, Output: 40}, tools: 1},
 	"approve-for-me":           {exit: 0, class: loop.OK, text: wrote, usage: loop.Usage{Input: 200, Output: 40}, tools: 1},

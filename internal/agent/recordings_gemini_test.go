@@ -2,7 +2,8 @@ package agent_test
 
 import "github.com/ralph-loop/ralph/internal/loop"
 
-// geminiRecorded: an exit code of 145 is HTTP status 401, in eight bits. Interrupted, it ends with 0 and without a result.
+// geminiRecorded: an exit code of 145 is HTTP status 401, in eight bits. Interrupted, it ends with 0 and without a
+// result.
 var geminiRecorded = map[string]outcome{
 	"append-system":             {exit: 0, class: loop.OK, text: done, usage: loop.Usage{Input: 100, Output: 20}},
 	"approval-auto-edit":        {exit: 0, class: loop.OK, text: wrote, usage: loop.Usage{Input: 200, Output: 40}, tools: 1},

@@ -18,9 +18,9 @@ type Recording struct {
 	Idle   bool      // it was stopped, since it printed nothing more
 }
 
-// Replay tells the turn that a recording is of, and shows it as it was shown when it was taken. Of the options, those count that say
-// what the agent is, what claims, and how to show it. The agent need not be installed when ralph knows it; the error is an
-// *UnknownError when there is no such agent.
+// Replay tells the turn that a recording is of, and shows it as it was shown when it was taken. Of the options, those
+// count that say what the agent is, what claims, and how to show it. The agent need not be installed when ralph knows
+// it; the error is an *UnknownError when there is no such agent.
 func Replay(o Options, r Recording) (loop.Turn, error) {
 	d, known := dialectOf(o.Command)
 	a := &Agent{options: o, dialect: d, program: o.Command}

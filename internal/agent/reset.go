@@ -31,8 +31,9 @@ var (
 	monthName = map[string]time.Month{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12}
 )
 
-// resetTime is when a usage limit ends, as far as the agent's own words tell; zero when they do not, or tell nonsense: what is past, or
-// further away than any limit. A time of day is the next one after now, where the words name no zone in now's.
+// resetTime is when a usage limit ends, as far as the agent's own words tell; zero when they do not, or tell nonsense:
+// what is past, or further away than any limit. A time of day is the next one after now, where the words name no zone
+// in now's.
 func resetTime(said string, now time.Time) time.Time {
 	said = plainer.Replace(said)
 	for _, read := range []func(string, time.Time) time.Time{epoch, stamped, dated, spanned, clocked} {

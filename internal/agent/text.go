@@ -34,7 +34,8 @@ func lastLines(s string, most int) string {
 
 var errorLine = lazy(`(?i)^(error|fatal|panic)\b`)
 
-// tellingLine is the line of a text that says why something failed: the last one that begins with "error", else the last.
+// tellingLine is the line of a text that says why something failed: the last one that begins with "error", else the
+// last.
 func tellingLine(s string) (line string) {
 	for l := range strings.SplitSeq(s, "\n") {
 		if l = oneLine(l); l != "" && (errorLine.MatchString(l) || !errorLine.MatchString(line)) {
@@ -47,7 +48,8 @@ func tellingLine(s string) (line string) {
 // complaints begin the line in which a program says that it was called wrongly.
 var complaints = lazy(`(?i)^(error|fatal|unknown|unexpected|invalid|unrecogni[sz]ed)\b`)
 
-// complaint is the line of a refusal that says what is wrong. It stands before a text on the program's use, which says nothing.
+// complaint is the line of a refusal that says what is wrong. It stands before a text on the program's use, which says
+// nothing.
 func complaint(stderr, said string) string {
 	for l := range strings.SplitSeq(stderr, "\n") {
 		if complaints.MatchString(strings.TrimSpace(l)) {

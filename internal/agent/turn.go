@@ -28,7 +28,7 @@ type talk struct {
 
 func (t *talk) clock() func() time.Time { return t.now }
 
-// argvBytes is how long a prompt may be as an argument (C19). Linux takes 128 KiB in one, less a byte.
+// argvBytes is how long a prompt may be as an argument. Linux takes 128 KiB in one, less a byte.
 const argvBytes = 100 << 10
 
 // argument is the prompt for an agent that takes it as an argument.
@@ -77,14 +77,15 @@ func (t *talk) interrupt(grace time.Duration) time.Duration {
 
 var sessions = lazy(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
-// isSession reports whether a text can be a session's id. It comes from an agent's output, and must not be taken for a flag.
+// isSession reports whether a text can be a session's id. It comes from an agent's output, and must not be taken for a
+// flag.
 func isSession(id string) bool { return sessions.MatchString(id) }
 
 // logBytes is how much of a turn's output its log keeps.
 const logBytes = 64 << 20
 
-// Turn runs one fresh agent process on a prompt. What the agent does wrong is told by the turn's class; the error is for what the
-// harness could not do.
+// Turn runs one fresh agent process on a prompt. What the agent does wrong is told by the turn's class; the error is
+// for what the harness could not do.
 func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	o, t := a.options, a.talk(prompt)
 	defer t.console.close()
@@ -134,7 +135,8 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	return turn, nil
 }
 
-// listen takes the dialect's own log out of what goes to others from standard error. The function hands on what has no end of line.
+// listen takes the dialect's own log out of what goes to others from standard error. The function hands on what has no
+// end of line.
 func (a *Agent) listen(r *reader, errs []io.Writer) ([]io.Writer, func()) {
 	if a.dialect.hears == nil {
 		return errs, func() {}
@@ -162,7 +164,8 @@ func (a *Agent) talk(prompt string) *talk {
 	return t
 }
 
-// concluded is the turn that an output and its end make. An agent that had said how it ended has said it, whatever ended its process.
+// concluded is the turn that an output and its end make. An agent that had said how it ended has said it, whatever
+// ended its process.
 func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.Turn {
 	turn := reader.turn(end, stderr)
 	class, reason := a.ended(end)

@@ -13,11 +13,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Some agents sit a usage limit out: they print nothing for as long as their provider told them to wait, which may be hours. What they wait
-// for is in the requests that they try again, and of some agents only in their log on standard error.
+// Some agents sit a usage limit out: they print nothing for as long as their provider told them to wait, which may be
+// hours. What they wait for is in the requests that they try again, and of some agents only in their log on standard
+// error.
 
-// tried notes a request that the agent tries again. When its provider has told it to wait for longer than it may be silent, the turn ends at
-// once: nothing would come of it but the time.
+// tried notes a request that the agent tries again. When its provider has told it to wait for longer than it may be
+// silent, the turn ends at once: nothing would come of it but the time.
 func (r *reader) tried(a stream.Attempt) {
 	if a.Delay > 0 {
 		r.resets = r.talk.now().Add(a.Delay + time.Second - 1) // in whole seconds, nobody comes too early
@@ -71,7 +72,8 @@ func (a *Agent) satOut(r *reader, end proc.Result) (j judgement, ok bool) {
 	return j, true
 }
 
-// hearing takes the lines out of an agent's standard error in which it tells of requests that it tries again, and passes the others on.
+// hearing takes the lines out of an agent's standard error in which it tells of requests that it tries again, and
+// passes the others on.
 type hearing struct {
 	hears func(line string) (a stream.Attempt, ours bool)
 	tell  func(a stream.Attempt)
@@ -127,7 +129,8 @@ const codexLog = "error,codex_core::responses_retry=warn"
 
 var codexRetry = lazy(`codex_core::responses_retry: .*\((\d+)/(\d+) in ([\d.]+)(s|ms|µs|ns)\)\.\.\.(?:.* sampling_error=(.*))?`)
 
-// codexHears reads "… codex_core::responses_retry: stream disconnected - retrying sampling request (1/5 in 7199.9s)... … sampling_error=…".
+// codexHears reads "… codex_core::responses_retry: stream disconnected - retrying sampling request (1/5 in 7199.9s)...
+// … sampling_error=…".
 func codexHears(line string) (a stream.Attempt, ours bool) {
 	if !strings.Contains(line, "codex_core::responses_retry:") {
 		return a, false
@@ -159,8 +162,8 @@ var (
 	opencodeFail = lazy(`message="stream error".* small=false .*error\.error="(?:AI_\w+Error: )?(.*?)"\s*$`)
 )
 
-// opencodeHears reads its log, of which a request that failed is the only thing it tells of one that it tries again: neither a status nor for
-// how long it waits. small=true is a question for the session's title.
+// opencodeHears reads its log, of which a request that failed is the only thing it tells of one that it tries again:
+// neither a status nor for how long it waits. small=true is a question for the session's title.
 func opencodeHears(line string) (a stream.Attempt, ours bool) {
 	if !opencodeLine.MatchString(line) {
 		return a, false

@@ -60,7 +60,8 @@ func TestSilentLimits(t *testing.T) {
 	}
 }
 
-// TestTooLongAWait: an agent whose provider tells it to wait for longer than it may be silent is stopped at once, and not before.
+// TestTooLongAWait: an agent whose provider tells it to wait for longer than it may be silent is stopped at once, and
+// not before.
 func TestTooLongAWait(t *testing.T) {
 	t.Parallel()
 	const script = `printf '{"type":"thread.started","thread_id":"t"}\n'

@@ -44,8 +44,8 @@ type Plan struct {
 	Busy bool
 }
 
-// Decide says what goes. drop names branches that go although they hold commits that are nowhere else; "all" is every one. runs are in order, the newest
-// last. A name in drop that is no branch of these is an error.
+// Decide says what goes. drop names branches that go although they hold commits that are nowhere else; "all" is every
+// one. runs are in order, the newest last. A name in drop that is no branch of these is an error.
 func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 	for _, name := range drop {
 		if name != "all" && !slices.ContainsFunc(branches, func(b Branch) bool { return b.Name == name }) {
@@ -100,7 +100,8 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 	return p, nil
 }
 
-// run decides on the record of a run: the newest of a task stays as long as it says of a branch that is there what it is, or of a task that it is done.
+// run decides on the record of a run: the newest of a task stays as long as it says of a branch that is there what it
+// is, or of a task that it is done.
 func (p *Plan) run(r Run, newest bool, held string, branch, dropped bool) {
 	unfinished := !r.Over && !r.Broken
 	switch {

@@ -23,9 +23,10 @@ var askKeys = []struct {
 	{"max_iterations", "a whole number from 1 to 100", func(a *Ask, v json.RawMessage) bool { return whole(v, 100, &a.MaxIterations) }},
 }
 
-// ParseAsk reads the client_payload of a repository_dispatch (B-06): {"issue": 42}, {"prompt": "…"} or {"plan": "ralph/tasks.json"}, and
-// besides it hint, fresh and max_iterations. Numbers and truth values may be written as strings, as shells like to. An error is a
-// *UsageError: what was not understood must not begin something that costs money.
+// ParseAsk reads the client_payload of a repository_dispatch: {"issue": 42}, {"prompt": "…"} or {"plan":
+// "ralph/tasks.json"}, and besides it hint, fresh and max_iterations. Numbers and truth values may be written as
+// strings, as shells like to. An error is a *UsageError: what was not understood must not begin something that costs
+// money.
 func ParseAsk(payload []byte) (Ask, error) {
 	var given map[string]json.RawMessage
 	if len(payload) > 0 {

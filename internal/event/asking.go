@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Asking is one way of asking, as the tables of docs/commands.md name it. In its text {phrase} and {label} stand for what the rules
-// call them.
+// Asking is one way of asking, as the tables of docs/commands.md name it. In its text {phrase} and {label} stand for
+// what the rules call them.
 type Asking string
 
 // The ways of asking. What is not listed asks for nothing.
@@ -107,7 +107,8 @@ func headingOf(asking Asking) heading {
 	return headings[i]
 }
 
-// askingOf tells which way of asking an event is. The command is what a comment or a review says; an error is a *UsageError.
+// askingOf tells which way of asking an event is. The command is what a comment or a review says; an error is a
+// *UsageError.
 func askingOf(ev Event, rules Rules) (Asking, Command, error) {
 	switch ev.Kind {
 	case Labeled:
@@ -155,8 +156,8 @@ func labelTakenOff(ev Event, rules Rules) Asking {
 	return OtherLabelOff
 }
 
-// worded reads the command of a comment or a review (B-02). A review that requests changes asks by that, whatever it says, unless its
-// text is a command.
+// worded reads the command of a comment or a review. A review that requests changes asks by that, whatever it says,
+// unless its text is a command.
 func worded(ev Event, rules Rules) (Asking, Command, error) {
 	body := ""
 	switch {
@@ -207,8 +208,8 @@ func built(ev Event, rules Rules) Asking {
 	return ByBuild
 }
 
-// Failed reports whether the conclusion says that something is wrong with the commit. A workflow that was cancelled, skipped or waits
-// for somebody says nothing about it.
+// Failed reports whether the conclusion says that something is wrong with the commit. A workflow that was cancelled,
+// skipped or waits for somebody says nothing about it.
 func (b Build) Failed() bool {
 	return slices.Contains([]string{"failure", "timed_out", "startup_failure"}, strings.ToLower(b.Conclusion))
 }

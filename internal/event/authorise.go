@@ -22,8 +22,8 @@ const (
 	NoOne   Asker = "nobody"  // it happens by itself: the workflow file asks, or another workflow has ended
 )
 
-// asker says who may bring an event of a kind. Closing needs no write access: work on a closed issue is never wanted, whoever closed it,
-// and stopping loses nothing. What happens by itself names nobody.
+// asker says who may bring an event of a kind. Closing needs no write access: work on a closed issue is never wanted,
+// whoever closed it, and stopping loses nothing. What happens by itself names nobody.
 func asker(kind Kind) Asker {
 	switch kind {
 	case Closed:
@@ -43,7 +43,8 @@ type person struct {
 	login string
 }
 
-// involved lists everybody whom an event must name; an empty login is somebody whom it does not name, as of a deleted account.
+// involved lists everybody whom an event must name; an empty login is somebody whom it does not name, as of a deleted
+// account.
 func involved(ev Event, labeller string) []person {
 	if asker(ev.Kind) != Writers {
 		return nil
@@ -64,7 +65,7 @@ func involved(ev Event, labeller string) []person {
 	return people
 }
 
-// Identities lists every login that must have write access for the event to count (B-10), without repeats.
+// Identities lists every login that must have write access for the event to count, without repeats.
 func Identities(ev Event, labeller string) []string {
 	var who []string
 	for _, p := range involved(ev, labeller) {
@@ -75,9 +76,9 @@ func Identities(ev Event, labeller string) []string {
 	return who
 }
 
-// Own reports whether ralph itself brought the event about, which then asks for nothing (B-09), and says so in one sentence: no refusal,
-// and nothing to react to. self is the login that ralph writes as. What nobody asks for is not its own, and neither is closing: a closed
-// issue is closed.
+// Own reports whether ralph itself brought the event about, which then asks for nothing, and says so in one sentence:
+// no refusal, and nothing to react to. self is the login that ralph writes as. What nobody asks for is not its own, and
+// neither is closing: a closed issue is closed.
 func Own(ev Event, self string) (why string, own bool) {
 	if self == "" || !strings.EqualFold(ev.Sender.Login, self) || asker(ev.Kind) != Writers {
 		return "", false
@@ -93,7 +94,8 @@ func ownSentence(self string, ev Event) string {
 		"a GitHub App (inputs app_id and app_private_key), the job's own token (github_token: ${{ github.token }}), or a token of an account for ralph alone", self, self)
 }
 
-// Authorise says whether the event's people may ask, and if not, why. It reads nothing but its arguments and fails closed.
+// Authorise says whether the event's people may ask, and if not, why. It reads nothing but its arguments and fails
+// closed.
 func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
 	if asker(ev.Kind) == Anybody {
 		return nil
@@ -118,8 +120,8 @@ func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
 	return nil
 }
 
-// AuthoriseEdit says whether what somebody has made of a comment of ralph's counts, and if not, why. It takes what asking takes, and fails
-// closed: an editor who is not known is nobody.
+// AuthoriseEdit says whether what somebody has made of a comment of ralph's counts, and if not, why. It takes what
+// asking takes, and fails closed: an editor who is not known is nobody.
 func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
 	switch {
 	case editor.Login == "":
@@ -130,7 +132,7 @@ func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
 	return facts.refuse(editor.Login, Event{Sender: editor}, rules)
 }
 
-// fromFork refuses what is about another repository's code (B-15).
+// fromFork refuses what is about another repository's code.
 func fromFork(ev Event) *Refusal {
 	switch {
 	case ev.Issue != nil && ev.Issue.Pull && ev.Issue.Fork:
@@ -149,7 +151,8 @@ func unnamed(p person, ev Event) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf("the event names nobody as the %s (the account may have been deleted), so nobody can be authorised; somebody with write access has to ask anew", p.as)}
 }
 
-// deputy refuses words that somebody else sent than wrote them: a bot that is made to speak for a stranger is still the stranger.
+// deputy refuses words that somebody else sent than wrote them: a bot that is made to speak for a stranger is still the
+// stranger.
 func deputy(ev Event) *Refusal {
 	as, writer := "comment's author", ev.Sender.Login
 	switch {
@@ -165,7 +168,7 @@ func deputy(ev Event) *Refusal {
 		as, writer, ev.Sender.Login, ev.Sender.Login)}
 }
 
-// refuse says why one login may not ask; nil when it may (B-10, B-11).
+// refuse says why one login may not ask; nil when it may.
 func (f Facts) refuse(login string, ev Event, rules Rules) *Refusal {
 	p, looked := f.Permissions[strings.ToLower(login)]
 	why := ""
@@ -200,8 +203,8 @@ func (p Permission) said() string {
 	return fmt.Sprintf("%s permission (by the role %s)", level, quote(p.Role))
 }
 
-// bot reports whether login acted as a bot. The type in the payload decides, and a [bot] suffix makes one too: a suffix only ever
-// takes rights away, it never gives any.
+// bot reports whether login acted as a bot. The type in the payload decides, and a [bot] suffix makes one too: a suffix
+// only ever takes rights away, it never gives any.
 func bot(login string, ev Event) bool {
 	if strings.HasSuffix(strings.ToLower(login), "[bot]") {
 		return true

@@ -15,14 +15,14 @@ const (
 	Run      Verb = "run"
 	Retry    Verb = "retry"
 	Continue Verb = "continue" // go on with a run that waits or was interrupted, with an answer
-	Fix      Verb = "fix"      // work on what the reviews of the pull request ask for (B-07)
-	Stop     Verb = "stop"     // end the run; what is done is kept (B-09)
-	Plan     Verb = "plan"     // derive a plan from the issue and post it (B-04)
+	Fix      Verb = "fix"      // work on what the reviews of the pull request ask for
+	Stop     Verb = "stop"     // end the run; what is done is kept
+	Plan     Verb = "plan"     // derive a plan from the issue and post it
 	Approve  Verb = "approve"  // run the plan that was posted, as it is written now
 	Status   Verb = "status"
 	Help     Verb = "help"
 	Sweep    Verb = "sweep"
-	Heed     Verb = "heed" // other workflows have judged the run's newest commit (B-08)
+	Heed     Verb = "heed" // other workflows have judged the run's newest commit
 )
 
 // Command is one /ralph line, taken apart.
@@ -51,15 +51,17 @@ var verbs = []struct {
 	{Help, "", "show this", false},
 }
 
-// UsageError is a command that was meant for ralph and cannot be followed. Its text is one line for the person who wrote it.
+// UsageError is a command that was meant for ralph and cannot be followed. Its text is one line for the person who
+// wrote it.
 type UsageError struct{ Found, Allowed string }
 
 func (e *UsageError) Error() string {
 	return fmt.Sprintf("%s is not understood; allowed: %s", e.Found, e.Allowed)
 }
 
-// ParseCommand reads a command from a comment (B-02). ok is false when the comment is not addressed to ralph: the phrase is not
-// its first word, or stands in a quote or a code block. An error is a *UsageError: addressed to ralph, but not understood.
+// ParseCommand reads a command from a comment. ok is false when the comment is not addressed to ralph: the phrase is
+// not its first word, or stands in a quote or a code block. An error is a *UsageError: addressed to ralph, but not
+// understood.
 func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 	if strings.HasPrefix(body, "    ") || strings.HasPrefix(body, "\t") { // an indented code block
 		return Command{}, false, nil

@@ -80,9 +80,9 @@ func place(ev Event) Place {
 	return Nowhere
 }
 
-// Decide says what becomes of a request by how the run that it is about stands: None when there is none. It is the table of
-// docs/commands.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on which of ralph's pull
-// requests it was asked, and Request.Pull which pull request the run has.
+// Decide says what becomes of a request by how the run that it is about stands: None when there is none. It is the
+// table of docs/commands.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on
+// which of ralph's pull requests it was asked, and Request.Pull which pull request the run has.
 func Decide(r Request, at Standing, rules Rules) Decision {
 	asking := r.asking()
 	i := find(asking, place(r.Event), at)
@@ -113,8 +113,8 @@ func (r row) fits(asking Asking, where Place, at Standing) bool {
 	return slices.Contains(r.asks, asking) && (r.on == nil || slices.Contains(r.on, where)) && (r.at == nil || slices.Contains(r.at, at))
 }
 
-// hopeless is the sentence of an asking that comes to nothing however the run stands and wherever it may turn out to be; ok is false
-// when it might come to something.
+// hopeless is the sentence of an asking that comes to nothing however the run stands and wherever it may turn out to
+// be; ok is false when it might come to something.
 func hopeless(asking Asking, ev Event) (why string, ok bool) {
 	first := -1
 	for _, where := range possible(ev) {

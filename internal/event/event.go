@@ -1,4 +1,5 @@
-// Package event says who asked for what: the shape of an event, the /ralph command in it, and whether its sender may ask.
+// Package event says who asked for what: the shape of an event, the /ralph command in it, and whether its sender may
+// ask.
 package event
 
 import (
@@ -30,7 +31,7 @@ type Event struct {
 	Sender Actor
 	// TriggeringActor is who started this workflow run; on a re-run it differs from Sender. Empty outside Actions.
 	TriggeringActor string
-	At              time.Time // when it happened; text written or edited later does not count (B-13)
+	At              time.Time // when it happened; text written or edited later does not count
 	Label           string    // Labeled, Unlabeled: the label that was put on or taken off
 	Issue           *Issue    // Labeled, Unlabeled, Closed, Commented, Reviewed; Dispatched and Scheduled once gathered
 	Comment         *Comment  // Commented
@@ -60,7 +61,7 @@ type Review struct {
 	At     time.Time
 }
 
-// Build is what other workflows, or a service that reports to GitHub, made of a commit (B-08).
+// Build is what other workflows, or a service that reports to GitHub, made of a commit.
 type Build struct {
 	Name       string // "CI"
 	Conclusion string // "success", "failure", "timed_out", "cancelled", …
@@ -70,8 +71,8 @@ type Build struct {
 	Fork       bool // the head is in another repository
 }
 
-// Ask is what a dispatch asks for: an issue by number, a prompt, or a plan by its path, of which exactly one is set. The rest is as in
-// a command.
+// Ask is what a dispatch asks for: an issue by number, a prompt, or a plan by its path, of which exactly one is set.
+// The rest is as in a command.
 type Ask struct {
 	Issue         int
 	Prompt        string

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Permission is what the collaborator-permission API said about one login. Level is GitHub's legacy permission (admin, write, read,
-// none), to which maintain, triage and custom roles are already mapped (B-10). Err is set when the lookup failed.
+// Permission is what the collaborator-permission API said about one login. Level is GitHub's legacy permission (admin,
+// write, read, none), to which maintain, triage and custom roles are already mapped. Err is set when the lookup failed.
 type Permission struct {
 	Level string
 	Role  string // the role's own name, as in "triage", or a custom one; empty when it was not told
@@ -39,8 +39,8 @@ type Pull struct {
 // CanWrite reports whether login has write access by the facts; false when it was not looked up.
 func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
 
-// Withdrawn reports whether what a label asked for came to nothing before the job began: somebody has taken the label off, or another job
-// has when it took the request up.
+// Withdrawn reports whether what a label asked for came to nothing before the job began: somebody has taken the label
+// off, or another job has when it took the request up.
 func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
 	if !f.LabelOff {
 		return "", false
@@ -48,8 +48,9 @@ func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
 	return "the label " + quote(ev.Label) + " is off again: the request was withdrawn, or another job has taken it up", true
 }
 
-// Reads reports whether the agent reads what login wrote (B-13). ralph's own comments are never read, not even where a person's account is
-// what it writes as: an agent must not be told what another one said as if a maintainer had said it.
+// Reads reports whether the agent reads what login wrote. ralph's own comments are never read, not even where a
+// person's account is what it writes as: an agent must not be told what another one said as if a maintainer had said
+// it.
 func (f Facts) Reads(login string, by CommentsBy) bool {
 	return (f.Self == "" || !strings.EqualFold(login, f.Self)) && by.Reads(login, f.CanWrite(login))
 }

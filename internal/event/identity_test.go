@@ -13,7 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata and docs/commands.md anew")
 
-// The matrix of B-10 to B-15: everybody who can be behind an event, with every answer of GitHub about them, in every kind of event.
+// The matrix of B-10 to B-15: everybody who can be behind an event, with every answer of GitHub about them, in every
+// kind of event.
 var (
 	actors = []struct {
 		Actor
@@ -77,7 +78,8 @@ func (c identity) facts() Facts {
 	return facts
 }
 
-// faults are all reasons to refuse a case, each by a word of its sentence; none lets it in. It says the rules once more, in another way.
+// faults are all reasons to refuse a case, each by a word of its sentence; none lets it in. It says the rules once
+// more, in another way.
 func (c identity) faults() map[string]bool {
 	wrong := map[string]bool{}
 	if c.kind == Closed {

@@ -10,15 +10,15 @@ import (
 type Rules struct {
 	TriggerLabel  string   // "ralph"
 	TriggerPhrase string   // "/ralph"
-	AllowedBots   []string // exact logins (B-11)
-	// CommentsBy says whose comments reach the agent (B-13).
+	AllowedBots   []string // exact logins
+	// CommentsBy says whose comments reach the agent.
 	CommentsBy CommentsBy
-	// CIGate says that a run waits for other workflows (B-08).
+	// CIGate says that a run waits for other workflows.
 	CIGate bool
 }
 
-// CommentsBy is whose comments reach the agent: those of people with write access, or of Logins alone. The zero value is people with
-// write access.
+// CommentsBy is whose comments reach the agent: those of people with write access, or of Logins alone. The zero value
+// is people with write access.
 type CommentsBy struct {
 	Nobody bool
 	Logins []string // besides or instead of people with write access, see Only
@@ -31,8 +31,8 @@ func (r Rules) PlanLabel() string { return r.TriggerLabel + ":plan" }
 // StatusLabel is the label that shows a state: "ralph:running", "ralph:review", "ralph:waiting", "ralph:failed".
 func (r Rules) StatusLabel(state string) string { return r.TriggerLabel + ":" + state }
 
-// Reads reports whether the agent reads what login wrote; writes says whether it has write access. A login counts when it is the same
-// but for upper and lower case.
+// Reads reports whether the agent reads what login wrote; writes says whether it has write access. A login counts when
+// it is the same but for upper and lower case.
 func (c CommentsBy) Reads(login string, writes bool) bool {
 	switch {
 	case c.Nobody || login == "":
@@ -57,7 +57,8 @@ type Request struct {
 // Skip says why an event is not ours. It is a value, not an error: the job ends quietly with exit 0.
 type Skip struct{ Reason string }
 
-// Read says what an event asks for: a request, a skip with its reason, or a *UsageError for a command that cannot be followed.
+// Read says what an event asks for: a request, a skip with its reason, or a *UsageError for a command that cannot be
+// followed.
 func Read(ev Event, rules Rules) (Request, *Skip, error) {
 	req := Request{Event: ev, CommentsBy: rules.CommentsBy}
 	if ev.Issue == nil && (ev.Kind == Labeled || ev.Kind == Unlabeled || ev.Kind == Closed || ev.Kind == Commented || ev.Kind == Reviewed) {

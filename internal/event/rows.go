@@ -1,7 +1,7 @@
 package event
 
-// row is one rule: what becomes of something that is asked in one of these ways, on one of these places, while the run stands in one of
-// these ways. An empty list stands for all.
+// row is one rule: what becomes of something that is asked in one of these ways, on one of these places, while the run
+// stands in one of these ways. An empty list stands for all.
 type row struct {
 	asks []Asking
 	on   []Place
@@ -16,7 +16,7 @@ var stopped = []Standing{Abandoned, Waiting, Halted}
 // begins are the ways of asking that want a run.
 var begins = []Asking{ByLabel, ByRun, ByRetry, ByRetryHint, ByRetryFresh, ByDispatch, ByDispatchFresh}
 
-// rows are the rules (B-01 to B-09). The first one that fits holds; a test sees to it that every case has one and every one a case.
+// rows are the rules. The first one that fits holds; a test sees to it that every case has one and every one a case.
 var rows = []row{
 	// What asks for nothing, however the run stands.
 	{asks: []Asking{OtherLabel}, do: Ignore, why: "the label is {the label}, not “{label}” or “{label}:plan”"},
@@ -62,7 +62,7 @@ var rows = []row{
 	{asks: append([]Asking{ByContinue, ByFix, ByPlan, ByApprove}, begins...), on: []Place{OnClosedPull}, do: Drop,
 		why: "{here} is closed; reopen it, or ask on the issue that it was made for"},
 
-	// One run at a time (B-26).
+	// One run at a time.
 	{asks: []Asking{ByFix, ByPullLabel, ByChanges}, at: []Standing{Running}, do: Drop,
 		why: "ralph is at work on it; this request was dropped, but nothing is lost: when the run has ended, `{phrase} fix` takes up every open thread"},
 	{asks: []Asking{ByContinue}, at: []Standing{Running}, do: Drop,
@@ -70,7 +70,7 @@ var rows = []row{
 	{asks: append([]Asking{ByApprove}, begins...), at: []Standing{Running}, do: Drop,
 		why: "ralph is already running here; this request was dropped; ask again when the run has ended, or end it with `{phrase} stop`"},
 
-	// The label, run, retry and the dispatches (B-01, B-03, B-06).
+	// The label, run, retry and the dispatches.
 	{asks: begins, at: []Standing{None}, do: Begin, why: "there was no run before"},
 	{asks: []Asking{ByRetryFresh, ByDispatchFresh}, do: Begin, why: "a fresh start was asked for"},
 	{asks: begins, at: stopped, do: GoOn, why: "the last run did not come to its end, and goes on where it stands"},
@@ -88,7 +88,7 @@ var rows = []row{
 	{asks: []Asking{ByContinue}, at: []Standing{Finished}, do: Drop,
 		why: "the last run is done and waits for nothing; `{phrase} retry` and your words change what it made, `{phrase} fix` takes up the reviews"},
 
-	// Reviews of people (B-07).
+	// Reviews of people.
 	{asks: []Asking{ByFixNowhere}, at: []Standing{Running}, do: Drop, why: "there is no pull request yet, so there are no reviews to take up; ralph is at work on it"},
 	{asks: []Asking{ByFixNowhere}, at: []Standing{None}, do: Drop, why: "there is no pull request of ralph's here, so there are no reviews to take up; `{phrase} run` begins a run"},
 	{asks: []Asking{ByFixNowhere}, do: Drop, why: "the run has no pull request, so there are no reviews to take up; `{phrase} retry` and your words go on with it"},
@@ -96,13 +96,13 @@ var rows = []row{
 	{asks: []Asking{ByChanges}, at: []Standing{None}, do: Ignore, why: "ralph knows of no run that belongs to {here}; `{phrase} run` on the issue begins one"},
 	{asks: []Asking{ByFix, ByPullLabel, ByChanges}, do: Again, why: "the run takes up what the reviews ask for, on the same branch"},
 
-	// Plans (B-04).
+	// Plans.
 	{asks: []Asking{ByPlan, ByPlanLabel}, do: Derive, why: "a plan is derived from {issue} and posted there, to be edited and approved"},
 	{asks: []Asking{ByApprove}, at: []Standing{None, Finished}, do: Begin, why: "the newest plan is run as it is written now"},
 	{asks: []Asking{ByApprove}, at: stopped, do: GoOn, why: "the run of the plan goes on where it stands; a plan that was edited since begins a new one"},
 	{asks: []Asking{ByApprove}, at: []Standing{Failed}, do: Again, why: "the run of the plan gets another chance; a plan that was edited since begins a new one"},
 
-	// Other workflows (B-08). Nobody asks here, so nobody is told.
+	// Other workflows. Nobody asks here, so nobody is told.
 	{asks: []Asking{ByBuildFailed, ByBuild}, at: []Standing{Waiting}, do: GoOn, why: "another workflow has ended, and the run that waits looks at what it found"},
 	{asks: []Asking{ByBuildFailed}, at: []Standing{Finished}, do: GoOn, why: "another workflow has failed on what the run made, which goes back to work within the iterations that are left"},
 	{asks: []Asking{ByBuildFailed, ByBuild}, at: []Standing{None}, do: Ignore, why: "the commit is not on a branch that ralph works on"},

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEveryCaseHasARule walks everything that can be asked, everywhere, however the run stands: one rule decides each, and no rule is
-// there for nothing.
+// TestEveryCaseHasARule walks everything that can be asked, everywhere, however the run stands: one rule decides each,
+// and no rule is there for nothing.
 func TestEveryCaseHasARule(t *testing.T) {
 	used := make([]bool, len(rows))
 	for _, h := range headings {
@@ -46,7 +46,8 @@ func happens(asking Asking, where Place) bool {
 	return where != Nowhere
 }
 
-// TestRulesReadAsSentences: each reason is one, with nothing left to fill in, and names what to do where something was dropped.
+// TestRulesReadAsSentences: each reason is one, with nothing left to fill in, and names what to do where something was
+// dropped.
 func TestRulesReadAsSentences(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rows {

@@ -8,15 +8,16 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// What a text may have, and more than anybody writes. The parser takes the square of each, so a text of the size of an issue would keep
-// it for minutes. What stands in code is not counted.
+// What a text may have, and more than anybody writes. The parser takes the square of each, so a text of the size of an
+// issue would keep it for minutes. What stands in code is not counted.
 const (
 	maxDepth       = 100     // blocks in each other: a line of quotation marks alone may be that long
 	maxLists       = 15      // lists in each other
 	maxDefinitions = 2000    // of links, in one paragraph
 	maxCells       = 1 << 17 // of a table: its columns by its lines
-	maxEffort      = 4 << 20 // bytes and lines that links look at for their ends, and stillOpen for a block on each of its lines
-	stillOpen      = 16
+	// bytes and lines that links look at for their ends, and stillOpen for a block on each of its lines
+	maxEffort = 4 << 20
+	stillOpen = 16
 )
 
 // effort is what reading a text has cost so far.
@@ -156,7 +157,8 @@ func defines(line []byte) bool {
 	return len(after) == 0 || bytes.IndexByte([]byte("\"'("), after[0]) >= 0
 }
 
-// manyCells multiplies the columns of the widest line of dashes by the lines: a table fills up the lines that have fewer cells.
+// manyCells multiplies the columns of the widest line of dashes by the lines: a table fills up the lines that have
+// fewer cells.
 func manyCells(lines *text.Segments, source []byte) bool {
 	columns := 0
 	for i := range lines.Len() {

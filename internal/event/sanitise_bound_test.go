@@ -9,8 +9,8 @@ import (
 // long is what an issue may hold at most.
 const long = 64 << 10
 
-// hostile are texts that are made to be slow: a part again and again, to the length of an issue, and what stands around it. overdone says
-// that they are left out; the others are many things beside each other, however odd.
+// hostile are texts that are made to be slow: a part again and again, to the length of an issue, and what stands around
+// it. overdone says that they are left out; the others are many things beside each other, however odd.
 var hostile = []struct {
 	before, part, after string
 	overdone            bool

@@ -15,8 +15,8 @@ import (
 // span is a range of bytes.
 type span struct{ from, to int }
 
-// outline is what a Markdown parser says about a text: where its code stands, which is all visible, the info strings of its fences,
-// of which nothing but the language is, and the names of its link definitions.
+// outline is what a Markdown parser says about a text: where its code stands, which is all visible, the info strings of
+// its fences, of which nothing but the language is, and the names of its link definitions.
 type outline struct {
 	code  []span
 	infos map[int]int // where an info string begins → where it ends
@@ -26,8 +26,8 @@ type outline struct {
 	effort   int // that it took
 }
 
-// blocks are read with a bound to how deep they lie; links and tables with one to their number. Emphasis is not read: it hides nothing,
-// and ends no code.
+// blocks are read with a bound to how deep they lie; links and tables with one to their number. Emphasis is not read:
+// it hides nothing, and ends no code.
 var blocks = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(bounded(parser.DefaultBlockParsers())...),

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// dropMarkup goes once over a text and takes out what its markup hides. It errs on the side of dropping: what it takes for a
-// comment or a tag and GitHub does not is lost to the agent, never the other way round.
+// dropMarkup goes once over a text and takes out what its markup hides. It errs on the side of dropping: what it takes
+// for a comment or a tag and GitHub does not is lost to the agent, never the other way round.
 func (r *reading) dropMarkup(s string) string {
 	m := markup{in: s, outline: r.outline(s), left: maxInVain}
 	if r.overdone {
@@ -19,7 +19,8 @@ func (r *reading) dropMarkup(s string) string {
 	return m.out.String()
 }
 
-// maxInVain is how many bytes may be looked at for the ends of tags that have none, and for what stands beside comments.
+// maxInVain is how many bytes may be looked at for the ends of tags that have none, and for what stands beside
+// comments.
 const maxInVain = 4 << 20
 
 type markup struct {
@@ -106,7 +107,8 @@ func (m *markup) aloneOnLine(n int) bool {
 	return (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || strings.HasPrefix(after, "\n"))
 }
 
-// hiddenLength is how long the comment, instruction or declaration is that s begins with; one that is never closed goes to the end.
+// hiddenLength is how long the comment, instruction or declaration is that s begins with; one that is never closed goes
+// to the end.
 func hiddenLength(s string) int {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
@@ -189,8 +191,8 @@ func (m *markup) hiddenName() {
 	m.keep(1)
 }
 
-// linkTail reads "(destination "title")" and gives it back without the title; n is its length. A destination with white space in it
-// is a text in disguise and goes too.
+// linkTail reads "(destination "title")" and gives it back without the title; n is its length. A destination with white
+// space in it is a text in disguise and goes too.
 func linkTail(s string) (dest string, n int, ok bool) {
 	s = s[:min(len(s), maxTail)]
 	if found := tail.FindStringSubmatch(s[:strings.LastIndexByte(s, ')')+1]); found != nil {

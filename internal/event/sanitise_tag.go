@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// strictTag is a tag as CommonMark has it. Anything else in angle brackets, such as Map<K, V>, is visible text, unless it begins
-// with the name of a real element: inside a block of HTML a browser reads those whatever they look like.
+// strictTag is a tag as CommonMark has it. Anything else in angle brackets, such as Map<K, V>, is visible text, unless
+// it begins with the name of a real element: inside a block of HTML a browser reads those whatever they look like.
 var strictTag = lazy("^</?[A-Za-z][A-Za-z0-9-]*(?:\\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\\s*=\\s*(?:[^\\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?)*\\s*/?>")
 
 var tagName = lazy(`^</?([A-Za-z][A-Za-z0-9-]*)`)

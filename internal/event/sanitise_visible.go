@@ -12,10 +12,11 @@ const (
 	keycap           = '\u20e3'
 )
 
-// Visible drops every character that cannot be seen: controls but for newline and tab, bidirectional marks, zero-width characters,
-// tags, soft hyphens, fillers and variation selectors. Three are kept where they are part of what is seen: the joiner inside an
-// emoji sequence, the joiner and non-joiner between two letters of one script that is written with them (Persian, Hindi, …), and
-// the emoji presentation selector behind an emoji. Line ends become \n; invalid UTF-8 becomes U+FFFD.
+// Visible drops every character that cannot be seen: controls but for newline and tab, bidirectional marks, zero-width
+// characters, tags, soft hyphens, fillers and variation selectors. Three are kept where they are part of what is seen:
+// the joiner inside an emoji sequence, the joiner and non-joiner between two letters of one script that is written with
+// them (Persian, Hindi, …), and the emoji presentation selector behind an emoji. Line ends become \n; invalid UTF-8
+// becomes U+FFFD.
 func Visible(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = lineEnds.Replace(s)
@@ -41,8 +42,8 @@ func Visible(s string) string {
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// invisible reports whether a character shows nothing by itself. Format characters that do show, such as the Arabic number signs,
-// are not.
+// invisible reports whether a character shows nothing by itself. Format characters that do show, such as the Arabic
+// number signs, are not.
 func invisible(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -59,7 +60,8 @@ func invisible(r rune) bool {
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// belongs reports whether an invisible character is part of what is seen, by the kept character before it and the one behind it.
+// belongs reports whether an invisible character is part of what is seen, by the kept character before it and the one
+// behind it.
 func belongs(prev, r, next rune) bool {
 	switch r {
 	case emojiPresentance:

@@ -11,7 +11,8 @@ var (
 	batsOther  = lazy(`^(?:ok \d+ .*| [✓✔-] .*|\S+\.bats|1\.\.\d+)$`)
 )
 
-// bats makes one of its two reports: TAP into a pipe, "not ok 2 name" and comments, and " ✗ name" with indented lines on a terminal.
+// bats makes one of its two reports: TAP into a pipe, "not ok 2 name" and comments, and " ✗ name" with indented lines
+// on a terminal.
 func bats(lines []string) []string {
 	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, ", line ") && batsPlace.MatchString(line) }) {
 		return lines

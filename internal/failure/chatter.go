@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// isChatter reports whether a settled line is what a program says while it works: it speaks of the clock, of a place or of a thing made
-// for this run, or of how far it is, and not of anything that went wrong. What else it says is mostly as new as that.
+// isChatter reports whether a settled line is what a program says while it works: it speaks of the clock, of a place or
+// of a thing made for this run, or of how far it is, and not of anything that went wrong. What else it says is mostly
+// as new as that.
 func isChatter(line string) bool {
 	return (isWork(line) || strings.IndexByte(line, '<') >= 0 && ofRun.MatchString(line)) && !saysWrong(line)
 }
@@ -56,8 +57,8 @@ func init() {
 	}
 }
 
-// saysWrong reports whether a line may tell why something failed, by its words, or by how it begins: a line of a diff, a bullet, one that
-// pytest or a debugger marks.
+// saysWrong reports whether a line may tell why something failed, by its words, or by how it begins: a line of a diff,
+// a bullet, one that pytest or a debugger marks.
 func saysWrong(line string) bool {
 	if startsAny(line, "- ", "+ ", "-<", "+<", "< ", "> ", "E ", "* ", "? ", "@@") {
 		return true

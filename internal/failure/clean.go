@@ -12,8 +12,8 @@ const (
 	mostLines = 20_000
 )
 
-// clean is an output as lines of plain text: without what only a terminal acts on, without what was overwritten on the line, and with
-// one kind of quotes.
+// clean is an output as lines of plain text: without what only a terminal acts on, without what was overwritten on the
+// line, and with one kind of quotes.
 func clean(output string) []string {
 	output = ends(output)
 	var lines []string
@@ -37,8 +37,8 @@ func clean(output string) []string {
 	return lines
 }
 
-// undated is a line without the time that a runner's log puts before each, "2026-11-21T12:00:00.123Z " or the same in brackets, and
-// without the number of the stream that some put behind it.
+// undated is a line without the time that a runner's log puts before each, "2026-11-21T12:00:00.123Z " or the same in
+// brackets, and without the number of the stream that some put behind it.
 func undated(line string) string {
 	const stamp = "2006-01-02T15:04:05"
 	bare := strings.TrimPrefix(line, "[")

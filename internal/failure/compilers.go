@@ -7,8 +7,8 @@ var (
 	typeScriptSums = lazy(`^(?:Errors  Files|\s*\d+  \S+:\d+)$`) // a table at the end
 )
 
-// typeScript keeps the TypeScript compiler's errors with their chains of reasons: with a terminal it shows the code and more beside
-// them, and writes the place in another way.
+// typeScript keeps the TypeScript compiler's errors with their chains of reasons: with a terminal it shows the code and
+// more beside them, and writes the place in another way.
 func typeScript(lines []string) []string {
 	var kept []string
 	inside, chain, seen := false, false, false
@@ -45,8 +45,8 @@ var (
 	aWarning = lazy(`^(?:\S+:\d+(?::\d+)?: )?warning(?:\[\w+\])?: `)
 )
 
-// warnings drops a compiler's warnings, with the code they show, where there are errors: what is up to date is not compiled again, and
-// its warnings do not come again.
+// warnings drops a compiler's warnings, with the code they show, where there are errors: what is up to date is not
+// compiled again, and its warnings do not come again.
 func warnings(lines []string) []string {
 	failed := false
 	for _, line := range lines {

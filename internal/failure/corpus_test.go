@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// corpusDir holds failures recorded from real tools: <tool>/<project>/<failure>/<n>.txt. What lies in one directory is one failure,
-// recorded under other circumstances each time; two directories of one project are two failures.
+// corpusDir holds failures recorded from real tools: <tool>/<project>/<failure>/<n>.txt. What lies in one directory is
+// one failure, recorded under other circumstances each time; two directories of one project are two failures.
 const corpusDir = "../../testdata/failures"
 
 // bar is how many of the pairs must be judged rightly (in a hundred).

@@ -8,7 +8,8 @@ const (
 	explainedBytes = 640
 )
 
-// explained leaves of what pytest says below a failed assertion what it says everywhere: not what depends on how verbose it is.
+// explained leaves of what pytest says below a failed assertion what it says everywhere: not what depends on how
+// verbose it is.
 func explained(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); {
@@ -39,7 +40,8 @@ func depthE(line string) int {
 	return len(line) - len(saidE(line))
 }
 
-// explanation is what is kept of the lines below an assertion. The lines that say where a value came from are never cut.
+// explanation is what is kept of the lines below an assertion. The lines that say where a value came from are never
+// cut.
 func explanation(head string, lines []string) []string {
 	var below, where []string
 	for _, line := range withoutCommon(lines) {
@@ -109,7 +111,8 @@ func tellsMore(text string) bool {
 	return startsAny(text, "Differing items", "Differing attributes", "At index ", "Left contains ", "Right contains ", "Extra items ")
 }
 
-// changed are the first lines without the marks below a diff's lines, what is on both sides, and what differs only in the order of a set.
+// changed are the first lines without the marks below a diff's lines, what is on both sides, and what differs only in
+// the order of a set.
 func changed(lines []string, first int) []string {
 	sides := map[string]string{} // of a line with a set: the signs that it stood behind
 	within := 2 * mostLine

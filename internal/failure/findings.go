@@ -9,10 +9,10 @@ import (
 
 const mostMessage = 300 // bytes of a finding's message
 
-// Findings are the places and tests that an output names, in its order, each once, at most loop.MaxFindings: first what readers of a
-// known tool's own format find, then whatever else looks like "file:line: message". check is the check's name; it may name the linter
-// whose format to read. An absolute path, or one that leads up and out of the directory, keeps only its last name: whoever knows the
-// directory takes it off before.
+// Findings are the places and tests that an output names, in its order, each once, at most loop.MaxFindings: first what
+// readers of a known tool's own format find, then whatever else looks like "file:line: message". check is the check's
+// name; it may name the linter whose format to read. An absolute path, or one that leads up and out of the directory,
+// keeps only its last name: whoever knows the directory takes it off before.
 func Findings(check, output string) []loop.Finding {
 	lines := goEvents(clean(output))
 	found := newFindings()

@@ -14,7 +14,8 @@ var (
 	mochaTest   = lazy(`^\s*\d+\) (.+)$`)
 )
 
-// readJavaScriptTests finds what jest and vitest report: file, test, the first line that says why, and the first place of the project.
+// readJavaScriptTests finds what jest and vitest report: file, test, the first line that says why, and the first place
+// of the project.
 func readJavaScriptTests(lines []string, found *findings) {
 	f := loop.Finding{}
 	flush := func() {

@@ -35,7 +35,8 @@ func format(check string) *errorformat.Errorformat {
 	return ready
 }
 
-// pureFormat reports whether a format can be read without looking at files, and one line at a time; and does not end by ignoring all.
+// pureFormat reports whether a format can be read without looking at files, and one line at a time; and does not end by
+// ignoring all.
 func pureFormat(lines []string) bool {
 	for _, line := range lines {
 		if len(line) > 1 && line[0] == '%' && strings.ContainsAny(strings.TrimLeft(line[1:], "+-")[:1], "OPQACZEWIDXG") {

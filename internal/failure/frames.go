@@ -52,8 +52,8 @@ var (
 	carets = lazy(`^[\s^~\-|│_+]*[\^~][\s^~\-|│_+]*`)
 )
 
-// excerpts keeps of shown source code the lines that are marked, by an arrow before them or by carets below, without their numbers:
-// those around them change while somebody works on something else.
+// excerpts keeps of shown source code the lines that are marked, by an arrow before them or by carets below, without
+// their numbers: those around them change while somebody works on something else.
 func excerpts(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); {
@@ -114,8 +114,8 @@ var (
 	lastWord = lazy(`[\w$.)\]}"']+\s*$`)
 )
 
-// underlined is what marks stand under in a line of source. The rest of it depends on the width of the terminal: long lines are cut, on
-// either side.
+// underlined is what marks stand under in a line of source. The rest of it depends on the width of the terminal: long
+// lines are cut, on either side.
 func underlined(source, below string) []string {
 	var words []string
 	for _, at := range marks.FindAllStringIndex(below, 8) {
@@ -146,7 +146,8 @@ func beginning(source string) string {
 
 var numberedLine = lazy(`^\s*(>?)\s*(\d+)(?::|  )\s?(.*)$`)
 
-// numbered keeps of shown source code whose lines only have numbers, "3: code", those that an arrow marks, or the beginnings of all.
+// numbered keeps of shown source code whose lines only have numbers, "3: code", those that an arrow marks, or the
+// beginnings of all.
 func numbered(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); {

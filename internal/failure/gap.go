@@ -48,8 +48,8 @@ var gaps = sync.OnceValue(func() []*regexp.Regexp {
 // gapWords stand in every line that names a gap: the cheap question before the dear ones.
 var gapWords = []string{"not ", "No ", "no ", "ndefined", "annot ", "unresolved", "undeclared", "uninitialized", "symbol", "unknown type", "implicit", "ClassDef", "ClassNot", "ould not", "ailed to resolve", "can't find", "UnboundLocal"}
 
-// Gap is what a failure says is missing, as it says it: modules, symbols and files (S0-51); at most five, each once, in the order of
-// the output. It is empty for a failure that names none: an ordinary assertion.
+// Gap is what a failure says is missing, as it says it: modules, symbols and files; at most five, each once, in the
+// order of the output. It is empty for a failure that names none: an ordinary assertion.
 func Gap(output string) []string {
 	var names []string
 	for _, line := range goEvents(clean(output)) {

@@ -2,7 +2,8 @@ package failure
 
 import "strings"
 
-// vitest drops the list of tests that vitest draws while it runs: in a terminal it is another one. The report of what failed follows.
+// vitest drops the list of tests that vitest draws while it runs: in a terminal it is another one. The report of what
+// failed follows.
 func vitest(lines []string) []string {
 	begin := -1
 	var kept []string

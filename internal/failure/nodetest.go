@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// nodeTests brings the two reports of node --test to the same facts: TAP, which it writes into a pipe, and "spec", on a terminal. What
-// the tests printed stays, and so do other programs' lines.
+// nodeTests brings the two reports of node --test to the same facts: TAP, which it writes into a pipe, and "spec", on a
+// terminal. What the tests printed stays, and so do other programs' lines.
 func nodeTests(lines []string) []string {
 	switch {
 	case slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "failureType: '") }):
@@ -42,7 +42,8 @@ func (f nodeFailure) lines() []string {
 		told = append(told, f.kind)
 	}
 	told = append(told, message...)
-	if len(message) == 1 && !startsAny(message[0], "Missing expected ", "Got unwanted ") { // what several lines say, holds the values
+	// what several lines say, holds the values
+	if len(message) == 1 && !startsAny(message[0], "Missing expected ", "Got unwanted ") {
 		told = append(told, nodeValue("expected", f.expected), nodeValue("actual", f.actual))
 	}
 	for _, frame := range f.stack {

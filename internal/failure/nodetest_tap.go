@@ -50,8 +50,8 @@ func tapBlock(lines []string, indent string) []string {
 	return nil
 }
 
-// nodeYAML reads such a block. It is not ok for a suite that only failed because its tests did. A key that comes again belongs to an
-// error within.
+// nodeYAML reads such a block. It is not ok for a suite that only failed because its tests did. A key that comes again
+// belongs to an error within.
 func nodeYAML(name string, block []string, indent int) (f nodeFailure, ok bool) {
 	f.name = name
 	seen, key, ok := map[string]bool{}, "", true

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// isNoise reports whether a line says nothing about why something failed: what passed, how far it is, how long it took, how many there
-// were, what was fetched and from where, and what to do next.
+// isNoise reports whether a line says nothing about why something failed: what passed, how far it is, how long it took,
+// how many there were, what was fetched and from where, and what to do next.
 func isNoise(line string) bool {
 	if line == "" || !strings.ContainsFunc(line, isWord) || isDots(line) {
 		return true

@@ -2,8 +2,8 @@ package failure
 
 import "strings"
 
-// shortPaths leaves of each path only what does not depend on where the project lies: of an absolute one, and of one that leads up and
-// out, the last name. tops are names that are known as directories at the root.
+// shortPaths leaves of each path only what does not depend on where the project lies: of an absolute one, and of one
+// that leads up and out, the last name. tops are names that are known as directories at the root.
 func shortPaths(line string, tops map[string]bool) string {
 	if !strings.ContainsAny(line, `/\`) {
 		return line
@@ -30,7 +30,8 @@ func isBefore(c byte) bool {
 	return c != '_' && c != '.' && c != '/' && c != ':' && c != '~' && c != '@' && c != '-' && c != '\\' && c < 0x80 && !isLetter(c) && !isDigit(c)
 }
 
-// afterColon reports whether a path begins behind a colon: "cwd:/srv/app", but not the double slash of a URL, nor the path of its server.
+// afterColon reports whether a path begins behind a colon: "cwd:/srv/app", but not the double slash of a URL, nor the
+// path of its server.
 func afterColon(line string, i int) bool {
 	return line[i-1] == ':' && i > 1 && isLetter(line[i-2]) && line[i] == '/' && i+1 < len(line) && line[i+1] != '/'
 }
@@ -201,7 +202,8 @@ func topsOf(lines []string) map[string]bool {
 // random matches names that a program made up.
 var random = lazy(`^(?:tmp|cc|tmp[._-].*)[A-Za-z0-9_]{6,8}(?:\.\w+)?$|^tmp[._-]\w{6,}$|\d{6,}|^[0-9a-f]{8,}$`)
 
-// plainExtension is the extension of a file that a program named, unless that is made up too: "x.o", but not "tmp.Xy12Ab".
+// plainExtension is the extension of a file that a program named, unless that is made up too: "x.o", but not
+// "tmp.Xy12Ab".
 func plainExtension(name string) string {
 	ext := extension(name)
 	if len(ext) > len(".json5") || strings.ToLower(ext) != ext {

@@ -2,7 +2,8 @@ package failure
 
 import "strings"
 
-// noPlaces takes the numbers of lines and columns off the names of files: "a.go:3:5", "a.ts(3,5)", "A.java:[3,5]", "Makefile:3".
+// noPlaces takes the numbers of lines and columns off the names of files: "a.go:3:5", "a.ts(3,5)", "A.java:[3,5]",
+// "Makefile:3".
 func noPlaces(line string) string {
 	var b strings.Builder
 	done := 0

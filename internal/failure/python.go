@@ -11,7 +11,8 @@ var (
 	pytestRound   = lazy(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*|gw\d+ .*|Test order randomi.*)$`)
 )
 
-// pytest keeps of a report the failing tests, the marked lines and what was captured: not how the run went, not the code around.
+// pytest keeps of a report the failing tests, the marked lines and what was captured: not how the run went, not the
+// code around.
 func pytest(lines []string) []string {
 	if !isPytest(lines) {
 		return lines
@@ -62,7 +63,8 @@ func isPytest(lines []string) bool {
 	return false
 }
 
-// pytestPart is the part of a report that a heading begins: start, failures, test, captured, other or after; empty is before it.
+// pytestPart is the part of a report that a heading begins: start, failures, test, captured, other or after; empty is
+// before it.
 func pytestPart(part, heading string, sign byte) string {
 	switch {
 	case sign == '=' && (heading == "FAILURES" || heading == "ERRORS"):

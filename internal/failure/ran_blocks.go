@@ -75,8 +75,8 @@ func (r *mocha) line(s string) bool {
 	return true
 }
 
-// tap reads the Test Anything Protocol, and the summary that node's runner and others put after it in this or in its own form. Node
-// counts a file without a test as one, since a file may be the test; so it is here.
+// tap reads the Test Anything Protocol, and the summary that node's runner and others put after it in this or in its
+// own form. Node counts a file without a test as one, since a file may be the test; so it is here.
 type tap struct {
 	sum     tally
 	points  tally // since the stream began; the summary says it better

@@ -55,8 +55,8 @@ func (r *maven) silent() {
 	r.open = false
 }
 
-// gradle names its tasks, and the tests only where a build asks for it or one failed. A test task that says nothing else has run, or
-// was up to date, and nobody can tell how many tests it has.
+// gradle names its tasks, and the tests only where a build asks for it or one failed. A test task that says nothing
+// else has run, or was up to date, and nobody can tell how many tests it has.
 type gradle struct {
 	sum  tally
 	task *gradleTask

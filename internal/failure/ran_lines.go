@@ -89,7 +89,8 @@ var vitestRules = []testRule{
 	{"No test files found", lazy(`^No test files found(?:, exiting with code \d+)?$`), noTests("No test files found")},
 }
 
-// cargoRules are for libtest, once for each binary, and cargo-nextest. What a filter leaves out is not skipped but not asked for.
+// cargoRules are for libtest, once for each binary, and cargo-nextest. What a filter leaves out is not skipped but not
+// asked for.
 var cargoRules = []testRule{
 	{"test result: ", lazy(`^test result: (?:ok|FAILED)\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored; (\d{1,9}) measured;`), func(m []string) tally {
 		return tally{known: true, ran: countOf(m[1]) + countOf(m[2]) + countOf(m[4]), skipped: countOf(m[3]), failed: countOf(m[2])}

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// RanReport tells how many tests a report says were run. Only JUnit XML and the events of go test -json tell; of anything else, nothing
-// is known. Of XML that is broken off, what was read counts.
+// RanReport tells how many tests a report says were run. Only JUnit XML and the events of go test -json tell; of
+// anything else, nothing is known. Of XML that is broken off, what was read counts.
 func RanReport(content []byte) Tests {
 	if bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
 		return Ran(string(content))

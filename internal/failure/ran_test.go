@@ -28,7 +28,8 @@ func (t Tests) words() string {
 	return s
 }
 
-// TestRan has a row for each file of testdata/ran: the first line says what the rest means, and whether a tool really printed it.
+// TestRan has a row for each file of testdata/ran: the first line says what the rest means, and whether a tool really
+// printed it.
 func TestRan(t *testing.T) {
 	files, err := filepath.Glob("testdata/ran/*/*.txt")
 	if err != nil || len(files) < 90 {

@@ -16,9 +16,9 @@ const (
 	mostDepth  = 64       // of its elements
 )
 
-// Report reads the findings of a report that a check wrote: JUnit XML, SARIF or the events of go test -json, told apart by the content.
-// ok is false when it is none of them, or cannot be read; a report in which nothing failed has no findings. Reports of more than 16 MiB
-// are not read.
+// Report reads the findings of a report that a check wrote: JUnit XML, SARIF or the events of go test -json, told apart
+// by the content. ok is false when it is none of them, or cannot be read; a report in which nothing failed has no
+// findings. Reports of more than 16 MiB are not read.
 func Report(content []byte) (found []loop.Finding, ok bool) {
 	content = bytes.TrimSpace(bytes.TrimPrefix(content, []byte("\ufeff")))
 	switch {

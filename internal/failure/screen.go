@@ -88,7 +88,8 @@ var ascii = func() string {
 	return string(b[:])
 }()
 
-// visible is what is kept of a character: one kind of quotes and of spaces, nothing of what is not shown, nor of a spinner.
+// visible is what is kept of a character: one kind of quotes and of spaces, nothing of what is not shown, nor of a
+// spinner.
 func visible(r rune) string {
 	switch {
 	case r > ' ' && r < utf8.RuneSelf && r != '`' && r != 0x7f:

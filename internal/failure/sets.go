@@ -8,7 +8,8 @@ import (
 // setDepth is how deep braces are looked into.
 const setDepth = 16
 
-// sortSets sorts what stands between braces: many languages print the members of a set or a map in another order on every run.
+// sortSets sorts what stands between braces: many languages print the members of a set or a map in another order on
+// every run.
 func sortSets(line string) string {
 	sorted, rest := untilBrace(line, setDepth)
 	for rest != "" { // a brace that nothing opened

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Signature is the hash of a failure, eight hexadecimal digits (S0-34): of the check that failed and of what Explain keeps of its
-// output. The same failure hashes the same wherever and whenever it happens; another one differs.
+// Signature is the hash of a failure, eight hexadecimal digits: of the check that failed and of what Explain keeps of
+// its output. The same failure hashes the same wherever and whenever it happens; another one differs.
 func Signature(check, output string) string {
 	sum := sha256.Sum256([]byte(check + "\n" + Explain(check, output)))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Explain is the text that Signature hashes: the lines that tell this failure from others, each without what changes from run to run,
-// each once, sorted. check is not part of it.
+// Explain is the text that Signature hashes: the lines that tell this failure from others, each without what changes
+// from run to run, each once, sorted. check is not part of it.
 func Explain(_, output string) string {
 	lines := clean(output)
 	kept := lines

@@ -8,8 +8,8 @@ const (
 	clock = `\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\b\.?)?`
 	// abbreviated are the names of zones, not every short word in capitals: WARN may stand behind a time too.
 	abbreviated = `(?:UTC|Z|MSK|WIB|WITA|[A-Z]{2,4}T)`
-	// zone is what may follow a time: "Z", " JST", " +0900", "-03:00 -03", " GMT+0900 (Japan Standard Time)", "[Europe/Berlin]", and the
-	// reading of Go's monotonic clock.
+	// zone is what may follow a time: "Z", " JST", " +0900", "-03:00 -03", " GMT+0900 (Japan Standard Time)",
+	// "[Europe/Berlin]", and the reading of Go's monotonic clock.
 	zone = `(?: ?` + abbreviated + `\b| ?(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?\b| ?\((?:[\w.+-]+ ){1,5}[Tt]ime\)| ?\(` + abbreviated + `\)| ?\[?\b(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc|US)(?:/[A-Z][\w+-]+){1,2}\b\]?| m=[+-]\d+(?:\.\d+)?)*`
 )
 

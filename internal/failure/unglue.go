@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// running are runners that tell what failed at the end: by what the progress of their tests begins and ends. What the tests print comes
-// between, now before and now behind the letter of another test.
+// running are runners that tell what failed at the end: by what the progress of their tests begins and ends. What the
+// tests print comes between, now before and now behind the letter of another test.
 var running = []struct{ begins, ends string }{
 	{"# Running:", "Finished in "}, // minitest
 	{"JUnit version ", "Time: "},
@@ -30,8 +30,8 @@ func progress(lines []string) []string {
 
 var libtestSays = lazy(`^test (\S.*?) \.\.\. *(.*)$`)
 
-// libtest takes off what a test of Rust prints what stands before it on the line, "test name ... ", and the result that comes on another
-// line then. Which tests failed is listed below.
+// libtest takes off what a test of Rust prints what stands before it on the line, "test name ... ", and the result that
+// comes on another line then. Which tests failed is listed below.
 func libtest(lines []string) []string {
 	listed := false
 	for _, line := range lines {
@@ -56,7 +56,8 @@ func libtest(lines []string) []string {
 
 var fileDots = lazy(`^\S+[./]\S* \.{2,}(?: +(?:\d+/[\d?]+ *)*(.*))?$`)
 
-// unglued is a line without the progress that a runner printed before it: dots and letters, "..E.no such user", or a file, "t/a.t .. 1/? ".
+// unglued is a line without the progress that a runner printed before it: dots and letters, "..E.no such user", or a
+// file, "t/a.t .. 1/? ".
 func unglued(line string) string {
 	if strings.Contains(line, " ..") {
 		if m := fileDots.FindStringSubmatch(line); m != nil {

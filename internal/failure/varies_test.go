@@ -2,8 +2,8 @@ package failure
 
 import "testing"
 
-// TestVariesWithPlaceAndProgress has a row for each kind of thing that changes with the directory, the cache, the terminal and with
-// what else runs.
+// TestVariesWithPlaceAndProgress has a row for each kind of thing that changes with the directory, the cache, the
+// terminal and with what else runs.
 func TestVariesWithPlaceAndProgress(t *testing.T) {
 	const failed = "a.c:4:1: error: no\n"
 	tests := []struct{ name, a, b string }{
@@ -62,7 +62,8 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 	}
 }
 
-// TestChatter: a line that speaks of this run is left out, unless it may tell why something failed, or nothing else does.
+// TestChatter: a line that speaks of this run is left out, unless it may tell why something failed, or nothing else
+// does.
 func TestChatter(t *testing.T) {
 	const failed = "error: no\n"
 	for _, line := range []string{"2026-11-21 12:00:00 got 3, want 4", "[12:00:00] ERROR no user", "Parsing a.json: unexpected token", "Testing adds: FAILED", "- 12:00:00", "listening on :54321 denied"} {

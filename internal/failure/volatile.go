@@ -94,8 +94,8 @@ var numbers = []change{
 }
 
 var (
-	// ofThisRun matches a line that speaks of the time, of a process or of a place made for this run. It is no assertion: its other
-	// long numbers are as random.
+	// ofThisRun matches a line that speaks of the time, of a process or of a place made for this run. It is no assertion:
+	// its other long numbers are as random.
 	ofThisRun  = lazy(`<(?:time|uuid|hash|id|tmp|dir|addr|port|n)>`)
 	longNumber = lazy(`-?\b\d{3,}\b`)
 	// hexes matches what could be a hash, or an id made of several.
@@ -106,7 +106,8 @@ var (
 	slow = lazy(` *[(\[]<duration>[^)\]]*[)\]]| +<duration>$| *\((?:cached|slow)\)`)
 )
 
-// settle is a line without what changes from run to run. It may be empty. tops are names that are known as directories at the root.
+// settle is a line without what changes from run to run. It may be empty. tops are names that are known as directories
+// at the root.
 func settle(line string, tops map[string]bool) string {
 	line = strings.ReplaceAll(line, "file://", "")
 	line = shortPaths(line, tops) // before dates, which stand in the names of directories

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// useApp makes the client write as an App, with tokens that are for the one repository and for what ralph does there alone (B-30).
-// They are renewed a minute before they expire, however long a run is.
+// useApp makes the client write as an App, with tokens that are for the one repository and for what ralph does there
+// alone. They are renewed a minute before they expire, however long a run is.
 func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
 	apps, err := ghinstallation.NewAppsTransport(base, c.o.AppID, c.o.AppKey)
 	if err != nil {
@@ -40,8 +40,8 @@ func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
 	return c.settle(ctx, tr, installation.GetPermissions())
 }
 
-// settle gets the first token. When the installation has not granted all that ralph asks for, which GitHub answers with 422, it asks
-// for what was granted and notes the rest.
+// settle gets the first token. When the installation has not granted all that ralph asks for, which GitHub answers with
+// 422, it asks for what was granted and notes the rest.
 func (c *Client) settle(ctx context.Context, tr *ghinstallation.Transport, granted *github.InstallationPermissions) error {
 	const doing = "getting an installation token"
 	_, err := tr.Token(ctx)
@@ -61,7 +61,8 @@ func explainAny(doing string, err error) error {
 	return explain(doing, err)
 }
 
-// wanted is what ralph does with an App's token, and nothing else. Workflow files can be pushed only when the settings say so.
+// wanted is what ralph does with an App's token, and nothing else. Workflow files can be pushed only when the settings
+// say so.
 func (o Options) wanted() *github.InstallationPermissions {
 	read, write := github.String("read"), github.String("write")
 	p := &github.InstallationPermissions{
@@ -103,7 +104,8 @@ func common(wanted, granted *github.InstallationPermissions) (both *github.Insta
 	return both, lacks
 }
 
-// root is REST's address without a slash at its end: "https://api.github.com", "https://ghe.example/api/v3", "https://api.sub.ghe.com".
+// root is REST's address without a slash at its end: "https://api.github.com", "https://ghe.example/api/v3",
+// "https://api.sub.ghe.com".
 func (o Options) root() string {
 	if o.APIURL == "" {
 		return "https://api.github.com"

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// ask is one thing that a client does, for the kth time, and how much of it there is afterwards: at most one, whatever goes wrong. A nil
-// made is a read.
+// ask is one thing that a client does, for the kth time, and how much of it there is afterwards: at most one, whatever
+// goes wrong. A nil made is a read.
 type ask struct {
 	name string
 	do   func(s *stage, c *Client, k int) error

@@ -15,9 +15,10 @@ import (
 // mostLog is how much of a job's log is read, in bytes: its end, where a failure is.
 const mostLog = 4 << 20
 
-// BuildLog reads what is worth reading of a failed build (B-08): of a job of GitHub Actions the lines around its errors and its last
-// ones, without times and colours, at most 48 KiB; and the remarks that the check run made on lines of files, at most 100. Both may be
-// empty, for a status always. All of it is what strangers wrote: hostile data. With an error, the findings that were read come too.
+// BuildLog reads what is worth reading of a failed build: of a job of GitHub Actions the lines around its errors and
+// its last ones, without times and colours, at most 48 KiB; and the remarks that the check run made on lines of files,
+// at most 100. Both may be empty, for a status always. All of it is what strangers wrote: hostile data. With an error,
+// the findings that were read come too.
 func (c *Client) BuildLog(ctx context.Context, b Build) (excerpt string, findings []Annotation, err error) {
 	if b.CheckRun != 0 {
 		if findings, err = c.findings(ctx, b); err != nil {
@@ -53,8 +54,8 @@ func (c *Client) findings(ctx context.Context, b Build) ([]Annotation, error) {
 	return found, nil
 }
 
-// jobLog asks where the log lies, which is not at GitHub's API, and reads it there without the token. A log that GitHub has deleted, or
-// has not yet, is none.
+// jobLog asks where the log lies, which is not at GitHub's API, and reads it there without the token. A log that GitHub
+// has deleted, or has not yet, is none.
 func (c *Client) jobLog(ctx context.Context, job int64) (string, error) {
 	path := fmt.Sprintf("repos/%s/%s/actions/jobs/%d/logs", c.o.Repo.Owner, c.o.Repo.Name, job)
 	req, err := c.api.NewRequest(http.MethodGet, path, nil)
@@ -81,8 +82,8 @@ func (c *Client) jobLog(ctx context.Context, job int64) (string, error) {
 	return excerptOf(text), err
 }
 
-// download reads the end of what lies at an address that GitHub has given. The address is a secret of its own for some minutes: no error
-// holds it, and the log names only its path.
+// download reads the end of what lies at an address that GitHub has given. The address is a secret of its own for some
+// minutes: no error holds it, and the log names only its path.
 func (c *Client) download(ctx context.Context, address string) (string, error) {
 	at, err := url.Parse(address)
 	if err != nil || at.Scheme != "https" && at.Scheme != "http" {

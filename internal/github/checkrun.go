@@ -11,14 +11,15 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// CheckRun is what a run says on its commit (B-22).
+// CheckRun is what a run says on its commit.
 type CheckRun struct {
 	ID         int64  // of one that is there and is changed; 0 makes one
 	Name       string // "ralph"
 	SHA        string // of the head
 	ExternalID string // the run's own name for it: unlike that of any other check run on the commit
 	URL        string // where the details are
-	// Conclusion is GitHub's word: success, failure, neutral, cancelled, skipped, timed_out, action_required; empty while it goes on.
+	// Conclusion is GitHub's word: success, failure, neutral, cancelled, skipped, timed_out, action_required; empty while
+	// it goes on.
 	Conclusion string
 	Title      string // one line
 	// Summary and Text are Markdown, made inert and redacted by the caller; each is cut to 65,535 bytes.
@@ -39,7 +40,8 @@ type Annotation struct {
 	Message string // at most 64 KiB are kept; one without a message is left out
 }
 
-// What GitHub takes: annotations in one call, bytes of a summary and of a text, of an annotation, characters of a title, of a status.
+// What GitHub takes: annotations in one call, bytes of a summary and of a text, of an annotation, characters of a
+// title, of a status.
 const (
 	annotationsInCall = 50
 	mostOutput        = 65535
@@ -48,8 +50,9 @@ const (
 	mostDescription   = 140
 )
 
-// PutCheckRun writes the check run and returns its id. A personal token may not write check runs: then a commit status says the same in
-// one line. A job's token without checks: write is told once, in the log; then, as after a status, the id is 0 and there is no error.
+// PutCheckRun writes the check run and returns its id. A personal token may not write check runs: then a commit status
+// says the same in one line. A job's token without checks: write is told once, in the log; then, as after a status, the
+// id is 0 and there is no error.
 func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
 	doing := fmt.Sprintf("writing the check run %s on %s", run.Name, short(run.SHA))
 	if c.dry("write the check run %s on %s: %s, %s", run.Name, short(run.SHA), run.Conclusion, run.Title) {
@@ -127,8 +130,8 @@ func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*githu
 	}
 }
 
-// changeCheckRun changes what a check run says and adds annotations behind the first of them that are there. GitHub adds, it does not
-// replace: when an answer is lost, it is asked how many there are before it is tried again.
+// changeCheckRun changes what a check run says and adds annotations behind the first of them that are there. GitHub
+// adds, it does not replace: when an answer is lost, it is asked how many there are before it is tried again.
 func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add []*github.CheckRunAnnotation, there int) (int, error) {
 	for try := 1; ; try++ {
 		status, conclusion := run.state()
@@ -154,7 +157,8 @@ func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add
 	}
 }
 
-// findCheckRun finds the check run with the name and the external id on the commit, and how many annotations it has; 0 when there is none.
+// findCheckRun finds the check run with the name and the external id on the commit, and how many annotations it has; 0
+// when there is none.
 func (c *Client) findCheckRun(ctx context.Context, run CheckRun) (id int64, arrived int, err error) {
 	list, _, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA, &github.ListCheckRunsOptions{
 		CheckName: &run.Name, Filter: github.String("all"), ListOptions: github.ListOptions{PerPage: 100},

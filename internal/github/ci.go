@@ -20,7 +20,7 @@ const (
 	CIFailed  CIState = "failed" // something has failed; more may still be going on
 )
 
-// CI is what other check runs and commit statuses say of a commit (B-08). All text in it is what strangers wrote.
+// CI is what other check runs and commit statuses say of a commit. All text in it is what strangers wrote.
 type CI struct {
 	State   CIState
 	Failed  []Build
@@ -43,8 +43,9 @@ const (
 	mostSummary    = 4000
 )
 
-// Builds reads what others say of a commit. Left out is what ignore names: the name of a check run or status ("ralph"), or, when it is
-// all digits, the id of a workflow run: ralph does not wait for the job that it runs in. How a conclusion counts:
+// Builds reads what others say of a commit. Left out is what ignore names: the name of a check run or status ("ralph"),
+// or, when it is all digits, the id of a workflow run: ralph does not wait for the job that it runs in. How a
+// conclusion counts:
 //
 //   - success, neutral and skipped have passed;
 //   - failure, timed_out, startup_failure and a status's error have failed: a change can mend them;

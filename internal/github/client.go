@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Options say how to reach GitHub, and as whom (B-30, B-31). Either Token is set, or AppID and AppKey are.
+// Options say how to reach GitHub, and as whom. Either Token is set, or AppID and AppKey are.
 type Options struct {
 	APIURL     string // GITHUB_API_URL: "https://api.github.com", "https://ghe.example/api/v3"
 	GraphQLURL string // GITHUB_GRAPHQL_URL
@@ -22,13 +22,15 @@ type Options struct {
 	Token      string
 	AppID      int64
 	AppKey     []byte // PEM
-	// JobToken is the job's own token when it is known: it tells an App's token that the workflow made from the job's. Optional.
+	// JobToken is the job's own token when it is known: it tells an App's token that the workflow made from the job's.
+	// Optional.
 	JobToken string
 	// AllowWorkflows asks an App's token to be one that may push changes of workflow files.
 	AllowWorkflows bool
-	// CommentsBy says whose comments reach the agent: nobody's permission is looked up who does not have to write for that (B-13).
+	// CommentsBy says whose comments reach the agent: nobody's permission is looked up who does not have to write for
+	// that.
 	CommentsBy event.CommentsBy
-	// DryRun leaves every write undone and logs it instead (B-32).
+	// DryRun leaves every write undone and logs it instead.
 	DryRun bool
 	Log    func(format string, args ...any)
 	Sleep  func(context.Context, time.Duration) error // nil: real time
@@ -45,9 +47,11 @@ type Client struct {
 	self  string
 	app   bool
 	kind  TokenKind
-	// scopes are a classic token's, nil as long as GitHub has not told them; lacks is what the App's installation has not granted.
+	// scopes are a classic token's, nil as long as GitHub has not told them; lacks is what the App's installation has not
+	// granted.
 	scopes, lacks []string
-	// noChecks and noStatus are that check runs, or commit statuses, cannot be written with this token: it was tried once, and said.
+	// noChecks and noStatus are that check runs, or commit statuses, cannot be written with this token: it was tried once,
+	// and said.
 	noChecks, noStatus bool
 	// noStatuses is that commit statuses cannot be read, which was said.
 	noStatuses bool
@@ -104,7 +108,7 @@ func stay(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Token is the credential for git over HTTP; for an App it is renewed when it is about to expire (B-42).
+// Token is the credential for git over HTTP; for an App it is renewed when it is about to expire.
 func (c *Client) Token(ctx context.Context) (string, error) {
 	t, err := c.token(ctx)
 	if err != nil {

@@ -29,9 +29,9 @@ type Report struct {
 	Labels []string // those that were asked for and are not there: MakeLabel makes them
 }
 
-// Examine looks at everything on GitHub that ralph needs: the token, the repository, Actions, the labels, the rules of the branch (the
-// default branch when it is empty), secrets by their names, and the workflow file. It writes nothing, and what cannot be read is a fact
-// too: there is no error.
+// Examine looks at everything on GitHub that ralph needs: the token, the repository, Actions, the labels, the rules of
+// the branch (the default branch when it is empty), secrets by their names, and the workflow file. It writes nothing,
+// and what cannot be read is a fact too: there is no error.
 func (c *Client) Examine(ctx context.Context, labels []string, branch string) Report {
 	e := &examination{c: c, ctx: ctx}
 	e.examine(labels, branch)

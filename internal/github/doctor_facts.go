@@ -79,7 +79,8 @@ func (e *examination) repository() bool {
 	return true
 }
 
-// may says what the token may do, as far as it can be known without trying: what a person may, and what an App was granted.
+// may says what the token may do, as far as it can be known without trying: what a person may, and what an App was
+// granted.
 func (e *examination) may() {
 	const what = "permissions"
 	if !e.c.kind.personal() {

@@ -43,7 +43,8 @@ func (e *examination) rules(branch string) {
 	}
 }
 
-// unprotected reports whether GitHub says that a branch has no protection, with a 404 whose words tell it from one for strangers.
+// unprotected reports whether GitHub says that a branch has no protection, with a 404 whose words tell it from one for
+// strangers.
 func unprotected(err error) bool {
 	var api *github.ErrorResponse
 	return errors.Is(err, github.ErrBranchNotProtected) || errors.As(err, &api) && ErrGone(err) && strings.Contains(api.Message, "Branch not protected")

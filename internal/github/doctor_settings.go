@@ -85,7 +85,8 @@ func (e *examination) organizationSecrets() (*github.Secrets, error) {
 // mostWorkflows bounds how many workflow files are read.
 const mostWorkflows = 10
 
-// workflow looks for a workflow that names ralph: where ralph init writes it, then by its file's name, then in what it says.
+// workflow looks for a workflow that names ralph: where ralph init writes it, then by its file's name, then in what it
+// says.
 func (e *examination) workflow(branch string) {
 	const what, dir = "the workflow", ".github/workflows"
 	if _, ok, err := e.c.File(e.ctx, branch, dir+"/ralph.yml"); ok && err == nil {

@@ -96,7 +96,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestExamineWhatIsMissing: labels are named so that they can be made, and a workflow is also known by what it is called or says.
+// TestExamineWhatIsMissing: labels are named so that they can be made, and a workflow is also known by what it is
+// called or says.
 func TestExamineWhatIsMissing(t *testing.T) {
 	var files []string
 	s := newStage(t, listing(".github/workflows", &files))

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// etags remembers answers by their ETag: GitHub does not count a call of the hourly limit whose answer has not changed since. Only reads
-// of a context that conditional made are remembered.
+// etags remembers answers by their ETag: GitHub does not count a call of the hourly limit whose answer has not changed
+// since. Only reads of a context that conditional made are remembered.
 type etags struct {
 	next  http.RoundTripper
 	mu    sync.Mutex

@@ -1,4 +1,5 @@
-// Package github is the door to GitHub: it reads events and facts, and it writes what a run has to say. Nothing else speaks to the API.
+// Package github is the door to GitHub: it reads events and facts, and it writes what a run has to say. Nothing else
+// speaks to the API.
 package github
 
 import (
@@ -22,8 +23,9 @@ type Delivery struct {
 	At              time.Time
 }
 
-// ParseEvent makes an event of a delivery. An event that ralph does not know is Other, not an error; an error is a payload that
-// cannot be read or is not about this repository, or a repository_dispatch that asks for what cannot be (a *event.UsageError).
+// ParseEvent makes an event of a delivery. An event that ralph does not know is Other, not an error; an error is a
+// payload that cannot be read or is not about this repository, or a repository_dispatch that asks for what cannot be (a
+// *event.UsageError).
 func ParseEvent(d Delivery) (event.Event, error) {
 	ev, err := parse(d)
 	if err != nil {
@@ -86,7 +88,8 @@ func parse(d Delivery) (event.Event, error) {
 	return event.Event{}, errors.New("payload of an unexpected shape")
 }
 
-// parseBare reads what every payload has. A schedule's payload may have no repository at all; the job's own serves then.
+// parseBare reads what every payload has. A schedule's payload may have no repository at all; the job's own serves
+// then.
 func parseBare(d Delivery, kind event.Kind) (event.Event, error) {
 	var p struct {
 		Action     string             `json:"action"`

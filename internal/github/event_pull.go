@@ -37,8 +37,8 @@ func ofReview(ev event.Event, p *github.PullRequestReviewEvent) (event.Event, er
 	return ev, nil
 }
 
-// ofInline reads a comment on a line. One that was drafted with a review is created when it was written and updated when the review was
-// submitted; that is no edit.
+// ofInline reads a comment on a line. One that was drafted with a review is created when it was written and updated
+// when the review was submitted; that is no edit.
 func ofInline(ev event.Event, p *github.PullRequestReviewCommentEvent) (event.Event, error) {
 	if p.GetPullRequest().GetNumber() <= 0 || p.Comment == nil {
 		return ev, errors.New("it holds no pull request or no comment")
@@ -67,7 +67,8 @@ func later(told, happened time.Time) time.Time {
 	return happened
 }
 
-// side is the issue side of a pull request. Its head is somebody else's when that repository is another one, or is gone.
+// side is the issue side of a pull request. Its head is somebody else's when that repository is another one, or is
+// gone.
 func side(p *github.PullRequest) *event.Issue {
 	head := p.GetHead().GetRepo().GetFullName()
 	out := &event.Issue{

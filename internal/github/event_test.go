@@ -107,7 +107,8 @@ func TestPayloadsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// FuzzParseEvent: whatever arrives, the parser neither panics nor invents an event that asks for something without a repository.
+// FuzzParseEvent: whatever arrives, the parser neither panics nor invents an event that asks for something without a
+// repository.
 func FuzzParseEvent(f *testing.F) {
 	for name, payload := range payloads(f) {
 		event, _, _ := strings.Cut(name, " ")

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// What an excerpt of a log keeps: lines before and behind one with an error, such lines, the last lines, bytes of a line and of all.
+// What an excerpt of a log keeps: lines before and behind one with an error, such lines, the last lines, bytes of a
+// line and of all.
 const (
 	linesBefore  = 30
 	linesBehind  = 3
@@ -17,8 +18,8 @@ const (
 	mostExcerpt  = 48 << 10
 )
 
-// excerptOf keeps the lines of a job's log that matter: those around ##[error], and the last ones. Where lines are left out, one says how
-// many.
+// excerptOf keeps the lines of a job's log that matter: those around ##[error], and the last ones. Where lines are left
+// out, one says how many.
 func excerptOf(log string) string {
 	lines := strings.Split(strings.TrimSpace(log), "\n")
 	keep := make([]bool, len(lines))
@@ -63,7 +64,8 @@ func assemble(lines []string, keep []bool) string {
 	return text
 }
 
-// tidy is a line without the time that the runner puts in front, without colours and other control characters, and not too long.
+// tidy is a line without the time that the runner puts in front, without colours and other control characters, and not
+// too long.
 func tidy(line string) string {
 	line = strings.TrimPrefix(line, "\ufeff")
 	if stamp, rest, ok := strings.Cut(line, " "); ok {
@@ -74,7 +76,8 @@ func tidy(line string) string {
 	return cut(strings.TrimRight(visible(line), " "), mostLineText)
 }
 
-// visible leaves ANSI sequences and control characters away. What a carriage return overwrote was a progress bar: only the last is kept.
+// visible leaves ANSI sequences and control characters away. What a carriage return overwrote was a progress bar: only
+// the last is kept.
 func visible(line string) string {
 	line = strings.TrimRight(line, "\r")
 	line = line[strings.LastIndexByte(line, '\r')+1:]

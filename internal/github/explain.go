@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// failed is a call that did not work, in one sentence: what was being done, what GitHub said, and what to do about it. It never holds
-// the token, an address's query or the page of a proxy.
+// failed is a call that did not work, in one sentence: what was being done, what GitHub said, and what to do about it.
+// It never holds the token, an address's query or the page of a proxy.
 type failed struct {
 	text string
 	err  error
@@ -104,8 +104,8 @@ func answered(r *http.Response, message string) string {
 	return "GitHub answers what ralph does not expect " + said + "; try again"
 }
 
-// missing names the permission that a call takes, as GitHub says it: "issues=write; pull_requests=write" is one of the two. Classic
-// tokens have scopes instead.
+// missing names the permission that a call takes, as GitHub says it: "issues=write; pull_requests=write" is one of the
+// two. Classic tokens have scopes instead.
 func missing(h http.Header) string {
 	if scopes := h.Get("X-Accepted-OAuth-Scopes"); scopes != "" && h.Get("X-OAuth-Scopes") != "" {
 		return fmt.Sprintf("it takes one of the scopes %s, and the token has %s", oneLine(scopes), oneLine(h.Get("X-OAuth-Scopes")))
@@ -118,7 +118,8 @@ func missing(h http.Header) string {
 	return "give the job, or the token, the permission " + needs
 }
 
-// authorise says where a token is let into single sign-on. The header is shown only as far as it is an address's host and path.
+// authorise says where a token is let into single sign-on. The header is shown only as far as it is an address's host
+// and path.
 func authorise(header string) string {
 	_, address, _ := strings.Cut(header, "url=")
 	at, err := url.Parse(strings.TrimSpace(address))

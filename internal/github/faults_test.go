@@ -87,8 +87,9 @@ func (f *trouble) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// TestEveryCallSurvivesEveryMishap: each thing that the client does meets each thing that can go wrong, at its first call and at later
-// ones, once and for good. It recovers, or it says in one sentence what it was doing, what GitHub said and what to do; and nothing is done twice.
+// TestEveryCallSurvivesEveryMishap: each thing that the client does meets each thing that can go wrong, at its first
+// call and at later ones, once and for good. It recovers, or it says in one sentence what it was doing, what GitHub
+// said and what to do; and nothing is done twice.
 func TestEveryCallSurvivesEveryMishap(t *testing.T) {
 	s := bareStage(t) // whether the calls are GitHub's, other tests ask
 	p := s.place()

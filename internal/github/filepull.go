@@ -12,9 +12,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// WriteFileByPull proposes a file: on a branch from the default branch's head, in one commit, by a pull request. A branch and a pull
-// request of this name that are there are adopted, and a file that holds this content already is left alone: doing it twice is as doing
-// it once. The title is the commit's subject too. A file under .github/workflows takes a token that may write workflows.
+// WriteFileByPull proposes a file: on a branch from the default branch's head, in one commit, by a pull request. A
+// branch and a pull request of this name that are there are adopted, and a file that holds this content already is left
+// alone: doing it twice is as doing it once. The title is the commit's subject too. A file under .github/workflows
+// takes a token that may write workflows.
 func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, content []byte, title, body string) (*event.Pull, error) {
 	if c.dry("propose %s on the branch %s:\n%s", path, branch, content) {
 		return &event.Pull{}, nil
@@ -63,8 +64,8 @@ func (c *Client) makeBranch(ctx context.Context, branch, from string) error {
 	}
 }
 
-// putFile commits a file to a branch unless the branch has it with this content. A commit whose answer was lost, and which the client has
-// tried again, is refused as one of an older file: then the file is looked at once more.
+// putFile commits a file to a branch unless the branch has it with this content. A commit whose answer was lost, and
+// which the client has tried again, is refused as one of an older file: then the file is looked at once more.
 func (c *Client) putFile(ctx context.Context, branch, path string, content []byte, subject string) error {
 	doing := fmt.Sprintf("writing %s on %s", oneLine(path), oneLine(branch))
 	for look := 1; ; look++ {

@@ -12,17 +12,18 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// What a run may spend before its first turn: twelve calls, of which showing that it has begun takes up to six. What is left goes to
-// looking up the authors of comments, one call each and the newest first; comments by further authors are dropped and counted.
+// What a run may spend before its first turn: twelve calls, of which showing that it has begun takes up to six. What is
+// left goes to looking up the authors of comments, one call each and the newest first; comments by further authors are
+// dropped and counted.
 const (
 	maxAuthors  = 3
 	callsBefore = 12
 	callsToShow = 6
 )
 
-// Gather reads everything that the decision and the task need, once, and completes the event with what its payload could not say: the
-// issue of a dispatch. A permission that cannot be read is a fact too: Authorise refuses on it. The error is for reads without which
-// nothing can be decided.
+// Gather reads everything that the decision and the task need, once, and completes the event with what its payload
+// could not say: the issue of a dispatch. A permission that cannot be read is a fact too: Authorise refuses on it. The
+// error is for reads without which nothing can be decided.
 func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event.Facts, error) {
 	facts := event.Facts{Permissions: map[string]event.Permission{}}
 	var err error
@@ -63,9 +64,9 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 	return ev, facts, err
 }
 
-// reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may have been queued
-// for long. Its text stays what it was when somebody asked. Of a comment the payload stands where GitHub does not answer, since it
-// may be one that stops a run.
+// reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may
+// have been queued for long. Its text stays what it was when somebody asked. Of a comment the payload stands where
+// GitHub does not answer, since it may be one that stops a run.
 func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts) error {
 	if c.rereadLater || ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented || strings.HasPrefix(ev.Name, "pull_request_review") {
 		return nil
@@ -101,8 +102,8 @@ func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 	return issue(i), nil
 }
 
-// File reads a file as a branch or a commit has it; ok is false when there is none. Only what GitHub sends in one piece is read: at most
-// 1 MiB.
+// File reads a file as a branch or a commit has it; ok is false when there is none. Only what GitHub sends in one piece
+// is read: at most 1 MiB.
 func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok bool, err error) {
 	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path, &github.RepositoryContentGetOptions{Ref: ref})
 	doing := fmt.Sprintf("reading %s of %s", path, ref)
@@ -132,8 +133,8 @@ func (c *Client) fork(ctx context.Context, number int) (bool, error) {
 	return p.GetHead().GetRepo().GetFullName() != p.GetBase().GetRepo().GetFullName(), nil
 }
 
-// permission looks up one login and notes the answer, a failed lookup too. Bots have no permission to look up. A custom role needs no
-// reading of its own: permission is what it inherits, role_name is what it is called (B-10).
+// permission looks up one login and notes the answer, a failed lookup too. Bots have no permission to look up. A custom
+// role needs no reading of its own: permission is what it inherits, role_name is what it is called.
 func (c *Client) permission(ctx context.Context, known map[string]event.Permission, login string) event.Permission {
 	key := strings.ToLower(login)
 	if p, ok := known[key]; ok {
@@ -151,7 +152,8 @@ func (c *Client) permission(ctx context.Context, known map[string]event.Permissi
 	return known[key]
 }
 
-// oddInLogin reports whether no login holds a character: they are made of letters, digits, hyphens and, in enterprises, underscores.
+// oddInLogin reports whether no login holds a character: they are made of letters, digits, hyphens and, in enterprises,
+// underscores.
 func oddInLogin(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
@@ -180,7 +182,8 @@ func (c *Client) Labeller(ctx context.Context, number int, label string) (login 
 	}
 }
 
-// comments reads the newest comments of the issue and looks up those authors whose comments reach the agent when they may write.
+// comments reads the newest comments of the issue and looks up those authors whose comments reach the agent when they
+// may write.
 func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Facts) error {
 	all, err := c.Comments(ctx, ev.Issue.Number)
 	if err != nil {
@@ -202,8 +205,8 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 	return nil
 }
 
-// matters reports whether it depends on somebody's permission if a comment reaches the agent (B-13): not that of one who is named, nor
-// anybody's when only the named ones count.
+// matters reports whether it depends on somebody's permission if a comment reaches the agent: not that of one who is
+// named, nor anybody's when only the named ones count.
 func (c *Client) matters(login string) bool {
 	by := c.o.CommentsBy
 	return !by.Nobody && !by.Only && !slices.ContainsFunc(by.Logins, func(l string) bool { return strings.EqualFold(l, login) })
@@ -212,7 +215,8 @@ func (c *Client) matters(login string) bool {
 // enoughComments is how many of the newest comments are read at least, where there are so many.
 const enoughComments = 20
 
-// Comments reads the comments of an issue, oldest first: of a conversation of more than 100 only the newest, 20 at least and 119 at most.
+// Comments reads the comments of an issue, oldest first: of a conversation of more than 100 only the newest, 20 at
+// least and 119 at most.
 func (c *Client) Comments(ctx context.Context, number int) ([]event.Comment, error) {
 	opts := &github.IssueListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}}
 	list, resp, err := c.api.Issues.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)

@@ -54,7 +54,8 @@ func TestWhoIsLookedUp(t *testing.T) {
 	}
 }
 
-// TestNoLogin: a name that no account can have is not asked for, since it would be read as a part of the address; it is no permission.
+// TestNoLogin: a name that no account can have is not asked for, since it would be read as a part of the address; it is
+// no permission.
 func TestNoLogin(t *testing.T) {
 	s := newStage(t)
 	c := s.client()
@@ -69,7 +70,8 @@ func TestNoLogin(t *testing.T) {
 	}
 }
 
-// TestForksAreAskedForOnce: the payload of a pull request's own event says where its head is, that of a comment does not.
+// TestForksAreAskedForOnce: the payload of a pull request's own event says where its head is, that of a comment does
+// not.
 func TestForksAreAskedForOnce(t *testing.T) {
 	s := newStage(t)
 	own := s.pull("ralph/1")
@@ -161,7 +163,8 @@ func TestCallsBeforeTheFirstTurn(t *testing.T) {
 	}
 }
 
-// TestNewestComments: the newest comments are read whatever their count, with one call more where the last page has few of them.
+// TestNewestComments: the newest comments are read whatever their count, with one call more where the last page has few
+// of them.
 func TestNewestComments(t *testing.T) {
 	for _, tt := range []struct{ count, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {119, 119, 2}, {120, 20, 2}, {200, 100, 2}, {205, 105, 3}, {300, 100, 2}} {
 		s := newStage(t)

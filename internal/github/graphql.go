@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// graphqlURL is where GraphQL is asked. When GITHUB_GRAPHQL_URL does not say, it follows from REST's address: /api/graphql beside
-// /api/v3 on an Enterprise Server, /graphql on every host that is an API's own (B-31).
+// graphqlURL is where GraphQL is asked. When GITHUB_GRAPHQL_URL does not say, it follows from REST's address:
+// /api/graphql beside /api/v3 on an Enterprise Server, /graphql on every host that is an API's own.
 func (o Options) graphqlURL() string {
 	if o.GraphQLURL != "" {
 		return o.GraphQLURL
@@ -64,7 +64,8 @@ func (c *Client) ReadyPull(ctx context.Context, nodeID string) error {
 	return c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID}, nil)
 }
 
-// FinishPull replaces a pull request's title and body and takes it out of draft, in one call, and reports whether it is closed.
+// FinishPull replaces a pull request's title and body and takes it out of draft, in one call, and reports whether it is
+// closed.
 func (c *Client) FinishPull(ctx context.Context, nodeID, title, body string) (closed bool, err error) {
 	const mutation = `mutation($id: ID!, $title: String!, $body: String!) {
   updatePullRequest(input: {pullRequestId: $id, title: $title, body: $body}) { pullRequest { closed } }
@@ -108,8 +109,8 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 	return *data.Repository.Issue.LastEditedAt, nil
 }
 
-// LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when nobody ever did. A bot's login ends in [bot]. Of an account that is gone
-// the login is empty. The REST API does not tell.
+// LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when nobody ever
+// did. A bot's login ends in [bot]. Of an account that is gone the login is empty. The REST API does not tell.
 func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor, ok, closed bool, err error) {
 	const query = `query($id: ID!) { node(id: $id) { ... on IssueComment { issue { closed } lastEditedAt editor { __typename login } } } }`
 	var data struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// MakeLabel makes a label of the repository; one of this name that is there stays as it is. The color is six hexadecimal digits.
+// MakeLabel makes a label of the repository; one of this name that is there stays as it is. The color is six
+// hexadecimal digits.
 func (c *Client) MakeLabel(ctx context.Context, name, color, description string) error {
 	if c.dry("make the label %s", name) {
 		return nil

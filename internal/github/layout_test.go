@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// TestLayouts: an Enterprise Server has its API below /api, an API's own host has it at the root; git and pages are elsewhere (B-31). The
-// main calls go to the right place in both, GraphQL also when nobody says where it is.
+// TestLayouts: an Enterprise Server has its API below /api, an API's own host has it at the root; git and pages are
+// elsewhere (B-31). The main calls go to the right place in both, GraphQL also when nobody says where it is.
 func TestLayouts(t *testing.T) {
 	for layout, apart := range map[string]bool{"/api/v3": false, "api.": true} {
 		for who, change := range map[string]func(*stage) func(*Options){

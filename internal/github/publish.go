@@ -12,8 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// React answers the event with a reaction: on its comment when it has one, also one on a line of a pull request, else on the issue
-// (B-12, B-16).
+// React answers the event with a reaction: on its comment when it has one, also one on a line of a pull request, else
+// on the issue
+// .
 func (c *Client) React(ctx context.Context, ev event.Event, content string) error {
 	if ev.Issue == nil || c.dry("react with %s to %s", content, ev) {
 		return nil
@@ -33,8 +34,8 @@ func (c *Client) React(ctx context.Context, ev event.Event, content string) erro
 	return nil
 }
 
-// Comment posts a comment and returns its id. The body's first line must be unlike any other comment's: when an answer is lost, it
-// tells whether the comment arrived.
+// Comment posts a comment and returns its id. The body's first line must be unlike any other comment's: when an answer
+// is lost, it tells whether the comment arrived.
 func (c *Client) Comment(ctx context.Context, number int, body string) (int64, error) {
 	if c.dry("comment on #%d:\n%s", number, body) {
 		return 0, nil
@@ -61,8 +62,8 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 	}
 }
 
-// FindComment finds ralph's own newest comment on an issue that begins with the line; 0 when there is none. Others may write the same
-// line: only the author decides whose it is (B-16).
+// FindComment finds ralph's own newest comment on an issue that begins with the line; 0 when there is none. Others may
+// write the same line: only the author decides whose it is.
 func (c *Client) FindComment(ctx context.Context, number int, line string) (int64, error) {
 	self, err := c.whoami(ctx)
 	if err != nil {
@@ -98,7 +99,8 @@ func ErrGone(err error) bool {
 	return errors.As(err, &api) && api.Response != nil && (api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
 }
 
-// AddLabel puts a label on; GitHub makes it when the repository does not have it. On are all that the issue then has; nil in a dry run.
+// AddLabel puts a label on; GitHub makes it when the repository does not have it. On are all that the issue then has;
+// nil in a dry run.
 func (c *Client) AddLabel(ctx context.Context, number int, label string) (on []string, err error) {
 	if c.dry("put %s on #%d", label, number) {
 		return nil, nil
@@ -133,7 +135,8 @@ func (c *Client) dry(format string, args ...any) bool {
 	return c.o.DryRun
 }
 
-// lost reports whether a write may have happened although its answer is an error: a server error or a broken connection.
+// lost reports whether a write may have happened although its answer is an error: a server error or a broken
+// connection.
 func lost(err error) bool {
 	var api *github.ErrorResponse
 	if errors.As(err, &api) && api.Response != nil {

@@ -30,7 +30,8 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 		if err == nil {
 			return pull(made), nil
 		}
-		refused := resp != nil && (resp.StatusCode == http.StatusUnprocessableEntity || forbidsPulls(err)) // then somebody may have opened it by hand
+		// then somebody may have opened it by hand
+		refused := resp != nil && (resp.StatusCode == http.StatusUnprocessableEntity || forbidsPulls(err))
 		if refused && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
 			p.Draft = false // private repositories on some plans have no drafts
 			continue
@@ -58,8 +59,8 @@ func (c *Client) explainPull(p PullRequest, err error) error {
 	return explain("opening the pull request of "+p.Head, err)
 }
 
-// forbidsPulls reports whether a setting of the repository or its organization keeps workflows from opening pull requests, which is how
-// new repositories begin.
+// forbidsPulls reports whether a setting of the repository or its organization keeps workflows from opening pull
+// requests, which is how new repositories begin.
 func forbidsPulls(err error) bool {
 	return strings.Contains(err.Error(), "not permitted to create or approve pull requests")
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// retrier tries a call again where GitHub's documents say that this is right: after a rate limit, when the stated time has passed,
-// and after a server error or a lost connection, when doing it twice is the same as doing it once.
+// retrier tries a call again where GitHub's documents say that this is right: after a rate limit, when the stated time
+// has passed, and after a server error or a lost connection, when doing it twice is the same as doing it once.
 type retrier struct {
 	next  http.RoundTripper
 	sleep func(context.Context, time.Duration) error
@@ -32,9 +32,9 @@ const (
 	maxWait = 2 * time.Minute
 )
 
-// repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access token and a status
-// are replaced, and what ralph asks GraphQL only reads or sets. Comments, replies, check runs, branches and pull requests are not: their
-// callers look first whether the lost one arrived.
+// repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access
+// token and a status are replaced, and what ralph asks GraphQL only reads or sets. Comments, replies, check runs,
+// branches and pull requests are not: their callers look first whether the lost one arrived.
 var repeatable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/(reactions|labels|access_tokens|graphql|statuses/[0-9a-f]+)$`)
 })

@@ -12,11 +12,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Thread is a conversation on a line of a pull request that nobody has resolved yet (B-07). Its text is what strangers wrote.
+// Thread is a conversation on a line of a pull request that nobody has resolved yet. Its text is what strangers wrote.
 type Thread struct {
-	First    int64 // the id of its first comment, which Reply answers
-	Path     string
-	Line     int  // in the file as the pull request leaves it, or as it was when the thread began; 0 when it is about the whole file
+	First int64 // the id of its first comment, which Reply answers
+	Path  string
+	// in the file as the pull request leaves it, or as it was when the thread began; 0 when it is about the whole file
+	Line     int
 	Outdated bool // the line was changed since
 	// Comments are oldest first, at most 100. Their UpdatedAt is after CreatedAt only when the text was edited.
 	Comments []event.Comment
@@ -59,8 +60,9 @@ type threadComment struct {
 	}
 }
 
-// Threads reads the conversations of a pull request that are not resolved, in GitHub's order, which is that of the diff. Outdated ones
-// are among them: that a line was changed does not answer who asked for more. The REST API does not tell what is resolved.
+// Threads reads the conversations of a pull request that are not resolved, in GitHub's order, which is that of the
+// diff. Outdated ones are among them: that a line was changed does not answer who asked for more. The REST API does not
+// tell what is resolved.
 func (c *Client) Threads(ctx context.Context, pull int) ([]Thread, error) {
 	doing := fmt.Sprintf("reading the review threads of #%d", pull)
 	var found []Thread
@@ -129,8 +131,9 @@ func (t threadComment) comment() event.Comment {
 	return made
 }
 
-// Reply answers in the thread that the comment to belongs to, and returns the reply's id. Like that of Comment, the body's first line
-// must be unlike any other reply's in the thread: when an answer is lost, it tells whether the reply arrived.
+// Reply answers in the thread that the comment to belongs to, and returns the reply's id. Like that of Comment, the
+// body's first line must be unlike any other reply's in the thread: when an answer is lost, it tells whether the reply
+// arrived.
 func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (int64, error) {
 	doing := fmt.Sprintf("replying to a review comment of #%d", pull)
 	if c.dry("reply to review comment %d of #%d:\n%s", to, pull, body) {
@@ -175,7 +178,8 @@ func (c *Client) reply(ctx context.Context, pull int, to int64, body string) (*g
 	return posted, err
 }
 
-// firstOf is the first comment of the thread in which a comment that could not be replied to is a reply; 0 for every other.
+// firstOf is the first comment of the thread in which a comment that could not be replied to is a reply; 0 for every
+// other.
 func (c *Client) firstOf(ctx context.Context, id int64, err error) int64 {
 	if !ErrGone(err) {
 		return 0
@@ -187,8 +191,9 @@ func (c *Client) firstOf(ctx context.Context, id int64, err error) int64 {
 	return one.GetInReplyTo()
 }
 
-// FindReply finds ralph's own newest reply in the thread of the comment to that begins with the line; 0 when there is none. Only the
-// 100 newest comments of the pull request are looked at. Others may write the same line: only the author decides whose it is.
+// FindReply finds ralph's own newest reply in the thread of the comment to that begins with the line; 0 when there is
+// none. Only the 100 newest comments of the pull request are looked at. Others may write the same line: only the author
+// decides whose it is.
 func (c *Client) FindReply(ctx context.Context, pull int, to int64, line string) (int64, error) {
 	self, err := c.whoami(ctx)
 	if err != nil {

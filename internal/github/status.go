@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// putStatus says as a commit status what a check run would; a token that may not do that either is told so in the log, and the run goes
-// on. Setting it twice is as setting it once: the last one of a name counts.
+// putStatus says as a commit status what a check run would; a token that may not do that either is told so in the log,
+// and the run goes on. Setting it twice is as setting it once: the last one of a name counts.
 func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
 	if !c.kind.personal() && c.kind != UnknownToken || c.noStatus {
 		return nil
@@ -26,7 +26,8 @@ func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
 	return explainAny(doing, err)
 }
 
-// statusOf is the state of a commit status that says what the conclusion of a check run does: one that is neutral does not block.
+// statusOf is the state of a commit status that says what the conclusion of a check run does: one that is neutral does
+// not block.
 func statusOf(conclusion string) string {
 	switch conclusion {
 	case "":

@@ -1,6 +1,6 @@
 package github
 
-// The labels that show where a run stands (B-01), behind the trigger label and a colon.
+// The labels that show where a run stands, behind the trigger label and a colon.
 var StatusLabels = []string{LabelRunning, LabelReview, LabelWaiting, LabelFailed}
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// TokenKind is what a token stands for. It decides what GitHub lets it do beside its permissions (B-30).
+// TokenKind is what a token stands for. It decides what GitHub lets it do beside its permissions.
 type TokenKind string
 
 // The kinds of token, in the words that people know them by.
@@ -20,8 +20,8 @@ const (
 	UnknownToken      TokenKind = "a token of a kind that ralph does not know"
 )
 
-// kindOf tells a token by how it begins. A classic token from before 2021 is 40 hexadecimal digits. Every installation token begins
-// with ghs_, the job's too: it is another App's when the job's own is known and is a different one.
+// kindOf tells a token by how it begins. A classic token from before 2021 is 40 hexadecimal digits. Every installation
+// token begins with ghs_, the job's too: it is another App's when the job's own is known and is a different one.
 func kindOf(token, job string) TokenKind {
 	for prefix, kind := range map[string]TokenKind{"ghp_": ClassicToken, "gho_": UserToken, "ghu_": UserToken, "github_pat_": FineToken} {
 		if strings.HasPrefix(token, prefix) {
@@ -42,7 +42,8 @@ func kindOf(token, job string) TokenKind {
 // personal reports whether a person's name stands behind the token: GitHub lets no person write check runs.
 func (k TokenKind) personal() bool { return k == ClassicToken || k == FineToken || k == UserToken }
 
-// TokenNote says in one sentence each what readers of a pull request must know of the token in use; empty when there is nothing (B-30).
+// TokenNote says in one sentence each what readers of a pull request must know of the token in use; empty when there is
+// nothing.
 func (c *Client) TokenNote() string {
 	var notes []string
 	if c.kind == JobToken && c.self == actionsBot {
@@ -54,7 +55,8 @@ func (c *Client) TokenNote() string {
 	return strings.Join(notes, " ")
 }
 
-// TokenNotes says all that the token in use will not do, in one sentence each; what is known without asking GitHub again.
+// TokenNotes says all that the token in use will not do, in one sentence each; what is known without asking GitHub
+// again.
 func (c *Client) TokenNotes() []string {
 	var notes []string
 	add := func(when bool, note string) {
@@ -86,7 +88,8 @@ func (c *Client) scope(name string) bool {
 // actionsBot is who GITHUB_TOKEN writes as.
 const actionsBot = "github-actions[bot]"
 
-// whoami finds the login that the token writes as: an App's and GITHUB_TOKEN's are known, every other token's is asked for.
+// whoami finds the login that the token writes as: an App's and GITHUB_TOKEN's are known, every other token's is asked
+// for.
 func (c *Client) whoami(ctx context.Context) (string, error) {
 	switch {
 	case c.self != "":

@@ -23,7 +23,8 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// TestTokenNotes has a row for each kind of token: what it will not do, and what readers of a pull request must know of that.
+// TestTokenNotes has a row for each kind of token: what it will not do, and what readers of a pull request must know of
+// that.
 func TestTokenNotes(t *testing.T) {
 	old := strings.Repeat("0a", 20)
 	tests := []struct {

@@ -40,8 +40,8 @@ func (m Message) Valid() error {
 	return nil
 }
 
-// Post appends a message to the bus of a task directory in one write, so that processes never mix their lines. A line that somebody
-// did not finish costs no message but its own.
+// Post appends a message to the bus of a task directory in one write, so that processes never mix their lines. A line
+// that somebody did not finish costs no message but its own.
 func Post(dir string, m Message) error {
 	line, err := m.line()
 	if err != nil {
@@ -50,7 +50,8 @@ func Post(dir string, m Message) error {
 	return AppendLine(dir, BusFile, string(line))
 }
 
-// AppendLine appends a line, its end included, to a file of dir in one write. A line there that has no end is ended first.
+// AppendLine appends a line, its end included, to a file of dir in one write. A line there that has no end is ended
+// first.
 func AppendLine(dir, name, line string) error {
 	file, err := openIn(dir, name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -110,9 +111,10 @@ func BusEnd(dir string) (int64, error) {
 	return info.Size(), nil
 }
 
-// ReadBus hands on each message from an offset in bytes, with its line without the end, and returns where to read on. It holds one line
-// at a time. Lines that are no messages are passed over; one without an end is left for the next time. A bus that has become shorter
-// than the offset is another one, and read from its beginning. No bus is an empty one.
+// ReadBus hands on each message from an offset in bytes, with its line without the end, and returns where to read on.
+// It holds one line at a time. Lines that are no messages are passed over; one without an end is left for the next
+// time. A bus that has become shorter than the offset is another one, and read from its beginning. No bus is an empty
+// one.
 func ReadBus(dir string, from int64, each func(m Message, line []byte) error) (next int64, err error) {
 	file, err := openIn(dir, BusFile, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,8 +166,8 @@ func readMessages(r io.Reader, at int64, size int, each func(Message, []byte) er
 	}
 }
 
-// openIn opens a plain file of a directory, making the directories on the way to a new one. Neither a link that leads out of the
-// directory nor a pipe that would keep us waiting is opened: what runs there may have put it there.
+// openIn opens a plain file of a directory, making the directories on the way to a new one. Neither a link that leads
+// out of the directory nor a pipe that would keep us waiting is opened: what runs there may have put it there.
 func openIn(dir, name string, flag int, mode fs.FileMode) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"strconv"
 )
 
-// SupervisorDir is the environment variable that names the task directory of the supervisor above: who has it registers there.
+// SupervisorDir is the environment variable that names the task directory of the supervisor above: who has it registers
+// there.
 const SupervisorDir = "RALPH_SUPERVISOR_DIR"
 
 // Where a supervisor keeps what it knows, in the task directory.
@@ -24,9 +25,10 @@ const (
 // manyChildren is how many files one look for children reads: a directory that somebody fills costs time, not memory.
 const manyChildren = 10_000
 
-// Register makes this process a child of the supervisor whose task directory is dir: it outlives the command that started it, and the
-// supervisor waits for it once the task is done (S3-30). It stays registered until release is called or the process ends, however it
-// ends: what counts is a lock that the system keeps for the process. Nothing is kept on Windows.
+// Register makes this process a child of the supervisor whose task directory is dir: it outlives the command that
+// started it, and the supervisor waits for it once the task is done. It stays registered until release is called or the
+// process ends, however it ends: what counts is a lock that the system keeps for the process. Nothing is kept on
+// Windows.
 func Register(dir string) (release func(), err error) {
 	release, err = register(dir, os.Getpid())
 	if err != nil {
@@ -55,9 +57,9 @@ func register(dir string, pid int) (func(), error) {
 	}, nil
 }
 
-// Children are the process numbers of those who are registered with the supervisor of dir and alive, ourselves left out, ascending.
-// What crashed is forgotten. A number counts only when the system itself says that this process holds the file, so nobody can name
-// a process that is not his.
+// Children are the process numbers of those who are registered with the supervisor of dir and alive, ourselves left
+// out, ascending. What crashed is forgotten. A number counts only when the system itself says that this process holds
+// the file, so nobody can name a process that is not his.
 func Children(dir string) ([]int, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -87,8 +89,8 @@ func Children(dir string) ([]int, error) {
 	return pids, nil
 }
 
-// LockSupervisor keeps a second supervisor out of a task directory. Unlike Lock it leaves the directory to the runs in it. Its error is
-// a *HeldError when somebody has it.
+// LockSupervisor keeps a second supervisor out of a task directory. Unlike Lock it leaves the directory to the runs in
+// it. Its error is a *HeldError when somebody has it.
 func LockSupervisor(dir string) (unlock func(), err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

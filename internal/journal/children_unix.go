@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold opens a file and takes it for this process, for as long as the file is open. It is an error, a *HeldError, when another process
-// has it. The lock is a record lock of the whole file: the system ends it with the process, does not hand it to children, and says
-// whose it is.
+// hold opens a file and takes it for this process, for as long as the file is open. It is an error, a *HeldError, when
+// another process has it. The lock is a record lock of the whole file: the system ends it with the process, does not
+// hand it to children, and says whose it is.
 func hold(root *os.Root, name string) (*os.File, error) {
 	owner := 0
 	for range 10 { // who finds a file that nobody holds removes it, perhaps this one before we hold it

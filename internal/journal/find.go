@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Find is the state of the run in dir when it is one of a task; ok is false when it is another's, or there is none. Of a run of another
-// task only the first record is read.
+// Find is the state of the run in dir when it is one of a task; ok is false when it is another's, or there is none. Of
+// a run of another task only the first record is read.
 func Find(dir, task string) (s loop.State, ok bool, err error) {
 	file, err := plain(filepath.Join(dir, File))
 	if err != nil {
@@ -42,9 +42,10 @@ func Find(dir, task string) (s loop.State, ok bool, err error) {
 	return loop.Fold(records), true, nil
 }
 
-// FindSealed is Find for a journal that others can write to: the state is that of the records which the seal vouches for. name is the
-// seal's file; with an empty name it is Find. It changes nothing. The error is a *TamperedError when the run is one of the task and its
-// journal is not what ralph has written: changed, missing, or without a seal where there are seals of other runs.
+// FindSealed is Find for a journal that others can write to: the state is that of the records which the seal vouches
+// for. name is the seal's file; with an empty name it is Find. It changes nothing. The error is a *TamperedError when
+// the run is one of the task and its journal is not what ralph has written: changed, missing, or without a seal where
+// there are seals of other runs.
 func FindSealed(dir, name, task string) (s loop.State, ok bool, err error) {
 	if name == "" {
 		return Find(dir, task)

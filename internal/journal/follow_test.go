@@ -9,7 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// A journal is followed while it is written: whole records count, once each, and a line that is half there waits for its end.
+// A journal is followed while it is written: whole records count, once each, and a line that is half there waits for
+// its end.
 func TestFollow(t *testing.T) {
 	dir := t.TempDir()
 	f := Follow(dir)

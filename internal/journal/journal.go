@@ -1,4 +1,5 @@
-// Package journal stores the records of a run, one JSON object a line, and reads them back. It also keeps two runs out of one directory.
+// Package journal stores the records of a run, one JSON object a line, and reads them back. It also keeps two runs out
+// of one directory.
 package journal
 
 import (
@@ -28,7 +29,8 @@ type Journal struct {
 	real  string // its directory, without links on the way
 	cut   string // see Cut
 	state loop.State
-	// raw is the whole text, which the run record carries: what stands in the file, an agent of our own user could have changed.
+	// raw is the whole text, which the run record carries: what stands in the file, an agent of our own user could have
+	// changed.
 	raw    []byte
 	forget bool
 
@@ -39,7 +41,8 @@ type Journal struct {
 	sync syncing
 }
 
-// Open opens the journal in dir, creating both when absent. An end that a killed process did not finish is cut off, and Cut says so.
+// Open opens the journal in dir, creating both when absent. An end that a killed process did not finish is cut off, and
+// Cut says so.
 func Open(dir string) (*Journal, error) {
 	raw, err := read(filepath.Join(dir, File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -90,8 +93,8 @@ func Import(dir string, raw []byte) (*Journal, error) {
 	return Open(dir)
 }
 
-// Read reads records. whole is how many bytes they take; an unfinished last line is left out of both. Any other line that is not a
-// record is an error that names it; then the records are those before it.
+// Read reads records. whole is how many bytes they take; an unfinished last line is left out of both. Any other line
+// that is not a record is an error that names it; then the records are those before it.
 func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
@@ -118,8 +121,8 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 
 var errLong = errors.New("the line is too long")
 
-// readLine reads a line with its end. Of one that is longer than maxLine it keeps no more than that, and looks only whether it ends: then
-// the error is errLong, and io.EOF otherwise, as of any line that nobody finished.
+// readLine reads a line with its end. Of one that is longer than maxLine it keeps no more than that, and looks only
+// whether it ends: then the error is errLong, and io.EOF otherwise, as of any line that nobody finished.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for long := false; ; {
 		part, err := r.ReadSlice('\n')
@@ -138,8 +141,9 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// Append writes one record and returns the state after it. It reaches the operating system in one write: a process that dies right
-// after has recorded it, one that dies before has not. What a full disk took only a part of is taken back. Sync puts it on the disk.
+// Append writes one record and returns the state after it. It reaches the operating system in one write: a process that
+// dies right after has recorded it, one that dies before has not. What a full disk took only a part of is taken back.
+// Sync puts it on the disk.
 func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 	line, err := encode(rec)
 	if err != nil {

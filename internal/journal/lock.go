@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// LockFile is the lock's name at the top of the worktree that it guards; it holds the owner's process number and a newline.
+// LockFile is the lock's name at the top of the worktree that it guards; it holds the owner's process number and a
+// newline.
 const LockFile = ".ralph.lock"
 
 // HeldError is a lock that another process has. PID is the number of that process, 0 when nobody can tell.
@@ -26,14 +27,15 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", e.PID)
 }
 
-// Lock takes the worktree that dir lies in for this process; outside of a clone it takes dir alone. The kernel keeps the lock and drops it
-// when the process ends, however it ends. The number in the file is only for people to read.
+// Lock takes the worktree that dir lies in for this process; outside of a clone it takes dir alone. The kernel keeps
+// the lock and drops it when the process ends, however it ends. The number in the file is only for people to read.
 //
-// In a clone two files are locked: LockFile at the top of the worktree, and one in the worktree's git directory. An agent that cleans the
-// worktree (git clean -fdx) removes the first one, and the second one still keeps others out.
+// In a clone two files are locked: LockFile at the top of the worktree, and one in the worktree's git directory. An
+// agent that cleans the worktree (git clean -fdx) removes the first one, and the second one still keeps others out.
 //
-// The error is a *HeldError when somebody else has the lock, or a sentence that says what stands in its place. log gets a sentence when a
-// lock is taken over that a dead process has left. unlock gives the lock back, and removes LockFile only when it is still ours.
+// The error is a *HeldError when somebody else has the lock, or a sentence that says what stands in its place. log gets
+// a sentence when a lock is taken over that a dead process has left. unlock gives the lock back, and removes LockFile
+// only when it is still ours.
 func Lock(dir string, log func(format string, args ...any)) (unlock func(), err error) {
 	place, err := placeOf(dir)
 	if err != nil {
@@ -60,8 +62,8 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 	return unlock, nil
 }
 
-// take locks the files: the one in the git directory first, so that who does not get it leaves nothing at the top. With an error it returns
-// those that it has locked.
+// take locks the files: the one in the git directory first, so that who does not get it leaves nothing at the top. With
+// an error it returns those that it has locked.
 func (p lockPlace) take(log func(format string, args ...any)) (files []*lockFile, err error) {
 	if p.gitDir != "" {
 		f, err := takeFile(p.gitDir, gitLock)
@@ -120,7 +122,8 @@ func takeFile(dir, name string) (*lockFile, error) {
 	return f, nil
 }
 
-// How often a file is tried whose owner the system does not tell: it may be about to say who it is, or has just removed the file.
+// How often a file is tried whose owner the system does not tell: it may be about to say who it is, or has just removed
+// the file.
 const (
 	lockTries = 20
 	lockPause = 5 * time.Millisecond
@@ -139,8 +142,8 @@ func (f *lockFile) take() error {
 
 var errAgain = errors.New("try again")
 
-// try locks the file once. It is errAgain when somebody has it who cannot be named yet, and when the file that was opened has been removed
-// before it was locked.
+// try locks the file once. It is errAgain when somebody has it who cannot be named yet, and when the file that was
+// opened has been removed before it was locked.
 func (f *lockFile) try() error {
 	if err := f.open(); err != nil {
 		return err
@@ -171,7 +174,8 @@ func (f *lockFile) lock() error {
 	return nil
 }
 
-// open opens the file and nothing else: whoever opens a link that somebody planted writes to another file, and whoever opens a pipe waits.
+// open opens the file and nothing else: whoever opens a link that somebody planted writes to another file, and whoever
+// opens a pipe waits.
 func (f *lockFile) open() error {
 	if above := filepath.Dir(f.name); above != "." {
 		if err := f.root.MkdirAll(above, 0o755); err != nil {
@@ -240,7 +244,8 @@ func (f *lockFile) release() {
 		_ = f.file.Truncate(0)
 	}
 	_ = f.file.Close()
-	if !removed && runtime.GOOS == "windows" { // which removes no open file, and fails when somebody else has it open by now
+	// which removes no open file, and fails when somebody else has it open by now
+	if !removed && runtime.GOOS == "windows" {
 		remove()
 	}
 	_ = f.root.Close()

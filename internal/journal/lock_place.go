@@ -35,8 +35,8 @@ func placeOf(dir string) (lockPlace, error) {
 	}
 }
 
-// gitDirAt is the git directory of a worktree whose top is at; empty when at is none. In a linked worktree and in a submodule, .git is a
-// file that names it.
+// gitDirAt is the git directory of a worktree whose top is at; empty when at is none. In a linked worktree and in a
+// submodule, .git is a file that names it.
 func gitDirAt(at string) string {
 	name := filepath.Join(at, ".git")
 	info, err := os.Stat(name)

@@ -272,7 +272,8 @@ func TestWhatStandsInTheLocksPlace(t *testing.T) {
 	}
 }
 
-// Where nothing may be written, a sentence says so; where only the git directory is closed, the run goes on with one lock.
+// Where nothing may be written, a sentence says so; where only the git directory is closed, the run goes on with one
+// lock.
 func TestLockInAReadOnlyDirectory(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
@@ -360,7 +361,8 @@ func TestHeldDropsNothing(t *testing.T) {
 	}
 }
 
-// Many processes begin at once: one of them gets the lock. It is killed half of the time, and the next round begins at once.
+// Many processes begin at once: one of them gets the lock. It is killed half of the time, and the next round begins at
+// once.
 func TestSimultaneousStarts(t *testing.T) {
 	for name, dir := range places(t) {
 		for round := range 50 {

@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks the whole file for as long as it is open; got is false when somebody else has locked it. This lock belongs to the open file:
-// closing another descriptor of the same file does not drop it, as it would drop a lock of fcntl.
+// tryLock locks the whole file for as long as it is open; got is false when somebody else has locked it. This lock
+// belongs to the open file: closing another descriptor of the same file does not drop it, as it would drop a lock of
+// fcntl.
 func tryLock(file *os.File) (got bool, err error) {
 	for {
 		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -40,20 +41,20 @@ func names(info fs.FileInfo) int {
 	return 1
 }
 
-// tellsOwner says that the system tells who has a lock. Elsewhere than on Linux a file has locks of one kind only, those of flock, and these
-// have no owner.
+// tellsOwner says that the system tells who has a lock. Elsewhere than on Linux a file has locks of one kind only,
+// those of flock, and these have no owner.
 const tellsOwner = runtime.GOOS == "linux"
 
-// claim adds a lock of fcntl to a file that is locked, because the system says whose those are. Nothing depends on it: it may fail, as
-// on NFS, where both kinds are one.
+// claim adds a lock of fcntl to a file that is locked, because the system says whose those are. Nothing depends on it:
+// it may fail, as on NFS, where both kinds are one.
 func (f *lockFile) claim() {
 	if tellsOwner {
 		lock(f.file)
 	}
 }
 
-// lockedBy reports whether another process has a lock of fcntl on the file, and which: an earlier ralph has no other kind. pid is -1 when it
-// cannot be seen from here.
+// lockedBy reports whether another process has a lock of fcntl on the file, and which: an earlier ralph has no other
+// kind. pid is -1 when it cannot be seen from here.
 func lockedBy(file *os.File) (pid int, locked bool) {
 	asked := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &asked)
@@ -66,7 +67,8 @@ func lockedBy(file *os.File) (pid int, locked bool) {
 	return int(asked.Pid), true
 }
 
-// has is the owner of a file in which a number is written. The system's word counts before that number, which anybody can change.
+// has is the owner of a file in which a number is written. The system's word counts before that number, which anybody
+// can change.
 func has(file *os.File, written int) Owner {
 	owner, locked := lockedBy(file)
 	switch {

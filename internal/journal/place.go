@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 )
 
-// The agent works where the journal lies, and may remove or replace anything there: a "git clean -fdx" takes all that no commit holds.
-// What is open stays open, so nothing of the journal is lost; and what stands in its place is nobody's word.
+// The agent works where the journal lies, and may remove or replace anything there: a "git clean -fdx" takes all that
+// no commit holds. What is open stays open, so nothing of the journal is lost; and what stands in its place is nobody's
+// word.
 
-// settle makes the file in the journal's place the one that is open. One that is gone is written again, unless its place now leads
-// elsewhere.
+// settle makes the file in the journal's place the one that is open. One that is gone is written again, unless its
+// place now leads elsewhere.
 func (j *Journal) settle() error {
 	mine, err := j.file.Stat()
 	if err != nil {
@@ -44,7 +45,8 @@ func (j *Journal) settle() error {
 	return old.Close()
 }
 
-// mend writes the text again over one that has been cut or gone on with: what is appended would else not be read as it was written.
+// mend writes the text again over one that has been cut or gone on with: what is appended would else not be read as it
+// was written.
 func (j *Journal) mend(size int64) error {
 	if size == j.size {
 		return nil

@@ -14,7 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// What is done to a journal's place while it is open loses none of its records (a "git clean -fdx" of an agent does the first).
+// What is done to a journal's place while it is open loses none of its records (a "git clean -fdx" of an agent does the
+// first).
 func TestJournalOutlivesItsPlace(t *testing.T) {
 	for name, spoil := range map[string]func(dir, name string) error{
 		"the directory is gone": func(dir, _ string) error { return os.RemoveAll(filepath.Dir(dir)) },

@@ -14,12 +14,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// A journal in a working tree lies where an agent can write. Its seal lies where the agent cannot: a file that says what the journal may
-// hold. Like the journal it is only ever appended to, so that no loss of power can damage what reached the disk before. docs/journal.md says
-// what follows from that.
+// A journal in a working tree lies where an agent can write. Its seal lies where the agent cannot: a file that says
+// what the journal may hold. Like the journal it is only ever appended to, so that no loss of power can damage what
+// reached the disk before. docs/journal.md says what follows from that.
 //
-// Each line of a seal is an entry: the beginning of a SHA-256 over all entries up to this one, a space, and a JSON object. A line whose
-// hash is wrong, and whatever comes after it, did not reach the disk whole.
+// Each line of a seal is an entry: the beginning of a SHA-256 over all entries up to this one, a space, and a JSON
+// object. A line whose hash is wrong, and whatever comes after it, did not reach the disk whole.
 
 // mark is what a journal is at one moment: how long, and the SHA-256 of it in hexadecimal.
 type mark struct {
@@ -83,12 +83,13 @@ type seal struct {
 	why    error // why there is none
 }
 
-// OpenSealed is Open for a journal that others can write to. name is the seal's file, in a directory that holds the seals of all runs
-// beside this one and that no agent can write to; with an empty name it is Open.
+// OpenSealed is Open for a journal that others can write to. name is the seal's file, in a directory that holds the
+// seals of all runs beside this one and that no agent can write to; with an empty name it is Open.
 //
-// What the journal holds beyond the last record that reached the disk is cut off, and Cut says so. The error is a *TamperedError when the
-// journal is not what ralph has written: changed, shorter than what was synced, removed, or put there by something else while the others
-// are sealed. A journal without a seal is taken where there are no seals at all: it came from elsewhere, or is older.
+// What the journal holds beyond the last record that reached the disk is cut off, and Cut says so. The error is a
+// *TamperedError when the journal is not what ralph has written: changed, shorter than what was synced, removed, or put
+// there by something else while the others are sealed. A journal without a seal is taken where there are no seals at
+// all: it came from elsewhere, or is older.
 func OpenSealed(dir, name string) (*Journal, error) { return openSealed(dir, name, bootID()) }
 
 func openSealed(dir, name, boot string) (*Journal, error) {
@@ -122,7 +123,8 @@ func openSealed(dir, name, boot string) (*Journal, error) {
 	return j, nil
 }
 
-// Unsealed says why a journal that was to be sealed is not: its seal could not be written. nil: it is, or was not to be.
+// Unsealed says why a journal that was to be sealed is not: its seal could not be written. nil: it is, or was not to
+// be.
 func (j *Journal) Unsealed() error { return j.seal.why }
 
 // begin goes on with a seal, or makes one when there is none.
@@ -164,8 +166,8 @@ func (s *seal) openFile(name string, known *sealed) (err error) {
 	return s.file.Truncate(s.at)
 }
 
-// replace puts a new seal in the place of one of an earlier ralph. It is on the disk before it takes that place: a loss of power leaves the
-// one or the other.
+// replace puts a new seal in the place of one of an earlier ralph. It is on the disk before it takes that place: a loss
+// of power leaves the one or the other.
 func (s *seal) replace(name string) (err error) {
 	if s.file, err = os.Create(name + ".new"); err != nil {
 		return err

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// oldSeal is a seal as earlier versions of ralph wrote it: one object, overwritten in its place before each record and after it.
+// oldSeal is a seal as earlier versions of ralph wrote it: one object, overwritten in its place before each record and
+// after it.
 type oldSeal struct {
 	State  string `json:"state"` // "pending" while a record is being appended, then "written"
 	Before mark   `json:"before"`

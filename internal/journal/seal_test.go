@@ -217,8 +217,9 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkRecordsOfAnIteration is what the four records of an iteration take who waits for them, with and without a sync in the background,
-// and with one that is waited for. The agent and the check between them take a millisecond each.
+// BenchmarkRecordsOfAnIteration is what the four records of an iteration take who waits for them, with and without a
+// sync in the background, and with one that is waited for. The agent and the check between them take a millisecond
+// each.
 func BenchmarkRecordsOfAnIteration(b *testing.B) {
 	for name, sync := range map[string]func(*Journal) error{
 		"none":       func(*Journal) error { return nil },

@@ -47,7 +47,8 @@ func (e *TamperedError) What() string {
 
 // sealed is what a seal says.
 type sealed struct {
-	// marks are what the journal may be, shortest first. It may not be shorter than the first of them, which was on the disk.
+	// marks are what the journal may be, shortest first. It may not be shorter than the first of them, which was on the
+	// disk.
 	marks  []mark
 	boot   string // since which start of the machine the last process wrote
 	task   string // of the run; empty when nothing was announced yet
@@ -125,9 +126,9 @@ func (s *sealed) next(m mark) {
 	}
 }
 
-// check returns the beginning of a journal that its seal vouches for, and a sentence when that is not all that was written. name is the
-// seal's file, boot the present start of the machine. The error is a *TamperedError when the journal is not what ralph has written. Without
-// a seal only an empty journal passes where there are seals of others.
+// check returns the beginning of a journal that its seal vouches for, and a sentence when that is not all that was
+// written. name is the seal's file, boot the present start of the machine. The error is a *TamperedError when the
+// journal is not what ralph has written. Without a seal only an empty journal passes where there are seals of others.
 func (s *sealed) check(raw []byte, name, boot string) (good []byte, cut string, err error) {
 	run := filepath.Base(name)
 	if s == nil {
@@ -173,20 +174,20 @@ func (s *sealed) longest(raw []byte) (best int) {
 	return best
 }
 
-// hadRecords reports whether a journal of which nothing is left was more than that: something was synced, or a second record was announced
-// since the machine was started, so that the first had been written.
+// hadRecords reports whether a journal of which nothing is left was more than that: something was synced, or a second
+// record was announced since the machine was started, so that the first had been written.
 func (s *sealed) hadRecords(boot string) bool {
 	return s.marks[0].Bytes > 0 || len(s.marks) > 2 && !s.mayBeBehind(boot)
 }
 
-// mayBeBehind reports whether the journal may hold records that the seal does not tell of: the seal's last entries may have been lost with
-// the machine's power. While the machine runs that cannot be.
+// mayBeBehind reports whether the journal may hold records that the seal does not tell of: the seal's last entries may
+// have been lost with the machine's power. While the machine runs that cannot be.
 func (s *sealed) mayBeBehind(boot string) bool {
 	return s.torn || s.boot == "" || boot == "" || s.boot != boot
 }
 
-// whole is the beginning of a journal without a seal that consists of records, and a sentence when an end follows that did not reach the
-// disk whole. Anything else that follows is an error.
+// whole is the beginning of a journal without a seal that consists of records, and a sentence when an end follows that
+// did not reach the disk whole. Anything else that follows is an error.
 func whole(raw []byte, run string) (good []byte, cut string, err error) {
 	_, n, err := Read(bytes.NewReader(raw))
 	good, rest := raw[:n], raw[n:]

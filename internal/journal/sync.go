@@ -20,8 +20,9 @@ type syncing struct {
 	asked mark           // up to where it was asked for
 }
 
-// Sync puts every record on the disk, and the seal after them. When it returns, no loss of power takes them back: what happens outside of
-// this machine may rely on them. It does nothing when that is so already. A file system that cannot sync is no error.
+// Sync puts every record on the disk, and the seal after them. When it returns, no loss of power takes them back: what
+// happens outside of this machine may rely on them. It does nothing when that is so already. A file system that cannot
+// sync is no error.
 func (j *Journal) Sync() error {
 	j.wait()
 	if j.sync.failed != nil {
@@ -30,8 +31,9 @@ func (j *Journal) Sync() error {
 	return j.syncTo(j.mark())
 }
 
-// SyncSoon begins a Sync of the records that there are now, after a pause, and does not wait for it. What is asked for while another one
-// pauses or is at work is done together. An error is returned by the next Append or Sync, and by Close.
+// SyncSoon begins a Sync of the records that there are now, after a pause, and does not wait for it. What is asked for
+// while another one pauses or is at work is done together. An error is returned by the next Append or Sync, and by
+// Close.
 func (j *Journal) SyncSoon(pause time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -93,8 +95,9 @@ func (j *Journal) mark() mark {
 	return j.seal.now
 }
 
-// syncTo puts the journal on the disk, then an entry of the seal that says so, then the seal. In this order the seal never says of a record
-// that was lost that it is on the disk. Only the entry is written under the mutex, so that nobody waits for the disk who appends.
+// syncTo puts the journal on the disk, then an entry of the seal that says so, then the seal. In this order the seal
+// never says of a record that was lost that it is on the disk. Only the entry is written under the mutex, so that
+// nobody waits for the disk who appends.
 func (j *Journal) syncTo(upTo mark) error {
 	for {
 		file, dirs, needed := j.toSync(upTo)
@@ -119,7 +122,8 @@ func (j *Journal) syncTo(upTo mark) error {
 	}
 }
 
-// toSync says what has to be put on the disk: the file, and once after its creation the directories that name it and the seal.
+// toSync says what has to be put on the disk: the file, and once after its creation the directories that name it and
+// the seal.
 func (j *Journal) toSync(upTo mark) (file *os.File, dirs []string, needed bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -135,8 +139,8 @@ func (j *Journal) toSync(upTo mark) (file *os.File, dirs []string, needed bool) 
 	return j.file, dirs, true
 }
 
-// synced keeps what has been put on the disk, and returns the seal that says so, to be put there too. again is true when the journal has
-// got another file meanwhile, since its own was removed.
+// synced keeps what has been put on the disk, and returns the seal that says so, to be put there too. again is true
+// when the journal has got another file meanwhile, since its own was removed.
 func (j *Journal) synced(file *os.File, upTo mark, err error) (seal *os.File, again bool, _ error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -159,7 +163,8 @@ func (j *Journal) Close() error {
 	return errors.Join(j.sync.failed, j.file.Close(), j.seal.close())
 }
 
-// Discard closes the journal and removes it with its directory, and its seal: nothing has happened that is worth keeping.
+// Discard closes the journal and removes it with its directory, and its seal: nothing has happened that is worth
+// keeping.
 func (j *Journal) Discard() error {
 	sealed := j.seal.file != nil
 	err := errors.Join(j.Close(), os.RemoveAll(filepath.Dir(j.name)))

@@ -110,8 +110,8 @@ func TestCutIsSaid(t *testing.T) {
 	}
 }
 
-// TestSealCutAnywhere: of a seal that lost its end, what is left counts. No record is believed that it does not tell of, and none that it
-// says was synced may be missing.
+// TestSealCutAnywhere: of a seal that lost its end, what is left counts. No record is believed that it does not tell
+// of, and none that it says was synced may be missing.
 func TestSealCutAnywhere(t *testing.T) {
 	t.Parallel()
 	w := writeRun(t, 2, 3)
@@ -167,7 +167,8 @@ func TestLostSeal(t *testing.T) {
 func TestMissingJournalThatWasNotSynced(t *testing.T) {
 	dir, name := filepath.Join(t.TempDir(), "runs", "r"), filepath.Join(t.TempDir(), "seals", "r")
 	j := reopen(t, dir, name)
-	for n, noticed := range []bool{false, false, true, true} { // with one record, its writer may have died before it was written
+	// with one record, its writer may have died before it was written
+	for n, noticed := range []bool{false, false, true, true} {
 		if n == 1 {
 			appendTo(t, j, start("r"))
 		} else if n > 1 {
@@ -200,8 +201,8 @@ type disk struct {
 
 const sector = 64 // small, so that tests lose many
 
-// lose does to a file what a loss of power can do: of what was not synced, each sector may be new, old, empty or anything, and the file may
-// end anywhere.
+// lose does to a file what a loss of power can do: of what was not synced, each sector may be new, old, empty or
+// anything, and the file may end anywhere.
 func (d *disk) lose(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	now, _ := os.ReadFile(d.name)
@@ -231,8 +232,8 @@ func (d *disk) lose(t *testing.T, r *rand.Rand) {
 	d.stale = left
 }
 
-// TestLossOfPower plays many histories: records, syncs, and losses of power at any point, also in the middle of a sync. Whatever was synced
-// is there again, whatever is there was written, and the run goes on.
+// TestLossOfPower plays many histories: records, syncs, and losses of power at any point, also in the middle of a sync.
+// Whatever was synced is there again, whatever is there was written, and the run goes on.
 func TestLossOfPower(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -252,7 +253,8 @@ func TestLossOfPower(t *testing.T) {
 				t.Fatalf("seed %d, boot %d: %d records of %d, of which %d were synced", seed, boot, len(lines), len(truth), synced)
 			}
 			truth = truth[:len(lines):len(lines)]
-			book.durable, seal.durable = min(book.durable, len(j.Bytes())), min(seal.durable, int(j.seal.at)) // what was cut off is not wanted
+			// what was cut off is not wanted
+			book.durable, seal.durable = min(book.durable, len(j.Bytes())), min(seal.durable, int(j.seal.at))
 			for range r.IntN(8) {
 				if r.IntN(3) == 0 {
 					noError(t, j.Sync())

@@ -1,13 +1,15 @@
 package loop
 
-// WorkBranch is a branch that holds commits of a run for whoever reads of it: on the remote, or of a run on a laptop in the clone. Only a
-// state makes one, of what its record knows to be there, so that no report can name a branch that nobody has. The zero value is none.
+// WorkBranch is a branch that holds commits of a run for whoever reads of it: on the remote, or of a run on a laptop in
+// the clone. Only a state makes one, of what its record knows to be there, so that no report can name a branch that
+// nobody has. The zero value is none.
 type WorkBranch struct{ name string }
 
 // Name is "ralph/issue-42"; empty: there is no branch.
 func (b WorkBranch) Name() string { return b.name }
 
-// Branch is the run's own branch, once a commit of the run is on it. In a dry run there is none: what it commits goes with its checkout.
+// Branch is the run's own branch, once a commit of the run is on it. In a dry run there is none: what it commits goes
+// with its checkout.
 func (s State) Branch() WorkBranch {
 	if s.Tip == "" || s.Tip == s.Start.Base || s.Start.DryRun {
 		return WorkBranch{}

@@ -8,8 +8,9 @@ type Left struct {
 	Tokens  int64
 }
 
-// Left says what a run whose records add up to s may still spend, and why that is nothing; why is empty while there is some (B-28). What
-// it has spent since it was asked for counts against its own limits, and what every run of its issue has against that of the issue.
+// Left says what a run whose records add up to s may still spend, and why that is nothing; why is empty while there is
+// some. What it has spent since it was asked for counts against its own limits, and what every run of its issue has
+// against that of the issue.
 func (l Limits) Left(s State) (left Left, why string) {
 	run, issue := s.Spent(), s.OnIssue().CostUSD
 	switch {
@@ -56,7 +57,8 @@ func (l Limits) Warning(s State) string {
 
 func nearly(spent, limit float64) bool { return limit > 0 && spent >= limit*4/5 }
 
-// Dollars writes an amount as people do, "$4.10"; one that has no whole cents keeps four digits, so that a little is not nothing.
+// Dollars writes an amount as people do, "$4.10"; one that has no whole cents keeps four digits, so that a little is
+// not nothing.
 func Dollars(usd float64) string {
 	if short := fmt.Sprintf("%.2f", usd); fmt.Sprintf("%.4f", usd) == short+"00" {
 		return "$" + short
@@ -64,7 +66,8 @@ func Dollars(usd float64) string {
 	return fmt.Sprintf("$%.4f", usd)
 }
 
-// overspent says why no turn may begin, of a run whose newest turn was stopped because of what it spent, or that has spent all it may.
+// overspent says why no turn may begin, of a run whose newest turn was stopped because of what it spent, or that has
+// spent all it may.
 func (s State) overspent(limits Limits) (stopped, why string) {
 	_, why = limits.Left(s)
 	if last := s.Last(); s.Turning == nil && last != nil && last.N > s.Reopened && last.Turn.Class == Spent && last.Turn.Ours {

@@ -102,8 +102,8 @@ func TestResumed(t *testing.T) {
 	}
 }
 
-// TestJudgedAgain: a run that waited for an answer is done when it is good, in the iteration that waited; a review is answered by one
-// iteration.
+// TestJudgedAgain: a run that waited for an answer is done when it is good, in the iteration that waited; a review is
+// answered by one iteration.
 func TestJudgedAgain(t *testing.T) {
 	again := append(recorded(claims, with(asked, 2), Waiting), Record{Type: Resumed, At: noon, Resume: &Resume{}}, Record{Type: Judged, At: noon, Iteration: 1, Verdicts: green})
 	if got := Next(Fold(again), Limits{}, noon); got.Outcome != Done || got.Reason != "all checks passed on iteration 1" {
@@ -137,7 +137,8 @@ func TestOnIssue(t *testing.T) {
 	}
 }
 
-// TestWaitingSaysWhy: whatever kind of usage limit ends a run as waiting, there is a sentence, and a time where one is known.
+// TestWaitingSaysWhy: whatever kind of usage limit ends a run as waiting, there is a sentence, and a time where one is
+// known.
 func TestWaitingSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits Limits

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A clock that is set anew while a run waits for a busy model holds up nothing. A reset that a provider told is a time of day, and is
-// waited for by whatever the clock says now.
+// A clock that is set anew while a run waits for a busy model holds up nothing. A reset that a provider told is a time
+// of day, and is waited for by whatever the clock says now.
 func TestPausesOutliveClockChanges(t *testing.T) {
 	day := 24 * time.Hour
 	busy := failing(8, Turn{Class: Overloaded}, &Pause{Until: noon.Add(mostPause)})

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzReadClaim holds a claim against the rules of C2: the first tag in a message is the one that counts, whatever comes after it, and no
-// text but the whole response claims.
+// FuzzReadClaim holds a claim against the rules of C2: the first tag in a message is the one that counts, whatever
+// comes after it, and no text but the whole response claims.
 func FuzzReadClaim(f *testing.F) {
 	for _, seed := range []string{
 		"<response>DONE</response>", "<response></response>", "<promise></promise>", "</response><response>", "<RESPONSE>\n done\t</Promise>",
@@ -55,8 +55,8 @@ func BenchmarkReadClaim(b *testing.B) {
 	}
 }
 
-// FuzzExcerpt: an output that fits is kept as it is; of any other, whole characters are, no more than asked for and the lines that say
-// what is missing.
+// FuzzExcerpt: an output that fits is kept as it is; of any other, whole characters are, no more than asked for and the
+// lines that say what is missing.
 func FuzzExcerpt(f *testing.F) {
 	f.Add("a\nb", 1)
 	f.Add("€\n", 200)

@@ -43,7 +43,8 @@ type Commit struct {
 	Plan *Advance `json:"plan,omitempty"`
 	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
 	Note string `json:"note,omitempty"`
-	// Refused is why the remote did not take the commit, which then is nowhere but where it was made; empty: it did, or there is no remote.
+	// Refused is why the remote did not take the commit, which then is nowhere but where it was made; empty: it did, or
+	// there is no remote.
 	Refused string `json:"refused,omitempty"`
 }
 
@@ -69,7 +70,8 @@ type FileChange struct {
 	Deleted int    `json:"deleted"`
 }
 
-// Failure is the verdict that an iteration failed by, nil when nothing blocked: what stands in the way of the work, else a missing claim.
+// Failure is the verdict that an iteration failed by, nil when nothing blocked: what stands in the way of the work,
+// else a missing claim.
 func (it Iteration) Failure() *Verdict {
 	if o := it.Obstacle(); o != nil {
 		return o
@@ -87,8 +89,8 @@ func (it Iteration) blocked(match func(check string) bool) *Verdict {
 	return nil
 }
 
-// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else stands in the way (B-08); nil when
-// there is none.
+// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else stands in the
+// way; nil when there is none.
 func (it Iteration) unanswered() (v *Verdict) {
 	for i := range it.Verdicts {
 		switch w := &it.Verdicts[i]; {
@@ -112,8 +114,9 @@ func (it Iteration) Unfixable() *Verdict {
 	return nil
 }
 
-// Obstacle is what stands in the way of the work itself: the first check that blocked, or the turn's own end when every check passed. An
-// agent is told to end with a failure while tests fail, so its end says less than they do. A missing claim is none.
+// Obstacle is what stands in the way of the work itself: the first check that blocked, or the turn's own end when every
+// check passed. An agent is told to end with a failure while tests fail, so its end says less than they do. A missing
+// claim is none.
 func (it Iteration) Obstacle() *Verdict {
 	if v := it.blocked(func(check string) bool { return check != ClaimCheck && check != AgentCheck }); v != nil {
 		return v
@@ -121,7 +124,8 @@ func (it Iteration) Obstacle() *Verdict {
 	return it.blocked(func(check string) bool { return check == AgentCheck })
 }
 
-// Claimed reports whether the agent says that it has done its part: by a sign in its text, or in a plan by handing its story on.
+// Claimed reports whether the agent says that it has done its part: by a sign in its text, or in a plan by handing its
+// story on.
 func (it Iteration) Claimed() bool {
 	if it.Commit != nil && it.Commit.Plan != nil {
 		return it.Commit.Plan.Handed
@@ -129,8 +133,8 @@ func (it Iteration) Claimed() bool {
 	return it.Turn.Claim.Done
 }
 
-// Passed reports whether the role that took the turn has done its part: the agent claims it, and every hard check passed on the committed
-// tree but those that another role has to work for first.
+// Passed reports whether the role that took the turn has done its part: the agent claims it, and every hard check
+// passed on the committed tree but those that another role has to work for first.
 func (it Iteration) Passed() bool {
 	if !it.Judged || it.Commit == nil || !it.Claimed() || len(it.Verdicts) == 0 {
 		return false
@@ -146,8 +150,8 @@ func (it Iteration) Passed() bool {
 	return true
 }
 
-// Done reports whether the iteration ends the run well: the agent claims it, something changed, every hard check passed, none was
-// skipped, and all of them spoke of the committed tree (C1).
+// Done reports whether the iteration ends the run well: the agent claims it, something changed, every hard check
+// passed, none was skipped, and all of them spoke of the committed tree.
 func (it Iteration) Done() bool {
 	for _, v := range it.Verdicts {
 		if v.Skipped != "" && v.Severity == Hard {

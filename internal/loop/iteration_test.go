@@ -42,8 +42,8 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestHeldStoriesFoldAsEver: what was written into a plan's file because of a failed check is told again by the same words, whatever is shown as
-// the failure now.
+// TestHeldStoriesFoldAsEver: what was written into a plan's file because of a failed check is told again by the same
+// words, whatever is shown as the failure now.
 func TestHeldStoriesFoldAsEver(t *testing.T) {
 	p := stories("A")
 	p.Stories[0].ReviewStatus = plan.NeedsReview

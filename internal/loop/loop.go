@@ -1,4 +1,5 @@
-// Package loop is the heart of ralph: it turns a task into iterations and decides, from recorded facts alone, when to stop.
+// Package loop is the heart of ralph: it turns a task into iterations and decides, from recorded facts alone, when to
+// stop.
 package loop
 
 import (
@@ -21,8 +22,8 @@ const (
 	ReviewFix = plan.ReviewFix
 )
 
-// Agent runs one fresh agent process: a prompt in, a turn out. An error means that the harness could not do its part; everything the
-// agent itself does wrong is told by Turn.Class.
+// Agent runs one fresh agent process: a prompt in, a turn out. An error means that the harness could not do its part;
+// everything the agent itself does wrong is told by Turn.Class.
 type Agent interface {
 	Turn(ctx context.Context, prompt string) (Turn, error)
 }
@@ -81,11 +82,12 @@ type Result struct {
 	ForPull bool // of Waiting: all is done but for the pull request, which GitHub does not open
 }
 
-// Run drives a run from where its journal stands to an outcome. Every step is one record, so a process that dies anywhere goes on
-// from there: the next one folds the same records and Next says the same thing. The outcome itself is not recorded here, because
-// keeping a failed run's work comes first. An error is the harness's own failure; the state reached so far is in the result.
+// Run drives a run from where its journal stands to an outcome. Every step is one record, so a process that dies
+// anywhere goes on from there: the next one folds the same records and Next says the same thing. The outcome itself is
+// not recorded here, because keeping a failed run's work comes first. An error is the harness's own failure; the state
+// reached so far is in the result.
 //
-// When ctx is done, nothing new is begun; a step that is being done goes on until hard is done too (C11).
+// When ctx is done, nothing new is begun; a step that is being done goes on until hard is done too.
 func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 	for {
 		s := p.Journal.State()
@@ -129,7 +131,7 @@ func pause(ctx context.Context, s State, step Step, p Ports) error {
 	return ctx.Err()
 }
 
-// warn records once that the run's soft time limit is over; what was done is on the remote by then (S0-19).
+// warn records once that the run's soft time limit is over; what was done is on the remote by then.
 func warn(ctx context.Context, s State, limits Limits, p Ports) (State, error) {
 	now := p.Clock()
 	if s.Warning != "" || limits.Soft.IsZero() || now.Before(limits.Soft) {
@@ -182,8 +184,8 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 // sameSignal is how long the signal that has ended an agent or a check may take to reach us, too.
 const sameSignal = 250 * time.Millisecond
 
-// Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of somebody else: whoever stops a run
-// from outside, as a supervisor does, asks everything that came of it to end.
+// Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of somebody else:
+// whoever stops a run from outside, as a supervisor does, asks everything that came of it to end.
 func Stopping(ctx context.Context) bool {
 	late := time.NewTimer(sameSignal)
 	defer late.Stop()

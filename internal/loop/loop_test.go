@@ -84,8 +84,8 @@ func TestRunToDone(t *testing.T) {
 	}
 }
 
-// TestKilledAnywhere kills the loop before and after every record and starts it again: no commit is lost, the iterations keep their
-// numbers, and a turn runs twice only when its record had not been written.
+// TestKilledAnywhere kills the loop before and after every record and starts it again: no commit is lost, the
+// iterations keep their numbers, and a turn runs twice only when its record had not been written.
 func TestKilledAnywhere(t *testing.T) {
 	for _, at := range []RecordType{TurnBegun, Turned, Committed, Judged} {
 		for _, after := range []bool{false, true} {
@@ -152,8 +152,8 @@ func TestInterruptedSaysWhy(t *testing.T) {
 	}
 }
 
-// TestTurnEndedWithTheRun: an agent that somebody else ends while the run is being stopped was stopped, also when the run hears of it a
-// moment later. One that is ended for no reason was not.
+// TestTurnEndedWithTheRun: an agent that somebody else ends while the run is being stopped was stopped, also when the
+// run hears of it a moment later. One that is ended for no reason was not.
 func TestTurnEndedWithTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		class Class

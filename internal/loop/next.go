@@ -37,21 +37,21 @@ type Step struct {
 type Limits struct {
 	Deadline time.Time     // zero: none
 	Wall     time.Duration // what Deadline came from, for the sentence
-	Soft     time.Time     // when to warn that the deadline comes near; zero: never (S0-19)
+	Soft     time.Time     // when to warn that the deadline comes near; zero: never
 	NoWait   bool          // do not wait for a usage limit's reset inside the run
-	Patient  bool          // however often a failure repeats itself: a run of a prompt (C25)
-	// What may be spent since the run was asked for, and on its issue over all runs; 0: any amount (B-28).
+	Patient  bool          // however often a failure repeats itself: a run of a prompt
+	// What may be spent since the run was asked for, and on its issue over all runs; 0: any amount.
 	CostUSD      float64
 	Tokens       int64
 	IssueCostUSD float64
 }
 
-// maxEmpty is how many turns in a row may say and change nothing before one counts (C4).
+// maxEmpty is how many turns in a row may say and change nothing before one counts.
 const maxEmpty = 3
 
-// Next says what a run does now: one more step, or an outcome with its reason. It reads nothing but its arguments. Completion is
-// looked at before any limit, so a claim that holds on the last allowed iteration counts; and so is what costs nothing, waiting for an
-// answer. A model's reset is not waited for when nothing is left to ask it with.
+// Next says what a run does now: one more step, or an outcome with its reason. It reads nothing but its arguments.
+// Completion is looked at before any limit, so a claim that holds on the last allowed iteration counts; and so is what
+// costs nothing, waiting for an answer. A model's reset is not waited for when nothing is left to ask it with.
 func Next(s State, limits Limits, now time.Time) Step {
 	if s.End != nil {
 		return Step{Do: Stop, Outcome: s.End.Outcome, Reason: s.End.Reason}
@@ -86,8 +86,8 @@ func Next(s State, limits Limits, now time.Time) Step {
 	return s.nextTurn(limits, now)
 }
 
-// nextTurn takes one more turn, unless a limit has been reached. That a run is stuck says more than that its cap falls on the same
-// attempt (C28), and that its money is spent more than that its time is over: more time would not help.
+// nextTurn takes one more turn, unless a limit has been reached. That a run is stuck says more than that its cap falls
+// on the same attempt, and that its money is spent more than that its time is over: more time would not help.
 func (s State) nextTurn(limits Limits, now time.Time) Step {
 	n, role := s.nextNumber(), s.nextRole()
 	mode, story, spent := s.nextStory()
@@ -128,7 +128,7 @@ func allTaken(role task.Role, most int) string {
 	return fmt.Sprintf("the %s has taken all of its %d turns", role, most)
 }
 
-// capReason says that the cap is reached, and what was missing in the end (S2-61, S2-64).
+// capReason says that the cap is reached, and what was missing in the end.
 func (s State) capReason(used int) string {
 	why := fmt.Sprintf("%d of %d iterations are used up", used, s.MaxIterations)
 	if s.Plan != nil {
@@ -151,8 +151,8 @@ func (s State) capReason(used int) string {
 	return why
 }
 
-// counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits or whose model was not to be had, nor an
-// empty one that may be retried.
+// counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits or whose model was not
+// to be had, nor an empty one that may be retried.
 func (s State) counts(it Iteration) bool {
 	switch c := it.Turn.Class; {
 	case c == Stopped, c == Waits, c.Transient():
@@ -177,8 +177,8 @@ func (s State) nextNumber() int {
 	return last.N + 1
 }
 
-// nextMode is review-fix when only the reviewer stands in the way, or when the run goes on for a review that no iteration has answered
-// yet (B-07); else implement.
+// nextMode is review-fix when only the reviewer stands in the way, or when the run goes on for a review that no
+// iteration has answered yet; else implement.
 func (s State) nextMode() Mode {
 	if s.feedbackDue() {
 		return ReviewFix

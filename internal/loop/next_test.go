@@ -275,8 +275,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestUncommittedCountsWhenAskedAgain: a turn whose commit failed has ended nothing by itself, so what it has done may be all that is wanted; when
-// something is to be changed, a turn has to do that.
+// TestUncommittedCountsWhenAskedAgain: a turn whose commit failed has ended nothing by itself, so what it has done may
+// be all that is wanted; when something is to be changed, a turn has to do that.
 func TestUncommittedCountsWhenAskedAgain(t *testing.T) {
 	for want, resume := range map[Do]Resume{Stop: {Retry: true}, TakeTurn: {Retry: true, Hint: "Use cents."}} {
 		s := Fold([]Record{

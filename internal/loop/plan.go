@@ -46,10 +46,11 @@ func (s *State) replan(stories ...plan.Story) {
 	}
 }
 
-// hold keeps a story where it was when the checks have said no to what handed it on; one that waits for its answer has not. An approval of a tree that fails is none: what failed
-// is what the next iteration has to fix.
+// hold keeps a story where it was when the checks have said no to what handed it on; one that waits for its answer has
+// not. An approval of a tree that fails is none: what failed is what the next iteration has to fix.
 func (s *State) hold(it Iteration) {
-	failure := it.blocked(func(string) bool { return true }) // in the list's order: what was written into the plan's file must fold to the same
+	// in the list's order: what was written into the plan's file must fold to the same
+	failure := it.blocked(func(string) bool { return true })
 	if s.Plan == nil || failure == nil || it.unanswered() != nil || it.Commit == nil || it.Commit.Plan == nil || !it.Commit.Plan.Handed {
 		return
 	}
@@ -83,7 +84,7 @@ func (s *State) corrected(c Commit) {
 	s.Tip, s.tree, s.PlanDue = c.SHA, c.Tree, false
 }
 
-// finished reports whether the run is done: an iteration that passed, and of a plan every story approved (S4-20, S4-21).
+// finished reports whether the run is done: an iteration that passed, and of a plan every story approved.
 func (s State) finished(it Iteration) bool {
 	return it.Done() && (s.Plan == nil || s.Plan.Complete(s.Rules()))
 }
@@ -91,7 +92,7 @@ func (s State) finished(it Iteration) bool {
 // DoneReason says why a run is done whose newest iteration passed.
 func (s State) DoneReason() string { return s.doneReason(s.Last().N) }
 
-// doneReason says why a run is done, and what of a plan nobody has approved (C14).
+// doneReason says why a run is done, and what of a plan nobody has approved.
 func (s State) doneReason(n int) string {
 	if s.Plan == nil {
 		return fmt.Sprintf("all checks passed on iteration %d", n)
@@ -107,7 +108,7 @@ func (s State) doneReason(n int) string {
 	return why + s.Plan.Marks()
 }
 
-// AtCap lists the stories that nobody approved but the cap of reviews (S4-90).
+// AtCap lists the stories that nobody approved but the cap of reviews.
 func (s State) AtCap() []string {
 	if s.Plan == nil {
 		return nil

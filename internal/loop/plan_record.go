@@ -9,8 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where the work on those
-// that are not approved began. Of a run that an earlier version has begun, only what its iterations did is known.
+// OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where
+// the work on those that are not approved began. Of a run that an earlier version has begun, only what its iterations
+// did is known.
 func (s State) OnRecord() []plan.OnRecord {
 	if s.Plan == nil || s.Start.Plan == nil {
 		return nil
@@ -88,7 +89,8 @@ func (s State) TakenUp(id string) string {
 	return o.From
 }
 
-// ApprovedLast reports whether the newest review of a story approved it, and something else kept it from being approved.
+// ApprovedLast reports whether the newest review of a story approved it, and something else kept it from being
+// approved.
 func (s State) ApprovedLast(id string) bool {
 	for i := len(s.Iterations) - 1; i >= 0; i-- {
 		it := s.Iterations[i]

@@ -34,8 +34,9 @@ func stories(ids ...string) plan.Plan {
 	return p
 }
 
-// planWorld is a run of a plan whose agent does what the script says: a word an iteration. "in" hands the story in, "ok" approves, "no" asks
-// for changes, "idle" does nothing, "in!" and "ok!" are followed by a check that fails, "busy" is a turn that does not count and hands in.
+// planWorld is a run of a plan whose agent does what the script says: a word an iteration. "in" hands the story in,
+// "ok" approves, "no" asks for changes, "idle" does nothing, "in!" and "ok!" are followed by a check that fails, "busy"
+// is a turn that does not count and hands in.
 type planWorld struct {
 	script  []string
 	n       int
@@ -112,8 +113,8 @@ func begun(p plan.Plan, rules plan.Rules, most int) Record {
 		Dir: "ralph", File: "ralph/tasks.json", Plan: p, Tree: "t", SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap}}}
 }
 
-// TestPlanRuns walks whole runs: a row a story of S4-11…S4-25, S4-98 and S4-124…S4-127. seen are the standings before each turn and at the
-// end.
+// TestPlanRuns walks whole runs: a row a story of S4-11…S4-25, S4-98 and S4-124…S4-127. seen are the standings before
+// each turn and at the end.
 func TestPlanRuns(t *testing.T) {
 	five := plan.Rules{ReviewCap: 5}
 	tests := []struct {

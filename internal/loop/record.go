@@ -27,8 +27,8 @@ const (
 	Ended     RecordType = "ended"     // the run has an outcome
 )
 
-// Record is one fact of a run. Exactly one of the pointers is set, the one that Type names. A journal is a file of records, one JSON
-// object a line; only ever appended to.
+// Record is one fact of a run. Exactly one of the pointers is set, the one that Type names. A journal is a file of
+// records, one JSON object a line; only ever appended to.
 type Record struct {
 	Type      RecordType `json:"type"`
 	At        time.Time  `json:"at"`
@@ -62,7 +62,7 @@ type Start struct {
 	Onto   string `json:"onto"`            // branch the pull request goes to: "main"
 	Branch string `json:"branch"`          // "ralph/issue-42"
 	Agent  string `json:"agent"`           // "claude"
-	// Spec is the task's text as it stood when it was asked, sanitised; a resumed run works from it (B-13).
+	// Spec is the task's text as it stood when it was asked, sanitised; a resumed run works from it.
 	Spec          string   `json:"spec"`
 	Hint          string   `json:"hint,omitempty"`
 	Checks        []string `json:"checks"` // commands, in the order they run
@@ -73,8 +73,8 @@ type Start struct {
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
 	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
 	Completion *task.Completion `json:"completion,omitempty"`
-	// Asking names what was asked for besides the text: criteria, roles and how promises are verified, before they were resolved. Another
-	// name is another wish; empty: there was none.
+	// Asking names what was asked for besides the text: criteria, roles and how promises are verified, before they were
+	// resolved. Another name is another wish; empty: there was none.
 	Asking string `json:"asking,omitempty"`
 	// Pipeline is who acts, in order; empty: the coder alone.
 	Pipeline []task.Role `json:"pipeline,omitempty"`
@@ -82,14 +82,14 @@ type Start struct {
 	Caps map[task.Role]int `json:"caps,omitempty"`
 	// Plan is what a run of a plan begins with; nil: the run has none.
 	Plan *Planned `json:"plan,omitempty"`
-	// Earlier is what earlier runs of the same issue have spent (B-28).
+	// Earlier is what earlier runs of the same issue have spent.
 	Earlier *Usage `json:"earlier,omitempty"`
 	// DryRun says that nothing of the run leaves its process.
 	DryRun bool `json:"dry_run,omitempty"`
 	// Fresh says that the run begins at the base although its branch holds an earlier run's work, which is set aside.
 	Fresh bool `json:"fresh,omitempty"`
-	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody knows, an earlier
-	// version has begun the run.
+	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody
+	// knows, an earlier version has begun the run.
 	Shared []Shared `json:"shared,omitzero"`
 	// Ground is the commit that the work of other tasks was merged onto to make Base; empty: Base itself.
 	Ground string `json:"ground,omitempty"`
@@ -97,7 +97,8 @@ type Start struct {
 	BuiltOn []Work `json:"built_on,omitempty"`
 	// Came is where the user's clone stood when the run began: a ref, or a commit where HEAD was detached.
 	Came string `json:"came,omitempty"`
-	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and leaves them as they are.
+	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and
+	// leaves them as they are.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
@@ -113,7 +114,7 @@ type Shared struct {
 	Digest string `json:"digest"` // "sha256:…" of what it holds
 }
 
-// Feedback is what people's reviews of the pull request, or other workflows, ask to have changed (B-07, B-08).
+// Feedback is what people's reviews of the pull request, or other workflows, ask to have changed.
 type Feedback struct {
 	By    string   `json:"by"`             // login of who asked; empty: other workflows
 	Text  string   `json:"text,omitempty"` // the review's own words, sanitised
@@ -138,8 +139,8 @@ type Planned struct {
 	SkipReview bool      `json:"skip_review,omitempty"`
 	ReviewCap  int       `json:"review_cap"`
 	FailAtCap  bool      `json:"fail_at_cap,omitempty"`
-	// Record is what was on record of the stories by then: Plan holds no approval that it does not have. nil: an earlier version has begun the
-	// run, and its plan is as a file said.
+	// Record is what was on record of the stories by then: Plan holds no approval that it does not have. nil: an earlier
+	// version has begun the run, and its plan is as a file said.
 	Record []plan.OnRecord `json:"record,omitzero"`
 }
 
@@ -190,17 +191,19 @@ type Post struct {
 	Failure int64 `json:"failure,omitempty"`
 	// Told is the comment that tells whoever asked of the newest outcome, when it is not the failure report.
 	Told int64 `json:"told,omitempty"`
-	// Assigned and Requested are who was assigned to the pull request, and who was asked for a review of the newest outcome.
+	// Assigned and Requested are who was assigned to the pull request, and who was asked for a review of the newest
+	// outcome.
 	Assigned  string `json:"assigned,omitempty"`
 	Requested string `json:"requested,omitempty"`
 	// CheckRun is the check run on CheckedSHA.
 	CheckRun   int64  `json:"check_run,omitempty"`
 	CheckedSHA string `json:"checked_sha,omitempty"`
-	// Each is the newest iteration that has a comment of its own (B-20).
+	// Each is the newest iteration that has a comment of its own.
 	Each int `json:"each,omitempty"`
-	// Answered are the review comments that have an answer (B-07).
+	// Answered are the review comments that have an answer.
 	Answered []int64 `json:"answered,omitempty"`
-	// Finished says that the newest outcome is shown everywhere; a run that has ended without it was cut off while it told.
+	// Finished says that the newest outcome is shown everywhere; a run that has ended without it was cut off while it
+	// told.
 	Finished bool `json:"finished,omitempty"`
 }
 
@@ -218,7 +221,8 @@ type End struct {
 	Until         time.Time `json:"until,omitzero"` // of Waiting: when the run may go on by itself; zero: when somebody answers
 	// ForPull says that all is done and pushed, and that the run waits until its pull request can be opened.
 	ForPull bool `json:"for_pull,omitempty"`
-	// Conflicts are files in which work that is done conflicts with the branch it goes to, as that was at the end: at most 20.
+	// Conflicts are files in which work that is done conflicts with the branch it goes to, as that was at the end: at most
+	// 20.
 	Conflicts []string `json:"conflicts,omitempty"`
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// How often a turn is tried again in a row when its model was not to be had, and how long a reset may be away (C4).
+// How often a turn is tried again in a row when its model was not to be had, and how long a reset may be away.
 const (
 	maxRetries = 8 // 2, 4, 8 … 60 s apart: about four minutes, on top of what the agent itself has tried
 	maxLimited = 3 // of a limit whose reset nobody tells
@@ -17,13 +17,14 @@ const (
 	resetSlack = 2 * time.Second // clocks differ
 )
 
-// retry says what to do after a turn that failed for a reason that passes by itself: wait, take the turn again, or stop. None of it is
-// an iteration.
+// retry says what to do after a turn that failed for a reason that passes by itself: wait, take the turn again, or
+// stop. None of it is an iteration.
 func retry(s State, limits Limits, now time.Time) Step {
 	last := s.Last()
 	t := last.Turn
 	until := t.ResetAt
-	known := t.Class == UsageLimit && until.After(last.At.Add(t.Duration)) // a reset that has come and changed nothing tells nothing
+	// a reset that has come and changed nothing tells nothing
+	known := t.Class == UsageLimit && until.After(last.At.Add(t.Duration))
 	if known {
 		until = until.Add(resetSlack)
 	} else {
@@ -54,8 +55,9 @@ func retry(s State, limits Limits, now time.Time) Step {
 	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
 }
 
-// silence says that the last two turns were stopped before their model had answered anything: it is not there, or the agent waits for a
-// usage limit and does not say so. More such turns would cost only time. Empty: that is not so, or was before the run went on.
+// silence says that the last two turns were stopped before their model had answered anything: it is not there, or the
+// agent waits for a usage limit and does not say so. More such turns would cost only time. Empty: that is not so, or
+// was before the run went on.
 func (s State) silence() string {
 	n := len(s.Iterations)
 	if n < maxSilent {
@@ -72,9 +74,9 @@ func (s State) silence() string {
 
 func (l Limits) over(at time.Time) bool { return !l.Deadline.IsZero() && !at.Before(l.Deadline) }
 
-// backoff is how long to wait before the nth retry in a row: twice as long each time, within bounds, and up to a quarter more or less so
-// that runs which failed together do not come back together. The jitter is drawn from the time of the failure: the same journal gives
-// the same answer.
+// backoff is how long to wait before the nth retry in a row: twice as long each time, within bounds, and up to a
+// quarter more or less so that runs which failed together do not come back together. The jitter is drawn from the time
+// of the failure: the same journal gives the same answer.
 func backoff(n int, at time.Time) time.Duration {
 	pause := min(firstPause<<min(n-1, 10), mostPause)
 	jitter := time.Duration(at.UnixNano()/int64(time.Microsecond)%501-250) * pause / 1000

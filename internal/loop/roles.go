@@ -16,8 +16,9 @@ func orCoder(r task.Role) task.Role {
 	return r
 }
 
-// Claims are the signs by which a role may claim to be done: what a <response> holds, empty when none counts, and the promises, nil for
-// those that count without criteria. completion is the setting completionResponse. Where the role's criteria name a promise, only that does.
+// Claims are the signs by which a role may claim to be done: what a <response> holds, empty when none counts, and the
+// promises, nil for those that count without criteria. completion is the setting completionResponse. Where the role's
+// criteria name a promise, only that does.
 func (s State) Claims(r task.Role, completion string) (response string, promises []string) {
 	r = orCoder(r)
 	switch promise := s.Promise(r); {
@@ -29,7 +30,8 @@ func (s State) Claims(r task.Role, completion string) (response string, promises
 	return completion, nil
 }
 
-// Promise is what a role's criteria ask it to promise; empty when they name nothing but what any claim of the role stands for.
+// Promise is what a role's criteria ask it to promise; empty when they name nothing but what any claim of the role
+// stands for.
 func (s State) Promise(r task.Role) string {
 	r = orCoder(r)
 	of := s.Start.Completion.For(r)
@@ -39,7 +41,8 @@ func (s State) Promise(r task.Role) string {
 	return strings.TrimSpace(of.Promise)
 }
 
-// Writers are the roles of the run that take turns of their own, in order; at least the coder. The others judge inside an iteration (C4).
+// Writers are the roles of the run that take turns of their own, in order; at least the coder. The others judge inside
+// an iteration.
 func (s State) Writers() []task.Role {
 	writers := slices.DeleteFunc(slices.Clone(s.Start.Pipeline), task.Role.ReadOnly)
 	if len(writers) == 0 {
@@ -48,8 +51,8 @@ func (s State) Writers() []task.Role {
 	return writers
 }
 
-// nextRole is who takes the next turn: the one after a role that has done its part, the one whose own part was found wanting, the first
-// after a rejection by a role that only reads; else the same again.
+// nextRole is who takes the next turn: the one after a role that has done its part, the one whose own part was found
+// wanting, the first after a rejection by a role that only reads; else the same again.
 func (s State) nextRole() task.Role {
 	writers := s.Writers()
 	it := s.lastJudged()
@@ -77,7 +80,8 @@ func (s State) turnsOf(r task.Role) int {
 	return n
 }
 
-// Judgements counts the verdicts that a check by a model has given since the run was asked for. One that failed at its cap has asked nobody.
+// Judgements counts the verdicts that a check by a model has given since the run was asked for. One that failed at its
+// cap has asked nobody.
 func (s State) Judgements(check string) int {
 	n := 0
 	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
@@ -90,8 +94,8 @@ func (s State) Judgements(check string) int {
 	return n
 }
 
-// readersCap says that a role which only reads has given all its verdicts; empty while none has. Whatever a turn changed then would have
-// nobody to judge it.
+// readersCap says that a role which only reads has given all its verdicts; empty while none has. Whatever a turn
+// changed then would have nobody to judge it.
 func (s State) readersCap() string {
 	for _, r := range s.Start.Pipeline {
 		check := string(r)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// RunningStep is work that takes its time and that whoever interrupts a run has to wait for: an agent's turn, a check, the setup.
+// RunningStep is work that takes its time and that whoever interrupts a run has to wait for: an agent's turn, a check,
+// the setup.
 type RunningStep struct {
 	Name     string    // for a sentence: "the agent's turn of iteration 2/10"
 	Deadline time.Time // when a time limit stops it; zero: none does
@@ -38,8 +39,8 @@ func WithStepTracker(ctx context.Context, t *StepTracker) context.Context {
 	return context.WithValue(ctx, stepTrackerKey{}, t)
 }
 
-// BeginStep tells the tracker of ctx that a step has begun, and the returned function that it has ended. The step ends at its limit, or
-// with ctx when that has an earlier deadline; a limit of 0 is none. Without a tracker it does nothing.
+// BeginStep tells the tracker of ctx that a step has begun, and the returned function that it has ended. The step ends
+// at its limit, or with ctx when that has an earlier deadline; a limit of 0 is none. Without a tracker it does nothing.
 func BeginStep(ctx context.Context, name string, limit time.Duration) (end func()) {
 	t, ok := ctx.Value(stepTrackerKey{}).(*StepTracker)
 	if !ok {

@@ -29,19 +29,20 @@ type State struct {
 	planned int // of Iterations, those before the plan was last taken up with its record
 	// Turning is set while a turn runs, and stays set when its process died.
 	Turning *Turning
-	// Iterations counted so far, by number. Outputs are kept for the last Window of them only (S0-45). An iteration in it is never
+	// Iterations counted so far, by number. Outputs are kept for the last Window of them only. An iteration in it is never
 	// changed, only replaced, so that states share them and a long run costs no more a step than a short one.
 	Iterations []*Iteration
-	EmptyInRow int    // turns that said and changed nothing, retried without counting
-	FailInRow  int    // turns in a row that failed for a reason that passes by itself, since the last one or the last resume
-	Waits      bool   // the last turn waits for a human, who has not answered yet
-	Pause      *Pause // what is waited for before the same turn is taken again; nil: nothing
-	Warning    string // that the soft time limit is over, with how much is left; empty: it is not
-	Tip        string // newest commit of the run; empty before the first
-	tree       string // of Tip
-	Usage      Usage  // of every turn and review
-	Before     Usage  // what Usage was when the run was last asked for again: limits count from there (B-28)
-	// Feedback is the newest review of the run's work that the run was resumed for; nil: none (B-07).
+	EmptyInRow int // turns that said and changed nothing, retried without counting
+	// turns in a row that failed for a reason that passes by itself, since the last one or the last resume
+	FailInRow int
+	Waits     bool   // the last turn waits for a human, who has not answered yet
+	Pause     *Pause // what is waited for before the same turn is taken again; nil: nothing
+	Warning   string // that the soft time limit is over, with how much is left; empty: it is not
+	Tip       string // newest commit of the run; empty before the first
+	tree      string // of Tip
+	Usage     Usage  // of every turn and review
+	Before    Usage  // what Usage was when the run was last asked for again: limits count from there
+	// Feedback is the newest review of the run's work that the run was resumed for; nil: none.
 	Feedback *Feedback
 	fed      int // the newest iteration that had been judged by then
 	Post     Post
@@ -129,7 +130,8 @@ func (s *State) resume(r Resume, at time.Time) {
 	ended := s.End
 	s.End = nil
 	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
-	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.Told, s.Post.Requested = false, false, 0, 0, "" // they tell of the outcome before
+	// they tell of the outcome before
+	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.Told, s.Post.Requested = false, false, 0, 0, ""
 	if r.Asked != "" {
 		s.Asked = r.Asked
 	}
@@ -168,13 +170,14 @@ func (s *State) resume(r Resume, at time.Time) {
 	}
 }
 
-// askAgain has the newest iteration judged again, without a turn, when its checks had not all been asked: one waited for an answer from
-// outside (B-08), one could not pass before a person had put something right, or there was no money left for a reviewer (B-28). Whoever
-// says what to change wants a turn.
+// askAgain has the newest iteration judged again, without a turn, when its checks had not all been asked: one waited
+// for an answer from outside, one could not pass before a person had put something right, or there was no money left
+// for a reviewer. Whoever says what to change wants a turn.
 func (s *State) askAgain(r Resume, ended *End) {
 	last := s.Last()
 	change := r.Hint != "" || r.Feedback != nil
-	if last != nil && last.Commit == nil && last.Turn.Class == OK && !change { // what could not be committed has ended nothing yet
+	// what could not be committed has ended nothing yet
+	if last != nil && last.Commit == nil && last.Turn.Class == OK && !change {
 		s.Reopened = min(s.Reopened, len(s.Iterations)-1)
 	}
 	if last == nil || !last.Judged {
@@ -264,7 +267,8 @@ func (s *State) judged(r Record) {
 	}
 }
 
-// editLast puts a copy of the last iteration in its place, to be changed: folding never writes into a state that somebody else holds.
+// editLast puts a copy of the last iteration in its place, to be changed: folding never writes into a state that
+// somebody else holds.
 func (s *State) editLast() *Iteration {
 	n := len(s.Iterations)
 	if n == 0 {

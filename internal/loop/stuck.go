@@ -2,7 +2,7 @@ package loop
 
 import "fmt"
 
-// Tier is how far a run that spins has been escalated (S0-47…S0-56, C28).
+// Tier is how far a run that spins has been escalated.
 type Tier int
 
 // The tiers. The last is no turn but the end: outcome stuck.
@@ -15,7 +15,7 @@ const (
 
 const (
 	spinsAt   = 3 // so often in a row makes a run stuck
-	maxShifts = 2 // turns that are told to go about it in another way, in a run (S0-50)
+	maxShifts = 2 // turns that are told to go about it in another way, in a run
 )
 
 // Spin is what a run repeats.
@@ -26,9 +26,9 @@ type Spin struct {
 	since   int      // index of the first iteration of it that came after the third
 }
 
-// Spins says what the run repeats, the worst of three: the same failure, an unchanged tree with a claim or a failed check, and two failures
-// that take turns. A missing claim alone is no failure here: work may take more than one turn. What was before somebody asked for the run
-// again does not count.
+// Spins says what the run repeats, the worst of three: the same failure, an unchanged tree with a claim or a failed
+// check, and two failures that take turns. A missing claim alone is no failure here: work may take more than one turn.
+// What was before somebody asked for the run again does not count.
 func (s State) Spins() Spin {
 	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]
 	offset := len(s.Iterations) - len(its)
@@ -45,10 +45,10 @@ func (s State) Spins() Spin {
 	return worst
 }
 
-// StuckCount is how often in a row, up to now, the run has repeated itself (S0-36).
+// StuckCount is how often in a row, up to now, the run has repeated itself.
 func (s State) StuckCount() int { return s.Spins().Count }
 
-// Shifts counts the turns that were told to go about it in another way (S0-37).
+// Shifts counts the turns that were told to go about it in another way.
 func (s State) Shifts() int { return shifts(s.Iterations) }
 
 func shifts(its []*Iteration) int {
@@ -86,14 +86,14 @@ func sameTree(its []*Iteration) Spin {
 	return Spin{Count: n - from, What: "an unchanged tree", Failure: its[n-1].Failure(), since: from + spinsAt}
 }
 
-// idle reports whether an iteration changed nothing and is no mere pause in the work: it claims to be done, in whatever words, or a check
-// failed.
+// idle reports whether an iteration changed nothing and is no mere pause in the work: it claims to be done, in whatever
+// words, or a check failed.
 func (it Iteration) idle() bool {
 	return it.Commit != nil && it.Commit.Empty && (it.Claimed() || it.Turn.Claim.Tag != "" || it.Obstacle() != nil)
 }
 
-// twoFailures counts how often two failures have taken turns: three times each is as bad as one three times, and every further one is
-// one more.
+// twoFailures counts how often two failures have taken turns: three times each is as bad as one three times, and every
+// further one is one more.
 func twoFailures(its []*Iteration) Spin {
 	n := len(its)
 	if n < 2*spinsAt {
@@ -125,8 +125,9 @@ func (it Iteration) signature() string {
 	return ""
 }
 
-// ladder says how far a run must be escalated before its next turn, and why it ends when the answer is HardStop: the third repetition
-// leads to a strategy shift, the next to a second one with more context when the failure names a gap, and after that to the end.
+// ladder says how far a run must be escalated before its next turn, and why it ends when the answer is HardStop: the
+// third repetition leads to a strategy shift, the next to a second one with more context when the failure names a gap,
+// and after that to the end.
 func (s State) ladder() (Tier, string) {
 	spin := s.Spins()
 	if spin.Count < spinsAt {

@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// history makes a run of a line of words, one an iteration: a letter is the signature of what failed, "-" a missing claim alone; with "=" the
-// tree is unchanged, with "!" the agent claims, with "?" the failure names a gap.
+// history makes a run of a line of words, one an iteration: a letter is the signature of what failed, "-" a missing
+// claim alone; with "=" the tree is unchanged, with "!" the agent claims, with "?" the failure names a gap.
 func history(words string) State {
 	s := State{MaxIterations: 20}
 	for i, word := range strings.Fields(words) {
@@ -35,8 +35,8 @@ func history(words string) State {
 	return s
 }
 
-// TestLadder has a row for every rule of C28. What a run does next is said by its tiers so far and the next: "." for an ordinary turn, "s" for
-// a strategy shift, "e" for one with more context, "X" for the end.
+// TestLadder has a row for every rule of C28. What a run does next is said by its tiers so far and the next: "." for an
+// ordinary turn, "s" for a strategy shift, "e" for one with more context, "X" for the end.
 func TestLadder(t *testing.T) {
 	tests := []struct{ name, history, want string }{
 		{"a new run", "", "."},

@@ -25,7 +25,7 @@ const (
 	Nothing  Way = "nothing"  // there is nothing to do
 )
 
-// TakeUp says whether a request begins a run or goes on with the one that the journal tells of, and why (B-03, B-26, C15). known is
+// TakeUp says whether a request begins a run or goes on with the one that the journal tells of, and why. known is
 // false when there is no journal.
 func TakeUp(s State, known bool, asked Asked, now time.Time) (Way, string) {
 	if !known {

@@ -12,11 +12,11 @@ import (
 // Class says how a turn ended.
 type Class string
 
-// The classes of a turn. Fatal ones stop the run at once (C5), Transient ones are tried again without counting; the rest are attempts
-// that count, but for Empty and Stopped.
+// The classes of a turn. Fatal ones stop the run at once, Transient ones are tried again without counting; the rest are
+// attempts that count, but for Empty and Stopped.
 const (
 	OK         Class = "ok"          // it ran and spoke
-	Empty      Class = "empty"       // it ran and said nothing; retried without counting (C4)
+	Empty      Class = "empty"       // it ran and said nothing; retried without counting
 	Declined   Class = "refused"     // the model would not do it
 	UsageLimit Class = "limit"       // a usage or rate limit, with its reset when that is known: transient
 	Overloaded Class = "overloaded"  // the model's servers are too busy: transient
@@ -35,7 +35,7 @@ const (
 	Idle       Class = "idle"        // killed after too long without output
 	Stopped    Class = "stopped"     // killed because the run was cancelled; does not count
 	Missing    Class = "missing"     // the executable does not exist or may not be run: fatal
-	Waits      Class = "waiting"     // it waits for a human: exit code 42 or a marker (C5, S3-47)
+	Waits      Class = "waiting"     // it waits for a human: exit code 42 or a marker
 )
 
 // Fatal reports whether trying again cannot help.
@@ -54,12 +54,13 @@ type Turn struct {
 	Exit  int   `json:"exit,omitempty"` // the process's exit code; -1 when a signal ended it
 	// Reason is one sentence on why the class is not OK, and what to do.
 	Reason string `json:"reason,omitempty"`
-	// Ours says of Spent that what the run may spend is used up, not what the agent itself was given (B-28).
+	// Ours says of Spent that what the run may spend is used up, not what the agent itself was given.
 	Ours bool `json:"ours,omitempty"`
-	// Text is the agent's last message, at most TextBytes of its end. It is the agent's word: hostile wherever it is shown.
+	// Text is the agent's last message, at most TextBytes of its end. It is the agent's word: hostile wherever it is
+	// shown.
 	Text string `json:"text,omitempty"`
-	// Said is all that the agent itself said in the turn, at most SaidBytes of its beginning and end; empty where Text is all of it. No
-	// record has it: it lies where Words says.
+	// Said is all that the agent itself said in the turn, at most SaidBytes of its beginning and end; empty where Text is
+	// all of it. No record has it: it lies where Words says.
 	Said  string `json:"-"`
 	Words *Words `json:"words,omitempty"`
 	Claim Claim  `json:"claim"`
@@ -82,7 +83,8 @@ const (
 	SaidBytes = 1 << 20
 )
 
-// Words is where all that an agent said in a turn lies. A record names it and does not hold it, so that no journal grows by it.
+// Words is where all that an agent said in a turn lies. A record names it and does not hold it, so that no journal
+// grows by it.
 type Words struct {
 	File  string `json:"file"`          // relative to the run's directory
 	Hash  string `json:"hash"`          // SHA-256 of it, in hexadecimal: who changes the file takes the words away, and puts none in
@@ -137,12 +139,12 @@ var claimTag = sync.OnceValue(func() *regexp.Regexp {
 // usualPromise claims for any role whose criteria name no other.
 const usualPromise = "COMPLETE"
 
-// promises are the words of a <promise> that claim completion when no criteria say otherwise (C2, S2-76).
+// promises are the words of a <promise> that claim completion when no criteria say otherwise.
 var promises = []string{usualPromise, task.Coder.Promise()}
 
-// ReadClaim looks for a claim in one message of the agent's own (C2): the first tag in it counts. ok is false when there is none.
-// completion is the setting completionResponse, empty when no <response> claims; wanted are the promises that do, by default COMPLETE and
-// the coder's own.
+// ReadClaim looks for a claim in one message of the agent's own: the first tag in it counts. ok is false when there is
+// none. completion is the setting completionResponse, empty when no <response> claims; wanted are the promises that do,
+// by default COMPLETE and the coder's own.
 func ReadClaim(message, completion string, wanted ...string) (c Claim, ok bool) {
 	m := claimTag().FindStringSubmatch(message)
 	if m == nil {
@@ -186,7 +188,7 @@ const (
 	Failed      Outcome = "failed" // ralph could not do its own part: a push was rejected, GitHub did not answer
 )
 
-// ExitCode is the process exit code of an outcome (C20).
+// ExitCode is the process exit code of an outcome.
 func (o Outcome) ExitCode() int {
 	switch o {
 	case Done:

@@ -36,24 +36,24 @@ type Verdict struct {
 	Killed   bool          `json:"-"`                 // what it ran was ended by a signal that was not ours
 	Duration time.Duration `json:"duration_ns"`
 	Tree     string        `json:"tree,omitempty"` // the tree it speaks of
-	// Tell is what the next prompt says about the failure, and how it goes in (S1-71…S1-74).
+	// Tell is what the next prompt says about the failure, and how it goes in.
 	Tell       string     `json:"tell,omitempty"`
 	FailAction FailAction `json:"fail_action,omitempty"`
 	// Usage is what the check spent on a model: a review.
 	Usage *Usage `json:"usage,omitempty"`
 	// Role is whose part of the work the check judges; empty: everybody's.
 	Role task.Role `json:"role,omitempty"`
-	// Verification says that it verifies a promise (S2-66).
+	// Verification says that it verifies a promise.
 	Verification bool `json:"verification,omitempty"`
-	// Waits says of a failed check that it has not been answered yet, by something outside: the run waits, and asks again when it goes
-	// on (B-08).
+	// Waits says of a failed check that it has not been answered yet, by something outside: the run waits, and asks again
+	// when it goes on.
 	Waits bool `json:"waits,omitempty"`
 	// Until is when something outside that has not answered may: a usage limit's reset; zero: it is not known.
 	Until time.Time `json:"until,omitzero"`
-	// Unfixable says of a failed check that no change to the code makes it pass: what the reason names has to be put right in the settings
-	// or in the environment, by a person.
+	// Unfixable says of a failed check that no change to the code makes it pass: what the reason names has to be put right
+	// in the settings or in the environment, by a person.
 	Unfixable bool `json:"unfixable,omitempty"`
-	// Criteria are what a reviewer said of each acceptance criterion (B-19).
+	// Criteria are what a reviewer said of each acceptance criterion.
 	Criteria []Criterion `json:"criteria,omitempty"`
 	// Later says of a skipped check that another role has to work first.
 	Later bool `json:"later,omitempty"`
@@ -61,7 +61,7 @@ type Verdict struct {
 	Flaky bool `json:"flaky,omitempty"`
 	// Findings are the places that the output names, at most MaxFindings.
 	Findings []Finding `json:"findings,omitempty"`
-	// Gap names what the failure says is missing: a module, a symbol, a file (S0-51).
+	// Gap names what the failure says is missing: a module, a symbol, a file.
 	Gap []string `json:"gap,omitempty"`
 	// Ran is how many tests the output says were run; nil when it does not say.
 	Ran *int `json:"ran,omitempty"`
@@ -91,7 +91,7 @@ type Finding struct {
 // FailAction is how a failed check's text enters the next prompt.
 type FailAction string
 
-// The fail actions of S1.
+// The actions: after the prompt, before it, or in its place.
 const (
 	Append  FailAction = "APPEND"
 	Prepend FailAction = "PREPEND"
@@ -101,16 +101,16 @@ const (
 // Blocks reports whether the verdict stops the work from being done.
 func (v Verdict) Blocks() bool { return v.Severity == Hard && !v.Pass }
 
-// What a record keeps of an output (S0-44, C9).
+// What a record keeps of an output.
 const (
 	OutputLines = 100
 	OutputBytes = 16 << 10
 )
 
-// Excerpt keeps an output within OutputLines and OutputBytes: its beginning and its end, verbatim, in whole characters. Where something
-// is missing stands a line that says how much: "[... N lines truncated ...]" when there were too many lines, and
-// "[... N bytes truncated ...]" behind it, or alone, when there were too many bytes. Neither counts as a line or a byte that is kept, so
-// an excerpt of an excerpt is the same.
+// Excerpt keeps an output within OutputLines and OutputBytes: its beginning and its end, verbatim, in whole characters.
+// Where something is missing stands a line that says how much: "[... N lines truncated ...]" when there were too many
+// lines, and "[... N bytes truncated ...]" behind it, or alone, when there were too many bytes. Neither counts as a
+// line or a byte that is kept, so an excerpt of an excerpt is the same.
 func Excerpt(output string) string {
 	lines := strings.SplitAfter(output, "\n")
 	if n := len(lines); n > 0 && lines[n-1] == "" {
@@ -130,7 +130,8 @@ func Excerpt(output string) string {
 	if kept <= OutputBytes {
 		return head + mark + tail
 	}
-	most := max(OutputBytes/2, OutputBytes-len(tail)) // the end leaves the beginning what it does not need, and the other way round
+	// the end leaves the beginning what it does not need, and the other way round
+	most := max(OutputBytes/2, OutputBytes-len(tail))
 	head = wholeEnd(head[:min(len(head), most)])
 	tail = wholeStart(tail[max(0, len(tail)-(OutputBytes-len(head))):])
 	return joined(head, tail, kept, mark)
@@ -157,7 +158,8 @@ var truncated = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\[\.\.\. [0-9]+ (lines|bytes) truncated \.\.\.\]\n?$`)
 })
 
-// joined puts the line that says how many bytes of all are missing between a beginning and an end, behind another such line.
+// joined puts the line that says how many bytes of all are missing between a beginning and an end, behind another such
+// line.
 func joined(head, tail string, all int, mark string) string {
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"

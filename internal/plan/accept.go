@@ -2,9 +2,10 @@ package plan
 
 import "strings"
 
-// Accept is what the harness takes of an iteration's edit: after, when there are no violations; else before with the new stories that begin
-// as new stories do, and with the notes, priorities and dependencies of after as far as they are legal. No review field of before changes,
-// and no story of it is lost. In a review that a harness has the verdict of, what is taken is what Reviewed makes of it: Agrees.
+// Accept is what the harness takes of an iteration's edit: after, when there are no violations; else before with the
+// new stories that begin as new stories do, and with the notes, priorities and dependencies of after as far as they are
+// legal. No review field of before changes, and no story of it is lost. In a review that a harness has the verdict of,
+// what is taken is what Reviewed makes of it: Agrees.
 func Accept(before, after Plan, story string, m Mode, r Rules) (Plan, []Violation) {
 	found := violations(Compare(before, after, story, m, r))
 	if len(found) == 0 && !after.fits() {
@@ -24,7 +25,8 @@ func (p Plan) fits() bool {
 	return len(p.Stories) <= maxStories && len(p.Marshal()) <= maxPlan
 }
 
-// harmless is before with what may be taken of an edit that is illegal. What cannot be done in any order is tried with less.
+// harmless is before with what may be taken of an edit that is illegal. What cannot be done in any order is tried with
+// less.
 func harmless(before, after Plan, story string, m Mode) Plan {
 	added := begun(before, after, m)
 	for _, p := range []Plan{
@@ -58,8 +60,8 @@ func begun(before, after Plan, m Mode) []Story {
 	return out
 }
 
-// taking is the plan with the notes and priorities of an edit, and the dependencies if they are wanted. A review has only the notes of its
-// story.
+// taking is the plan with the notes and priorities of an edit, and the dependencies if they are wanted. A review has
+// only the notes of its story.
 func (p Plan) taking(after Plan, story string, m Mode, dependencies bool) Plan {
 	var changed []Story
 	for _, s := range p.Stories {
@@ -67,7 +69,7 @@ func (p Plan) taking(after Plan, story string, m Mode, dependencies bool) Plan {
 		if is == nil || m == Review && s.ID != story {
 			continue
 		}
-		if strings.TrimSpace(is.Notes) != "" || !s.Passes { // S4-62
+		if strings.TrimSpace(is.Notes) != "" || !s.Passes {
 			s.Notes = is.Notes
 		}
 		if m != Review {

@@ -36,8 +36,8 @@ func edited(t *testing.T, p Plan, edit func(p *Plan, a, b, c *Story)) Plan {
 	return out
 }
 
-// TestCompareContent: what nobody may do to a plan while it is run (C8), and what is free. Each row is tried in each mode that it names,
-// beside the step that an iteration of the mode takes.
+// TestCompareContent: what nobody may do to a plan while it is run (C8), and what is free. Each row is tried in each
+// mode that it names, beside the step that an iteration of the mode takes.
 func TestCompareContent(t *testing.T) {
 	type edit = func(p *Plan, a, b, c *Story)
 	work, all := []Mode{Implement, ReviewFix}, modes

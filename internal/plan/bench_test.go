@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// BenchmarkPlan is what the harness does with a plan of 200 stories before and after an iteration. The bar for choosing the next story is
-// 20 ms.
+// BenchmarkPlan is what the harness does with a plan of 200 stories before and after an iteration. The bar for choosing
+// the next story is 20 ms.
 func BenchmarkPlan(b *testing.B) {
 	p := Plan{Project: "P", BranchName: "ralph/p", Stories: manyStories(200)}
 	content := p.Marshal()

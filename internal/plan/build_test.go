@@ -18,7 +18,8 @@ func fileOf(t testing.TB, name string) []byte {
 	return content
 }
 
-// storyAt is a story that stands somewhere. Its title and its criterion name it, its notes are there when it needs some.
+// storyAt is a story that stands somewhere. Its title and its criterion name it, its notes are there when it needs
+// some.
 func storyAt(id string, passes bool, status ReviewStatus, count int, feedback string) Story {
 	s := Story{ID: id, Title: "Title of " + id, AcceptanceCriteria: []string{id + " works"}, Priority: 1, Passes: passes, ReviewStatus: status,
 		ReviewCount: count, ReviewFeedback: feedback}

@@ -10,10 +10,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Compare is every rule that the harness holds an iteration to: Invariants, Transitions, and what nobody may do to a plan while it is run
-// (C8): delete or rename a story, rewrite its title, description or criteria (a criterion may move to a new story, never vanish), change
-// project, branch, description or verify commands, add a story that has passed, bring in a cycle. story is the one that the iteration was
-// given; any other's review fields are out of bounds, and with SkipReview any other's passes.
+// Compare is every rule that the harness holds an iteration to: Invariants, Transitions, and what nobody may do to a
+// plan while it is run
+// : delete or rename a story, rewrite its title, description or criteria (a criterion may move to a new story, never vanish), change
+// project, branch, description or verify commands, add a story that has passed, bring in a cycle. story is the one that
+// the iteration was given; any other's review fields are out of bounds, and with SkipReview any other's passes.
 func Compare(before, after Plan, story string, m Mode, r Rules) []Violation {
 	c := comparison{before: before, after: after, story: story, mode: m, rules: r}
 	c.snapshot = before.Snapshot()
@@ -40,7 +41,8 @@ type comparison struct {
 	found         violations
 }
 
-// invariants are Check 2, and S4-62. A count that was beyond the cap before, since somebody has lowered the cap, is nobody's fault.
+// invariants hold of a plan whatever was changed. A count that was beyond the cap before, since somebody has lowered
+// the cap, is nobody's fault.
 func (c *comparison) invariants() {
 	for _, v := range c.after.Invariants(c.rules) {
 		if v.Field != "reviewCount" || c.snapshot[v.Story].ReviewCount <= c.rules.cap() {
@@ -49,7 +51,8 @@ func (c *comparison) invariants() {
 	}
 }
 
-// withoutReviews holds S4-96: nothing but the story that the iteration was given may be passed, and no review field changes.
+// withoutReviews is for a plan that is run without reviews: nothing but the story that the iteration was given may be
+// passed, and no review field changes.
 func (c *comparison) withoutReviews() {
 	t := transition{before: c.snapshot, after: c.after}
 	t.gone()
@@ -113,7 +116,7 @@ func (c *comparison) stories() {
 		}
 	}
 	for _, s := range c.after.Stories {
-		if s.Passes && strings.TrimSpace(s.Notes) == "" { // S4-62
+		if s.Passes && strings.TrimSpace(s.Notes) == "" {
 			c.found.add(schemaCheck, s.ID, "notes", "Story %s has passes=true and empty notes; say in notes what was done.", s.ID)
 		}
 		if w := was[s.ID]; w != nil {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// step is the plan as an agent leaves it: mostly with the step that the mode is for, sometimes with what it should not do.
+// step is the plan as an agent leaves it: mostly with the step that the mode is for, sometimes with what it should not
+// do.
 func (r *run) step(mode Mode, given Story) Plan {
 	p := r.plan.With()
 	s := p.Story(given.ID)

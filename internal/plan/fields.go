@@ -117,7 +117,7 @@ func (r *reader) story(n int, v *jsonValue) Story {
 		Notes:              f.text("notes", false),
 		DependsOn:          f.texts("dependsOn", false),
 	}
-	if s.Passes && strings.TrimSpace(s.Notes) == "" { // S4-62
+	if s.Passes && strings.TrimSpace(s.Notes) == "" {
 		f.wrong("passes is true and notes is empty; say in notes what was done")
 	}
 	return s

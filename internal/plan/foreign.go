@@ -9,12 +9,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Read reads a plan that a person wrote: as Parse, or with foreign set a prd.json of the common layout, whose missing review
-// fields are filled in. Its order has been checked, and it has a story.
+// Read reads a plan that a person wrote: as Parse, or with foreign set a prd.json of the common layout, whose missing
+// review fields are filled in. Its order has been checked, and it has a story.
 //
-// The common layout is that of a plan without any of reviewStatus, reviewCount and reviewFeedback. A story that passes there was done before
-// there were reviews: it becomes approved, with 0 reviews. Ids that are whole numbers become strings. What may be missing besides:
-// branchName (made of the project), description, priority (the story's place), passes and notes.
+// The common layout is that of a plan without any of reviewStatus, reviewCount and reviewFeedback. A story that passes
+// there was done before there were reviews: it becomes approved, with 0 reviews. Ids that are whole numbers become
+// strings. What may be missing besides: branchName (made of the project), description, priority (the story's place),
+// passes and notes.
 func Read(name string, content []byte) (p Plan, foreign bool, err error) {
 	v, err := readJSON(content)
 	if err != nil {

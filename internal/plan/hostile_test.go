@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// TestHostileEdits: what an agent may try on the text of tasks.json to get a story passed. In no mode is one approved by it, and none is
-// lost. The plan has a story for every mode; each edit is made by every one of them.
+// TestHostileEdits: what an agent may try on the text of tasks.json to get a story passed. In no mode is one approved
+// by it, and none is lost. The plan has a story for every mode; each edit is made by every one of them.
 func TestHostileEdits(t *testing.T) {
 	plan := planOfStories(
 		storyAt("US-001", true, Approved, 1, ""),

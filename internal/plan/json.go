@@ -31,7 +31,8 @@ const (
 	anObject kind = "an object"
 )
 
-// jsonValue is one value of a JSON text. Unlike encoding/json it keeps every member of an object, in their order and with their case.
+// jsonValue is one value of a JSON text. Unlike encoding/json it keeps every member of an object, in their order and
+// with their case.
 type jsonValue struct {
 	kind    kind
 	text    string // of a string what it says, of a number and a truth how it is written
@@ -75,8 +76,8 @@ func (v *jsonValue) shown() string {
 	return string(v.kind)
 }
 
-// readJSON reads a text that holds one JSON value and nothing else, as RFC 8259 has it: without a byte order mark, comments, commas
-// after the last item, NaN. The error is one sentence without the file's name.
+// readJSON reads a text that holds one JSON value and nothing else, as RFC 8259 has it: without a byte order mark,
+// comments, commas after the last item, NaN. The error is one sentence without the file's name.
 func readJSON(content []byte) (*jsonValue, error) {
 	switch {
 	case len(content) > maxPlan:

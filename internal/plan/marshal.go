@@ -10,8 +10,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Marshal is the plan as a tasks.json: indented by two spaces, the fields in the order of the template, those that are unknown after them
-// by their names, a newline at the end. A plan that would not fit in a file that way is written without indentation.
+// Marshal is the plan as a tasks.json: indented by two spaces, the fields in the order of the template, those that are
+// unknown after them by their names, a newline at the end. A plan that would not fit in a file that way is written
+// without indentation.
 func (p Plan) Marshal() []byte {
 	flat, err := p.MarshalJSON()
 	if err != nil {
@@ -179,7 +180,8 @@ func unmarshal(content []byte, known any, keys []string) (map[string]json.RawMes
 	return all, nil
 }
 
-// plain writes out the characters that encoding/json escapes when it writes a record, so that a value is what it was in the file.
+// plain writes out the characters that encoding/json escapes when it writes a record, so that a value is what it was in
+// the file.
 func plain(raw json.RawMessage) json.RawMessage {
 	var out []byte
 	for i := 0; i < len(raw); i++ {

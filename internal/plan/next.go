@@ -1,6 +1,6 @@
 package plan
 
-// Mode says what the next iteration is for (S4-18): review-fix, else review, else implement; with SkipReview always implement.
+// Mode says what the next iteration is for: review-fix, else review, else implement; with SkipReview always implement.
 func (p Plan) Mode(r Rules) Mode {
 	mode := Implement
 	for _, s := range p.Stories {
@@ -15,9 +15,10 @@ func (p Plan) Mode(r Rules) Mode {
 	return mode
 }
 
-// Next is the story of the next iteration: of those the mode is for the one of the best priority, of several the first in the file. A story
-// is implemented only when all that it depends on has passed (S4-87); what is once implemented is reviewed and mended in any case, else a
-// dependency that was added later could hold it up for ever. ok is false when nothing is left to do in this mode.
+// Next is the story of the next iteration: of those the mode is for the one of the best priority, of several the first
+// in the file. A story is implemented only when all that it depends on has passed; what is once implemented is reviewed
+// and mended in any case, else a dependency that was added later could hold it up for ever. ok is false when nothing is
+// left to do in this mode.
 func (p Plan) Next(m Mode, r Rules) (s Story, ok bool) {
 	passed := make(map[string]bool, len(p.Stories))
 	for _, s := range p.Stories {
@@ -62,7 +63,8 @@ func (s Story) done(r Rules) bool {
 	return s.Passes && (r.SkipReview || s.ReviewStatus == Approved)
 }
 
-// Complete reports whether every story passes, and unless SkipReview is approved (S4-20). A plan without stories is not complete.
+// Complete reports whether every story passes, and unless SkipReview is approved. A plan without stories is not
+// complete.
 func (p Plan) Complete(r Rules) bool {
 	for _, s := range p.Stories {
 		if !s.done(r) {
@@ -83,8 +85,8 @@ func (p Plan) Passed() int {
 	return n
 }
 
-// cap is after how many reviews a story is approved whatever they say (S4-43). Rules that name none have the default, never none: with a
-// cap of 0 the first review would pass every story.
+// cap is after how many reviews a story is approved whatever they say. Rules that name none have the default, never
+// none: with a cap of 0 the first review would pass every story.
 func (r Rules) cap() int {
 	if r.ReviewCap < 1 {
 		return DefaultReviewCap
@@ -92,10 +94,11 @@ func (r Rules) cap() int {
 	return r.ReviewCap
 }
 
-// Estimate is how many iterations the stories that are left will take (S4-133). likely is three for a story that is not begun (implemented,
-// reviewed, and every other one mended or reviewed again), two for one that waits for its review or for its fix. most is what the cap
-// allows: a story that is not begun is implemented, reviewed as often as the cap says and mended between, 2×cap in all, 10 at a cap of 5; of
-// one that is begun the reviews that it has had are taken off. With SkipReview both are one a story. likely is never more than most.
+// Estimate is how many iterations the stories that are left will take. likely is three for a story that is not begun
+// (implemented, reviewed, and every other one mended or reviewed again), two for one that waits for its review or for
+// its fix. most is what the cap allows: a story that is not begun is implemented, reviewed as often as the cap says and
+// mended between, 2×cap in all, 10 at a cap of 5; of one that is begun the reviews that it has had are taken off. With
+// SkipReview both are one a story. likely is never more than most.
 func (p Plan) Estimate(r Rules) (likely, most int) {
 	for _, s := range p.Stories {
 		if s.done(r) {

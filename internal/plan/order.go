@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Order lists the stories' ids in an order in which they can be done: dependencies first, then by priority, then as the file has them.
-// An unknown id and a cycle are errors that name the path: "US-002 → US-003 → US-002".
+// Order lists the stories' ids in an order in which they can be done: dependencies first, then by priority, then as the
+// file has them. An unknown id and a cycle are errors that name the path: "US-002 → US-003 → US-002".
 func (p Plan) Order() ([]string, error) {
 	waits, err := p.waits()
 	if err != nil {

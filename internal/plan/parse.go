@@ -9,16 +9,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// The keys of a plan and of a story, in the order of the template (S4-100).
+// The keys of a plan and of a story, in the order of the template.
 var (
 	planKeys  = []string{"project", "branchName", "description", "verifyCommands", "userStories"}
 	storyKeys = []string{"id", "title", "description", "acceptanceCriteria", "priority", "passes", "reviewStatus", "reviewCount",
 		"reviewFeedback", "notes", "dependsOn"}
 )
 
-// Parse reads a tasks.json strictly (Check 1, S4-58…S4-62): JSON without duplicate or miscased keys, every field there with its type,
-// ids unique. verifyCommands and a story's description, notes and dependsOn may be missing. Dependencies are read and not looked at, see
-// Order. Lists that are empty are nil. The error is a *Error.
+// Parse reads a tasks.json strictly: JSON without duplicate or miscased keys, every field there with its type, ids
+// unique. verifyCommands and a story's description, notes and dependsOn may be missing. Dependencies are read and not
+// looked at, see Order. Lists that are empty are nil. The error is a *Error.
 func Parse(name string, content []byte) (Plan, error) {
 	v, err := readJSON(content)
 	if err != nil {
@@ -69,7 +69,8 @@ func (r *reader) plan(v *jsonValue) Plan {
 	return p
 }
 
-// unique holds that no two stories have one id, also not when case is ignored: people and file systems take such ids for one (S4-61).
+// unique holds that no two stories have one id, also not when case is ignored: people and file systems take such ids
+// for one.
 func (r *reader) unique(stories []Story) {
 	seen := map[string]int{}
 	for i, s := range stories {
@@ -85,8 +86,8 @@ func (r *reader) unique(stories []Story) {
 	}
 }
 
-// extra are the members whose keys are unknown. A key that differs from a known one only by its case is none: other readers of JSON, our
-// own journal's too, take the two for one.
+// extra are the members whose keys are unknown. A key that differs from a known one only by its case is none: other
+// readers of JSON, our own journal's too, take the two for one.
 func (f fields) extra(known []string) map[string]json.RawMessage {
 	var extra map[string]json.RawMessage
 	f.r.sound(f.where, "", f.v)
@@ -109,8 +110,8 @@ func (f fields) extra(known []string) map[string]json.RawMessage {
 	return extra
 }
 
-// sound holds what every value must be, known or not: no key twice in an object, no zero byte, no half character. Stories are looked at
-// one by one, so that a sentence can name them.
+// sound holds what every value must be, known or not: no key twice in an object, no zero byte, no half character.
+// Stories are looked at one by one, so that a sentence can name them.
 func (r *reader) sound(where, path string, v *jsonValue) {
 	switch v.kind {
 	case aText:

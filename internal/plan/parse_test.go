@@ -186,8 +186,8 @@ func TestParsePlanTellsAll(t *testing.T) {
 	}
 }
 
-// FuzzParse: nothing makes the parser panic, what it reads it reads again from what Marshal writes, and a reader of JSON that is less
-// strict does not find another standing in the file.
+// FuzzParse: nothing makes the parser panic, what it reads it reads again from what Marshal writes, and a reader of
+// JSON that is less strict does not find another standing in the file.
 func FuzzParse(f *testing.F) {
 	f.Add(fileOf(f, "tasks.json"))
 	for _, key := range []string{"id", "passes", "Passes", "reviewStatus", "paſſes", "estimate"} {

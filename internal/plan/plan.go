@@ -14,7 +14,7 @@ const (
 	ReviewFix Mode = "review-fix"
 )
 
-// ReviewStatus is how far a story has come in its reviews (S4-98).
+// ReviewStatus is how far a story has come in its reviews.
 type ReviewStatus string
 
 // The review states of a story; null in JSON is Unreviewed.
@@ -25,13 +25,13 @@ const (
 	Approved         ReviewStatus = "approved"
 )
 
-// AtCap begins the feedback of a story that was approved because its reviews were used up (S4-90, C14).
+// AtCap begins the feedback of a story that was approved because its reviews were used up.
 const AtCap = "[AUTO-APPROVED AT CAP]"
 
-// The limits of S4-11 and S4-43.
+// DefaultReviewCap is after how many reviews a story is approved where nothing else is set.
 const DefaultReviewCap = 5
 
-// Story is one piece of a plan: what one iteration can do (S4-60).
+// Story is one piece of a plan: what one iteration can do.
 type Story struct {
 	ID                 string
 	Title              string
@@ -48,7 +48,7 @@ type Story struct {
 	Extra map[string]json.RawMessage
 }
 
-// Plan is an ordered set of stories: what a tasks.json holds (S4-59, S4-100). A plan is a value: whoever changes one makes another, and
+// Plan is an ordered set of stories: what a tasks.json holds. A plan is a value: whoever changes one makes another, and
 // the stories of two plans may share what they point to.
 type Plan struct {
 	Project        string
@@ -61,8 +61,8 @@ type Plan struct {
 
 // Rules are what a run of a plan is asked for with.
 type Rules struct {
-	SkipReview bool // S4-42: an implement iteration sets passes itself
-	ReviewCap  int  // S4-43
+	SkipReview bool // an implement iteration sets passes itself
+	ReviewCap  int
 	FailAtCap  bool // a story that its last review does not approve stays unapproved
 }
 

@@ -17,7 +17,8 @@ func planned(t testing.TB) Plan {
 	return p
 }
 
-// TestPlanRoundTrip: what Marshal writes is what was read, with the fields that nobody knows, through a file and through a record.
+// TestPlanRoundTrip: what Marshal writes is what was read, with the fields that nobody knows, through a file and
+// through a record.
 func TestPlanRoundTrip(t *testing.T) {
 	content := fileOf(t, "tasks.json")
 	p := planned(t)

@@ -23,8 +23,8 @@ const (
 // ApprovedBy begins the feedback of a story that a person approved; the person's name and a bracket follow.
 const ApprovedBy = "[APPROVED BY "
 
-// OnRecord is what a run's record, or a person, says of one story. What the plan's file says of reviews is a claim; this is what a claim is
-// held against.
+// OnRecord is what a run's record, or a person, says of one story. What the plan's file says of reviews is a claim;
+// this is what a claim is held against.
 type OnRecord struct {
 	Story   string    `json:"story"`
 	Reviews int       `json:"reviews"` // how many it has had
@@ -55,9 +55,10 @@ type Unrecorded struct {
 	Changed bool // somebody approved the story when it had other criteria
 }
 
-// Bound is the plan with no more approvals and reviews than are on record: each list of on is a source that is believed. An approval that no
-// source has is taken back, so that the story is reviewed, or done again in a run without reviews. What the record says that the file does
-// not, such as an approval that its user has taken back, stays as the file says. record is what is known of every story of the result.
+// Bound is the plan with no more approvals and reviews than are on record: each list of on is a source that is
+// believed. An approval that no source has is taken back, so that the story is reviewed, or done again in a run without
+// reviews. What the record says that the file does not, such as an approval that its user has taken back, stays as the
+// file says. record is what is known of every story of the result.
 func (p Plan) Bound(r Rules, on ...[]OnRecord) (bound Plan, record []OnRecord, claims []Unrecorded) {
 	bound = p.With()
 	for i := range bound.Stories {
@@ -75,8 +76,8 @@ func (p Plan) Bound(r Rules, on ...[]OnRecord) (bound Plan, record []OnRecord, c
 // claimed reports whether the story says that it is done.
 func (s Story) claimed() bool { return s.Passes || s.ReviewStatus == Approved }
 
-// known is what the sources know of a story: the newest approval of what it asks for now, and the most reviews. changed says that there is an
-// approval of something else.
+// known is what the sources know of a story: the newest approval of what it asks for now, and the most reviews. changed
+// says that there is an approval of something else.
 func (s Story) known(r Rules, on [][]OnRecord) (known OnRecord, changed bool) {
 	known.Story = s.ID
 	for _, source := range on {
@@ -171,7 +172,8 @@ func (p Plan) ByHand() (ids []string) {
 	return ids
 }
 
-// Marks says behind a sentence which stories no review approved: "; [AUTO-APPROVED AT CAP] US-001". Empty: there is none.
+// Marks says behind a sentence which stories no review approved: "; [AUTO-APPROVED AT CAP] US-001". Empty: there is
+// none.
 func (p Plan) Marks() string {
 	text := ""
 	if ids := p.AtCap(); len(ids) > 0 {

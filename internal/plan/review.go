@@ -16,8 +16,9 @@ type Opinion struct {
 // noReason is the feedback of a rejection that has none: whoever has to mend the story must know where to look.
 const noReason = "The review asked for changes and did not say which; go through every acceptance criterion again."
 
-// Reviewed is the plan after a review of a story (S4-89, S4-90): the count goes up; an approval passes it; a rejection asks for changes, or,
-// when the count has reached the cap and that does not fail the run, passes it with AtCap before the feedback. A story that does not wait for a review stays as it is.
+// Reviewed is the plan after a review of a story: the count goes up; an approval passes it; a rejection asks for
+// changes, or, when the count has reached the cap and that does not fail the run, passes it with AtCap before the
+// feedback. A story that does not wait for a review stays as it is.
 func (p Plan) Reviewed(story string, o Opinion, r Rules) Plan {
 	found := p.Story(story)
 	if found == nil || found.ReviewStatus != NeedsReview {
@@ -39,7 +40,7 @@ func (p Plan) Reviewed(story string, o Opinion, r Rules) Plan {
 	default:
 		s.Passes, s.ReviewStatus, s.ReviewFeedback = false, ChangesRequested, feedback
 	}
-	if s.Passes && strings.TrimSpace(s.Notes) == "" { // S4-62
+	if s.Passes && strings.TrimSpace(s.Notes) == "" {
 		s.Notes = fmt.Sprintf(said, s.ReviewCount)
 	}
 	return p.With(s)
@@ -53,9 +54,10 @@ func writable(s string) string {
 	return strings.TrimSpace(safetext.Truncated(strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", ""), maxFeedback))
 }
 
-// Agrees reports whether the edit of a review iteration says what the opinion says (C8). The words of the feedback may differ, but there
-// must be some. At the cap a story may be approved either way, with AtCap if the opinion rejects it. edited is false when the edit left the
-// story's review fields as they were: nothing contradicts the opinion then, and the harness writes them itself, see Reviewed.
+// Agrees reports whether the edit of a review iteration says what the opinion says. The words of the feedback may
+// differ, but there must be some. At the cap a story may be approved either way, with AtCap if the opinion rejects it.
+// edited is false when the edit left the story's review fields as they were: nothing contradicts the opinion then, and
+// the harness writes them itself, see Reviewed.
 func Agrees(before, after Plan, story string, o Opinion, r Rules) (agrees, edited bool) {
 	was, is := before.Story(story), after.Story(story)
 	if was == nil || is == nil {

@@ -12,7 +12,7 @@ type Standing struct {
 	ReviewCount  int          `json:"reviewCount"`
 }
 
-// Snapshot is the standing of every story before an iteration (S4-17).
+// Snapshot is the standing of every story before an iteration.
 type Snapshot map[string]Standing
 
 // Snapshot is the plan's; never nil.
@@ -49,7 +49,7 @@ func (v *violations) add(check, story, field, format string, args ...any) {
 	*v = append(*v, Violation{check, story, field, fmt.Sprintf(format, args...)})
 }
 
-// Invariants are Check 2 (S4-64…S4-67); nothing with SkipReview.
+// Invariants are the rules that hold of one story by itself; nothing with SkipReview.
 func (p Plan) Invariants(r Rules) []Violation {
 	if r.SkipReview {
 		return nil

@@ -12,9 +12,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// TestRandomRuns runs plans whose agents edit the file at random, legally and not, by its fields and by its text, and whose reviewers say
-// yes and no. Whatever they do: no story passes that no review approved, unless the cap did; none is lost, nor what it asks for; a story's
-// reviews are counted one by one; and the plan stays one that is read and can be done.
+// TestRandomRuns runs plans whose agents edit the file at random, legally and not, by its fields and by its text, and
+// whose reviewers say yes and no. Whatever they do: no story passes that no review approved, unless the cap did; none
+// is lost, nor what it asks for; a story's reviews are counted one by one; and the plan stays one that is read and can
+// be done.
 func TestRandomRuns(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	total := map[string]int{}
@@ -110,7 +111,8 @@ func (r *run) work(mode Mode, given Story) {
 	r.plan = accepted
 }
 
-// review is an iteration that reviews: the edit counts when it says what the opinion says, and the harness writes the fields.
+// review is an iteration that reviews: the edit counts when it says what the opinion says, and the harness writes the
+// fields.
 func (r *run) review(given Story) {
 	opinion := Opinion{Approve: r.chance(50), Feedback: "mend it"}
 	after, _ := r.edit(Review, given)

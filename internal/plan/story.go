@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// AtCap reports whether the story was approved because its reviews were used up (S4-90).
+// AtCap reports whether the story was approved because its reviews were used up.
 func (s Story) AtCap() bool {
 	return s.ReviewStatus == Approved && strings.HasPrefix(s.ReviewFeedback, AtCap)
 }
@@ -34,8 +34,8 @@ func (p Plan) Standing(id string) string {
 	return "not handed in"
 }
 
-// Restored is the plan with every review field as another has it: what the stories say may stay, how they stand goes back. Stories that the
-// other has not keep theirs.
+// Restored is the plan with every review field as another has it: what the stories say may stay, how they stand goes
+// back. Stories that the other has not keep theirs.
 func (p Plan) Restored(before Plan) Plan {
 	out := p.With()
 	for i := range out.Stories {
@@ -47,7 +47,8 @@ func (p Plan) Restored(before Plan) Plan {
 	return out
 }
 
-// Map is a copy of the plan with f applied to every text in it that is no name: to take secrets out before it is stored.
+// Map is a copy of the plan with f applied to every text in it that is no name: to take secrets out before it is
+// stored.
 func (p Plan) Map(f func(string) string) Plan {
 	out := p.With()
 	out.Project, out.Description, out.VerifyCommands = f(p.Project), f(p.Description), safetext.Map(p.VerifyCommands, f)

@@ -26,20 +26,20 @@ func template(name string) string {
 	return string(text)
 }
 
-// Prompt is the prompt of each iteration, which a project may change (S4-85…S4-97). Variables stand in it, such as $RALPH_ITERATION.
+// Prompt is the prompt of each iteration, which a project may change. Variables stand in it, such as $RALPH_ITERATION.
 func Prompt() string { return template("prompt.md") }
 
-// PRD is the scaffold of the requirements (S4-99).
+// PRD is the scaffold of the requirements.
 func PRD(name string) string {
 	return strings.ReplaceAll(template("prd-template.md"), "{{PROJECT_NAME}}", safetext.OneLine(name))
 }
 
-// Progress is the beginning of the log of iterations (S4-101). date is as people write it: "2026-01-15".
+// Progress is the beginning of the log of iterations. date is as people write it: "2026-01-15".
 func Progress(date, name string) string {
 	return strings.NewReplacer("{{DATE}}", date, "{{PROJECT_NAME}}", safetext.OneLine(name)).Replace(template("progress-template.md"))
 }
 
-// Tasks is the scaffold of the stories (S4-100), with what is known of the project; an empty branch leaves the template's.
+// Tasks is the scaffold of the stories, with what is known of the project; an empty branch leaves the template's.
 func Tasks(project, branch string) string {
 	text := strings.Replace(template("tasks-template.json"), `"project": ""`, `"project": `+asJSON(project), 1)
 	if branch != "" {
@@ -82,7 +82,7 @@ var (
 	row     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *\|[ |:-]*$`) })
 )
 
-// Unwritten reports whether a PRD says nothing yet: it is empty, or headings, comments and empty tables (S4-104).
+// Unwritten reports whether a PRD says nothing yet: it is empty, or headings, comments and empty tables.
 func Unwritten(prd string) bool {
 	text := comment().ReplaceAllString(strings.ReplaceAll(prd, "\r\n", "\n"), "")
 	text = heading().ReplaceAllString(text, "")
@@ -94,16 +94,16 @@ func Unwritten(prd string) bool {
 	return strings.TrimSpace(row().ReplaceAllString(text, "")) == ""
 }
 
-// Derive is what an agent is told that derives a plan (S4-104): who it is.
+// Derive is what an agent is told that derives a plan: who it is.
 func Derive() string { return template("derive.md") }
 
-// Derivation are the rules for stories (S4-105).
+// Derivation are the rules for stories.
 func Derivation() string { return template("derivation.md") }
 
 // Answer is the form of what it answers.
 func Answer() string { return template("answer.md") }
 
-// Skill is the skill ralph-plan for a coding agent at whose terminal a person sits (S4-104…S4-106).
+// Skill is the skill ralph-plan for a coding agent at whose terminal a person sits.
 func Skill() string {
 	return strings.NewReplacer("{{DERIVATION}}", template("derivation.md"), "{{TASKS}}", template("tasks-template.json")).Replace(template("skill.md"))
 }
@@ -111,8 +111,8 @@ func Skill() string {
 // Command is the slash command that calls the skill.
 func Command() string { return template("command.md") }
 
-// Plugin are the files of a plugin for Claude Code, by their names (S4-08, S4-09). The skill stands twice: where such plugins have been
-// described, and where today's look for it.
+// Plugin are the files of a plugin for Claude Code, by their names. The skill stands twice: where such plugins have
+// been described, and where today's look for it.
 func Plugin() map[string]string {
 	return map[string]string{
 		".claude-plugin/plugin.json":      template("plugin/plugin.json"),

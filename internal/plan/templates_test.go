@@ -125,7 +125,8 @@ func TestIgnoring(t *testing.T) {
 	}
 }
 
-// TestPromptSaysWhatTheLoopNeeds: the six steps, the three modes, the messages of commits, the tag, the hard rules (S4-85…S4-97).
+// TestPromptSaysWhatTheLoopNeeds: the six steps, the three modes, the messages of commits, the tag, the hard rules
+// (S4-85…S4-97).
 func TestPromptSaysWhatTheLoopNeeds(t *testing.T) {
 	text := strings.Join(strings.Fields(Prompt()), " ")
 	for _, want := range []string{

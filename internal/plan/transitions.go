@@ -9,8 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Transitions are Check 2.5 (S4-69…S4-82): whether what changed against the snapshot is legal in the mode; nothing with SkipReview, and
-// nothing without a snapshot (S4-68), which nil is. A snapshot does not hold feedback, nor which story the iteration was given: see Compare.
+// Transitions says whether what changed against the snapshot is legal in the mode; nothing with SkipReview, and nothing
+// without a snapshot, which nil is. A snapshot does not hold feedback, nor which story the iteration was given: see
+// Compare.
 func Transitions(before Snapshot, after Plan, m Mode, r Rules) []Violation {
 	if r.SkipReview || before == nil {
 		return nil
@@ -18,7 +19,7 @@ func Transitions(before Snapshot, after Plan, m Mode, r Rules) []Violation {
 	return (&transition{before: before, after: after, rules: r}).violations(m)
 }
 
-// transition is a change of a plan that is held against the table of S4 §5b.
+// transition is a change of a plan that is held against the table of legal changes (docs/plans.md).
 type transition struct {
 	before Snapshot
 	after  Plan
@@ -65,7 +66,7 @@ func (t *transition) violations(m Mode) []Violation {
 	return t.found
 }
 
-// gone holds that no story is deleted (S4-74: review fields that are not there any more have changed).
+// gone holds that no story is deleted (review fields that are not there any more have changed).
 func (t *transition) gone() {
 	there := t.after.Snapshot()
 	for _, id := range slices.Sorted(maps.Keys(t.before)) {
@@ -75,7 +76,7 @@ func (t *transition) gone() {
 	}
 }
 
-// newStories holds that stories which were not there begin at the beginning (S4-70).
+// newStories holds that stories which were not there begin at the beginning.
 func (t *transition) newStories() {
 	for _, s := range t.after.Stories {
 		if _, known := t.before[s.ID]; known {
@@ -88,8 +89,8 @@ func (t *transition) newStories() {
 	}
 }
 
-// handedIn holds that one story at most was handed in for review, from a status, and that nothing else changed (S4-69…S4-74,
-// S4-79…S4-82). illegal is what is said of a change: the story and the step.
+// handedIn holds that one story at most was handed in for review, from a status, and that nothing else changed.
+// illegal is what is said of a change: the story and the step.
 func (t *transition) handedIn(from ReviewStatus, illegal string) {
 	var handed []string
 	for _, s := range t.after.Stories {
@@ -121,7 +122,7 @@ func (t *transition) handedIn(from ReviewStatus, illegal string) {
 	}
 }
 
-// cleared holds that a story which is handed in again has no feedback any more (S4-79).
+// cleared holds that a story which is handed in again has no feedback any more.
 func (t *transition) cleared(s Story, from ReviewStatus) {
 	if from == ChangesRequested && s.ReviewFeedback != "" {
 		t.found.add(transitionCheck, s.ID, "reviewFeedback", "Story %s was handed in again and still has its reviewFeedback; "+
@@ -129,7 +130,7 @@ func (t *transition) cleared(s Story, from ReviewStatus) {
 	}
 }
 
-// review holds that one story was reviewed and nothing else changed (S4-75…S4-78).
+// review holds that one story was reviewed and nothing else changed.
 func (t *transition) review() {
 	var changed []string
 	for _, s := range t.after.Stories {
@@ -201,8 +202,9 @@ func (t *transition) verdict(id string) {
 	t.outcome(*s)
 }
 
-// outcome holds that a reviewed story is approved or has changes requested (S4-76, S4-77), and that nobody but the cap approves at the cap
-// (S4-90). That it does is not asked of the edit: Reviewed does it.
+// outcome holds that a reviewed story is approved or has changes requested, and that nobody but the cap approves at the
+// cap
+// . That it does is not asked of the edit: Reviewed does it.
 func (t *transition) outcome(s Story) {
 	switch {
 	case s.ReviewStatus == Approved && !s.Passes:

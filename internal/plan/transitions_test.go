@@ -103,7 +103,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// legal is the table of S4 §5b for one story, written down again: may a story that stood so stand so after an iteration of a mode?
+// legal is the table of S4 §5b for one story, written down again: may a story that stood so stand so after an iteration
+// of a mode?
 func legal(m Mode, was, is Standing, feedback string) bool {
 	unchanged := was.Passes == is.Passes && was.ReviewCount == is.ReviewCount
 	switch fmt.Sprintf("%s: %s to %s", m, was.ReviewStatus, is.ReviewStatus) {
@@ -144,7 +145,8 @@ func standings(most int) []Standing {
 
 var modes = []Mode{Implement, Review, ReviewFix}
 
-// TestEveryTransition asks for every row that there can be: each mode, each standing before, each after, each with feedback and without.
+// TestEveryTransition asks for every row that there can be: each mode, each standing before, each after, each with
+// feedback and without.
 func TestEveryTransition(t *testing.T) {
 	const most = 5
 	rules := Rules{ReviewCap: most}
@@ -177,7 +179,8 @@ func TestEveryTransition(t *testing.T) {
 	}
 }
 
-// TestNobodyElse: whatever happens to the story that an iteration was given, no other may make a step, and none may be lost.
+// TestNobodyElse: whatever happens to the story that an iteration was given, no other may make a step, and none may be
+// lost.
 func TestNobodyElse(t *testing.T) {
 	const most = 1
 	rules := Rules{ReviewCap: most}

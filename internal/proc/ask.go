@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Ask asks a process to end (TERM). right is asked first whether it is the one that is meant, and gets its name; the number cannot become
-// another process's in between on systems that hand out handles of processes.
+// Ask asks a process to end (TERM). right is asked first whether it is the one that is meant, and gets its name; the
+// number cannot become another process's in between on systems that hand out handles of processes.
 func Ask(pid int, right func(name string) error) error {
 	if pid <= 1 {
 		return fmt.Errorf("process %d is not to be asked to end", pid)

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Capped passes on the first bytes of what is written to it, then one line saying that the rest is missing. A full or broken disk is
-// noted, not returned: a log is not worth a run.
+// Capped passes on the first bytes of what is written to it, then one line saying that the rest is missing. A full or
+// broken disk is noted, not returned: a log is not worth a run.
 type Capped struct {
 	to   io.Writer
 	left int64
@@ -21,8 +21,8 @@ type Capped struct {
 // NewCapped passes on at most so many bytes.
 func NewCapped(to io.Writer, most int64) *Capped { return &Capped{to: to, left: most, most: most} }
 
-// CreateLog makes a new file, mode 0600, of at most so many bytes, and its directory. An old file, or a link planted in its place, is
-// removed first and never written through.
+// CreateLog makes a new file, mode 0600, of at most so many bytes, and its directory. An old file, or a link planted in
+// its place, is removed first and never written through.
 func CreateLog(path string, most int64) (*Capped, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("making the directory of the log %s: %w", path, err)

@@ -16,9 +16,9 @@ type child struct {
 	unsure bool // it may also be a root that is just being started
 }
 
-// adopted lists our children that may be orphans. Linux gives orphans to our first thread, which never ends. With the threads that
-// start roots are these and what a root made its own sibling. With other threads is what others in this process started. Kernels
-// without these lists make us look through the machine.
+// adopted lists our children that may be orphans. Linux gives orphans to our first thread, which never ends. With the
+// threads that start roots are these and what a root made its own sibling. With other threads is what others in this
+// process started. Kernels without these lists make us look through the machine.
 func adopted() (list []child) {
 	self := os.Getpid()
 	orphans, err := childrenOf(self)

@@ -2,8 +2,8 @@ package proc
 
 import "strings"
 
-// Allowed is what a process gets of our environment when nothing else is said: what builds and tools need to find their way, and
-// nothing that opens a door. An entry is a name, or a prefix and a star.
+// Allowed is what a process gets of our environment when nothing else is said: what builds and tools need to find their
+// way, and nothing that opens a door. An entry is a name, or a prefix and a star.
 var Allowed = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CI",
 	"TMPDIR", "TMP", "TEMP", "XDG_*",
@@ -25,8 +25,8 @@ var never = []string{"GITHUB_*", "ACTIONS_*", "RUNNER_*", "INPUT_*", "RALPH_*", 
 // secretive are parts of names that a starred entry does not let through; only the whole name in the list does.
 var secretive = []string{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "AUTH"}
 
-// Environment makes a process's whole environment: what allow lists of parent (NAME=value each), then extra (the same), where the
-// last value of a name counts. extra is the caller's word and is not looked at.
+// Environment makes a process's whole environment: what allow lists of parent (NAME=value each), then extra (the same),
+// where the last value of a name counts. extra is the caller's word and is not looked at.
 func Environment(parent []string, allow []string, extra ...string) []string {
 	var env []string
 	at := map[string]int{}

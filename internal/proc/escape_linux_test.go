@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// daemon gets away from everything that could tell where it came from: environment, session, parent. It keeps standard output, writes
-// its id into the file daemon, and is told by nothing but KILL to end.
+// daemon gets away from everything that could tell where it came from: environment, session, parent. It keeps standard
+// output, writes its id into the file daemon, and is told by nothing but KILL to end.
 const daemon = `
 env -i PATH="$PATH" setsid sh -c 'sh -c "trap \"\" TERM INT HUP; echo \$\$ > daemon; while :; do sleep 0.05; done" & exit 0'
 while ! [ -s daemon ]; do sleep 0.01; done
@@ -54,7 +54,8 @@ func TestRunEndsDaemons(t *testing.T) { // alone: see the rule at tree
 	}
 }
 
-// An agent that does not listen, what it put into another session and what it made a daemon are gone soon after the grace.
+// An agent that does not listen, what it put into another session and what it made a daemon are gone soon after the
+// grace.
 func TestRunCancelledAmongTheDeaf(t *testing.T) {
 	s := script(t, daemon+`setsid sh -c 'trap "" TERM INT; echo $$ > session; while :; do sleep 0.05; done' &
 		trap '' TERM INT; echo $$ > root; while :; do sleep 0.05; done`)

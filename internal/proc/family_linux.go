@@ -10,13 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family is every tree of this process. Its lock is held for looks at a few processes, never while one is waited for or started.
+// family is every tree of this process. Its lock is held for looks at a few processes, never while one is waited for or
+// started.
 //
-// Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through os/exec; and
-// orphans, which are ours to end and to reap. Linux gives orphans to our first thread, on which nobody but the main goroutine runs (see
-// init), so what others start is never among them. What the main goroutine itself starts beside this package is told by our session,
-// which nothing of a tree is ever in: it must not start a process in a session of its own while a tree is active. On kernels without
-// lists of children (CONFIG_PROC_CHILDREN), nor must anybody.
+// Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through
+// os/exec; and orphans, which are ours to end and to reap. Linux gives orphans to our first thread, on which nobody but
+// the main goroutine runs (see init), so what others start is never among them. What the main goroutine itself starts
+// beside this package is told by our session, which nothing of a tree is ever in: it must not start a process in a
+// session of its own while a tree is active. On kernels without lists of children (CONFIG_PROC_CHILDREN), nor must
+// anybody.
 type family struct {
 	mu       sync.Mutex
 	ready    bool  // we are the subreaper
@@ -32,11 +34,12 @@ type family struct {
 
 var home = &family{trees: map[*tree]bool{}, roots: map[int]bool{}}
 
-// init keeps the first thread for the main goroutine. Then the children of that thread are orphans and what the main goroutine started.
+// init keeps the first thread for the main goroutine. Then the children of that thread are orphans and what the main
+// goroutine started.
 func init() { runtime.LockOSThread() }
 
-// often is how long dead orphans may lie about while a tree is active: thousands in a long turn must not pile up. A look that finds
-// crowd of them is followed by the next one ten times as soon.
+// often is how long dead orphans may lie about while a tree is active: thousands in a long turn must not pile up. A
+// look that finds crowd of them is followed by the next one ten times as soon.
 const (
 	often = 250 * time.Millisecond
 	crowd = 16
@@ -111,7 +114,8 @@ func (f *family) hunt() {
 	go f.chase()
 }
 
-// chase ends orphans that nobody owns, while no tree is active: as long as one is, they may be its own, and it ends them.
+// chase ends orphans that nobody owns, while no tree is active: as long as one is, they may be its own, and it ends
+// them.
 func (f *family) chase() {
 	stray := &tree{} // an inactive one
 	for pause := time.Millisecond; ; {
@@ -151,9 +155,9 @@ func (f *family) orphan(s stat) bool {
 	return s.session != f.session && s.start >= f.since
 }
 
-// orphans lists the living orphans that belong to a tree, the newest first, does something with each at once, and reaps the dead of all
-// trees. again asks for another look: at the orphans of those that were reaped, and at those that nobody can attribute just now. When
-// it is late, these count as unattributed.
+// orphans lists the living orphans that belong to a tree, the newest first, does something with each at once, and reaps
+// the dead of all trees. again asks for another look: at the orphans of those that were reaped, and at those that
+// nobody can attribute just now. When it is late, these count as unattributed.
 func (f *family) orphans(t *tree, late bool, each func(stat)) (mine []stat, again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,8 +185,8 @@ func (f *family) orphans(t *tree, late bool, each func(stat)) (mine []stat, agai
 	return mine, again
 }
 
-// owner is the active tree that an orphan belongs to; nil when that is none of them, or cannot be said. It is not sure of one that is
-// just becoming another program.
+// owner is the active tree that an orphan belongs to; nil when that is none of them, or cannot be said. It is not sure
+// of one that is just becoming another program.
 func (f *family) owner(s stat) (t *tree, sure bool) {
 	for _, rest := range f.resting {
 		if rest.holds(s) {

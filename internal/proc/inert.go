@@ -16,8 +16,9 @@ var (
 	oldCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`##(\p{M}*)\[`) })
 )
 
-// Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or invisible character,
-// and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any line of a job's output.
+// Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or
+// invisible character, and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any
+// line of a job's output.
 func Inert(line string) string {
 	if isPlain(line) {
 		return line
@@ -25,7 +26,8 @@ func Inert(line string) string {
 	return disarmed(line)
 }
 
-// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the runner in it.
+// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the
+// runner in it.
 func isPlain(line string) bool {
 	for i := range len(line) {
 		if c := line[i]; (c < ' ' || c > '~') && c != '\t' {

@@ -13,9 +13,10 @@ import (
 	"time"
 )
 
-// A harness that is killed ends nobody: what it started itself dies with it, and what came of that goes on. The mark in the environment of
-// all of it says whose it was, by what the system tells no two processes of: the namespace of process numbers, the number, and the start. It
-// says, too, where the first process of the tree was started: a box that is just being made works nowhere.
+// A harness that is killed ends nobody: what it started itself dies with it, and what came of that goes on. The mark in
+// the environment of all of it says whose it was, by what the system tells no two processes of: the namespace of
+// process numbers, the number, and the start. It says, too, where the first process of the tree was started: a box that
+// is just being made works nowhere.
 
 // us is this process in marks.
 var us = sync.OnceValue(func() string {
@@ -32,8 +33,9 @@ func numbers() string {
 // leftTime bounds the wait for the end of what was left.
 const leftTime = 5 * time.Second
 
-// EndLeft kills what harnesses that were killed have left running in some directories and below, with all that came of it, and says how many
-// processes that were. What a living harness has started, or one that cannot be seen from here, is let be, and harnesses themselves.
+// EndLeft kills what harnesses that were killed have left running in some directories and below, with all that came of
+// it, and says how many processes that were. What a living harness has started, or one that cannot be seen from here,
+// is let be, and harnesses themselves.
 func EndLeft(dirs ...string) (ended int) {
 	struck := map[int]ticks{}
 	for began := time.Now(); time.Since(began) < leftTime; time.Sleep(2 * time.Millisecond) {
@@ -86,8 +88,8 @@ func lies(path string, dirs []string) bool {
 	})
 }
 
-// abandoned reports whether every harness that a process is of is dead, and there was one, and where the trees that it is of began. A harness of
-// our own kind is none of that: it sees to itself.
+// abandoned reports whether every harness that a process is of is dead, and there was one, and where the trees that it
+// is of began. A harness of our own kind is none of that: it sees to itself.
 func abandoned(pid int) (yes bool, begun []string) {
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -130,7 +132,8 @@ func ourKind(pid int) bool {
 	return program(strconv.Itoa(pid)) == program("self")
 }
 
-// At finds a process that works in one of some directories or below and whose command line is wanted; 0 when there is none.
+// At finds a process that works in one of some directories or below and whose command line is wanted; 0 when there is
+// none.
 func At(dirs []string, wanted func(args []string) bool) (pid int, args []string) {
 	for _, s := range living() {
 		raw, _ := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/cmdline")

@@ -16,8 +16,9 @@ var (
 	ErrNotExecutable = errors.New("not executable")
 )
 
-// LookPath finds a program by the PATH in env; a name with a slash is its path. Entries of PATH that are not absolute are passed over,
-// so a program never comes from the tree we happen to stand in. The error wraps ErrNotFound or ErrNotExecutable.
+// LookPath finds a program by the PATH in env; a name with a slash is its path. Entries of PATH that are not absolute
+// are passed over, so a program never comes from the tree we happen to stand in. The error wraps ErrNotFound or
+// ErrNotExecutable.
 func LookPath(name string, env []string) (string, error) { return lookPath(name, env, "") }
 
 // lookPath takes a relative path from dir.
@@ -42,7 +43,8 @@ func lookPath(name string, env []string, dir string) (string, error) {
 		if err == nil {
 			return path, nil
 		}
-		if errors.Is(err, ErrNotExecutable) && !errors.Is(err, os.ErrPermission) { // a directory that we may not look into has nothing for us
+		// a directory that we may not look into has nothing for us
+		if errors.Is(err, ErrNotExecutable) && !errors.Is(err, os.ErrPermission) {
 			worst = err
 		}
 	}

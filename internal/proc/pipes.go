@@ -18,8 +18,8 @@ func (p *Pulse) Beat() { p.last.Store(time.Now().UnixNano()) }
 
 func (p *Pulse) since() time.Duration { return time.Duration(time.Now().UnixNano() - p.last.Load()) }
 
-// pipes are a process's standard streams. They are plain files, so waiting for the process never waits for them. Where nobody tells or
-// listens, the null device stands in.
+// pipes are a process's standard streams. They are plain files, so waiting for the process never waits for them. Where
+// nobody tells or listens, the null device stands in.
 type pipes struct {
 	childIn, childOut, childErr *os.File
 	in, out, err                *os.File // our ends; nil where nobody tells or listens
@@ -105,8 +105,8 @@ func same(a, b io.Writer) (equal bool) {
 // buffers are as large as a pipe.
 var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// copy hands on what comes, to the end or, once finish says so, what is there by then. It always reads on, so that a writer's failure
-// never stops the process.
+// copy hands on what comes, to the end or, once finish says so, what is there by then. It always reads on, so that a
+// writer's failure never stops the process.
 func (p *pipes) copy(from *os.File, to io.Writer) {
 	buffer := buffers.Get().(*[64 << 10]byte)
 	defer buffers.Put(buffer)
@@ -142,9 +142,9 @@ func (p *pipes) hand(to io.Writer, chunk []byte) {
 	}
 }
 
-// finish reads what is in the pipes, which holds every byte of those who are dead, and waits for nothing but the caller's writers. Who
-// lives on with a pipe in its hands does not delay it. Such a pipe is read on and its bytes thrown away when its writers were spared,
-// so that they do not break; else it is closed.
+// finish reads what is in the pipes, which holds every byte of those who are dead, and waits for nothing but the
+// caller's writers. Who lives on with a pipe in its hands does not delay it. Such a pipe is read on and its bytes
+// thrown away when its writers were spared, so that they do not break; else it is closed.
 func (p *pipes) finish(spared bool) error {
 	for _, f := range []*os.File{p.out, p.err} {
 		if f != nil && f.SetReadDeadline(time.Now()) != nil {

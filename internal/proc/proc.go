@@ -24,20 +24,20 @@ type Spec struct {
 	Idle           time.Duration // how long it may be silent; 0: no limit
 	// Pulse, when set, says what a sign of life is; else any output is.
 	Pulse *Pulse
-	// Soft is how long it may run before OnSoft is called, once, which stops nothing (S0-19); 0: never. OnSoft has a goroutine of its
-	// own, and Run returns after it.
+	// Soft is how long it may run before OnSoft is called, once, which stops nothing; 0: never. OnSoft has a goroutine of
+	// its own, and Run returns after it.
 	Soft   time.Duration
 	OnSoft func()
-	// Interrupt is how long the process alone, without what it started, may take to end by itself after INT, before the tree gets
-	// TERM: an agent still tells then what it cost. 0: there is no INT.
+	// Interrupt is how long the process alone, without what it started, may take to end by itself after INT, before the
+	// tree gets TERM: an agent still tells then what it cost. 0: there is no INT.
 	Interrupt time.Duration
 	// Grace is how long the tree may take to end between TERM and KILL; 0 is GraceOf the context.
 	Grace time.Duration
 	// Hurry, when closed, ends Interrupt and Grace at once. Before something stops the process it does nothing.
 	Hurry <-chan struct{}
-	// Spare is asked when the process has ended by itself, also by a signal that was not ours. The processes whose ids it returns are
-	// left running with all that has come of them, for End to end; the rest of the tree is killed. What they write to the streams that
-	// they inherited is read and thrown away for as long as we live.
+	// Spare is asked when the process has ended by itself, also by a signal that was not ours. The processes whose ids it
+	// returns are left running with all that has come of them, for End to end; the rest of the tree is killed. What they
+	// write to the streams that they inherited is read and thrown away for as long as we live.
 	Spare func() []int
 	// As is whom it runs as, without privileges to gain from there; nil is ourselves. Env should set its HOME.
 	As *User
@@ -52,8 +52,8 @@ const DefaultGrace = 5 * time.Second
 
 type graceKey struct{}
 
-// WithGrace makes a context whose processes have this time between TERM and KILL: a place that kills us soon leaves less of it to everything
-// that is started there.
+// WithGrace makes a context whose processes have this time between TERM and KILL: a place that kills us soon leaves
+// less of it to everything that is started there.
 func WithGrace(ctx context.Context, grace time.Duration) context.Context {
 	return context.WithValue(ctx, graceKey{}, grace)
 }
@@ -86,9 +86,9 @@ type Result struct {
 	Duration time.Duration
 }
 
-// Run runs a process to its end. When it returns, neither the process nor anything it started is left, as far as they can be told
-// apart from the rest (see tree): also what moved to another session or went on in the background of a good run. An error means that
-// the harness could not do its part; what the process did wrong is told by Result.Class.
+// Run runs a process to its end. When it returns, neither the process nor anything it started is left, as far as they
+// can be told apart from the rest (see tree): also what moved to another session or went on in the background of a good
+// run. An error means that the harness could not do its part; what the process did wrong is told by Result.Class.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if len(s.Argv) == 0 {
 		return Result{Class: NotFound, Exit: -1}, fmt.Errorf("starting a process: no program named")

@@ -143,7 +143,8 @@ func TestRunKillsWhatIgnoresTerm(t *testing.T) {
 	t.Parallel()
 	s := script(t, `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`)
 	s.Timeout, s.Grace = 500*time.Millisecond, 200*time.Millisecond
-	if r := run(t, s); r.Class != proc.TimedOut || r.Signal != "SIGKILL" || r.Duration < s.Timeout+s.Grace || r.Duration > proc.DefaultGrace { // which it was not given
+	// which it was not given
+	if r := run(t, s); r.Class != proc.TimedOut || r.Signal != "SIGKILL" || r.Duration < s.Timeout+s.Grace || r.Duration > proc.DefaultGrace {
 		t.Errorf("result = %+v", r)
 	}
 	if alive(t, filepath.Join(s.Dir, "pid")) {

@@ -21,7 +21,8 @@ func (a *activity) add(n int) {
 	a.since = time.Now()
 }
 
-// QuietFor is for how long nothing that was started here has been running, 0 while something is. What was spared runs until End.
+// QuietFor is for how long nothing that was started here has been running, 0 while something is. What was spared runs
+// until End.
 func QuietFor() time.Duration {
 	active.mu.Lock()
 	defer active.mu.Unlock()

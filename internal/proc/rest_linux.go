@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rest gives back the memory that a process which only waits does not need: what has been freed, and the pages of our own program,
-// which the system reads again where they are used. It costs a collection, a few milliseconds.
+// Rest gives back the memory that a process which only waits does not need: what has been freed, and the pages of our
+// own program, which the system reads again where they are used. It costs a collection, a few milliseconds.
 func Rest() {
 	debug.FreeOSMemory()
 	self, err := os.Executable()
@@ -36,8 +36,8 @@ func Rest() {
 				end, _ = strconv.ParseUint(to, 16, 64)
 			}
 		case fields[0] == "Anonymous:" && begin > 0 && end > begin && len(fields) > 1 && fields[1] == "0":
-			// What was written into its pages before they were made read-only, as the addresses of a C library's functions, is in no
-			// file: it would be gone.
+			// What was written into its pages before they were made read-only, as the addresses of a C library's functions, is
+			// in no file: it would be gone.
 			_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(begin), uintptr(end-begin), unix.MADV_DONTNEED)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// spare leaves processes of the tree running, and what came of them. It is forgotten here and rests in the family, until End. One that
-// has died since it was named is not spared, nor is what it left.
+// spare leaves processes of the tree running, and what came of them. It is forgotten here and rests in the family,
+// until End. One that has died since it was named is not spared, nor is what it left.
 func (t *tree) spare(pids []int) (any bool) {
 	in := valid(pids)
 	if len(in) == 0 {
@@ -30,8 +30,8 @@ func (t *tree) spare(pids []int) (any bool) {
 	return len(rest.known) > 0
 }
 
-// take makes an active tree of processes that rest, and what came of them. What only a mark attributes goes with the last process
-// that was named when it was spared.
+// take makes an active tree of processes that rest, and what came of them. What only a mark attributes goes with the
+// last process that was named when it was spared.
 func take(pids []int) (*tree, error) {
 	in := valid(pids)
 	all := living()

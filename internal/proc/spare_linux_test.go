@@ -87,8 +87,8 @@ func TestRunDoesNotSpareTheDead(t *testing.T) {
 	living(t, s.Dir, map[string]bool{"lives": false})
 }
 
-// End ends what never was in a tree of ours too: a child of somebody who died is named to us, and does not listen. It may be below us,
-// or not.
+// End ends what never was in a tree of ours too: a child of somebody who died is named to us, and does not listen. It
+// may be below us, or not.
 func TestEndEndsWhatOthersStarted(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -192,7 +192,8 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// Standard output in a spared child's hands is not waited for, and nothing is lost that the root wrote, however slowly it is read.
+// Standard output in a spared child's hands is not waited for, and nothing is lost that the root wrote, however slowly
+// it is read.
 func TestRunLosesNothingWithSpared(t *testing.T) {
 	var out slow
 	const size = 1 << 20

@@ -23,10 +23,12 @@ type running struct {
 	state   *os.ProcessState // valid once done is closed
 }
 
-// markPrefix begins the name of a tree's mark. On Linux the rest is random, so a harness within a harness adds its own beside it.
+// markPrefix begins the name of a tree's mark. On Linux the rest is random, so a harness within a harness adds its own
+// beside it.
 const markPrefix = "TREE_MARK_"
 
-// start starts the process, whose tree began in dir: a box may start it elsewhere. It returns nil when there is none, with the reason.
+// start starts the process, whose tree began in dir: a box may start it elsewhere. It returns nil when there is none,
+// with the reason.
 func start(s Spec, dir string) (r *running, err error) {
 	path, err := lookPath(s.Argv[0], s.Env, s.Dir)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// starter starts processes on a thread of its own that never ends: Linux ends a process with its parent's *thread* when it is asked
-// to end it with its parent, and gives orphans to our first thread, which the thread of a starter is not (see init).
+// starter starts processes on a thread of its own that never ends: Linux ends a process with its parent's *thread* when
+// it is asked to end it with its parent, and gives orphans to our first thread, which the thread of a starter is not
+// (see init).
 type starter struct {
 	prepare func() error // done once, by the thread
 	once    sync.Once

@@ -19,7 +19,8 @@ type stat struct {
 	bare                        bool // its environment is empty: not even there yet is another thing
 }
 
-// ticks are hundredths of a second since the machine was started. With the id they tell a process from a later one of the same id.
+// ticks are hundredths of a second since the machine was started. With the id they tell a process from a later one of
+// the same id.
 type ticks uint64
 
 // clock is the time as processes' start times tell it.
@@ -89,8 +90,8 @@ func pids() (list []int) {
 	return list
 }
 
-// carries reports whether a process has one of the marks in its environment. It is not sure of one that is becoming another program,
-// which has no environment until it has become it.
+// carries reports whether a process has one of the marks in its environment. It is not sure of one that is becoming
+// another program, which has no environment until it has become it.
 func (s stat) carries(marks [][]byte) (yes, sure bool) {
 	for range 2 { // what is without environment on purpose is so at the second look, too
 		environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/environ")

@@ -2,11 +2,12 @@ package proc
 
 import "time"
 
-// killing is how long ending what is left may take: of a tree that grows while it is cut, or that does not react to KILL.
+// killing is how long ending what is left may take: of a tree that grows while it is cut, or that does not react to
+// KILL.
 const killing = 3 * time.Second
 
-// stop ends the process: INT to it alone, TERM to the whole tree, each with its time, then KILL. It returns when the process has been
-// waited for, or does not even die of KILL for a time (killing).
+// stop ends the process: INT to it alone, TERM to the whole tree, each with its time, then KILL. It returns when the
+// process has been waited for, or does not even die of KILL for a time (killing).
 func (r *running) stop() {
 	if r.spec.Interrupt > 0 {
 		interrupt(r.innermost())
@@ -50,9 +51,9 @@ func (r *running) within(limit time.Duration, gone func() bool) bool {
 	}
 }
 
-// End ends processes that were spared, with everything that came of them: TERM, and KILL when the grace is over (0: DefaultGrace). It
-// returns when they are gone, or a few seconds after the grace when the system does not let them end. Ids of processes that have
-// ended since they were spared are passed over.
+// End ends processes that were spared, with everything that came of them: TERM, and KILL when the grace is over (0:
+// DefaultGrace). It returns when they are gone, or a few seconds after the grace when the system does not let them end.
+// Ids of processes that have ended since they were spared are passed over.
 func End(pids []int, grace time.Duration) {
 	active.add(1)
 	defer active.add(-1)

@@ -151,7 +151,8 @@ func TestRunTellsTheEnd(t *testing.T) {
 	}
 }
 
-// The context says how long everything that is started with it has between TERM and KILL; what one process is given counts before that.
+// The context says how long everything that is started with it has between TERM and KILL; what one process is given
+// counts before that.
 func TestRunTakesTheGraceOfItsContext(t *testing.T) {
 	t.Parallel()
 	short := 100 * time.Millisecond

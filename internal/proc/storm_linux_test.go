@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// storm makes short-lived orphans as fast as it can: 3,000 of them, in sessions of their own, by four processes at once. With those
-// that stay between, 6,000 processes are started; few live at the same time.
+// storm makes short-lived orphans as fast as it can: 3,000 of them, in sessions of their own, by four processes at
+// once. With those that stay between, 6,000 processes are started; few live at the same time.
 const storm = `exec perl -e 'use POSIX; open F, ">", "begun"; print F 1; close F;
 	$SIG{TERM} = "IGNORE"; for (1 .. 3) { last unless fork }
 	for (1 .. 750) { my $pid = fork; unless ($pid) { exit if fork; POSIX::setsid(); exit } waitpid $pid, 0 }
@@ -20,7 +20,8 @@ const storm = `exec perl -e 'use POSIX; open F, ">", "begun"; print F 1; close F
 // manyZombies is far more than lie about when somebody reaps, and far less than there are when nobody does.
 const manyZombies = 600
 
-// Dead orphans do not pile up while they are made, and nothing is left when they were, nor when the run is ended in the middle.
+// Dead orphans do not pile up while they are made, and nothing is left when they were, nor when the run is ended in the
+// middle.
 func TestRunWeathersAStorm(t *testing.T) {
 	if _, err := exec.LookPath("perl"); err != nil {
 		t.Skip(err)

@@ -44,8 +44,8 @@ func (t *Tail) Write(p []byte) (int, error) {
 // Len is how many bytes were written.
 func (t *Tail) Len() int64 { return t.total }
 
-// String is what was written, verbatim, with a line "[... N bytes truncated ...]" where something is missing. No character is cut in
-// two.
+// String is what was written, verbatim, with a line "[... N bytes truncated ...]" where something is missing. No
+// character is cut in two.
 func (t *Tail) String() string {
 	end := string(t.ring[t.at:]) + string(t.ring[:t.at])
 	head := string(t.head)

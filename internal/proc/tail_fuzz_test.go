@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// FuzzTail: what is kept of a text, in pieces of any size, is its beginning and its end, in whole characters, and no more than was asked for.
+// FuzzTail: what is kept of a text, in pieces of any size, is its beginning and its end, in whole characters, and no
+// more than was asked for.
 func FuzzTail(f *testing.F) {
 	for size := range 6 {
 		f.Add("x€é𝄞y\nz€é𝄞", size, 5-size, 1+size)

@@ -11,8 +11,9 @@ import (
 	"sync"
 )
 
-// A directory for what nobody needs after this process is held by a lock that the kernel keeps: it is dropped when the process ends, however it
-// ends. So the next process can tell what a killed one has left from what a living one works with, and removes it.
+// A directory for what nobody needs after this process is held by a lock that the kernel keeps: it is dropped when the
+// process ends, however it ends. So the next process can tell what a killed one has left from what a living one works
+// with, and removes it.
 
 // tempName is what these directories are called. No other program, and no earlier ralph, makes such a name.
 var tempName = regexp.MustCompile(`^ralph-[A-Z2-7]{12}$`)
@@ -26,8 +27,9 @@ var cleared struct {
 	dirs map[string]bool
 }
 
-// TempDir makes a directory below parent, "" is the system's for temporary files, that nobody but us may look into. It is held until remove is
-// called or the process ends. The first one in a parent removes there what processes that were killed have left.
+// TempDir makes a directory below parent, "" is the system's for temporary files, that nobody but us may look into. It
+// is held until remove is called or the process ends. The first one in a parent removes there what processes that were
+// killed have left.
 func TempDir(parent string) (dir string, remove func(), err error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -51,8 +53,9 @@ func TempDir(parent string) (dir string, remove func(), err error) {
 	return "", nil, fmt.Errorf("making a directory for temporary files: others remove what is made in %s", parent)
 }
 
-// ClearTemp removes from a directory, "" is the system's for temporary files, what processes that were killed have left there, and ends what still
-// runs in it. Only what TempDir has made counts, for our own user, and nobody holds. It looks once in the life of a process.
+// ClearTemp removes from a directory, "" is the system's for temporary files, what processes that were killed have left
+// there, and ends what still runs in it. Only what TempDir has made counts, for our own user, and nobody holds. It
+// looks once in the life of a process.
 func ClearTemp(parent string) {
 	if parent == "" {
 		parent = os.TempDir()

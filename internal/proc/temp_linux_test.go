@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestMadeForTemporaryFiles makes a directory in another process and stays, or starts a process there that stays; TestTempDirOfTheDead starts it.
+// TestMadeForTemporaryFiles makes a directory in another process and stays, or starts a process there that stays;
+// TestTempDirOfTheDead starts it.
 func TestMadeForTemporaryFiles(t *testing.T) {
 	parent := os.Getenv("TEST_TEMP_PARENT")
 	if parent == "" {
@@ -31,7 +32,8 @@ func TestMadeForTemporaryFiles(t *testing.T) {
 	_, _ = Run(t.Context(), Spec{Argv: []string{"sh", "-c", "sh -c 'echo $$ > left; cd /; exec sleep 600' & until [ -s left ]; do sleep 0.01; done; mv left ../left.$$; exec sleep 600"}, Dir: dir, Env: os.Environ()})
 }
 
-// inAnother runs TestMadeForTemporaryFiles in a process of its own, and returns it with the process that it has started below another one.
+// inAnother runs TestMadeForTemporaryFiles in a process of its own, and returns it with the process that it has started
+// below another one.
 func inAnother(t *testing.T, parent string) (other *exec.Cmd, left int) {
 	t.Helper()
 	other = exec.Command(os.Args[0], "-test.run=^TestMadeForTemporaryFiles$")
@@ -65,7 +67,8 @@ func forget() {
 	cleared.dirs = nil
 }
 
-// What a killed process has left is removed with what runs in it; what a living one has, what others have made and what a link leads to is not.
+// What a killed process has left is removed with what runs in it; what a living one has, what others have made and what
+// a link leads to is not.
 func TestTempDirOfTheDead(t *testing.T) {
 	parent, elsewhere := t.TempDir(), t.TempDir()
 	file := filepath.Join(elsewhere, "file")

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// holdDir locks a file in the directory, since no directory can be locked here. It is errHeld when somebody else has it.
+// holdDir locks a file in the directory, since no directory can be locked here. It is errHeld when somebody else has
+// it.
 func holdDir(dir string) (*os.File, error) {
 	held, err := os.OpenFile(filepath.Join(dir, "held"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

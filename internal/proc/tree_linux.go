@@ -12,20 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree is a process, its root, and everything that came of it. Agents and builds start sessions of their own, so the root's group is
-// not enough. Everything that lives below the root or below an orphan of the tree belongs to it. An orphan is our own child (see
-// family) and belongs to the tree
+// tree is a process, its root, and everything that came of it. Agents and builds start sessions of their own, so the
+// root's group is not enough. Everything that lives below the root or below an orphan of the tree belongs to it. An
+// orphan is our own child (see family) and belongs to the tree
 //
 //   - that it was seen in before,
 //   - that it shares a group or session with, or
 //   - whose mark it has in its environment, which the root got from us;
 //   - else, to the only active tree. When several are active, it is left, and the last of them to end takes it.
 //
-// So nothing escapes. What is left to the last: of trees that are active at the same time, a process that clears its environment,
-// opens a session and loses its parent is ended with the last of them, not with its own. The same process of something that was
-// spared is ended with the next tree. What a service of the machine (systemd, docker, cron) starts when it is asked to is no part of
-// the tree. What the kernel does not let us end is left as well: another user's process, and one in
-// uninterruptible sleep, which ends when it wakes.
+// So nothing escapes. What is left to the last: of trees that are active at the same time, a process that clears its
+// environment, opens a session and loses its parent is ended with the last of them, not with its own. The same process
+// of something that was spared is ended with the next tree. What a service of the machine (systemd, docker, cron)
+// starts when it is asked to is no part of the tree. What the kernel does not let us end is left as well: another
+// user's process, and one in uninterruptible sleep, which ends when it wakes.
 type tree struct {
 	root  int
 	marks [][]byte
@@ -38,7 +38,8 @@ type tree struct {
 	other, struck map[int]ticks
 }
 
-// newTree makes a tree active. Its root is to be started in dir with entry in its environment, which says whose it is and where it began.
+// newTree makes a tree active. Its root is to be started in dir with entry in its environment, which says whose it is
+// and where it began.
 func newTree(dir string) (t *tree, entry string, err error) {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -82,8 +83,8 @@ func (t *tree) holds(s stat) bool {
 	return t.known[s.pid] == s.start || t.led(s.group) || t.led(s.session)
 }
 
-// led reports whether a group or session is one of the tree. While it exists, no new process gets its id: a living process that has it
-// and is not the one we know says that it is another group.
+// led reports whether a group or session is one of the tree. While it exists, no new process gets its id: a living
+// process that has it and is not the one we know says that it is another group.
 func (t *tree) led(id int) bool {
 	start, known := t.known[id]
 	if !known && id != t.root || id == 0 {
@@ -93,8 +94,8 @@ func (t *tree) led(id int) bool {
 	return !alive || leader.start == start || id == t.root && home.roots[id]
 }
 
-// members lists the living processes of the tree. again asks for another look, as orphans does, and when an orphan has died under our
-// eyes: what it left, dead or alive, is still to be seen to.
+// members lists the living processes of the tree. again asks for another look, as orphans does, and when an orphan has
+// died under our eyes: what it left, dead or alive, is still to be seen to.
 func (t *tree) members() (found []stat, again bool) {
 	orphans, again := home.orphans(t, true, func(stat) {})
 	all := living()
@@ -121,8 +122,8 @@ func (t *tree) members() (found []stat, again bool) {
 	return found, again || died
 }
 
-// below lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group and session
-// too. What is to be skipped is left out, with what is below that alone.
+// below lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group
+// and session too. What is to be skipped is left out, with what is below that alone.
 func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found []stat) {
 	rest := slices.DeleteFunc(all, skip)
 	for again := true; again; {
@@ -142,7 +143,8 @@ func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found 
 // keep notes how many processes, from the root down, only keep the box of the rest.
 func (t *tree) keep(keepers int) { t.kept = keepers }
 
-// terminate asks every process of the tree to end, also those that are stopped. Those that keep a box end with what they keep.
+// terminate asks every process of the tree to end, also those that are stopped. Those that keep a box end with what
+// they keep.
 func (t *tree) terminate() {
 	all, _ := t.members()
 	keep, _ := t.keepers()
@@ -161,8 +163,9 @@ func (t *tree) gone() bool {
 	return len(left) == 0 && !again
 }
 
-// left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an orphan when
-// they die, and their death is told to nobody who could start them anew. With each it does something at once.
+// left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an
+// orphan when they die, and their death is told to nobody who could start them anew. With each it does something at
+// once.
 func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 	if !t.taken && childless() {
 		return nil, false
@@ -180,8 +183,8 @@ func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 // doubt is how long an orphan may be one that nobody can attribute just now.
 const doubt = 100 * time.Millisecond
 
-// kill ends every process of the tree, again and again until none is left: one may be born while the list is read. What is left when
-// that takes too long is given to the family, which goes on.
+// kill ends every process of the tree, again and again until none is left: one may be born while the list is read. What
+// is left when that takes too long is given to the family, which goes on.
 func (t *tree) kill() {
 	began, pause := time.Now(), 100*time.Microsecond
 	for time.Since(began) < killing {
@@ -197,7 +200,8 @@ func (t *tree) kill() {
 		if !alone || t.taken { // what was named to us may be nobody's orphan
 			t.cut()
 		}
-		if pause = min(2*pause, 10*time.Millisecond); len(t.struck) > before { // it flees: nobody is faster than a loop without rest
+		// it flees: nobody is faster than a loop without rest
+		if pause = min(2*pause, 10*time.Millisecond); len(t.struck) > before {
 			pause = 50 * time.Microsecond
 		}
 		time.Sleep(pause)
@@ -232,8 +236,8 @@ func thisThread() int { return unix.Gettid() }
 // bytesThere asks a pipe how much is in it.
 const bytesThere = unix.TIOCINQ
 
-// attributes put the process in a session of its own, which no process of the tree can leave for ours and where there is no terminal
-// to wait at or to type into, and end it when we die.
+// attributes put the process in a session of its own, which no process of the tree can leave for ours and where there
+// is no terminal to wait at or to type into, and end it when we die.
 func attributes(as *User) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if as != nil {
@@ -251,5 +255,6 @@ func interrupt(p *os.Process) {
 // renouncePrivileges makes sure that what this thread starts never becomes more than it is, by sudo or a setuid file.
 func renouncePrivileges() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
-// HideSelf keeps processes of our own user from reading our memory and environment through /proc. It does not hide us from root.
+// HideSelf keeps processes of our own user from reading our memory and environment through /proc. It does not hide us
+// from root.
 func HideSelf() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

@@ -17,8 +17,8 @@ var (
 		"Story", "Stories", "TakenBack", "Range", "Earlier")
 )
 
-// functions may be called in a condition. None of them makes text, and nothing loops: what a template makes is no longer than it and the
-// fields that it names.
+// functions may be called in a condition. None of them makes text, and nothing loops: what a template makes is no
+// longer than it and the fields that it names.
 var functions = []string{"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge"}
 
 func fieldsOf(name string) []string {
@@ -31,7 +31,8 @@ func fieldsOf(name string) []string {
 	return writers
 }
 
-// allowed says what a template holds that it may not: it knows fields and conditions, and nothing else of Go's templates.
+// allowed says what a template holds that it may not: it knows fields and conditions, and nothing else of Go's
+// templates.
 func allowed(name string, t *template.Template) error {
 	for _, other := range t.Templates() {
 		if other.Name() != name {

@@ -8,9 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// attempts tells of the last attempts, newest last (S0-80): the facts of the state file, which are what every check said and the outputs
-// of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest come first. What of the newest attempt
-// stands elsewhere in the prompt is returned, as far as it fits.
+// attempts tells of the last attempts, newest last: the facts of the state file, which are what every check said and
+// the outputs of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest
+// come first. What of the newest attempt stands elsewhere in the prompt is returned, as far as it fits.
 func attempts(s loop.State, room int) (text string, elsewhere []loop.Verdict) {
 	its := judged(s, loop.Window)
 	if len(its) == 0 {
@@ -58,8 +58,8 @@ func (o output) heading() string {
 	return "Output of " + line(o.check) + " (verbatim)"
 }
 
-// outputs are an attempt's texts, those of failed checks first. seen are the failures of newer attempts. In the newest attempt, what goes
-// before the prompt does not stand here, and nothing does when something takes the prompt's place (C10).
+// outputs are an attempt's texts, those of failed checks first. seen are the failures of newer attempts. In the newest
+// attempt, what goes before the prompt does not stand here, and nothing does when something takes the prompt's place.
 func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 	replaced := newest && slices.ContainsFunc(it.Verdicts, func(v loop.Verdict) bool { return failed(v) && v.FailAction == loop.Replace && v.Tell != "" })
 	var out []*output
@@ -87,8 +87,8 @@ func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 // failed reports whether a verdict says no, hard or soft.
 func failed(v loop.Verdict) bool { return !v.Pass && v.Skipped == "" }
 
-// fit cuts texts to a room that they share fairly, and returns what they take. When there are so many that a share would tell nothing,
-// the last of them get none.
+// fit cuts texts to a room that they share fairly, and returns what they take. When there are so many that a share
+// would tell nothing, the last of them get none.
 func fit(texts []*output, room int) (used int) {
 	const around = 64 // heading and borders
 	most := max(room/(minOutput+around), 0)
@@ -145,7 +145,8 @@ func purpose(it loop.Iteration) string {
 	return " (" + lineOf(string(it.Mode), 20) + ")"
 }
 
-// result is what became of an attempt, in the words of the check that said no: before a missing claim, what stands in the way of the work.
+// result is what became of an attempt, in the words of the check that said no: before a missing claim, what stands in
+// the way of the work.
 func result(it loop.Iteration) string {
 	text := "passed"
 	if it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Opinion != nil && !it.Commit.Plan.Opinion.Approve {

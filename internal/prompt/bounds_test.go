@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// TestAddedTextIsBounded: whatever happened and however often, what the harness adds to the task's own text stays under 24 KB, is text, and
-// ends with how to end (S0-83).
+// TestAddedTextIsBounded: whatever happened and however often, what the harness adds to the task's own text stays under
+// 24 KB, is text, and ends with how to end (S0-83).
 func TestAddedTextIsBounded(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -10,13 +10,13 @@ import (
 
 // wanted is what a role says when it is done.
 type wanted struct {
-	shown   bool   // the prompt says how the run stands and what done means (S2-72)
+	shown   bool   // the prompt says how the run stands and what done means
 	promise string // empty: none
 	signal  string // what is printed: a tag, for those who write
 }
 
-// section says what a role that writes is asked for: the promise of its criteria, else the answer of every run, which suffices where no
-// promise is set (C2).
+// section says what a role that writes is asked for: the promise of its criteria, else the answer of every run, which
+// suffices where no promise is set.
 func (w Writer) section(s loop.State, role task.Role) wanted {
 	out := wanted{shown: s.Start.Completion != nil || role != task.Coder, signal: "<response>" + w.Completion + "</response>"}
 	if c := s.Start.Completion.For(role); c != nil && words(c.Promise) != "" {
@@ -26,13 +26,13 @@ func (w Writer) section(s loop.State, role task.Role) wanted {
 	return out
 }
 
-// exit says how a turn ends (S0-83).
+// exit says how a turn ends.
 func (w Writer) exit(s loop.State, role task.Role) string {
 	return "- Tests pass AND spec criteria met → exit 0, with " + w.section(s, role).signal + " at the end of your last message.\n" +
 		"- Tests fail OR spec criteria not met → exit 1, without that tag: say in a few lines what you tried, what you found and what you would do next. Another fresh attempt starts from your words."
 }
 
-// completion is how the run stands and what done means (S2-72); empty for a run without criteria.
+// completion is how the run stands and what done means; empty for a run without criteria.
 func completion(s loop.State, role task.Role, iteration int, w wanted) string {
 	if !w.shown {
 		return ""
@@ -92,10 +92,10 @@ func description(s loop.State, role task.Role) string {
 	if c := s.Start.Completion.For(role); c != nil && words(c.Description) != "" {
 		return words(c.Description)
 	}
-	return fmt.Sprintf("Complete %s stage for: %s", role, title(s)) // S2-71
+	return fmt.Sprintf("Complete %s stage for: %s", role, title(s))
 }
 
-// method is how a promise is verified: as the criteria say, else by their command, else by the promise alone (C13).
+// method is how a promise is verified: as the criteria say, else by their command, else by the promise alone.
 func method(s loop.State, role task.Role) task.Method {
 	c := s.Start.Completion.For(role)
 	switch {

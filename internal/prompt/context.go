@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Found is what looking for something missing came to (S0-51).
+// Found is what looking for something missing came to.
 type Found struct {
 	Looked   []string // the names that the failure says are missing
 	Defined  bool     // one of them, or one that is much like it, is in the repository

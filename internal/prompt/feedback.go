@@ -13,8 +13,8 @@ func asides(s loop.State, border string) string {
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))
 }
 
-// feedback is what reviews of the pull request, or other workflows, ask to have changed (B-07, B-08), a numbered point a thread. Whoever
-// wrote it, it is data: a reviewer quotes, and a log of CI prints what the change made it print.
+// feedback is what reviews of the pull request, or other workflows, ask to have changed, a numbered point a thread.
+// Whoever wrote it, it is data: a reviewer quotes, and a log of CI prints what the change made it print.
 func feedback(s loop.State, border string) string {
 	f := s.Feedback
 	if f == nil || f.Text == "" && len(f.Items) == 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestFeedback: what people's reviews ask for is told as data, every thread a numbered point, to whoever writes and whoever judges.
+// TestFeedback: what people's reviews ask for is told as data, every thread a numbered point, to whoever writes and
+// whoever judges.
 func TestFeedback(t *testing.T) {
 	s := started(iteration(1, "done")...)
 	s.Feedback = &loop.Feedback{By: "alice", Text: "Nearly.", Items: []loop.Remark{

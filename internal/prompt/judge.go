@@ -8,14 +8,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Review writes the reviewer's prompt of a run without criteria: the task, the diff from the run's base, and the form of the answer. tree
-// is what the verdict is bound to.
+// Review writes the reviewer's prompt of a run without criteria: the task, the diff from the run's base, and the form
+// of the answer. tree is what the verdict is bound to.
 func (w Writer) Review(s loop.State, tree, diff string) (string, error) {
 	return w.Judge(s, task.Reviewer, tree, diff, "", nil)
 }
 
-// Judge writes the prompt of a role that only reads. promise is what it must give with an approval, empty: nothing. noticed are the
-// verdicts of the iteration that is being judged; the soft ones that failed are told, because somebody should look.
+// Judge writes the prompt of a role that only reads. promise is what it must give with an approval, empty: nothing.
+// noticed are the verdicts of the iteration that is being judged; the soft ones that failed are told, because somebody
+// should look.
 func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error) {
 	want := wanted{shown: s.Start.Completion != nil || promise != "" || role != task.Reviewer, signal: `"verdict": "approve"`}
 	if promise != "" {

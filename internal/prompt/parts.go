@@ -11,14 +11,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// parts are what a template is filled with; docs/prompts.md says what each is. Sections that are there only sometimes bring their
-// headings; the text of others stands between the harness's own borders already, so no template can lose them.
+// parts are what a template is filled with; docs/prompts.md says what each is. Sections that are there only sometimes
+// bring their headings; the text of others stands between the harness's own borders already, so no template can lose
+// them.
 type parts struct {
 	Role                          string // "coder", "tester", "reviewer", "qa"
 	Iteration                     int
 	MaxIterations                 int // 0: no limit
 	Title, Task, Hints            string
-	Completion                    string // how the run stands and what done means (S2-72)
+	Completion                    string // how the run stands and what done means
 	Criteria, Attempts            string // of those who write: the check list, and what was tried
 	Shift, Context, Notes         string
 	Exit                          string
@@ -60,11 +61,12 @@ func (p parts) complete(text string, sections []piece) string {
 	return text
 }
 
-// fence names the borders of text that others wrote. The run's name is drawn after that text was written, so the text cannot close it.
+// fence names the borders of text that others wrote. The run's name is drawn after that text was written, so the text
+// cannot close it.
 func fence(run string) string { return "ralph-data-" + run }
 
-// judgeFence names the borders in a judge's prompt. Whoever wrote the change knows the run's name from prompts of its own, but not the tree
-// that its change makes, since a file cannot hold the hash of itself.
+// judgeFence names the borders in a judge's prompt. Whoever wrote the change knows the run's name from prompts of its
+// own, but not the tree that its change makes, since a file cannot hold the hash of itself.
 func judgeFence(run, tree string) string {
 	sum := sha256.Sum256([]byte(run + " " + tree))
 	return fence(hex.EncodeToString(sum[:8]))
@@ -111,7 +113,7 @@ func hints(s loop.State) string {
 	return strings.Join(out, "\n\n")
 }
 
-// criteria is the check list of everything that must hold (S0-79).
+// criteria is the check list of everything that must hold.
 func criteria(s loop.State) string {
 	items := []string{"What the task asks for works."}
 	if c := s.Start.Completion; c != nil && len(c.Acceptance) > 0 {

@@ -5,11 +5,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Plain passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else (S1-70…S1-74), but
-// for what done means when the run has criteria (S2-72).
+// Plain passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else,
+// but for what done means when the run has criteria.
 type Plain struct {
 	Writer
-	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run goes on (S1-71).
+	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run goes on.
 	Base func() (string, error)
 }
 

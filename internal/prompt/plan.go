@@ -15,8 +15,8 @@ type PlanFiles struct {
 	Prompt string // the project's own prompt, as it stood when the run began; empty: it has none
 }
 
-// forStory writes the prompt of an iteration of a plan (S4-85…S4-97): by the template of its mode, or by the project's own prompt with
-// the harness's sections behind it.
+// forStory writes the prompt of an iteration of a plan: by the template of its mode, or by the project's own prompt
+// with the harness's sections behind it.
 func (w Writer) forStory(s loop.State, step loop.Step) (string, error) {
 	p := w.storyParts(s, step)
 	told, elsewhere := w.told(s, step, &p)
@@ -66,8 +66,8 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	return p
 }
 
-// told is what was tried for a story since it was taken up. A reviewer is told of reviews that came to nothing, and not what those think
-// who did the work.
+// told is what was tried for a story since it was taken up. A reviewer is told of reviews that came to nothing, and not
+// what those think who did the work.
 func (w Writer) told(s loop.State, step loop.Step, p *parts) (text string, elsewhere []loop.Verdict) {
 	mine := s
 	mine.Iterations = nil
@@ -102,7 +102,7 @@ func storySections(p parts) []piece {
 		piece{"", p.Completion}, piece{"## How to End", p.Exit}, piece{"## Your Answer", p.Answer})
 }
 
-// header says how far the run is (S4-85).
+// header says how far the run is.
 func (p parts) header() string {
 	if p.MaxIterations == 0 {
 		return fmt.Sprintf("Ralph Loop iteration %d", p.Iteration)
@@ -136,8 +136,8 @@ func (w Writer) planFile(s loop.State) string {
 	return w.planDir(s) + "/tasks.json"
 }
 
-// storyFence names the borders in a prompt for a story. Agents wrote parts of the plan and know the run's name, but not the commit that
-// their files are in, since a file cannot hold the hash of itself.
+// storyFence names the borders in a prompt for a story. Agents wrote parts of the plan and know the run's name, but not
+// the commit that their files are in, since a file cannot hold the hash of itself.
 func storyFence(s loop.State) string { return judgeFence(s.Start.Run, s.Head()) }
 
 var notID = lazy(`[^\p{L}\p{N}._-]+`)
@@ -154,14 +154,15 @@ func storyCriteria(s loop.State) string {
 	return list(items, maxCriteria, "- [ ] ", "checks that are run on your work pass.")
 }
 
-// variables of the project's own prompt (S4-16, S4-111).
+// variables of the project's own prompt.
 var variable = lazy(`\$(?:\{(RALPH_[A-Z_]+)\}|(RALPH_[A-Z_]+))`)
 
 // NamesVariable reports whether a prompt names one of the variables that are put in.
 func NamesVariable(text string) bool { return variable.MatchString(text) }
 
-// own is the project's own prompt with its variables put in and a line between it and the harness's sections, empty when it has none. It is plain substitution: nothing is run, an unknown
-// variable stays as it is, and what is put in is not looked at again.
+// own is the project's own prompt with its variables put in and a line between it and the harness's sections, empty
+// when it has none. It is plain substitution: nothing is run, an unknown variable stays as it is, and what is put in is
+// not looked at again.
 func (f PlanFiles) own(p parts) string {
 	values := map[string]string{
 		"RALPH_ITERATION": fmt.Sprint(p.Iteration), "RALPH_MAX_ITERATIONS": fmt.Sprint(p.MaxIterations), "RALPH_MODE": p.Mode,

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// storySignal says in a plan that all of it is done (S4-95): the coder's promise when the criteria set one.
+// storySignal says in a plan that all of it is done: the coder's promise when the criteria set one.
 func (w Writer) storySignal(s loop.State) string {
 	if want := w.section(s, task.Coder); want.promise != "" {
 		return want.signal
@@ -16,7 +16,7 @@ func (w Writer) storySignal(s loop.State) string {
 	return "<promise>COMPLETE</promise>"
 }
 
-// handIn says how an iteration ends that worked on a story (S4-88, S4-91, S4-94…S4-96).
+// handIn says how an iteration ends that worked on a story.
 func (p parts) handIn(signal string) string {
 	file := "`" + p.PlanFile + "`"
 	fields := fmt.Sprintf("set this story's `reviewStatus` to `\"needs_review\"` in %s, and say in its `notes` in a sentence or two what was done. `passes` stays false and `reviewCount` what it is: only a review changes them.", file)
@@ -40,7 +40,7 @@ func (p parts) handIn(signal string) string {
 		fields, open, p.Dir, commit, p.Dir, end)
 }
 
-// decide says how a review ends (S4-89, S4-90, S4-94, S4-95). last: with an approval, the whole plan is approved.
+// decide says how a review ends. last: with an approval, the whole plan is approved.
 func (p parts) decide(signal string, last bool) string {
 	file := "`" + p.PlanFile + "`"
 	capped := fmt.Sprintf("This is review %d, so the cap of %d is not reached.", p.ReviewNumber, p.ReviewCap)

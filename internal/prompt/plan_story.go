@@ -35,8 +35,8 @@ func storyText(st plan.Story, file, border string) string {
 	return intro + "\n\n" + bordered(border, text)
 }
 
-// otherStories names the stories that this one needs, and its neighbours in the plan's order as far as there is room; empty when it is the
-// only one.
+// otherStories names the stories that this one needs, and its neighbours in the plan's order as far as there is room;
+// empty when it is the only one.
 func otherStories(p plan.Plan, st plan.Story, border string) string {
 	if len(p.Stories) < 2 {
 		return ""
@@ -162,7 +162,7 @@ func earlierReview(s loop.State, id, border string) string {
 	return ""
 }
 
-// takenBack tells of what the last iteration did to the plan that did not count (C8).
+// takenBack tells of what the last iteration did to the plan that did not count.
 func takenBack(s loop.State) string {
 	last := s.Last()
 	if last == nil || last.Commit == nil || last.Commit.Plan == nil {

@@ -204,8 +204,8 @@ func TestOwnPlanTemplate(t *testing.T) {
 	}
 }
 
-// TestPlanTextIsBounded: however many stories a plan has and whatever is in them, what is added to the story stays under 24 KB, and the
-// prompt says how to end (S0-83).
+// TestPlanTextIsBounded: however many stories a plan has and whatever is in them, what is added to the story stays
+// under 24 KB, and the prompt says how to end (S0-83).
 func TestPlanTextIsBounded(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 7))

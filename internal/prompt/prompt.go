@@ -1,4 +1,5 @@
-// Package prompt writes what an agent is told: one template a role, filled with sections that the harness makes of the run's state.
+// Package prompt writes what an agent is told: one template a role, filled with sections that the harness makes of the
+// run's state.
 package prompt
 
 import (
@@ -15,7 +16,8 @@ type Writer struct {
 	IterationCount bool   // setting includeIterationCountInPrompt
 	Comments       []Comment
 	Templates      Set // those of the repository; the zero Set is ralph's own
-	// Look finds what a failure says is missing, for a run that is stuck on it (S0-51); nil where there is no repository to look in.
+	// Look finds what a failure says is missing, for a run that is stuck on it; nil where there is no repository to look
+	// in.
 	Look func(s loop.State, v loop.Verdict) Found
 	Plan PlanFiles // of a run of a plan
 }
@@ -23,7 +25,7 @@ type Writer struct {
 // Comment is a remark by somebody with write access.
 type Comment struct{ Author, Text string }
 
-// For writes the prompt of the next iteration (S0-78…S0-83).
+// For writes the prompt of the next iteration.
 func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 	if s.Plan != nil {
 		return w.forStory(s, step)
@@ -49,7 +51,8 @@ func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 	return w.counted(p.complete(text, writerSections(p)), s, step), nil
 }
 
-// escalated is what a run is told that is stuck, empty when it is not: the strategy shift, and excerpts of files within a room.
+// escalated is what a run is told that is stuck, empty when it is not: the strategy shift, and excerpts of files within
+// a room.
 func (w Writer) escalated(s loop.State, tier loop.Tier, border string, room int) (shifted, context string) {
 	if tier == loop.Shift || tier == loop.Expand {
 		shifted = shift(s)
@@ -69,7 +72,7 @@ func writerTemplate(r task.Role) string {
 	return "implement.md"
 }
 
-// counted puts how far the run has come before the prompt, when that is wanted (S1-74).
+// counted puts how far the run has come before the prompt, when that is wanted.
 func (w Writer) counted(text string, s loop.State, step loop.Step) string {
 	switch {
 	case !w.IterationCount:
@@ -91,8 +94,8 @@ func judged(s loop.State, most int) []*loop.Iteration {
 	return out
 }
 
-// combine puts the failed checks' texts into the prompt: REPLACE results first form the base, in order, then PREPEND and APPEND are
-// applied in order (C10), two newlines between (S1-72).
+// combine puts the failed checks' texts into the prompt: REPLACE results first form the base, in order, then PREPEND
+// and APPEND are applied in order, two newlines between.
 func combine(base string, failed []loop.Verdict) string {
 	var replaced []string
 	for _, v := range failed {

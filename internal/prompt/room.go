@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// What the harness adds to the task's own text, in bytes, however long the run. What is left of maxAdded by everything else goes to the
-// outputs of failed checks and the agents' last words.
+// What the harness adds to the task's own text, in bytes, however long the run. What is left of maxAdded by everything
+// else goes to the outputs of failed checks and the agents' last words.
 const (
 	maxAdded = 24 << 10
-	// maxFrame is for what every prompt has: the template's own words and the section of the completion without the task's.
+	// maxFrame is for what every prompt has: the template's own words and the section of the completion without the
+	// task's.
 	maxFrame = 5 << 10
 
 	maxHints    = 2 << 10
@@ -57,7 +58,8 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:max(most-len(mark), 0)], "") + mark
 }
 
-// middle cuts to a number of bytes: of a longer text the beginning and the end stay, with a line between that says how much is missing.
+// middle cuts to a number of bytes: of a longer text the beginning and the end stay, with a line between that says how
+// much is missing.
 func middle(s string, most int) string {
 	const mark = 48 // what the line takes at most
 	if len(s) <= most {

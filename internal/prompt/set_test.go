@@ -21,7 +21,8 @@ func load(files map[string]string) (Set, error) {
 	})
 }
 
-// TestLoadMistakes: a mistake in a repository's template is one sentence with its place, what is wrong and what is allowed.
+// TestLoadMistakes: a mistake in a repository's template is one sentence with its place, what is wrong and what is
+// allowed.
 func TestLoadMistakes(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
 		{"an unknown file", "implment.md", "x", ".ralph/prompts/implment.md is no prompt that ralph knows; allowed are implement.md, plan-implement.md, plan-review-fix.md, plan-review.md, qa.md, review.md and tester.md"},
@@ -72,8 +73,8 @@ func TestOwnTemplate(t *testing.T) {
 	}
 }
 
-// TestOwnTemplateIsCompleted: what a run needs and a template lacks is put at its end, so that the run can end and goes on from what was
-// tried.
+// TestOwnTemplateIsCompleted: what a run needs and a template lacks is put at its end, so that the run can end and goes
+// on from what was tried.
 func TestOwnTemplateIsCompleted(t *testing.T) {
 	set, err := load(map[string]string{"implement.md": "Do it.", "review.md": "Look at it.\n{{.Task}}"})
 	if err != nil {

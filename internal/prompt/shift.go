@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// shift is what a run is told that repeats itself (S0-47…S0-49, S0-81): the failure itself, and what not to do again, both of what is
+// shift is what a run is told that repeats itself: the failure itself, and what not to do again, both of what is
 // recorded.
 func shift(s loop.State) string {
 	spin := s.Spins()
@@ -39,7 +39,8 @@ func trace(spin loop.Spin) string {
 	return ""
 }
 
-// forbidden is what must not be tried again: what the attempts that came to the same end changed, and what they thought.
+// forbidden is what must not be tried again: what the attempts that came to the same end changed, and what they
+// thought.
 func forbidden(s loop.State, spin loop.Spin) []string {
 	its := judged(s, max(spin.Count, 1))
 	its = its[max(0, len(its)-20):]

@@ -8,7 +8,7 @@ import (
 // Role is who acts in a turn.
 type Role string
 
-// The roles of S2, in the order in which they follow each other.
+// The roles, in the order in which they follow each other.
 const (
 	Coder    Role = "coder"    // writes the change
 	Tester   Role = "tester"   // writes and runs tests
@@ -22,7 +22,7 @@ var Roles = []Role{Coder, Tester, Reviewer, QA}
 // ReadOnly reports whether a role judges and changes nothing.
 func (r Role) ReadOnly() bool { return r == Reviewer || r == QA }
 
-// Promise is what a role prints in <promise> when no criteria say otherwise (S2-71, S2-76).
+// Promise is what a role prints in <promise> when no criteria say otherwise.
 func (r Role) Promise() string {
 	switch r {
 	case Coder:
@@ -37,7 +37,7 @@ func (r Role) Promise() string {
 	return "STAGE_COMPLETE"
 }
 
-// Cap is how many turns a role may take in a run whose roles are named, when nothing says otherwise (C3, S2-76).
+// Cap is how many turns a role may take in a run whose roles are named, when nothing says otherwise.
 func (r Role) Cap() int {
 	switch r {
 	case Coder:
@@ -48,7 +48,7 @@ func (r Role) Cap() int {
 	return 5
 }
 
-// Method is how a promise is verified (S2-08).
+// Method is how a promise is verified.
 type Method string
 
 // The verification methods.
@@ -62,7 +62,7 @@ const (
 // Methods are all methods.
 var Methods = []Method{StringMatch, Semantic, External, MultiStage}
 
-// Completion is what "done" means for a task (S2-11).
+// Completion is what "done" means for a task.
 type Completion struct {
 	Outcome    string   `json:"outcome,omitempty" yaml:"outcome,omitempty"`
 	Acceptance []string `json:"acceptance_criteria,omitempty" yaml:"acceptance_criteria,omitempty"`
@@ -73,7 +73,7 @@ type Completion struct {
 	QA       *Criteria `json:"qa,omitempty" yaml:"qa,omitempty"`
 }
 
-// For is what a role's completion means; nil when nothing was said (S2-12).
+// For is what a role's completion means; nil when nothing was said.
 func (c *Completion) For(r Role) *Criteria {
 	if c == nil {
 		return nil
@@ -105,31 +105,31 @@ func (c *Completion) Set(r Role, to *Criteria) {
 	}
 }
 
-// Criteria are one role's completion criteria (S2-09).
+// Criteria are one role's completion criteria.
 type Criteria struct {
 	Promise     string `json:"promise,omitempty" yaml:"promise,omitempty"`
 	Description string `json:"description,omitempty" yaml:"description,omitempty"`
-	// Method is empty when none was named: external if there is a command, else string_match (C13).
+	// Method is empty when none was named: external if there is a command, else string_match.
 	Method Method        `json:"verification_method,omitempty" yaml:"verification_method,omitempty"`
 	Config *Verification `json:"verification_config,omitempty" yaml:"verification_config,omitempty"`
-	// MaxIterations caps the role's turns; 0: the default (S2-59).
+	// MaxIterations caps the role's turns; 0: the default.
 	MaxIterations int `json:"max_iterations,omitempty" yaml:"max_iterations,omitempty"`
 }
 
 // Verification says what a method looks at. Each method reads its own fields.
 type Verification struct {
-	// Of semantic (S2-17…S2-22).
+	// Of semantic.
 	CheckFor         Questions `json:"check_for,omitempty" yaml:"check_for,omitempty"`
 	NegativePatterns []string  `json:"negative_patterns,omitempty" yaml:"negative_patterns,omitempty"`
 	Model            string    `json:"model,omitempty" yaml:"model,omitempty"`
-	// Of external (S2-23…S2-28).
+	// Of external.
 	Command           string `json:"command,omitempty" yaml:"command,omitempty"`
 	SuccessExitCode   int    `json:"success_exit_code,omitempty" yaml:"success_exit_code,omitempty"`
 	OutputContains    string `json:"output_contains,omitempty" yaml:"output_contains,omitempty"`
 	OutputNotContains string `json:"output_not_contains,omitempty" yaml:"output_not_contains,omitempty"`
 	Timeout           int    `json:"timeout,omitempty" yaml:"timeout,omitempty"`         // seconds; 0: 300
 	WorkingDir        string `json:"working_dir,omitempty" yaml:"working_dir,omitempty"` // in the worktree; empty: its top
-	// Of multi_stage (S2-37…S2-43).
+	// Of multi_stage.
 	Stages     []Stage `json:"stages,omitempty" yaml:"stages,omitempty"`
 	RequireAll *bool   `json:"require_all,omitempty" yaml:"require_all,omitempty"` // nil: true
 }
@@ -143,7 +143,7 @@ type Stage struct {
 	Independent bool          `json:"independent,omitempty" yaml:"independent,omitempty"` // it may run beside its neighbours
 }
 
-// AcceptanceCriteria in check_for stands for the task's own list (S2-22).
+// AcceptanceCriteria in check_for stands for the task's own list.
 const AcceptanceCriteria = "{{acceptance_criteria}}"
 
 // Questions are what a semantic verification asks: a list, or one text.
@@ -171,7 +171,7 @@ func (q *Questions) read(unmarshal func(any) error) error {
 	return nil
 }
 
-// Of puts the acceptance criteria where they are meant (S2-22).
+// Of puts the acceptance criteria where they are meant.
 func (q Questions) Of(acceptance []string) []string {
 	var out []string
 	for _, text := range q {

@@ -11,14 +11,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// decoder puts a text's nodes into the structs of the form. The yaml tags of their fields are the keys that are allowed.
+// decoder puts a text's nodes into the structs of the form. The yaml tags of their fields are the keys that are
+// allowed.
 type decoder struct {
 	source
 	mistakes []error
 	places   map[string]*node // where each key's value stands
 }
 
-// kept are keys of a task that other programs store and ralph does not: its journals tell (S2-14).
+// kept are keys of a task that other programs store and ralph does not: its journals tell.
 var kept = []string{"status", "iteration", "assignee", "created_at", "updated_at", "metadata"}
 
 // mayBeEmpty are the keys whose text may be empty.
@@ -39,7 +40,7 @@ func (d *decoder) read(n *node, v reflect.Value, key string) {
 		return
 	}
 	if n.kind == nothing && v.Kind() != reflect.String {
-		return // as if it were not there: "max_iterations: null" (S2-09)
+		return // as if it were not there: "max_iterations: null"
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -74,7 +75,8 @@ func (d *decoder) read(n *node, v reflect.Value, key string) {
 func (d *decoder) text(n *node, v reflect.Value, key string) {
 	switch n.kind {
 	case aText, aNumber, aTruth: // 001 and true are texts where a text is wanted
-		if said := event.Visible(n.text); strings.TrimSpace(said) != "" { // an escape may have put in what the file does not show
+		// an escape may have put in what the file does not show
+		if said := event.Visible(n.text); strings.TrimSpace(said) != "" {
 			v.SetString(said)
 			return
 		}

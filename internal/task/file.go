@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Form is a task as a file holds it (S2-53). Its keys are in docs/tasks.md.
+// Form is a task as a file holds it. Its keys are in docs/tasks.md.
 type Form struct {
 	ID           string      `json:"id" yaml:"id"`
 	SpecID       string      `json:"spec_id,omitempty" yaml:"spec_id,omitempty"`
@@ -43,9 +43,9 @@ func (f Form) task() Task {
 // maxFile bounds a task file in bytes.
 const maxFile = 64 << 10
 
-// ParseFile reads a task file: YAML as in S2-53, or Markdown, by its name or, when that tells nothing, by its look. Its error is one
-// sentence a mistake: the file, line and column, the key, what was found and what is allowed. The text is a person's own: it may name
-// commands.
+// ParseFile reads a task file: YAML, or Markdown, by its name or, when that tells nothing, by its look. Its error is
+// one sentence a mistake: the file, line and column, the key, what was found and what is allowed. The text is a
+// person's own: it may name commands.
 func ParseFile(name string, content []byte) (Task, error) {
 	s := source{name: name}
 	text, err := s.readable(content)
@@ -62,7 +62,8 @@ func ParseFile(name string, content []byte) (Task, error) {
 	return d.checked(form)
 }
 
-// ParseCompletion reads a completion alone: YAML or JSON, its keys at the top or under "completion". name is how it is called in errors.
+// ParseCompletion reads a completion alone: YAML or JSON, its keys at the top or under "completion". name is how it is
+// called in errors.
 func ParseCompletion(name string, content []byte) (*Completion, error) {
 	s := source{name: name}
 	text, err := s.readable(content)
@@ -72,7 +73,8 @@ func ParseCompletion(name string, content []byte) (*Completion, error) {
 	return s.completion(text)
 }
 
-// Marshal writes a task as ParseFile reads it: in YAML, block by block, texts of several lines as such, keys in the order of the form.
+// Marshal writes a task as ParseFile reads it: in YAML, block by block, texts of several lines as such, keys in the
+// order of the form.
 func Marshal(t Task) ([]byte, error) {
 	form := t.Form()
 	styles := []yaml.EncodeOption{yaml.Indent(2), yaml.IndentSequence(true)}

@@ -2,7 +2,8 @@ package task
 
 import "github.com/ralph-loop/ralph/internal/safetext"
 
-// Map is a copy with f applied to every text in it: to take secrets out before it is stored. A nil completion stays nil.
+// Map is a copy with f applied to every text in it: to take secrets out before it is stored. A nil completion stays
+// nil.
 func (c *Completion) Map(f func(string) string) *Completion {
 	if c == nil {
 		return nil

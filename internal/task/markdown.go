@@ -14,13 +14,15 @@ import (
 // maxBlock bounds a block in bytes.
 const maxBlock = 16 << 10
 
-// nested is a line that begins with more lists and quotes in each other than anybody writes; parsing them takes the square of it.
+// nested is a line that begins with more lists and quotes in each other than anybody writes; parsing them takes the
+// square of it.
 var nested = lazy(`(?m)^(?:[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])){50}`)
 
-// criteria reads the criteria that a Markdown text holds: the items of the lists under "Acceptance criteria", "Done when" or "Definition
-// of done", a heading, a bold line or a line that ends in a colon; and one fenced block whose language is ralph, a completion in YAML.
-// Quotes, comments and other code are no criteria. They are nil when there are none. The text comes back without the block. What a
-// stranger wrote must be held against Commands before anything is run.
+// criteria reads the criteria that a Markdown text holds: the items of the lists under "Acceptance criteria", "Done
+// when" or "Definition of done", a heading, a bold line or a line that ends in a colon; and one fenced block whose
+// language is ralph, a completion in YAML. Quotes, comments and other code are no criteria. They are nil when there are
+// none. The text comes back without the block. What a stranger wrote must be held against Commands before anything is
+// run.
 func (s source) criteria(content string) (*Completion, string, error) {
 	if deep := nested.FindStringIndex(content); deep != nil {
 		return nil, "", s.at(lineOf(content, deep[0]), 0, "the line begins with 50 lists or quotes in each other, or more; write it without them")
@@ -130,8 +132,8 @@ func (c *Completion) empty() bool {
 	return c == nil || c.Outcome == "" && len(c.Acceptance) == 0 && c.Coder == nil && c.Tester == nil && c.Reviewer == nil && c.QA == nil
 }
 
-// markdownTask reads a task's file in Markdown: keys of the form in front matter, the title as its first heading or first line, the
-// criteria as an issue does. Without an id in the front matter, the file's name is it.
+// markdownTask reads a task's file in Markdown: keys of the form in front matter, the title as its first heading or
+// first line, the criteria as an issue does. Without an id in the front matter, the file's name is it.
 func (s source) markdownTask(content string) (Task, error) {
 	head, body, ok := frontMatter(content)
 	form, d := Form{}, &decoder{source: s}

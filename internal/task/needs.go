@@ -2,7 +2,8 @@ package task
 
 import "slices"
 
-// Needs are the ids of all tasks that a task depends on, directly or through others, in the order in which they are listed.
+// Needs are the ids of all tasks that a task depends on, directly or through others, in the order in which they are
+// listed.
 func Needs(t Task, listed []Task) (ids []string) {
 	need := map[string]bool{}
 	var add func(t Task)

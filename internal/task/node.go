@@ -103,8 +103,8 @@ func (s source) notYAML(err error) error {
 	return s.at(where.Line, where.Column, "this is not YAML: %s; a text with a colon, a # or a quote in it needs quotes around it", said)
 }
 
-// nodeOf makes a node of what the parser found. What repeats a value that stands elsewhere is refused: a few lines of it can make up
-// gigabytes, and nobody who reads the file sees what it says.
+// nodeOf makes a node of what the parser found. What repeats a value that stands elsewhere is refused: a few lines of
+// it can make up gigabytes, and nobody who reads the file sees what it says.
 func (s source) nodeOf(n ast.Node) (*node, error) {
 	out := &node{kind: nothing}
 	if t := n.GetToken(); t != nil && t.Position != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Resolve is a role's criteria with what they leave open filled in (S2-71, S2-76, C13): the role's own promise, a description, a method.
-// The method is external where there is a command, multi_stage where there are stages, else def, which is string_match when empty. A
-// semantic verification that asks nothing asks for the acceptance criteria. c may be nil.
+// Resolve is a role's criteria with what they leave open filled in: the role's own promise, a description, a method.
+// The method is external where there is a command, multi_stage where there are stages, else def, which is string_match
+// when empty. A semantic verification that asks nothing asks for the acceptance criteria. c may be nil.
 func (c *Criteria) Resolve(role Role, title string, acceptance []string, def Method) Criteria {
 	var out Criteria
 	if c != nil {
@@ -47,9 +47,9 @@ func (v Verification) method(def Method) Method {
 	return def
 }
 
-// Merge lays one completion over another, which it does not change: outcome, acceptance criteria and each key of each role as over says
-// them, else as under does. A verification_config is one value: the fields of a method belong together. Whoever names another method
-// without a config means it to be without one.
+// Merge lays one completion over another, which it does not change: outcome, acceptance criteria and each key of each
+// role as over says them, else as under does. A verification_config is one value: the fields of a method belong
+// together. Whoever names another method without a config means it to be without one.
 func Merge(under, over *Completion) *Completion {
 	if under == nil || over == nil {
 		if under == nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestResolve: what criteria leave open is the role's (S2-71, S2-76), and nothing asks a model unless somebody said so (C13).
+// TestResolve: what criteria leave open is the role's (S2-71, S2-76), and nothing asks a model unless somebody said so
+// (C13).
 func TestResolve(t *testing.T) {
 	list := []string{"a", "b"}
 	command, stages := &Verification{Command: "make"}, &Verification{Stages: []Stage{{Name: "one"}}}

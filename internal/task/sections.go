@@ -65,7 +65,8 @@ func (s *section) heading(n *ast.Heading) {
 	content := s.content
 	s.named.from = startOfLine(content, s.named.from)
 	s.named.to = endOfLine(content, s.named.to)
-	if next := endOfLine(content, s.named.to); strings.Trim(content[s.named.to:next], "=- \t\n") == "" { // the line below an old heading
+	// the line below an old heading
+	if next := endOfLine(content, s.named.to); strings.Trim(content[s.named.to:next], "=- \t\n") == "" {
 		s.named.to = next
 	}
 }
@@ -107,8 +108,8 @@ func (s *section) list(n *ast.List) {
 	s.lists = append(s.lists, taken)
 }
 
-// items are the criteria of a list. Where any item has a box, only those with one count; a list of plain items counts as a whole. Plain
-// items below a criterion belong to it.
+// items are the criteria of a list. Where any item has a box, only those with one count; a list of plain items counts
+// as a whole. Plain items below a criterion belong to it.
 func (s *section) items(n *ast.List, boxes bool) []string {
 	var out []string
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {

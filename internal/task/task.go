@@ -15,7 +15,8 @@ import (
 type Task struct {
 	ID    string // "issue-42"; safe in a branch and a file name
 	Title string // one line
-	// Spec is the text of what is wanted: sanitised, in Markdown, written by whoever opened the issue. It is data for the agent.
+	// Spec is the text of what is wanted: sanitised, in Markdown, written by whoever opened the issue. It is data for the
+	// agent.
 	Spec   string
 	Author string // who wrote the spec; empty for a file
 	Issue  int    // 0 for a task without an issue
@@ -25,7 +26,7 @@ type Task struct {
 	Comments []Comment
 	// Completion is what "done" means, as far as the task says it; nil: nothing.
 	Completion *Completion
-	// Of a task file (S2-14): the specification it belongs to, its rank (lower first), and the tasks that must be done before.
+	// Of a task file: the specification it belongs to, its rank (lower first), and the tasks that must be done before.
 	SpecID       string
 	Priority     int
 	Dependencies []string
@@ -41,8 +42,9 @@ const (
 	maxComment  = 4 << 10
 )
 
-// From makes the task that a request asks for: the issue as it stood at the trigger (B-13), without what hides in it (B-14). Its
-// completion is what the issue says, also when a stranger wrote it: nothing of Commands may be run that settings do not name as well.
+// From makes the task that a request asks for: the issue as it stood at the trigger, without what hides in it. Its
+// completion is what the issue says, also when a stranger wrote it: nothing of Commands may be run that settings do not
+// name as well.
 func From(req event.Request, facts event.Facts) (Task, error) {
 	ev := req.Event
 	if ev.Issue == nil {
@@ -96,7 +98,8 @@ func FromPrompt(prompt, asked string) (Task, error) {
 	return Task{ID: "prompt-" + safetext.Slug(title, 30), Title: safetext.Truncated(safetext.OneLine(title), 100), Spec: safetext.Truncated(text, maxSpec), Asked: asked}, nil
 }
 
-// FromFile makes a task of an issue file: a Markdown text whose first heading or first line is the title. name gives the id.
+// FromFile makes a task of an issue file: a Markdown text whose first heading or first line is the title. name gives
+// the id.
 func FromFile(name, content string) (Task, error) {
 	text, err := readable(name, content)
 	if err != nil {
@@ -124,7 +127,8 @@ func readable(name, text string) (string, error) {
 	return clean, nil
 }
 
-// criteriaOf parts a text into its criteria and the rest. clean is a part of what was written, without what hides in it.
+// criteriaOf parts a text into its criteria and the rest. clean is a part of what was written, without what hides in
+// it.
 func criteriaOf(name, written, clean string) (*Completion, string, error) {
 	return source{name: name, above: linesAbove(written, clean)}.criteria(clean)
 }

@@ -102,7 +102,7 @@ func (c *Completion) Problems(key string) []Problem {
 	return p
 }
 
-// Lacks is what a completion must say when a task is created, and does not (S2-51).
+// Lacks is what a completion must say when a task is created, and does not.
 func (c *Completion) Lacks() []string {
 	var lacks []string
 	if c == nil || strings.TrimSpace(c.Outcome) == "" {
@@ -143,8 +143,8 @@ func (p *problems) method(key string, m Method, allowed []Method) {
 	}
 }
 
-// verification holds a config against its method. A key that the method does not read is a mistake: who wrote it believes that it is looked
-// at. methodKey is how the method's key is called there.
+// verification holds a config against its method. A key that the method does not read is a mistake: who wrote it
+// believes that it is looked at. methodKey is how the method's key is called there.
 func (p *problems) verification(key, methodKey string, m Method, v *Verification) {
 	if v == nil {
 		v = &Verification{}
@@ -212,7 +212,7 @@ func (p *problems) stages(key string, stages []Stage) {
 		p.method(below(at, "method"), s.Method, single)
 		m := s.Method
 		if m == "" {
-			m = StringMatch // S2-37
+			m = StringMatch
 		}
 		p.verification(below(at, "config"), "method", m, s.Config)
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// NewClaude decodes the output of `claude -p --output-format stream-json --verbose` (S1-128…S1-131), and that of `amp --stream-json`,
-// which has the same shape (S1-138…S1-142).
+// NewClaude decodes the output of `claude -p --output-format stream-json --verbose`, and that of `amp --stream-json`,
+// which has the same shape.
 func NewClaude(clock func() time.Time, emit func(Event)) *Decoder {
 	return newDecoder(&claude{names: names{}}, clock, emit)
 }
 
-// claude knows the names of the tools that have begun, since their answers carry only their ids, and what the turn has cost.
+// claude knows the names of the tools that have begun, since their answers carry only their ids, and what the turn has
+// cost.
 type claude struct {
 	names names
 	spent loop.Usage
@@ -75,8 +76,8 @@ func (c *claude) limit(info gjson.Result, emit func(Event)) {
 	emit(Event{Kind: Limit, Limit: w})
 }
 
-// message tells the blocks of one line. The CLI writes a line a block, each with the whole message's id and usage; a message without an
-// id is all in one line, and its usage is told once.
+// message tells the blocks of one line. The CLI writes a line a block, each with the whole message's id and usage; a
+// message without an id is all in one line, and its usage is told once.
 func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
 	said := pick(m, "id", "content", "usage")
 	base := Event{Message: said[0].Str, Nested: nested, Usage: claudeUsage(said[2])}
@@ -145,8 +146,8 @@ func (c *claude) result(o gjson.Result, emit func(Event)) {
 	emit(Event{Kind: Ended, Session: strings.Clone(o.Get("session_id").Str), Result: r})
 }
 
-// spend adds what one result tells. The tokens of "usage" are of this result, but total_cost_usd is of the whole session, which may
-// have begun before this turn: newer CLIs tell the difference, a model each.
+// spend adds what one result tells. The tokens of "usage" are of this result, but total_cost_usd is of the whole
+// session, which may have begun before this turn: newer CLIs tell the difference, a model each.
 func (c *claude) spend(o gjson.Result) {
 	total, cost := o.Get("total_cost_usd").Float(), 0.0
 	used, since := claudeUsage(o.Get("usage")), loop.Usage{}

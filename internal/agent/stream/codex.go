@@ -13,13 +13,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// NewCodex decodes the output of `codex exec --json` (S1-132…S1-137).
+// NewCodex decodes the output of `codex exec --json`.
 func NewCodex(clock func() time.Time, emit func(Event)) *Decoder {
 	return newDecoder(&codex{began: names{}}, clock, emit)
 }
 
-// codex remembers which tools have begun, since some items come only when they are completed, and the last failure that was told, since
-// one that ends everything may be told only as a notice.
+// codex remembers which tools have begun, since some items come only when they are completed, and the last failure that
+// was told, since one that ends everything may be told only as a notice.
 type codex struct {
 	began   names
 	failure string
@@ -76,7 +76,8 @@ func (c *codex) close(emit func(Event)) {
 	}
 }
 
-// status is how a message names the HTTP status of an answer: "unexpected status 401 Unauthorized", "last status: 429", "code":500.
+// status is how a message names the HTTP status of an answer: "unexpected status 401 Unauthorized", "last status: 429",
+// "code":500.
 var status = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`) })
 
 // saidStatus is the HTTP status that a message names; 0 when it names none.
@@ -189,8 +190,8 @@ func codexTodos(list gjson.Result) []Item {
 	return items
 }
 
-// codexUsage: what codex calls input has the cache's tokens in it, and what it calls output those of thinking. It counts from the
-// beginning of the thread, so a resumed one has those of the turns before too.
+// codexUsage: what codex calls input has the cache's tokens in it, and what it calls output those of thinking. It
+// counts from the beginning of the thread, so a resumed one has those of the turns before too.
 func codexUsage(u gjson.Result) loop.Usage {
 	usage := loop.Usage{
 		Output: u.Get("output_tokens").Int(), CacheRead: u.Get("cached_input_tokens").Int(), CacheWrite: u.Get("cache_write_input_tokens").Int(),

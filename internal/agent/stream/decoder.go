@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Decoder decodes one agent's output, written to it in any pieces: JSON objects one a line, a list of them, an object or list over many
-// lines, or plain text. Close hands on what has no end of line. Memory stays below a small multiple of MaxLine whatever is written.
-// Neither Write nor Close ever fails.
+// Decoder decodes one agent's output, written to it in any pieces: JSON objects one a line, a list of them, an object
+// or list over many lines, or plain text. Close hands on what has no end of line. Memory stays below a small multiple
+// of MaxLine whatever is written. Neither Write nor Close ever fails.
 type Decoder struct {
 	dialect dialect
 	emit    func(Event)

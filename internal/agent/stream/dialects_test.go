@@ -69,7 +69,8 @@ var kinds = map[string][]string{
 	"opencode": {`"step_start"`, `"text"`, `"tool_use"`, `"step_finish"`, `"error"`, `"reasoning"`},
 }
 
-// Output without end costs no more memory than MaxLine and a bounded number of names, and hides nothing that comes after it.
+// Output without end costs no more memory than MaxLine and a bounded number of names, and hides nothing that comes
+// after it.
 func TestDialectsEndless(t *testing.T) {
 	begin := map[string]string{
 		"codex":    `{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"`,

@@ -2,8 +2,8 @@ package stream
 
 import "bytes"
 
-// document takes one JSON value over many lines, or a list on one line of any length, apart into objects: the value itself, or the
-// elements of the list. It holds at most MaxLine bytes.
+// document takes one JSON value over many lines, or a list on one line of any length, apart into objects: the value
+// itself, or the elements of the list. It holds at most MaxLine bytes.
 type document struct {
 	each  func(object []byte)
 	long  func(head []byte, total int64) // of an object over MaxLine

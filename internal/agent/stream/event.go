@@ -1,4 +1,4 @@
-// Package stream decodes what coding agents print while they work into one event model, and shows it to people (S1-119…S1-142).
+// Package stream decodes what coding agents print while they work into one event model, and shows it to people.
 package stream
 
 import (
@@ -18,8 +18,8 @@ const (
 	ToolStart Kind = "tool-start" // it uses a tool: Tool, Nested
 	ToolEnd   Kind = "tool-end"   // a tool answered: Tool, Nested
 	Todo      Kind = "todo"       // it wrote its list of things to do: Todos
-	Retry     Kind = "retry"      // its provider did not answer and it tries again: Retry. No sign of life (C12)
-	Progress  Kind = "progress"   // it told something else: a sign of life (S1-124). Message, Usage
+	Retry     Kind = "retry"      // its provider did not answer and it tries again: Retry. No sign of life
+	Progress  Kind = "progress"   // it told something else: a sign of life. Message, Usage
 	Limit     Kind = "limit"      // its provider told of a usage limit: Limit
 	Ended     Kind = "result"     // it says how it ended: Result
 	Noise     Kind = "noise"      // a line that is not the agent's format: Text
@@ -42,7 +42,8 @@ type Event struct {
 	Retry    Attempt
 	Limit    Window
 	Result   Result
-	Usage    loop.Usage // of Text, ToolStart and Progress: what the message had read by then; the same for every block of it
+	// of Text, ToolStart and Progress: what the message had read by then; the same for every block of it
+	Usage loop.Usage
 }
 
 // Tool is one use of a tool. Its start and its end share the ID.

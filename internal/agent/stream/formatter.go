@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Formatter shows events to people as lines, each in one Write (S1-126). What an agent says is made harmless first (proc.Inert). It
-// keeps little whatever it is shown, and what cannot be written is lost: a broken terminal is not worth a turn.
+// Formatter shows events to people as lines, each in one Write. What an agent says is made harmless first (proc.Inert).
+// It keeps little whatever it is shown, and what cannot be written is lost: a broken terminal is not worth a turn.
 type Formatter struct {
 	to      io.Writer
 	options FormatOptions

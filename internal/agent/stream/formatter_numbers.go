@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// tally is what a turn took, where "in" is all that the model read, from the cache or not: "cost: $5.76", "tokens: 1.2M in (850K cached) / 45K out", "tools: 58", "errors: 4", "time: 6m7s".
+// tally is what a turn took, where "in" is all that the model read, from the cache or not: "cost: $5.76", "tokens: 1.2M
+// in (850K cached) / 45K out", "tools: 58", "errors: 4", "time: 6m7s".
 func tally(t loop.Turn) []string {
 	var parts []string
 	u := t.Usage

@@ -195,9 +195,10 @@ func TestFormatterEnds(t *testing.T) {
 		"[OK] Complete (tokens: 999 in / 0 out, time: 3.2s)\n":                                    {Class: loop.OK, Usage: loop.Usage{Input: 999}, Duration: 3210 * time.Millisecond},
 		"[OK] Complete (cost: $0.0016, tools: 1)\n":                                               {Class: loop.OK, Usage: loop.Usage{CostUSD: 0.0016}, Tools: 1},
 		"[ERR] Failed (class: limit, cost: $0.25, errors: 2)\n  |  until 12:00: try again then\n": {Class: loop.UsageLimit, Usage: loop.Usage{CostUSD: 0.25}, ToolErrors: 2, Reason: "until 12:00: try again then"},
-		"Fine.\nDone.\n\n[OK] Complete\n":                                                         {Class: loop.OK, Text: "Fine.\nDone."}, // nothing of it came before
-		"[ERR] Failed (class: cut)\n":                                                             {Class: loop.CutShort, Text: "Fine."},
-		"[WAIT] Waiting (time: 1m0s)\n  |  it asks: which?\n":                                     {Class: loop.Waits, Duration: time.Minute, Reason: "it asks: which?"},
+		// nothing of it came before
+		"Fine.\nDone.\n\n[OK] Complete\n":                     {Class: loop.OK, Text: "Fine.\nDone."},
+		"[ERR] Failed (class: cut)\n":                         {Class: loop.CutShort, Text: "Fine."},
+		"[WAIT] Waiting (time: 1m0s)\n  |  it asks: which?\n": {Class: loop.Waits, Duration: time.Minute, Reason: "it asks: which?"},
 	} {
 		if got := shown(stream.FormatOptions{}, &turn); got != want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)

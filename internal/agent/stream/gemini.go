@@ -15,7 +15,8 @@ func NewGemini(clock func() time.Time, emit func(Event)) *Decoder {
 	return newDecoder(&gemini{names: names{}}, clock, emit)
 }
 
-// gemini counts messages, since their pieces carry no id, and remembers what the errors said, since the result does not always.
+// gemini counts messages, since their pieces carry no id, and remembers what the errors said, since the result does not
+// always.
 type gemini struct {
 	names   names
 	message int  // the number of the message that comes
@@ -50,7 +51,8 @@ func (g *gemini) object(o gjson.Result, emit func(Event)) bool {
 	return true
 }
 
-// say hands on a piece of the model's message; the user's is the prompt. What comes between two pieces makes two messages of them.
+// say hands on a piece of the model's message; the user's is the prompt. What comes between two pieces makes two
+// messages of them.
 func (g *gemini) say(o gjson.Result, emit func(Event)) {
 	if o.Get("role").Str != "assistant" {
 		return
@@ -153,7 +155,8 @@ func geminiTodos(list gjson.Result) []Item {
 	return items
 }
 
-// geminiUsage: what gemini calls input_tokens has the cache's in it; only the total has those of thinking, which are paid as output.
+// geminiUsage: what gemini calls input_tokens has the cache's in it; only the total has those of thinking, which are
+// paid as output.
 func geminiUsage(s gjson.Result) loop.Usage {
 	sent, cached := s.Get("input_tokens").Int(), s.Get("cached").Int()
 	return loop.Usage{

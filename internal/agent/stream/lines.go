@@ -2,14 +2,14 @@ package stream
 
 import "bytes"
 
-// MaxLine is how long a line, or an object of a document over many lines, may be. The rest of a longer one is read and dropped, and of
-// it only its first headBytes are told.
+// MaxLine is how long a line, or an object of a document over many lines, may be. The rest of a longer one is read and
+// dropped, and of it only its first headBytes are told.
 const MaxLine = 4 << 20
 
 const headBytes = 4 << 10
 
-// lines cuts what is written to it into lines and hands them on without their end. It holds at most MaxLine bytes. The slice is only
-// valid during the call.
+// lines cuts what is written to it into lines and hands them on without their end. It holds at most MaxLine bytes. The
+// slice is only valid during the call.
 type lines struct {
 	each func(line []byte)
 	long func(head []byte, total int64) // of a line over MaxLine

@@ -2,14 +2,15 @@ package stream
 
 import "strings"
 
-// mostNames is how many tools without an answer are remembered, and longestName how long an id or a name may be for that.
+// mostNames is how many tools without an answer are remembered, and longestName how long an id or a name may be for
+// that.
 const (
 	mostNames   = 1 << 10
 	longestName = 256
 )
 
-// names are the names of the tools that have begun and not answered, by their ids. What comes from an agent may have no end, so an id
-// that is too much is not remembered.
+// names are the names of the tools that have begun and not answered, by their ids. What comes from an agent may have no
+// end, so an id that is too much is not remembered.
 type names map[string]string
 
 // add remembers a tool and reports whether it is new.

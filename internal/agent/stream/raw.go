@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// What is here reads JSON that is known to be valid, and only as far as somebody asks: nearly all of a long line is a tool's answer of
-// which little is shown.
+// What is here reads JSON that is known to be valid, and only as far as somebody asks: nearly all of a long line is a
+// tool's answer of which little is shown.
 
 // mostPicked is how many members of an object are wanted at once.
 const mostPicked = 5

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run makes this process what args, those behind Entry, say it is to become, within a box. It returns only when that fails, or when all
-// that was asked is whether it could, with an exit code; the reason is on standard error.
+// run makes this process what args, those behind Entry, say it is to become, within a box. It returns only when that
+// fails, or when all that was asked is whether it could, with an exit code; the reason is on standard error.
 func run(args []string) int {
 	err := enter(args)
 	if err == nil {
@@ -113,7 +113,8 @@ func onPath(name string) (string, error) {
 	return "", fmt.Errorf("%s: %w on PATH", name, syscall.ENOENT)
 }
 
-// handOver listens in the network of the box, and gives the listeners to somebody outside. It returns the address of the proxy.
+// handOver listens in the network of the box, and gives the listeners to somebody outside. It returns the address of
+// the proxy.
 func handOver(socket string, carry []string) (address string, err error) {
 	var files []int
 	var plain net.ListenConfig

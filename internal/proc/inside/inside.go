@@ -1,5 +1,5 @@
-// Package inside is what our own program does within a box, before it becomes what was meant there. It begins before anything else of the
-// program does: a process is not to cost more than it must.
+// Package inside is what our own program does within a box, before it becomes what was meant there. It begins before
+// anything else of the program does: a process is not to cost more than it must.
 package inside
 
 import (
@@ -18,7 +18,8 @@ type Steps struct {
 	Socket string `json:"socket,omitempty"` // where somebody outside takes the listeners of this box
 	// Carry are addresses of the machine that are reached at the same address in the box: "127.0.0.1:8080".
 	Carry []string `json:"carry,omitempty"`
-	// Read, Write and Connect are for Landlock: what may be read, what may be written, and the TCP ports that may be connected to.
+	// Read, Write and Connect are for Landlock: what may be read, what may be written, and the TCP ports that may be
+	// connected to.
 	Read    []string `json:"read,omitempty"`
 	Write   []string `json:"write,omitempty"`
 	Devices []string `json:"devices,omitempty"`

@@ -49,7 +49,8 @@ func restrict(in Steps) error {
 	for _, port := range in.Connect {
 		rules = append(rules, landlock.ConnectTCP(port))
 	}
-	// Linux gives servers every other port, beginning at the second, and clients the rest. Each port is a rule, and costs time.
+	// Linux gives servers every other port, beginning at the second, and clients the rest. Each port is a rule, and costs
+	// time.
 	for port := in.From + 1; in.From > 0 && port <= min(in.To, 1<<16-1); port += 2 {
 		rules = append(rules, landlock.ConnectTCP(uint16(port)))
 	}
@@ -59,8 +60,8 @@ func restrict(in Steps) error {
 	return nil
 }
 
-// powerless gives up every capability for good: root is then a user who owns root's files. Without it, root reads its parent's
-// environment through Landlock.
+// powerless gives up every capability for good: root is then a user who owns root's files. Without it, root reads its
+// parent's environment through Landlock.
 func powerless() error {
 	for c := range uintptr(64) {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {

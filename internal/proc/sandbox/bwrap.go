@@ -46,8 +46,8 @@ func (s *Sandbox) openBwrap(ctx context.Context) error {
 // tryLimit is how long a box may take to show that it works.
 const tryLimit = 30 * time.Second
 
-// try runs something in a box, and finds out with it whether the agents could begin there. What is wrong with an agent is a mistake; what
-// is wrong with the box is a reason to take another.
+// try runs something in a box, and finds out with it whether the agents could begin there. What is wrong with an agent
+// is a mistake; what is wrong with the box is a reason to take another.
 func (s *Sandbox) try(ctx context.Context) error {
 	said := proc.NewTail(0, 4<<10)
 	end, err := proc.Run(ctx, proc.Spec{
@@ -80,12 +80,14 @@ func (b *bwrap) base() []string {
 		args = append(args, "--unshare-user")
 	}
 	args = append(args, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-	for _, name := range []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/acpi", "/proc/scsi", "/proc/fs"} { // which root may write without any capability
+	// which root may write without any capability
+	for _, name := range []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/acpi", "/proc/scsi", "/proc/fs"} {
 		if exists(name) {
 			args = append(args, "--ro-bind", name, name)
 		}
 	}
-	// What has gone since the run began, such as the socket of a service that ended, needs no cover, and could not be given one.
+	// What has gone since the run began, such as the socket of a service that ended, needs no cover, and could not be
+	// given one.
 	for _, dir := range v.hidden {
 		if exists(dir) {
 			args = append(args, "--tmpfs", dir)
@@ -191,8 +193,8 @@ func own(dir string) []string {
 // inTree reports whether a directory is in the run's own tree.
 func (o *Options) inTree(dir string) bool { return over(clone(o.Dir, o.Home), dir) }
 
-// elsewhere lets a process see where it works, when that is not the run's own tree: a checkout that is made for a reviewer. It never
-// writes there.
+// elsewhere lets a process see where it works, when that is not the run's own tree: a checkout that is made for a
+// reviewer. It never writes there.
 func (v *view) elsewhere(o *Options, dir string) {
 	if o.inTree(dir) {
 		return

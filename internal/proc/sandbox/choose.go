@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Open chooses a mode, and finds out whether it works by running something in it. When nothing better was asked for than what there
-// is, its Log has one line that says so; else the error is an *UnavailableError.
+// Open chooses a mode, and finds out whether it works by running something in it. When nothing better was asked for
+// than what there is, its Log has one line that says so; else the error is an *UnavailableError.
 func Open(ctx context.Context, o Options) (*Sandbox, error) {
 	if o.Mode == Off {
 		return &Sandbox{Mode: Off, Line: "sandbox: off: agents and checks can read and write what their user can, and speak to every host", o: o}, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
-// container makes boxes of an engine of containers: a new one for every process, of an image that has all the programs, without a network.
-// The worktree, a home and a cache are mounted at the places they have here.
+// container makes boxes of an engine of containers: a new one for every process, of an image that has all the programs,
+// without a network. The worktree, a home and a cache are mounted at the places they have here.
 type container struct {
 	s       *Sandbox
 	program string

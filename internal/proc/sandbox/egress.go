@@ -19,8 +19,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// egress is the only way out of a box: a proxy for HTTP and CONNECT that speaks to hosts that are allowed, and resolves their names
-// outside. It never looks into what it carries.
+// egress is the only way out of a box: a proxy for HTTP and CONNECT that speaks to hosts that are allowed, and resolves
+// their names outside. It never looks into what it carries.
 type egress struct {
 	allow    reach
 	log      func(format string, args ...any)

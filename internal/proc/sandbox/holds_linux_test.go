@@ -407,7 +407,8 @@ func howItEnded(t *testing.T, mode string) {
 	}
 }
 
-// TestReaders: who reads has a checkout of its own, or the tree, and writes neither; where it works shows nothing else of the machine.
+// TestReaders: who reads has a checkout of its own, or the tree, and writes neither; where it works shows nothing else
+// of the machine.
 func TestReaders(t *testing.T) {
 	for _, mode := range []string{Bwrap, Landlock} {
 		t.Run(mode, func(t *testing.T) {
@@ -443,7 +444,8 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestCaches: a new cache of builds begins as that of the machine, outlives the run where it may, and is not one for agents and checks.
+// TestCaches: a new cache of builds begins as that of the machine, outlives the run where it may, and is not one for
+// agents and checks.
 func TestCaches(t *testing.T) {
 	g := newGround(t)
 	put(t, g.Home+"/.cache/go-build/00/old-d", "compiled")
@@ -501,8 +503,8 @@ func TestSetupIsForAll(t *testing.T) {
 	}
 }
 
-// TestLinkedWorktrees: the clone that a worktree belongs to is written only when the two agree on it: anybody can write a file that points
-// to somebody's home.
+// TestLinkedWorktrees: the clone that a worktree belongs to is written only when the two agree on it: anybody can write
+// a file that points to somebody's home.
 func TestLinkedWorktrees(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

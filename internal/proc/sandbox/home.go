@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// rooms are where a use's files lie on this machine. Uses share none of them: what an agent leaves in a home or in a cache of builds is
-// not to decide how a check goes, nor what a reviewer is told.
+// rooms are where a use's files lie on this machine. Uses share none of them: what an agent leaves in a home or in a
+// cache of builds is not to decide how a check goes, nor what a reviewer is told.
 type rooms struct{ home, cache, temp string }
 
 func (s *Sandbox) rooms(u Use) rooms {
@@ -66,7 +66,8 @@ func (s *Sandbox) KeepHome() error {
 	return nil
 }
 
-// FreshHome makes the home of the checks what KeepHome has kept: what checks have left there since decides nothing. Caches stay.
+// FreshHome makes the home of the checks what KeepHome has kept: what checks have left there since decides nothing.
+// Caches stay.
 func (s *Sandbox) FreshHome() error {
 	if s == nil || s.maker == nil || s.scratch == "" || !exists(s.keptHome()) {
 		return nil
@@ -139,8 +140,8 @@ func copyOne(from, to string, d fs.DirEntry) error {
 	return os.WriteFile(to, content, info.Mode().Perm()|0o600)
 }
 
-// lent are the directories of the checks' cache that no tool writes anew, and that an agent may read: browsers, models, compilers that
-// the setup has fetched. Each is named from the cache.
+// lent are the directories of the checks' cache that no tool writes anew, and that an agent may read: browsers, models,
+// compilers that the setup has fetched. Each is named from the cache.
 func (s *Sandbox) lent(u Use) (names []string) {
 	if u == Checks {
 		return nil
@@ -196,8 +197,8 @@ func (s *Sandbox) makeHome(u Use) error {
 	return err
 }
 
-// mostSeeded is how much of this machine's cache of Go builds a new cache begins with: copying is an order of magnitude faster than
-// compiling the standard library.
+// mostSeeded is how much of this machine's cache of Go builds a new cache begins with: copying is an order of magnitude
+// faster than compiling the standard library.
 const mostSeeded = 1 << 30
 
 // seed fills a new cache with what this machine has compiled. Where that fails, the first build takes longer.
@@ -264,7 +265,8 @@ func (s *Sandbox) files() (files []File) {
 	return files
 }
 
-// kept is what a box takes over of the user's git configuration: who commits, and how lines end. All else may hold keys.
+// kept is what a box takes over of the user's git configuration: who commits, and how lines end. All else may hold
+// keys.
 var kept = []string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.eol"}
 
 func (s *Sandbox) gitConfig() []byte {
@@ -308,8 +310,8 @@ var theirs = []string{
 	"TMPDIR", "TMP", "TEMP", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "RALPH_SANDBOX",
 }
 
-// environ is the environment in a box with that home, cache and directory for temporary files. A process that has a directory of its own
-// may have that in it.
+// environ is the environment in a box with that home, cache and directory for temporary files. A process that has a
+// directory of its own may have that in it.
 func (s *Sandbox) environ(of proc.Spec, in rooms) []string {
 	env := of.Env
 	if temp := proc.Value(env, "TMPDIR"); of.Own != "" && over(of.Own, temp) {
@@ -327,7 +329,8 @@ func (s *Sandbox) environ(of proc.Spec, in rooms) []string {
 		"GOCACHE=" + in.cache + "/go-build", "GOPATH=" + in.cache + "/go", "CARGO_HOME=" + in.cache + "/cargo", "npm_config_cache=" + in.cache + "/npm",
 		"YARN_CACHE_FOLDER=" + in.cache + "/yarn", "PIP_CACHE_DIR=" + in.cache + "/pip", "UV_CACHE_DIR=" + in.cache + "/uv", "GRADLE_USER_HOME=" + in.cache + "/gradle",
 	}
-	if from := moduleCache(s.o); from != "" { // what this machine has fetched already; go.sum is held against it all the same
+	// what this machine has fetched already; go.sum is held against it all the same
+	if from := moduleCache(s.o); from != "" {
 		next := proc.Value(env, "GOPROXY")
 		if next == "" {
 			next = "https://proxy.golang.org,direct"

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// reach is what of the network may be spoken to. An entry is a host ("api.anthropic.com"), what is below one ("*.npmjs.org"), all of the
-// public network ("*"), or a host with its port ("localhost:8080"). Without a port it is 80 and 443.
+// reach is what of the network may be spoken to. An entry is a host ("api.anthropic.com"), what is below one
+// ("*.npmjs.org"), all of the public network ("*"), or a host with its port ("localhost:8080"). Without a port it is 80
+// and 443.
 type reach []string
 
 // trust is how far an entry goes.
 type trust int
 
-// From least to most. A host that was named may be anywhere in a private network; of what a star stands for, nothing but what is
-// public: it would open the services of this machine and the metadata of its cloud.
+// From least to most. A host that was named may be anywhere in a private network; of what a star stands for, nothing
+// but what is public: it would open the services of this machine and the metadata of its cloud.
 const (
 	denied trust = iota
 	public
@@ -66,7 +67,8 @@ func (t trust) may(at netip.Addr) bool {
 	return !at.IsPrivate() && !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(at) })
 }
 
-// notPublic is what netip does not call private: of carriers, of tests, the whole of 0/8, and addresses that carry an IPv4 address.
+// notPublic is what netip does not call private: of carriers, of tests, the whole of 0/8, and addresses that carry an
+// IPv4 address.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),

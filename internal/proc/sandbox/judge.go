@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// judged reports whether a directory is in the tree that checks run in, and where that is in a box: at the worktree's own path.
+// judged reports whether a directory is in the tree that checks run in, and where that is in a box: at the worktree's
+// own path.
 func (o *Options) judged(dir string) (at string, ok bool) {
 	if o.Judge == "" || dir == "" {
 		return dir, false
@@ -24,7 +25,8 @@ func (o *Options) judged(dir string) (at string, ok bool) {
 // objectsAt is where a box has the nth directory of objects.
 func objectsAt(n int) string { return boxDir + "/objects/" + strconv.Itoa(n) }
 
-// judgeTree shows the tree of the checks at the worktree's path, with the objects that it borrows, which must not be written.
+// judgeTree shows the tree of the checks at the worktree's path, with the objects that it borrows, which must not be
+// written.
 func (b *bwrap) judgeTree() (args []string) {
 	args = append(args, "--bind", b.s.o.Judge, clone(b.s.o.Dir, b.s.o.Home))
 	for i, dir := range b.s.o.Objects {
@@ -36,7 +38,8 @@ func (b *bwrap) judgeTree() (args []string) {
 	return args
 }
 
-// writableIn are the paths that may be written beside a tree. Those in the worktree are no part of the tree of the checks.
+// writableIn are the paths that may be written beside a tree. Those in the worktree are no part of the tree of the
+// checks.
 func (b *bwrap) writableIn(judge bool) (args []string) {
 	for _, path := range b.s.o.Writable {
 		if judge && over(clone(b.s.o.Dir, b.s.o.Home), path) {

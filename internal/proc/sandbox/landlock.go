@@ -25,8 +25,8 @@ const (
 	llUDP      = 10
 )
 
-// landlocked makes boxes of what the kernel lets any process give up: files by path, TCP by port. Nothing can be taken out of a directory
-// that may be written, there is no network of its own, and other processes are seen.
+// landlocked makes boxes of what the kernel lets any process give up: files by path, TCP by port. Nothing can be taken
+// out of a directory that may be written, there is no network of its own, and other processes are seen.
 type landlocked struct {
 	s    *Sandbox
 	abi  int
@@ -195,7 +195,8 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	return proc.Boxed{Spec: s}, nil
 }
 
-// moved leads variables that name a place in the user's home, which is not there to be read, to the same place in the box's own.
+// moved leads variables that name a place in the user's home, which is not there to be read, to the same place in the
+// box's own.
 func moved(env []string, from, to string, v view) []string {
 	for i, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -211,8 +212,8 @@ func moved(env []string, from, to string, v view) []string {
 // devices are those that anything may use. A disk is none of them.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
 
-// granted are the directories and files that may be read: everything, but what is hidden. A directory that holds something hidden is
-// granted entry by entry.
+// granted are the directories and files that may be read: everything, but what is hidden. A directory that holds
+// something hidden is granted entry by entry.
 func (v *view) granted(dir string, deep int) (list []string) {
 	if slices.Contains(v.hidden, dir) || slices.Contains(v.blank, dir) || dir == "/dev" {
 		return nil

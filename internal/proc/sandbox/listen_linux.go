@@ -10,7 +10,8 @@ import (
 // mostSocketPath is how long the path of a socket may be.
 const mostSocketPath = 100
 
-// listenIn listens at a socket in a directory. The system takes only short paths: a long one is gone to by the directory's descriptor.
+// listenIn listens at a socket in a directory. The system takes only short paths: a long one is gone to by the
+// directory's descriptor.
 func listenIn(dir, name string) (net.Listener, error) {
 	path := filepath.Join(dir, name)
 	if len(path) <= mostSocketPath {

@@ -18,9 +18,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// microVM makes boxes of Docker Desktop's sandboxes: one virtual machine for the worktree, which stays from turn to turn, and a fresh
-// process in it for each (S4-15, S4-26…S4-35). Files are kept in step by Docker, from the machine to here; what we write here it does
-// not take over, so that is written there by exec.
+// microVM makes boxes of Docker Desktop's sandboxes: one virtual machine for the worktree, which stays from turn to
+// turn, and a fresh process in it for each. Files are kept in step by Docker, from the machine to here; what we write
+// here it does not take over, so that is written there by exec.
 type microVM struct {
 	s       *Sandbox
 	program string
@@ -41,19 +41,20 @@ type stamp struct {
 	mode fs.FileMode
 }
 
-// syncPause is how long files take to come from the machine (S4-23).
+// syncPause is how long files take to come from the machine.
 const syncPause = 2500 * time.Millisecond
 
 const (
 	askLimit    = 30 * time.Second
 	createLimit = 10 * time.Minute // the template is fetched the first time
 	argBytes    = 100 << 10        // of a prompt as an argument
-	mostWritten = 64 << 20         // of files that are written to the machine at once; above, it is stopped and sees them itself
+	// of files that are written to the machine at once; above, it is stopped and sees them itself
+	mostWritten = 64 << 20
 )
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// machineName is the sandbox's name (S4-26).
+// machineName is the sandbox's name.
 func machineName(dir string) string { return "ralph-" + unfit.ReplaceAllString(dir, "_") }
 
 func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
@@ -85,7 +86,7 @@ func (m *microVM) start(ctx context.Context) error {
 		return fmt.Errorf("docker sandbox ls does not work: %w", err)
 	}
 	if m.in(listed) {
-		err = m.restart(ctx) // somebody may have edited files since (S4-33)
+		err = m.restart(ctx) // somebody may have edited files since
 	} else {
 		err = m.create(ctx)
 	}
@@ -131,7 +132,8 @@ func (m *microVM) ask(ctx context.Context, limit time.Duration, in io.Reader, ar
 	return said.String(), nil
 }
 
-// Scripts that ready a new machine. The directory of the login is their first argument: none of it is ever a part of a script.
+// Scripts that ready a new machine. The directory of the login is their first argument: none of it is ever a part of a
+// script.
 const (
 	linkLogin = `rm -rf /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true
 ln -s "$1/.claude" /home/agent/.claude
@@ -141,7 +143,7 @@ chown -h agent:agent /home/agent/.claude /home/agent/.claude.json 2>/dev/null ||
 git config --global user.name "Ralph Loop"`
 )
 
-// create makes the machine (S4-27…S4-30, S4-32, S4-35). Its login is in a directory of its own, which outlives it.
+// create makes the machine. Its login is in a directory of its own, which outlives it.
 func (m *microVM) create(ctx context.Context) error {
 	state := filepath.Join(m.s.o.Home, ".dclaude_state")
 	if err := os.MkdirAll(filepath.Join(state, ".claude"), 0o700); err != nil {
@@ -169,7 +171,7 @@ func (m *microVM) restart(ctx context.Context) error {
 	return err
 }
 
-// network lets the machine speak to what is allowed, and to nothing else (S4-45).
+// network lets the machine speak to what is allowed, and to nothing else.
 func (m *microVM) network(ctx context.Context) error {
 	args := []string{"network", "proxy", m.name, "--policy", "deny"}
 	for _, host := range append(slices.Clone(m.s.o.Network), m.s.o.hosts()...) {
@@ -179,9 +181,9 @@ func (m *microVM) network(ctx context.Context) error {
 	return err
 }
 
-// enter implements maker. An agent is run as docker runs it (S4-31), with its prompt as an argument; what else there is by exec. A
-// reviewer's own checkout is not there: it reads the worktree, kept from writing by the tools that it has, and by who looks afterwards
-// whether anything was written.
+// enter implements maker. An agent is run as docker runs it, with its prompt as an argument; what else there is by
+// exec. A reviewer's own checkout is not there: it reads the worktree, kept from writing by the tools that it has, and
+// by who looks afterwards whether anything was written.
 func (m *microVM) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if _, judge := m.s.o.judged(s.Dir); judge && m.dir != m.s.o.Judge {
 		c, err := m.judge()
@@ -210,7 +212,8 @@ func (m *microVM) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	return proc.Boxed{Spec: s, Wraps: true, Leave: m.settle}, nil
 }
 
-// prompted are claude's arguments with the prompt among them, behind -p. One that is too long for that is written to the machine.
+// prompted are claude's arguments with the prompt among them, behind -p. One that is too long for that is written to
+// the machine.
 func (m *microVM) prompted(ctx context.Context, s proc.Spec) ([]string, error) {
 	args := slices.DeleteFunc(slices.Clone(s.Argv[1:]), func(arg string) bool {
 		return arg == "--dangerously-skip-permissions" // the template has it

@@ -156,7 +156,8 @@ func TestMachineChecks(t *testing.T) {
 	equal(t, d.calls(), append(slices.Clone(first), "[exec] [-w] [DIR] [NAME] [sh] [-c] [test -e file.txt && exit 3]"))
 }
 
-// TestMachineIsTold: what is written here between two turns is written there by exec (S4-34), and what is gone is removed.
+// TestMachineIsTold: what is written here between two turns is written there by exec (S4-34), and what is gone is
+// removed.
 func TestMachineIsTold(t *testing.T) {
 	d := newDesk(t)
 	d.write("old.txt", "x")

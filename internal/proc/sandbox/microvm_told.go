@@ -12,7 +12,8 @@ import (
 	"slices"
 )
 
-// look takes the stamps of the worktree's files. Objects of git are never written anew, and packages are not ours to write.
+// look takes the stamps of the worktree's files. Objects of git are never written anew, and packages are not ours to
+// write.
 func (m *microVM) look() map[string]stamp {
 	seen := map[string]stamp{}
 	top := m.dir
@@ -32,7 +33,7 @@ func (m *microVM) look() map[string]stamp {
 	return seen
 }
 
-// tell writes what has changed here since the last look to the machine (S4-34).
+// tell writes what has changed here since the last look to the machine.
 func (m *microVM) tell(ctx context.Context) error {
 	now := m.look()
 	m.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// repository protects hooks and configuration, which git runs later without any box. The directory they are in is mounted on itself, so
-// that it cannot be moved out of the way.
+// repository protects hooks and configuration, which git runs later without any box. The directory they are in is
+// mounted on itself, so that it cannot be moved out of the way.
 func (b *bwrap) repository(top string) (args []string) {
 	git := filepath.Join(top, ".git")
 	info, err := os.Lstat(git)
@@ -45,7 +45,8 @@ func (b *bwrap) repository(top string) (args []string) {
 	if objects := filepath.Join(common, "objects"); isDir(objects) && !isLink(objects) {
 		args = append(args, "--bind", objects, objects)
 	}
-	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} { // the last: where else objects come from
+	// the last: where else objects come from
+	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} {
 		if path := filepath.Join(common, name); exists(path) && !isLink(path) {
 			args = append(args, "--ro-bind", path, path)
 		}
@@ -78,8 +79,8 @@ func clone(dir, home string) string {
 	return dir
 }
 
-// linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The repository must know
-// of the worktree: anybody can write a file that points to somebody's home.
+// linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The
+// repository must know of the worktree: anybody can write a file that points to somebody's home.
 func linked(file string) (dir, common string) {
 	text, err := os.ReadFile(file)
 	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
@@ -99,7 +100,8 @@ func linked(file string) (dir, common string) {
 	if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
 		common = filepath.Join(dir, common)
 	}
-	if filepath.Join(filepath.Clean(common), "worktrees", filepath.Base(dir)) != filepath.Clean(dir) { // git puts it nowhere else
+	// git puts it nowhere else
+	if filepath.Join(filepath.Clean(common), "worktrees", filepath.Base(dir)) != filepath.Clean(dir) {
 		return "", ""
 	}
 	return dir, filepath.Clean(common)

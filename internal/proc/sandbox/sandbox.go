@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// The modes of the setting sandbox (C22).
+// The modes of the setting sandbox.
 const (
 	Auto          = "auto"    // the best that works here, and off when none does
 	Require       = "require" // one in which everything holds, or none at all
@@ -29,8 +29,8 @@ const (
 type Options struct {
 	Mode string
 	Dir  string // the worktree; when it is a part of a clone, the whole of that may be written
-	// Scratch is where files of the run are made: homes, sockets. It is passed through by As. Empty: the system's directory for
-	// temporary files.
+	// Scratch is where files of the run are made: homes, sockets. It is passed through by As. Empty: the system's
+	// directory for temporary files.
 	Scratch string
 	// Cache is where the caches of builds outlive the run; empty: they do not.
 	Cache    string
@@ -42,17 +42,18 @@ type Options struct {
 	Network  []string   // hosts that everything in a box may speak to
 	Agents   []Agent    // those that take turns
 	Image    string     // of mode container
-	Resumed  bool       // somebody may have changed the worktree since the sandbox last saw it (S4-33)
+	Resumed  bool       // somebody may have changed the worktree since the sandbox last saw it
 	Hooks    bool       // make .git/hooks where it is missing, so that nothing can be put there
-	// Judge is the tree that checks run in, which need not be there yet; where a box can be given another view of files, it is seen there at
-	// the worktree's own path. Objects are the directories of objects that its repository borrows from. Empty: checks run in the worktree.
+	// Judge is the tree that checks run in, which need not be there yet; where a box can be given another view of files,
+	// it is seen there at the worktree's own path. Objects are the directories of objects that its repository borrows
+	// from. Empty: checks run in the worktree.
 	Judge   string
 	Objects []string
 	// Log tells a person: a line that says what was chosen, and one for each host that is denied.
 	Log func(format string, args ...any)
 
 	self     string // our own program
-	settling func() // lets a worktree settle that is kept in step with a machine (S4-23); nil: a pause
+	settling func() // lets a worktree settle that is kept in step with a machine; nil: a pause
 }
 
 // Agent is what an agent needs of this machine, beyond what a check gets.
@@ -258,7 +259,8 @@ func (s *Sandbox) Box(u Use) proc.Box {
 // Mapped reports whether checks see the tree that they run in at the worktree's path.
 func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode == Container) }
 
-// ObjectsSeen are the directories of Options.Objects as checks see them; nil: where they are. Empty and not nil: none of them is there.
+// ObjectsSeen are the directories of Options.Objects as checks see them; nil: where they are. Empty and not nil: none
+// of them is there.
 func (s *Sandbox) ObjectsSeen() []string {
 	if s != nil && s.Mode == DockerSandbox {
 		return []string{}
@@ -273,7 +275,8 @@ func (s *Sandbox) ObjectsSeen() []string {
 	return seen
 }
 
-// Apart reports whether no agent can come near the tree of the checks; else that has to be looked at before it is believed.
+// Apart reports whether no agent can come near the tree of the checks; else that has to be looked at before it is
+// believed.
 func (s *Sandbox) Apart() bool {
 	switch {
 	case s == nil || s.Mode == Off:
