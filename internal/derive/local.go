@@ -203,7 +203,7 @@ func reject(p *planrun.Plans, root *os.Root, failed *FailedError) error {
 	if err := files.ReplaceIn(root, rejectedPlan, failed.last); err != nil {
 		return errors.Join(failed, err)
 	}
-	return fmt.Errorf("%w\nNothing in %s has changed. The agent's last answer is in %s", failed, p.Dir, rejectedPlan)
+	return fmt.Errorf("%w\nNothing in %s has changed. The agent's last answer is in %s", failed, p.PlanDir, rejectedPlan)
 }
 
 // store writes the plan. What was there and is not the template is kept.

@@ -18,8 +18,8 @@ import (
 // requestFrom is what is asked for. It refuses what would lose somebody's work before anything is spent.
 func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from string, d Derivation) (Request, error) {
 	var w Request
-	if info, err := root.Stat(p.Dir); err != nil || !info.IsDir() {
-		return w, invalid.Errorf("there is no directory %s: run ralph plan init first", p.Dir)
+	if info, err := root.Stat(p.PlanDir); err != nil || !info.IsDir() {
+		return w, invalid.Errorf("there is no directory %s: run ralph plan init first", p.PlanDir)
 	}
 	kept, err := underWay(p, root)
 	if err != nil {

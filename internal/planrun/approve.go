@@ -42,7 +42,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 		return err
 	}
 	defer unlock()
-	src, err := ReadPlanIn(p.Dir, p.Dir)
+	src, err := ReadPlanIn(p.Dir, p.PlanDir)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		return err
 	}
 	name, summary := p.summarise(ctx, clone, inClone, archived, label)
-	to, err := newDirectory(root, path.Join(path.Dir(p.Dir), ArchiveDir), name)
+	to, err := newDirectory(root, path.Join(path.Dir(p.PlanDir), ArchiveDir), name)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	if _, err := files.Create(root, path.Join(to, "summary.md"), summary); err != nil {
 		return err
 	}
-	p.Say("archived %s as %s", p.Dir, to)
-	if err := p.scaffold(root, filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.Dir)))), "", ""); err != nil {
+	p.Say("archived %s as %s", p.PlanDir, to)
+	if err := p.scaffold(root, filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.PlanDir)))), "", ""); err != nil {
 		return err
 	}
 	if !inClone {
@@ -105,7 +105,7 @@ func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
 		archived = append(archived, filed{f.name, content})
 	}
 	if !written {
-		return nil, invalid.Errorf("there is nothing to archive in %s: no plan has been written there", p.Dir)
+		return nil, invalid.Errorf("there is nothing to archive in %s: no plan has been written there", p.PlanDir)
 	}
 	return archived, nil
 }

@@ -32,7 +32,7 @@ func (p *Plans) Init(ctx context.Context, name string) error {
 	if err := p.nothingThere(root); err != nil {
 		return err
 	}
-	project := filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.Dir))))
+	project := filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.PlanDir))))
 	if err := p.scaffold(root, project, name, branch); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (p *Plans) Init(ctx context.Context, name string) error {
 	p.Say("  2. Let an agent derive the stories from it: ralph plan derive, or /ralph-plan in")
 	p.Say("     Claude Code after ralph plan skill; or write %s yourself", p.File(PlanFile))
 	p.Say("  3. Look at them: ralph plan validate, ralph plan status")
-	p.Say("  4. Commit %s, and run the plan: ralph plan run", p.Dir)
+	p.Say("  4. Commit %s, and run the plan: ralph plan run", p.PlanDir)
 	return nil
 }
 

@@ -19,7 +19,7 @@ type Plans struct {
 	session.Session        // Dir is the project
 	RalphDir        string // the plan's directory, from there: "ralph"
 
-	Dir string // the same from the top of the clone, which Dir is from then on
+	PlanDir string // the same from the top of the clone, which Dir is from then on
 }
 
 // Open finds the plan's directory, which need not be there yet. No link leads out of the root that it returns.
@@ -30,7 +30,7 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, err)
 	}
 	p.Dir = session.Top(ctx, from, p.Parent)
-	if p.Dir, err = InClone(p.Dir, from, p.RalphDir); err != nil {
+	if p.PlanDir, err = InClone(p.Dir, from, p.RalphDir); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(p.Dir)
@@ -41,7 +41,7 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 }
 
 // File is a file of the plan, from the top of the clone.
-func (p *Plans) File(name string) string { return path.Join(p.Dir, name) }
+func (p *Plans) File(name string) string { return path.Join(p.PlanDir, name) }
 
 // readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what it lacks, everybody
 // sees.

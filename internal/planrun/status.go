@@ -21,7 +21,7 @@ func (p *Plans) Look(ctx context.Context) (report.PlanStanding, error) {
 		return report.PlanStanding{}, err
 	}
 	defer root.Close()
-	src, err := ReadPlanIn(p.Dir, p.Dir)
+	src, err := ReadPlanIn(p.Dir, p.PlanDir)
 	if err != nil {
 		return report.PlanStanding{}, err
 	}

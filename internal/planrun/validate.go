@@ -61,7 +61,7 @@ func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 	}
 	name, content := v.File, []byte(nil)
 	if name == "" {
-		src, err := ReadPlanIn(p.Dir, p.Dir)
+		src, err := ReadPlanIn(p.Dir, p.PlanDir)
 		if err != nil {
 			return Validated{}, err
 		}
