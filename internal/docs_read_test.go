@@ -98,7 +98,11 @@ func schemaKeys(t *testing.T) map[string]any {
 		Defs       map[string]*node `json:"$defs"`
 	}
 	var root node
-	if err := json.Unmarshal(config.Schema, &root); err != nil {
+	schema, err := config.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(schema, &root); err != nil {
 		t.Fatal(err)
 	}
 	keys := map[string]any{}

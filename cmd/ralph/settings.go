@@ -38,7 +38,10 @@ type settingsSchema struct{}
 
 // Run implements ralph settings schema.
 func (settingsSchema) Run(p process) error {
-	_, err := p.out.Write(config.Schema)
+	schema, err := config.Schema()
+	if err == nil {
+		_, err = p.out.Write(schema)
+	}
 	return err
 }
 

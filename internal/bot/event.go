@@ -21,7 +21,7 @@ func (a *Action) prepare() {
 	a.redact = report.Redactor(secrets)
 	a.rules = event.Rules{
 		TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots,
-		CommentsBy: commentsBy(a.Inputs.CommentsBy), CIGate: a.Inputs.CIGate == config.WaitForCI,
+		CommentsBy: commentsBy(a.Inputs.CommentsBy), CIGate: a.Inputs.Set["ciGate"] == config.WaitForCI,
 	}
 }
 

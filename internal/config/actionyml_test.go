@@ -53,7 +53,7 @@ func readAction(t *testing.T, path string) actionFile {
 // sameAsTables holds an action against InputTable and OutputTable; extra are inputs of its own.
 func sameAsTables(t *testing.T, action actionFile, extra ...string) {
 	t.Helper()
-	for _, row := range InputTable {
+	for _, row := range InputTable() {
 		input, ok := action.Inputs[row.Name]
 		if !ok || input.Description != row.Description || input.Default != row.Default || input.Required {
 			t.Errorf("input %s is %+v, the code says %+v", row.Name, input, row)
@@ -103,7 +103,7 @@ func TestHostActionYML(t *testing.T) {
 			passed = step.Env
 		}
 	}
-	for _, row := range InputTable {
+	for _, row := range InputTable() {
 		if want := "${{ inputs." + row.Name + " }}"; passed[row.Env()] != want {
 			t.Errorf("%s is passed as %q, not %q", row.Env(), passed[row.Env()], want)
 		}

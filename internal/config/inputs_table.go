@@ -1,116 +1,136 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// Input is a row of InputTable.
+// Input is an input of the action.
 type Input struct {
 	Name        string
 	Default     string
 	Description string
+	Key         string // of the setting that the input sets: "agent.flags"; empty for one that is no setting
 
-	kind     kindOf
-	min, max int64
+	kind     Kind // Text, Integer, Number or Boolean; of a list, the text is split later
+	min, max float64
+	secret   bool
+	keys     []string // Key in its parts
+	setting  *Setting // its row; nil for an input that is no setting
 }
 
-// kindOf says what an input's value must look like.
-type kindOf int
+// InputTable is every input of the action: its own, and those that the table of settings asks for. Both action files are made from it.
+var InputTable = sync.OnceValue(func() []Input {
+	return slices.Concat(taskInputs(), settingInputs(nil, Table()), runInputs())
+})
 
-const (
-	text kindOf = iota
-	secret
-	number
-	boolean
-	money // US dollars
-)
+// settingInputs are the inputs that mirror settings.
+func settingInputs(above []string, rows []Setting) (inputs []Input) {
+	for _, row := range rows {
+		keys := append(slices.Clone(above), row.Key)
+		if row.Input != "" {
+			inputs = append(inputs, Input{
+				Name: row.Input, Description: row.inputDescription(), Key: strings.Join(keys, "."), kind: row.Kind,
+				min: row.Min, max: row.Max, keys: keys, setting: &row,
+			})
+		}
+		inputs = append(inputs, settingInputs(keys, row.Keys)...)
+	}
+	return inputs
+}
 
-// The largest numbers that make sense; they also keep a typing error from costing a month of turns.
-const (
-	mostIterations = 10_000
-	mostMinutes    = 7200
-	mostTasks      = 100
-	mostDollars    = 100_000
-	mostTokens     = 1 << 40
-	mostReviews    = 100
-	mostIssue      = 1<<31 - 1
-	mostAppID      = 1 << 53
-)
+func (s *Setting) inputDescription() string {
+	switch {
+	case s.InputSays != "":
+		return s.InputSays
+	case s.Default == nil:
+		return plainText(s.Says)
+	}
+	return fmt.Sprintf("%s Default: %v.", plainText(s.Says), s.Default)
+}
 
-// InputTable is every input of the action: action.yml and host/action.yml are held against it by a test.
-var InputTable = []Input{
-	{Name: "github_token", kind: secret, Default: "${{ github.token }}",
-		Description: "Token ralph reads and writes GitHub with. The agent and the checks never see it."},
-	{Name: "app_id", kind: number, min: 1, max: mostAppID,
-		Description: "Id of a GitHub App to act as instead of github_token; needs app_private_key."},
-	{Name: "app_private_key", kind: secret, Description: "Private key of the GitHub App, as PEM."},
-	{Name: "trigger_label", Default: "ralph", Description: "Label on an issue that starts a run."},
-	{Name: "trigger_phrase", Default: "/ralph", Description: "First word of a comment that is a command."},
-	{Name: "allowed_bots", Description: "Exact logins of bots that may ask, separated by commas or white space."},
-	{Name: "include_comments_by", Default: "writers", Description: "Whose comments the agent reads: writers (people with write access), logins beside or instead of it, or nobody; separated by commas or white space."},
-	{Name: "prompt", Description: "What to do, for workflow_dispatch. Not together with prompt_file or issue."},
-	{Name: "prompt_file", Description: "File in the repository that says what to do. Not together with prompt or issue."},
-	{Name: "issue", kind: number, min: 1, max: mostIssue, Description: "Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."},
-	{Name: "plan", Description: "Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the only one that is looked at."},
-	{Name: "agent", Description: "Coding agent: claude, codex, amp, gemini, opencode, or the path of a program that takes a prompt on standard input. Default: claude."},
-	{Name: "agent_args", Description: "Arguments added to the agent's own, quoted as in a shell."},
-	{Name: "model", Description: "Model of the agent. Default: the agent's own."},
-	{Name: "reviewer_agent", Description: "Agent that reviews. Default: the one that works."},
-	{Name: "reviewer_model", Description: "Model of the reviewer. Default: the agent's."},
-	{Name: "anthropic_api_key", kind: secret, Description: "API key for claude."},
-	{Name: "claude_code_oauth_token", kind: secret, Description: "Subscription token for claude, instead of an API key."},
-	{Name: "openai_api_key", kind: secret, Description: "API key for codex."},
-	{Name: "gemini_api_key", kind: secret, Description: "API key for gemini."},
-	{Name: "checks", Description: "Commands that judge the work, one a line, in their order. Default: the guardrails of " +
-		".ralph/settings.json, else what the repository shows (make test, npm test, go test, ...)."},
-	{Name: "setup", Description: "Command that makes a fresh checkout ready for the checks, such as npm ci."},
-	{Name: "max_iterations", kind: number, min: 1, max: mostIterations, Description: "How many iterations a run may take. Default: 5 for an issue."},
-	{Name: "timeout_minutes", kind: number, min: 1, max: mostMinutes,
-		Description: "How many minutes a run may take; keep it below the job's timeout-minutes. Default: 60."},
-	{Name: "max_cost_usd", kind: money, max: mostDollars, Description: "How many US dollars a run may spend, as far as the agent tells. Default: any amount."},
-	{Name: "max_cost_usd_per_issue", kind: money, max: mostDollars, Description: "How many US dollars all runs of one issue may spend together. Default: any amount."},
-	{Name: "max_tokens", kind: number, min: 1, max: mostTokens, Description: "How many tokens a run may take, those of the model's cache included. Default: any number."},
-	{Name: "review", kind: boolean, Description: "Whether a fresh reviewer must approve before a run is done. Default: true."},
-	{Name: "review_cap", kind: number, min: 1, max: mostReviews,
-		Description: "How many reviews a story of a plan may take before it is approved all the same, and marked so. Default: 5."},
-	{Name: "at_review_cap", Description: "What becomes of a story of a plan that its last review does not approve: approve passes it, marked so, fail ends the run. Default: approve."},
-	{Name: "ci_gate", Description: "Whether other workflows judge too: off, or wait for those on the pull request's head. Default: off."},
-	{Name: "ci_timeout_minutes", kind: number, min: 1, max: mostMinutes, Description: "How many minutes a run waits for other workflows before it pauses and says so. Default: 30."},
-	{Name: "base_branch", Description: "Branch to start from and to open the pull request against. Default: the default branch."},
-	{Name: "branch_prefix", Default: "ralph/", Description: "What the name of a run's branch begins with."},
-	{Name: "branch_name_template", Description: "Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."},
-	{Name: "working_directory", Description: "Directory of the repository that the agent and the checks work in. Default: its top."},
-	{Name: "signing_key", kind: secret, Description: "SSH private key, without a passphrase, that signs the commits."},
-	{Name: "comments", Description: "How a run is told: sticky, one comment that is kept up to date, or each, one comment more for each iteration. Default: sticky."},
-	{Name: "notify_on", Description: "Which outcomes whoever asked is told of, by a mention, a request for a review and an assignment: done, failed, waiting, separated by commas or white space, or nobody. Default: all three."},
-	{Name: "sandbox", Description: "What the agent and the checks are kept in: auto, bwrap, landlock, container, docker-sandbox, off or require. Default: auto."},
-	{Name: "dry_run", kind: boolean, Default: "false", Description: "Do everything but write to GitHub; reports go to the job summary."},
-	{Name: "max_tasks", kind: number, min: 1, max: mostTasks, Default: "1", Description: "How many tasks one scheduled sweep works on."},
-	{Name: "list", kind: boolean, Default: "false", Description: "On a schedule, only say what a sweep would take up, as the output matrix."},
-	{Name: "settings", Description: "Settings as JSON, laid over .ralph/settings.json of the base commit."},
+// taskInputs say who asks for what.
+func taskInputs() []Input {
+	return []Input{
+		{Name: "github_token", secret: true, Default: "${{ github.token }}",
+			Description: "Token ralph reads and writes GitHub with. The agent and the checks never see it."},
+		{Name: "app_id", kind: Integer, min: 1, max: maxAppID,
+			Description: "Id of a GitHub App to act as instead of github_token; needs app_private_key."},
+		{Name: "app_private_key", secret: true,
+			Description: "Private key of the GitHub App, as PEM."},
+		{Name: "trigger_label", Default: "ralph",
+			Description: "Label on an issue that starts a run."},
+		{Name: "trigger_phrase", Default: "/ralph",
+			Description: "First word of a comment that is a command."},
+		{Name: "allowed_bots",
+			Description: "Exact logins of bots that may ask, separated by commas or white space."},
+		{Name: "include_comments_by", Default: "writers",
+			Description: "Whose comments the agent reads: writers (people with write access), logins beside or instead of it, or nobody; separated by commas or white space."},
+		{Name: "prompt",
+			Description: "What to do, for workflow_dispatch. Not together with prompt_file or issue."},
+		{Name: "prompt_file",
+			Description: "File in the repository that says what to do. Not together with prompt or issue."},
+		{Name: "issue", kind: Integer, min: 1, max: maxIssue,
+			Description: "Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."},
+		{Name: "plan",
+			Description: "Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the only one that is looked at."},
+	}
+}
+
+// runInputs are keys of models, and what a run and a sweep do on GitHub.
+func runInputs() []Input {
+	return []Input{
+		{Name: "anthropic_api_key", secret: true,
+			Description: "API key for claude."},
+		{Name: "claude_code_oauth_token", secret: true,
+			Description: "Subscription token for claude, instead of an API key."},
+		{Name: "openai_api_key", secret: true,
+			Description: "API key for codex."},
+		{Name: "gemini_api_key", secret: true,
+			Description: "API key for gemini."},
+		{Name: "base_branch",
+			Description: "Branch to start from and to open the pull request against. Default: the default branch."},
+		{Name: "branch_prefix", Default: "ralph/",
+			Description: "What the name of a run's branch begins with."},
+		{Name: "branch_name_template",
+			Description: "Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."},
+		{Name: "signing_key", secret: true,
+			Description: "SSH private key, without a passphrase, that signs the commits."},
+		{Name: "dry_run", kind: Boolean, Default: "false",
+			Description: "Do everything but write to GitHub; reports go to the job summary."},
+		{Name: "max_tasks", kind: Integer, min: 1, max: maxTasks, Default: "1",
+			Description: "How many tasks one scheduled sweep works on."},
+		{Name: "list", kind: Boolean, Default: "false",
+			Description: "On a schedule, only say what a sweep would take up, as the output matrix."},
+		{Name: "settings",
+			Description: "Settings as JSON, laid over .ralph/settings.json of the base commit."},
+	}
 }
 
 // Env is the variable the runner passes the input in.
 func (i Input) Env() string { return "INPUT_" + strings.ToUpper(i.Name) }
 
-// check returns the value in the form env reads, or what is wrong with it.
+// check returns the value in the form env reads, or what is wrong with it. Inputs are above 0: an empty one says nothing.
 func (i Input) check(value string) (checked, problem string) {
 	switch i.kind {
-	case number:
+	case Integer:
 		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || n < i.min || n > i.max {
-			return "", fmt.Sprintf("input %s is %s; allowed is a whole number from %d to %d.", i.Name, show(value), i.min, i.max)
+		if least := int64(max(i.min, 1)); err != nil || n < least || n > int64(i.max) {
+			return "", fmt.Sprintf("input %s is %s; allowed is a whole number from %d to %s.", i.Name, show(value), least, number(i.max))
 		}
 		return strconv.FormatInt(n, 10), ""
-	case money:
-		usd, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(usd > 0 && usd <= float64(i.max)) {
-			return "", fmt.Sprintf("input %s is %s; allowed is a number above 0 and up to %d, such as 2.50.", i.Name, show(value), i.max)
+	case Number:
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(f > 0 && f <= i.max) {
+			return "", fmt.Sprintf("input %s is %s; allowed is a number above 0 and up to %s, such as 2.50.", i.Name, show(value), number(i.max))
 		}
-		return strconv.FormatFloat(usd, 'f', -1, 64), ""
-	case boolean: // as YAML writes them
+		return strconv.FormatFloat(f, 'f', -1, 64), ""
+	case Boolean: // as YAML writes them
 		if checked = strings.ToLower(value); checked != "true" && checked != "false" {
 			return "", fmt.Sprintf("input %s is %s; allowed is true or false.", i.Name, show(value))
 		}
@@ -119,13 +139,78 @@ func (i Input) check(value string) (checked, problem string) {
 	return value, ""
 }
 
+// value is what a settings file would say instead of a text that check has passed; nil: nothing.
+func (i Input) value(text string) (value any, problem string) {
+	switch i.kind {
+	case Integer, Number:
+		return json.Number(text), ""
+	case Boolean:
+		return text == "true", ""
+	case Path:
+		if path.Clean(text) == "." {
+			return nil, ""
+		}
+	case List:
+		return i.list(text)
+	}
+	return text, ""
+}
+
+// list splits a text in the syntax of the setting.
+func (i Input) list(text string) (value any, problem string) {
+	switch i.setting.Syntax {
+	case byShell:
+		args, err := words(text)
+		if err != nil {
+			return nil, fmt.Sprintf("input %s: %v; allowed are arguments as a shell reads them.", i.Name, err)
+		}
+		return args, ""
+	case byLines:
+		lines := []map[string]any{}
+		for _, command := range commands(text) {
+			lines = append(lines, map[string]any{"command": command})
+		}
+		if len(lines) == 0 {
+			return nil, ""
+		}
+		return lines, ""
+	}
+	entries := fields(text)
+	switch {
+	case len(entries) == 0:
+		return nil, ""
+	case slices.Equal(entries, []string{"nobody"}):
+		return []string{}, ""
+	}
+	for _, entry := range entries {
+		if allowed := i.setting.Entry.Choices; allowed != nil && !slices.Contains(allowed, entry) {
+			return nil, fmt.Sprintf("input %s names %s; allowed are %s, separated by commas or white space, or nobody alone.",
+				i.Name, show(entry), list(allowed, "and"))
+		}
+	}
+	return entries, ""
+}
+
+// put sets a key of an object in an object.
+func put(object map[string]any, keys []string, value any) {
+	for _, key := range keys[:len(keys)-1] {
+		below, ok := object[key].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			object[key] = below
+		}
+		object = below
+	}
+	object[keys[len(keys)-1]] = value
+}
+
 // Output is a row of OutputTable.
 type Output struct {
 	Name        string
 	Description string
 }
 
-// OutputTable is every output of the action (B-23). Outputs carry only enums, numbers, names and addresses, never an agent's text.
+// OutputTable is every output of the action. Outputs carry only enums, numbers, names and addresses, never an agent's text.
 var OutputTable = []Output{
 	{"conclusion", "success, failure, neutral or cancelled."},
 	{"outcome", "done, capped, stuck, timeout, budget, failed, invalid, waiting, refused, interrupted, or empty when the event was not for ralph."},

@@ -55,16 +55,26 @@ func merge(base, over map[string]any) {
 
 // decode turns a merged object into settings; what it does not set is the default.
 func decode(merged map[string]any) (Settings, error) {
-	settings := Defaults()
-	text, err := json.Marshal(plain(merged))
-	if err != nil {
-		return settings, fmt.Errorf("merging settings: %w", err)
-	}
-	if err := json.Unmarshal(text, &settings); err != nil {
-		return settings, fmt.Errorf("merging settings: %w", err)
+	all := defaults(Table())
+	merge(all, merged)
+	var settings Settings
+	if err := settings.read(plain(all)); err != nil {
+		return settings, err
 	}
 	settings.complete()
 	return settings, nil
+}
+
+// read fills the struct from an object.
+func (s *Settings) read(object any) error {
+	text, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	if err != nil {
+		return fmt.Errorf("merging settings: %w", err)
+	}
+	return nil
 }
 
 // plain writes whole numbers without point and exponent: 5.0 and 5e0 are integers to the schema, but not to encoding/json.

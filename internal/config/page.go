@@ -9,16 +9,6 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// unset tells of keys whose absence says something that no value does; the default of such a key is not written as if it were set.
-var unset = []struct{ key, note string }{
-	{"maximumIterations", "5 for an issue or a task, 10 for a prompt, 15 for a plan"},
-	{"guardrails", "detected from the repository"},
-	{"review", "true for an issue, a task or a plan, false for a prompt"},
-	{"timeoutMinutes", "60 for an issue, a task or a plan, no limit for a prompt"},
-	{"scm", "nothing runs"},
-	{"judge", "without a setup, the checks are given the directories in which dependencies are installed"},
-}
-
 // JSONC is the merged settings as a settings file: every value on a line of its own, with its origin as a comment. Load reads it back
 // to the same settings. Texts pass through Redact and then through redact, which may be nil.
 func (e Explained) JSONC(redact func(string) string) ([]byte, error) {
@@ -28,10 +18,10 @@ func (e Explained) JSONC(redact func(string) string) ([]byte, error) {
 	}
 	root := tree.Value.(*hujson.Object)
 	var notes strings.Builder
-	for _, u := range unset {
-		if e.From[u.key] == "" {
-			root.Members = without(root.Members, u.key)
-			fmt.Fprintf(&notes, "  // %s is not set: %s\n", u.key, u.note)
+	for _, row := range Table() { // a default that depends on the run is not written as if it were set
+		if row.Unset != "" && e.From[row.Key] == "" {
+			root.Members = without(root.Members, row.Key)
+			fmt.Fprintf(&notes, "  // %s is not set: %s\n", row.Key, row.Unset)
 		}
 	}
 	p := page{origin: e.origin}

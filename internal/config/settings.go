@@ -204,38 +204,29 @@ const (
 	BaselineOff     Baseline = "off"     // they are not run
 )
 
-// Defaults are the settings of an empty file (S1-59).
+// Defaults are the settings of an empty file.
 func Defaults() Settings {
-	return Settings{
-		CompletionResponse:  "DONE",
-		OutputTruncateChars: 5000,
-		StreamAgentOutput:   true,
-		OutputTruncateFrom:  FromHead,
-		Agent:               Command{Command: "claude", Timeout: Duration(20 * time.Minute), IdleTimeout: Duration(10 * time.Minute)},
-		Reviewer:            Command{Timeout: Duration(5 * time.Minute)},
-		Review:              true,
-		Verification:        "string_match",
-		Protected:           []string{".ralph/**"},
-		EditedChecks:        Hard,
-		WeakenedTests:       Soft,
-		Unfinished:          Soft,
-		ReviewCap:           5,
-		AtReviewCap:         Approve,
-		Plans:               []string{},
-		Sandbox:             "auto",
-		SandboxWritable:     []string{},
-		SandboxNetwork:      registries(),
-		Baseline:            BaselineReport,
-		TimeoutMinutes:      60,
-		CIGate:              Off,
-		CITimeoutMinutes:    30,
-		Comments:            "sticky",
-		NotifyOn:            []string{NotifyDone, NotifyFailed, NotifyWaiting},
-		TimeoutMultiplier:   1,
-		WaitForLimits:       true,
-		SetupInputs:         []string{},
-		Environment:         []string{},
+	var settings Settings
+	if err := settings.read(defaults(Table())); err != nil { // the table is wrong, which a test finds
+		panic(err)
 	}
+	return settings
+}
+
+// defaults are the values that rows have when no layer sets them.
+func defaults(rows []Setting) map[string]any {
+	object := map[string]any{}
+	for _, row := range rows {
+		switch {
+		case row.Default != nil:
+			object[row.Key] = row.Default
+		case row.Kind == Object && row.Keys != nil:
+			if below := defaults(row.Keys); len(below) > 0 {
+				object[row.Key] = below
+			}
+		}
+	}
+	return object
 }
 
 // registries are where builds get their packages from.
@@ -247,7 +238,7 @@ func registries() []string {
 	}
 }
 
-// How long a check may run where nothing else is said: tests, and what looks at quality alone (S0-22, S0-24).
+// How long a check may run where nothing else is said: tests, and what looks at quality alone .
 const (
 	hardTimeout = 10 * time.Minute
 	softTimeout = 3 * time.Minute

@@ -1,0 +1,96 @@
+package config
+
+import "strings"
+
+// Setting is a row of the table of settings: all that is said of one key. Its validation, its default, its place in the JSON schema and
+// in docs/settings.md, and the action's input that sets it come from here.
+type Setting struct {
+	Key  string // of its object alone: "timeout" of agent.timeout; empty for the entries of a list
+	Kind Kind
+	// Says is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what only
+	// docs/settings.md adds. Both are Markdown.
+	Says, More string
+	// Where is who reads the key, when it is not read by every run: ForBot, ForLaptop or ForPrompt.
+	Where string
+
+	Default  any    // a value as JSON has it; nil: none
+	NoValue  string // Default in the words of docs/settings.md, where there is no value to show: "detected"
+	Unset    string // what happens when no layer sets the key, where no value says the same
+	Required bool
+
+	Choices  []string // of a text: all that is allowed
+	Min, Max float64  // of a number
+	Most     int      // entries of a list, or characters of a text; 0: any number
+	Pattern  *pattern // of a text
+	Allowed  string   // what the pattern or the format allows, for errors
+	Entry    *Setting // of a list
+	Distinct bool     // of a list: it has an entry, and none twice
+	Keys     []Setting
+
+	// Input is the action's input that sets the key, empty for none. InputSays describes it where Says does not.
+	Input, InputSays string
+	Syntax           syntaxOf // of that input
+}
+
+// Kind is what a value has to be.
+type Kind int
+
+// The kinds of values.
+const (
+	Text       Kind = iota
+	Integer         // Min to Max
+	Number          // Min to Max
+	Boolean         // true or false
+	Duration24      // a text such as "10m", at most 24h
+	Path            // a text: a path in the repository that leads neither out of it nor into .git
+	List            // of Entry
+	Object          // with Keys; without any, its content is somebody else's to check
+)
+
+// Where a key counts, if not everywhere.
+const (
+	ForBot    = "Bot only"
+	ForLaptop = "Laptop only"
+	ForPrompt = "`ralph run` with a prompt only"
+)
+
+// syntaxOf is how the text of an input becomes a list.
+type syntaxOf int
+
+const (
+	byFields syntaxOf = iota // at commas and white space; "nobody" is the empty list
+	byShell                  // as a shell splits arguments
+	byLines                  // a command a line
+)
+
+// The patterns of texts.
+var (
+	filled      = lazy(`\S`)
+	hostPattern = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
+	namePattern = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+)
+
+// The largest numbers that make sense; they also keep a typing error from costing a month of turns.
+const (
+	maxIterations = 10_000
+	maxMinutes    = 7200
+	maxTasks      = 100
+	maxDollars    = 100_000
+	maxTokens     = 1 << 40
+	maxReviews    = 100
+	maxIssue      = 1<<31 - 1
+	maxAppID      = 1 << 53
+	maxEntries    = 100
+)
+
+// texts is the entries of a list of texts that are not blank.
+func texts() *Setting { return &Setting{Pattern: filled} }
+
+// oneOf is the entries of a list whose values are listed.
+func oneOf(choices ...string) *Setting { return &Setting{Choices: choices} }
+
+// quoted names things in Markdown: `a`, `b`.
+func quoted(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
+
+// plainText is a sentence in Markdown for those who show it as it is.
+func plainText(markdown string) string { return strings.ReplaceAll(markdown, "`", "") }

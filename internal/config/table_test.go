@@ -1,0 +1,227 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// TestTableIsTheStruct: each key has a field and a row, of the same type, and the row says what the key is for.
+func TestTableIsTheStruct(t *testing.T) {
+	sameKeys(t, "", Table(), reflect.TypeFor[Settings]())
+}
+
+func sameKeys(t *testing.T, path string, rows []Setting, typ reflect.Type) {
+	t.Helper()
+	var order []string
+	for i := range typ.NumField() {
+		key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if key == "-" {
+			continue
+		}
+		order = append(order, key)
+		at := slices.IndexFunc(rows, func(row Setting) bool { return row.Key == key })
+		if at < 0 {
+			t.Errorf("%s%s is a field of the struct and has no row in the table", path, key)
+			continue
+		}
+		sameType(t, path+key, &rows[at], typ.Field(i).Type)
+	}
+	for _, row := range rows {
+		if !slices.Contains(order, row.Key) {
+			t.Errorf("%s%s is a row of the table and has no field in the struct", path, row.Key)
+		}
+		if row.Says == "" || !strings.HasSuffix(strings.TrimSuffix(row.Says, `"`), ".") {
+			t.Errorf("%s%s: %q is no sentence", path, row.Key, row.Says)
+		}
+		if row.Default == nil && row.NoValue == "" && row.Unset == "" && path != "judge." {
+			t.Errorf("%s%s has neither a default nor words for it", path, row.Key)
+		}
+	}
+}
+
+func sameType(t *testing.T, path string, row *Setting, typ reflect.Type) {
+	t.Helper()
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	kinds := map[reflect.Kind][]Kind{
+		reflect.String: {Text, Path}, reflect.Bool: {Boolean}, reflect.Int: {Integer}, reflect.Float64: {Number}, reflect.Slice: {List},
+		reflect.Struct: {Object}, reflect.Int64: {Duration24},
+	}
+	switch open := typ == reflect.TypeFor[json.RawMessage](); {
+	case open && (row.Kind != Object || row.Keys != nil):
+		t.Errorf("%s is read by somebody else and the table says what is in it", path)
+	case !open && !slices.Contains(kinds[typ.Kind()], row.Kind):
+		t.Errorf("%s is %s in the struct and of the kind %d in the table", path, typ, row.Kind)
+	case !open && row.Kind == List:
+		sameType(t, path+"[]", row.Entry, typ.Elem())
+	case !open && row.Kind == Object:
+		sameKeys(t, path+".", row.Keys, typ)
+	}
+}
+
+// TestTableIsTheSchema puts every value at every place of the settings, and holds what the table says against a validator of all of JSON
+// Schema that reads the schema: the same values are wrong, at the same places.
+func TestTableIsTheSchema(t *testing.T) {
+	judge, tried, wrong := oracle(t), 0, 0
+	values := values(t)
+	places(root(), nil, func(row *Setting, at []string) {
+		here := values
+		for _, text := range row.Choices {
+			here = append(slices.Clip(here), text)
+		}
+		for _, value := range here {
+			document := set(valueOf(t, `{}`), at, value)
+			ours, theirs := placesOf(document), judge(document)
+			if tried++; len(theirs) > 0 {
+				wrong++
+			}
+			if !slices.Equal(ours, theirs) {
+				t.Errorf("%v = %v: we say %q, they %q", at, value, ours, theirs)
+			}
+		}
+	})
+	if tried < 3000 || wrong < 2000 || tried-wrong < 300 {
+		t.Errorf("%d documents were tried, %d of them wrong: too few to tell", tried, wrong)
+	}
+}
+
+func values(t *testing.T) (values []any) {
+	t.Helper()
+	for _, text := range []string{
+		`null`, `true`, `""`, `" "`, `"x"`, `"` + strings.Repeat("é", 200) + `"`, `"` + strings.Repeat("é", 201) + `"`,
+		`0`, `-1`, `1`, `1.0`, `1.5`, `0.1`, `0.09`, `1e2`, `255`, `256`, `10000`, `10001`, `1000000`, `1000001`, `1e30`,
+		`[]`, `["x"]`, `["x","x"]`, `["x",1,null]`, `["A_B","MY_*","*","a b"]`, `["coder","coder"]`, `["coder","tester"]`,
+		`["coder","qa","tester","reviewer","coder"]`, `[{}]`, `[{"command":"x"}]`,
+		`[{"command":"x","y":1,"expect":{"exit":-1,"z":2}},{"timeout":"0s"}]`, `{}`, `{"x":1}`, `{"x":1,"y":{}}`,
+		`"10m"`, `"-10m"`, `"0s"`, `"24h"`, `"25h"`, `"a/b"`, `"../x"`, `"/x"`, `"."`, `".GIT/x"`, `"a\\b"`,
+	} {
+		values = append(values, valueOf(t, text))
+	}
+	for _, n := range []int{20, 21, 50, 51, 100, 101, 300} {
+		entries := make([]any, n)
+		for i := range entries {
+			entries[i] = "x" + strconv.Itoa(i)
+		}
+		values = append(values, entries)
+	}
+	return values
+}
+
+// places visits every place that the table describes, the first entry of lists included.
+func places(row *Setting, at []string, visit func(*Setting, []string)) {
+	visit(row, at)
+	for i := range row.Keys {
+		places(&row.Keys[i], append(slices.Clone(at), row.Keys[i].Key), visit)
+	}
+	if row.Entry != nil {
+		places(row.Entry, append(slices.Clone(at), "0"), visit)
+	}
+}
+
+// set makes a document of one value at a place.
+func set(document any, at []string, value any) any {
+	switch {
+	case len(at) == 0:
+		return value
+	case at[0] == "0":
+		return []any{set(map[string]any{}, at[1:], value)}
+	}
+	return map[string]any{at[0]: set(map[string]any{}, at[1:], value)}
+}
+
+func valueOf(t *testing.T, text string) any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatal(text, err)
+	}
+	return value
+}
+
+func placesOf(document any) []string {
+	var all []string
+	root().check(document, nil, func(at []string, _ string) bool {
+		all = append(all, "/"+strings.Join(at, "/"))
+		return true
+	})
+	slices.Sort(all)
+	return all
+}
+
+// oracle tells the places of what is wrong with a document.
+func oracle(t *testing.T) func(any) []string {
+	t.Helper()
+	schema, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	for name, fits := range map[string]func(string) bool{"duration-go": isDuration, "path-inside": isInside} {
+		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(value any) error {
+			if text, ok := value.(string); ok && !fits(text) {
+				return errors.New("no")
+			}
+			return nil
+		}})
+	}
+	if err := compiler.AddResource("settings.schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile("settings.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(document any) []string {
+		var all []string
+		wrong := (*jsonschema.ValidationError)(nil)
+		if errors.As(compiled.Validate(document), &wrong) {
+			leaves(wrong, &all)
+		}
+		slices.Sort(all)
+		return all
+	}
+}
+
+func leaves(e *jsonschema.ValidationError, all *[]string) {
+	if len(e.Causes) == 0 {
+		*all = append(*all, "/"+strings.Join(e.InstanceLocation, "/"))
+	}
+	for _, cause := range e.Causes {
+		leaves(cause, all)
+	}
+}
+
+// TestGuardrailDefaults holds what the table says of guardrails against what Load fills in.
+func TestGuardrailDefaults(t *testing.T) {
+	s, err := Load(layer(`{"guardrails":[{"command":"true"},{"command":"lint","severity":"soft"},{"command":"slow","timeout":"20m","softTimeout":"5m"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := defaults(guardrailRows())
+	if g := s.Guardrails[0]; g.Severity != said["severity"] || g.FailAction != said["failAction"] {
+		t.Errorf("%+v is not what the table says", g)
+	}
+	for i, want := range [][2]time.Duration{{5 * time.Minute, 10 * time.Minute}, {2 * time.Minute, 3 * time.Minute}, {5 * time.Minute, 20 * time.Minute}} {
+		g := s.Guardrails[i]
+		if got := [2]time.Duration{s.CheckWarning(g), s.CheckTimeout(g)}; got != want {
+			t.Errorf("%s: warned and stopped after %v, want %v", g.Command, got, want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"path"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// root is a whole settings file.
+var root = sync.OnceValue(func() *Setting {
+	schema := Setting{Key: "$schema", Says: "Where an editor finds this schema; ralph ignores it."}
+	return &Setting{Kind: Object, Keys: append([]Setting{schema}, Table()...)}
+})
+
+// violations holds a value against the table: one sentence a problem, in the order of their keys.
+func violations(name string, value any) []string {
+	var found []string
+	root().check(value, nil, func(_ []string, problem string) bool {
+		found = append(found, name+": "+problem)
+		return len(found) < mostProblems
+	})
+	sort.Strings(found)
+	return slices.Compact(found)
+}
+
+// tell is given each problem, with the place it is at; when it returns false, the check ends.
+type tell func(at []string, problem string) bool
+
+// check holds a value, as reader makes them, against a row. What has the wrong type is not looked at any further. That it says what the
+// JSON schema says of the same row is a test's business: a validator of all of JSON Schema takes longer to start than a hook may take.
+func (s *Setting) check(value any, at []string, tell tell) bool {
+	wrong := func(format string, args ...any) bool {
+		return tell(at, keyPath(at)+" "+fmt.Sprintf(format, args...))
+	}
+	if !s.fits(value) {
+		if value == nil { // some tools take null for "as below"
+			return wrong("is null; allowed is %s, or to leave the key out.", s.allowed())
+		}
+		return wrong("is %s; allowed is %s.", show(value), s.allowed())
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		return s.checkKeys(v, at, tell, wrong)
+	case []any:
+		return s.checkEntries(v, at, tell, wrong)
+	case string:
+		if n := utf8.RuneCountInString(v); s.Most > 0 && n > s.Most && !wrong("has %d characters; allowed are at most %d.", n, s.Most) {
+			return false
+		}
+		if s.Pattern != nil && !s.Pattern.MatchString(v) {
+			if s.Allowed == "" {
+				return wrong("is %s; it must not be empty.", show(v))
+			}
+			return wrong("is %s; allowed is %s.", show(v), s.allowed())
+		}
+	}
+	return true
+}
+
+// fits reports whether a value is of a row's kind and in its range.
+func (s *Setting) fits(value any) bool {
+	switch s.Kind {
+	case Object:
+		return is[map[string]any](value)
+	case List:
+		return is[[]any](value)
+	case Boolean:
+		return is[bool](value)
+	case Integer, Number:
+		n, ok := value.(json.Number)
+		if !ok || s.Kind == Integer && !exact(n).IsInt() {
+			return false
+		}
+		return exact(n).Cmp(exact(number(s.Min))) >= 0 && exact(n).Cmp(exact(number(s.Max))) <= 0
+	}
+	text, ok := value.(string)
+	switch {
+	case !ok:
+		return false
+	case s.Choices != nil:
+		return slices.Contains(s.Choices, text)
+	case s.Kind == Duration24:
+		return isDuration(text)
+	case s.Kind == Path:
+		return isInside(text)
+	}
+	return true
+}
+
+// allowed is what fits and the pattern let through, in words.
+func (s *Setting) allowed() string {
+	switch {
+	case s.Allowed != "":
+		return s.Allowed
+	case s.Choices != nil:
+		return choices(s.Choices)
+	}
+	switch s.Kind {
+	case Object:
+		return "an object"
+	case List:
+		return "a list"
+	case Boolean:
+		return "true or false"
+	case Integer:
+		return fmt.Sprintf("a whole number from %s to %s", number(s.Min), number(s.Max))
+	case Number:
+		return fmt.Sprintf("a number from %s to %s", number(s.Min), number(s.Max))
+	case Duration24:
+		return `a time up to 24h, such as "90s", "10m" or "1h30m"`
+	}
+	return "a text in quotes"
+}
+
+func (s *Setting) checkKeys(object map[string]any, at []string, tell tell, wrong func(string, ...any) bool) bool {
+	if s.Keys == nil {
+		return true
+	}
+	var unknown []string
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		row := s.key(key)
+		if row == nil {
+			unknown = append(unknown, key)
+			continue
+		}
+		if !row.check(object[key], append(slices.Clone(at), key), tell) {
+			return false
+		}
+	}
+	for _, row := range s.Keys {
+		if _, there := object[row.Key]; row.Required && !there && !wrong("lacks %s, which must be there.", row.Key) {
+			return false
+		}
+	}
+	return len(unknown) == 0 || tell(at, s.unknown(at, unknown))
+}
+
+// key is the row of a key; nil when there is none.
+func (s *Setting) key(name string) *Setting {
+	i := slices.IndexFunc(s.Keys, func(row Setting) bool { return row.Key == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Keys[i]
+}
+
+func (s *Setting) checkEntries(entries []any, at []string, tell tell, wrong func(string, ...any) bool) bool {
+	n := len(entries)
+	if s.Most > 0 && n > s.Most && !wrong("has %d entries; allowed are at most %d.", n, s.Most) ||
+		s.Distinct && n == 0 && !wrong("has no entries; leave the key out, or name at least one.") ||
+		s.Distinct && repeats(entries) && !wrong("names an entry twice; allowed is each once.") {
+		return false
+	}
+	for i, entry := range entries {
+		if !s.Entry.check(entry, append(slices.Clone(at), strconv.Itoa(i)), tell) {
+			return false
+		}
+	}
+	return true
+}
+
+func is[T any](value any) bool { _, ok := value.(T); return ok }
+
+func repeats(entries []any) bool {
+	seen := map[string]bool{}
+	for _, entry := range entries {
+		text, err := json.Marshal(entry)
+		if err != nil || seen[string(text)] {
+			return true
+		}
+		seen[string(text)] = true
+	}
+	return false
+}
+
+// number writes a bound as JSON does, without an exponent.
+func number(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
+
+// exact is a number of JSON, which reader has seen to be small enough for that.
+func exact(n json.Number) *big.Rat {
+	r, ok := new(big.Rat).SetString(string(n))
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// isDuration accepts "10m": a positive duration as Go writes it, at most a day.
+func isDuration(text string) bool {
+	d, err := time.ParseDuration(text)
+	return err == nil && d > 0 && d <= 24*time.Hour
+}
+
+// isInside accepts the path of a file in the repository, and nothing: no way leads out, none into .git.
+func isInside(text string) bool {
+	if text == "" {
+		return true
+	}
+	clean := path.Clean(text)
+	return !path.IsAbs(text) && clean != "." && clean != ".." && !strings.HasPrefix(clean, "../") &&
+		!strings.ContainsAny(text, "\\\x00") && !strings.EqualFold(strings.SplitN(clean, "/", 2)[0], ".git")
+}
