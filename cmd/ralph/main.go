@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -30,24 +31,24 @@ type process struct {
 }
 
 type cli struct {
-	Action    actionCommand    `cmd:"" help:"Take one event of a GitHub workflow to its report, which is what action.yml runs; with --dry-run, say what one would come to, and why."`
+	Action    actionCommand    `cmd:"" help:"Handle one event of a GitHub workflow: what action.yml runs. With --dry-run, print what an event would do, and why."`
 	Init      initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json; with --github, make its labels and propose its workflow."`
 	Run       runCommand       `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
 	Settings  settingsCommand  `cmd:"" help:"Show the settings, or their schema."`
-	Sweep     sweepCommand     `cmd:"" help:"Say what nobody works on: runs whose process died, and issues that wait with the label."`
-	Replay    replayCommand    `cmd:"" help:"Show what an agent has printed as it was shown when it ran, and what ralph makes of it."`
+	Sweep     sweepCommand     `cmd:"" help:"List unfinished work: runs whose process died, and issues that wait with the label."`
+	Replay    replayCommand    `cmd:"" help:"Show an agent's recorded output as it was shown when it ran, and how ralph reads it."`
 	Prompt    promptCommand    `cmd:"" help:"Print what the next iteration of a run would be told, and change nothing."`
-	Doctor    doctorCommand    `cmd:"" help:"Say whether a run could begin here, and how: agents, credentials, git, settings, checks; with --github, what its repository lacks there."`
+	Doctor    doctorCommand    `cmd:"" help:"Check that this machine is ready: agents, credentials, git, settings, checks; with --github, what the repository lacks there."`
 	Supervise superviseCommand `cmd:"" help:"Run a command again and again until it says that its task is done."`
-	Bus       busCommand       `cmd:"" help:"Say something to ralph supervise, and read what was said."`
-	Signature signatureCommand `cmd:"" help:"Print by what ralph knows a failure again: the hash of what does not change from run to run."`
+	Bus       busCommand       `cmd:"" help:"Send messages to ralph supervise, and read them."`
+	Signature signatureCommand `cmd:"" help:"Print a failure's fingerprint: the hash of what does not change from run to run."`
 	plans
 	hooks
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
-	Status     statusCommand     `cmd:"" help:"Say where the newest run in this directory stands, or that of a task."`
-	Cancel     cancelCommand     `cmd:"" help:"Stop the run that is at work in this directory."`
-	Clean      cleanCommand      `cmd:"" help:"Remove what runs have left in this clone: branches, logs, records. It is listed first."`
-	Completion completionCommand `cmd:"" help:"Print what completes the commands and flags of ralph in a shell."`
+	Status     statusCommand     `cmd:"" help:"Show the newest run in this directory, or a task's."`
+	Cancel     cancelCommand     `cmd:"" help:"Stop the run in this directory."`
+	Clean      cleanCommand      `cmd:"" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
+	Completion completionCommand `cmd:"" help:"Print the shell completion of commands and flags."`
 	versionFlag
 }
 
@@ -109,13 +110,22 @@ func grammar(args []string) any {
 	return &cli{}
 }
 
+// variables are what help texts name. ralph hook, which must start fast, has no flag that sets a setting.
+func variables(args []string) kong.Vars {
+	vars := kong.Vars{"version": version}
+	if len(args) == 0 || args[0] != "hook" {
+		maps.Copy(vars, config.Sentences())
+	}
+	return vars
+}
+
 // run runs one command line and returns its exit code.
 func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	left := -1
 	args = spelledOut(args)
 	p.args = args
 	parser, err := kong.New(grammar(args),
-		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
+		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), variables(args),
 		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
 		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"}, {Key: "done", Title: "When an issue or a task is done:"}}),
 	)

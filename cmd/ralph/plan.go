@@ -19,7 +19,7 @@ type planCommand struct {
 	Status   planStatus   `cmd:"" help:"Show the stories of the plan, how far each has come, and what is next."`
 	Run      planRun      `cmd:"" help:"Run the plan: implement, review and fix story by story until all of them are approved."`
 	Approve  planApprove  `cmd:"" help:"Approve stories of the plan yourself: they are marked so, and not reviewed."`
-	Validate planValidate `cmd:"" help:"Hold a plan against its rules, or the change of one against what a mode allows."`
+	Validate planValidate `cmd:"" help:"Validate a plan, or a change of one against what a mode allows."`
 	Archive  planArchive  `cmd:"" help:"Put the plan away under ralph-archive, with a summary, and begin a new one."`
 	Skill    planSkill    `cmd:"" help:"Write the skill /ralph-plan for Claude Code into .claude, or a plugin of it."`
 }

@@ -20,20 +20,20 @@ type planRun struct {
 	RalphDir          string `default:"ralph" placeholder:"PATH" help:"The plan's directory. Default: ralph."`
 	ProjectDir        string `short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
 
-	Agent        *string        `placeholder:"NAME" help:"The coding agent: claude, codex, amp, gemini, opencode, or a program that takes a prompt on standard input."`
-	Model        *string        `placeholder:"NAME" help:"The agent's model: opus, sonnet. Default: the agent's own."`
+	Agent        *string        `placeholder:"NAME" help:"The coding agent: ${agent_command}"`
+	Model        *string        `placeholder:"NAME" help:"${agent_model} Default: the agent's own."`
 	Sandbox      bool           `xor:"sandbox" help:"Refuse to run without a sandbox that holds."`
 	NoSandbox    bool           `xor:"sandbox" help:"Run without a sandbox."`
 	SkipReview   bool           `help:"No reviews: an iteration that implements a story sets it to passed itself."`
-	ReviewCap    *int           `placeholder:"N" help:"How many reviews a story may take before it is approved all the same, and marked so. Default: 5."`
+	ReviewCap    *int           `placeholder:"N" help:"${reviewCap} Default: 5."`
 	FailAtCap    bool           `help:"Fail when a story's last review does not approve it, rather than approve it marked so. The same as the setting atReviewCap: fail."`
 	Timeout      *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: 60m."`
-	AgentTimeout *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
-	MaxCostUSD   *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"How many US dollars the run may spend, of an agent that tells what it costs. Default: any amount."`
-	MaxTokens    *int64         `name:"max-tokens" placeholder:"N" help:"How many tokens the run may take. Default: any number."`
-	Resume       bool           `xor:"again" help:"Go on with the last run, even when it has ended."`
-	Fresh        bool           `xor:"again" help:"Begin again at the base. What was done is kept under wip/archive."`
-	Verbose      bool           `short:"V" help:"Tell on standard error what is done and why."`
+	AgentTimeout *time.Duration `placeholder:"TIME" help:"${agent_timeout} Default: 20m."`
+	MaxCostUSD   *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"${maxCostUsd}"`
+	MaxTokens    *int64         `name:"max-tokens" placeholder:"N" help:"${maxTokens}"`
+	Resume       bool           `xor:"again" help:"Continue the last run, even when it has ended."`
+	Fresh        bool           `xor:"again" help:"Start over at the base. What was done is kept under wip/archive."`
+	Verbose      bool           `short:"V" help:"Verbose logging on standard error."`
 	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
 	AllowDirty   bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`

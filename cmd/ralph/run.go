@@ -29,29 +29,29 @@ type runCommand struct {
 	Task       string `group:"what" placeholder:"FILE|ID" help:"A task file, or the id of a task under .ralph/tasks; see ralph task --help."`
 	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another. One that fails is set aside on its branch, and the next begins."`
 
-	MaximumIterations  *int    `short:"m" aliases:"max-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 10 for a prompt, 5 for an issue, or the setting maximumIterations. 0 is no limit, and needs --timeout."`
+	MaximumIterations  *int    `short:"m" aliases:"max-iterations" placeholder:"N" help:"${maximumIterations} Default: 10 for a prompt, 5 for an issue. 0 needs --timeout."`
 	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
-	CompletionResponse *string `short:"c" placeholder:"TEXT" help:"The text of <response> with which the agent claims to be done. Default: DONE."`
-	StreamAgentOutput  *bool   `negatable:"" help:"Show the agent's output while it works. Default: yes."`
-	Verbose            bool    `short:"V" help:"Tell on standard error what is done and why."`
+	CompletionResponse *string `short:"c" placeholder:"TEXT" help:"${completionResponse} Default: DONE."`
+	StreamAgentOutput  *bool   `negatable:"" help:"${streamAgentOutput} Default: yes."`
+	Verbose            bool    `short:"V" help:"Verbose logging on standard error."`
 
-	Agent             *string        `placeholder:"NAME" help:"The coding agent: claude, codex, amp, gemini, opencode, or a program that takes a prompt on standard input."`
-	Model             *string        `placeholder:"NAME" help:"The agent's model. Default: the agent's own."`
+	Agent             *string        `placeholder:"NAME" help:"The coding agent: ${agent_command}"`
+	Model             *string        `placeholder:"NAME" help:"${agent_model} Default: the agent's own."`
 	Timeout           *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: no limit for a prompt, 60m for an issue."`
-	AgentTimeout      *time.Duration `placeholder:"TIME" help:"How long one turn of the agent may take. Default: 20m."`
-	MaxCostUSD        *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"How many US dollars the run may spend, of an agent that tells what it costs. Default: any amount."`
-	MaxTokens         *int64         `name:"max-tokens" placeholder:"N" help:"How many tokens the run may take. Default: any number."`
-	TimeoutMultiplier *float64       `placeholder:"FACTOR" help:"Multiplies every time limit of turns and checks."`
-	WaitForLimits     *bool          `negatable:"" help:"Wait for the reset of a usage limit inside the run. Default: yes."`
-	Review            *bool          `help:"Ask a fresh reviewer before the run is done. Default: for an issue, not for a prompt."`
+	AgentTimeout      *time.Duration `placeholder:"TIME" help:"${agent_timeout} Default: 20m."`
+	MaxCostUSD        *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"${maxCostUsd}"`
+	MaxTokens         *int64         `name:"max-tokens" placeholder:"N" help:"${maxTokens}"`
+	TimeoutMultiplier *float64       `placeholder:"FACTOR" help:"${timeoutMultiplier}"`
+	WaitForLimits     *bool          `negatable:"" help:"${waitForLimits} Default: yes."`
+	Review            *bool          `help:"${review} Default: for an issue, not for a prompt."`
 	SkipReview        bool           `help:"Accept the work without a reviewer."`
-	Commit            bool           `help:"Of a prompt: commit every iteration whose guardrails have passed."`
-	Resume            bool           `xor:"again" help:"Go on with the last run of the same, even when it has ended."`
-	Fresh             bool           `xor:"again" help:"Begin again, even when there is a run to go on with."`
-	DryRun            bool           `help:"Of a prompt: say what would be run, and run nothing."`
-	Sandbox           string         `placeholder:"MODE" help:"What the agent and the checks are kept in: auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
+	Commit            bool           `help:"With -p or -f: commit every iteration whose guardrails have passed."`
+	Resume            bool           `xor:"again" help:"Continue this task's last run, even when it has ended."`
+	Fresh             bool           `xor:"again" help:"Start over, even when there is a run to continue."`
+	DryRun            bool           `help:"With -p or -f: print what would run, and run nothing."`
+	Sandbox           string         `placeholder:"MODE" help:"${sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory  string         `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
-	Strict            bool           `help:"Refuse a task without acceptance criteria."`
+	Strict            bool           `help:"${strict}"`
 	Accept            []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
 	AllowDirty        bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`

@@ -89,6 +89,20 @@ func texts() *Setting { return &Setting{Pattern: filled} }
 // oneOf is the entries of a list whose values are listed.
 func oneOf(choices ...string) *Setting { return &Setting{Choices: choices} }
 
+// Sentences are what the table says of each key, for the flags that set it: under "agent_timeout" of agent.timeout.
+func Sentences() map[string]string {
+	sentences := map[string]string{}
+	var collect func(above string, rows []Setting)
+	collect = func(above string, rows []Setting) {
+		for _, row := range rows {
+			sentences[above+row.Key] = plainText(row.Says)
+			collect(above+row.Key+"_", row.Keys)
+		}
+	}
+	collect("", Table())
+	return sentences
+}
+
 // quoted names things in Markdown: `a`, `b`.
 func quoted(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
