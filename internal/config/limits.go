@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Iteration caps where no layer sets maximumIterations (C3).
+// Iteration caps where no layer sets maximumIterations.
 const (
 	PromptIterations = 10 // ralph run -p/-f
 	TaskIterations   = 5  // an issue or a single task
@@ -48,7 +48,7 @@ func (s Settings) ReviewIdleTimeout() time.Duration {
 func (s Settings) CheckTimeout(g Guardrail) time.Duration { return s.Scaled(time.Duration(g.Timeout)) }
 
 // CheckWarning is after how long of a guardrail the log warns: half of its limit, as for tests, two thirds of that of a soft one, as for
-// what looks at quality (S0-22, S0-24).
+// what looks at quality.
 func (s Settings) CheckWarning(g Guardrail) time.Duration {
 	switch {
 	case g.SoftTimeout != 0:
@@ -59,7 +59,7 @@ func (s Settings) CheckWarning(g Guardrail) time.Duration {
 	return s.CheckTimeout(g) / 2
 }
 
-// Scaled is a limit of a turn or a check times TimeoutMultiplier (C12).
+// Scaled is a limit of a turn or a check times TimeoutMultiplier.
 func (s Settings) Scaled(limit time.Duration) time.Duration {
 	return time.Duration(float64(limit) * s.TimeoutMultiplier)
 }

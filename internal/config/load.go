@@ -33,14 +33,14 @@ func asError(problems []string) error {
 }
 
 // Load lays the layers over the defaults in their order and checks each on its own: scalars override, arrays replace, objects merge
-// (S1-55…S1-58). null is no value of any key: a layer that has nothing to say about one leaves it out. Load's error is an *Error that
+//. null is no value of any key: a layer that has nothing to say about one leaves it out. Load's error is an *Error that
 // holds the problems of all layers.
 func Load(layers ...Layer) (Settings, error) {
 	explained, err := Explain(layers...)
 	return explained.Settings, err
 }
 
-// merge lays over onto base: objects merge, everything else replaces (S1-56…S1-58).
+// merge lays over onto base: objects merge, everything else replaces.
 func merge(base, over map[string]any) {
 	for key, value := range over {
 		object, ok := value.(map[string]any)

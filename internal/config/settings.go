@@ -8,50 +8,50 @@ import (
 	"time"
 )
 
-// Where settings are read from, in the order they are laid over each other (S1-55).
+// Where settings are read from, in the order they are laid over each other.
 const (
 	SettingsFile      = ".ralph/settings.json"
 	LocalSettingsFile = ".ralph/settings.local.json"
 )
 
 // Settings say how a run works. They are what the layers add up to: defaults ← settings.json ← settings.local.json ← inputs or flags.
-// The keys of S1-46…S1-54 are here under their own names.
+// What each key means, and its default, is in its row of the table.
 type Settings struct {
-	// MaximumIterations caps a run: nil when no layer set it, 0 for no cap at all; see Iterations (C3).
+	// MaximumIterations caps a run: nil when no layer set it, 0 for no cap at all; see Iterations.
 	MaximumIterations *int `json:"maximumIterations,omitempty"`
-	// CompletionResponse is the text of <response> that claims completion (C2).
+	// CompletionResponse is the text of <response> that claims completion.
 	CompletionResponse string `json:"completionResponse"`
-	// OutputTruncateChars is how many runes of a failed check's output a prompt carries (C9).
+	// OutputTruncateChars is how many runes of a failed check's output a prompt carries.
 	OutputTruncateChars int `json:"outputTruncateChars"`
-	// OutputTruncateFrom says which part of a longer output that is: FromHead, FromTail or FromBoth (C9).
+	// OutputTruncateFrom says which part of a longer output that is: FromHead, FromTail or FromBoth.
 	OutputTruncateFrom string `json:"outputTruncateFrom"`
 	// StreamAgentOutput shows the agent's events on the console as they come.
 	StreamAgentOutput bool `json:"streamAgentOutput"`
-	// IncludeIterationCountInPrompt prepends "Iteration X of Y, Z remaining." (S1-74).
+	// IncludeIterationCountInPrompt prepends "Iteration X of Y, Z remaining.".
 	IncludeIterationCountInPrompt bool `json:"includeIterationCountInPrompt"`
 	// Agent does the work.
 	Agent Command `json:"agent"`
 	// AgentSettings lets the repository's own agent settings and hooks in (.claude/, .codex/, …). They are code that the repository brings.
 	AgentSettings bool `json:"agentSettings"`
-	// ClaimByExit makes an agent's exit code 0 a claim (C1).
+	// ClaimByExit makes an agent's exit code 0 a claim.
 	ClaimByExit bool `json:"claimByExit"`
-	// DoneFile is a path in the repository; a file there after a turn is a claim (C1). Empty: none.
+	// DoneFile is a path in the repository; a file there after a turn is a claim. Empty: none.
 	DoneFile string `json:"doneFile"`
 	// Reviewer judges the work; what it does not set is the agent's.
 	Reviewer Command `json:"reviewer"`
-	// Guardrails are the commands that judge the work, in the order they run (C26).
+	// Guardrails are the commands that judge the work, in the order they run.
 	Guardrails []Guardrail `json:"guardrails,omitzero"`
-	// SCM is what runs after the guardrails have passed (S1-54); nil when nothing is configured.
+	// SCM is what runs after the guardrails have passed; nil when nothing is configured.
 	SCM *SCM `json:"scm,omitempty"`
-	// Review asks a fresh reviewer before a run is done (C14); see ReviewFrom for runs that have none unless it is asked for.
+	// Review asks a fresh reviewer before a run is done; see ReviewFrom for runs that have none unless it is asked for.
 	Review bool `json:"review"`
 	// Pipeline is who acts, in order: "coder", "tester", "reviewer", "qa"; nil: what task and review ask for.
 	Pipeline []string `json:"pipeline,omitzero"`
 	// Completion is what "done" means for tasks that do not say it themselves: a JSON object in the form of a task file; nil: nothing.
 	Completion json.RawMessage `json:"completion,omitzero"`
-	// Verification is how a promise is verified when the criteria name neither a method nor a command (S2-75): "string_match", "semantic".
+	// Verification is how a promise is verified when the criteria name neither a method nor a command: "string_match", "semantic".
 	Verification string `json:"verification"`
-	// Strict refuses a task without acceptance criteria (C13).
+	// Strict refuses a task without acceptance criteria.
 	Strict bool `json:"strict"`
 	// Protected are patterns of files that a run may not touch.
 	Protected []string `json:"protected"`
@@ -59,38 +59,38 @@ type Settings struct {
 	EditedChecks  string `json:"editedChecks"`
 	WeakenedTests string `json:"weakenedTests"`
 	Unfinished    string `json:"unfinished"`
-	// ReviewCap is how many reviews a story of a plan may take before it is approved all the same (S4-43).
+	// ReviewCap is how many reviews a story of a plan may take before it is approved all the same.
 	ReviewCap int `json:"reviewCap"`
 	// AtReviewCap is what becomes of a story that its last review does not approve: Approve or Fail.
 	AtReviewCap string `json:"atReviewCap"`
-	// Plans are the plan files of the repository that a sweep runs (B-05).
+	// Plans are the plan files of the repository that a sweep runs.
 	Plans []string `json:"plans"`
-	// Sandbox is what agents and checks are kept in (C22): "auto", "bwrap", "landlock", "container", "docker-sandbox", "off", "require".
+	// Sandbox is what agents and checks are kept in: "auto", "bwrap", "landlock", "container", "docker-sandbox", "off", "require".
 	Sandbox string `json:"sandbox"`
 	// SandboxWritable are paths that may be written to besides the worktree and a home of the run's own.
 	SandboxWritable []string `json:"sandboxWritable"`
-	// SandboxNetwork are the hosts that may be spoken to besides the agent's model: "proxy.golang.org", "*.npmjs.org", or "*" for all (S4-45).
+	// SandboxNetwork are the hosts that may be spoken to besides the agent's model: "proxy.golang.org", "*.npmjs.org", or "*" for all.
 	SandboxNetwork []string `json:"sandboxNetwork"`
-	// Baseline says what checks that fail before the first turn mean (B-24).
+	// Baseline says what checks that fail before the first turn mean.
 	Baseline Baseline `json:"baseline"`
-	// TimeoutMinutes bounds a whole run (S0-20).
+	// TimeoutMinutes bounds a whole run.
 	TimeoutMinutes int `json:"timeoutMinutes"`
 	// MaxCostUSD and MaxTokens bound what a run may spend since it was asked for, MaxCostUSDPerIssue what all runs of an issue may; 0: any
-	// amount (B-28).
+	// amount.
 	MaxCostUSD         float64 `json:"maxCostUsd"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue"`
 	MaxTokens          int     `json:"maxTokens"`
-	// CIGate says whether a run waits for other workflows on the pull request's head: "off" or "wait" (B-08).
+	// CIGate says whether a run waits for other workflows on the pull request's head: "off" or "wait".
 	CIGate string `json:"ciGate"`
 	// CITimeoutMinutes bounds that wait.
 	CITimeoutMinutes int `json:"ciTimeoutMinutes"`
-	// Comments says how a run is told on GitHub: "sticky", one comment, or "each", one more an iteration (B-20).
+	// Comments says how a run is told on GitHub: "sticky", one comment, or "each", one more an iteration.
 	Comments string `json:"comments"`
 	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everybody can see: "done", "failed", "waiting".
 	NotifyOn []string `json:"notifyOn"`
 	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
 	WorkingDirectory string `json:"workingDirectory"`
-	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run (C12).
+	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run.
 	TimeoutMultiplier float64 `json:"timeoutMultiplier"`
 	// WaitForLimits waits within a run for the known reset of a usage limit, when that fits into the run's time.
 	WaitForLimits bool `json:"waitForLimits"`
@@ -106,7 +106,7 @@ type Settings struct {
 	Environment []string `json:"environment"`
 
 	// GuardrailsFrom names the layer that set guardrails, even to an empty list; empty when none did, so that they may be detected
-	// (B-25).
+	//.
 	GuardrailsFrom string `json:"-"`
 	// ReviewFrom names the layer that set review; empty when none did.
 	ReviewFrom string `json:"-"`
@@ -137,7 +137,7 @@ const (
 	FromBoth = "both" // half of it from each end
 )
 
-// Guardrail is a command that can say no (C26). Load fills what a layer left out: the command as name, hard, APPEND, ten minutes.
+// Guardrail is a command that can say no. Load fills what a layer left out: the command as name, hard, APPEND, ten minutes.
 type Guardrail struct {
 	Name       string   `json:"name,omitempty"`
 	Command    string   `json:"command"` // run by the shell
@@ -145,13 +145,13 @@ type Guardrail struct {
 	Hint       string   `json:"hint,omitempty"`
 	Severity   string   `json:"severity,omitempty"`
 	Timeout    Duration `json:"timeout,omitempty"`
-	// SoftTimeout is when the log warns; Timeout is when it is stopped (S0-22…S0-24).
+	// SoftTimeout is when the log warns; Timeout is when it is stopped.
 	SoftTimeout Duration `json:"softTimeout,omitempty"`
 	Report      string   `json:"report,omitempty"` // path or pattern of a report that it writes: JUnit XML or SARIF
 	Expect      *Expect  `json:"expect,omitempty"`
 }
 
-// Expect is what must be so for a guardrail to pass (C26).
+// Expect is what must be so for a guardrail to pass.
 type Expect struct {
 	Exit        int      `json:"exit"`
 	Contains    []string `json:"contains,omitzero"`
@@ -188,7 +188,7 @@ const (
 // EachComment is the setting comments of a run that gets a comment for each iteration.
 const EachComment = "each"
 
-// SCM is a source control command and what it does after a passed iteration (S1-99…S1-106).
+// SCM is a source control command and what it does after a passed iteration.
 type SCM struct {
 	Command string   `json:"command"`
 	Tasks   []string `json:"tasks,omitzero"` // "commit", "push", in order
@@ -197,7 +197,7 @@ type SCM struct {
 // Baseline says what checks that already fail on the base commit mean.
 type Baseline string
 
-// The baselines of B-24.
+// The values of the setting baseline.
 const (
 	BaselineRequire Baseline = "require" // they stop the run
 	BaselineReport  Baseline = "report"  // they are reported as failing before
@@ -284,7 +284,7 @@ func (g Guardrail) Complete() Guardrail {
 	return g
 }
 
-// Args are the flags as arguments of a program. A flag written with its value in one string, as in S1's own example ("--model opus"),
+// Args are the flags as arguments of a program. A flag written with its value in one string, as in ("--model opus"),
 // becomes two.
 func (c Command) Args() []string {
 	var args []string
