@@ -33,9 +33,9 @@ type Step struct {
 
 // Result is what the top of a repository shows.
 type Result struct {
-	Checks []Check // the quickest first
-	Setup  []Step     // what installs the dependencies, one for each kind of project
-	Notes  []string   // sentences: which file shows nothing though it seems to, and why
+	Checks []Check  // the quickest first
+	Setup  []Step   // what installs the dependencies, one for each kind of project
+	Notes  []string // sentences: which file shows nothing though it seems to, and why
 }
 
 // Guardrail is the detected check as settings would name it, completed.
