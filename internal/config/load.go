@@ -32,8 +32,8 @@ func asError(problems []string) error {
 	return &Error{Problems: problems}
 }
 
-// Load lays the layers over the defaults in their order and checks each on its own: scalars override, arrays replace, objects merge
-// . null is no value of any key: a layer that has nothing to say about one leaves it out. Load's error is an *Error that
+// Load lays the layers over the defaults in their order and checks each on its own: scalars override, arrays replace, objects merge.
+// null is no value of any key: a layer that has nothing to say about one leaves it out. Load's error is an *Error that
 // holds the problems of all layers.
 func Load(layers ...Layer) (Settings, error) {
 	explained, err := Explain(layers...)
