@@ -52,7 +52,7 @@ func TestReadmeListsTheComments(t *testing.T) {
 // TestInputsAreDocumented: docs/action.md names every input and every output.
 func TestInputsAreDocumented(t *testing.T) {
 	text := generated(t, "../docs/action.md")
-	for _, i := range config.InputTable {
+	for _, i := range config.InputTable() {
 		if !strings.Contains(text, code(i.Name)) {
 			t.Errorf("docs/action.md does not name the input %s", i.Name)
 		}
