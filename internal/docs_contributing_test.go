@@ -45,7 +45,7 @@ func TestExamplesOfContributing(t *testing.T) {
 		files[path] = edited(t, path, files[path], block)
 	}
 	if !t.Failed() {
-		tests := "TestNeedsOfAnotherPlace|TestSize|TestSchemaIsTheStruct|TestEveryCaseHasARule|TestRulesReadAsSentences"
+		tests := "TestNeedsOfAnotherPlace|TestSize|TestTableIsTheStruct|TestEveryCaseHasARule|TestRulesReadAsSentences"
 		testOverlaid(t, files, tests, "./agent", "./check", "./config", "./event")
 	}
 }
