@@ -107,7 +107,7 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 	}
 	shop.Reports = o.reportDir(run)
 	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
-	if _, _, err := shop.Agents(nil); err != nil && !inTree(shop.Settings.Agent.Command) && !inTree(shop.Settings.Reviewer.Command) {
+	if _, _, err := work.Agents(nil); err != nil && !inTree(shop.Settings.Agent.Command) && !inTree(shop.Settings.Reviewer.Command) {
 		return b, err
 	}
 	work.Journal = &engine.Journal{Clock: o.Clock, Pulse: work.Heartbeat, Remote: !o.Inputs.DryRun, Token: o.github.Token, Redact: o.redact, Stored: o.stored}

@@ -151,22 +151,24 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request event.Request, id, branch, root string) error {
 	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
 	format.Redact = a.redact // before a line is cut: half a secret is one too
-	shop := &engine.Spec{
-		InJob: true, Groups: a.Runner, Format: format,
-		Parent: a.Parent, Host: a.host(), Console: a.console(), Clock: a.Clock, Log: a.log, Redact: a.redact,
-		Logs: filepath.Join(root, "logs"), Keys: a.keys(),
-	}
-	if err := a.user(shop, root); err != nil {
-		return err
-	}
-	tree, err := a.checkout(ctx, request, id, shop, root, branch)
+	user, home, err := a.user(root)
 	if err != nil {
 		return err
 	}
-	shop.UseTree(tree)
-	shop.Scratch = root
-	shop.JudgingTree = shop.NewJudging(a.Env.Repository)
-	work.Spec = shop
+	tree, err := a.checkout(ctx, request, id, user, root, branch)
+	if err != nil {
+		return err
+	}
+	work.Spec = &engine.Spec{
+		Work: engine.WorkOn(tree, a.host()),
+		Place: engine.Place{
+			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"), InJob: true,
+		},
+		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},
+		Output: engine.Output{
+			Console: a.console(), Format: format, Groups: a.Runner, Redact: a.redact, Clock: a.Clock, Log: a.log,
+		},
+	}
 	work.Cleanup = append(work.Cleanup, func() { a.warn("closing the checkout", tree.Close()) })
 	return nil
 }
@@ -195,33 +197,33 @@ func (a *Action) root(work *engine.Run) (string, error) {
 
 // user chooses whom the agent and the checks run as. When we are root it is never ourselves: the user RALPH_AGENT_USER names, or one
 // without rights.
-func (a *Action) user(shop *engine.Spec, root string) error {
+func (a *Action) user(root string) (as *proc.User, home string, err error) {
 	name := a.Env.AgentUser
 	if os.Geteuid() != 0 {
 		if name != "" {
 			a.log("RALPH_AGENT_USER is ignored: only root can run the agent as somebody else")
 		}
 		a.warn("hiding our environment from the agent", proc.HideSelf())
-		return nil
+		return nil, "", nil
 	}
 	if name == "" {
 		name = "65534:65534"
 	}
-	as, err := proc.LookupUser(name)
+	as, err = proc.LookupUser(name)
 	if err != nil {
-		return invalid.Errorf("RALPH_AGENT_USER: %w; name a user that exists", err)
+		return nil, "", invalid.Errorf("RALPH_AGENT_USER: %w; name a user that exists", err)
 	}
 	if as.UID == 0 {
-		return invalid.Errorf("RALPH_AGENT_USER is %q, which is root; name a user without its rights", name)
+		return nil, "", invalid.Errorf("RALPH_AGENT_USER is %q, which is root; name a user without its rights", name)
 	}
-	shop.User, shop.Home = as, as.Home
+	home = as.Home
 	if info, err := os.Stat(as.Home); err != nil || !info.IsDir() || as.Home == "/" || as.Home == "/nonexistent" {
-		shop.Home = filepath.Join(root, "home")
-		if err := errors.Join(os.Mkdir(shop.Home, 0o700), os.Chown(shop.Home, int(as.UID), int(as.GID))); err != nil {
-			return fmt.Errorf("making the agent's home: %w", err)
+		home = filepath.Join(root, "home")
+		if err := errors.Join(os.Mkdir(home, 0o700), os.Chown(home, int(as.UID), int(as.GID))); err != nil {
+			return nil, "", fmt.Errorf("making the agent's home: %w", err)
 		}
 	}
-	return nil
+	return as, home, nil
 }
 
 // keys is the one credential that the agent's process gets: inputs before the environment, an API key before a subscription.
@@ -255,7 +257,7 @@ func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 	return name, nil
 }
 
-func (a *Action) checkout(ctx context.Context, request event.Request, id string, shop *engine.Spec, root, branch string) (*git.Tree, error) {
+func (a *Action) checkout(ctx context.Context, request event.Request, id string, user *proc.User, root, branch string) (*git.Tree, error) {
 	o, err := a.gitOptions(ctx, id)
 	if err != nil {
 		return nil, err
@@ -263,7 +265,7 @@ func (a *Action) checkout(ctx context.Context, request event.Request, id string,
 	if o.Sign != nil {
 		a.log("commits are signed with the key %s", o.Sign.Public())
 	}
-	o.Root, o.As, o.Fresh = root, shop.User, request.Fresh
+	o.Root, o.As, o.Fresh = root, user, request.Fresh
 	base := a.Inputs.BaseBranch
 	if base == "" {
 		base = request.Event.Repo.DefaultBranch

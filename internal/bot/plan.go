@@ -126,7 +126,7 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 	asked := derive.RequestOf(fmt.Sprintf("issue #%d", wanted.Issue), wanted)
 	asked.PRD, asked.Kept.BranchName = asked.Text, branch // the issue is the PRD
 	out.Result, err = derive.Ask(limited, derive.Deriver{
-		Ask: planner(shop, copied, filepath.Join(root, "logs"), &out.usage), Known: engine.CommandLines(shop.Settings.Guardrails), Redact: a.redact, Log: a.log,
+		Ask: planner(work, copied, filepath.Join(root, "logs"), &out.usage), Known: engine.CommandLines(shop.Settings.Guardrails), Redact: a.redact, Log: a.log,
 	}, asked)
 	if err == nil && limited.Err() != nil || errors.Is(limited.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("the time limit of %s is over", shop.Settings.Timeout())
@@ -135,7 +135,7 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 }
 
 // planner asks the run's agent in a copy of the repository, as one that reads.
-func planner(w *engine.Spec, copied check.Checkout, logs string, spent *loop.Usage) func(context.Context, string) (loop.Turn, error) {
+func planner(w *engine.Run, copied check.Checkout, logs string, spent *loop.Usage) func(context.Context, string) (loop.Turn, error) {
 	purse := w.OwnBudget()
 	return func(ctx context.Context, asked string) (loop.Turn, error) {
 		c, _, err := w.Agents(nil)

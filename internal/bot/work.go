@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -33,7 +32,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	a.record(running, work, work.publisher.begin)
 	a.tellPlan(running, request.Event, wanted)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
-	result := engine.Drive(running, running, work.Spec, work.Journal, work.Prompts)
+	result := work.Drive(running, running, work.Prompts)
 	obey()
 
 	if ctx.Err() != nil {
@@ -42,7 +41,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	late, cancel := afterCancel(ctx)
 	defer cancel()
 	result = a.deliver(late, work, result)
-	result, err = engine.Conclude(late, work.Spec, work.Journal, work.view, result) // push first
+	result, err = work.Conclude(late, work.view, result) // push first
 	if lost := work.Journal.Lost(); lost != nil {                                   // somebody else tells of it now
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}

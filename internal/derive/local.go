@@ -99,12 +99,17 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 	if err != nil {
 		return d, done, err
 	}
-	shop := &engine.Spec{
-		Workspace: engine.Directory(p.Dir), Settings: settings, Parent: p.Parent, Console: p.Out, Format: p.Redacted(p.Format), Clock: p.Clock, Log: p.Log, Verbose: p.Explain,
-		Redact: p.Redact, Dir: filepath.Join(p.Dir, planKept), Logs: filepath.Join(p.Dir, planKept), LogsAs: planKept, Keys: p.AgentKeys(), Commits: engine.NoCommits{},
-	}
-	done = shop.CloseSandbox
-	shop.Settings.Review = false // nobody looks at a plan but its user
+	settings.Review = false // nobody looks at a plan but its user
+	kept := filepath.Join(p.Dir, planKept)
+	run := &engine.Run{Dir: kept, Spec: &engine.Spec{
+		Work: engine.Work{Commits: engine.NoCommits{}}, Rules: engine.Rules{Settings: settings},
+		Place:    engine.Place{Workspace: engine.Directory(p.Dir), Logs: kept, LogsAs: planKept},
+		Identity: engine.Identity{Parent: p.Parent, Keys: p.AgentKeys()},
+		Output: engine.Output{
+			Console: p.Out, Format: p.Redacted(p.Format), Redact: p.Redact, Clock: p.Clock, Log: p.Log, Verbose: p.Explain,
+		},
+	}}
+	done = run.Close
 	if _, err := files.Create(root, planKept+"/.gitignore", "*\n"); err != nil {
 		return d, done, err
 	}
@@ -121,16 +126,16 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 		if err != nil {
 			return d, done, err
 		}
-		done = func() { shop.CloseSandbox(); _ = copied.Close() }
+		run.Later(func() { _ = copied.Close() })
 		dir, env = copied.Dir(), copied.Env()
 	}
-	d, err = newDeriver(ctx, shop, dir, env)
+	d, err = newDeriver(ctx, run, dir, env)
 	d.Known = append(d.Known, detectedCommands(root)...)
 	return d, done, err
 }
 
 // newDeriver asks the run's agent for plans: read-only, in a directory that nobody needs afterwards.
-func newDeriver(ctx context.Context, w *engine.Spec, dir string, env []string) (Deriver, error) {
+func newDeriver(ctx context.Context, w *engine.Run, dir string, env []string) (Deriver, error) {
 	d := Deriver{Known: engine.CommandLines(w.Settings.Guardrails), Redact: w.Redact, Log: w.Log}
 	c, _, err := w.Agents(nil)
 	if err != nil {
@@ -142,14 +147,14 @@ func newDeriver(ctx context.Context, w *engine.Spec, dir string, env []string) (
 		o.Command = filepath.Join(w.Workspace.Dir(), o.Command)
 	}
 	o.LogFile, o.PromptFile = filepath.Join(w.Dir, planLog), filepath.Join(w.Logs, planPrompt)
-	purse := w.OwnBudget()
+	budget := w.OwnBudget()
 	d.Ask = func(ctx context.Context, asked string) (loop.Turn, error) {
 		if err := c.Write(o.PromptFile, asked); err != nil {
 			return loop.Turn{}, err
 		}
 		w.Log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
 		defer loop.BeginStep(ctx, "the agent's answer", o.Timeout)()
-		return purse.Turn(ctx, o, asked)
+		return budget.Turn(ctx, o, asked)
 	}
 	return d, w.AgentStarts(ctx, o, nil)
 }

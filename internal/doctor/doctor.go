@@ -113,9 +113,13 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 	if settings.GuardrailsFrom == "" {
 		out.Detected = engine.Detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
 	}
-	shop := &engine.Spec{Workspace: engine.Directory(dir), Settings: settings, Parent: d.Parent, Keys: look.Keys, OfPrompt: true, Logs: filepath.Join(dir, ".ralph")}
-	out.Sandbox = held(ctx, shop)
-	c, reviewer, err := shop.Agents(nil)
+	run := &engine.Run{Spec: &engine.Spec{
+		Work: engine.Work{OfPrompt: true}, Rules: engine.Rules{Settings: settings},
+		Place:    engine.Place{Workspace: engine.Directory(dir), Logs: filepath.Join(dir, ".ralph")},
+		Identity: engine.Identity{Parent: d.Parent, Keys: look.Keys},
+	}}
+	out.Sandbox = held(ctx, run)
+	c, reviewer, err := run.Agents(nil)
 	if err != nil {
 		return // the agent's advice says the same
 	}
@@ -125,8 +129,8 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 }
 
 // held is the sandbox that a run would have.
-func held(ctx context.Context, shop *engine.Spec) Held {
-	mode, says, err := shop.TrySandbox(ctx)
+func held(ctx context.Context, run *engine.Run) Held {
+	mode, says, err := run.TrySandbox(ctx)
 	if err != nil {
 		return Held{Advice: err.Error()}
 	}

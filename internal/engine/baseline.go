@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -13,8 +12,8 @@ import (
 )
 
 // baseline runs the checks on the base commit, before anything is spent (B-24).
-func (w *Spec) baseline(ctx context.Context, checks check.List, l *Journal) error {
-	s := l.State()
+func (w *Run) baseline(ctx context.Context, checks check.List) error {
+	s := w.Journal.State()
 	if s.Baselined || len(s.Iterations) > 0 || w.Settings.Baseline == config.BaselineOff {
 		w.leaveOut(s.Baseline)
 		return nil
@@ -26,7 +25,7 @@ func (w *Spec) baseline(ctx context.Context, checks check.List, l *Journal) erro
 	if err := w.Explain(ctx, verdicts); err != nil {
 		return err
 	}
-	if _, err := l.Append(ctx, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: verdicts}); err != nil {
+	if _, err := w.Journal.Append(ctx, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: verdicts}); err != nil {
 		return err
 	}
 	w.leaveOut(verdicts)
@@ -43,7 +42,7 @@ func (w *Spec) baseline(ctx context.Context, checks check.List, l *Journal) erro
 
 // Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A repository is not broken
 // because nobody has installed anything.
-func (w *Spec) Explain(ctx context.Context, verdicts []loop.Verdict) error {
+func (w *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Pass || v.Skipped != "" {
@@ -76,17 +75,17 @@ func (w *Spec) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 const notFound = 127
 
 // lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
-func (w *Spec) lacks(v *loop.Verdict, install string) {
+func (w *Run) lacks(v *loop.Verdict, install string) {
 	v.Missing = true
 	v.Reason = detect.LackAdvice(w.line(v.Check), v.Output, install)
-	if w.detected != "" && v.Severity == loop.Soft {
+	if w.Detected != "" && v.Severity == loop.Soft {
 		v.Skipped = v.Reason
 		w.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
 	}
 }
 
 // line is a check's command.
-func (w *Spec) line(name string) string {
+func (w *Run) line(name string) string {
 	for _, g := range w.Settings.Guardrails {
 		if g.Name == name {
 			return g.Command
@@ -96,10 +95,12 @@ func (w *Spec) line(name string) string {
 }
 
 // leaveOut takes away the soft checks that the baseline has passed over.
-func (w *Spec) leaveOut(verdicts []loop.Verdict) {
-	w.Settings.Guardrails = slices.DeleteFunc(slices.Clone(w.Settings.Guardrails), func(g config.Guardrail) bool {
-		return slices.ContainsFunc(verdicts, func(v loop.Verdict) bool { return v.Check == g.Name && v.Missing && v.Skipped != "" })
-	})
+func (w *Run) leaveOut(verdicts []loop.Verdict) {
+	for _, v := range verdicts {
+		if v.Missing && v.Skipped != "" {
+			w.leftOut = append(w.leftOut, v.Check)
+		}
+	}
 }
 
 // prepared reports whether a setup has run, or would have if there were anything to run.

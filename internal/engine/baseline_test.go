@@ -14,7 +14,7 @@ import (
 )
 
 // uninstalled is a workshop in a directory with a package of node, in which nothing is installed.
-func uninstalled(t *testing.T, settings config.Settings) (*Spec, *[]string) {
+func uninstalled(t *testing.T, settings config.Settings) (*Run, *[]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`, "package-lock.json": "{}"} {
@@ -23,7 +23,10 @@ func uninstalled(t *testing.T, settings config.Settings) (*Spec, *[]string) {
 		}
 	}
 	said := &[]string{}
-	w := &Spec{Workspace: Directory(dir), Settings: settings, Log: func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }}
+	w := &Run{Spec: &Spec{
+		Rules: Rules{Settings: settings}, Place: Place{Workspace: Directory(dir)},
+		Output: Output{Log: func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }},
+	}}
 	return w, said
 }
 
@@ -67,7 +70,7 @@ func TestExplain(t *testing.T) {
 // TestSoftToolThatIsMissingIsLeftOut: of what nobody has named, a soft check stops nothing.
 func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
 	w, said := uninstalled(t, config.Settings{Guardrails: []config.Guardrail{{Name: "golangci-lint run ./...", Command: "golangci-lint run ./..."}, {Name: "go test ./...", Command: "go test ./..."}}})
-	w.detected = "go.mod is there"
+	w.Detected = "go.mod is there"
 	verdicts := []loop.Verdict{
 		{Check: "golangci-lint run ./...", Severity: loop.Soft, Exit: 127, Missing: true, Output: "sh: 1: golangci-lint: not found\n"},
 		{Check: "go test ./...", Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: go: not found\n"},
@@ -79,8 +82,8 @@ func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
 		t.Errorf("%+v\n%q", verdicts, *said)
 	}
 	w.leaveOut(verdicts)
-	if len(w.Settings.Guardrails) != 1 || w.Settings.Guardrails[0].Name != "go test ./..." {
-		t.Errorf("left are %+v", w.Settings.Guardrails)
+	if len(w.guardrails()) != 1 || w.guardrails()[0].Name != "go test ./..." {
+		t.Errorf("left are %+v", w.guardrails())
 	}
 }
 

@@ -64,6 +64,11 @@ func (p *Budget) Turn(ctx context.Context, o agent.Options, asked string) (loop.
 	return t, err
 }
 
+// Turn takes a turn within what is left of the run's budget.
+func (w *Run) Turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
+	return w.budget.Turn(ctx, o, asked)
+}
+
 // warn says once that most of it is spent.
 func (p *Budget) warn() {
 	p.mu.Lock()
@@ -86,7 +91,7 @@ func spendingLimits(set config.Settings) bool {
 }
 
 // OwnBudget is that of turns that belong to no run, such as those of a planner: they may spend what a run may.
-func (w *Spec) OwnBudget() *Budget {
+func (w *Run) OwnBudget() *Budget {
 	return &Budget{limits: limited(loop.Limits{}, w.Settings), state: func() loop.State { return loop.State{} }, log: w.Log}
 }
 

@@ -22,7 +22,7 @@ var ErrWall = errors.New("the run's time limit is over")
 // Drive takes an opened run to its outcome: setup, baseline, loop. It publishes and pushes nothing at the end; conclude does. Errors
 // become outcomes here: from now on, a run always ends with one. When ctx is done nothing new is begun, when hard is done what runs is
 // stopped.
-func Drive(ctx, hard context.Context, w *Spec, l *Journal, words Prompts) loop.Result {
+func (w *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 	limits := limited(loop.Limits{Wall: w.Wall, NoWait: !w.Settings.WaitForLimits, Patient: w.OfPrompt}, w.Settings)
 	if limits.Wall > 0 {
 		now := w.Clock()
@@ -36,7 +36,7 @@ func Drive(ctx, hard context.Context, w *Spec, l *Journal, words Prompts) loop.R
 	defer cancel()
 	stopped, stop := Within(hard, limits.Deadline)
 	defer stop()
-	result, err := tryDrive(bounded, stopped, w, l, words, limits)
+	result, err := w.tryDrive(bounded, stopped, words, limits)
 	switch {
 	case errors.Is(context.Cause(bounded), ErrWall) && result.Outcome != loop.Done:
 		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)
@@ -53,7 +53,7 @@ func Drive(ctx, hard context.Context, w *Spec, l *Journal, words Prompts) loop.R
 	case err != nil:
 		result.Outcome, result.Reason = loop.Failed, err.Error()
 	}
-	result.State = l.State()
+	result.State = w.Journal.State()
 	return result
 }
 
@@ -68,31 +68,27 @@ func Within(ctx context.Context, deadline time.Time) (context.Context, context.C
 	return context.WithDeadlineCause(ctx, deadline, ErrWall)
 }
 
-func tryDrive(ctx, hard context.Context, w *Spec, l *Journal, words Prompts, limits loop.Limits) (loop.Result, error) {
+func (w *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.Limits) (loop.Result, error) {
 	interrupted := loop.Result{Outcome: loop.Interrupted, Reason: "the run was cancelled"}
-	coder, reviewer, err := w.Agents(l.State)
+	coder, reviewer, err := w.Agents(w.Journal.State)
 	if err != nil {
 		return interrupted, err
 	}
-	w.Budget = &Budget{limits: limits, state: l.State, log: w.Log}
-	w.Budget.tellLimits(&coder.Options, reviewer)
-	w.Budget.warn()
-	coder.budget = w.Budget
+	w.budget = &Budget{limits: limits, state: w.Journal.State, log: w.Log}
+	w.budget.tellLimits(&coder.Options, reviewer)
+	w.budget.warn()
+	coder.budget = w.budget
 	prepared := loop.BeginStep(hard, "the preparation of the run", 0)
 	defer prepared()
 	box, err := w.OpenSandbox(hard)
 	if err != nil {
 		return interrupted, err
 	}
-	if w.JudgingTree != nil {
-		if err := w.JudgingTree.Open(hard, box, l.State().Head()); err != nil {
+	if w.judging != nil {
+		if err := w.judging.Open(hard, box, w.Journal.State().Head()); err != nil {
 			return interrupted, err
 		}
-		defer func() {
-			if err := w.JudgingTree.Close(); err != nil {
-				w.Log("warning: %v", err)
-			}
-		}()
+		defer w.closeJudging()
 	}
 	if coder.Options.Hooks, err = w.Hooks(coder.Options.Command); err != nil {
 		return interrupted, err
@@ -104,12 +100,12 @@ func tryDrive(ctx, hard context.Context, w *Spec, l *Journal, words Prompts, lim
 		return interrupted, err
 	}
 	stopped := func() bool { return loop.Stopping(ctx) }
-	checks := w.checks(l.State(), reviewer, words)
+	checks := w.checks(w.Journal.State(), reviewer, words)
 	checks.Stopped = stopped
-	if err := w.baseline(hard, checks, l); err != nil {
+	if err := w.baseline(hard, checks); err != nil {
 		return interrupted, err
 	}
-	checks = w.checks(l.State(), reviewer, words) // again: the baseline has told of checks that test nothing
+	checks = w.checks(w.Journal.State(), reviewer, words) // again: the baseline has told of checks that test nothing
 	w.paid(checks.Checks)
 	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
 	var agent loop.Agent = coder
@@ -120,13 +116,13 @@ func tryDrive(ctx, hard context.Context, w *Spec, l *Journal, words Prompts, lim
 	}
 	prepared()
 	return loop.Run(ctx, hard, limits, loop.Ports{
-		Agent: agent, Plan: w.planFile(), Tree: w.Commits, Checks: checks, Journal: l, Prompt: words,
+		Agent: agent, Plan: w.planFile(), Tree: w.Commits, Checks: checks, Journal: w.Journal, Prompt: words,
 		Clock: w.Clock, Log: w.Log, Sleep: w.sleep, Grace: stepGrace,
 	})
 }
 
 // Conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost (B-21).
-func Conclude(ctx context.Context, w *Spec, l *Journal, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
+func (w *Run) Conclude(ctx context.Context, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
 	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until, ForPull: result.ForPull}
 	if result.Outcome.Limited() && w.Tree != nil {
 		ended := result.State
@@ -142,12 +138,12 @@ func Conclude(ctx context.Context, w *Spec, l *Journal, view func(loop.State) re
 	if result.Outcome == loop.Done || result.ForPull {
 		end.Conflicts = w.conflicts(ctx)
 	}
-	s, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: w.Clock(), End: &end})
+	s, err := w.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: w.Clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
 		end = loop.End{Outcome: loop.Failed, Reason: err.Error() + w.keep(ctx, result.State), FailureBranch: end.FailureBranch}
 		result.Outcome, result.Reason = end.Outcome, end.Reason
 		var alone error
-		if s, alone = l.endUnpushed(ctx, &end); alone != nil {
+		if s, alone = w.Journal.endUnpushed(ctx, &end); alone != nil {
 			w.Log("the run record on the remote does not hold how the run ended: %v", alone)
 		}
 	}

@@ -10,8 +10,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -20,7 +18,7 @@ import (
 // MaxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
 const MaxDiff = 200 << 10
 
-func (w *Spec) review(reviewer agent.Options, words Prompts, r task.Role, of *task.Criteria) *check.Review {
+func (w *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *task.Criteria) *check.Review {
 	promise := ""
 	if of != nil {
 		promise = of.Promise
@@ -46,7 +44,7 @@ func (w *Spec) review(reviewer agent.Options, words Prompts, r task.Role, of *ta
 			o.Dir, o.Extra = c.Dir(), c.Env()
 			o.LogFile, o.Title = filepath.Join(w.Dir, string(r)+".log"), "Judged by the "+string(r)
 			defer loop.BeginStep(ctx, "the turn of the "+string(r), o.Timeout)()
-			return w.Budget.Turn(ctx, o, asked)
+			return w.budget.Turn(ctx, o, asked)
 		},
 	}
 }
@@ -67,7 +65,7 @@ func (w *Spec) change(ctx context.Context, s loop.State) (string, error) {
 }
 
 // asker asks a model through the agent: a fresh context, no tools, the cheapest model there is (S2-19).
-func (w *Spec) asker() check.Asker {
+func (w *Run) asker() check.Asker {
 	return func(ctx context.Context, asked, model string) (loop.Turn, error) {
 		set := w.Settings
 		o := agent.Options{
@@ -75,15 +73,15 @@ func (w *Spec) asker() check.Asker {
 			Dir: w.Workspace.Dir(), Parent: w.Parent, Allow: set.Environment, Home: w.Home, As: w.User, Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: w.grace(),
 			ReadOnly: true, NoTools: true, Schema: check.SemanticSchema, Keys: w.Keys, Extra: w.Workspace.Env(), Box: w.box(sandbox.Reads), LogFile: filepath.Join(w.Dir, "semantic.log"),
 		}
-		return w.Budget.Turn(ctx, o, asked)
+		return w.budget.Turn(ctx, o, asked)
 	}
 }
 
 // paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run is not done (B-28).
-func (w *Spec) paid(list []check.Check) {
+func (w *Run) paid(list []check.Check) {
 	first := func(then func(check.At) string) func(check.At) string {
 		return func(at check.At) string {
-			if _, empty := w.Budget.left(); empty != "" {
+			if _, empty := w.budget.left(); empty != "" {
 				return empty
 			}
 			return then(at)
@@ -123,18 +121,4 @@ func (w *Spec) Teller() func(format string, args ...any) {
 		return w.Tell
 	}
 	return w.Log
-}
-
-// Snapshots lets a reviewer look at a run that commits nothing (C14).
-func (w *Spec) Snapshots(ctx context.Context, clone *git.Clone, inClone bool) error {
-	if !inClone {
-		return invalid.Errorf("a review needs git, and %s is in no git repository: run git init, or say --skip-review", w.Workspace.Dir())
-	}
-	s, err := clone.Snapshots(ctx)
-	if err != nil {
-		return err
-	}
-	w.Commits, w.Base = s, s.Base()
-	w.Copies = copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff}
-	return nil
 }

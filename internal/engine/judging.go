@@ -23,9 +23,9 @@ import (
 // Checks do not run where the agent works. They run in a checkout of exactly the commit that they judge, with what the setup makes there, and on a
 // laptop with what the user shares with them of the clone. So what passes is what somebody gets who clones the commit and runs the setup.
 
-// JudgingTree is the tree that a run's checks run in. It implements check.Tree.
-type JudgingTree struct {
-	shop *Spec
+// judgingTree is the tree that a run's checks run in. It implements check.Tree.
+type judgingTree struct {
+	run  *Run
 	dir  string // where it lies; its parent is ours alone
 	tree *git.JudgeTree
 
@@ -33,30 +33,38 @@ type JudgingTree struct {
 	made   git.Footprint // what the setup has left there, as it left it
 	own    []string      // the paths of that
 	setAt  string        // the commit that the setup last ran on; empty: it never did
-	Shared []*shared
+	shared []*Shared
 	home   *homeGuard // nil: the checks have a home of their own
 	swept  []string   // what was removed of earlier checks before these ones
 	dirty  []string   // the tracked files that the last check has changed
 }
 
-// NewJudging plans a run's judging tree. It keeps the name of the clone, which tools show.
-func (w *Spec) NewJudging(clone string) *JudgingTree {
-	return &JudgingTree{shop: w, dir: filepath.Join(w.Scratch, "judge", path.Base(filepath.ToSlash(clone)))}
+// newJudgingTree plans a run's judging tree, with what is shared with it.
+func newJudgingTree(w *Run, shared []*Shared) *judgingTree {
+	return &judgingTree{run: w, dir: w.judgeDir(), shared: shared}
+}
+
+// judgeDir is where the judging tree lies; "" where there is none. It keeps the name of the clone, which tools show.
+func (w *Spec) judgeDir() string {
+	if w.JudgeName == "" {
+		return ""
+	}
+	return filepath.Join(w.Scratch, "judge", path.Base(filepath.ToSlash(w.JudgeName)))
 }
 
 // Open makes the tree at a commit.
-func (j *JudgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit string) (err error) {
+func (j *judgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(j.dir), 0o700); err != nil {
 		return fmt.Errorf("making the tree for the checks: %w", err)
 	}
-	j.box, j.home = box, j.shop.guardHome(box)
-	j.shop.Log("the checks run in a checkout of their own, %s", j.dir)
-	if j.tree, err = j.shop.Tree.OpenJudge(git.JudgeOptions{Dir: j.dir, Objects: box.ObjectsSeen()}); err != nil {
+	j.box, j.home = box, j.run.guardHome(box)
+	j.run.Log("the checks run in a checkout of their own, %s", j.dir)
+	if j.tree, err = j.run.Tree.OpenJudge(git.JudgeOptions{Dir: j.dir, Objects: box.ObjectsSeen()}); err != nil {
 		return err
 	}
 	lacking, err := j.tree.Use(ctx, commit)
 	for _, what := range lacking {
-		j.shop.Log("warning: %s", what)
+		j.run.Log("warning: %s", what)
 	}
 	if err != nil {
 		return err
@@ -65,22 +73,22 @@ func (j *JudgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit str
 		return err
 	}
 	if names := j.sharedPaths(); len(names) > 0 {
-		j.shop.Log("the checks have your %s, which no commit has", strings.Join(names, ", "))
+		j.run.Log("the checks have your %s, which no commit has", strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// Record is what is shared, as the run's record tells of it; never nil.
-func (j *JudgingTree) Record() []loop.Shared {
+// RecordOf is what is shared, as the run's record tells of it; never nil.
+func RecordOf(all []*Shared) []loop.Shared {
 	out := []loop.Shared{}
-	for _, s := range j.Shared {
+	for _, s := range all {
 		out = append(out, loop.Shared{Path: s.path, Digest: s.digest})
 	}
 	return out
 }
 
 // Close removes the tree.
-func (j *JudgingTree) Close() error {
+func (j *judgingTree) Close() error {
 	if j == nil || j.tree == nil {
 		return nil
 	}
@@ -88,8 +96,8 @@ func (j *JudgingTree) Close() error {
 }
 
 // admit lets the user whom checks run as come to the tree, or keeps it out: while an agent takes a turn as that user.
-func (j *JudgingTree) admit(in bool) {
-	if j == nil || j.shop.User == nil {
+func (j *judgingTree) admit(in bool) {
+	if j == nil || j.run.User == nil {
 		return
 	}
 	mode := os.FileMode(0o700)
@@ -97,20 +105,20 @@ func (j *JudgingTree) admit(in bool) {
 		mode = 0o711
 	}
 	if err := os.Chmod(filepath.Dir(j.dir), mode); err != nil && !errors.Is(err, os.ErrNotExist) {
-		j.shop.Log("warning: closing the tree of the checks: %v", err)
+		j.run.Log("warning: closing the tree of the checks: %v", err)
 	}
 }
 
 // mapped reports whether checks see the tree at the worktree's own path.
-func (j *JudgingTree) mapped() bool { return j.box.Mapped() }
+func (j *judgingTree) mapped() bool { return j.box.Mapped() }
 
 // workdir is where the checks run.
-func (j *JudgingTree) workdir() string {
-	return filepath.Join(j.dir, filepath.FromSlash(j.shop.Settings.WorkingDirectory))
+func (j *judgingTree) workdir() string {
+	return filepath.Join(j.dir, filepath.FromSlash(j.run.Settings.WorkingDirectory))
 }
 
 // Prepare implements check.Tree.
-func (j *JudgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*loop.Verdict, error) {
+func (j *judgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*loop.Verdict, error) {
 	commit := j.tree.Commit()
 	if at.Iteration.Commit != nil {
 		commit = at.Iteration.Commit.SHA
@@ -141,10 +149,10 @@ func (j *JudgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*lo
 }
 
 // putHomeBack makes the home that the checks share with the agent decide what it did before the run.
-func (j *JudgingTree) putHomeBack() error {
-	changed, err := j.home.putBack(j.shop.Dir)
+func (j *judgingTree) putHomeBack() error {
+	changed, err := j.home.putBack(j.run.Dir)
 	if len(changed) > 0 {
-		j.shop.Log("warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s", safetext.FewNames(changed), j.shop.Dir)
+		j.run.Log("warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s", safetext.FewNames(changed), j.run.Dir)
 	}
 	return err
 }
@@ -155,7 +163,7 @@ func unfit(name, why string) *loop.Verdict {
 }
 
 // sweep removes what earlier checks have left, and names it: only what the setup has made stays, and what is shared, both as they were.
-func (j *JudgingTree) sweep(ctx context.Context) ([]string, error) {
+func (j *judgingTree) sweep(ctx context.Context) ([]string, error) {
 	swept, err := j.tree.Wipe(ctx, slices.Concat(j.own, j.sharedPaths()))
 	if err != nil {
 		return nil, err
@@ -167,7 +175,7 @@ func (j *JudgingTree) sweep(ctx context.Context) ([]string, error) {
 }
 
 // keepReady runs the setup again when a file that it reads has changed, or something has changed what it made.
-func (j *JudgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdict, error) {
+func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdict, error) {
 	if j.setAt == "" {
 		return nil, nil
 	}
@@ -175,11 +183,11 @@ func (j *JudgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 	if err != nil || why == "" {
 		return nil, err
 	}
-	j.shop.Log("setup: again, since %s", why)
+	j.run.Log("setup: again, since %s", why)
 	if _, err := j.tree.Wipe(ctx, j.sharedPaths()); err != nil {
 		return nil, err
 	}
-	err = j.shop.runSetup(ctx, j.workdir())
+	err = j.run.runSetup(ctx, j.workdir())
 	var failed *unpreparedError
 	if errors.As(err, &failed) {
 		v := unfit("setup", failed.summary())
@@ -193,9 +201,9 @@ func (j *JudgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 }
 
 // unready says why the setup has to run again; empty: it need not.
-func (j *JudgingTree) unready(ctx context.Context, commit string) (string, error) {
+func (j *judgingTree) unready(ctx context.Context, commit string) (string, error) {
 	if commit != j.setAt {
-		changed, err := j.shop.Tree.Changed(ctx, j.setAt, commit)
+		changed, err := j.run.Tree.Changed(ctx, j.setAt, commit)
 		if err != nil {
 			return "", err
 		}
@@ -213,14 +221,14 @@ func (j *JudgingTree) unready(ctx context.Context, commit string) (string, error
 }
 
 // setupReads reports whether what the setup does may depend on a file.
-func (j *JudgingTree) setupReads(name string) bool {
-	return detect.SetupReads(path.Base(name)) || slices.ContainsFunc(j.shop.Settings.SetupInputs, func(glob string) bool {
+func (j *judgingTree) setupReads(name string) bool {
+	return detect.SetupReads(path.Base(name)) || slices.ContainsFunc(j.run.Settings.SetupInputs, func(glob string) bool {
 		return doublestar.MatchUnvalidated(glob, name)
 	})
 }
 
 // noteSetup remembers what the setup has left in the tree, and removes what belongs neither to the commit nor to what is ignored.
-func (j *JudgingTree) noteSetup(ctx context.Context, commit string) error {
+func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 	dirty, err := j.tree.Changed(ctx)
 	if err != nil {
 		return err
@@ -230,7 +238,7 @@ func (j *JudgingTree) noteSetup(ctx context.Context, commit string) error {
 		return err
 	}
 	if names := slices.Concat(dirty, stray); len(names) > 0 {
-		j.shop.Log("warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks", safetext.FewNames(names))
+		j.run.Log("warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks", safetext.FewNames(names))
 	}
 	if err := j.tree.Restore(ctx, dirty); err != nil {
 		return err
@@ -246,10 +254,10 @@ func (j *JudgingTree) noteSetup(ctx context.Context, commit string) error {
 }
 
 // Clean implements check.Tree.
-func (j *JudgingTree) Clean(ctx context.Context) (dirty []string, err error) {
+func (j *judgingTree) Clean(ctx context.Context) (dirty []string, err error) {
 	j.dirty, err = j.tree.Changed(ctx)
 	return j.dirty, err
 }
 
 // Restore implements check.Tree: it puts back what Clean has just named.
-func (j *JudgingTree) Restore(ctx context.Context) error { return j.tree.Restore(ctx, j.dirty) }
+func (j *judgingTree) Restore(ctx context.Context) error { return j.tree.Restore(ctx, j.dirty) }

@@ -18,7 +18,7 @@ const mostExplained = 3
 
 // Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no commit, or one that earlier
 // checks had left.
-func (j *JudgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict) error {
+func (j *judgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict) error {
 	said := mentioned(v)
 	var why []string
 	for _, name := range pick(j.swept, said) {
@@ -38,8 +38,8 @@ func (j *JudgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict)
 }
 
 // leftOut says of files that lie in the worktree and are in no commit why that is: of those that which picks.
-func (j *JudgingTree) leftOut(ctx context.Context, s loop.State, which func(git.Unkept) bool) ([]string, error) {
-	unkept, err := j.shop.Tree.Unkept(ctx, s.StartedAt)
+func (j *judgingTree) leftOut(ctx context.Context, s loop.State, which func(git.Unkept) bool) ([]string, error) {
+	unkept, err := j.run.Tree.Unkept(ctx, s.StartedAt)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +56,14 @@ func (j *JudgingTree) leftOut(ctx context.Context, s loop.State, which func(git.
 	if len(names) == 0 {
 		return nil, nil
 	}
-	why, err := j.shop.Tree.WhyUnkept(ctx, names)
+	why, err := j.run.Tree.WhyUnkept(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	for i, name := range names {
 		why[i] = fmt.Sprintf("`%s` %s and is not in the commit", name, why[i])
 		switch {
-		case j.shop.InJob:
+		case j.run.InJob:
 		case strings.HasPrefix(path.Base(name), ".env"): // an agent that is told to commit it may do so
 			why[i] += ": it may hold secrets, so leave it out of commits; its user can share it with the checks (judge.share)"
 		default:
@@ -128,7 +128,7 @@ func pick(names []string, said words) []string {
 }
 
 // forgotten is a check that warns a reviewer of files which the run has made and no commit holds: an ignore rule may hide the work itself.
-type forgotten struct{ judging *JudgingTree }
+type forgotten struct{ judging *judgingTree }
 
 // Name implements check.Check.
 func (forgotten) Name() string { return "uncommitted" }

@@ -25,8 +25,8 @@ import (
 // On a laptop without a setup, checks rely on what lies in the clone: packages that somebody has installed, a file with settings. Such paths are
 // shared with the tree of the checks as they were before the run's first turn, and the report names them: the commit does not have them.
 
-// shared is a path of the clone that the checks are given.
-type shared struct {
+// Shared is a path of the clone that the checks are given.
+type Shared struct {
 	path    string        // from the top, with slashes
 	digest  string        // of what it held before the run's first turn
 	changed bool          // it was changed since, and nobody has accepted that
@@ -40,7 +40,7 @@ var cachedNames = []string{"__pycache__", ".cache", ".vite", ".vite-temp", ".vit
 // Share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the directories in which they usually
 // lie. known is what the run's record says of an earlier process, nil when it says nothing; accepted are names that the person accepts as they are
 // now.
-func (w *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string) ([]*shared, error) {
+func (w *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string) ([]*Shared, error) {
 	paths, err := w.sharedNames(ctx)
 	if err != nil {
 		return nil, err
@@ -50,13 +50,13 @@ func (w *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string
 			return !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all")
 		})
 	}
-	var out []*shared
+	var out []*Shared
 	for _, name := range paths {
 		digest, err := digestOf(w.Workspace.Dir(), name)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s, which is shared with the checks: %w", name, err)
 		}
-		s := &shared{path: name, digest: digest}
+		s := &Shared{path: name, digest: digest}
 		for _, was := range known {
 			if was.Path == name && was.Digest != digest && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all") {
 				s.digest, s.changed = was.Digest, true
@@ -150,9 +150,9 @@ func Exists(name string) bool {
 }
 
 // sharedPaths are the paths that the checks are given.
-func (j *JudgingTree) sharedPaths() []string {
+func (j *judgingTree) sharedPaths() []string {
 	var paths []string
-	for _, s := range j.Shared {
+	for _, s := range j.shared {
 		if !s.changed {
 			paths = append(paths, s.path)
 		}
@@ -161,8 +161,8 @@ func (j *JudgingTree) sharedPaths() []string {
 }
 
 // layShared gives the tree its own copies. What was changed in the run is not given.
-func (j *JudgingTree) layShared() error {
-	for _, s := range j.Shared {
+func (j *judgingTree) layShared() error {
+	for _, s := range j.shared {
 		if s.changed {
 			continue
 		}
@@ -173,11 +173,11 @@ func (j *JudgingTree) layShared() error {
 	return nil
 }
 
-func (j *JudgingTree) lay(s *shared) error {
+func (j *judgingTree) lay(s *Shared) error {
 	if err := j.tree.Remove([]string{s.path}); err != nil {
 		return err
 	}
-	from := j.shop.Workspace.Dir()
+	from := j.run.Workspace.Dir()
 	s.seen = git.FootprintOf(from, []string{s.path})
 	c := copier{from: from, to: j.dir}
 	if !j.mapped() {
@@ -191,8 +191,8 @@ func (j *JudgingTree) lay(s *shared) error {
 }
 
 // restoreShared makes the copies what they were: what was added is removed, what was changed is copied again.
-func (j *JudgingTree) restoreShared() error {
-	for _, s := range j.Shared {
+func (j *judgingTree) restoreShared() error {
+	for _, s := range j.shared {
 		if s.changed {
 			continue
 		}
@@ -209,14 +209,14 @@ func (j *JudgingTree) restoreShared() error {
 }
 
 // refused is the verdict when a turn has changed what is shared: what passes with the copies from before would not pass with what is there now.
-func (j *JudgingTree) refused() (*loop.Verdict, error) {
+func (j *judgingTree) refused() (*loop.Verdict, error) {
 	var names []string
-	for _, s := range j.Shared {
+	for _, s := range j.shared {
 		if j.setAt != "" && slices.ContainsFunc(j.own, func(own string) bool { return strings.TrimSuffix(own, "/") == s.path }) {
 			continue // the setup has made it anew
 		}
 		was := s.changed
-		if s.changed = s.differs(j.shop.Workspace.Dir()); s.changed {
+		if s.changed = s.differs(j.run.Workspace.Dir()); s.changed {
 			names = append(names, s.path)
 		} else if was { // it is again as it was
 			if err := j.lay(s); err != nil {
@@ -234,7 +234,7 @@ func (j *JudgingTree) refused() (*loop.Verdict, error) {
 }
 
 // differs reports whether the clone's path holds something else now than before the first turn. Caches do not count.
-func (s *shared) differs(dir string) bool {
+func (s *Shared) differs(dir string) bool {
 	added, changed := s.seen.Differs(dir)
 	if !s.changed && !changed && !slices.ContainsFunc(added, func(name string) bool { return !cached(name) }) {
 		return false

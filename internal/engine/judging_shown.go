@@ -9,19 +9,19 @@ import (
 // a check says of the other path is said of that one; and what leads a check to the worktree is led to the tree.
 
 // asWorktree is a text of a check's as people read it.
-func (j *JudgingTree) asWorktree(text string) string {
+func (j *judgingTree) asWorktree(text string) string {
 	if j == nil {
 		return text
 	}
-	return replacePath(text, j.dir, j.shop.Workspace.Dir())
+	return replacePath(text, j.dir, j.run.Workspace.Dir())
 }
 
 // led is a text of the settings or of the environment as a check gets it.
-func (j *JudgingTree) led(text string) string {
+func (j *judgingTree) led(text string) string {
 	if j == nil || j.mapped() {
 		return text
 	}
-	return replacePath(text, j.shop.Workspace.Dir(), j.dir)
+	return replacePath(text, j.run.Workspace.Dir(), j.dir)
 }
 
 // replacePath replaces a path by another one, where it stands as a whole or with something below it.
@@ -64,7 +64,7 @@ func pathRune(c byte) bool {
 }
 
 // environ leads the variables of an environment to the tree.
-func (j *JudgingTree) environ(env []string) []string {
+func (j *judgingTree) environ(env []string) []string {
 	if j == nil || j.mapped() {
 		return env
 	}

@@ -68,7 +68,7 @@ func TestMissing(t *testing.T) {
 		"data/config.yaml": "a: 1\n", "test_calc.py": long + "import calc.plus\n" + long, "binary/blob.bin": "render\x00", "secret->/etc/passwd": "", "main.rs": "pub struct Parser;\n// struct Lexer is not here\n",
 		"huge.py": "def gigantic(): pass\n" + strings.Repeat("#", 600<<10), "conf.h": "#define LIMIT 3\n",
 	})
-	w := &Spec{Tree: tree, Log: t.Logf}
+	w := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
 	tests := []struct {
 		name     string
 		gap      []string
@@ -116,7 +116,7 @@ func TestMissingIsBounded(t *testing.T) {
 		files[fmt.Sprintf("d%d/thing.py", i)] = strings.Repeat("def thing(): "+strings.Repeat("é", 400)+"\n", 100)
 	}
 	tree := repository(t, files)
-	w := &Spec{Tree: tree, Log: t.Logf}
+	w := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
 	got := w.look(t.Context())(loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: []string{"thing", "d1.thing", "d2.thing", "d3.thing", "d4.thing", "d5.thing", "d6.thing"}})
 	bytes := 0
 	for _, e := range got.Excerpts {

@@ -23,7 +23,7 @@ func lacksTool(line string, exit int, output string) (check.Lack, bool) {
 }
 
 // present are the words of a command that are programs now.
-func (w *Spec) present(line string) (list []string) {
+func (w *Run) present(line string) (list []string) {
 	env := w.checkEnvironment()
 	for _, word := range check.Words(line) {
 		if _, err := proc.LookPath(word, env); err == nil {

@@ -16,15 +16,21 @@ import (
 
 // Run is a run that this process holds.
 type Run struct {
-	Spec      *Spec
+	*Spec
+	Dir       string // the run's own directory
 	Journal   *Journal
 	Prompts   prompt.Writer
 	Heartbeat *lease.Heartbeat // of its lease; nil: nobody else can want it
 	Cleanup   []func()
+
+	judging *judgingTree // where the checks run; nil: where the agent works
+	budget  *Budget      // what its turns are paid from; nil: there is no end of it
+	boxes   boxes        // what agents and checks are kept in
+	leftOut []string     // the soft checks that are passed over, since their tool is missing
 }
 
 func (o *Run) Close() {
-	o.Spec.CloseSandbox()
+	o.CloseSandbox()
 	for i := len(o.Cleanup) - 1; i >= 0; i-- {
 		o.Cleanup[i]()
 	}
@@ -47,6 +53,7 @@ type Beginning struct {
 	Mode        loop.Way
 	Dir         string // the run's own directory; its name is the run's
 	OpenJournal func(dir string) (*journal.Journal, error)
+	Shared      []*Shared    // paths of the clone that its checks are given
 	Start       *loop.Start  // of a run that begins
 	Resume      *loop.Resume // of one that goes on
 	// hold makes the first record where others see it, before anything of the run is changed; nil: there are no others.
@@ -69,22 +76,25 @@ func Open(ctx context.Context, o Opener) (running context.Context, work *Run, er
 
 // begin opens the run's journal, records that the run begins or goes on, and puts its tree where it stands.
 func (o *Run) begin(ctx context.Context, b Beginning) error {
-	o.Spec.Dir = b.Dir
+	o.Dir = b.Dir
+	if o.JudgeName != "" {
+		o.judging = newJudgingTree(o, b.Shared)
+	}
 	book, err := b.OpenJournal(b.Dir)
 	if err != nil {
 		return err
 	}
 	o.Later(func() { _ = book.Close() })
-	o.Journal.File, o.Journal.Tree = book, o.Spec.Tree
-	record := loop.Record{Type: loop.Started, At: o.Spec.Clock(), Start: b.Start}
+	o.Journal.File, o.Journal.Tree = book, o.Tree
+	record := loop.Record{Type: loop.Started, At: o.Clock(), Start: b.Start}
 	if b.Mode != loop.Begin {
-		record = loop.Record{Type: loop.Resumed, At: o.Spec.Clock(), Resume: b.Resume}
-		if o.Spec.Tree != nil {
-			if err := o.Spec.Tree.UseBase(ctx, book.State().Start.Base); err != nil {
+		record = loop.Record{Type: loop.Resumed, At: o.Clock(), Resume: b.Resume}
+		if o.Tree != nil {
+			if err := o.Tree.UseBase(ctx, book.State().Start.Base); err != nil {
 				return invalid.Mark(err)
 			}
 			if s := book.State(); s.Start.Fresh && s.Tip == "" { // killed before its first commit: what is on its branch is not its own
-				o.Spec.Tree.BeginAgain()
+				o.Tree.BeginAgain()
 			}
 		}
 	}
@@ -96,13 +106,13 @@ func (o *Run) begin(ctx context.Context, b Beginning) error {
 
 // beginHere makes the first record of a run that nobody else can want. The branch comes before it: a run that cannot have that leaves nothing.
 func (o *Run) beginHere(ctx context.Context, record loop.Record) error {
-	if o.Spec.Tree != nil {
-		if err := o.Spec.Tree.Start(ctx); err != nil {
+	if o.Tree != nil {
+		if err := o.Tree.Start(ctx); err != nil {
 			return invalid.Mark(err)
 		}
 	}
-	if o.Spec.Plan != nil {
-		return o.Spec.Plan.Begin(ctx, o.Journal, record)
+	if o.Plan != nil {
+		return o.Plan.Begin(ctx, o.Journal, record)
 	}
 	_, err := o.Journal.Append(ctx, record)
 	return err
@@ -113,7 +123,7 @@ func (w *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 	s := &loop.Start{
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
 		Base: w.Tree.Base(), Onto: w.Tree.BaseBranch(), Branch: w.Tree.Branch(), Agent: w.Settings.Agent.Command,
-		Checks: CommandLines(w.Settings.Guardrails), Review: w.Settings.Review, Detected: w.detected,
+		Checks: CommandLines(w.Settings.Guardrails), Review: w.Settings.Review, Detected: w.Detected,
 	}
 	if w.Plan != nil {
 		s.Plan = w.Plan.Recorded(w.Tree.BaseTree())

@@ -20,7 +20,7 @@ import (
 )
 
 // checks lists everything that can say no, in the order in which it is asked.
-func (w *Spec) checks(s loop.State, reviewer *agent.Options, words Prompts) check.List {
+func (w *Run) checks(s loop.State, reviewer *agent.Options, words Prompts) check.List {
 	list := []check.Check{check.Turn{}}
 	if w.OfPrompt {
 		list = append(list, w.Guardrails(s)...)
@@ -38,7 +38,7 @@ func (w *Spec) checks(s loop.State, reviewer *agent.Options, words Prompts) chec
 		list = append(list, w.claim(s), &check.Protected{Globs: w.Settings.Protected, Changes: changes})
 		list = append(list, w.edited(changes)...)
 		list = append(list, w.Guardrails(s)...)
-		list = append(list, check.Diff{Changes: changes, Kept: w.kept()}, forgotten{w.JudgingTree})
+		list = append(list, check.Diff{Changes: changes, Kept: w.kept()}, forgotten{w.judging})
 		list = append(list, w.lookedFor(changes, reviewer)...)
 		list = append(list, w.verified(s, words)...)
 		list = append(list, w.others()...)
@@ -60,7 +60,7 @@ func (w *Spec) others() []check.Check {
 }
 
 // asked is what a run of a prompt asks after its guardrails: source control, the claim, and a reviewer if somebody wants one (S1-80, C25).
-func (w *Spec) asked(reviewer *agent.Options, words Prompts) []check.Check {
+func (w *Run) asked(reviewer *agent.Options, words Prompts) []check.Check {
 	var list []check.Check
 	if w.SCM != nil {
 		list = append(list, w.SCM)
@@ -76,17 +76,22 @@ func (w *Spec) claim(s loop.State) check.Claim {
 	return check.Claim{Completion: w.Settings.CompletionResponse, Promise: s.Promise}
 }
 
+// guardrails are those of the settings that can run here.
+func (w *Run) guardrails() []config.Guardrail {
+	return slices.DeleteFunc(slices.Clone(w.Settings.Guardrails), func(g config.Guardrail) bool { return slices.Contains(w.leftOut, g.Name) })
+}
+
 // Guardrails are the commands of the settings, in their order (C26).
-func (w *Spec) Guardrails(s loop.State) []check.Check {
+func (w *Run) Guardrails(s loop.State) []check.Check {
 	var list []check.Check
 	logs := map[string]bool{}
-	for _, g := range w.Settings.Guardrails {
+	for _, g := range w.guardrails() {
 		list = append(list, &check.Command{
-			Title: g.Name, Line: w.JudgingTree.led(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
+			Title: g.Name, Line: w.judging.led(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
 			Timeout: w.Settings.CheckTimeout(g), Soft: w.Settings.CheckWarning(g),
 			TruncateChars: w.Settings.OutputTruncateChars, TruncateFrom: w.Settings.OutputTruncateFrom,
 			Lacks: lacksTool, Present: w.present(g.Command), Versions: detect.VersionFiles,
-			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.OfPrompt || w.detected != "" && ranNothing(s, g.Name),
+			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.OfPrompt || w.Detected != "" && ranNothing(s, g.Name),
 			Dir: w.checkDir(), Below: w.Settings.WorkingDirectory, Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.User, Box: w.box(sandbox.Checks), LogDir: w.Logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.Console, Redact: w.shown,
 		})
 	}
@@ -120,12 +125,12 @@ func (w *Spec) changes() *check.Changes {
 }
 
 // edited looks whether the change edits what judges it.
-func (w *Spec) edited(changes *check.Changes) []check.Check {
+func (w *Run) edited(changes *check.Changes) []check.Check {
 	if w.Settings.EditedChecks == config.Off {
 		return nil
 	}
 	e := &check.Edited{Changes: changes, Soft: w.Settings.EditedChecks == config.Soft, Dir: w.Settings.WorkingDirectory}
-	for _, g := range w.Settings.Guardrails {
+	for _, g := range w.guardrails() {
 		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
 	}
 	return []check.Check{e}
@@ -153,7 +158,7 @@ func (w *Spec) kept() []string {
 }
 
 // verified are the promises of the roles that write, each verified on every tree that is made after it was given.
-func (w *Spec) verified(s loop.State, words Prompts) []check.Check {
+func (w *Run) verified(s loop.State, words Prompts) []check.Check {
 	var list []check.Check
 	for _, r := range s.Writers() {
 		if v := w.Verify(s, r, words); v != nil {
@@ -164,7 +169,7 @@ func (w *Spec) verified(s loop.State, words Prompts) []check.Check {
 }
 
 // Verify is how one role's promise is verified; nil when nothing was said of the role.
-func (w *Spec) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
+func (w *Run) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 	of := s.Start.Completion.For(r)
 	if of == nil {
 		return nil
@@ -182,7 +187,7 @@ func (w *Spec) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 }
 
 // judges are the roles that read, in their order; they wait until every role that writes has done its part.
-func (w *Spec) judges(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
+func (w *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
 	if reviewer == nil {
 		return nil
 	}
@@ -228,36 +233,36 @@ func (w *Spec) Shell() error {
 }
 
 // CheckTree is the tree that the checks run in.
-func (w *Spec) CheckTree() check.Tree {
-	if w.JudgingTree != nil {
-		return w.JudgingTree
+func (w *Run) CheckTree() check.Tree {
+	if w.judging != nil {
+		return w.judging
 	}
 	return Directory(w.Workspace.Dir())
 }
 
 // checkDir is the directory that the checks run in.
-func (w *Spec) checkDir() string {
-	if w.JudgingTree != nil {
-		return w.JudgingTree.workdir()
+func (w *Run) checkDir() string {
+	if w.judging != nil {
+		return w.judging.workdir()
 	}
 	return w.workdir()
 }
 
 // strayCheck says why nothing may run in the directory of the checks, and else lets them come to it.
-func (w *Spec) strayCheck() error {
-	w.JudgingTree.admit(true)
-	if w.JudgingTree == nil {
+func (w *Run) strayCheck() error {
+	w.judging.admit(true)
+	if w.judging == nil {
 		return w.Stray()
 	}
 	if w.Settings.WorkingDirectory == "" {
 		return nil
 	}
-	return realDirectory(w.JudgingTree.dir, path.Clean(w.Settings.WorkingDirectory))
+	return realDirectory(w.judging.dir, path.Clean(w.Settings.WorkingDirectory))
 }
 
 // shown is what a check has printed as people and agents read it.
-func (w *Spec) shown(text string) string {
-	text = w.JudgingTree.asWorktree(text)
+func (w *Run) shown(text string) string {
+	text = w.judging.asWorktree(text)
 	if w.Redact == nil {
 		return text
 	}
@@ -265,11 +270,11 @@ func (w *Spec) shown(text string) string {
 }
 
 // checkEnvironment is what checks get: no token, no key, and nothing that leads to the agent's tree.
-func (w *Spec) checkEnvironment() []string {
-	if w.JudgingTree == nil {
+func (w *Run) checkEnvironment() []string {
+	if w.judging == nil {
 		return w.environment(w.Workspace.Env())
 	}
-	return w.JudgingTree.environ(w.environment(nil))
+	return w.judging.environ(w.environment(nil))
 }
 
 // environment is what checks and the setup get: no token, no key.

@@ -47,7 +47,7 @@ func everyCheck(t *testing.T, plain bool) []check.Check {
 	}
 	set := config.Defaults()
 	set.Guardrails = []config.Guardrail{{Name: yours, Command: "make test", Severity: config.Hard}}
-	w := &Spec{Settings: set, Workspace: Directory(t.TempDir()), OfPrompt: plain}
+	w := &Run{Spec: &Spec{Work: Work{OfPrompt: plain}, Rules: Rules{Settings: set}, Place: Place{Workspace: Directory(t.TempDir())}}}
 	if plain {
 		w.SCM = &check.SCM{}
 	}

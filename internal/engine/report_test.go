@@ -13,13 +13,13 @@ import (
 func TestDiffsOfAPageAreBounded(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	w := &Spec{Copies: copies{diff: func(_ context.Context, _, to string, most int) (string, error) {
+	w := &Spec{Work: Work{Copies: Copies{diff: func(_ context.Context, _, to string, most int) (string, error) {
 		asked++
 		if to == "gone" {
 			return "", errors.New("comparing: no such commit")
 		}
 		return strings.Repeat("y", most), nil
-	}}}
+	}}}}
 	var steps []step
 	for n := 1; n <= 40; n++ {
 		steps = append(steps, step{n, "a", "b"})

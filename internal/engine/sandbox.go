@@ -23,32 +23,35 @@ import (
 // boxes are what the run's processes are kept in: opened once, before the first of them runs.
 type boxes struct {
 	once    sync.Once
-	Sandbox *sandbox.Sandbox
+	sandbox *sandbox.Sandbox
 	err     error
 }
 
 // OpenSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had is a mistake in the
 // settings or the environment (C20); nothing runs then.
-func (w *Spec) OpenSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
-	w.Boxes.once.Do(func() {
+func (w *Run) OpenSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
+	w.boxes.once.Do(func() {
 		o, err := w.sandboxOptions()
 		if err == nil {
-			w.Boxes.Sandbox, err = sandbox.Open(ctx, o)
+			w.boxes.sandbox, err = sandbox.Open(ctx, o)
 		}
 		var missing *sandbox.UnavailableError
 		if errors.As(err, &missing) {
 			err = invalid.Mark(err)
 		}
-		w.Boxes.err = err
+		w.boxes.err = err
 	})
-	return w.Boxes.Sandbox, w.Boxes.err
+	return w.boxes.sandbox, w.boxes.err
 }
 
+// Boxed reports whether the run's processes are kept in a sandbox.
+func (w *Run) Boxed() bool { return w.boxes.sandbox != nil && w.boxes.sandbox.Mode != sandbox.Off }
+
 // CloseSandbox throws away what the run's boxes have used.
-func (w *Spec) CloseSandbox() {
+func (w *Run) CloseSandbox() {
 	if w != nil {
-		w.Boxes.once.Do(func() { w.Boxes.err = errors.New("the run is over") })
-		w.Boxes.Sandbox.Close()
+		w.boxes.once.Do(func() { w.boxes.err = errors.New("the run is over") })
+		w.boxes.sandbox.Close()
 	}
 }
 
@@ -86,8 +89,8 @@ func (w *Spec) sandboxOptions() (sandbox.Options, error) {
 			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: w.Parent}))
 		}
 	}
-	if w.JudgingTree != nil {
-		o.Judge, o.Objects = w.JudgingTree.dir, w.Tree.ObjectDirs()
+	if w.JudgeName != "" {
+		o.Judge, o.Objects = w.judgeDir(), w.Tree.ObjectDirs()
 	}
 	if cache := CacheDir(runtime.GOOS, w.Parent); cache != "" && !w.InJob { // a job's machine is thrown away
 		sum := sha256.Sum256([]byte(o.Dir))
@@ -121,7 +124,7 @@ func CacheDir(system string, env []string) string {
 }
 
 // box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has opened it before.
-func (w *Spec) box(u sandbox.Use) proc.Box {
+func (w *Run) box(u sandbox.Use) proc.Box {
 	if w.Settings.Sandbox == sandbox.Off || proc.Value(w.Parent, config.SandboxSwitch) == sandbox.Off {
 		return nil
 	}
@@ -129,13 +132,13 @@ func (w *Spec) box(u sandbox.Use) proc.Box {
 }
 
 type entry struct {
-	shop *Spec
-	use  sandbox.Use
+	run *Run
+	use sandbox.Use
 }
 
 // Enter implements proc.Box.
 func (e entry) Enter(s proc.Spec) (proc.Boxed, error) {
-	opened, err := e.shop.OpenSandbox(context.Background())
+	opened, err := e.run.OpenSandbox(context.Background())
 	if err != nil {
 		return proc.Boxed{}, fmt.Errorf("opening the sandbox: %w", err)
 	}
@@ -155,13 +158,13 @@ func boxed(ctx context.Context, o agent.Options) (agent.Options, error) {
 	if o.ReadOnly || o.NoTools {
 		e.use = sandbox.Reads
 	}
-	opened, err := e.shop.OpenSandbox(ctx)
+	opened, err := e.run.OpenSandbox(ctx)
 	o.Box = opened.Box(e.use)
 	return o, err
 }
 
 // AgentStarts finds out that an agent could not begin in its sandbox, before anything is spent.
-func (w *Spec) AgentStarts(ctx context.Context, of agent.Options, reviewer *agent.Options) error {
+func (w *Run) AgentStarts(ctx context.Context, of agent.Options, reviewer *agent.Options) error {
 	s, err := w.OpenSandbox(ctx)
 	if err != nil {
 		return err
@@ -183,8 +186,10 @@ func (w *Spec) AgentStarts(ctx context.Context, of agent.Options, reviewer *agen
 }
 
 // TrySandbox opens the sandbox that a run would have, and closes it: which one it is, and what holds in it.
-func (w *Spec) TrySandbox(ctx context.Context) (mode, says string, err error) {
+func (w *Run) TrySandbox(ctx context.Context) (mode, says string, err error) {
 	var said []string
+	spec := *w.Spec
+	w = &Run{Spec: &spec}
 	w.Log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	defer w.CloseSandbox()
 	s, err := w.OpenSandbox(ctx)

@@ -22,36 +22,55 @@ import (
 
 // setup makes the tree of the checks ready: by the setting's setup command, or where no setting names one and the checks are detected, by what
 // installs the dependencies (B-25). Each tree has an installation of its own, which points at itself: the agent's gets one too where it has none.
-func (w *Spec) setup(ctx context.Context) error {
-	if w.JudgingTree == nil {
+func (w *Run) setup(ctx context.Context) error {
+	if w.judging == nil {
 		return nil
 	}
-	steps, err := w.SetupJudging(ctx)
+	steps, err := w.setupJudging(ctx)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
 	return w.setupForAgent(ctx, steps)
 }
 
-// SetupJudging makes the tree of the checks ready, and remembers what the setup has made there.
-func (w *Spec) SetupJudging(ctx context.Context) ([]setupStep, error) {
+// OpenJudging makes a tree for the checks at a commit, ready for them. closeTree is never nil.
+func (w *Run) OpenJudging(ctx context.Context, commit string) (closeTree func(), err error) {
+	box, err := w.OpenSandbox(ctx)
+	if err != nil {
+		return func() {}, err
+	}
+	if err := w.judging.Open(ctx, box, commit); err != nil {
+		return func() {}, err
+	}
+	_, err = w.setupJudging(ctx)
+	return w.closeJudging, err
+}
+
+func (w *Run) closeJudging() {
+	if err := w.judging.Close(); err != nil {
+		w.Log("warning: %v", err)
+	}
+}
+
+// setupJudging makes the tree of the checks ready, and remembers what the setup has made there.
+func (w *Run) setupJudging(ctx context.Context) ([]setupStep, error) {
 	steps, err := w.setupSteps(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(steps) == 0 {
-		return nil, w.JudgingTree.box.KeepHome()
+		return nil, w.judging.box.KeepHome()
 	}
 	for _, step := range steps {
 		w.Log("setup: %s", step)
-		if err := w.prepareFirst(ctx, w.JudgingTree.workdir(), step); err != nil {
+		if err := w.prepareFirst(ctx, w.judging.workdir(), step); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.JudgingTree.noteSetup(ctx, w.JudgingTree.tree.Commit()); err != nil {
+	if err := w.judging.noteSetup(ctx, w.judging.tree.Commit()); err != nil {
 		return nil, err
 	}
-	w.JudgingTree.home = w.guardHome(w.JudgingTree.box) // as the setup has left it
+	w.judging.home = w.guardHome(w.judging.box) // as the setup has left it
 	return steps, nil
 }
 
@@ -81,8 +100,8 @@ func (w *Spec) setupSteps(ctx context.Context) (steps []setupStep, err error) {
 }
 
 // setupForAgent makes the agent's tree ready, too: the bot's always, a user's clone where something is missing that the setup makes.
-func (w *Spec) setupForAgent(ctx context.Context, steps []setupStep) error {
-	missing := slices.IndexFunc(w.JudgingTree.own, func(name string) bool { return !Exists(filepath.Join(w.Workspace.Dir(), filepath.FromSlash(name))) })
+func (w *Run) setupForAgent(ctx context.Context, steps []setupStep) error {
+	missing := slices.IndexFunc(w.judging.own, func(name string) bool { return !Exists(filepath.Join(w.Workspace.Dir(), filepath.FromSlash(name))) })
 	if !w.InJob && missing < 0 {
 		return nil
 	}
@@ -96,7 +115,7 @@ func (w *Spec) setupForAgent(ctx context.Context, steps []setupStep) error {
 }
 
 // runSetup runs the setup again, in a directory. A command that fails is an *unpreparedError.
-func (w *Spec) runSetup(ctx context.Context, dir string) error {
+func (w *Run) runSetup(ctx context.Context, dir string) error {
 	steps, err := w.setupSteps(ctx)
 	if err != nil {
 		return err
@@ -111,7 +130,7 @@ func (w *Spec) runSetup(ctx context.Context, dir string) error {
 
 // preparesItself reports whether the setup is detected, as the checks are.
 func (w *Spec) preparesItself() bool {
-	return w.Settings.Setup == "" && w.Settings.GuardrailsFrom == "" && w.detected != "" && w.Tree != nil
+	return w.Settings.Setup == "" && w.Settings.GuardrailsFrom == "" && w.Detected != "" && w.Tree != nil
 }
 
 // unpreparedError is a setup that did not end well.
@@ -135,7 +154,7 @@ func (e *unpreparedError) summary() string {
 // prepareFirst runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless nobody has asked for it:
 // then a program that is not there is no reason to stop, since maybe the checks need nothing of it, and if they do, they say so. On a branch that
 // has been worked on, neither is a failure: what was done there may be the cause.
-func (w *Spec) prepareFirst(ctx context.Context, dir string, step setupStep) error {
+func (w *Run) prepareFirst(ctx context.Context, dir string, step setupStep) error {
 	err := w.prepare(ctx, dir, step.command)
 	var failed *unpreparedError
 	if !errors.As(err, &failed) {
@@ -157,10 +176,10 @@ func (w *Spec) prepareFirst(ctx context.Context, dir string, step setupStep) err
 }
 
 // prepare runs a command of the setup in a directory: of the agent's tree, or that of the checks.
-func (w *Spec) prepare(ctx context.Context, dir, command string) error {
+func (w *Run) prepare(ctx context.Context, dir, command string) error {
 	stray, env := w.Stray, w.environment(w.Workspace.Env())
 	if dir == w.checkDir() {
-		stray, env, command = w.strayCheck, w.checkEnvironment(), w.JudgingTree.led(command)
+		stray, env, command = w.strayCheck, w.checkEnvironment(), w.judging.led(command)
 	}
 	if err := stray(); err != nil {
 		return invalid.Mark(err)

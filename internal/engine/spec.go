@@ -32,45 +32,67 @@ const (
 	killGrace = 2 * time.Second
 )
 
-// Spec is what a run works with, whichever coat it wears: the tree, the user that agent and checks run as, and the settings.
+// Spec is what a run works with, whoever asks for it. A corridor makes it whole in one literal; from then on it is only read.
 type Spec struct {
-	Workspace    Workspace    // where the agent works
-	JudgingTree  *JudgingTree // where the checks run; nil: where the agent works
-	Scratch      string       // a directory of ours for what nobody needs after the run; empty: one for temporary files
-	Tree         *git.Tree    // the same, as git sees it; nil when the run commits nothing
-	Commits      loop.Tree    // what each iteration's commit is made by
-	Copies       copies       // what a reviewer looks at
-	Base         string       // of a run whose commits are snapshots: the first of them
+	Work
+	Rules
+	Place
+	Identity
+	Output
+}
+
+// Work is what is to be done, and what keeps it.
+type Work struct {
+	Goal     Goal      // of a run with a task
+	Plan     Plan      // of a run of a plan; else nil
+	OfPrompt bool      // a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
+	Commits  loop.Tree // what each iteration's commit is made by
+	Copies   Copies    // what a reviewer looks at
+	Base     string    // of a run whose commits are snapshots: the first of them
+}
+
+// Rules are what the run is held to, and what judges it.
+type Rules struct {
 	Settings     config.Settings
-	User         *proc.User // nil: ourselves
-	Boxes        boxes      // what agents and checks are kept in
-	InJob        bool       // a job of GitHub's: once it is cancelled, it has ten seconds
-	Parent       []string   // our environment, of which children get what is allowed
-	Home         string     // HOME of children; empty keeps ours
-	Dir          string     // the run's own directory
-	Reports      string     // where reports go that outlive the job; empty: nowhere
-	Logs         string     // outputs that the agent may read
-	LogsAs       string     // the same as prompts name it, from the place; empty: logs
-	Keys         map[string]string
-	Goal         Goal     // of a run with a task
-	Plan         Plan     // of a run of a plan; else nil
-	PlanCommands []string // commands that judge besides those of the settings: a plan's
-	detected     string   // why these checks, when no setting names them
-	Host         string   // of commit addresses: "github.com"
-	Console      io.Writer
-	Live         io.Writer // a terminal on which a countdown may be written over; nil: none
-	Format       stream.FormatOptions
-	Groups       agent.Groups // folds each iteration's output; nil: nothing does
-	OfPrompt     bool         // a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
-	SCM          check.Check  // what the setting scm asks for; nil: nothing
-	Budget       *Budget      // what its turns are paid from; nil: there is no end of it
-	CI           *check.CI    // the other workflows that judge; nil: none
-	Redact       func(string) string
+	PlanCommands []string      // commands that judge besides those of the settings: a plan's
+	Detected     string        // why these checks, when no setting names them
+	SCM          check.Check   // what the setting scm asks for; nil: nothing
+	CI           *check.CI     // the other workflows that judge; nil: none
 	Wall         time.Duration // how long the run may take; 0: no limit
-	Clock        func() time.Time
-	Log          func(format string, args ...any)
-	Verbose      func(format string, args ...any) // nil: nobody wants to know
-	Tell         func(format string, args ...any) // of checks, instead of log; nil: log
+}
+
+// Place is where the run works.
+type Place struct {
+	Workspace Workspace // where the agent works
+	Tree      *git.Tree // the same, as git sees it; nil when the run commits nothing
+	JudgeName string    // the name of the directory that the checks run in; empty: they run where the agent works
+	Scratch   string    // a directory of ours for what nobody needs after the run; empty: one for temporary files
+	Reports   string    // where reports go that outlive the job; empty: nowhere
+	Logs      string    // outputs that the agent may read
+	LogsAs    string    // the same as prompts name it, from the workspace; empty: Logs
+	InJob     bool      // a job of GitHub's: once it is cancelled, it has ten seconds
+}
+
+// Identity is who agents and checks run as, and what they know of us.
+type Identity struct {
+	User   *proc.User // nil: ourselves
+	Home   string     // HOME of children; empty keeps ours
+	Parent []string   // our environment, of which children get what is allowed
+	Keys   map[string]string
+	Host   string // of commit addresses: "github.com"
+}
+
+// Output is where the run tells what it does.
+type Output struct {
+	Console io.Writer
+	Live    io.Writer // a terminal on which a countdown may be written over; nil: none
+	Format  stream.FormatOptions
+	Groups  agent.Groups // folds each iteration's output; nil: nothing does
+	Redact  func(string) string
+	Clock   func() time.Time
+	Log     func(format string, args ...any)
+	Verbose func(format string, args ...any) // nil: nobody wants to know
+	Tell    func(format string, args ...any) // of checks, instead of Log; nil: Log
 }
 
 // Plan is the plan that a run works on, with the guard of its file.
@@ -87,7 +109,7 @@ type Plan interface {
 	// Lay puts the plan's files into the run's tree, in commits before the first turn.
 	Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error)
 	// Agent makes the run's agent one of its plan.
-	Agent(w *Spec, c Coder, reviewer *agent.Options) (loop.Agent, error)
+	Agent(run *Run, c Coder, reviewer *agent.Options) (loop.Agent, error)
 	// Guard is where the plan is put right.
 	Guard() loop.PlanFile
 	// Close removes what the plan has lying about while it is run.
@@ -141,7 +163,7 @@ func (w *Spec) DetectChecks(ctx context.Context, base string) error {
 	if len(found.Checks) == 0 && len(w.PlanCommands) == 0 {
 		return w.unshown(ctx, base, found.Notes)
 	}
-	w.detected = strings.Join(why, "; ")
+	w.Detected = strings.Join(why, "; ")
 	return nil
 }
 
@@ -156,7 +178,7 @@ func (w *Spec) MustBeJudged() error {
 
 func turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
 	if e, ok := o.Box.(entry); ok {
-		e.shop.JudgingTree.admit(false)
+		e.run.judging.admit(false)
 	}
 	o, err := boxed(ctx, o)
 	if err != nil {
@@ -175,7 +197,7 @@ func turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error)
 
 // Agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The reviewer is nil
 // when there is no review.
-func (w *Spec) Agents(state func() loop.State) (Coder, *agent.Options, error) {
+func (w *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	set := w.Settings
 	options := agent.Options{
 		Command: w.fromTop(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
@@ -236,14 +258,24 @@ func (w *Spec) PromptWriter(comments []task.Comment) prompt.Writer {
 	return out
 }
 
-// UseTree puts the run on a git tree.
-func (w *Spec) UseTree(t *git.Tree) {
-	w.Tree, w.Workspace, w.Commits = t, t, Committer{t, w.Host}
-	w.Copies = copies{func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff}
+// WorkOn is work that is committed to a git tree. host stands in the addresses of its commits.
+func WorkOn(t *git.Tree, host string) Work {
+	return Work{
+		Commits: Committer{t, host},
+		Copies:  Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff},
+	}
 }
 
-// copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
-type copies struct {
+// WorkInSnapshots is work that nobody commits: a reviewer looks at snapshots of it.
+func WorkInSnapshots(s *git.Snapshots) Work {
+	return Work{
+		Commits: s, Base: s.Base(),
+		Copies: Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff},
+	}
+}
+
+// Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
+type Copies struct {
 	Checkout func(ctx context.Context, commit string) (check.Checkout, error)
 	diff     func(ctx context.Context, from, to string, most int) (string, error)
 }

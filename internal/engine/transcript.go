@@ -38,7 +38,7 @@ func (c Coder) keepWords(t *loop.Turn, n int) error {
 }
 
 // wordsOf reads them again; ok is false when they are gone, as on another machine, or not what was written.
-func (w *Spec) wordsOf(t loop.Turn) (said string, ok bool) {
+func (w *Run) wordsOf(t loop.Turn) (said string, ok bool) {
 	if t.Words == nil {
 		return "", false
 	}

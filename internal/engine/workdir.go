@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -39,11 +40,14 @@ func (w *Spec) below(name string) string {
 
 // Stray says why nothing may run in the working directory; nil when something may. It is asked before each use: an agent can put a link in
 // the place of a directory, which would lead anywhere.
-func (w *Spec) Stray() error {
-	if w.Settings.WorkingDirectory == "" {
+func (w *Spec) Stray() error { return Stray(w.Place, w.Settings) }
+
+// Stray says why nothing may run in a place's working directory; nil when something may.
+func Stray(p Place, set config.Settings) error {
+	if set.WorkingDirectory == "" {
 		return nil
 	}
-	return realDirectory(w.Workspace.Dir(), path.Clean(w.Settings.WorkingDirectory))
+	return realDirectory(p.Workspace.Dir(), path.Clean(set.WorkingDirectory))
 }
 
 // realDirectory fails unless a path below top leads to a directory through nothing but directories.

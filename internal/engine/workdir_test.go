@@ -17,7 +17,7 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 		"": true, "web": true, "web/app": true, "./web/": true, "web/../web": true,
 		"none": false, "file": false, "link": false, "link/app": false, "web/link": false, "web/link2": false, "web/app/x": false,
 	} {
-		w := &Spec{Tree: tree, Workspace: tree, Settings: config.Settings{WorkingDirectory: name}}
+		w := &Spec{Place: Place{Tree: tree, Workspace: tree}, Rules: Rules{Settings: config.Settings{WorkingDirectory: name}}}
 		err := w.inBase(context.Background(), tree.Base())
 		if (err == nil) != ok || err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), "no directory of the base commit")) {
 			t.Errorf("%q: %v", name, err)
@@ -32,7 +32,7 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 func TestWorkingDirectoryThatShowsNothing(t *testing.T) {
 	t.Parallel()
 	tree := repository(t, map[string]string{"Makefile": "test:\n", "web/x": "1", "web/app/go.mod": "module x\n", "api/go.mod": "module y\n"})
-	w := &Spec{Tree: tree, Workspace: tree, Settings: config.Settings{WorkingDirectory: "./web/"}}
+	w := &Spec{Place: Place{Tree: tree, Workspace: tree}, Rules: Rules{Settings: config.Settings{WorkingDirectory: "./web/"}}}
 	err := w.DetectChecks(context.Background(), tree.Base())
 	if err == nil || !strings.Contains(err.Error(), `nothing in the working directory "web" shows how it is tested; below its top there is app/go.mod, which`) {
 		t.Error(err)

@@ -26,7 +26,8 @@ type cloneOpening struct {
 	before loop.State // the newest run of the task
 	dir    string     // its directory; empty: there is none
 	begins footing
-	judges bool // nothing but checks is run: no agent is needed
+	shared []*engine.Shared // with the checks
+	judges bool             // nothing but checks is run: no agent is needed
 }
 
 // Hold implements opener.
@@ -68,6 +69,9 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	return o.beginning(ctx, work, way)
 }
 
+// host stands in the addresses of commits that a clone's own runs make.
+const host = "localhost"
+
 // takeClone opens the clone for the run, and settles what judges it there.
 func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop.Way) error {
 	tree, err := o.tree(ctx, way)
@@ -85,18 +89,23 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 	settings := o.given.settings
 	settings.Guardrails = slices.Clone(settings.Guardrails) // guard adds to them
 	shop := &engine.Spec{
-		Wall: settings.Timeout(), Settings: settings, Parent: o.Parent, Host: "localhost", Console: engine.Redacting{To: o.Out, Redact: o.Redact}, Clock: o.Clock, Log: o.Log, Redact: o.Redact,
-		Format: o.Redacted(o.Format), Live: o.Live, Groups: o.Groups, Verbose: o.Explain,
-		Logs: filepath.Join(o.Dir, ".ralph"), Keys: o.AgentKeys(), Scratch: o.Places().Scratch,
+		Work:  engine.WorkOn(tree, host),
+		Rules: engine.Rules{Settings: settings, Wall: settings.Timeout()},
+		Place: engine.Place{
+			Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch, Logs: filepath.Join(o.Dir, ".ralph"),
+		},
+		Identity: engine.Identity{Parent: o.Parent, Keys: o.AgentKeys(), Host: host},
+		Output: engine.Output{
+			Console: engine.Redacting{To: o.Out, Redact: o.Redact}, Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups,
+			Redact: o.Redact, Clock: o.Clock, Log: o.Log, Verbose: o.Explain,
+		},
 	}
 	work.Spec = shop
-	shop.UseTree(tree)
-	shop.JudgingTree = shop.NewJudging(o.Dir)
 	if err := o.aim(ctx, shop, o.wanted); err != nil {
 		return err
 	}
 	if !o.judges {
-		if _, _, err := shop.Agents(nil); err != nil {
+		if _, _, err := work.Agents(nil); err != nil {
 			return err
 		}
 	}
@@ -104,7 +113,7 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 	if way != loop.Begin {
 		known = o.before.Start.Shared
 	}
-	if shop.JudgingTree.Shared, err = shop.Share(ctx, known, o.Accept); err != nil {
+	if o.shared, err = shop.Share(ctx, known, o.Accept); err != nil {
 		return err
 	}
 	work.Prompts = shop.WordsFrom(ctx, o.given.prompts, o.wanted.Comments)
@@ -157,8 +166,8 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 	}
 	work.Later(leave)
 	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: o.Redact, Stored: o.Stored}
-	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal}
-	given, leftOut := work.Spec.JudgingTree.Record(), work.Spec.Tree.Modified()
+	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal, Shared: o.shared}
+	given, leftOut := engine.RecordOf(o.shared), work.Spec.Tree.Modified()
 	if way == loop.Begin {
 		b.Start = work.Spec.FirstRecord(run, o.wanted)
 		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, leftOut

@@ -63,14 +63,14 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 
-	result := engine.Drive(ctx, hard, work.Spec, work.Journal, work.Prompts)
+	result := work.Drive(ctx, hard, work.Prompts)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
 		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.Spec.Tree.Retreat(ctx), work.Journal.File.Discard())
 	}
 
 	late, cancel := engine.AfterStop(ctx, hard, 2*time.Minute)
 	defer cancel()
-	result, err = engine.Conclude(late, work.Spec, work.Journal, l.View, result)
+	result, err = work.Conclude(late, l.View, result)
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
 		return result, err
 	}
@@ -170,7 +170,7 @@ func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.P
 // finish writes the reports and clears up (S0-63…S0-65).
 func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := l.View(result.State)
-	file, err := engine.WriteReports(work.Spec.Dir, work.Spec.Detail(ctx, v, work.Journal.File.Bytes()))
+	file, err := engine.WriteReports(work.Dir, work.Spec.Detail(ctx, v, work.Journal.File.Bytes()))
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(l.Dir, engine.StateFile))
 	}

@@ -101,7 +101,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 	work.Journal.Watch = nil // the state file tells of a task
 	all.Commit = work.Spec.Tree.Base()
 	a.Log("all that is done, %s, is on %s; the checks run on it", strings.Join(all.Tasks, ", "), all.Branch)
-	j := allJudge{shop: work.Spec, done: done, with: o.stands.with, all: all}
+	j := allJudge{Run: work, done: done, with: o.stands.with, all: all}
 	err = j.run(ctx, hard, work.Journal)
 	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
 	defer cancel()
@@ -119,7 +119,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 
 // allJudge runs the checks on all that is done.
 type allJudge struct {
-	shop *engine.Spec
+	*engine.Run
 	done map[string]loop.State
 	with []git.Work
 	all  *All
@@ -128,7 +128,7 @@ type allJudge struct {
 
 // run judges, and settles the outcome. An error is one of ours.
 func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
-	w := j.shop
+	w := j.Run
 	deadline := time.Time{}
 	if w.Wall > 0 {
 		deadline = w.Clock().Add(w.Wall)
@@ -160,21 +160,11 @@ func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
 
 // judge runs the checks on the whole, and when they fail there, on parts of it.
 func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
-	w := j.shop
+	w := j.Run
 	defer loop.BeginStep(hard, "the checks on all that is done", 0)()
-	box, err := w.OpenSandbox(hard)
+	closeTree, err := w.OpenJudging(hard, j.all.Commit)
+	defer closeTree()
 	if err != nil {
-		return err
-	}
-	if err := w.JudgingTree.Open(hard, box, j.all.Commit); err != nil {
-		return err
-	}
-	defer func() {
-		if err := w.JudgingTree.Close(); err != nil {
-			w.Log("warning: %v", err)
-		}
-	}()
-	if _, err := w.SetupJudging(hard); err != nil {
 		return err
 	}
 	s := l.State()
@@ -201,7 +191,7 @@ func (j *allJudge) promises() (list []check.Check) {
 		s := j.done[w.Name]
 		for _, r := range task.Roles {
 			if of := s.Start.Completion.For(r); of != nil && len(of.Externals()) > 0 {
-				list = append(list, &check.Kept{Task: w.Name, Verify: j.shop.Verify(s, r, nil)})
+				list = append(list, &check.Kept{Task: w.Name, Verify: j.Run.Verify(s, r, nil)})
 			}
 		}
 	}
@@ -210,7 +200,7 @@ func (j *allJudge) promises() (list []check.Check) {
 
 // on runs the checks on a commit.
 func (j *allJudge) on(ctx context.Context, s loop.State, commit string) ([]loop.Verdict, error) {
-	tree, err := j.shop.Tree.TreeOf(ctx, commit)
+	tree, err := j.Run.Tree.TreeOf(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -224,15 +214,15 @@ func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
 		return err
 	}
 	if len(heads) > 1 {
-		j.shop.Log("the checks fail on all that is done, and passed on each task alone: looking for those that do not go together")
+		j.Run.Log("the checks fail on all that is done, and passed on each task alone: looking for those that do not go together")
 	}
 	found, err := bisect.Apart(len(heads), func(some []int) (bool, error) {
 		var with []git.Work
 		for _, i := range some {
 			with = append(with, heads[i])
 		}
-		j.shop.Log("checks on %s together", names(with))
-		commit, err := j.shop.Tree.Merged(ctx, with)
+		j.Run.Log("checks on %s together", names(with))
+		commit, err := j.Run.Tree.Merged(ctx, with)
 		if err != nil {
 			return false, err
 		}
@@ -247,7 +237,7 @@ func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
 
 // heads are the tasks whose work no other one is built on.
 func (j *allJudge) heads(ctx context.Context) (heads []git.Work, err error) {
-	w := j.shop
+	w := j.Run
 	for i, one := range j.with {
 		within := false
 		for k, other := range j.with {

@@ -80,8 +80,10 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", invalid.Mark(err)
 	}
-	shop := &engine.Spec{Settings: settings, Parent: l.Parent, Clock: l.Clock, Log: l.Log, Redact: l.Redact}
-	shop.UseTree(tree)
+	shop := &engine.Spec{
+		Work: engine.WorkOn(tree, host), Rules: engine.Rules{Settings: settings}, Place: engine.Place{Workspace: tree, Tree: tree},
+		Identity: engine.Identity{Parent: l.Parent, Host: host}, Output: engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact},
+	}
 	l.bindPlan(ctx, wanted.ID, settings)
 	if err := l.aim(ctx, shop, wanted); err != nil {
 		return "", err
@@ -178,7 +180,7 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return prompt.Plain{Base: p.base, Writer: (&engine.Spec{Settings: settings}).PromptWriter(nil)}.For(s, step)
+	return prompt.Plain{Base: p.base, Writer: (&engine.Spec{Rules: engine.Rules{Settings: settings}}).PromptWriter(nil)}.For(s, step)
 }
 
 // goOn is the state of the run that would be taken up, as it would be then: one that is there, or one that begins.

@@ -46,22 +46,21 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil {
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
-	shop := work.Spec
-	if len(shop.Settings.Guardrails) > 0 {
+	if len(work.Settings.Guardrails) > 0 {
 		p.Log("the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its commits, in a checkout of their own")
 	}
-	words := prompt.Plain{Base: p.base, Writer: shop.PromptWriter(nil)}
-	result := engine.Drive(ctx, hard, shop, work.Journal, words)
+	words := prompt.Plain{Base: p.base, Writer: work.PromptWriter(nil)}
+	result := work.Drive(ctx, hard, words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
 		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.Journal.File.Discard())
 	}
 	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
 	defer cancel()
-	result, err = engine.Conclude(late, shop, work.Journal, p.View, result)
+	result, err = work.Conclude(late, p.View, result)
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
 		return result, err
 	}
-	return result, p.finish(late, shop, result)
+	return result, p.finish(late, work, result)
 }
 
 // outcomeOf is the outcome of a run that could not begin.
@@ -90,64 +89,97 @@ func (p *PromptRun) base() (string, error) {
 	return text, nil
 }
 
-// shop is what the run works with. It finds out what is missing before anything is written or spent.
-func (p *PromptRun) shop(ctx context.Context, settings config.Settings) (*engine.Spec, error) {
+// prepare gives a run what it works with. It finds out what is missing before anything is written or spent.
+func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings config.Settings) error {
 	if p.Commit && settings.SCM == nil {
 		settings.SCM = &config.SCM{Command: "git", Tasks: []string{"commit"}}
 	}
 	settings.Review = settings.Review && settings.ReviewFrom != "" // C14
 	settings.Baseline = config.BaselineOff
 	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
-	shop := &engine.Spec{
-		Workspace: engine.Directory(p.Dir), Settings: settings, Parent: p.Parent, Console: engine.Redacting{To: p.Out, Redact: p.Redact}, Format: p.Redacted(p.Format), Live: p.Live,
-		Clock: p.Clock, Log: p.Log, Verbose: p.Explain, Redact: p.Redact, Logs: filepath.Join(p.Dir, ".ralph"), LogsAs: ".ralph", Keys: p.AgentKeys(),
-		Groups: p.Groups, OfPrompt: true, Commits: engine.NoCommits{},
+	place := engine.Place{Workspace: engine.Directory(p.Dir), Logs: filepath.Join(p.Dir, ".ralph"), LogsAs: ".ralph"}
+	if err := engine.Stray(place, settings); err != nil {
+		return invalid.Mark(err)
 	}
-	if err := shop.Stray(); err != nil {
-		return nil, invalid.Mark(err)
-	}
-	if p.Verbose {
-		shop.Tell = p.Explain
-	}
+	rules := engine.Rules{Settings: settings}
 	if settings.TimeoutFrom != "" {
-		shop.Wall = settings.Timeout()
+		rules.Wall = settings.Timeout()
 	}
-	if settings.Iterations(config.PromptIterations) == config.Unlimited && shop.Wall == 0 {
-		return nil, invalid.Errorf("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
+	if settings.Iterations(config.PromptIterations) == config.Unlimited && rules.Wall == 0 {
+		return invalid.Errorf("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
 	}
-	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.Secrets())
-	if ok && !p.DryRun {
-		if err := clone.KeepOut(ctx); err != nil {
-			p.Log("keeping ralph's own files out of commits: %v", err)
-		}
-		if p.Killed {
-			if err := clone.ClearLocks(ctx, p.Log); err != nil {
-				return nil, invalid.Mark(err)
-			}
-		}
+	clone, inClone, err := p.clone(ctx)
+	if err != nil {
+		return err
 	}
+	work := engine.Work{OfPrompt: true, Commits: engine.NoCommits{}}
 	if settings.Review && !p.DryRun {
-		if err := shop.Snapshots(ctx, clone, ok); err != nil {
-			return nil, err
+		if work, err = p.reviewed(ctx, clone, inClone); err != nil {
+			return err
 		}
 	}
 	if settings.SCM != nil {
-		check, err := p.scm(ctx, shop, clone, ok)
-		if err != nil {
-			return nil, err
+		if rules.SCM, err = p.scm(ctx, run, *settings.SCM, clone, inClone); err != nil {
+			return err
 		}
-		shop.SCM = check
 	}
-	if err := shop.Shell(); err != nil {
-		return nil, err
+	run.Spec = &engine.Spec{
+		Work: work, Rules: rules, Place: place, Output: p.output(),
+		Identity: engine.Identity{Parent: p.Parent, Keys: p.AgentKeys()},
 	}
-	c, _, err := shop.Agents(nil)
+	if err := run.Shell(); err != nil {
+		return err
+	}
+	c, _, err := run.Agents(nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	line, err := engine.CommandLine(c)
 	p.Explain("Agent command: %s", line)
-	return shop, err
+	return err
+}
+
+// output is where the run tells what it does.
+func (p *PromptRun) output() engine.Output {
+	out := engine.Output{
+		Console: engine.Redacting{To: p.Out, Redact: p.Redact}, Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups,
+		Redact: p.Redact, Clock: p.Clock, Log: p.Log, Verbose: p.Explain,
+	}
+	if p.Verbose {
+		out.Tell = p.Explain
+	}
+	return out
+}
+
+// clone is the git clone that the run's directory is in, if there is one, made ready for a run.
+func (p *PromptRun) clone(ctx context.Context) (*git.Clone, bool, error) {
+	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.Secrets())
+	if !ok || p.DryRun {
+		return clone, ok, nil
+	}
+	if err := clone.KeepOut(ctx); err != nil {
+		p.Log("keeping ralph's own files out of commits: %v", err)
+	}
+	if p.Killed {
+		if err := clone.ClearLocks(ctx, p.Log); err != nil {
+			return clone, ok, invalid.Mark(err)
+		}
+	}
+	return clone, ok, nil
+}
+
+// reviewed is the work of a run that commits nothing and that a reviewer looks at: each iteration is a snapshot.
+func (p *PromptRun) reviewed(ctx context.Context, clone *git.Clone, inClone bool) (engine.Work, error) {
+	if !inClone {
+		return engine.Work{}, invalid.Errorf("a review needs git, and %s is in no git repository: run git init, or say --skip-review", p.Dir)
+	}
+	shots, err := clone.Snapshots(ctx)
+	if err != nil {
+		return engine.Work{}, err
+	}
+	work := engine.WorkInSnapshots(shots)
+	work.OfPrompt = true
+	return work, nil
 }
 
 // promptOpening opens a run of a prompt in a directory as it lies there.
@@ -166,7 +198,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	if err != nil {
 		return b, err
 	}
-	if work.Spec, err = o.shop(ctx, settings); err != nil {
+	if err := o.prepare(ctx, work, settings); err != nil {
 		return b, err
 	}
 	base, err := o.base()
@@ -252,9 +284,9 @@ func (p *PromptRun) name() (id, title string) {
 }
 
 // finish says how it ended, and writes the reports.
-func (p *PromptRun) finish(ctx context.Context, shop *engine.Spec, result loop.Result) error {
+func (p *PromptRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := p.View(result.State)
-	file, err := engine.WriteReports(shop.Dir, shop.Detail(ctx, v, nil))
+	file, err := engine.WriteReports(work.Dir, work.Detail(ctx, v, nil))
 	p.PrintEnding(v, result)
 	p.Explain("Report: %s", file)
 	return err
@@ -266,20 +298,20 @@ func (p *PromptRun) preview(ctx context.Context) (loop.Result, error) {
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
-	shop, err := p.shop(ctx, settings)
-	if err != nil {
+	run := &engine.Run{}
+	if err := p.prepare(ctx, run, settings); err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
 	base, err := p.base()
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
-	return loop.Result{Outcome: loop.Done}, p.plan(shop, base)
+	return loop.Result{Outcome: loop.Done}, p.plan(run, base)
 }
 
 // plan says what a run would do (S1-149).
-func (p *PromptRun) plan(shop *engine.Spec, base string) error {
-	c, _, err := shop.Agents(nil)
+func (p *PromptRun) plan(run *engine.Run, base string) error {
+	c, _, err := run.Agents(nil)
 	if err != nil {
 		return err
 	}
@@ -289,19 +321,19 @@ func (p *PromptRun) plan(shop *engine.Spec, base string) error {
 	}
 	p.Log("Directory: %s", p.Dir)
 	p.Log("Agent: %s", line)
-	if most := shop.Settings.Iterations(config.PromptIterations); most == config.Unlimited {
+	if most := run.Settings.Iterations(config.PromptIterations); most == config.Unlimited {
 		p.Log("Iterations: as many as fit into the time")
 	} else {
 		p.Log("Iterations: at most %d", most)
 	}
-	if shop.Wall > 0 {
-		p.Log("Time: at most %s", shop.Wall)
+	if run.Wall > 0 {
+		p.Log("Time: at most %s", run.Wall)
 	}
-	p.Log("Completion: <response>%s</response>", shop.Settings.CompletionResponse)
-	for _, g := range shop.Settings.Guardrails {
-		p.Log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction, shop.Settings.CheckTimeout(g))
+	p.Log("Completion: <response>%s</response>", run.Settings.CompletionResponse)
+	for _, g := range run.Settings.Guardrails {
+		p.Log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction, run.Settings.CheckTimeout(g))
 	}
-	if scm := shop.Settings.SCM; scm != nil {
+	if scm := run.Settings.SCM; scm != nil {
 		p.Log("Source control: %s %s", scm.Command, strings.Join(scm.Tasks, ", "))
 	}
 	p.Log("Prompt, %s:", safetext.Counted(len(base), "byte", "bytes"))

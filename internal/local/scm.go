@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -25,8 +26,7 @@ func (p *PromptRun) scmEnvironment() []string {
 }
 
 // scm makes the check of the setting scm (S1-99…S1-106).
-func (p *PromptRun) scm(ctx context.Context, shop *engine.Spec, clone *git.Clone, inClone bool) (check.Check, error) {
-	scm := shop.Settings.SCM
+func (p *PromptRun) scm(ctx context.Context, run *engine.Run, scm config.SCM, clone *git.Clone, inClone bool) (check.Check, error) {
 	isGit := filepath.Base(scm.Command) == "git"
 	if isGit && !inClone {
 		return nil, invalid.Errorf("the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out", strings.Join(scm.Tasks, ", "), p.Dir)
@@ -37,15 +37,15 @@ func (p *PromptRun) scm(ctx context.Context, shop *engine.Spec, clone *git.Clone
 		}
 	}
 	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {
-		coder, _, err := shop.Agents(nil)
+		coder, _, err := run.Agents(nil)
 		if err == nil {
-			err = shop.Stray()
+			err = run.Stray()
 		}
 		if err != nil {
 			return loop.Turn{}, err
 		}
 		coder.Options.Console = nil
-		return shop.Budget.Turn(ctx, coder.Options, check.MessagePrompt)
+		return run.Turn(ctx, coder.Options, check.MessagePrompt)
 	}}
 	if !isGit {
 		c.Changed = func(context.Context) (bool, error) { return true, nil }

@@ -7,7 +7,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // turns is the agent of a plan: whoever implements and fixes, and in a review the reviewer, who may write the plan's file and gives a
@@ -53,16 +52,14 @@ func (p turns) review(ctx context.Context, asked, tree string) (loop.Turn, error
 }
 
 // Agent implements enginePlan.
-func (p *Run) Agent(w *engine.Spec, c engine.Coder, reviewer *agent.Options) (loop.Agent, error) {
-	if s := w.Boxes.Sandbox; s != nil {
-		p.active.boxed = s.Mode != sandbox.Off
-	}
-	turns := turns{Coder: c, reviewer: c, active: p.active, log: w.Log}
+func (p *Run) Agent(run *engine.Run, c engine.Coder, reviewer *agent.Options) (loop.Agent, error) {
+	p.active.boxed = run.Boxed()
+	turns := turns{Coder: c, reviewer: c, active: p.active, log: run.Log}
 	if reviewer != nil {
 		options := *reviewer
 		options.ReadOnly, options.Schema, options.Console = false, check.ReviewSchema, c.Options.Console
 		var err error
-		if options.Hooks, err = w.Hooks(options.Command); err != nil {
+		if options.Hooks, err = run.Hooks(options.Command); err != nil {
 			return turns, err
 		}
 		turns.reviewer.Options = options
