@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -116,39 +115,4 @@ func (w *Spec) unprepared(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return installLine(found.Setup), nil
-}
-
-func installLine(steps []detect.Step) string {
-	line := ""
-	for i, s := range steps {
-		if i > 0 {
-			line += " && "
-		}
-		line += s.Command
-	}
-	return line
-}
-
-// detect looks at what the repository shows at its base commit, or in a directory as it lies there.
-func (w *Spec) detect(ctx context.Context) (detect.Result, error) {
-	if w.Tree == nil {
-		return detectIn(w.workdir()), nil
-	}
-	return w.detectAt(ctx, w.Tree.Base())
-}
-
-// detectAt looks at a commit.
-func (w *Spec) detectAt(ctx context.Context, base string) (detect.Result, error) {
-	names, err := w.topNames(ctx, base)
-	if err != nil {
-		return detect.Result{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
-	}
-	files, err := detect.Read(names, func(name string, most int) ([]byte, error) {
-		content, _, err := w.Tree.Read(ctx, base, w.below(name), most)
-		return content, err
-	})
-	if err != nil {
-		return detect.Result{}, fmt.Errorf("looking for checks: %w", err)
-	}
-	return detect.Repository(files), nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -193,4 +194,13 @@ func (g Goal) into(s *loop.Start) {
 func Short(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:4])
+}
+
+// MustBeJudged refuses a run in which nothing would judge the work but the agent itself.
+func (w *Spec) MustBeJudged() error {
+	hard := slices.ContainsFunc(w.Settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
+	if hard || w.Settings.Review || w.Goal.judges() {
+		return nil
+	}
+	return invalid.Errorf("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(w.Settings.GuardrailsFrom, config.SettingsFile))
 }

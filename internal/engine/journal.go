@@ -240,3 +240,30 @@ func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
 	_, err := l.Store(r)
 	return err
 }
+
+// Finish pushes what the run record on the remote still lacks and gives the lease back: in one step when there is something to push.
+func (l *Journal) Finish(ctx context.Context) error {
+	if l.Pulse == nil || l.Pulse.Given() {
+		return l.share(ctx)
+	}
+	if err := l.Lost(); err != nil {
+		return err
+	}
+	if l.Remote && l.State().Records != l.saved {
+		err := l.ready(ctx)
+		if err == nil {
+			err = l.save(ctx)
+		}
+		if err == nil {
+			err = l.pushRecord(ctx, true, l.State().Records)
+		}
+		if err == nil || l.Lost() != nil {
+			return err
+		}
+		return errors.Join(err, l.Pulse.Release(ctx))
+	}
+	return l.Pulse.Release(ctx)
+}
+
+// EndWithNextPush makes the push of the outcome the last one: a job that was cancelled may have no time for another.
+func (l *Journal) EndWithNextPush() { l.last = true }

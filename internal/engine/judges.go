@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -56,27 +55,6 @@ func noticed(so []loop.Verdict) []loop.Verdict {
 	})
 }
 
-// maxSemanticDiff bounds the diff in the question to a model that is to verify a promise.
-const maxSemanticDiff = 20 << 10
-
-// change is the run's change for the model of a semantic verification, which has no tools to read it with.
-func (w *Spec) change(ctx context.Context, s loop.State) (string, error) {
-	return w.Tree.Diff(ctx, s.Start.Base, s.Last().Commit.SHA, maxSemanticDiff)
-}
-
-// asker asks a model through the agent: a fresh context, no tools, the cheapest model there is (S2-19).
-func (w *Run) asker() check.Asker {
-	return func(ctx context.Context, asked, model string) (loop.Turn, error) {
-		set := w.Settings
-		o := agent.Options{
-			Command: set.Agent.Command, Flags: set.Agent.Args(), Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model),
-			Dir: w.Workspace.Dir(), Parent: w.Parent, Allow: set.Environment, Home: w.Home, As: w.User, Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: w.grace(),
-			ReadOnly: true, NoTools: true, Schema: check.SemanticSchema, Keys: w.Keys, Extra: w.Workspace.Env(), Box: w.box(sandbox.Reads), LogFile: filepath.Join(w.Dir, "semantic.log"),
-		}
-		return w.budget.Turn(ctx, o, asked)
-	}
-}
-
 // paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run is not done (B-28).
 func (w *Run) paid(list []check.Check) {
 	first := func(then func(check.At) string) func(check.At) string {
@@ -115,10 +93,35 @@ func asksModel(of task.Criteria) bool {
 	return of.Method == task.Semantic
 }
 
-// Teller is what checks tell their results through.
-func (w *Spec) Teller() func(format string, args ...any) {
-	if w.Tell != nil {
-		return w.Tell
+// judges are the roles that read, in their order; they wait until every role that writes has done its part.
+func (w *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
+	if reviewer == nil {
+		return nil
 	}
-	return w.Log
+	if len(s.Start.Pipeline) == 0 {
+		return []check.Check{w.review(*reviewer, words, task.Reviewer, nil)}
+	}
+	writers := s.Writers()
+	after := check.Awaits(writers[len(writers)-1])
+	var list []check.Check
+	for _, r := range s.Start.Pipeline {
+		if !r.ReadOnly() || r == task.Reviewer && !w.Settings.Review { // a review that was switched off, for a run that began with one
+			continue
+		}
+		c := w.review(*reviewer, words, r, s.Start.Completion.For(r))
+		c.Role, c.After, c.Most = r, after, s.Start.Caps[r]
+		if c.Verify = w.Verify(s, r, words); c.Verify != nil {
+			c.Promise = c.Verify.Criteria.Promise
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// reviewer is the review of a run of a prompt, if somebody wants one.
+func (w *Run) reviewer(o *agent.Options, words Prompts) []check.Check {
+	if o == nil {
+		return nil
+	}
+	return []check.Check{w.review(*o, words, task.Reviewer, nil)}
 }

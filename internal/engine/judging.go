@@ -20,38 +20,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Checks do not run where the agent works. They run in a checkout of exactly the commit that they judge, with what the setup makes there, and on a
-// laptop with what the user shares with them of the clone. So what passes is what somebody gets who clones the commit and runs the setup.
-
-// judgingTree is the tree that a run's checks run in. It implements check.Tree.
-type judgingTree struct {
-	run  *Run
-	dir  string // where it lies; its parent is ours alone
-	tree *git.JudgeTree
-
-	box    *sandbox.Sandbox
-	made   git.Footprint // what the setup has left there, as it left it
-	own    []string      // the paths of that
-	setAt  string        // the commit that the setup last ran on; empty: it never did
-	shared []*Shared
-	home   *homeGuard // nil: the checks have a home of their own
-	swept  []string   // what was removed of earlier checks before these ones
-	dirty  []string   // the tracked files that the last check has changed
-}
-
-// newJudgingTree plans a run's judging tree, with what is shared with it.
-func newJudgingTree(w *Run, shared []*Shared) *judgingTree {
-	return &judgingTree{run: w, dir: w.judgeDir(), shared: shared}
-}
-
-// judgeDir is where the judging tree lies; "" where there is none. It keeps the name of the clone, which tools show.
-func (w *Spec) judgeDir() string {
-	if w.JudgeName == "" {
-		return ""
-	}
-	return filepath.Join(w.Scratch, "judge", path.Base(filepath.ToSlash(w.JudgeName)))
-}
-
 // Open makes the tree at a commit.
 func (j *judgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(j.dir), 0o700); err != nil {
@@ -78,43 +46,12 @@ func (j *judgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit str
 	return nil
 }
 
-// RecordOf is what is shared, as the run's record tells of it; never nil.
-func RecordOf(all []*Shared) []loop.Shared {
-	out := []loop.Shared{}
-	for _, s := range all {
-		out = append(out, loop.Shared{Path: s.path, Digest: s.digest})
-	}
-	return out
-}
-
 // Close removes the tree.
 func (j *judgingTree) Close() error {
 	if j == nil || j.tree == nil {
 		return nil
 	}
 	return j.tree.Close()
-}
-
-// admit lets the user whom checks run as come to the tree, or keeps it out: while an agent takes a turn as that user.
-func (j *judgingTree) admit(in bool) {
-	if j == nil || j.run.User == nil {
-		return
-	}
-	mode := os.FileMode(0o700)
-	if in {
-		mode = 0o711
-	}
-	if err := os.Chmod(filepath.Dir(j.dir), mode); err != nil && !errors.Is(err, os.ErrNotExist) {
-		j.run.Log("warning: closing the tree of the checks: %v", err)
-	}
-}
-
-// mapped reports whether checks see the tree at the worktree's own path.
-func (j *judgingTree) mapped() bool { return j.box.Mapped() }
-
-// workdir is where the checks run.
-func (j *judgingTree) workdir() string {
-	return filepath.Join(j.dir, filepath.FromSlash(j.run.Settings.WorkingDirectory))
 }
 
 // Prepare implements check.Tree.
@@ -155,11 +92,6 @@ func (j *judgingTree) putHomeBack() error {
 		j.run.Log("warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s", safetext.FewNames(changed), j.run.Dir)
 	}
 	return err
-}
-
-// unfit is the verdict on a tree in which nothing can be judged.
-func unfit(name, why string) *loop.Verdict {
-	return &loop.Verdict{Check: name, Exit: -1, Reason: why, Tell: "The checks could not be run: " + why + "."}
 }
 
 // sweep removes what earlier checks have left, and names it: only what the setup has made stays, and what is shared, both as they were.

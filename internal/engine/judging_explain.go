@@ -127,23 +127,23 @@ func pick(names []string, said words) []string {
 	return found[:min(len(found), mostExplained)]
 }
 
-// forgotten is a check that warns a reviewer of files which the run has made and no commit holds: an ignore rule may hide the work itself.
-type forgotten struct{ judging *judgingTree }
+// uncommitted is a check that warns a reviewer of files which the run has made and no commit holds: an ignore rule may hide the work itself.
+type uncommitted struct{ judging *judgingTree }
 
 // Name implements check.Check.
-func (forgotten) Name() string { return "uncommitted" }
+func (uncommitted) Name() string { return "uncommitted" }
 
 // Severity implements check.Check.
-func (forgotten) Severity() loop.Severity { return loop.Soft }
+func (uncommitted) Severity() loop.Severity { return loop.Soft }
 
 // Needs implements check.Check.
-func (forgotten) Needs() check.Need { return check.SomeWork | check.AClaim }
+func (uncommitted) Needs() check.Need { return check.SomeWork | check.AClaim }
 
 // Quiet implements check.Quiet.
-func (forgotten) Quiet() {}
+func (uncommitted) Quiet() {}
 
 // Run implements check.Check.
-func (f forgotten) Run(ctx context.Context, at check.At) (loop.Verdict, error) {
+func (f uncommitted) Run(ctx context.Context, at check.At) (loop.Verdict, error) {
 	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && detect.Source(u.Path) })
 	if err != nil || len(why) == 0 {
 		return loop.Verdict{Pass: true}, err

@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/detect"
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // cannotRun is how a shell ends that was asked for a program which it may not run.
@@ -20,15 +19,4 @@ func lacksTool(line string, exit int, output string) (check.Lack, bool) {
 	}
 	tool := detect.MissingTool("", output) // the output has to name it: a script that is missing is none
 	return check.Lack{Tool: tool, Advice: advice}, tool != ""
-}
-
-// present are the words of a command that are programs now.
-func (w *Run) present(line string) (list []string) {
-	env := w.checkEnvironment()
-	for _, word := range check.Words(line) {
-		if _, err := proc.LookPath(word, env); err == nil {
-			list = append(list, word)
-		}
-	}
-	return list
 }

@@ -5,6 +5,9 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -143,4 +146,12 @@ func (w *Spec) LayPlan(ctx context.Context, l *Journal) error {
 	}
 	_, err = l.Append(ctx, loop.Record{Type: loop.Corrected, At: l.Clock(), Commit: &laid})
 	return err
+}
+
+// NewRun names a run: when it began, to the millisecond in the first three digits of the end so that names sort by time, and four digits
+// that nobody knew before.
+func NewRun(at time.Time) string {
+	var b [2]byte
+	_, _ = rand.Read(b[:])
+	return fmt.Sprintf("%s-%03x%x", at.UTC().Format("20060102-150405"), at.Nanosecond()/int(time.Millisecond), b)
 }

@@ -72,3 +72,11 @@ func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt
 	}
 	return set, nil
 }
+
+func (w *Spec) PromptWriter(comments []task.Comment) prompt.Writer {
+	out := prompt.Writer{Completion: w.Settings.CompletionResponse, IterationCount: w.Settings.IncludeIterationCountInPrompt}
+	for _, c := range comments {
+		out.Comments = append(out.Comments, prompt.Comment(c))
+	}
+	return out
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
@@ -197,4 +198,23 @@ func (w *Run) TrySandbox(ctx context.Context) (mode, says string, err error) {
 		return "", "", err
 	}
 	return s.Mode, strings.Join(said, "; "), nil
+}
+
+func turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
+	if e, ok := o.Box.(entry); ok {
+		e.run.judging.admit(false)
+	}
+	o, err := boxed(ctx, o)
+	if err != nil {
+		return loop.Turn{}, err
+	}
+	a, err := agent.New(o)
+	if err != nil {
+		return loop.Turn{}, err
+	}
+	t, err := a.Turn(ctx, asked)
+	if o.LogFile != "" {
+		t.LogFile = filepath.Base(o.LogFile)
+	}
+	return t, err
 }

@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,12 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/prompt"
-	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -132,171 +127,12 @@ type Prompts interface {
 	Judge(s loop.State, r task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error)
 }
 
-// DetectChecks fills in the checks that no setting names from what the repository shows at its base commit (B-25).
-func (w *Spec) DetectChecks(ctx context.Context, base string) error {
-	if err := w.inBase(ctx, base); err != nil {
-		return err
-	}
-	if w.Settings.SCM != nil {
-		w.Log("the setting scm is not used here: a run of an issue commits by itself")
-	}
-	if w.Settings.GuardrailsFrom != "" {
-		return nil
-	}
-	found, err := w.detectAt(ctx, base)
-	if err != nil {
-		return err
-	}
-	for _, note := range found.Notes {
-		w.Log("looking for checks: %s", note)
-	}
-	var why []string
-	if steps := installLine(found.Setup); steps != "" && w.Settings.Setup == "" && len(found.Checks) > 0 {
-		why = append(why, "before them runs "+steps)
-	}
-	for _, d := range found.Checks {
-		w.Settings.Guardrails = append(w.Settings.Guardrails, d.Guardrail())
-		if !slices.Contains(why, d.Why) {
-			why = append(why, d.Why)
-		}
-	}
-	if len(found.Checks) == 0 && len(w.PlanCommands) == 0 {
-		return w.unshown(ctx, base, found.Notes)
-	}
-	w.Detected = strings.Join(why, "; ")
-	return nil
-}
-
-// MustBeJudged refuses a run in which nothing would judge the work but the agent itself.
-func (w *Spec) MustBeJudged() error {
-	hard := slices.ContainsFunc(w.Settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
-	if hard || w.Settings.Review || w.Goal.judges() {
-		return nil
-	}
-	return invalid.Errorf("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(w.Settings.GuardrailsFrom, config.SettingsFile))
-}
-
-func turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
-	if e, ok := o.Box.(entry); ok {
-		e.run.judging.admit(false)
-	}
-	o, err := boxed(ctx, o)
-	if err != nil {
-		return loop.Turn{}, err
-	}
-	a, err := agent.New(o)
-	if err != nil {
-		return loop.Turn{}, err
-	}
-	t, err := a.Turn(ctx, asked)
-	if o.LogFile != "" {
-		t.LogFile = filepath.Base(o.LogFile)
-	}
-	return t, err
-}
-
-// Agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The reviewer is nil
-// when there is no review.
-func (w *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
-	set := w.Settings
-	options := agent.Options{
-		Command: w.fromTop(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
-		Dir: w.desk(), Parent: w.Parent, Allow: set.Environment, Home: w.Home, As: w.User, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: w.grace(),
-		Completion: set.CompletionResponse, Keys: w.Keys, Extra: w.Workspace.Env(), Box: w.box(sandbox.Works), Format: w.Format, Groups: w.Groups,
-		Text: w.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
-	}
-	options = w.warned(options, "turn") // after 12 of 20 minutes (S0-21)
-	if set.StreamAgentOutput {
-		options.Console = w.Console
-	}
-	c := Coder{Options: options, dir: w.Dir, prompts: w.Logs, State: state, byExit: set.ClaimByExit, doneFile: set.DoneFile, redact: w.Redact, verbose: w.Verbose}
-	if w.Plan == nil {
-		c.stray = w.Stray
-	}
-	if _, err := agent.New(options); err != nil || !w.reviewed(state) {
-		return c, nil, err
-	}
-	options.Dir = w.Workspace.Dir() // and later a checkout of its own
-	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
-	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(), set.ReviewIdleTimeout()
-	options.AgentSettings, options.Text = false, false
-	options = w.warned(options, "review") // after 3 of 5 minutes (S0-23)
-	_, err := agent.New(options)
-	return c, &options, err
-}
-
-// warned lets the log warn when three fifths of a turn's time are over.
-func (w *Spec) warned(o agent.Options, what string) agent.Options {
-	soft, hard := o.Timeout*3/5, o.Timeout
-	o.Soft = soft
-	o.OnSoft = func() { w.Log("warning: the %s has taken %s; it is stopped at %s", what, soft, hard) }
-	return o
-}
-
-// reviewed reports whether any role of the run reads the work.
-func (w *Spec) reviewed(state func() loop.State) bool {
-	pipeline := w.Goal.Pipeline
-	if state != nil {
-		pipeline = state().Start.Pipeline
-	}
-	return w.Settings.Review || slices.ContainsFunc(pipeline, func(r task.Role) bool { return r == task.QA })
-}
-
 // grace is how long an agent that is stopped may take to end: 2 s where a cancelled job has ten for everything, else what its context says.
 func (w *Spec) grace() time.Duration {
 	if w.InJob {
 		return killGrace
 	}
 	return 0
-}
-
-func (w *Spec) PromptWriter(comments []task.Comment) prompt.Writer {
-	out := prompt.Writer{Completion: w.Settings.CompletionResponse, IterationCount: w.Settings.IncludeIterationCountInPrompt}
-	for _, c := range comments {
-		out.Comments = append(out.Comments, prompt.Comment(c))
-	}
-	return out
-}
-
-// WorkOn is work that is committed to a git tree. host stands in the addresses of its commits.
-func WorkOn(t *git.Tree, host string) Work {
-	return Work{
-		Commits: Committer{t, host},
-		Copies:  Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff},
-	}
-}
-
-// WorkInSnapshots is work that nobody commits: a reviewer looks at snapshots of it.
-func WorkInSnapshots(s *git.Snapshots) Work {
-	return Work{
-		Commits: s, Base: s.Base(),
-		Copies: Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff},
-	}
-}
-
-// Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
-type Copies struct {
-	Checkout func(ctx context.Context, commit string) (check.Checkout, error)
-	diff     func(ctx context.Context, from, to string, most int) (string, error)
-}
-
-// NoCommits is a run without a tree of its own: it commits nothing, and nobody looks what has changed.
-type NoCommits struct{}
-
-// Commit implements loop.Tree.
-func (NoCommits) Commit(context.Context, string, loop.State) (loop.Commit, error) {
-	return loop.Commit{Unseen: true}, nil
-}
-
-// Committer is the tree as the loop sees it: it words the commits.
-type Committer struct {
-	Tree *git.Tree
-	Host string
-}
-
-// Commit implements loop.Tree.
-func (c Committer) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
-	return c.Tree.Commit(ctx, since, report.CommitMessage(s, *s.Last(), c.Host))
 }
 
 func CommandLines(guardrails []config.Guardrail) []string {
@@ -325,4 +161,12 @@ func (w *Spec) planFile() loop.PlanFile {
 		return nil
 	}
 	return w.Plan.Guard()
+}
+
+// Teller is what checks tell their results through.
+func (w *Spec) Teller() func(format string, args ...any) {
+	if w.Tell != nil {
+		return w.Tell
+	}
+	return w.Log
 }

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// guardrails are those of the settings that can run here.
+func (w *Run) guardrails() []config.Guardrail {
+	return slices.DeleteFunc(slices.Clone(w.Settings.Guardrails), func(g config.Guardrail) bool { return slices.Contains(w.leftOut, g.Name) })
+}
+
+// Guardrails are the commands of the settings, in their order (C26).
+func (w *Run) Guardrails(s loop.State) []check.Check {
+	var list []check.Check
+	logs := map[string]bool{}
+	for _, g := range w.guardrails() {
+		list = append(list, &check.Command{
+			Title: g.Name, Line: w.judging.led(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
+			Timeout: w.Settings.CheckTimeout(g), Soft: w.Settings.CheckWarning(g),
+			TruncateChars: w.Settings.OutputTruncateChars, TruncateFrom: w.Settings.OutputTruncateFrom,
+			Lacks: lacksTool, Present: w.present(g.Command), Versions: detect.VersionFiles,
+			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.OfPrompt || w.Detected != "" && ranNothing(s, g.Name),
+			Dir: w.checkDir(), Below: w.Settings.WorkingDirectory, Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.User, Box: w.box(sandbox.Checks), LogDir: w.Logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.Console, Redact: w.shown,
+		})
+	}
+	return list
+}
+
+// sourceControl is what the setting scm asks for.
+func (w *Spec) sourceControl() []check.Check {
+	if w.SCM == nil {
+		return nil
+	}
+	return []check.Check{w.SCM}
+}
+
+// otherWorkflows are the other workflows on the pull request, when a run waits for them.
+func (w *Spec) otherWorkflows() []check.Check {
+	if w.CI == nil {
+		return nil
+	}
+	return []check.Check{w.CI}
+}
+
+func expect(e *config.Expect) check.Expect {
+	if e == nil {
+		return check.Expect{}
+	}
+	return check.Expect{Exit: &e.Exit, Contains: e.Contains, NotContains: e.NotContains, MinTests: e.MinTests}
+}
+
+// ranNothing reports whether a check ran no test on the base commit either. Where nobody named the check, that is no fault of the change.
+func ranNothing(s loop.State, name string) bool {
+	return slices.ContainsFunc(s.Baseline, func(v loop.Verdict) bool { return v.Check == name && v.Ran != nil && *v.Ran == 0 })
+}
+
+// changes is what the run has changed, for the checks that look at it.
+func (w *Spec) changes() *check.Changes {
+	t := w.Tree
+	return &check.Changes{
+		Patch: func(ctx context.Context, from, to string) (string, bool, error) {
+			return t.Patch(ctx, from, to, check.PatchBytes)
+		},
+		Names: t.Changed,
+		File: func(ctx context.Context, commit, path string) ([]byte, bool, error) {
+			return t.Read(ctx, commit, path, check.FileBytes)
+		},
+	}
+}
+
+// edited looks whether the change edits what judges it.
+func (w *Run) edited(changes *check.Changes) []check.Check {
+	if w.Settings.EditedChecks == config.Off {
+		return nil
+	}
+	e := &check.Edited{Changes: changes, Soft: w.Settings.EditedChecks == config.Soft, Dir: w.Settings.WorkingDirectory}
+	for _, g := range w.guardrails() {
+		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
+	}
+	return []check.Check{e}
+}
+
+// weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept; where there is none,
+// the worst of it blocks.
+func (w *Spec) weakened(changes *check.Changes, reviewer *agent.Options) []check.Check {
+	set := w.Settings.WeakenedTests
+	if set == config.Off {
+		return nil
+	}
+	return []check.Check{&check.Weakened{Changes: changes, Hard: set == config.Hard, Alone: reviewer == nil}}
+}
+
+// unfinished looks for work that only looks done, as weakened does.
+func (w *Spec) unfinished(changes *check.Changes, reviewer *agent.Options) []check.Check {
+	set := w.Settings.Unfinished
+	if set == config.Off {
+		return nil
+	}
+	return []check.Check{&check.Unfinished{Changes: changes, Hard: set == config.Hard, Alone: reviewer == nil}}
+}
+
+// kept are files that are no work: a marker with which the agent claims.
+func (w *Spec) kept() []string {
+	if w.Settings.DoneFile == "" {
+		return nil
+	}
+	return []string{w.below(w.Settings.DoneFile)}
+}
+
+// nth is the number by which a check's log gets a name that no check before it has: two commands may have one slug, and "make test" twice
+// is not to write where "make test 2" does.
+func nth(slug string, taken map[string]bool) int {
+	for n, name := 1, slug; ; name = fmt.Sprintf("%s_%d", slug, n) {
+		if !taken[name] {
+			taken[name] = true
+			return n
+		}
+		n++
+	}
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// Conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost (B-21).
+func (w *Run) Conclude(ctx context.Context, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
+	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until, ForPull: result.ForPull}
+	if result.Outcome.Limited() && w.Tree != nil {
+		ended := result.State
+		ended.End = &end
+		name := failureBranch(ended)
+		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
+		if _, err := w.Tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
+			w.Log("keeping the work on %s: %v", name, err) // it is on the run's own branch all the same
+		} else {
+			end.FailureBranch = name
+		}
+	}
+	if result.Outcome == loop.Done || result.ForPull {
+		end.Conflicts = w.conflicts(ctx)
+	}
+	s, err := w.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: w.Clock(), End: &end})
+	if err != nil { // what did not reach the remote is not done
+		end = loop.End{Outcome: loop.Failed, Reason: err.Error() + w.keep(ctx, result.State), FailureBranch: end.FailureBranch}
+		result.Outcome, result.Reason = end.Outcome, end.Reason
+		var alone error
+		if s, alone = w.Journal.endUnpushed(ctx, &end); alone != nil {
+			w.Log("the run record on the remote does not hold how the run ended: %v", alone)
+		}
+	}
+	result.State = s
+	return result, err
+}
+
+// mostConflicts bounds the files that a run's end names.
+const mostConflicts = 20
+
+// conflicts are the files in which the run's work conflicts with what others have pushed to the branch it goes to since the run began.
+func (w *Spec) conflicts(ctx context.Context) []string {
+	if w.Tree == nil {
+		return nil
+	}
+	files, err := w.Tree.BaseConflicts(ctx)
+	if err != nil {
+		w.Log("whether %s can be merged is not known: %v", w.Tree.Branch(), err)
+	}
+	return files[:min(len(files), mostConflicts)]
+}
+
+// keep keeps the work of a run that cannot be pushed, and says where.
+func (w *Spec) keep(ctx context.Context, s loop.State) string {
+	if !w.savePatch(ctx, s) {
+		return ""
+	}
+	return fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload", s.Start.Run)
+}
+
+// savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand (B-18).
+func (w *Spec) savePatch(ctx context.Context, s loop.State) bool {
+	if w.Reports == "" || w.Tree == nil || w.Tree.Head() == s.Start.Base {
+		return false
+	}
+	patch, err := w.Tree.Diff(ctx, s.Start.Base, w.Tree.Head(), maxPatch)
+	if err == nil {
+		err = os.MkdirAll(w.Reports, 0o755)
+	}
+	name := filepath.Join(w.Reports, "work.patch")
+	if err == nil {
+		err = files.Replace(name, []byte(patch))
+	}
+	if err != nil {
+		w.Log("keeping the work as a patch: %v", err)
+	}
+	return err == nil
+}
+
+// maxPatch bounds the patch of a run that could not be pushed.
+const maxPatch = 64 << 20
+
+// failureBranch is the name of S0-68.
+//
+// The time is that of the last turn's end: a job that is killed before it can tell of the branch makes the same one again.
+func failureBranch(s loop.State) string {
+	task, at := s.Start.Task, s.StartedAt
+	if last := s.Last(); last != nil {
+		at = last.At.Add(last.Turn.Duration)
+	}
+	return fmt.Sprintf("wip/ralph-fail-%s-%s", task, at.UTC().Format("20060102-150405"))
+}

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
+type Copies struct {
+	Checkout func(ctx context.Context, commit string) (check.Checkout, error)
+	diff     func(ctx context.Context, from, to string, most int) (string, error)
+}
+
+// WorkOn is work that is committed to a git tree. host stands in the addresses of its commits.
+func WorkOn(t *git.Tree, host string) Work {
+	return Work{
+		Commits: Committer{t, host},
+		Copies:  Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff},
+	}
+}
+
+// WorkInSnapshots is work that nobody commits: a reviewer looks at snapshots of it.
+func WorkInSnapshots(s *git.Snapshots) Work {
+	return Work{
+		Commits: s, Base: s.Base(),
+		Copies: Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff},
+	}
+}
+
+// NoCommits is a run without a tree of its own: it commits nothing, and nobody looks what has changed.
+type NoCommits struct{}
+
+// Commit implements loop.Tree.
+func (NoCommits) Commit(context.Context, string, loop.State) (loop.Commit, error) {
+	return loop.Commit{Unseen: true}, nil
+}
+
+// Committer is the tree as the loop sees it: it words the commits.
+type Committer struct {
+	Tree *git.Tree
+	Host string
+}
+
+// Commit implements loop.Tree.
+func (c Committer) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
+	return c.Tree.Commit(ctx, since, report.CommitMessage(s, *s.Last(), c.Host))
+}

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+// DetectChecks fills in the checks that no setting names from what the repository shows at its base commit (B-25).
+func (w *Spec) DetectChecks(ctx context.Context, base string) error {
+	if err := w.inBase(ctx, base); err != nil {
+		return err
+	}
+	if w.Settings.SCM != nil {
+		w.Log("the setting scm is not used here: a run of an issue commits by itself")
+	}
+	if w.Settings.GuardrailsFrom != "" {
+		return nil
+	}
+	found, err := w.detectAt(ctx, base)
+	if err != nil {
+		return err
+	}
+	for _, note := range found.Notes {
+		w.Log("looking for checks: %s", note)
+	}
+	var why []string
+	if steps := installLine(found.Setup); steps != "" && w.Settings.Setup == "" && len(found.Checks) > 0 {
+		why = append(why, "before them runs "+steps)
+	}
+	for _, d := range found.Checks {
+		w.Settings.Guardrails = append(w.Settings.Guardrails, d.Guardrail())
+		if !slices.Contains(why, d.Why) {
+			why = append(why, d.Why)
+		}
+	}
+	if len(found.Checks) == 0 && len(w.PlanCommands) == 0 {
+		return w.unshown(ctx, base, found.Notes)
+	}
+	w.Detected = strings.Join(why, "; ")
+	return nil
+}
+
+// unshown is an error for a repository that shows nothing to check it by.
+func (w *Spec) unshown(ctx context.Context, base string, notes []string) error {
+	text := ""
+	for _, note := range notes {
+		text += "; " + note
+	}
+	entries, err := w.Tree.Files(ctx, base)
+	if err != nil {
+		return fmt.Errorf("looking for checks: %w", err)
+	}
+	var paths []string
+	where := "the repository"
+	for _, e := range entries {
+		if w.Settings.WorkingDirectory == "" {
+			paths = append(paths, e.Path)
+		} else if rest, ok := strings.CutPrefix(e.Path, w.below("")+"/"); ok {
+			paths = append(paths, rest)
+		}
+	}
+	if w.Settings.WorkingDirectory != "" {
+		where = fmt.Sprintf("the working directory %q", w.below(""))
+	}
+	if below := detect.Below(paths); len(below) > 0 {
+		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
+	}
+	return invalid.Errorf("no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks", config.SettingsFile, where, text)
+}
+
+// detect looks at what the repository shows at its base commit, or in a directory as it lies there.
+func (w *Spec) detect(ctx context.Context) (detect.Result, error) {
+	if w.Tree == nil {
+		return detectIn(w.workdir()), nil
+	}
+	return w.detectAt(ctx, w.Tree.Base())
+}
+
+// detectAt looks at a commit.
+func (w *Spec) detectAt(ctx context.Context, base string) (detect.Result, error) {
+	names, err := w.topNames(ctx, base)
+	if err != nil {
+		return detect.Result{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
+	}
+	files, err := detect.Read(names, func(name string, most int) ([]byte, error) {
+		content, _, err := w.Tree.Read(ctx, base, w.below(name), most)
+		return content, err
+	})
+	if err != nil {
+		return detect.Result{}, fmt.Errorf("looking for checks: %w", err)
+	}
+	return detect.Repository(files), nil
+}
+
+func installLine(steps []detect.Step) string {
+	line := ""
+	for i, s := range steps {
+		if i > 0 {
+			line += " && "
+		}
+		line += s.Command
+	}
+	return line
+}
+
+// detectIn is what a directory shows.
+func detectIn(dir string) detect.Result {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return detect.Result{}
+	}
+	var names []string
+	regular := map[string]bool{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+		regular[e.Name()] = e.Type().IsRegular() // of the entry itself, not of what a link leads to
+	}
+	files, err := detect.Read(names, func(name string, _ int) ([]byte, error) {
+		if !regular[name] {
+			return nil, nil
+		}
+		content, _ := files.Read(filepath.Join(dir, name)) // what cannot be read shows nothing
+		return content, nil
+	})
+	if err != nil {
+		return detect.Result{}
+	}
+	return detect.Repository(files)
+}
+
+// Detected are the checks that the files of a directory show.
+func Detected(dir string) []string {
+	commands := []string{}
+	for _, found := range detectIn(dir).Checks {
+		commands = append(commands, found.Command)
+	}
+	return commands
+}
+
+// preparesItself reports whether the setup is detected, as the checks are.
+func (w *Spec) preparesItself() bool {
+	return w.Settings.Setup == "" && w.Settings.GuardrailsFrom == "" && w.Detected != "" && w.Tree != nil
+}
+
+// setupStep is one command of the setup. why says what has shown it; empty: the settings name it.
+type setupStep struct{ command, why string }
+
+func (s setupStep) String() string {
+	if s.why == "" {
+		return s.command
+	}
+	return s.command + " (" + s.why + ")"
+}
+
+// setupSteps are the commands that make a fresh checkout ready.
+func (w *Spec) setupSteps(ctx context.Context) (steps []setupStep, err error) {
+	if w.Settings.Setup != "" {
+		return []setupStep{{command: w.Settings.Setup}}, nil
+	}
+	if !w.preparesItself() {
+		return nil, nil
+	}
+	found, err := w.detect(ctx)
+	for _, step := range found.Setup {
+		steps = append(steps, setupStep{step.Command, step.Why})
+	}
+	return steps, err
+}

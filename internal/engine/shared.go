@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/detect"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Shared is a path of the clone that the checks are given.
+type Shared struct {
+	path    string        // from the top, with slashes
+	digest  string        // of what it held before the run's first turn
+	changed bool          // it was changed since, and nobody has accepted that
+	seen    git.Footprint // of the clone's, as it was last known to be the same
+	laid    git.Footprint // of the copy
+}
+
+// Cached names are those under which tools keep what they can make again: a change there is none.
+var cachedNames = []string{"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest", ".pytest_cache", ".turbo", ".nx", ".mypy_cache", ".ruff_cache"}
+
+// Share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the directories in which they usually
+// lie. known is what the run's record says of an earlier process, nil when it says nothing; accepted are names that the person accepts as they are
+// now.
+func (w *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string) ([]*Shared, error) {
+	paths, err := w.sharedNames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil && !w.namesShared() {
+		paths = slices.DeleteFunc(paths, func(name string) bool { // it was not there before the first turn
+			return !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all")
+		})
+	}
+	var out []*Shared
+	for _, name := range paths {
+		digest, err := digestOf(w.Workspace.Dir(), name)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s, which is shared with the checks: %w", name, err)
+		}
+		s := &Shared{path: name, digest: digest}
+		for _, was := range known {
+			if was.Path == name && was.Digest != digest && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all") {
+				s.digest, s.changed = was.Digest, true
+			}
+		}
+		out = append(out, s)
+	}
+	for _, name := range accepted {
+		if name != "all" && !slices.Contains(paths, name) {
+			return nil, invalid.Errorf("flag --accept is %q, which is not shared with the checks; shared are: %s", name, cmp.Or(strings.Join(paths, ", "), "none"))
+		}
+	}
+	return out, nil
+}
+
+// RecordOf is what is shared, as the run's record tells of it; never nil.
+func RecordOf(all []*Shared) []loop.Shared {
+	out := []loop.Shared{}
+	for _, s := range all {
+		out = append(out, loop.Shared{Path: s.path, Digest: s.digest})
+	}
+	return out
+}
+
+// sharedNames are the paths that are shared.
+func (w *Spec) sharedNames(ctx context.Context) ([]string, error) {
+	if w.InJob || w.Tree == nil {
+		return nil, nil // a job's checkout has nothing that the commit has not
+	}
+	if w.namesShared() {
+		return w.namedShared(ctx)
+	}
+	if steps, err := w.setupSteps(ctx); err != nil || len(steps) > 0 {
+		return nil, err
+	}
+	ignored, err := w.Tree.IgnoredPaths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, name := range ignored {
+		if name, isDir := strings.CutSuffix(name, "/"); isDir && slices.Contains(detect.DependencyDirs, path.Base(name)) && w.sharable(ctx, name) == nil {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// namesShared reports whether the settings say what is shared.
+func (w *Spec) namesShared() bool {
+	return w.Settings.Judge != nil && w.Settings.Judge.Share != nil
+}
+
+func (w *Spec) namedShared(ctx context.Context) ([]string, error) {
+	var found []string
+	for _, name := range w.Settings.Judge.Share {
+		given := name
+		if name = path.Clean(filepath.ToSlash(name)); !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" || strings.HasPrefix(name, ".git/") {
+			return nil, invalid.Errorf("the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track", given)
+		}
+		if !Exists(filepath.Join(w.Workspace.Dir(), name)) {
+			w.Log("warning: the setting judge.share names %s, which is not in the clone", name)
+			continue
+		}
+		if err := w.sharable(ctx, name); err != nil {
+			return nil, err
+		}
+		found = append(found, name)
+	}
+	return found, nil
+}
+
+// sharable says why a path cannot be shared.
+func (w *Spec) sharable(ctx context.Context, name string) error {
+	at := filepath.Join(w.Workspace.Dir(), filepath.FromSlash(name))
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return invalid.Errorf("the setting judge.share names %s, which cannot be read: %w", name, err)
+	}
+	top, err := filepath.EvalSymlinks(w.Workspace.Dir())
+	if err != nil {
+		return fmt.Errorf("finding the worktree: %w", err)
+	}
+	if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) {
+		return invalid.Errorf("the setting judge.share names %s, which is a link that leads out of the clone, to %s: share nothing through links", name, real)
+	}
+	tracked, err := w.Tree.Tracked(ctx, name)
+	if err != nil {
+		return err
+	}
+	if tracked {
+		return invalid.Errorf("the setting judge.share names %s, which git tracks: the checks have it from the commit; take it out of the setting", name)
+	}
+	return nil
+}
+
+func Exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// differs reports whether the clone's path holds something else now than before the first turn. Caches do not count.
+func (s *Shared) differs(dir string) bool {
+	added, changed := s.seen.Differs(dir)
+	if !s.changed && !changed && !slices.ContainsFunc(added, func(name string) bool { return !cached(name) }) {
+		return false
+	}
+	now, err := digestOf(dir, s.path)
+	if err != nil || now != s.digest {
+		return true
+	}
+	s.seen = git.FootprintOf(dir, []string{s.path})
+	return false
+}
+
+// cached reports whether a path is one under which tools keep what they can make again.
+func cached(name string) bool {
+	return strings.HasSuffix(name, ".pyc") || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return slices.Contains(cachedNames, part) })
+}
+
+// digestOf is the digest of a path in a directory: of every name, mode and content, but caches.
+func digestOf(dir, name string) (string, error) {
+	sum := sha256.New()
+	err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, at)
+		rel = filepath.ToSlash(rel)
+		if cached(rel) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s\x00%s\x00", rel, info.Mode())
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(at)
+			fmt.Fprintf(sum, "%s\x00", to)
+			return err
+		case info.Mode().IsRegular():
+			return addTo(sum, at)
+		}
+		return nil
+	})
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), err
+}
+
+func addTo(w io.Writer, name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	n, err := io.Copy(w, file)
+	fmt.Fprintf(w, "\x00%d\x00", n)
+	return err
+}
