@@ -132,3 +132,9 @@ func gitStatus(ctx context.Context, dir string, environ []string) ([]byte, error
 	}
 	return out.Bytes(), nil
 }
+
+func (h Hook) say(sentences ...string) {
+	for _, s := range sentences {
+		fmt.Fprintln(h.Err, "ralph:", strings.ToValidUTF8(s, "?"))
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/hook"
@@ -138,12 +137,6 @@ func (h Hook) read() (hook.Input, bool) {
 
 func (h Hook) answer(a hook.Answer) {
 	_, _ = h.Out.Write(a.JSON()) // who asked is gone
-}
-
-func (h Hook) say(sentences ...string) {
-	for _, s := range sentences {
-		fmt.Fprintln(h.Err, "ralph:", strings.ToValidUTF8(s, "?"))
-	}
 }
 
 // temps are where sessions are remembered: the first that may be written to. A sandbox may leave a directory of one's own alone.

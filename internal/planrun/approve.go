@@ -3,12 +3,6 @@ package planrun
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
@@ -18,17 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/session"
 )
-
-// approvalsFile holds what people have approved in a clone, in a directory of ours outside of it, where an agent has no business.
-const approvalsFile = "approvals.json"
-
-// handApproval is one person's approval of one story of a plan.
-type handApproval struct {
-	Plan string `json:"plan"` // the task that a run of it is
-	plan.OnRecord
-}
 
 // Approve records that the person approves stories, and writes that into the plan. No run may be at work: an agent is no person.
 func (p *Plans) Approve(ctx context.Context, ids []string) error {
@@ -132,49 +116,4 @@ func (p *Plans) person(ctx context.Context) string {
 		return r
 	}, proc.Inert(name))
 	return safetext.Shorten(strings.Join(strings.Fields(name), " "), 60)
-}
-
-// approvedByHand is what people have approved of a plan in this clone.
-func approvedByHand(s *session.Session, id string) []plan.OnRecord {
-	all, err := readApprovals(s)
-	if err != nil {
-		s.Log("plan: %v", err)
-	}
-	var out []plan.OnRecord
-	for i := len(all) - 1; i >= 0; i-- { // the newest first
-		if all[i].Plan == id {
-			out = append(out, all[i].OnRecord)
-		}
-	}
-	return out
-}
-
-func approvals(s *session.Session) string { return filepath.Join(s.Places().State, approvalsFile) }
-
-func readApprovals(s *session.Session) (all []handApproval, err error) {
-	text, err := files.Read(approvals(s))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what people have approved: %w; remove %s to begin without it", err, approvals(s))
-	}
-	return all, nil
-}
-
-func writeApprovals(s *session.Session, all []handApproval) error {
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(approvals(s)), 0o700)
-	}
-	if err == nil {
-		err = files.Replace(approvals(s), append(text, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("writing down what is approved: %w", err)
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package planrun
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -141,6 +140,3 @@ func appendIn(root *os.Root, name string, more []byte) error {
 	}
 	return nil
 }
-
-// Say prints a line for people.
-func (p *Plans) Say(format string, args ...any) { p.Log("%s", fmt.Sprintf(format, args...)) }

@@ -2,6 +2,7 @@ package planrun
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,19 +44,6 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 // File is a file of the plan, from the top of the clone.
 func (p *Plans) File(name string) string { return path.Join(p.PlanDir, name) }
 
-// readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what it lacks, everybody
-// sees.
-func readPlan(file string, content []byte) (plan.Plan, bool, error) {
-	if plan.Untouched(content) {
-		return plan.Plan{}, false, invalid.Errorf("%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive", file)
-	}
-	p, foreign, err := plan.Read(file, content)
-	if err != nil {
-		return p, foreign, invalid.Mark(err)
-	}
-	return p, foreign, nil
-}
-
 // SecretFree refuses a text that holds a credential: what is written here is committed.
 func (p *Plans) SecretFree(name, content string) error {
 	if p.Redact(content) != content {
@@ -66,3 +54,32 @@ func (p *Plans) SecretFree(name, content string) error {
 
 // slugOf is a text as a part of a directory's name.
 func slugOf(text string) string { return safetext.Slug(strings.TrimSpace(text), 40) }
+
+// InClone is a directory as git names it, from the top of the clone.
+func InClone(top, from, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(from, dir)
+	}
+	for _, p := range []*string{&top, &dir} { // a home may be a link
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return "", invalid.Errorf("the plan's directory %s is not below %s: give one of the clone, such as ralph", dir, top)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// Say prints a line for people.
+func (p *Plans) Say(format string, args ...any) { p.Log("%s", fmt.Sprintf(format, args...)) }
+
+// Rules are those of the settings; where these cannot be read, which a run says, the defaults.
+func (p *Plans) Rules() plan.Rules {
+	settings, err := p.Settings()
+	if err != nil {
+		return plan.Rules{ReviewCap: plan.DefaultReviewCap}
+	}
+	return Rules(settings)
+}

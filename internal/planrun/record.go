@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -16,28 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
-
-// Rules are what the settings ask of a plan.
-func Rules(s config.Settings) plan.Rules {
-	return plan.Rules{SkipReview: !s.Review, ReviewCap: s.ReviewCap, FailAtCap: s.AtReviewCap == config.Fail}
-}
-
-// bind makes the plan that the run begins with say no more of reviews than what is on record. It returns the approvals that are not.
-func (p *Run) bind() []plan.Unrecorded {
-	if p.Reviews == nil {
-		return nil
-	}
-	var claims []plan.Unrecorded
-	p.begun, p.record, claims = p.begun.Bound(p.rules, p.Reviews...)
-	return claims
-}
-
-// tell says before the first turn which approvals are not believed, what is done about it, and what that will cost.
-func (p *Run) tell(claims []plan.Unrecorded) {
-	for _, line := range unrecordedLines(claims, p.rules, p.ReviewCost) {
-		p.log("plan: %s", line)
-	}
-}
 
 func unrecordedLines(claims []plan.Unrecorded, rules plan.Rules, cost float64) (lines []string) {
 	var unknown, changed []string

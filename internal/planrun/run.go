@@ -7,54 +7,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
-	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/task"
 )
-
-// The files of a plan, in its directory (S4-10).
-const (
-	PlanFile     = "tasks.json"
-	ForeignPlan  = "prd.json"
-	PrdFile      = "prd.md"
-	ProgressFile = "progress.txt"
-	promptMD     = "prompt.md"
-)
-
-// MaxPlanFile bounds what is read of a plan's files: a plan has at most a thousand stories.
-const MaxPlanFile = 4 << 20
-
-// Source is a plan as somebody gave it.
-type Source struct {
-	Dir     string // "ralph": its directory, from the top of the repository
-	File    string // "ralph/tasks.json"
-	Content []byte // of File
-	PRD     string // of prd.md; empty: there is none
-	Prompt  string // of prompt.md; empty: there is none
-	// Commands says that the plan may say what is run: it is the user's own, or of the base commit.
-	Commands bool
-	Plan     plan.Plan // as Content says
-	// Reviews are what is believed of the stories' reviews, by source: what Content says of them is held against these. nil: Content is a run's
-	// own record.
-	Reviews [][]plan.OnRecord
-	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
-	ReviewCost float64
-	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there already.
-	Write map[string][]byte
-}
 
 // Run is the plan that a run works on.
 type Run struct {
@@ -66,96 +30,6 @@ type Run struct {
 	file    *guard
 	log     func(format string, args ...any)
 	rules   plan.Rules
-}
-
-// ReadPlanIn reads the plan in a directory of the user's, given from the top of the clone. No link leads out of it.
-func ReadPlanIn(top, dir string) (Source, error) {
-	root, err := os.OpenRoot(top)
-	if err != nil {
-		return Source{}, fmt.Errorf("reading the plan: %w", err)
-	}
-	defer root.Close()
-	src := Source{Dir: dir, Commands: true}
-	src.File = path.Join(dir, PlanFile)
-	src.Content, err = files.ReadIn(root, src.File, MaxPlanFile)
-	_, second := root.Lstat(path.Join(dir, ForeignPlan))
-	switch {
-	case second != nil:
-	case errors.Is(err, fs.ErrNotExist), err == nil && plan.Untouched(src.Content):
-		src.File = path.Join(dir, ForeignPlan)
-		src.Content, err = files.ReadIn(root, src.File, MaxPlanFile)
-	default: // nobody knows which of them was reviewed
-		return src, invalid.Errorf("there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again", dir, PlanFile, ForeignPlan)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return src, invalid.Errorf("there is no plan in %s: neither %s nor %s is there; make one with: ralph plan init", dir, PlanFile, ForeignPlan)
-	case err != nil:
-		return src, invalid.Errorf("reading %s: %w", src.File, err)
-	}
-	for name, to := range map[string]*string{PrdFile: &src.PRD, promptMD: &src.Prompt} {
-		text, err := files.ReadIn(root, path.Join(dir, name), MaxPlanFile)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return src, invalid.Errorf("reading %s: %w", path.Join(dir, name), err)
-		}
-		*to = string(text)
-	}
-	return src, nil
-}
-
-// ReadPlanAt reads the plan that a commit holds, by the path of its file.
-func ReadPlanAt(ctx context.Context, tree *git.Tree, commit, file string) (Source, error) {
-	src := Source{Dir: path.Dir(file), File: file, Commands: true}
-	content, ok, err := tree.Read(ctx, commit, file, MaxPlanFile+1)
-	if err != nil {
-		return src, fmt.Errorf("reading the plan: %w", err)
-	}
-	if !ok {
-		return src, invalid.Mark(&noPlanError{file, tree.BaseBranch()})
-	}
-	src.Content = content
-	for name, to := range map[string]*string{PrdFile: &src.PRD, promptMD: &src.Prompt} {
-		text, _, err := tree.Read(ctx, commit, path.Join(src.Dir, name), MaxPlanFile+1)
-		if err != nil {
-			return src, fmt.Errorf("reading the plan: %w", err)
-		}
-		*to = string(text)
-	}
-	return src, nil
-}
-
-// noPlanError says that a commit has no plan where one is named.
-type noPlanError struct{ file, branch string }
-
-func (e *noPlanError) Error() string {
-	return fmt.Sprintf("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", e.file, e.branch)
-}
-
-// Task is the plan as what somebody wants done: one task whose parts are its stories.
-func (src Source) Task() (task.Task, plan.Plan, error) {
-	plan, _, err := readPlan(src.File, src.Content)
-	if err != nil {
-		return task.Task{}, plan, invalid.Mark(err)
-	}
-	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: safetext.Clipped(src.PRD, MaxPlanSpec)}
-	if t.Spec == "" {
-		t.Spec = plan.Description
-	}
-	return t, plan, nil
-}
-
-// planID is the task that a run of a plan is.
-func planID(p plan.Plan) string {
-	return "plan-" + safetext.Slug(strings.TrimPrefix(p.BranchName, "ralph/"), 40)
-}
-
-// MaxPlanSpec bounds the PRD in a run's record; the agent reads the file itself.
-const MaxPlanSpec = 64 << 10
-
-func planTitle(p plan.Plan) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(p.Description), "\n")
-	title := strings.Join(strings.Fields(p.Project+": "+first), " ")
-	return safetext.Shorten(strings.Trim(title, ": "), 200)
 }
 
 // Use makes the run one of a plan: its verify commands are checks, its rules those of the settings. It says what is wrong with it
@@ -223,15 +97,6 @@ func (p *Run) Recorded(tree string) *loop.Planned {
 	return &loop.Planned{Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview, ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record}
 }
 
-// files are the plan's own files, those of the layout that it is not of among them.
-func (src Source) files() []string {
-	files := []string{src.File}
-	for _, name := range []string{PlanFile, ForeignPlan, PrdFile, ProgressFile, promptMD} {
-		files = append(files, path.Join(src.Dir, name))
-	}
-	return files
-}
-
 // Path implements enginePlan.
 func (p *Run) Path() string { return p.File }
 
@@ -246,32 +111,6 @@ func (p *Run) Guard() loop.PlanFile { return p.file }
 
 // Close implements enginePlan: it removes the file by which hooks know that a plan is run.
 func (p *Run) Close() { p.active.remove() }
-
-// Untracked is what belongs to the run although nobody has committed it yet (C16). Of a run whose turn was cut off nothing does: what is not
-// committed is the agent's.
-func (src Source) Untracked(cut bool) []string {
-	if src.Dir == "" || cut {
-		return nil
-	}
-	return []string{src.Dir}
-}
-
-// InClone is a directory as git names it, from the top of the clone.
-func InClone(top, from, dir string) (string, error) {
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(from, dir)
-	}
-	for _, p := range []*string{&top, &dir} { // a home may be a link
-		if real, err := filepath.EvalSymlinks(*p); err == nil {
-			*p = real
-		}
-	}
-	rel, err := filepath.Rel(top, dir)
-	if err != nil || !filepath.IsLocal(rel) || rel == "." {
-		return "", invalid.Errorf("the plan's directory %s is not below %s: give one of the clone, such as ralph", dir, top)
-	}
-	return filepath.ToSlash(rel), nil
-}
 
 // Begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the tree: they are
 // judged as an iteration is, so nothing of theirs is taken up here.
@@ -350,4 +189,21 @@ func (p *Run) Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
 		return c, fmt.Errorf("committing the plan: %w", err)
 	}
 	return c, nil
+}
+
+// bind makes the plan that the run begins with say no more of reviews than what is on record. It returns the approvals that are not.
+func (p *Run) bind() []plan.Unrecorded {
+	if p.Reviews == nil {
+		return nil
+	}
+	var claims []plan.Unrecorded
+	p.begun, p.record, claims = p.begun.Bound(p.rules, p.Reviews...)
+	return claims
+}
+
+// tell says before the first turn which approvals are not believed, what is done about it, and what that will cost.
+func (p *Run) tell(claims []plan.Unrecorded) {
+	for _, line := range unrecordedLines(claims, p.rules, p.ReviewCost) {
+		p.log("plan: %s", line)
+	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/session"
 )
@@ -35,15 +34,6 @@ func (p *Plans) Look(ctx context.Context) (report.PlanStanding, error) {
 	}
 	p.onRecord(&v)
 	return report.StandPlan(v), nil
-}
-
-// Rules are those of the settings; where these cannot be read, which a run says, the defaults.
-func (p *Plans) Rules() plan.Rules {
-	settings, err := p.Settings()
-	if err != nil {
-		return plan.Rules{ReviewCap: plan.DefaultReviewCap}
-	}
-	return Rules(settings)
 }
 
 // ran adds what the newest run of the plan's file tells: its state, its rules, the story that it works on.
