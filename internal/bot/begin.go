@@ -46,18 +46,19 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, 
 }
 
 // resumeMode decides between a new run and the one that is there.
-func (a *Action) resumeMode(ctx context.Context, shop *engine.Spec, request event.Request, wanted *workRequest, before past) (loop.Way, error) {
+func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.Way, error) {
+	request, wanted := o.request, o.wanted
 	if wanted.plan != nil {
-		if err := a.prepared(ctx, shop, wanted); err != nil {
+		if err := o.prepared(ctx, tree, set, wanted); err != nil {
 			return "", err
 		}
-		if why := wanted.complete(shop, before); why != "" {
+		if why := wanted.complete(set, before); why != "" {
 			return "", &heldError{why}
 		}
 		request = planCommand(request, before, samePlan(before.state, wanted.plan.Content))
 	}
-	d := event.Decide(request, runStatus(before.state, before.known, a.owner(), a.Clock()), a.rules)
-	a.log("%s: %s", d.Do, d.Why)
+	d := event.Decide(request, runStatus(before.state, before.known, o.owner(), o.Clock()), o.rules)
+	o.log("%s: %s", d.Do, d.Why)
 	switch d.Do {
 	case event.GoOn:
 		return loop.Continue, nil
@@ -70,12 +71,12 @@ func (a *Action) resumeMode(ctx context.Context, shop *engine.Spec, request even
 	if wanted.plan == nil && wanted.branch != "" { // the run that was to go on
 		return "", &heldError{d.Why + ", so there is nothing to go on with"}
 	}
-	if wanted.plan != nil && !before.known && shop.Tree.Resumed() {
-		return "", invalid.Errorf("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", shop.Tree.Branch())
+	if wanted.plan != nil && !before.known && tree.Resumed() {
+		return "", invalid.Errorf("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", tree.Branch())
 	}
 	if before.known {
-		shop.Tree.BeginFresh()
-		a.warn("archiving old failure branches", shop.Tree.Archive(ctx))
+		tree.BeginFresh()
+		o.warn("archiving old failure branches", tree.Archive(ctx))
 	}
 	return loop.Begin, nil
 }
@@ -102,10 +103,6 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 		run = engine.NewRun(o.Clock())
 	}
 	work.Heartbeat.Of(run)
-	if o.wall > 0 {
-		shop.Wall = o.wall
-	}
-	shop.Reports = o.reportDir(run)
 	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
 	if _, _, err := work.Agents(nil); err != nil && !inTree(shop.Settings.Agent.Command) && !inTree(shop.Settings.Reviewer.Command) {
 		return b, err
@@ -113,7 +110,8 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 	work.Journal = &engine.Journal{Clock: o.Clock, Pulse: work.Heartbeat, Remote: !o.Inputs.DryRun, Token: o.github.Token, Redact: o.redact, Stored: o.stored}
 	work.view = o.viewOn(ctx, shop, o.request.Event)
 	work.publisher = o.publisher(work, o.request.Event)
-	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), OpenJournal: journal.Open, Claim: func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
+	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run), OpenJournal: journal.Open,
+		Claim: func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
 	if way != loop.Begin {
 		b.OpenJournal = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
 		b.Resume = o.resume(work, way, o.request, *o.wanted)

@@ -43,13 +43,14 @@ func (a *Action) ciCheck() *check.CI {
 	}
 }
 
-// gate puts the check of other workflows before the reviewer, who costs money, when the settings ask for it.
-func (a *Action) gate(shop *engine.Spec) {
-	if shop.Settings.CIGate != config.WaitForCI || a.Inputs.DryRun {
-		return
+// gate is the check of other workflows, which comes before the reviewer, who costs money; nil unless the settings ask for it.
+func (a *Action) gate(set config.Settings) *check.CI {
+	if set.CIGate != config.WaitForCI || a.Inputs.DryRun {
+		return nil
 	}
-	shop.CI = a.ciCheck()
-	shop.CI.Limit = time.Duration(shop.Settings.CITimeoutMinutes) * time.Minute
+	ci := a.ciCheck()
+	ci.Limit = time.Duration(set.CITimeoutMinutes) * time.Minute
+	return ci
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,74 +94,93 @@ func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (runnin
 	return running, root, err
 }
 
-// Prepare implements opener: it makes the checkout, and finds the run or begins one.
+// Prepare implements engine.Opener: it makes the checkout, and finds the run or begins one.
 func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	branch, err := o.branch(ctx, *o.wanted)
 	if err != nil {
 		return b, err
 	}
-	if err := o.prepareWorkspace(ctx, work, o.request, o.wanted.ID, branch, o.root); err != nil {
+	at, err := o.prepareWorkspace(ctx, work, o.request, o.wanted.ID, branch, o.root)
+	if err != nil {
 		return b, err
 	}
-	shop := work.Spec
 	if o.wanted.ID == promptFileTask {
-		if o.wanted.Task, err = o.promptFile(ctx, shop.Tree, o.request); err != nil {
+		if o.wanted.Task, err = o.promptFile(ctx, at.Tree, o.request); err != nil {
 			return b, err
 		}
 	}
-	before, err := o.before(ctx, shop.Tree, o.request.Fresh)
+	before, err := o.before(ctx, at.Tree, o.request.Fresh)
 	if err != nil {
 		return b, err
 	}
-	if shop.PlanCommands, err = o.brings(ctx, shop.Tree, o.wanted, before); err != nil {
-		return b, err
-	}
-	if err := o.settings(ctx, shop); err != nil {
-		return b, err
-	}
-	way, err := o.resumeMode(ctx, shop, o.request, o.wanted, before)
+	commands, err := o.brings(ctx, at.Tree, o.wanted, before)
 	if err != nil {
 		return b, err
 	}
+	rules, err := o.settings(ctx, at.Place, commands)
+	if err != nil {
+		return b, err
+	}
+	way, err := o.resumeMode(ctx, at.Tree, rules.Settings, before)
+	if err != nil {
+		return b, err
+	}
+	doing, rules, err := o.aim(ctx, at, rules, before, way)
+	if err != nil {
+		return b, err
+	}
+	own, err := engine.PromptsOf(ctx, at.Tree, at.Tree.Base())
+	if err != nil {
+		return b, err
+	}
+	work.Spec = at.spec(doing, rules)
+	work.Prompts = work.WordsFrom(ctx, own, o.wanted.Comments)
+	return o.beginning(ctx, o.work, before, way)
+}
+
+// aim settles what "done" means for the run, and the rules of a plan.
+func (o *jobOpening) aim(ctx context.Context, at site, rules engine.Rules, before past, way loop.Way) (work engine.Work, _ engine.Rules, err error) {
 	if way == loop.Begin && o.wanted.plan != nil && o.wanted.Issue == 0 { // it begins at the newest commit of the base branch
-		source, err := planrun.ReadPlanAt(ctx, shop.Tree, shop.Tree.Base(), o.wanted.plan.File)
+		source, err := planrun.ReadPlanAt(ctx, at.Tree, at.Tree.Base(), o.wanted.plan.File)
 		if err != nil {
-			return b, err
+			return work, rules, err
 		}
 		o.wanted.plan = &source
 	}
 	if plan := o.planOf(o.request, o.wanted, before, way); plan != nil {
-		err = planrun.Use(shop, *plan)
-	} else {
-		err = shop.ResolveGoal(o.wanted.Task, nil, o.wanted.Issue == 0) // an issue may be a stranger's
+		return planrun.Use(*plan, at.Place, rules, o.host(), at.Output)
 	}
-	if err != nil {
-		return b, err
-	}
-	own, err := engine.PromptsOf(ctx, shop.Tree, shop.Tree.Base())
-	if err != nil {
-		return b, err
-	}
-	shop.Wall = shop.Settings.Timeout()
-	o.gate(shop)
-	work.Prompts = shop.WordsFrom(ctx, own, o.wanted.Comments)
-	return o.beginning(ctx, o.work, before, way)
+	work = engine.WorkOn(at.Tree, o.host())
+	work.Goal, err = rules.ResolveGoal(o.wanted.Task, nil, o.wanted.Issue == 0, o.log) // an issue may be a stranger's
+	return work, rules, err
 }
 
-// prepareWorkspace makes the checkout and who works in it.
-func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request event.Request, id, branch, root string) error {
+// site is where a job's run works, as whom, and where it is shown.
+type site struct {
+	engine.Place
+	engine.Identity
+	engine.Output
+}
+
+// spec is what a run there works with.
+func (s site) spec(work engine.Work, rules engine.Rules) *engine.Spec {
+	return &engine.Spec{Work: work, Rules: rules, Place: s.Place, Identity: s.Identity, Output: s.Output}
+}
+
+// prepareWorkspace makes the checkout and who works in it, below a directory of the job's.
+func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request event.Request, id, branch, root string) (at site, err error) {
 	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
 	format.Redact = a.redact // before a line is cut: half a secret is one too
 	user, home, err := a.user(root)
 	if err != nil {
-		return err
+		return at, err
 	}
 	tree, err := a.checkout(ctx, request, id, user, root, branch)
 	if err != nil {
-		return err
+		return at, err
 	}
-	work.Spec = &engine.Spec{
-		Work: engine.WorkOn(tree, a.host()),
+	work.Later(func() { a.warn("closing the checkout", tree.Close()) })
+	return site{
 		Place: engine.Place{
 			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"), InJob: true,
 		},
@@ -168,9 +188,7 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request
 		Output: engine.Output{
 			Console: a.console(), Format: format, Groups: a.Runner, Redact: a.redact, Clock: a.Clock, Log: a.log,
 		},
-	}
-	work.Cleanup = append(work.Cleanup, func() { a.warn("closing the checkout", tree.Close()) })
-	return nil
+	}, nil
 }
 
 // root is the directory that everything of this job lies in.
@@ -293,23 +311,25 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 	return t, nil
 }
 
-// settings come from the base commit, where the agent cannot have touched them, and from the workflow's inputs.
-func (a *Action) settings(ctx context.Context, shop *engine.Spec) error {
-	if err := a.readSettings(ctx, shop); err != nil {
-		return err
+// settings are the rules of a job's run: from the base commit, where the agent cannot have touched them, and from the workflow's
+// inputs. commands are a plan's.
+func (a *Action) settings(ctx context.Context, at engine.Place, commands []string) (engine.Rules, error) {
+	set, err := a.readSettings(ctx, at.Tree)
+	if err != nil {
+		return engine.Rules{}, err
 	}
-	return shop.DetectChecks(ctx, shop.Tree.Base())
+	rules := engine.Rules{Settings: set, PlanCommands: commands, Wall: cmp.Or(a.wall, set.Timeout()), CI: a.gate(set)}
+	return engine.DetectChecks(ctx, at, rules, a.log)
 }
 
-func (a *Action) readSettings(ctx context.Context, shop *engine.Spec) error {
+func (a *Action) readSettings(ctx context.Context, tree *git.Tree) (config.Settings, error) {
 	var layers []config.Layer
-	content, ok, err := shop.Tree.File(ctx, shop.Tree.Base(), config.SettingsFile)
+	content, ok, err := tree.File(ctx, tree.Base(), config.SettingsFile)
 	if err != nil {
-		return fmt.Errorf("reading %s of the base commit: %w", config.SettingsFile, err)
+		return config.Settings{}, fmt.Errorf("reading %s of the base commit: %w", config.SettingsFile, err)
 	}
 	if ok {
 		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
 	}
-	shop.Settings, err = config.Load(append(layers, a.Inputs.Layers()...)...)
-	return err
+	return config.Load(append(layers, a.Inputs.Layers()...)...)
 }

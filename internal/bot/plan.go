@@ -106,30 +106,32 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 	if err != nil {
 		return offer{}, err
 	}
-	if err := a.prepareWorkspace(ctx, work, request, "plan-"+wanted.ID, a.Inputs.BranchPrefix+"plan-"+wanted.ID, root); err != nil {
+	at, err := a.prepareWorkspace(ctx, work, request, "plan-"+wanted.ID, a.Inputs.BranchPrefix+"plan-"+wanted.ID, root)
+	if err != nil {
 		return offer{}, err
 	}
-	shop := work.Spec
-	if err := a.settings(ctx, shop); err != nil {
+	rules, err := a.settings(ctx, at.Place, nil)
+	if err != nil {
 		return offer{}, err
 	}
-	out := offer{rules: planrun.Rules(shop.Settings)}
-	copied, err := shop.Copies.Checkout(ctx, shop.Tree.Base())
+	work.Spec = at.spec(engine.WorkOn(at.Tree, a.host()), rules)
+	out := offer{rules: planrun.Rules(work.Settings)}
+	copied, err := work.Copies.Checkout(ctx, work.Tree.Base())
 	if err != nil {
 		return out, err
 	}
 	defer func() { a.warn("removing the copy of the base commit", copied.Close()) }()
-	limited, cancel := context.WithTimeout(ctx, shop.Settings.Timeout())
+	limited, cancel := context.WithTimeout(ctx, work.Settings.Timeout())
 	defer cancel()
 	obey := a.Runner.StopCommands()
 	defer obey()
 	asked := derive.RequestOf(fmt.Sprintf("issue #%d", wanted.Issue), wanted)
 	asked.PRD, asked.Kept.BranchName = asked.Text, branch // the issue is the PRD
 	out.Result, err = derive.Ask(limited, derive.Deriver{
-		Ask: planner(work, copied, filepath.Join(root, "logs"), &out.usage), Known: engine.CommandLines(shop.Settings.Guardrails), Redact: a.redact, Log: a.log,
+		Ask: planner(work, copied, filepath.Join(root, "logs"), &out.usage), Known: engine.CommandLines(work.Settings.Guardrails), Redact: a.redact, Log: a.log,
 	}, asked)
 	if err == nil && limited.Err() != nil || errors.Is(limited.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("the time limit of %s is over", shop.Settings.Timeout())
+		err = fmt.Errorf("the time limit of %s is over", work.Settings.Timeout())
 	}
 	return out, err
 }

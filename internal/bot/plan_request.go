@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/derive"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
@@ -181,7 +182,7 @@ func samePlan(s loop.State, content []byte) bool {
 
 // prepared makes an approved plan one of this run: its files lie where nothing else does, its branch is the run's, and it brings no commands
 // that are not among the checks, since an issue may not.
-func (a *Action) prepared(ctx context.Context, shop *engine.Spec, wanted *workRequest) error {
+func (a *Action) prepared(ctx context.Context, tree *git.Tree, set config.Settings, wanted *workRequest) error {
 	if wanted.Issue == 0 {
 		return nil
 	}
@@ -190,7 +191,7 @@ func (a *Action) prepared(ctx context.Context, shop *engine.Spec, wanted *workRe
 		return invalid.Mark(err)
 	}
 	p = derive.Visible(p) // what was approved is what can be read
-	known := engine.CommandLines(shop.Settings.Guardrails)
+	known := engine.CommandLines(set.Guardrails)
 	p.VerifyCommands = slices.DeleteFunc(slices.Clone(p.VerifyCommands), func(line string) bool {
 		if slices.Contains(known, strings.TrimSpace(line)) {
 			return false
@@ -198,8 +199,8 @@ func (a *Action) prepared(ctx context.Context, shop *engine.Spec, wanted *workRe
 		wanted.dropped = append(wanted.dropped, safetext.Shorten(line, 200))
 		return true
 	})
-	p.BranchName = shop.Tree.Branch()
-	names, err := shop.Tree.List(ctx, shop.Tree.Base())
+	p.BranchName = tree.Branch()
+	names, err := tree.List(ctx, tree.Base())
 	if err != nil {
 		return err
 	}
@@ -248,7 +249,7 @@ func understood(read report.ApprovedPlan, content []byte) string {
 }
 
 // complete says so when a plan of the repository has nothing left to do by what is on record, and no run of it is unfinished.
-func (wanted *workRequest) complete(shop *engine.Spec, before past) string {
+func (wanted *workRequest) complete(set config.Settings, before past) string {
 	if wanted.Issue != 0 || before.known && before.state.End == nil {
 		return ""
 	}
@@ -256,7 +257,7 @@ func (wanted *workRequest) complete(shop *engine.Spec, before past) string {
 	if err != nil {
 		return ""
 	}
-	rules := planrun.Rules(shop.Settings)
+	rules := planrun.Rules(set)
 	if p, _, _ = p.Bound(rules, before.state.OnRecord()); !p.Complete(rules) {
 		return ""
 	}

@@ -40,23 +40,26 @@ func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, cha
 
 // reread makes the checkout of a run whose task we hold now, as the run stands.
 func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.State, root string) error {
-	if err := a.prepareWorkspace(ctx, work.Run, r, s.Start.Task, s.Start.Branch, root); err != nil {
+	at, err := a.prepareWorkspace(ctx, work.Run, r, s.Start.Task, s.Start.Branch, root)
+	if err != nil {
 		return err
 	}
-	before, err := a.before(ctx, work.Spec.Tree, false)
+	before, err := a.before(ctx, at.Tree, false)
 	if err != nil {
 		return err
 	}
 	if before.state.Start.Run != s.Start.Run || before.state.Records != s.Records {
 		return &heldError{s.Start.Task + " has gone on since; ask again"}
 	}
-	if err := work.Spec.Tree.UseBase(ctx, s.Start.Base); err != nil {
+	if err := at.Tree.UseBase(ctx, s.Start.Base); err != nil {
 		return invalid.Mark(err)
 	}
-	if err := a.readSettings(ctx, work.Spec); err != nil { // they say who is told
+	set, err := a.readSettings(ctx, at.Tree)
+	if err != nil { // they say who is told
 		a.warn("reading the settings", err)
-		work.Spec.Settings = config.Defaults()
+		set = config.Defaults()
 	}
+	work.Spec = at.spec(engine.WorkOn(at.Tree, a.host()), engine.Rules{Settings: set})
 	book, err := journal.Import(root+"/runs/"+s.Start.Run, before.raw)
 	if err != nil {
 		return err

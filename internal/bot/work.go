@@ -42,7 +42,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	defer cancel()
 	result = a.deliver(late, work, result)
 	result, err = work.Conclude(late, work.view, result) // push first
-	if lost := work.Journal.Lost(); lost != nil {                                   // somebody else tells of it now
+	if lost := work.Journal.Lost(); lost != nil {        // somebody else tells of it now
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
 	a.record(late, work, work.publisher.finish) // comment second

@@ -57,7 +57,7 @@ func (w *Spec) conflicts(ctx context.Context) []string {
 }
 
 // keep keeps the work of a run that cannot be pushed, and says where.
-func (w *Spec) keep(ctx context.Context, s loop.State) string {
+func (w *Run) keep(ctx context.Context, s loop.State) string {
 	if !w.savePatch(ctx, s) {
 		return ""
 	}
@@ -65,7 +65,7 @@ func (w *Spec) keep(ctx context.Context, s loop.State) string {
 }
 
 // savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand (B-18).
-func (w *Spec) savePatch(ctx context.Context, s loop.State) bool {
+func (w *Run) savePatch(ctx context.Context, s loop.State) bool {
 	if w.Reports == "" || w.Tree == nil || w.Tree.Head() == s.Start.Base {
 		return false
 	}

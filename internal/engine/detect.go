@@ -14,20 +14,21 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
-// DetectChecks fills in the checks that no setting names from what the repository shows at its base commit (B-25).
-func (w *Spec) DetectChecks(ctx context.Context, base string) error {
+// DetectChecks gives rules the checks that no setting names: those that the repository shows at its base commit.
+func DetectChecks(ctx context.Context, p Place, r Rules, log func(format string, args ...any)) (Rules, error) {
+	w, base := &Spec{Place: p, Rules: r, Output: Output{Log: log}}, p.Tree.Base()
 	if err := w.inBase(ctx, base); err != nil {
-		return err
+		return r, err
 	}
 	if w.Settings.SCM != nil {
 		w.Log("the setting scm is not used here: a run of an issue commits by itself")
 	}
 	if w.Settings.GuardrailsFrom != "" {
-		return nil
+		return r, nil
 	}
 	found, err := w.detectAt(ctx, base)
 	if err != nil {
-		return err
+		return r, err
 	}
 	for _, note := range found.Notes {
 		w.Log("looking for checks: %s", note)
@@ -36,17 +37,18 @@ func (w *Spec) DetectChecks(ctx context.Context, base string) error {
 	if steps := installLine(found.Setup); steps != "" && w.Settings.Setup == "" && len(found.Checks) > 0 {
 		why = append(why, "before them runs "+steps)
 	}
+	r.Settings.Guardrails = slices.Clone(r.Settings.Guardrails)
 	for _, d := range found.Checks {
-		w.Settings.Guardrails = append(w.Settings.Guardrails, d.Guardrail())
+		r.Settings.Guardrails = append(r.Settings.Guardrails, d.Guardrail())
 		if !slices.Contains(why, d.Why) {
 			why = append(why, d.Why)
 		}
 	}
 	if len(found.Checks) == 0 && len(w.PlanCommands) == 0 {
-		return w.unshown(ctx, base, found.Notes)
+		return r, w.unshown(ctx, base, found.Notes)
 	}
-	w.Detected = strings.Join(why, "; ")
-	return nil
+	r.Detected = strings.Join(why, "; ")
+	return r, nil
 }
 
 // unshown is an error for a repository that shows nothing to check it by.

@@ -26,33 +26,33 @@ type Goal struct {
 
 // ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both (C29). trusted says that the task's
 // text is the user's own; an issue's is a stranger's, and brings no commands that the settings do not have.
-func (w *Spec) ResolveGoal(t task.Task, flags *task.Completion, trusted bool) error {
+func (w Rules) ResolveGoal(t task.Task, flags *task.Completion, trusted bool, log func(format string, args ...any)) (Goal, error) {
 	var common *task.Completion
 	if len(w.Settings.Completion) > 0 {
 		var err error
 		if common, err = task.ParseCompletion("the setting completion", w.Settings.Completion); err != nil {
-			return invalid.Mark(err)
+			return Goal{}, invalid.Mark(err)
 		}
 	}
 	if !trusted {
 		if err := w.refuseCommands(t, common); err != nil {
-			return err
+			return Goal{}, err
 		}
 		t.Completion = tamed(t.Completion, common, task.Method(w.Settings.Verification))
 	}
 	said := task.Merge(task.Merge(common, t.Completion), flags)
 	if err := said.Validate("the completion criteria of " + t.ID); err != nil {
-		return invalid.Mark(err)
+		return Goal{}, invalid.Mark(err)
 	}
 	if said == nil || len(said.Acceptance) == 0 {
 		if w.Settings.Strict {
-			return invalid.Errorf("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
+			return Goal{}, invalid.Errorf("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
 		}
-		w.Log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
+		log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
 	}
-	w.Goal = w.resolve(t, said)
-	w.Goal.Asking = asking(w.Settings, t, flags)
-	return w.MustBeJudged()
+	goal := w.resolve(t, said)
+	goal.Asking = asking(w.Settings, t, flags)
+	return goal, w.MustJudge(goal)
 }
 
 // asking names what is asked for besides a task's text: empty when nothing is.
@@ -73,7 +73,7 @@ func SameRequest(before loop.State, set config.Settings, t task.Task, flags *tas
 }
 
 // whoDecides says what a run without criteria is judged by (S2-77).
-func (w *Spec) whoDecides() string {
+func (w Rules) whoDecides() string {
 	if w.Settings.Review {
 		return "the checks and the reviewer alone decide when it is done"
 	}
@@ -81,7 +81,7 @@ func (w *Spec) whoDecides() string {
 }
 
 // resolve says who acts, with what criteria and how often (S2-59, S2-71, S2-76, C3).
-func (w *Spec) resolve(t task.Task, said *task.Completion) Goal {
+func (w Rules) resolve(t task.Task, said *task.Completion) Goal {
 	set := w.Settings
 	g := Goal{Completion: said, Most: set.Iterations(config.TaskIterations)}
 	named := func(r task.Role) bool {
@@ -115,7 +115,7 @@ func (w *Spec) resolve(t task.Task, said *task.Completion) Goal {
 
 // acts reports whether a role takes part: as the setting pipeline says, else the coder, whoever the task has criteria for, and the reviewer.
 // A review that was switched off is off.
-func (w *Spec) acts(r task.Role, said *task.Completion) bool {
+func (w Rules) acts(r task.Role, said *task.Completion) bool {
 	set := w.Settings
 	switch {
 	case r == task.Reviewer && !set.Review:
@@ -143,7 +143,7 @@ func caps(pipeline []task.Role, c *task.Completion) (each map[task.Role]int, mos
 
 // refuseCommands refuses a text of strangers that brings commands of its own: what is run is for those to say who may write to the
 // repository.
-func (w *Spec) refuseCommands(t task.Task, common *task.Completion) error {
+func (w Rules) refuseCommands(t task.Task, common *task.Completion) error {
 	allowed := append(CommandLines(w.Settings.Guardrails), common.Commands()...)
 	for _, command := range t.Completion.Commands() {
 		if !slices.ContainsFunc(allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) }) {
@@ -196,10 +196,10 @@ func Short(s string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// MustBeJudged refuses a run in which nothing would judge the work but the agent itself.
-func (w *Spec) MustBeJudged() error {
+// MustJudge refuses rules by which nothing would judge the work but the agent itself.
+func (w Rules) MustJudge(goal Goal) error {
 	hard := slices.ContainsFunc(w.Settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
-	if hard || w.Settings.Review || w.Goal.judges() {
+	if hard || w.Settings.Review || goal.judges() {
 		return nil
 	}
 	return invalid.Errorf("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(w.Settings.GuardrailsFrom, config.SettingsFile))

@@ -54,7 +54,7 @@ func TestPlan(t *testing.T) {
 		{"promises are verified by a model", config.Settings{Review: true, Verification: "semantic"}, criteria, "coder reviewer", 15, 15},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &Spec{Rules: Rules{Settings: tt.set}}
+			w := Rules{Settings: tt.set}
 			g := w.resolve(task.Task{Title: "T"}, tt.said)
 			var roles []string
 			for _, r := range g.Pipeline {

@@ -21,6 +21,7 @@ import (
 type Run struct {
 	*Spec
 	Dir       string // the run's own directory
+	Reports   string // where reports go that outlive the job; empty: nowhere
 	Journal   *Journal
 	Prompts   prompt.Writer
 	Heartbeat *lease.Heartbeat // of its lease; nil: nobody else can want it
@@ -55,6 +56,7 @@ type Opener interface {
 type Beginning struct {
 	Mode        loop.Way
 	Dir         string // the run's own directory; its name is the run's
+	Reports     string // where reports go that outlive the job; empty: nowhere
 	OpenJournal func(dir string) (*journal.Journal, error)
 	Shared      []*Shared    // paths of the clone that its checks are given
 	Start       *loop.Start  // of a run that begins
@@ -79,7 +81,7 @@ func Open(ctx context.Context, o Opener) (running context.Context, work *Run, er
 
 // begin opens the run's journal, records that the run begins or goes on, and puts its tree where it stands.
 func (o *Run) begin(ctx context.Context, b Beginning) error {
-	o.Dir = b.Dir
+	o.Dir, o.Reports = b.Dir, b.Reports
 	if o.JudgeName != "" {
 		o.judging = newJudgingTree(o, b.Shared)
 	}

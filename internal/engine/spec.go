@@ -62,7 +62,6 @@ type Place struct {
 	Tree      *git.Tree // the same, as git sees it; nil when the run commits nothing
 	JudgeName string    // the name of the directory that the checks run in; empty: they run where the agent works
 	Scratch   string    // a directory of ours for what nobody needs after the run; empty: one for temporary files
-	Reports   string    // where reports go that outlive the job; empty: nowhere
 	Logs      string    // outputs that the agent may read
 	LogsAs    string    // the same as prompts name it, from the workspace; empty: Logs
 	InJob     bool      // a job of GitHub's: once it is cancelled, it has ten seconds
@@ -143,8 +142,9 @@ func CommandLines(guardrails []config.Guardrail) []string {
 	return out
 }
 
-// VerifyWith adds the plan's commands to the checks, those that are none yet.
-func (w *Spec) VerifyWith(commands []string) {
+// VerifiedWith are the rules with a plan's commands among the checks, those that are none yet.
+func (w Rules) VerifiedWith(commands []string) Rules {
+	w.Settings.Guardrails = slices.Clone(w.Settings.Guardrails)
 	for _, line := range commands {
 		if line = strings.TrimSpace(line); line == "" || slices.Contains(CommandLines(w.Settings.Guardrails), line) {
 			continue
@@ -153,6 +153,7 @@ func (w *Spec) VerifyWith(commands []string) {
 			Name: line, Command: line, Severity: config.Hard, FailAction: config.Append,
 		})
 	}
+	return w
 }
 
 // planFile is where the plan is put right; nil for a run without one.

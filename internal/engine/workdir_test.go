@@ -33,7 +33,7 @@ func TestWorkingDirectoryThatShowsNothing(t *testing.T) {
 	t.Parallel()
 	tree := repository(t, map[string]string{"Makefile": "test:\n", "web/x": "1", "web/app/go.mod": "module x\n", "api/go.mod": "module y\n"})
 	w := &Spec{Place: Place{Tree: tree, Workspace: tree}, Rules: Rules{Settings: config.Settings{WorkingDirectory: "./web/"}}}
-	err := w.DetectChecks(context.Background(), tree.Base())
+	_, err := DetectChecks(context.Background(), w.Place, w.Rules, t.Logf)
 	if err == nil || !strings.Contains(err.Error(), `nothing in the working directory "web" shows how it is tested; below its top there is app/go.mod, which`) {
 		t.Error(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -86,23 +86,20 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 	if names := tree.Modified(); len(names) > 0 {
 		o.Log("%s stay as you have modified them: the run commits nothing of that, and its checks do not see it", report.Few(names))
 	}
-	settings := o.given.settings
-	settings.Guardrails = slices.Clone(settings.Guardrails) // guard adds to them
-	shop := &engine.Spec{
-		Work:  engine.WorkOn(tree, host),
-		Rules: engine.Rules{Settings: settings, Wall: settings.Timeout()},
-		Place: engine.Place{
-			Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch, Logs: filepath.Join(o.Dir, ".ralph"),
-		},
-		Identity: engine.Identity{Parent: o.Parent, Keys: o.AgentKeys(), Host: host},
-		Output: engine.Output{
-			Console: engine.Redacting{To: o.Out, Redact: o.Redact}, Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups,
-			Redact: o.Redact, Clock: o.Clock, Log: o.Log, Verbose: o.Explain,
-		},
+	place := engine.Place{
+		Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch, Logs: filepath.Join(o.Dir, ".ralph"),
 	}
-	work.Spec = shop
-	if err := o.aim(ctx, shop, o.wanted); err != nil {
+	out := engine.Output{
+		Console: engine.Redacting{To: o.Out, Redact: o.Redact}, Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups,
+		Redact: o.Redact, Clock: o.Clock, Log: o.Log, Verbose: o.Explain,
+	}
+	doing, rules, err := o.aim(ctx, o.wanted, o.given.settings, place, out)
+	if err != nil {
 		return err
+	}
+	work.Spec = &engine.Spec{
+		Work: doing, Rules: rules, Place: place, Output: out,
+		Identity: engine.Identity{Parent: o.Parent, Keys: o.AgentKeys(), Host: host},
 	}
 	if !o.judges {
 		if _, _, err := work.Agents(nil); err != nil {
@@ -113,12 +110,12 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 	if way != loop.Begin {
 		known = o.before.Start.Shared
 	}
-	if o.shared, err = shop.Share(ctx, known, o.Accept); err != nil {
+	if o.shared, err = work.Share(ctx, known, o.Accept); err != nil {
 		return err
 	}
-	work.Prompts = shop.WordsFrom(ctx, o.given.prompts, o.wanted.Comments)
-	if shop.Plan != nil {
-		work.Later(shop.Plan.Close)
+	work.Prompts = work.WordsFrom(ctx, o.given.prompts, o.wanted.Comments)
+	if work.Plan != nil {
+		work.Later(work.Plan.Close)
 	}
 	return nil
 }
@@ -188,13 +185,16 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 }
 
 // aim settles what judges the run, and what "done" means for it.
-func (l *IssueRun) aim(ctx context.Context, shop *engine.Spec, t task.Task) error {
-	shop.PlanCommands = l.source.Plan.VerifyCommands
-	if err := shop.DetectChecks(ctx, shop.Tree.Base()); err != nil {
-		return err
+func (l *IssueRun) aim(ctx context.Context, t task.Task, set config.Settings, p engine.Place, out engine.Output) (engine.Work, engine.Rules, error) {
+	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
+	rules, err := engine.DetectChecks(ctx, p, rules, out.Log)
+	if err != nil {
+		return engine.Work{}, rules, err
 	}
 	if l.Plan != "" {
-		return planrun.Use(shop, l.source)
+		return planrun.Use(l.source, p, rules, host, out)
 	}
-	return shop.ResolveGoal(t, l.Criteria, l.trusted(t))
+	work := engine.WorkOn(p.Tree, host)
+	work.Goal, err = rules.ResolveGoal(t, l.Criteria, l.trusted(t), out.Log)
+	return work, rules, err
 }

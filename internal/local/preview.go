@@ -80,13 +80,14 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", invalid.Mark(err)
 	}
-	shop := &engine.Spec{
-		Work: engine.WorkOn(tree, host), Rules: engine.Rules{Settings: settings}, Place: engine.Place{Workspace: tree, Tree: tree},
-		Identity: engine.Identity{Parent: l.Parent, Host: host}, Output: engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact},
-	}
 	l.bindPlan(ctx, wanted.ID, settings)
-	if err := l.aim(ctx, shop, wanted); err != nil {
+	place, out := engine.Place{Workspace: tree, Tree: tree}, engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact}
+	work, rules, err := l.aim(ctx, wanted, settings, place, out)
+	if err != nil {
 		return "", err
+	}
+	shop := &engine.Spec{
+		Work: work, Rules: rules, Place: place, Output: out, Identity: engine.Identity{Parent: l.Parent, Host: host},
 	}
 	own, err := engine.PromptsIn(l.Dir)
 	if err != nil {

@@ -32,34 +32,34 @@ type Run struct {
 	rules   plan.Rules
 }
 
-// Use makes the run one of a plan: its verify commands are checks, its rules those of the settings. It says what is wrong with it
-// before anything is spent. The settings and their guardrails are there by then.
-func Use(w *engine.Spec, src Source) error {
+// Use makes a run's work and rules those of a plan: its verify commands are checks, its own rules those of the settings. It says
+// what is wrong with the plan before anything is spent. The detected checks are among the rules by then.
+func Use(src Source, p engine.Place, rules engine.Rules, host string, out engine.Output) (engine.Work, engine.Rules, error) {
 	plan, foreign, err := readPlan(src.File, src.Content)
 	if err != nil {
-		return invalid.Mark(err)
+		return engine.Work{}, rules, invalid.Mark(err)
 	}
-	p := &Run{Source: src, begun: plan, foreign: foreign, log: w.Log,
-		rules: Rules(w.Settings)}
-	if err := p.sound(); err != nil {
-		return err
+	run := &Run{Source: src, begun: plan, foreign: foreign, log: out.Log, rules: Rules(rules.Settings)}
+	if err := run.sound(); err != nil {
+		return engine.Work{}, rules, err
 	}
-	p.bind()
-	p.choosePrompt()
-	if w.Redact != nil && w.Redact(string(src.Content)) != string(src.Content) {
-		return invalid.Errorf("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
+	run.bind()
+	run.choosePrompt()
+	if out.Redact != nil && out.Redact(string(src.Content)) != string(src.Content) {
+		return engine.Work{}, rules, invalid.Errorf("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
 	}
 	if src.Commands {
-		w.VerifyWith(plan.VerifyCommands)
+		rules = rules.VerifiedWith(plan.VerifyCommands)
 	}
-	if len(w.Settings.Completion) > 0 || w.Settings.Pipeline != nil {
-		w.Log("the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan who acts")
+	if len(rules.Settings.Completion) > 0 || rules.Settings.Pipeline != nil {
+		out.Log("the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan who acts")
 	}
-	p.active = &active{dir: w.Workspace.Dir(), clock: w.Clock}
-	p.file = &guard{Committer: engine.Committer{Tree: w.Tree, Host: w.Host}, plan: p, active: p.active, log: w.Log, redact: w.Redact}
-	w.Plan, w.Commits = p, p.file
-	w.Goal = engine.Goal{Most: w.Settings.Iterations(config.PlanIterations)}
-	return w.MustBeJudged()
+	run.active = &active{dir: p.Workspace.Dir(), clock: out.Clock}
+	run.file = &guard{Committer: engine.Committer{Tree: p.Tree, Host: host}, plan: run, active: run.active, log: out.Log, redact: out.Redact}
+	work := engine.WorkOn(p.Tree, host)
+	work.Plan, work.Commits = run, run.file
+	work.Goal = engine.Goal{Most: rules.Settings.Iterations(config.PlanIterations)}
+	return work, rules, rules.MustJudge(work.Goal)
 }
 
 // sound says what is wrong with a plan that was begun by other rules, or by hand.
