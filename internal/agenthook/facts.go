@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// active finds the marker of a run in a directory or one above it, up to the top of the clone (S4-57).
+// active finds the marker of a run in a directory or one above it, up to the top of the clone.
 func (h Hook) active(cwd string) (dir string, a hook.Active, ok bool) {
 	top := gitTop(cwd)
 	for dir := cwd; ; dir = filepath.Dir(dir) {

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Hook answers the hooks of an agent (S4-47…S4-84). Whatever goes wrong, the agent goes on: what ralph could not do is said on Err, and
+// Hook answers the hooks of an agent. Whatever goes wrong, the agent goes on: what ralph could not do is said on Err, and
 // nothing on Out.
 type Hook struct {
 	Dir     string // the current directory
@@ -56,7 +56,7 @@ func (h Hook) ContextMonitor() {
 	h.answer(answer)
 }
 
-// SessionStart forgets what a session was told (S4-49). After a compaction it is the same session.
+// SessionStart forgets what a session was told. After a compaction it is the same session.
 func (h Hook) SessionStart() {
 	in, ok := h.read()
 	if !ok || in.Source == "compact" {

@@ -174,7 +174,7 @@ func TestStopTransitions(t *testing.T) {
 	}
 }
 
-// TestStopChecks: what is malformed, then what is not committed (S4-58…S4-63, S4-83, S4-84).
+// TestStopChecks: what is malformed, then what is not committed.
 func TestStopChecks(t *testing.T) {
 	h := newHooks(t)
 	if got := h.stop("{}"); got != "" || h.errs.Len() > 0 {
@@ -365,7 +365,7 @@ func (h *hooks) transcript(size int64, session string) string {
 	return string(in)
 }
 
-// TestMonitorRemembers: once a session, until it starts again; what lies in the way is not followed (S4-54, S4-55, S4-49).
+// TestMonitorRemembers: once a session, until it starts again; what lies in the way is not followed.
 func TestMonitorRemembers(t *testing.T) {
 	h := newHooks(t)
 	ask := func(size int64, session string) string {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sessionsDir is the directory of S4-55.
+// sessionsDir is where the files of sessions lie.
 func sessionsDir() string { return "/tmp" }
 
 // openSession opens the file in which a session is remembered, and holds it. Everybody may write in that directory: a link, a pipe or

@@ -30,10 +30,10 @@ const (
 	rejectedPlan = planKept + "/rejected.txt" // the last answer that was no plan
 	planBefore   = planKept + "/tasks-%s.json"
 	planLog      = "agent.log"
-	planPrompt   = "prompt.txt" // C18
+	planPrompt   = "prompt.txt"
 )
 
-// Derivation is a plan to derive (S4-104).
+// Derivation is a plan to derive.
 type Derivation struct {
 	From string    // an issue: a file, or a number; empty: the PRD that is there, or what the person at the terminal says
 	In   io.Reader // that terminal; nil: nobody is there

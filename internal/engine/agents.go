@@ -20,7 +20,7 @@ func (w *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 		Completion: set.CompletionResponse, Keys: w.Keys, Extra: w.Workspace.Env(), Box: w.box(sandbox.Works), Format: w.Format, Groups: w.Groups,
 		Text: w.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
 	}
-	options = w.warned(options, "turn") // after 12 of 20 minutes (S0-21)
+	options = w.warned(options, "turn") // after 12 of 20 minutes
 	if set.StreamAgentOutput {
 		options.Console = w.Console
 	}
@@ -35,7 +35,7 @@ func (w *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
 	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(), set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false
-	options = w.warned(options, "review") // after 3 of 5 minutes (S0-23)
+	options = w.warned(options, "review") // after 3 of 5 minutes
 	_, err := agent.New(options)
 	return c, &options, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// baseline runs the checks on the base commit, before anything is spent (B-24).
+// baseline runs the checks on the base commit, before anything is spent.
 func (w *Run) baseline(ctx context.Context, checks check.List) error {
 	s := w.Journal.State()
 	if s.Baselined || len(s.Iterations) > 0 || w.Settings.Baseline == config.BaselineOff {

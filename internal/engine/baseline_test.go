@@ -30,7 +30,7 @@ func uninstalled(t *testing.T, settings config.Settings) (*Run, *[]string) {
 	return w, said
 }
 
-// TestExplain: a check that cannot run says what it lacks, and what brings it (B-24).
+// TestExplain: a check that cannot run says what it lacks, and what brings it.
 func TestExplain(t *testing.T) {
 	named := config.Settings{Guardrails: []config.Guardrail{{Name: "unit", Command: "pnpm run test"}}, GuardrailsFrom: "the test"}
 	prepared := named

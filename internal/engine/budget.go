@@ -13,7 +13,7 @@ import (
 )
 
 // Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked something: none begins
-// when it is empty, and each gets what is left (B-28). A nil purse has any amount.
+// when it is empty, and each gets what is left. A nil purse has any amount.
 type Budget struct {
 	limits loop.Limits
 	state  func() loop.State

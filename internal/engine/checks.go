@@ -18,7 +18,7 @@ func (w *Run) guardrails() []config.Guardrail {
 	return slices.DeleteFunc(slices.Clone(w.Settings.Guardrails), func(g config.Guardrail) bool { return slices.Contains(w.leftOut, g.Name) })
 }
 
-// Guardrails are the commands of the settings, in their order (C26).
+// Guardrails are the commands of the settings, in their order.
 func (w *Run) Guardrails(s loop.State) []check.Check {
 	var list []check.Check
 	logs := map[string]bool{}

@@ -20,10 +20,10 @@ import (
 type Coder struct {
 	Options  agent.Options
 	dir      string // the run's own directory, for its output
-	prompts  string // where the prompts are written for people to read (C18)
+	prompts  string // where the prompts are written for people to read
 	State    func() loop.State
-	byExit   bool         // exit code 0 is a claim (C1)
-	doneFile string       // a file whose presence after the turn is a claim (C1), from the directory of the agent; empty: none
+	byExit   bool         // exit code 0 is a claim
+	doneFile string       // a file whose presence after the turn is a claim, from the directory of the agent; empty: none
 	stray    func() error // why nothing may run in the agent's directory; nil: something always may
 	redact   func(string) string
 	verbose  func(format string, args ...any)

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// Conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost (B-21).
+// Conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost.
 func (w *Run) Conclude(ctx context.Context, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
 	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until, ForPull: result.ForPull}
 	if result.Outcome.Limited() && w.Tree != nil {
@@ -64,7 +64,7 @@ func (w *Run) keep(ctx context.Context, s loop.State) string {
 	return fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload", s.Start.Run)
 }
 
-// savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand (B-18).
+// savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand.
 func (w *Run) savePatch(ctx context.Context, s loop.State) bool {
 	if w.Reports == "" || w.Tree == nil || w.Tree.Head() == s.Start.Base {
 		return false
@@ -86,7 +86,7 @@ func (w *Run) savePatch(ctx context.Context, s loop.State) bool {
 // maxPatch bounds the patch of a run that could not be pushed.
 const maxPatch = 64 << 20
 
-// failureBranch is the name of S0-68.
+// failureBranch is the name of the branch that keeps the work of a run which a limit stopped.
 //
 // The time is that of the last turn's end: a job that is killed before it can tell of the branch makes the same one again.
 func failureBranch(s loop.State) string {

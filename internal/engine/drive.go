@@ -52,7 +52,7 @@ func (w *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 	return result
 }
 
-// softly is when a run is told that its time runs out: at three quarters, 45 minutes of 60 (S0-19).
+// softly is when a run is told that its time runs out: at three quarters, 45 minutes of 60.
 func softly(wall time.Duration) time.Duration { return wall * 3 / 4 }
 
 // Within bounds a context by the run's deadline, if there is one.

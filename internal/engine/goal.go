@@ -24,7 +24,7 @@ type Goal struct {
 	Asking     string // names what was asked for, before it was resolved
 }
 
-// ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both (C29). trusted says that the task's
+// ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both. trusted says that the task's
 // text is the user's own; an issue's is a stranger's, and brings no commands that the settings do not have.
 func (w Rules) ResolveGoal(t task.Task, flags *task.Completion, trusted bool, log func(format string, args ...any)) (Goal, error) {
 	var common *task.Completion
@@ -72,7 +72,7 @@ func SameRequest(before loop.State, set config.Settings, t task.Task, flags *tas
 	return before.Start.Spec == t.Spec && before.Start.Title == t.Title && before.Start.Asking == asking(set, t, flags)
 }
 
-// whoDecides says what a run without criteria is judged by (S2-77).
+// whoDecides says what a run without criteria is judged by.
 func (w Rules) whoDecides() string {
 	if w.Settings.Review {
 		return "the checks and the reviewer alone decide when it is done"
@@ -80,7 +80,7 @@ func (w Rules) whoDecides() string {
 	return "the checks alone decide when it is done"
 }
 
-// resolve says who acts, with what criteria and how often (S2-59, S2-71, S2-76, C3).
+// resolve says who acts, with what criteria and how often.
 func (w Rules) resolve(t task.Task, said *task.Completion) Goal {
 	set := w.Settings
 	g := Goal{Completion: said, Most: set.Iterations(config.TaskIterations)}

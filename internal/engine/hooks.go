@@ -12,7 +12,7 @@ import (
 )
 
 // Hooks are the settings by which an agent calls this very program while it works: to hear how full its context is, that it may not stop
-// yet, that a command is dangerous (S4-47…S4-84). nil for an agent that knows no hooks, and where our program is not to be had: in a
+// yet, that a command is dangerous. nil for an agent that knows no hooks, and where our program is not to be had: in a
 // virtual machine.
 func (w *Run) Hooks(command string) ([]byte, error) {
 	name := strings.TrimSuffix(filepath.Base(command), ".exe")

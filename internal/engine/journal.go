@@ -65,7 +65,7 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	if _, err := l.Store(r); err != nil || failed != nil {
 		return l.State(), errors.Join(failed, err)
 	}
-	if r.Type == loop.Paused || r.Type == loop.Warned { // whoever looks for dead runs must see that this one only waits; S0-19
+	if r.Type == loop.Paused || r.Type == loop.Warned { // whoever looks for dead runs must see that this one only waits
 		if err := l.share(ctx); err != nil {
 			return l.State(), err
 		}
@@ -139,7 +139,7 @@ func (l *Journal) sync(r loop.Record) error {
 }
 
 // push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
-// branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in its turn (B-18).
+// branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in its turn.
 func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) {
 	if err := l.ready(ctx); err != nil {
 		return r, err
@@ -223,7 +223,7 @@ func (l *Journal) pushRecord(ctx context.Context, last bool, records int) error 
 }
 
 // Claim records the beginning. It reaches the remote first, in one compare-and-swap: should somebody have the run in spite of its lease,
-// nothing begins (B-26).
+// nothing begins.
 func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
 	r = redacted(r, l.Redact)
 	if l.Remote {

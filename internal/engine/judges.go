@@ -55,7 +55,7 @@ func noticed(so []loop.Verdict) []loop.Verdict {
 	})
 }
 
-// paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run is not done (B-28).
+// paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run is not done.
 func (w *Run) paid(list []check.Check) {
 	first := func(then func(check.At) string) func(check.At) string {
 		return func(at check.At) string {

@@ -20,8 +20,8 @@ func RemoveHalves(dir string) {
 	}
 }
 
-// ActiveFile tells an agent's hooks that a plan is run, and how (S4-17, C7).
+// ActiveFile tells an agent's hooks that a plan is run, and how.
 const ActiveFile = ".ralph-active"
 
-// StateFile is the view of the journal that people and agents read (S0-10, C7).
+// StateFile is the view of the journal that people and agents read.
 const StateFile = ".ralph_state.md"

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/prompt"
 )
 
-// What a stuck run is shown of its repository (S0-51).
+// What a stuck run is shown of its repository.
 const (
 	lookTime    = 20 * time.Second
 	mostLooked  = 5         // names that are looked for

@@ -58,7 +58,7 @@ func shown(f prompt.Found) string {
 	return strings.Join(out, " ")
 }
 
-// TestMissing: what a failure says is missing is found where it is, or where something almost like it is (S0-51).
+// TestMissing: what a failure says is missing is found where it is, or where something almost like it is.
 func TestMissing(t *testing.T) {
 	long := strings.Repeat("x = 1\n", 60)
 	tree := repository(t, map[string]string{

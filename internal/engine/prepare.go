@@ -7,7 +7,7 @@ import (
 )
 
 // setup makes the tree of the checks ready: by the setting's setup command, or where no setting names one and the checks are detected, by what
-// installs the dependencies (B-25). Each tree has an installation of its own, which points at itself: the agent's gets one too where it has none.
+// installs the dependencies. Each tree has an installation of its own, which points at itself: the agent's gets one too where it has none.
 func (w *Run) setup(ctx context.Context) error {
 	if w.judging == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // WordsFrom is what agents are told by a repository's own templates. ctx is that of the run: while it lasts, a stuck run is shown what it
-// misses (S0-51).
+// misses.
 func (w *Spec) WordsFrom(ctx context.Context, own prompt.Set, comments []task.Comment) prompt.Writer {
 	out := w.PromptWriter(comments)
 	out.Templates, out.Look = own, w.look(ctx)
@@ -26,7 +26,7 @@ func (w *Spec) WordsFrom(ctx context.Context, own prompt.Set, comments []task.Co
 	return out
 }
 
-// PromptsOf are the templates of a commit: in the bot those of the base commit, which the agent cannot have touched (C29).
+// PromptsOf are the templates of a commit: in the bot those of the base commit, which the agent cannot have touched.
 func PromptsOf(ctx context.Context, tree *git.Tree, commit string) (prompt.Set, error) {
 	names, err := tree.Names(ctx, commit, prompt.Dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func PromptsOf(ctx context.Context, tree *git.Tree, commit string) (prompt.Set, 
 	})
 }
 
-// PromptsIn are the templates of a directory on the command line, read once, before the first turn (C29). No link leads out of it.
+// PromptsIn are the templates of a directory on the command line, read once, before the first turn. No link leads out of it.
 func PromptsIn(dir string) (prompt.Set, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -29,7 +29,7 @@ type boxes struct {
 }
 
 // OpenSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had is a mistake in the
-// settings or the environment (C20); nothing runs then.
+// settings or the environment; nothing runs then.
 func (w *Run) OpenSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 	w.boxes.once.Do(func() {
 		o, err := w.sandboxOptions()

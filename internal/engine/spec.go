@@ -18,11 +18,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Time limits of one step that no setting changes (C12).
+// Time limits of one step that no setting changes.
 const (
 	setupLimit = 10 * time.Minute
 	// stepGrace is what a cancelled run has for its last commit; together with killing the agent and the reports it must fit into the
-	// ten seconds that a cancelled job has (C11).
+	// ten seconds that a cancelled job has.
 	stepGrace = 3 * time.Second
 	killGrace = 2 * time.Second
 )

@@ -51,7 +51,7 @@ func (w *Spec) change(ctx context.Context, s loop.State) (string, error) {
 	return w.Tree.Diff(ctx, s.Start.Base, s.Last().Commit.SHA, maxSemanticDiff)
 }
 
-// asker asks a model through the agent: a fresh context, no tools, the cheapest model there is (S2-19).
+// asker asks a model through the agent: a fresh context, no tools, the cheapest model there is.
 func (w *Run) asker() check.Asker {
 	return func(ctx context.Context, asked, model string) (loop.Turn, error) {
 		set := w.Settings

@@ -20,7 +20,7 @@ import (
 )
 
 // Cancel ends the run that has this directory, as its own terminal could: it is asked once to stop after the step that it is at,
-// a second time to stop that too (S2-83, C11).
+// a second time to stop that too.
 type Cancel struct {
 	session.Session
 	Task string        // only when it is of this task; empty: of any

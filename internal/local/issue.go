@@ -46,7 +46,7 @@ type IssueRun struct {
 	Stored func(loop.Record) // see ledger
 }
 
-// Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs (C11).
+// Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
 func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	l.Begin()
 	from := l.Dir // the issue's file is named from here; all else is at the top of the clone
@@ -108,7 +108,7 @@ func wayBack(came string) string {
 	return "git switch --detach " + came
 }
 
-// given is what a run takes from the directory's files, once, before the first turn of an agent (C29).
+// given is what a run takes from the directory's files, once, before the first turn of an agent.
 type given struct {
 	settings config.Settings
 	prompts  prompt.Set
@@ -167,7 +167,7 @@ func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.P
 	return nil
 }
 
-// finish writes the reports and clears up (S0-63…S0-65).
+// finish writes the reports and clears up.
 func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := l.View(result.State)
 	file, err := engine.WriteReports(work.Dir, work.Spec.Detail(ctx, v, work.Journal.File.Bytes()))

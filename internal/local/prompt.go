@@ -22,16 +22,16 @@ import (
 )
 
 // PromptRun is ralph with a prompt: an agent and the guardrails, in the directory as it is. There is no branch, no commit and no review
-// unless they are asked for, and no git is needed (S1, C25).
+// unless they are asked for, and no git is needed (S1).
 type PromptRun struct {
 	session.Session
 	Prompt     string // what the agent is told; empty when PromptFile says it
-	PromptFile string // from the current directory; read again before every iteration (S1-71)
-	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would (C17)
+	PromptFile string // from the current directory; read again before every iteration
+	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would
 	DryRun     bool   // say what would be run, and run nothing
 }
 
-// Run takes the prompt to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs (C11).
+// Run takes the prompt to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
 func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	p.Begin()
 	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
@@ -94,7 +94,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	if p.Commit && settings.SCM == nil {
 		settings.SCM = &config.SCM{Command: "git", Tasks: []string{"commit"}}
 	}
-	settings.Review = settings.Review && settings.ReviewFrom != "" // C14
+	settings.Review = settings.Review && settings.ReviewFrom != ""
 	settings.Baseline = config.BaselineOff
 	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
 	place := engine.Place{Workspace: engine.Directory(p.Dir), Logs: filepath.Join(p.Dir, ".ralph"), LogsAs: ".ralph"}
@@ -292,7 +292,7 @@ func (p *PromptRun) finish(ctx context.Context, work *engine.Run, result loop.Re
 	return err
 }
 
-// preview says what a run would do, and does nothing (S1-149).
+// preview says what a run would do, and does nothing.
 func (p *PromptRun) preview(ctx context.Context) (loop.Result, error) {
 	settings, err := p.Settings()
 	if err != nil {
@@ -309,7 +309,7 @@ func (p *PromptRun) preview(ctx context.Context) (loop.Result, error) {
 	return loop.Result{Outcome: loop.Done}, p.plan(run, base)
 }
 
-// plan says what a run would do (S1-149).
+// plan says what a run would do.
 func (p *PromptRun) plan(run *engine.Run, base string) error {
 	c, _, err := run.Agents(nil)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // mostPrompt bounds a prompt file, in bytes: no agent takes more, and whoever names a disk image has named the wrong file.
 const mostPrompt = 16 << 20
 
-// readPrompt reads the file of --prompt-file. It is read before every iteration (S1-71), so it must be one that can be read twice: a pipe,
+// readPrompt reads the file of --prompt-file. It is read before every iteration, so it must be one that can be read twice: a pipe,
 // such as a shell's <(…), would leave the second iteration waiting for ever.
 func readPrompt(name string) (string, error) {
 	info, err := os.Stat(name)

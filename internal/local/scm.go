@@ -25,7 +25,7 @@ func (p *PromptRun) scmEnvironment() []string {
 	return proc.Environment(p.Parent, slices.Concat(proc.Allowed, session.ScmKnows))
 }
 
-// scm makes the check of the setting scm (S1-99…S1-106).
+// scm makes the check of the setting scm.
 func (p *PromptRun) scm(ctx context.Context, run *engine.Run, scm config.SCM, clone *git.Clone, inClone bool) (check.Check, error) {
 	isGit := filepath.Base(scm.Command) == "git"
 	if isGit && !inClone {

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Status looks at the runs of this directory, of whatever process (S2-82). It writes nothing, so a run is not disturbed.
+// Status looks at the runs of this directory, of whatever process. It writes nothing, so a run is not disturbed.
 type Status struct {
 	session.Session
 	Task string // the run of this task; empty: the one that something was written of last

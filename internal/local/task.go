@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Tasks are the tasks that a clone keeps as files under .ralph/tasks (S2-46…S2-55).
+// Tasks are the tasks that a clone keeps as files under .ralph/tasks.
 type Tasks struct {
 	Parent []string // the environment, NAME=value
 	Dir    string   // the current directory
@@ -31,7 +31,7 @@ type NewTask struct {
 	Force bool   // replace the task of this id
 }
 
-// Create stores a task, when it says what done means (S2-51).
+// Create stores a task, when it says what done means.
 func (ts *Tasks) Create(ctx context.Context, n NewTask) error {
 	t := n.Task
 	if n.File != "" {
@@ -53,7 +53,7 @@ func (ts *Tasks) Create(ctx context.Context, n NewTask) error {
 }
 
 // Followup stores a task that depends on another and inherits from it what it does not say itself, but for the outcome and the acceptance
-// criteria: these are its own (S2-55).
+// criteria: these are its own.
 func (ts *Tasks) Followup(ctx context.Context, id string, n NewTask) error {
 	dir := session.Top(ctx, ts.Dir, ts.Parent)
 	before, err := keptTask(dir, id)
@@ -185,7 +185,7 @@ func sortKept(all []kept) {
 	slices.SortStableFunc(all, func(a, b kept) int { return at[a.ID] - at[b.ID] })
 }
 
-// Show prints one task with its criteria (S2-86).
+// Show prints one task with its criteria.
 func (ts *Tasks) Show(ctx context.Context, id string) error {
 	dir := session.Top(ctx, ts.Dir, ts.Parent)
 	k, err := keptTask(dir, id)

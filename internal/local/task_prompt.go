@@ -4,7 +4,7 @@ import (
 	_ "embed"
 )
 
-// TaskPrompt is what a coding agent is told that writes tasks: every task says what done means (S2-52).
+// TaskPrompt is what a coding agent is told that writes tasks: every task says what done means.
 //
 //go:embed task_prompt.md
 var TaskPrompt string

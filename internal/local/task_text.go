@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// describeTask is a task as people read it, with the criteria of each role that it speaks of (S2-86).
+// describeTask is a task as people read it, with the criteria of each role that it speaks of.
 func describeTask(t task.Task, status string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

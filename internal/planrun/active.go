@@ -82,7 +82,7 @@ func (a *active) forged() bool {
 	return err != nil || !bytes.Equal(now, a.written)
 }
 
-// remove takes the file away, if it is this process's (S4-19, S4-130).
+// remove takes the file away, if it is this process's.
 func (a *active) remove() {
 	text, err := os.ReadFile(a.path())
 	if errors.Is(err, fs.ErrNotExist) {

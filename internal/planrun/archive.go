@@ -23,7 +23,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// ArchiveDir is where plans are put away, beside the plan's own directory (C7).
+// ArchiveDir is where plans are put away, beside the plan's own directory.
 const ArchiveDir = "ralph-archive"
 
 // filed is a file of a plan that is put away.
@@ -33,7 +33,7 @@ type filed struct {
 }
 
 // Archive puts the plan away: its files move to a directory of the archive, with a summary, fresh ones take their place, and that alone is
-// committed (S4-103). label names the directory; empty: the plan's branch does.
+// committed. label names the directory; empty: the plan's branch does.
 func (p *Plans) Archive(ctx context.Context, label string) error {
 	if label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }) {
 		return invalid.Errorf("flag --label is %q; allowed is a text with letters or digits, as in todo-list", label)

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// guard is the tree of a run of a plan, and the guard of its rules (C8): every iteration is committed as the agent left it, and then, when
+// guard is the tree of a run of a plan, and the guard of its rules: every iteration is committed as the agent left it, and then, when
 // its edits of the plan are not legal, put right in a commit of the harness's own.
 type guard struct {
 	engine.Committer
@@ -32,7 +32,7 @@ type guard struct {
 func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	it := *s.Last()
 	said, spoken := k.opinion(it, s)
-	if said != nil { // the subject tells it (S4-94)
+	if said != nil { // the subject tells it
 		it.Commit = &loop.Commit{Plan: &loop.Advance{Opinion: said}}
 	}
 	message := report.CommitMessage(s, it, k.Host)
@@ -227,7 +227,7 @@ func (e *edit) judge() plan.Plan {
 }
 
 // reviewed is what a review makes of the plan: the verdict and the edit must say the same, and with a verdict alone the harness writes the
-// fields itself (C8).
+// fields itself.
 func (e *edit) reviewed() plan.Plan {
 	if e.said == nil {
 		if e.unsaid != "" {

@@ -19,7 +19,7 @@ func planText(status, count, passes, feedback string) string {
 		{"id":"B","title":"b","description":"","acceptanceCriteria":["it works"],"priority":2,"passes":false,"reviewStatus":null,"reviewCount":0,"reviewFeedback":"","notes":"","dependsOn":[]}]}`
 }
 
-// TestEditsOfAPlan: what the harness makes of an iteration's edit together with its verdict (C8). A row a rule.
+// TestEditsOfAPlan: what the harness makes of an iteration's edit together with its verdict. A row a rule.
 func TestEditsOfAPlan(t *testing.T) {
 	yes, no := &plan.Opinion{Approve: true}, &plan.Opinion{Feedback: "Greet by name."}
 	fresh, waits, asked := planText("null", "0", "false", ""), planText("needs_review", "1", "false", ""), planText("changes_requested", "1", "false", "more")

@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Init makes the files of a plan where there are none (S4-102). name is the feature, of which the branch gets its name; empty leaves that
+// Init makes the files of a plan where there are none. name is the feature, of which the branch gets its name; empty leaves that
 // to whoever writes the plan.
 func (p *Plans) Init(ctx context.Context, name string) error {
 	root, err := p.Open(ctx)

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Plans is what a person does with a plan besides running it: begin, derive, look at, hold against the rules, put away (S4-102…S4-106).
+// Plans is what a person does with a plan besides running it: begin, derive, look at, hold against the rules, put away.
 type Plans struct {
 	session.Session        // Dir is the project
 	RalphDir        string // the plan's directory, from there: "ralph"

@@ -70,7 +70,7 @@ func (p *Run) sound() error {
 	return nil
 }
 
-// budget says how many iterations the plan will take (S4-133).
+// budget says how many iterations the plan will take.
 func (p *Run) budget(most int) string {
 	likely, worst := p.begun.Estimate(p.rules)
 	left := len(p.begun.Stories) - p.begun.Passed()

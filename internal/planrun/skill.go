@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// Skill writes the skill ralph-plan and its slash command for Claude Code into the project (S4-104…S4-106). A file of another text is
+// Skill writes the skill ralph-plan and its slash command for Claude Code into the project. A file of another text is
 // replaced only with force.
 func (p *Plans) Skill(ctx context.Context, force bool) error {
 	root, err := p.Open(ctx)
@@ -21,7 +21,7 @@ func (p *Plans) Skill(ctx context.Context, force bool) error {
 	return p.put(root, map[string]string{".claude/skills/ralph-plan/SKILL.md": plan.Skill(), ".claude/commands/ralph-plan.md": plan.Command()}, force)
 }
 
-// Plugin writes a plugin for Claude Code, with its marketplace, into a directory of its own (S4-08, S4-09).
+// Plugin writes a plugin for Claude Code, with its marketplace, into a directory of its own.
 func (p *Plans) Plugin(dir string, force bool) error {
 	p.Begin()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

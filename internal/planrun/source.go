@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// The files of a plan, in its directory (S4-10).
+// The files of a plan, in its directory.
 const (
 	PlanFile     = "tasks.json"
 	ForeignPlan  = "prd.json"
@@ -148,7 +148,7 @@ func (src Source) files() []string {
 	return files
 }
 
-// Untracked is what belongs to the run although nobody has committed it yet (C16). Of a run whose turn was cut off nothing does: what is not
+// Untracked is what belongs to the run although nobody has committed it yet. Of a run whose turn was cut off nothing does: what is not
 // committed is the agent's.
 func (src Source) Untracked(cut bool) []string {
 	if src.Dir == "" || cut {

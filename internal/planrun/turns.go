@@ -10,7 +10,7 @@ import (
 )
 
 // turns is the agent of a plan: whoever implements and fixes, and in a review the reviewer, who may write the plan's file and gives a
-// verdict in the form of every reviewer (C8).
+// verdict in the form of every reviewer.
 type turns struct {
 	engine.Coder
 	reviewer engine.Coder

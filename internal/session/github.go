@@ -29,7 +29,7 @@ type remote struct {
 }
 
 // FindGitHub finds the repository: the one that is named (OWNER/NAME, HOST/OWNER/NAME or an address), GITHUB_REPOSITORY's, or that of the
-// clone. Where it is follows from GITHUB_API_URL, else from the host (B-31). A token in GITHUB_TOKEN or GH_TOKEN is sent to github.com,
+// clone. Where it is follows from GITHUB_API_URL, else from the host. A token in GITHUB_TOKEN or GH_TOKEN is sent to github.com,
 // to *.ghe.com and to a host that somebody has named; a clone's remote alone sends it nowhere else.
 func FindGitHub(ctx context.Context, env config.Environment, parent []string, dir, named string) (GitHub, error) {
 	var origin remote
@@ -87,7 +87,7 @@ func sameRepo(a, b event.Repo) bool {
 	return a.Owner != "" && strings.EqualFold(a.String(), b.String())
 }
 
-// apiOf is the address of the API of a host (B-31).
+// apiOf is the address of the API of a host.
 func apiOf(host string) string {
 	switch {
 	case strings.EqualFold(host, "github.com"):

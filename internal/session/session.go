@@ -36,7 +36,7 @@ type Session struct {
 	Clock  func() time.Time
 	// Flags is the layer of settings that the command line makes.
 	Flags   config.Layer
-	Verbose bool // S1-25
+	Verbose bool
 	// Groups folds the log of each iteration where it is read as a job's; nil does not.
 	Groups agent.Groups
 	// Live is Out when that is a terminal; nil when it is none.
@@ -44,7 +44,7 @@ type Session struct {
 	// Ask asks the person a question and returns the answer; nil when nobody is there.
 	Ask func(question string) (string, error)
 
-	Fresh  bool // begin again, whatever there was (C15)
+	Fresh  bool // begin again, whatever there was
 	Resume bool // go on with the last run, even when it has ended
 	// Typed are the arguments of the command line, from which the reports make the command that goes on with the run.
 	Typed []string
@@ -71,7 +71,7 @@ func (s *Session) Redacted(f stream.FormatOptions) stream.FormatOptions {
 // AgentKeys are the credentials of agents in the environment.
 func (s *Session) AgentKeys() map[string]string { return engine.AgentKeys(s.Parent, nil) }
 
-// Settings are those of the directory's files and the flags, read once (C29).
+// Settings are those of the directory's files and the flags, read once.
 func (s *Session) Settings() (config.Settings, error) {
 	layers, err := SettingsFiles(s.Dir)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Session) Settings() (config.Settings, error) {
 	return settings, err
 }
 
-// showSettings prints the merged settings without what looks like a secret (S1-112).
+// showSettings prints the merged settings without what looks like a secret.
 func (s *Session) showSettings(layers []config.Layer) {
 	explained, err := config.Explain(layers...)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Session) showSettings(layers []config.Layer) {
 }
 
 // ResumeMode says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a terminal the person
-// decides; otherwise an unfinished run is resumed when nothing has changed, and the flags decide before all (C15).
+// decides; otherwise an unfinished run is resumed when nothing has changed, and the flags decide before all.
 func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Way, string, error) {
 	asked := loop.Asked{Retry: s.Resume, Fresh: s.Fresh || known && !s.Resume && !unchanged}
 	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
@@ -127,7 +127,7 @@ func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Way
 	return way, why, nil
 }
 
-// Register makes this process a child that the supervisor above waits for; without one it does nothing (S3-30).
+// Register makes this process a child that the supervisor above waits for; without one it does nothing.
 func (s *Session) Register() (leave func(), err error) {
 	dir := proc.Value(s.Parent, journal.SupervisorDir)
 	if dir == "" {
@@ -155,7 +155,7 @@ func (s *Session) Log(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Out, "%s\n", proc.Inert(s.Redact(fmt.Sprintf(format, args...))))
 }
 
-// Explain tells what nobody needs to know until something goes wrong (S1-111…S1-118).
+// Explain tells what nobody needs to know until something goes wrong.
 func (s *Session) Explain(format string, args ...any) {
 	if s.Verbose && s.Err != nil {
 		_, _ = fmt.Fprintf(s.Err, "[ralph] %s\n", proc.Inert(s.Redact(fmt.Sprintf(format, args...))))

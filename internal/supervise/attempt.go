@@ -65,7 +65,7 @@ func (w *supervision) run(hard context.Context, n int) {
 	}
 }
 
-// limited is the time of one attempt. The log says that it is over before anything is ended (S3-46).
+// limited is the time of one attempt. The log says that it is over before anything is ended.
 func (w *supervision) limited(hard context.Context) (context.Context, func()) {
 	if w.Timeout == 0 {
 		return hard, func() {}
@@ -108,7 +108,7 @@ func (w *supervision) isSelf(env []string) bool {
 // user's own environment, with the keys that his agent needs.
 var withheld = []string{"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN", "ACTIONS_*", "INPUT_*"}
 
-// environment is the whole environment of an attempt, counted from 0 (S3-11).
+// environment is the whole environment of an attempt, counted from 0.
 func (w *supervision) environment(attempt int) []string {
 	ours := []string{
 		"TASK_FOLDER=" + w.dir,

@@ -14,10 +14,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// busNote is the project's own file that says what was completed (S3-34).
+// busNote is the project's own file that says what was completed.
 const busNote = "PROJECT-MESSAGE-BUS.md"
 
-// registerAbove makes this process a child of the supervisor that its environment names, when it names one (S3-30).
+// registerAbove makes this process a child of the supervisor that its environment names, when it names one.
 func registerAbove(parent []string) (release func(), err error) {
 	dir := proc.Value(parent, journal.SupervisorDir)
 	if dir == "" {
@@ -72,7 +72,7 @@ func (w *supervision) registered() []int {
 	return pids
 }
 
-// end ends every registered child with everything that came of it (S3-38…S3-42), and what those left that have crashed. One that
+// end ends every registered child with everything that came of it, and what those left that have crashed. One that
 // registers meanwhile is ended too.
 func (w *supervision) end() {
 	pids := w.registered()
@@ -141,7 +141,7 @@ func (w *supervision) finish(step superviseStep) (loop.Outcome, error) {
 		w.console.log("%s", step.Reason)
 		w.post("ended", "%s", step.Reason)
 		return loop.Interrupted, nil
-	default: // S3-10
+	default:
 		w.console.log("%s", step.Reason)
 		w.post("ERROR", "%s", step.Reason)
 	}
@@ -158,7 +158,7 @@ func (w *supervision) post(kind, format string, args ...any) {
 	}
 }
 
-// note tells the project that the task is complete, as well as it can (S3-34).
+// note tells the project that the task is complete, as well as it can.
 func (w *supervision) note(reason string) {
 	line := fmt.Sprintf("- [%s] FACT %s: %s\n", w.Clock().Format(logTime), proc.Inert(filepath.Base(w.dir)), reason)
 	if err := journal.AppendLine(w.dir, busNote, line); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// exitWait is the exit code that asks to wait without a restart (S3-47).
+// exitWait is the exit code that asks to wait without a restart.
 const exitWait = 42
 
-// Exit codes of ralph itself (C20), which count when the command is ralph.
+// Exit codes of ralph itself, which count when the command is ralph.
 const (
 	ralphInvalid = 2
 	ralphWaiting = 3
@@ -38,7 +38,7 @@ func (e ending) waiting() string {
 	return ""
 }
 
-// fatal says why another attempt would end the same way, "" when it might not (S3-52). A shell's exit codes 126 and 127 speak of
+// fatal says why another attempt would end the same way, "" when it might not. A shell's exit codes 126 and 127 speak of
 // something that its script did, and the next attempt may do otherwise.
 func (e ending) fatal() string {
 	switch {
@@ -99,10 +99,10 @@ func (e ending) lines(n, of int, another bool) []string {
 	case e.broken() != "": // which is the reason of the end, and told there
 		return nil
 	case e.fatal() != "":
-		return []string{"Fatal error: " + e.fatal()} // S3-54
+		return []string{"Fatal error: " + e.fatal()}
 	case e.waiting() != "" || e.Class == proc.Cancelled && e.After == 0:
 		return []string{fmt.Sprintf("Attempt %d: Agent ended (%s)", n, e.how())}
-	case e.After > 0: // S3-46
+	case e.After > 0:
 		lines := []string{"Process group killed, treating as failure"}
 		if another {
 			lines = append(lines, fmt.Sprintf("Restarting agent (attempt %d/%d)", n+1, of))
@@ -113,7 +113,7 @@ func (e ending) lines(n, of int, another bool) []string {
 	case e.Class == proc.Exited && e.Exit == 0:
 		return []string{fmt.Sprintf("Attempt %d: Agent succeeded", n)}
 	}
-	return []string{ // S3-11, S3-35, S3-54
+	return []string{
 		fmt.Sprintf("WARNING: Attempt %d: Transient error: %s", n, e.how()),
 		fmt.Sprintf("Agent failed with %s%s", e.how(), again),
 	}

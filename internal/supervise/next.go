@@ -10,16 +10,16 @@ import (
 // standing is what is known when a supervisor has to decide what to do.
 type standing struct {
 	Attempts int // how many have run
-	Max      int // how many may run (S3-18)
+	Max      int // how many may run
 	// Fresh says that an attempt has ended since the last decision: what it left is looked at before a cancellation is.
 	Fresh     bool
 	Cancelled bool // start nothing new
 	Killed    bool // end what runs
-	// Fault is why it cannot be told how things stand: DONE is a directory (S3-28, S3-29).
+	// Fault is why it cannot be told how things stand: DONE is a directory.
 	Fault   string
-	Done    bool   // the DONE marker is there (S3-27)
+	Done    bool   // the DONE marker is there
 	Waiting string // how somebody asked to wait without a restart
-	Fatal   string // why another attempt would make no difference (S3-52)
+	Fatal   string // why another attempt would make no difference
 	Broken  string // why we cannot go on ourselves
 	// Children is how many registered runs are alive; it is counted only when Done. Patience is what is left of the time to wait for them.
 	Children int
@@ -47,12 +47,12 @@ type superviseStep struct {
 
 // Reasons that the texts give word by word.
 const (
-	reasonDone    = "task completed (DONE marker present, no active children)" // S3-33
-	reasonWaiting = "Wait-without-restart signal detected"                     // S3-50
+	reasonDone    = "task completed (DONE marker present, no active children)"
+	reasonWaiting = "Wait-without-restart signal detected"
 )
 
 // next says what a supervisor does now. It reads nothing but the standing. How an attempt ended stops nothing by itself, exit code 0
-// least of all (S3-15, C6): only DONE, the limit, a cancellation, a fatal error and the signal to wait do.
+// least of all: only DONE, the limit, a cancellation, a fatal error and the signal to wait do.
 func (s standing) next() superviseStep {
 	stop := func(o loop.Outcome, format string, args ...any) superviseStep {
 		return superviseStep{stopAll, o, fmt.Sprintf(format, args...)}
@@ -60,26 +60,26 @@ func (s standing) next() superviseStep {
 	switch {
 	case s.Killed:
 		return stop(loop.Interrupted, "interrupted: what was running has been ended")
-	case s.Cancelled && !s.Fresh: // S3-08, S3-53
+	case s.Cancelled && !s.Fresh:
 		return stop(loop.Interrupted, "interrupted: nothing new is started")
 	case s.Fault != "":
 		return stop(loop.Invalid, "%s", s.Fault)
-	case s.Done && s.Children > 0 && s.Patience > 0: // S3-30
+	case s.Done && s.Children > 0 && s.Patience > 0:
 		return superviseStep{Do: waitChildren}
-	case s.Done: // S3-09, S3-13
+	case s.Done:
 		return stop(loop.Done, reasonDone)
-	case s.Waiting != "": // S3-47…S3-50
+	case s.Waiting != "":
 		return stop(loop.Waiting, "%s (%s)", reasonWaiting, s.Waiting)
-	case s.Fatal != "": // S3-52
+	case s.Fatal != "":
 		return stop(loop.Invalid, "%s", s.Fatal)
 	case s.Broken != "":
 		return stop(loop.Failed, "%s", s.Broken)
 	case s.Cancelled:
 		return stop(loop.Interrupted, "interrupted: nothing new is started")
-	case s.Rest > 0: // S3-14
+	case s.Rest > 0:
 		return superviseStep{Do: waitDelay}
-	case s.Attempts >= s.Max: // S3-10, S3-37
+	case s.Attempts >= s.Max:
 		return stop(loop.Capped, "Attempt %d: Max restarts exceeded, stopping", s.Attempts)
 	}
-	return superviseStep{Do: startAttempt} // S3-11
+	return superviseStep{Do: startAttempt}
 }

@@ -12,8 +12,8 @@ import (
 
 // What a message on the bus may ask of a supervisor, by its type.
 const (
-	waitMessage  = "wait_without_restart" // S3-48
-	fatalMessage = "fatal_error"          // no attempt will make a difference: an invalid key, an invalid configuration (S3-52)
+	waitMessage  = "wait_without_restart"
+	fatalMessage = "fatal_error" // no attempt will make a difference: an invalid key, an invalid configuration
 )
 
 // signals are what the command, or a person, says to the supervisor beside the exit code: messages on the bus since the attempt began,

@@ -17,13 +17,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// The markers of a task directory (S3-25, S3-49).
+// The markers of a task directory.
 const (
 	doneMarker = "DONE"
 	waitMarker = "WAIT_WITHOUT_RESTART"
 )
 
-// Defaults of a supervisor (S3-18).
+// Defaults of a supervisor.
 const (
 	DefaultMaxRestarts  = 100
 	DefaultRestartDelay = time.Second
@@ -31,7 +31,7 @@ const (
 	DefaultPollInterval = time.Second
 )
 
-// Supervisor runs a command again and again until its task directory holds the DONE marker. It checks nothing and knows no git (C25).
+// Supervisor runs a command again and again until its task directory holds the DONE marker. It checks nothing and knows no git.
 type Supervisor struct {
 	Argv    []string // the command: its program, by path or PATH, and its arguments
 	Dir     string   // the current directory, where the command runs
@@ -42,7 +42,7 @@ type Supervisor struct {
 	Out, Err io.Writer // the command's own output, and on Out the log
 	Clock    func() time.Time
 
-	MaxRestarts  int           // how many attempts there may be (S3-10)
+	MaxRestarts  int           // how many attempts there may be
 	RestartDelay time.Duration // between two attempts
 	WaitTimeout  time.Duration // how long registered children may take once the task is done
 	PollInterval time.Duration // between two looks at the children, and at the markers during the delay
@@ -68,7 +68,7 @@ func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err e
 	}
 	defer unlock()
 	defer w.registerSelf()()
-	defer w.end() // S3-43
+	defer w.end()
 	if err := w.begin(); err != nil {
 		return loop.Invalid, err
 	}
@@ -90,7 +90,7 @@ func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err e
 	}
 }
 
-// Valid says what is wrong with the settings, one sentence (S3-24).
+// Valid says what is wrong with the settings, one sentence.
 func (s *Supervisor) Valid() error {
 	switch {
 	case len(s.Argv) == 0 || s.Argv[0] == "":
@@ -204,7 +204,7 @@ func (w *supervision) hear(s *standing) error {
 	return err
 }
 
-// done reports whether the marker is there; what it holds does not matter (S3-27…S3-29).
+// done reports whether the marker is there; what it holds does not matter.
 func (w *supervision) done() (bool, error) {
 	path := filepath.Join(w.dir, doneMarker)
 	info, err := os.Stat(path)

@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// What an attempt leaves in the background is gone before the next one, wherever it went (S3-38…S3-43), and holds nothing up.
+// What an attempt leaves in the background is gone before the next one, wherever it went, and holds nothing up.
 func TestSuperviseLeavesNoStrays(t *testing.T) {
 	t.Parallel()
 	w := supervised(t, `[ $RALPH_ATTEMPT = 1 ] && { alive stray && touch met; touch DONE; exit; }; `+stray)
@@ -26,7 +26,7 @@ func TestSuperviseLeavesNoStrays(t *testing.T) {
 	}
 }
 
-// A registered child lives on when the command has ended, and is waited for once DONE is there (S3-30).
+// A registered child lives on when the command has ended, and is waited for once DONE is there.
 func TestSuperviseWaitsForChildren(t *testing.T) {
 	t.Parallel()
 	w := supervised(t, `case $RALPH_ATTEMPT in 0) register short; `+stray+`;; 1) alive child && touch met DONE;; esac`)
@@ -81,7 +81,7 @@ func TestSuperviseEndsChildrenOnEveryWayOut(t *testing.T) {
 	}
 }
 
-// The first signal starts nothing new and lets the attempt finish; what that says counts (C11).
+// The first signal starts nothing new and lets the attempt finish; what that says counts.
 func TestSuperviseFirstSignal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -189,7 +189,7 @@ func TestSuperviseCancelledBefore(t *testing.T) {
 	}
 }
 
-// The delay is always kept, ends with a signal, and with a DONE that somebody leaves meanwhile (S3-14, S3-26).
+// The delay is always kept, ends with a signal, and with a DONE that somebody leaves meanwhile.
 func TestSuperviseDelay(t *testing.T) {
 	t.Parallel()
 	signalled := supervised(t, `exit 0`)
@@ -213,7 +213,7 @@ func TestSuperviseDelay(t *testing.T) {
 	}
 }
 
-// An attempt that takes too long is ended with all it started, and is a failure like others (S3-46).
+// An attempt that takes too long is ended with all it started, and is a failure like others.
 func TestSuperviseTimeout(t *testing.T) {
 	t.Parallel()
 	w := supervised(t, `[ $RALPH_ATTEMPT = 1 ] && { touch DONE; exit; }; register deaf; `+stray+`sleep 600`)
