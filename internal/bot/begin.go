@@ -98,17 +98,17 @@ func planCommand(r event.Request, before past, same bool) event.Request {
 
 // beginning readies the run's record, and how it is shown.
 func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.Way) (b engine.Beginning, err error) {
-	shop, run := work.Spec, before.state.Start.Run
+	spec, run := work.Spec, before.state.Start.Run
 	if way == loop.Begin {
-		run = engine.NewRun(o.Clock())
+		run = engine.NewRunID(o.Clock())
 	}
 	work.Heartbeat.Of(run)
 	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
-	if _, _, err := work.Agents(nil); err != nil && !inTree(shop.Settings.Agent.Command) && !inTree(shop.Settings.Reviewer.Command) {
+	if _, _, err := work.Agents(nil); err != nil && !inTree(spec.Settings.Agent.Command) && !inTree(spec.Settings.Reviewer.Command) {
 		return b, err
 	}
-	work.Journal = &engine.Journal{Clock: o.Clock, Pulse: work.Heartbeat, Remote: !o.Inputs.DryRun, Token: o.github.Token, Redact: o.redact, Stored: o.stored}
-	work.view = o.viewOn(ctx, shop, o.request.Event)
+	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun, Token: o.github.Token, Redact: o.redact, Stored: o.stored}
+	work.view = o.viewOn(ctx, spec, o.request.Event)
 	work.publisher = o.publisher(work, o.request.Event)
 	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run), OpenJournal: journal.Open,
 		Claim: func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
@@ -117,7 +117,7 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 		b.Resume = o.resume(work, way, o.request, *o.wanted)
 		return b, nil
 	}
-	b.Start = shop.FirstRecord(run, o.wanted.Task)
+	b.Start = spec.FirstRecord(run, o.wanted.Task)
 	b.Start.Owner, b.Start.RunURL = o.owner(), o.Env.RunURL()
 	b.Start.Fresh = before.known || o.request.Fresh
 	b.Start.DryRun = o.Inputs.DryRun

@@ -46,7 +46,7 @@ func (a *Action) host() string {
 }
 
 // console is where the agent's and the checks' output is shown, without what could command the runner.
-func (a *Action) console() io.Writer { return engine.Redacting{To: a.Runner, Redact: a.redact} }
+func (a *Action) console() io.Writer { return engine.RedactingWriter{To: a.Runner, Redact: a.redact} }
 
 // onto is the branch that a run begins from.
 func (a *Action) onto(ev event.Event) string {
@@ -68,7 +68,7 @@ type Action struct {
 	rules  event.Rules
 	redact func(string) string
 	stored func(loop.Record)                          // see ledger
-	wall   time.Duration                              // see workshop
+	wall   time.Duration                              // the time limit, instead of that of the settings; 0: theirs
 	beat   <-chan time.Time                           // see beats
 	pause  func(context.Context, time.Duration) error // see ciCheck; nil: real time
 	tune   func(*github.Options)                      // nil: as they are

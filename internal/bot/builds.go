@@ -54,6 +54,6 @@ func (a *Action) gate(set config.Settings) *check.CI {
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {
-	engine.Nap(ctx, d)
+	engine.Wait(ctx, d)
 	return ctx.Err()
 }

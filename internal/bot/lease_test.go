@@ -249,7 +249,7 @@ func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = book.Close(); _ = tree.Close() })
-	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Pulse: p, Remote: true, Token: a.github.Token, Redact: a.redact}
+	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Heartbeat: p, Remote: true, Token: a.github.Token, Redact: a.redact}
 	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), Onto: "main", Branch: "ralph/issue-1", Owner: a.owner()}
 	if err := l.Claim(ctx, loop.Record{Type: loop.Started, At: a.Clock(), Start: start}); err != nil {
 		w.t.Fatal(err)

@@ -134,7 +134,7 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 		return b, err
 	}
 	work.Spec = at.spec(doing, rules)
-	work.Prompts = work.WordsFrom(ctx, own, o.wanted.Comments)
+	work.Prompts = work.Prompt(ctx, own, o.wanted.Comments)
 	return o.beginning(ctx, o.work, before, way)
 }
 
@@ -179,7 +179,7 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request
 	if err != nil {
 		return at, err
 	}
-	work.Later(func() { a.warn("closing the checkout", tree.Close()) })
+	work.OnClose(func() { a.warn("closing the checkout", tree.Close()) })
 	return site{
 		Place: engine.Place{
 			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"), InJob: true,
@@ -199,13 +199,13 @@ func (a *Action) root(work *engine.Run) (string, error) {
 			return "", invalid.Errorf("making RALPH_WORKSPACE: %w", err)
 		}
 	}
-	engine.RemoveHalves(a.Env.Workspace)
+	engine.RemovePartial(a.Env.Workspace)
 	proc.ClearTemp("") // what is made elsewhere than in the workspace
 	root, remove, err := proc.TempDir(parent)
 	if err != nil {
 		return "", fmt.Errorf("making a directory for the checkout: %w", err)
 	}
-	work.Later(remove)
+	work.OnClose(remove)
 	// The agent's user passes through it to the worktree; what is not for that user has a mode of its own.
 	if err := errors.Join(os.Chmod(root, 0o755), os.Mkdir(filepath.Join(root, "logs"), 0o755)); err != nil { // said above
 		return "", fmt.Errorf("making a directory for the checkout: %w", err)

@@ -29,24 +29,24 @@ func (a *Action) view(s loop.State) report.View {
 
 // viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base commit; what
 // cannot be read is left out.
-func (a *Action) viewOn(ctx context.Context, shop *engine.Spec, ev event.Event) func(loop.State) report.View {
-	template, err := pullTemplate(ctx, shop)
+func (a *Action) viewOn(ctx context.Context, spec *engine.Spec, ev event.Event) func(loop.State) report.View {
+	template, err := pullTemplate(ctx, spec)
 	a.warn("reading the template for pull requests", err)
-	subjects, err := shop.Tree.Subjects(ctx, shop.Tree.Base(), 50)
+	subjects, err := spec.Tree.Subjects(ctx, spec.Tree.Base(), 50)
 	a.warn("reading how commits are written here", err)
 	on := labels(ev)
 	return func(s loop.State) report.View {
 		v := a.view(s)
 		v.Template, v.Subjects, v.Labels = template, subjects, on
-		v.Limits = loop.Limits{CostUSD: shop.Settings.MaxCostUSD, Tokens: int64(shop.Settings.MaxTokens), IssueCostUSD: shop.Settings.MaxCostUSDPerIssue}
-		v.Worktree = shop.Tree.Dir()
+		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens), IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
+		v.Worktree = spec.Tree.Dir()
 		return v
 	}
 }
 
 // pullTemplate is the repository's own template for pull requests; empty when it has none.
-func pullTemplate(ctx context.Context, shop *engine.Spec) (string, error) {
-	files, err := shop.Tree.Files(ctx, shop.Tree.Base())
+func pullTemplate(ctx context.Context, spec *engine.Spec) (string, error) {
+	files, err := spec.Tree.Files(ctx, spec.Tree.Base())
 	if err != nil {
 		return "", err
 	}
@@ -55,7 +55,7 @@ func pullTemplate(ctx context.Context, shop *engine.Spec) (string, error) {
 		if i < 0 {
 			continue
 		}
-		content, _, err := shop.Tree.Read(ctx, shop.Tree.Base(), files[i].Path, 64<<10)
+		content, _, err := spec.Tree.Read(ctx, spec.Tree.Base(), files[i].Path, 64<<10)
 		return string(content), err
 	}
 	return "", nil

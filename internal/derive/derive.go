@@ -39,7 +39,7 @@ type Deriver struct {
 // exchange is a question of the agent's and what the person said.
 type exchange struct{ question, answer string }
 
-// Result is what came of a wish.
+// Result is what came of a request.
 type Result struct {
 	Plan    plan.Plan
 	PRD     string   // empty when it was there already
@@ -64,10 +64,10 @@ const Tries = 3
 // mostQuestions bounds how often the agent asks back; whoever answers has an end of their own.
 const mostQuestions = 100
 
-// Ask lets the agent turn a wish into a PRD and its stories. What is wrong with an answer is told to the agent, twice at most. The
-// error is an *underivedError when it gave no plan.
+// Ask lets the agent turn a request into a PRD and its stories. What is wrong with an answer is told to the agent, twice at most. The
+// error is a *FailedError when it gave no plan.
 func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
-	asked := planQuestion{deriver: d, wish: w, open: d.answer != nil}
+	asked := planQuestion{deriver: d, request: w, open: d.answer != nil}
 	for tries, rounds := 1, 0; ; {
 		turn, err := d.Ask(ctx, asked.text())
 		if err != nil {
@@ -209,7 +209,7 @@ func Visible(of plan.Plan) plan.Plan {
 	return of
 }
 
-// allowed parts the commands of a plan: those that may be run, and of somebody else's wish those that nothing but it names.
+// allowed parts the commands of a plan: those that may be run, and of somebody else's request those that nothing but it names.
 func (d Deriver) allowed(commands []string, foreign bool) (kept, dropped []string) {
 	kept = []string{}
 	for _, command := range commands {

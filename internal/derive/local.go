@@ -64,7 +64,7 @@ func Derive(ctx context.Context, p *planrun.Plans, d Derivation) (Derived, error
 	if err != nil {
 		return Derived{}, err
 	}
-	wish, err := requestFrom(ctx, p, root, from, d)
+	request, err := requestFrom(ctx, p, root, from, d)
 	if err != nil {
 		return Derived{}, err
 	}
@@ -76,13 +76,13 @@ func Derive(ctx context.Context, p *planrun.Plans, d Derivation) (Derived, error
 	if d.In != nil {
 		talk := session.NewDialogue(d.In, p.Out)
 		deriver.answer = conversation(p, talk)
-		if wish.Text == "" && wish.PRD == "" {
-			if wish.Text = talk.Ask(ctx, "What should be built? In a line; the agent asks for more: "); wish.Text == "" {
+		if request.Text == "" && request.PRD == "" {
+			if request.Text = talk.Ask(ctx, "What should be built? In a line; the agent asks for more: "); request.Text == "" {
 				return Derived{}, errors.Join(talk.Err, invalid.Errorf("nothing was said; say what should be built"))
 			}
 		}
 	}
-	out, err := Ask(ctx, deriver, wish)
+	out, err := Ask(ctx, deriver, request)
 	if failed := new(FailedError); errors.As(err, &failed) {
 		return Derived{}, reject(p, root, failed)
 	}
@@ -126,7 +126,7 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 		if err != nil {
 			return d, done, err
 		}
-		run.Later(func() { _ = copied.Close() })
+		run.OnClose(func() { _ = copied.Close() })
 		dir, env = copied.Dir(), copied.Env()
 	}
 	d, err = newDeriver(ctx, run, dir, env)
@@ -135,28 +135,28 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 }
 
 // newDeriver asks the run's agent for plans: read-only, in a directory that nobody needs afterwards.
-func newDeriver(ctx context.Context, w *engine.Run, dir string, env []string) (Deriver, error) {
-	d := Deriver{Known: engine.CommandLines(w.Settings.Guardrails), Redact: w.Redact, Log: w.Log}
-	c, _, err := w.Agents(nil)
+func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) (Deriver, error) {
+	d := Deriver{Known: engine.CommandLines(run.Settings.Guardrails), Redact: run.Redact, Log: run.Log}
+	c, _, err := run.Agents(nil)
 	if err != nil {
 		return d, err
 	}
 	o := c.Options
 	o.Dir, o.Extra, o.ReadOnly, o.Schema, o.AgentSettings, o.Console, o.Text = dir, env, true, Schema, false, nil, false
 	if filepath.Base(o.Command) != o.Command && !filepath.IsAbs(o.Command) { // it is named from where the run is, not from the copy
-		o.Command = filepath.Join(w.Workspace.Dir(), o.Command)
+		o.Command = filepath.Join(run.Workspace.Dir(), o.Command)
 	}
-	o.LogFile, o.PromptFile = filepath.Join(w.Dir, planLog), filepath.Join(w.Logs, planPrompt)
-	budget := w.OwnBudget()
+	o.LogFile, o.PromptFile = filepath.Join(run.Dir, planLog), filepath.Join(run.Logs, planPrompt)
+	budget := run.OwnBudget()
 	d.Ask = func(ctx context.Context, asked string) (loop.Turn, error) {
 		if err := c.Write(o.PromptFile, asked); err != nil {
 			return loop.Turn{}, err
 		}
-		w.Log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
+		run.Log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
 		defer loop.BeginStep(ctx, "the agent's answer", o.Timeout)()
 		return budget.Turn(ctx, o, asked)
 	}
-	return d, w.AgentStarts(ctx, o, nil)
+	return d, run.AgentStarts(ctx, o, nil)
 }
 
 // detectedCommands are those by which the project is checked, as far as its files show.

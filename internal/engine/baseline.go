@@ -11,28 +11,28 @@ import (
 )
 
 // baseline runs the checks on the base commit, before anything is spent.
-func (w *Run) baseline(ctx context.Context, checks check.List) error {
-	s := w.Journal.State()
-	if s.Baselined || len(s.Iterations) > 0 || w.Settings.Baseline == config.BaselineOff {
-		w.leaveOut(s.Baseline)
+func (run *Run) baseline(ctx context.Context, checks check.List) error {
+	s := run.Journal.State()
+	if s.Baselined || len(s.Iterations) > 0 || run.Settings.Baseline == config.BaselineOff {
+		run.skipMissing(s.Baseline)
 		return nil
 	}
 	verdicts, err := checks.Baseline(ctx, s)
 	if err != nil {
 		return err
 	}
-	if err := w.Explain(ctx, verdicts); err != nil {
+	if err := run.Explain(ctx, verdicts); err != nil {
 		return err
 	}
-	if _, err := w.Journal.Append(ctx, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: verdicts}); err != nil {
+	if _, err := run.Journal.Append(ctx, loop.Record{Type: loop.Baselined, At: run.Clock(), Baseline: verdicts}); err != nil {
 		return err
 	}
-	w.leaveOut(verdicts)
+	run.skipMissing(verdicts)
 	for _, v := range verdicts {
 		if v.Missing && v.Skipped == "" {
 			return invalid.Errorf("the check %q cannot run here: %s", v.Check, v.Reason)
 		}
-		if v.Blocks() && w.Settings.Baseline == config.BaselineRequire {
+		if v.Blocks() && run.Settings.Baseline == config.BaselineRequire {
 			return invalid.Errorf("the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report", v.Check, v.Reason)
 		}
 	}
@@ -41,22 +41,22 @@ func (w *Run) baseline(ctx context.Context, checks check.List) error {
 
 // Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A repository is not broken
 // because nobody has installed anything.
-func (w *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
+func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Pass || v.Skipped != "" {
 			continue
 		}
 		lacking := v.Exit == notFound || detect.Lacking(v.Output)
-		if !lacking && (w.prepared() || !detect.Uninstalled(v.Output)) {
+		if !lacking && (run.prepared() || !detect.Uninstalled(v.Output)) {
 			continue
 		}
-		install, err := w.unprepared(ctx)
+		install, err := run.unprepared(ctx)
 		if err != nil {
 			return err
 		}
 		if lacking {
-			w.lacks(v, install)
+			run.lacks(v, install)
 			continue
 		}
 		if install == "" {
@@ -65,7 +65,7 @@ func (w *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 			install = "`" + install + "`"
 		}
 		v.Reason += "; maybe its dependencies are not installed: put " + install + " into the setting setup"
-		w.Log("baseline %s: %s", v.Check, v.Reason)
+		run.Log("baseline %s: %s", v.Check, v.Reason)
 	}
 	return nil
 }
@@ -74,18 +74,18 @@ func (w *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 const notFound = 127
 
 // lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
-func (w *Run) lacks(v *loop.Verdict, install string) {
+func (run *Run) lacks(v *loop.Verdict, install string) {
 	v.Missing = true
-	v.Reason = detect.LackAdvice(w.line(v.Check), v.Output, install)
-	if w.Detected != "" && v.Severity == loop.Soft {
+	v.Reason = detect.LackAdvice(run.line(v.Check), v.Output, install)
+	if run.Detected != "" && v.Severity == loop.Soft {
 		v.Skipped = v.Reason
-		w.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
+		run.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
 	}
 }
 
 // line is a check's command.
-func (w *Run) line(name string) string {
-	for _, g := range w.Settings.Guardrails {
+func (run *Run) line(name string) string {
+	for _, g := range run.Settings.Guardrails {
 		if g.Name == name {
 			return g.Command
 		}
@@ -93,24 +93,24 @@ func (w *Run) line(name string) string {
 	return ""
 }
 
-// leaveOut takes away the soft checks that the baseline has passed over.
-func (w *Run) leaveOut(verdicts []loop.Verdict) {
+// skipMissing takes away the soft checks that the baseline has passed over.
+func (run *Run) skipMissing(verdicts []loop.Verdict) {
 	for _, v := range verdicts {
 		if v.Missing && v.Skipped != "" {
-			w.leftOut = append(w.leftOut, v.Check)
+			run.leftOut = append(run.leftOut, v.Check)
 		}
 	}
 }
 
 // prepared reports whether a setup has run, or would have if there were anything to run.
-func (w *Spec) prepared() bool { return w.Settings.Setup != "" || w.preparesItself() }
+func (spec *Spec) prepared() bool { return spec.Settings.Setup != "" || spec.preparesItself() }
 
 // unprepared is what would install the project's dependencies where nothing does; "" when something has, or nothing is known.
-func (w *Spec) unprepared(ctx context.Context) (string, error) {
-	if w.prepared() {
+func (spec *Spec) unprepared(ctx context.Context) (string, error) {
+	if spec.prepared() {
 		return "", nil
 	}
-	found, err := w.detect(ctx)
+	found, err := spec.detect(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// uninstalled is a workshop in a directory with a package of node, in which nothing is installed.
+// uninstalled is a run in a directory with a package of node, in which nothing is installed.
 func uninstalled(t *testing.T, settings config.Settings) (*Run, *[]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,11 +23,11 @@ func uninstalled(t *testing.T, settings config.Settings) (*Run, *[]string) {
 		}
 	}
 	said := &[]string{}
-	w := &Run{Spec: &Spec{
+	run := &Run{Spec: &Spec{
 		Rules: Rules{Settings: settings}, Place: Place{Workspace: Directory(dir)},
 		Output: Output{Log: func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }},
 	}}
-	return w, said
+	return run, said
 }
 
 // TestExplain: a check that cannot run says what it lacks, and what brings it.
@@ -53,10 +53,10 @@ func TestExplain(t *testing.T) {
 		{"a check that passes", named, loop.Verdict{Pass: true, Reason: "as it was", Output: "make: *** [x] Error 127\nsh: 1: x: not found\n"}, "as it was", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w, _ := uninstalled(t, c.settings)
+			run, _ := uninstalled(t, c.settings)
 			c.verdict.Check, c.verdict.Severity = "unit", loop.Soft
 			verdicts := []loop.Verdict{c.verdict}
-			if err := w.Explain(context.Background(), verdicts); err != nil {
+			if err := run.Explain(context.Background(), verdicts); err != nil {
 				t.Fatal(err)
 			}
 			v := verdicts[0]
@@ -69,21 +69,21 @@ func TestExplain(t *testing.T) {
 
 // TestSoftToolThatIsMissingIsLeftOut: of what nobody has named, a soft check stops nothing.
 func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
-	w, said := uninstalled(t, config.Settings{Guardrails: []config.Guardrail{{Name: "golangci-lint run ./...", Command: "golangci-lint run ./..."}, {Name: "go test ./...", Command: "go test ./..."}}})
-	w.Detected = "go.mod is there"
+	run, said := uninstalled(t, config.Settings{Guardrails: []config.Guardrail{{Name: "golangci-lint run ./...", Command: "golangci-lint run ./..."}, {Name: "go test ./...", Command: "go test ./..."}}})
+	run.Detected = "go.mod is there"
 	verdicts := []loop.Verdict{
 		{Check: "golangci-lint run ./...", Severity: loop.Soft, Exit: 127, Missing: true, Output: "sh: 1: golangci-lint: not found\n"},
 		{Check: "go test ./...", Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: go: not found\n"},
 	}
-	if err := w.Explain(context.Background(), verdicts); err != nil {
+	if err := run.Explain(context.Background(), verdicts); err != nil {
 		t.Fatal(err)
 	}
 	if verdicts[0].Skipped == "" || verdicts[1].Skipped != "" || len(*said) != 1 || !strings.Contains((*said)[0], "golangci-lint-action") {
 		t.Errorf("%+v\n%q", verdicts, *said)
 	}
-	w.leaveOut(verdicts)
-	if len(w.guardrails()) != 1 || w.guardrails()[0].Name != "go test ./..." {
-		t.Errorf("left are %+v", w.guardrails())
+	run.skipMissing(verdicts)
+	if len(run.guardrails()) != 1 || run.guardrails()[0].Name != "go test ./..." {
+		t.Errorf("left are %+v", run.guardrails())
 	}
 }
 

@@ -39,13 +39,13 @@ func BenchmarkIteration(b *testing.B) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\ncat > /dev/null\necho working\n"), 0o700); err != nil { // a program
 		b.Fatal(err)
 	}
-	book, err := journal.Open(filepath.Join(dir, "run"))
+	file, err := journal.Open(filepath.Join(dir, "run"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() { _ = book.Close() }()
+	defer func() { _ = file.Close() }()
 	quiet := func(string, ...any) {}
-	l := &Journal{File: book, Clock: time.Now}
+	l := &Journal{File: file, Clock: time.Now}
 	c := Coder{Options: agent.Options{Command: script, Dir: dir, Parent: os.Environ(), Completion: "DONE"}, dir: dir, prompts: dir, State: l.State}
 	checks := check.List{Tree: still{}, Clock: time.Now, Log: quiet, Checks: []check.Check{check.Turn{}, check.Claim{Completion: "DONE"},
 		check.Diff{}, &check.Command{Title: "true", Line: "true", Hard: true, Dir: dir, Env: os.Environ(), LogDir: dir, TruncateChars: 5000}}}

@@ -13,7 +13,7 @@ import (
 )
 
 // Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked something: none begins
-// when it is empty, and each gets what is left. A nil purse has any amount.
+// when it is empty, and each gets what is left. A nil budget has no end.
 type Budget struct {
 	limits loop.Limits
 	state  func() loop.State
@@ -65,8 +65,8 @@ func (p *Budget) Turn(ctx context.Context, o agent.Options, asked string) (loop.
 }
 
 // Turn takes a turn within what is left of the run's budget.
-func (w *Run) Turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
-	return w.budget.Turn(ctx, o, asked)
+func (run *Run) Turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
+	return run.budget.Turn(ctx, o, asked)
 }
 
 // warn says once that most of it is spent.
@@ -91,8 +91,8 @@ func spendingLimits(set config.Settings) bool {
 }
 
 // OwnBudget is that of turns that belong to no run, such as those of a planner: they may spend what a run may.
-func (w *Run) OwnBudget() *Budget {
-	return &Budget{limits: limited(loop.Limits{}, w.Settings), state: func() loop.State { return loop.State{} }, log: w.Log}
+func (run *Run) OwnBudget() *Budget {
+	return &Budget{limits: limited(loop.Limits{}, run.Settings), state: func() loop.State { return loop.State{} }, log: run.Log}
 }
 
 // tellLimits says what the run is held to, and which of it nobody can hold an agent to that does not tell what it spends.

@@ -111,8 +111,8 @@ func TestPaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &Run{budget: &Budget{limits: loop.Limits{CostUSD: 5}, state: func() loop.State { return loop.State{Usage: loop.Usage{CostUSD: c.spent}} }}}
-			w.paid([]check.Check{c.check.(check.Check)})
+			run := &Run{budget: &Budget{limits: loop.Limits{CostUSD: 5}, state: func() loop.State { return loop.State{Usage: loop.Usage{CostUSD: c.spent}} }}}
+			run.paid([]check.Check{c.check.(check.Check)})
 			if got := c.check.Waits(at); got != c.want {
 				t.Errorf("Waits = %q, want %q", got, c.want)
 			}

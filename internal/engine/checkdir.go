@@ -11,62 +11,62 @@ import (
 )
 
 // CheckTree is the tree that the checks run in.
-func (w *Run) CheckTree() check.Tree {
-	if w.judging != nil {
-		return w.judging
+func (run *Run) CheckTree() check.Tree {
+	if run.judging != nil {
+		return run.judging
 	}
-	return Directory(w.Workspace.Dir())
+	return Directory(run.Workspace.Dir())
 }
 
 // checkDir is the directory that the checks run in.
-func (w *Run) checkDir() string {
-	if w.judging != nil {
-		return w.judging.workdir()
+func (run *Run) checkDir() string {
+	if run.judging != nil {
+		return run.judging.workdir()
 	}
-	return w.workdir()
+	return run.workdir()
 }
 
-// strayCheck says why nothing may run in the directory of the checks, and else lets them come to it.
-func (w *Run) strayCheck() error {
-	w.judging.admit(true)
-	if w.judging == nil {
-		return w.Stray()
+// mayCheck says why nothing may run in the directory of the checks, and else lets them come to it.
+func (run *Run) mayCheck() error {
+	run.judging.admit(true)
+	if run.judging == nil {
+		return run.CheckWorkingDir()
 	}
-	if w.Settings.WorkingDirectory == "" {
+	if run.Settings.WorkingDirectory == "" {
 		return nil
 	}
-	return realDirectory(w.judging.dir, path.Clean(w.Settings.WorkingDirectory))
+	return realDirectory(run.judging.dir, path.Clean(run.Settings.WorkingDirectory))
 }
 
 // shown is what a check has printed as people and agents read it.
-func (w *Run) shown(text string) string {
-	text = w.judging.asWorktree(text)
-	if w.Redact == nil {
+func (run *Run) shown(text string) string {
+	text = run.judging.asWorktree(text)
+	if run.Redact == nil {
 		return text
 	}
-	return w.Redact(text)
+	return run.Redact(text)
 }
 
 // checkEnvironment is what checks get: no token, no key, and nothing that leads to the agent's tree.
-func (w *Run) checkEnvironment() []string {
-	if w.judging == nil {
-		return w.environment(w.Workspace.Env())
+func (run *Run) checkEnvironment() []string {
+	if run.judging == nil {
+		return run.environment(run.Workspace.Env())
 	}
-	return w.judging.environ(w.environment(nil))
+	return run.judging.environ(run.environment(nil))
 }
 
 // environment is what checks and the setup get: no token, no key.
-func (w *Spec) environment(extra []string) []string {
+func (spec *Spec) environment(extra []string) []string {
 	extra = slices.Clone(extra)
-	if w.Home != "" {
-		extra = append(extra, "HOME="+w.Home)
+	if spec.Home != "" {
+		extra = append(extra, "HOME="+spec.Home)
 	}
-	return proc.Environment(w.Parent, slices.Concat(proc.Allowed, w.Settings.Environment), extra...)
+	return proc.Environment(spec.Parent, slices.Concat(proc.Allowed, spec.Settings.Environment), extra...)
 }
 
 // present are the words of a command that are programs now.
-func (w *Run) present(line string) (list []string) {
-	env := w.checkEnvironment()
+func (run *Run) present(line string) (list []string) {
+	env := run.checkEnvironment()
 	for _, word := range check.Words(line) {
 		if _, err := proc.LookPath(word, env); err == nil {
 			list = append(list, word)
@@ -76,9 +76,9 @@ func (w *Run) present(line string) (list []string) {
 }
 
 // Shell finds out that no guardrail could run, before anything is spent.
-func (w *Spec) Shell() error {
+func (spec *Spec) Shell() error {
 	shell := check.Shell(runtime.GOOS)[0]
-	if _, err := proc.LookPath(shell, w.environment(nil)); err != nil && len(w.Settings.Guardrails) > 0 {
+	if _, err := proc.LookPath(shell, spec.environment(nil)); err != nil && len(spec.Settings.Guardrails) > 0 {
 		return invalid.Errorf("guardrails are run by the shell %s, which is not on PATH: put it there", shell)
 	}
 	return nil

@@ -14,41 +14,41 @@ import (
 )
 
 // guardrails are those of the settings that can run here.
-func (w *Run) guardrails() []config.Guardrail {
-	return slices.DeleteFunc(slices.Clone(w.Settings.Guardrails), func(g config.Guardrail) bool { return slices.Contains(w.leftOut, g.Name) })
+func (run *Run) guardrails() []config.Guardrail {
+	return slices.DeleteFunc(slices.Clone(run.Settings.Guardrails), func(g config.Guardrail) bool { return slices.Contains(run.leftOut, g.Name) })
 }
 
 // Guardrails are the commands of the settings, in their order.
-func (w *Run) Guardrails(s loop.State) []check.Check {
+func (run *Run) Guardrails(s loop.State) []check.Check {
 	var list []check.Check
 	logs := map[string]bool{}
-	for _, g := range w.guardrails() {
+	for _, g := range run.guardrails() {
 		list = append(list, &check.Command{
-			Title: g.Name, Line: w.judging.led(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
-			Timeout: w.Settings.CheckTimeout(g), Soft: w.Settings.CheckWarning(g),
-			TruncateChars: w.Settings.OutputTruncateChars, TruncateFrom: w.Settings.OutputTruncateFrom,
-			Lacks: lacksTool, Present: w.present(g.Command), Versions: detect.VersionFiles,
-			Expect: expect(g.Expect), Report: g.Report, VacuousOK: w.OfPrompt || w.Detected != "" && ranNothing(s, g.Name),
-			Dir: w.checkDir(), Below: w.Settings.WorkingDirectory, Stray: w.strayCheck, Env: w.checkEnvironment(), As: w.User, Box: w.box(sandbox.Checks), LogDir: w.Logs, LogAs: w.logsFrom(), LogNth: nth(check.Slug(g.Command), logs), Console: w.Console, Redact: w.shown,
+			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
+			Timeout: run.Settings.CheckTimeout(g), Soft: run.Settings.CheckWarning(g),
+			TruncateChars: run.Settings.OutputTruncateChars, TruncateFrom: run.Settings.OutputTruncateFrom,
+			Lacks: lacksTool, Present: run.present(g.Command), Versions: detect.VersionFiles,
+			Expect: expect(g.Expect), Report: g.Report, VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name),
+			Dir: run.checkDir(), Below: run.Settings.WorkingDirectory, Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User, Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(), LogNth: nth(check.Slug(g.Command), logs), Console: run.Console, Redact: run.shown,
 		})
 	}
 	return list
 }
 
 // sourceControl is what the setting scm asks for.
-func (w *Spec) sourceControl() []check.Check {
-	if w.SCM == nil {
+func (spec *Spec) sourceControl() []check.Check {
+	if spec.SCM == nil {
 		return nil
 	}
-	return []check.Check{w.SCM}
+	return []check.Check{spec.SCM}
 }
 
 // otherWorkflows are the other workflows on the pull request, when a run waits for them.
-func (w *Spec) otherWorkflows() []check.Check {
-	if w.CI == nil {
+func (spec *Spec) otherWorkflows() []check.Check {
+	if spec.CI == nil {
 		return nil
 	}
-	return []check.Check{w.CI}
+	return []check.Check{spec.CI}
 }
 
 func expect(e *config.Expect) check.Expect {
@@ -64,8 +64,8 @@ func ranNothing(s loop.State, name string) bool {
 }
 
 // changes is what the run has changed, for the checks that look at it.
-func (w *Spec) changes() *check.Changes {
-	t := w.Tree
+func (spec *Spec) changes() *check.Changes {
+	t := spec.Tree
 	return &check.Changes{
 		Patch: func(ctx context.Context, from, to string) (string, bool, error) {
 			return t.Patch(ctx, from, to, check.PatchBytes)
@@ -78,12 +78,12 @@ func (w *Spec) changes() *check.Changes {
 }
 
 // edited looks whether the change edits what judges it.
-func (w *Run) edited(changes *check.Changes) []check.Check {
-	if w.Settings.EditedChecks == config.Off {
+func (run *Run) edited(changes *check.Changes) []check.Check {
+	if run.Settings.EditedChecks == config.Off {
 		return nil
 	}
-	e := &check.Edited{Changes: changes, Soft: w.Settings.EditedChecks == config.Soft, Dir: w.Settings.WorkingDirectory}
-	for _, g := range w.guardrails() {
+	e := &check.Edited{Changes: changes, Soft: run.Settings.EditedChecks == config.Soft, Dir: run.Settings.WorkingDirectory}
+	for _, g := range run.guardrails() {
 		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
 	}
 	return []check.Check{e}
@@ -91,8 +91,8 @@ func (w *Run) edited(changes *check.Changes) []check.Check {
 
 // weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept; where there is none,
 // the worst of it blocks.
-func (w *Spec) weakened(changes *check.Changes, reviewer *agent.Options) []check.Check {
-	set := w.Settings.WeakenedTests
+func (spec *Spec) weakened(changes *check.Changes, reviewer *agent.Options) []check.Check {
+	set := spec.Settings.WeakenedTests
 	if set == config.Off {
 		return nil
 	}
@@ -100,8 +100,8 @@ func (w *Spec) weakened(changes *check.Changes, reviewer *agent.Options) []check
 }
 
 // unfinished looks for work that only looks done, as weakened does.
-func (w *Spec) unfinished(changes *check.Changes, reviewer *agent.Options) []check.Check {
-	set := w.Settings.Unfinished
+func (spec *Spec) unfinished(changes *check.Changes, reviewer *agent.Options) []check.Check {
+	set := spec.Settings.Unfinished
 	if set == config.Off {
 		return nil
 	}
@@ -109,11 +109,11 @@ func (w *Spec) unfinished(changes *check.Changes, reviewer *agent.Options) []che
 }
 
 // kept are files that are no work: a marker with which the agent claims.
-func (w *Spec) kept() []string {
-	if w.Settings.DoneFile == "" {
+func (spec *Spec) kept() []string {
+	if spec.Settings.DoneFile == "" {
 		return nil
 	}
-	return []string{w.below(w.Settings.DoneFile)}
+	return []string{spec.fromTop(spec.Settings.DoneFile)}
 }
 
 // nth is the number by which a check's log gets a name that no check before it has: two commands may have one slug, and "make test" twice

@@ -12,29 +12,29 @@ import (
 )
 
 // Conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost.
-func (w *Run) Conclude(ctx context.Context, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
+func (run *Run) Conclude(ctx context.Context, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
 	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until, ForPull: result.ForPull}
-	if result.Outcome.Limited() && w.Tree != nil {
+	if result.Outcome.Limited() && run.Tree != nil {
 		ended := result.State
 		ended.End = &end
 		name := failureBranch(ended)
 		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
-		if _, err := w.Tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
-			w.Log("keeping the work on %s: %v", name, err) // it is on the run's own branch all the same
+		if _, err := run.Tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
+			run.Log("keeping the work on %s: %v", name, err) // it is on the run's own branch all the same
 		} else {
 			end.FailureBranch = name
 		}
 	}
 	if result.Outcome == loop.Done || result.ForPull {
-		end.Conflicts = w.conflicts(ctx)
+		end.Conflicts = run.conflicts(ctx)
 	}
-	s, err := w.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: w.Clock(), End: &end})
+	s, err := run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
-		end = loop.End{Outcome: loop.Failed, Reason: err.Error() + w.keep(ctx, result.State), FailureBranch: end.FailureBranch}
+		end = loop.End{Outcome: loop.Failed, Reason: err.Error() + run.keep(ctx, result.State), FailureBranch: end.FailureBranch}
 		result.Outcome, result.Reason = end.Outcome, end.Reason
 		var alone error
-		if s, alone = w.Journal.endUnpushed(ctx, &end); alone != nil {
-			w.Log("the run record on the remote does not hold how the run ended: %v", alone)
+		if s, alone = run.Journal.endUnpushed(ctx, &end); alone != nil {
+			run.Log("the run record on the remote does not hold how the run ended: %v", alone)
 		}
 	}
 	result.State = s
@@ -45,40 +45,40 @@ func (w *Run) Conclude(ctx context.Context, view func(loop.State) report.View, r
 const mostConflicts = 20
 
 // conflicts are the files in which the run's work conflicts with what others have pushed to the branch it goes to since the run began.
-func (w *Spec) conflicts(ctx context.Context) []string {
-	if w.Tree == nil {
+func (spec *Spec) conflicts(ctx context.Context) []string {
+	if spec.Tree == nil {
 		return nil
 	}
-	files, err := w.Tree.BaseConflicts(ctx)
+	files, err := spec.Tree.BaseConflicts(ctx)
 	if err != nil {
-		w.Log("whether %s can be merged is not known: %v", w.Tree.Branch(), err)
+		spec.Log("whether %s can be merged is not known: %v", spec.Tree.Branch(), err)
 	}
 	return files[:min(len(files), mostConflicts)]
 }
 
 // keep keeps the work of a run that cannot be pushed, and says where.
-func (w *Run) keep(ctx context.Context, s loop.State) string {
-	if !w.savePatch(ctx, s) {
+func (run *Run) keep(ctx context.Context, s loop.State) string {
+	if !run.savePatch(ctx, s) {
 		return ""
 	}
 	return fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload", s.Start.Run)
 }
 
 // savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand.
-func (w *Run) savePatch(ctx context.Context, s loop.State) bool {
-	if w.Reports == "" || w.Tree == nil || w.Tree.Head() == s.Start.Base {
+func (run *Run) savePatch(ctx context.Context, s loop.State) bool {
+	if run.Reports == "" || run.Tree == nil || run.Tree.Head() == s.Start.Base {
 		return false
 	}
-	patch, err := w.Tree.Diff(ctx, s.Start.Base, w.Tree.Head(), maxPatch)
+	patch, err := run.Tree.Diff(ctx, s.Start.Base, run.Tree.Head(), maxPatch)
 	if err == nil {
-		err = os.MkdirAll(w.Reports, 0o755)
+		err = os.MkdirAll(run.Reports, 0o755)
 	}
-	name := filepath.Join(w.Reports, "work.patch")
+	name := filepath.Join(run.Reports, "work.patch")
 	if err == nil {
 		err = files.Replace(name, []byte(patch))
 	}
 	if err != nil {
-		w.Log("keeping the work as a patch: %v", err)
+		run.Log("keeping the work as a patch: %v", err)
 	}
 	return err == nil
 }

@@ -12,12 +12,12 @@ import (
 // copier copies paths from one directory to another: files, directories and links, which stay links.
 type copier struct {
 	from, to string
-	// lead leads what a text says of the one directory to the other; nil: nothing has to be led.
-	lead func(text string) string
+	// rewrite leads what a text says of the one directory to the other; nil: nothing has to be led.
+	rewrite func(text string) string
 }
 
-// mostLed is the size above which no file is looked through for paths.
-const mostLed = 256 << 10
+// mostRewritten is the size above which no file is looked through for paths.
+const mostRewritten = 256 << 10
 
 func (c copier) copy(name string) error {
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(c.to, name)), 0o755); err != nil {
@@ -53,8 +53,8 @@ func (c copier) link(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if c.lead != nil && filepath.IsAbs(target) {
-		target = c.lead(target)
+	if c.rewrite != nil && filepath.IsAbs(target) {
+		target = c.rewrite(target)
 	}
 	return os.Symlink(target, to)
 }
@@ -71,10 +71,10 @@ func (c copier) file(from, to string, info fs.FileInfo) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	if c.lead != nil && info.Size() <= mostLed {
+	if c.rewrite != nil && info.Size() <= mostRewritten {
 		text, err := io.ReadAll(in)
 		if err == nil && bytes.IndexByte(text, 0) < 0 {
-			text = []byte(c.lead(string(text)))
+			text = []byte(c.rewrite(string(text)))
 		}
 		_, writing := out.Write(text)
 		return errors.Join(err, writing)

@@ -16,25 +16,25 @@ import (
 
 // DetectChecks gives rules the checks that no setting names: those that the repository shows at its base commit.
 func DetectChecks(ctx context.Context, p Place, r Rules, log func(format string, args ...any)) (Rules, error) {
-	w, base := &Spec{Place: p, Rules: r, Output: Output{Log: log}}, p.Tree.Base()
-	if err := w.inBase(ctx, base); err != nil {
+	spec, base := &Spec{Place: p, Rules: r, Output: Output{Log: log}}, p.Tree.Base()
+	if err := spec.inBase(ctx, base); err != nil {
 		return r, err
 	}
-	if w.Settings.SCM != nil {
-		w.Log("the setting scm is not used here: a run of an issue commits by itself")
+	if spec.Settings.SCM != nil {
+		spec.Log("the setting scm is not used here: a run of an issue commits by itself")
 	}
-	if w.Settings.GuardrailsFrom != "" {
+	if spec.Settings.GuardrailsFrom != "" {
 		return r, nil
 	}
-	found, err := w.detectAt(ctx, base)
+	found, err := spec.detectAt(ctx, base)
 	if err != nil {
 		return r, err
 	}
 	for _, note := range found.Notes {
-		w.Log("looking for checks: %s", note)
+		spec.Log("looking for checks: %s", note)
 	}
 	var why []string
-	if steps := installLine(found.Setup); steps != "" && w.Settings.Setup == "" && len(found.Checks) > 0 {
+	if steps := installLine(found.Setup); steps != "" && spec.Settings.Setup == "" && len(found.Checks) > 0 {
 		why = append(why, "before them runs "+steps)
 	}
 	r.Settings.Guardrails = slices.Clone(r.Settings.Guardrails)
@@ -44,34 +44,34 @@ func DetectChecks(ctx context.Context, p Place, r Rules, log func(format string,
 			why = append(why, d.Why)
 		}
 	}
-	if len(found.Checks) == 0 && len(w.PlanCommands) == 0 {
-		return r, w.unshown(ctx, base, found.Notes)
+	if len(found.Checks) == 0 && len(spec.PlanCommands) == 0 {
+		return r, spec.noChecks(ctx, base, found.Notes)
 	}
 	r.Detected = strings.Join(why, "; ")
 	return r, nil
 }
 
-// unshown is an error for a repository that shows nothing to check it by.
-func (w *Spec) unshown(ctx context.Context, base string, notes []string) error {
+// noChecks is an error for a repository that shows nothing to check it by.
+func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) error {
 	text := ""
 	for _, note := range notes {
 		text += "; " + note
 	}
-	entries, err := w.Tree.Files(ctx, base)
+	entries, err := spec.Tree.Files(ctx, base)
 	if err != nil {
 		return fmt.Errorf("looking for checks: %w", err)
 	}
 	var paths []string
 	where := "the repository"
 	for _, e := range entries {
-		if w.Settings.WorkingDirectory == "" {
+		if spec.Settings.WorkingDirectory == "" {
 			paths = append(paths, e.Path)
-		} else if rest, ok := strings.CutPrefix(e.Path, w.below("")+"/"); ok {
+		} else if rest, ok := strings.CutPrefix(e.Path, spec.fromTop("")+"/"); ok {
 			paths = append(paths, rest)
 		}
 	}
-	if w.Settings.WorkingDirectory != "" {
-		where = fmt.Sprintf("the working directory %q", w.below(""))
+	if spec.Settings.WorkingDirectory != "" {
+		where = fmt.Sprintf("the working directory %q", spec.fromTop(""))
 	}
 	if below := detect.Below(paths); len(below) > 0 {
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
@@ -80,21 +80,21 @@ func (w *Spec) unshown(ctx context.Context, base string, notes []string) error {
 }
 
 // detect looks at what the repository shows at its base commit, or in a directory as it lies there.
-func (w *Spec) detect(ctx context.Context) (detect.Result, error) {
-	if w.Tree == nil {
-		return detectIn(w.workdir()), nil
+func (spec *Spec) detect(ctx context.Context) (detect.Result, error) {
+	if spec.Tree == nil {
+		return detectIn(spec.workdir()), nil
 	}
-	return w.detectAt(ctx, w.Tree.Base())
+	return spec.detectAt(ctx, spec.Tree.Base())
 }
 
 // detectAt looks at a commit.
-func (w *Spec) detectAt(ctx context.Context, base string) (detect.Result, error) {
-	names, err := w.topNames(ctx, base)
+func (spec *Spec) detectAt(ctx context.Context, base string) (detect.Result, error) {
+	names, err := spec.topNames(ctx, base)
 	if err != nil {
 		return detect.Result{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
 	}
 	files, err := detect.Read(names, func(name string, most int) ([]byte, error) {
-		content, _, err := w.Tree.Read(ctx, base, w.below(name), most)
+		content, _, err := spec.Tree.Read(ctx, base, spec.fromTop(name), most)
 		return content, err
 	})
 	if err != nil {
@@ -149,29 +149,29 @@ func Detected(dir string) []string {
 }
 
 // preparesItself reports whether the setup is detected, as the checks are.
-func (w *Spec) preparesItself() bool {
-	return w.Settings.Setup == "" && w.Settings.GuardrailsFrom == "" && w.Detected != "" && w.Tree != nil
+func (spec *Spec) preparesItself() bool {
+	return spec.Settings.Setup == "" && spec.Settings.GuardrailsFrom == "" && spec.Detected != "" && spec.Tree != nil
 }
 
 // setupStep is one command of the setup. why says what has shown it; empty: the settings name it.
-type setupStep struct{ command, why string }
+type setupStep struct{ command, reason string }
 
 func (s setupStep) String() string {
-	if s.why == "" {
+	if s.reason == "" {
 		return s.command
 	}
-	return s.command + " (" + s.why + ")"
+	return s.command + " (" + s.reason + ")"
 }
 
 // setupSteps are the commands that make a fresh checkout ready.
-func (w *Spec) setupSteps(ctx context.Context) (steps []setupStep, err error) {
-	if w.Settings.Setup != "" {
-		return []setupStep{{command: w.Settings.Setup}}, nil
+func (spec *Spec) setupSteps(ctx context.Context) (steps []setupStep, err error) {
+	if spec.Settings.Setup != "" {
+		return []setupStep{{command: spec.Settings.Setup}}, nil
 	}
-	if !w.preparesItself() {
+	if !spec.preparesItself() {
 		return nil, nil
 	}
-	found, err := w.detect(ctx)
+	found, err := spec.detect(ctx)
 	for _, step := range found.Setup {
 		steps = append(steps, setupStep{step.Command, step.Why})
 	}

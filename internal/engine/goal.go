@@ -26,33 +26,33 @@ type Goal struct {
 
 // ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both. trusted says that the task's
 // text is the user's own; an issue's is a stranger's, and brings no commands that the settings do not have.
-func (w Rules) ResolveGoal(t task.Task, flags *task.Completion, trusted bool, log func(format string, args ...any)) (Goal, error) {
+func (rules Rules) ResolveGoal(t task.Task, flags *task.Completion, trusted bool, log func(format string, args ...any)) (Goal, error) {
 	var common *task.Completion
-	if len(w.Settings.Completion) > 0 {
+	if len(rules.Settings.Completion) > 0 {
 		var err error
-		if common, err = task.ParseCompletion("the setting completion", w.Settings.Completion); err != nil {
+		if common, err = task.ParseCompletion("the setting completion", rules.Settings.Completion); err != nil {
 			return Goal{}, invalid.Mark(err)
 		}
 	}
 	if !trusted {
-		if err := w.refuseCommands(t, common); err != nil {
+		if err := rules.refuseCommands(t, common); err != nil {
 			return Goal{}, err
 		}
-		t.Completion = tamed(t.Completion, common, task.Method(w.Settings.Verification))
+		t.Completion = limitedTo(t.Completion, common, task.Method(rules.Settings.Verification))
 	}
 	said := task.Merge(task.Merge(common, t.Completion), flags)
 	if err := said.Validate("the completion criteria of " + t.ID); err != nil {
 		return Goal{}, invalid.Mark(err)
 	}
 	if said == nil || len(said.Acceptance) == 0 {
-		if w.Settings.Strict {
+		if rules.Settings.Strict {
 			return Goal{}, invalid.Errorf("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
 		}
-		log("warning: %s has no acceptance criteria; %s", t.ID, w.whoDecides())
+		log("warning: %s has no acceptance criteria; %s", t.ID, rules.whoDecides())
 	}
-	goal := w.resolve(t, said)
-	goal.Asking = asking(w.Settings, t, flags)
-	return goal, w.MustJudge(goal)
+	goal := rules.resolve(t, said)
+	goal.Asking = asking(rules.Settings, t, flags)
+	return goal, rules.MustJudge(goal)
 }
 
 // asking names what is asked for besides a task's text: empty when nothing is.
@@ -64,7 +64,7 @@ func asking(set config.Settings, t task.Task, flags *task.Completion) string {
 	if err != nil { // texts and numbers
 		panic(err)
 	}
-	return Short(string(text))
+	return ShortHash(string(text))
 }
 
 // SameRequest reports whether a run was asked for as it is now.
@@ -73,16 +73,16 @@ func SameRequest(before loop.State, set config.Settings, t task.Task, flags *tas
 }
 
 // whoDecides says what a run without criteria is judged by.
-func (w Rules) whoDecides() string {
-	if w.Settings.Review {
+func (rules Rules) whoDecides() string {
+	if rules.Settings.Review {
 		return "the checks and the reviewer alone decide when it is done"
 	}
 	return "the checks alone decide when it is done"
 }
 
 // resolve says who acts, with what criteria and how often.
-func (w Rules) resolve(t task.Task, said *task.Completion) Goal {
-	set := w.Settings
+func (rules Rules) resolve(t task.Task, said *task.Completion) Goal {
+	set := rules.Settings
 	g := Goal{Completion: said, Most: set.Iterations(config.TaskIterations)}
 	named := func(r task.Role) bool {
 		return said.For(r) != nil || slices.Contains(set.Pipeline, string(r))
@@ -97,7 +97,7 @@ func (w Rules) resolve(t task.Task, said *task.Completion) Goal {
 		*resolved = *said
 	}
 	for _, r := range task.Roles {
-		if !w.acts(r, said) {
+		if !rules.acts(r, said) {
 			continue
 		}
 		g.Pipeline = append(g.Pipeline, r)
@@ -115,8 +115,8 @@ func (w Rules) resolve(t task.Task, said *task.Completion) Goal {
 
 // acts reports whether a role takes part: as the setting pipeline says, else the coder, whoever the task has criteria for, and the reviewer.
 // A review that was switched off is off.
-func (w Rules) acts(r task.Role, said *task.Completion) bool {
-	set := w.Settings
+func (rules Rules) acts(r task.Role, said *task.Completion) bool {
+	set := rules.Settings
 	switch {
 	case r == task.Reviewer && !set.Review:
 		return false
@@ -143,8 +143,8 @@ func caps(pipeline []task.Role, c *task.Completion) (each map[task.Role]int, mos
 
 // refuseCommands refuses a text of strangers that brings commands of its own: what is run is for those to say who may write to the
 // repository.
-func (w Rules) refuseCommands(t task.Task, common *task.Completion) error {
-	allowed := append(CommandLines(w.Settings.Guardrails), common.Commands()...)
+func (rules Rules) refuseCommands(t task.Task, common *task.Completion) error {
+	allowed := append(CommandLines(rules.Settings.Guardrails), common.Commands()...)
 	for _, command := range t.Completion.Commands() {
 		if !slices.ContainsFunc(allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) }) {
 			return invalid.Errorf("%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file", t.ID, safetext.Shorten(command, 100), config.SettingsFile)
@@ -161,9 +161,9 @@ func (g Goal) judges() bool {
 	})
 }
 
-// tamed is what a stranger's text may say: what done means, and more to verify; not less than the settings ask for, and no more turns than
+// limitedTo is what a stranger's text may say: what done means, and more to verify; not less than the settings ask for, and no more turns than
 // a role has anyhow.
-func tamed(theirs, common *task.Completion, least task.Method) *task.Completion {
+func limitedTo(theirs, common *task.Completion, least task.Method) *task.Completion {
 	if theirs == nil {
 		return nil
 	}
@@ -191,16 +191,16 @@ func (g Goal) into(s *loop.Start) {
 	s.Completion, s.Pipeline, s.Caps, s.MaxIterations, s.Asking = g.Completion, g.Pipeline, g.Caps, g.Most, g.Asking
 }
 
-func Short(s string) string {
+func ShortHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:4])
 }
 
 // MustJudge refuses rules by which nothing would judge the work but the agent itself.
-func (w Rules) MustJudge(goal Goal) error {
-	hard := slices.ContainsFunc(w.Settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
-	if hard || w.Settings.Review || goal.judges() {
+func (rules Rules) MustJudge(goal Goal) error {
+	hard := slices.ContainsFunc(rules.Settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
+	if hard || rules.Settings.Review || goal.judges() {
 		return nil
 	}
-	return invalid.Errorf("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(w.Settings.GuardrailsFrom, config.SettingsFile))
+	return invalid.Errorf("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(rules.Settings.GuardrailsFrom, config.SettingsFile))
 }

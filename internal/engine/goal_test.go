@@ -16,14 +16,14 @@ func TestTamed(t *testing.T) {
 		Outcome: "theirs", Coder: &task.Criteria{Promise: "THEIRS", Method: task.StringMatch, MaxIterations: 9000},
 		Tester: &task.Criteria{Promise: "TESTED", MaxIterations: 9000}, QA: &task.Criteria{Promise: "CHECKED", MaxIterations: 2},
 	}
-	got := task.Merge(common, tamed(theirs, common, task.StringMatch))
+	got := task.Merge(common, limitedTo(theirs, common, task.StringMatch))
 	if got.Outcome != "theirs" || got.Coder.Promise != "OURS" || got.Coder.Method != task.External {
 		t.Errorf("the settings' criteria were weakened: %+v", got.Coder)
 	}
 	if got.Tester.MaxIterations != task.Tester.Cap() || got.QA.MaxIterations != 2 {
 		t.Errorf("turns of the tester %d, of QA %d", got.Tester.MaxIterations, got.QA.MaxIterations)
 	}
-	if weak := tamed(&task.Completion{Coder: &task.Criteria{Promise: "P", Method: task.StringMatch}}, nil, task.Semantic); weak.Coder.Method != "" {
+	if weak := limitedTo(&task.Completion{Coder: &task.Criteria{Promise: "P", Method: task.StringMatch}}, nil, task.Semantic); weak.Coder.Method != "" {
 		t.Errorf("the method that everybody has to meet was lowered to %s", weak.Coder.Method)
 	}
 	if theirs.Tester.MaxIterations != 9000 {
@@ -54,8 +54,8 @@ func TestPlan(t *testing.T) {
 		{"promises are verified by a model", config.Settings{Review: true, Verification: "semantic"}, criteria, "coder reviewer", 15, 15},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := Rules{Settings: tt.set}
-			g := w.resolve(task.Task{Title: "T"}, tt.said)
+			rules := Rules{Settings: tt.set}
+			g := rules.resolve(task.Task{Title: "T"}, tt.said)
 			var roles []string
 			for _, r := range g.Pipeline {
 				roles = append(roles, string(r))

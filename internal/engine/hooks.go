@@ -14,9 +14,9 @@ import (
 // Hooks are the settings by which an agent calls this very program while it works: to hear how full its context is, that it may not stop
 // yet, that a command is dangerous. nil for an agent that knows no hooks, and where our program is not to be had: in a
 // virtual machine.
-func (w *Run) Hooks(command string) ([]byte, error) {
+func (run *Run) Hooks(command string) ([]byte, error) {
 	name := strings.TrimSuffix(filepath.Base(command), ".exe")
-	if s := w.boxes.sandbox; w.OfPrompt || !slices.Contains(hook.Agents, name) || s != nil && s.Mode == sandbox.DockerSandbox {
+	if s := run.boxes.sandbox; run.OfPrompt || !slices.Contains(hook.Agents, name) || s != nil && s.Mode == sandbox.DockerSandbox {
 		return nil, nil
 	}
 	program, err := os.Executable()

@@ -19,7 +19,7 @@ type Journal struct {
 	Tree  *git.Tree
 	Clock func() time.Time
 	// pulse keeps the run on the remote; nil: nothing does. On the CLI a lock file keeps others out.
-	Pulse *lease.Heartbeat
+	Heartbeat *lease.Heartbeat
 	// last makes the push of the outcome give the lease back; see hurry.
 	last bool
 	// remote says that commits and the run record are pushed.
@@ -45,7 +45,7 @@ func atWork(s loop.State) loop.State {
 }
 
 // Lost is a *git.LostError when somebody else has the run, else nil. Then nothing more may be pushed or published.
-func (l *Journal) Lost() error { return l.Pulse.Lost() }
+func (l *Journal) Lost() error { return l.Heartbeat.Lost() }
 
 // Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in the journal here:
 // whoever reads the record can rely on it. A commit that the remote did not take is recorded as that, and counts for nothing. When
@@ -243,7 +243,7 @@ func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
 
 // Finish pushes what the run record on the remote still lacks and gives the lease back: in one step when there is something to push.
 func (l *Journal) Finish(ctx context.Context) error {
-	if l.Pulse == nil || l.Pulse.Given() {
+	if l.Heartbeat == nil || l.Heartbeat.Given() {
 		return l.share(ctx)
 	}
 	if err := l.Lost(); err != nil {
@@ -260,9 +260,9 @@ func (l *Journal) Finish(ctx context.Context) error {
 		if err == nil || l.Lost() != nil {
 			return err
 		}
-		return errors.Join(err, l.Pulse.Release(ctx))
+		return errors.Join(err, l.Heartbeat.Release(ctx))
 	}
-	return l.Pulse.Release(ctx)
+	return l.Heartbeat.Release(ctx)
 }
 
 // EndWithNextPush makes the push of the outcome the last one: a job that was cancelled may have no time for another.

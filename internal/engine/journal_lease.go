@@ -10,14 +10,14 @@ import (
 // send pushes. The last push gives the lease back in the same step, so that the run is never without a holder and without an outcome.
 // When the record turns out to be somebody else's, the error says whose.
 func (l *Journal) send(ctx context.Context, last bool, push func() error) error {
-	if last && l.Pulse != nil && !l.Pulse.Given() {
+	if last && l.Heartbeat != nil && !l.Heartbeat.Given() {
 		return l.sendLast(ctx, push)
 	}
 	err := push()
 	var taken *git.TakenError
-	if errors.As(err, &taken) && l.Pulse != nil {
+	if errors.As(err, &taken) && l.Heartbeat != nil {
 		var lost *git.LostError
-		if looked := l.Pulse.Look(ctx); errors.As(looked, &lost) {
+		if looked := l.Heartbeat.Look(ctx); errors.As(looked, &lost) {
 			return lost
 		}
 	}
@@ -26,10 +26,10 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 
 // sendLast gives the lease back with a push. One that moves under it, as somebody asks the run to stop, is looked at again.
 func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
-	l.Pulse.Rest()
+	l.Heartbeat.Rest()
 	defer l.Tree.GiveBack(git.Lease{})
 	for range 3 {
-		held, lost := l.Pulse.Lease()
+		held, lost := l.Heartbeat.Lease()
 		if lost != nil {
 			return lost
 		}
@@ -37,12 +37,12 @@ func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 		err = push()
 		var moved *git.LeaseMovedError
 		if err == nil {
-			l.Pulse.Gone()
+			l.Heartbeat.Gone()
 		}
 		if !errors.As(err, &moved) {
 			return err
 		}
-		if err := l.Pulse.Look(ctx); err != nil {
+		if err := l.Heartbeat.Look(ctx); err != nil {
 			return err
 		}
 	}

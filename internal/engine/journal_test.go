@@ -18,12 +18,12 @@ import (
 func keptLedger(t *testing.T, tree *git.Tree) (l *Journal, seal string) {
 	t.Helper()
 	seal = filepath.Join(t.TempDir(), "seals", "r")
-	book, err := journal.OpenSealed(filepath.Join(t.TempDir(), "runs", "r"), seal)
+	file, err := journal.OpenSealed(filepath.Join(t.TempDir(), "runs", "r"), seal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = book.Close() })
-	return &Journal{File: book, Tree: tree, Clock: time.Now}, seal
+	t.Cleanup(func() { _ = file.Close() })
+	return &Journal{File: file, Tree: tree, Clock: time.Now}, seal
 }
 
 // onDisk is how many bytes of a journal its seal says are on the disk, and how often it says so.

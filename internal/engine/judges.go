@@ -17,7 +17,7 @@ import (
 // MaxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
 const MaxDiff = 200 << 10
 
-func (w *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *task.Criteria) *check.Review {
+func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *task.Criteria) *check.Review {
 	promise := ""
 	if of != nil {
 		promise = of.Promise
@@ -25,14 +25,14 @@ func (w *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *tas
 		reviewer.Promises, reviewer.Completion = []string{promise}, ""
 	}
 	return &check.Review{
-		Again: check.Again, Log: w.Log,
+		Again: check.Again, Log: run.Log,
 		Pause: func(ctx context.Context, d time.Duration, why string) {
-			w.sleep(ctx, loop.Pause{Until: w.Clock().Add(d), Reason: why})
+			run.sleep(ctx, loop.Pause{Until: run.Clock().Add(d), Reason: why})
 		},
-		Checkout: w.Copies.Checkout,
+		Checkout: run.Copies.Checkout,
 		Prompt: func(ctx context.Context, at check.At) (string, error) {
 			c := at.Iteration.Commit
-			diff, err := w.Copies.diff(ctx, at.State.Start.Base, c.SHA, MaxDiff)
+			diff, err := run.Copies.diff(ctx, at.State.Start.Base, c.SHA, MaxDiff)
 			if err != nil {
 				return "", fmt.Errorf("making the reviewer's diff: %w", err)
 			}
@@ -41,9 +41,9 @@ func (w *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *tas
 		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
 			o := reviewer
 			o.Dir, o.Extra = c.Dir(), c.Env()
-			o.LogFile, o.Title = filepath.Join(w.Dir, string(r)+".log"), "Judged by the "+string(r)
+			o.LogFile, o.Title = filepath.Join(run.Dir, string(r)+".log"), "Judged by the "+string(r)
 			defer loop.BeginStep(ctx, "the turn of the "+string(r), o.Timeout)()
-			return w.budget.Turn(ctx, o, asked)
+			return run.budget.Turn(ctx, o, asked)
 		},
 	}
 }
@@ -56,10 +56,10 @@ func noticed(so []loop.Verdict) []loop.Verdict {
 }
 
 // paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run is not done.
-func (w *Run) paid(list []check.Check) {
+func (run *Run) paid(list []check.Check) {
 	first := func(then func(check.At) string) func(check.At) string {
 		return func(at check.At) string {
-			if _, empty := w.budget.left(); empty != "" {
+			if _, empty := run.budget.left(); empty != "" {
 				return empty
 			}
 			return then(at)
@@ -94,23 +94,23 @@ func asksModel(of task.Criteria) bool {
 }
 
 // judges are the roles that read, in their order; they wait until every role that writes has done its part.
-func (w *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
+func (run *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
 	if reviewer == nil {
 		return nil
 	}
 	if len(s.Start.Pipeline) == 0 {
-		return []check.Check{w.review(*reviewer, words, task.Reviewer, nil)}
+		return []check.Check{run.review(*reviewer, words, task.Reviewer, nil)}
 	}
 	writers := s.Writers()
 	after := check.Awaits(writers[len(writers)-1])
 	var list []check.Check
 	for _, r := range s.Start.Pipeline {
-		if !r.ReadOnly() || r == task.Reviewer && !w.Settings.Review { // a review that was switched off, for a run that began with one
+		if !r.ReadOnly() || r == task.Reviewer && !run.Settings.Review { // a review that was switched off, for a run that began with one
 			continue
 		}
-		c := w.review(*reviewer, words, r, s.Start.Completion.For(r))
+		c := run.review(*reviewer, words, r, s.Start.Completion.For(r))
 		c.Role, c.After, c.Most = r, after, s.Start.Caps[r]
-		if c.Verify = w.Verify(s, r, words); c.Verify != nil {
+		if c.Verify = run.Verify(s, r, words); c.Verify != nil {
 			c.Promise = c.Verify.Criteria.Promise
 		}
 		list = append(list, c)
@@ -119,9 +119,9 @@ func (w *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []che
 }
 
 // reviewer is the review of a run of a prompt, if somebody wants one.
-func (w *Run) reviewer(o *agent.Options, words Prompts) []check.Check {
+func (run *Run) reviewer(o *agent.Options, words Prompts) []check.Check {
 	if o == nil {
 		return nil
 	}
-	return []check.Check{w.review(*o, words, task.Reviewer, nil)}
+	return []check.Check{run.review(*o, words, task.Reviewer, nil)}
 }

@@ -120,7 +120,7 @@ func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 		return nil, err
 	}
 	err = j.run.runSetup(ctx, j.workdir())
-	var failed *unpreparedError
+	var failed *setupError
 	if errors.As(err, &failed) {
 		v := unfit("setup", failed.summary())
 		v.Exit, v.Output, v.Tell = failed.exit, loop.Excerpt(failed.output), fmt.Sprintf("The setup failed, so no check could run: %v", failed)

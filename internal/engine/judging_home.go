@@ -39,13 +39,13 @@ type homeGuard struct {
 }
 
 // guardHome begins, where the checks have the agent's home.
-func (w *Spec) guardHome(box *sandbox.Sandbox) *homeGuard {
+func (spec *Spec) guardHome(box *sandbox.Sandbox) *homeGuard {
 	if box != nil && box.Mode != sandbox.Off {
 		return nil
 	}
-	home := w.Home
+	home := spec.Home
 	if home == "" {
-		home = proc.Value(w.Parent, "HOME")
+		home = proc.Value(spec.Parent, "HOME")
 	}
 	if !filepath.IsAbs(home) {
 		return nil

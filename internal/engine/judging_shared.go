@@ -44,7 +44,7 @@ func (j *judgingTree) lay(s *Shared) error {
 	s.seen = git.FootprintOf(from, []string{s.path})
 	c := copier{from: from, to: j.dir}
 	if !j.mapped() {
-		c.lead = func(text string) string { return replacePath(text, from, j.dir) }
+		c.rewrite = func(text string) string { return replacePath(text, from, j.dir) }
 	}
 	if err := c.copy(s.path); err != nil {
 		return err

@@ -36,16 +36,16 @@ type judgingTree struct {
 }
 
 // newJudgingTree plans a run's judging tree, with what is shared with it.
-func newJudgingTree(w *Run, shared []*Shared) *judgingTree {
-	return &judgingTree{run: w, dir: w.judgeDir(), shared: shared}
+func newJudgingTree(run *Run, shared []*Shared) *judgingTree {
+	return &judgingTree{run: run, dir: run.judgeDir(), shared: shared}
 }
 
 // judgeDir is where the judging tree lies; "" where there is none. It keeps the name of the clone, which tools show.
-func (w *Spec) judgeDir() string {
-	if w.JudgeName == "" {
+func (spec *Spec) judgeDir() string {
+	if spec.JudgeName == "" {
 		return ""
 	}
-	return filepath.Join(w.Scratch, "judge", path.Base(filepath.ToSlash(w.JudgeName)))
+	return filepath.Join(spec.Scratch, "judge", path.Base(filepath.ToSlash(spec.JudgeName)))
 }
 
 // admit lets the user whom checks run as come to the tree, or keeps it out: while an agent takes a turn as that user.
@@ -78,8 +78,8 @@ func (j *judgingTree) asWorktree(text string) string {
 	return replacePath(text, j.dir, j.run.Workspace.Dir())
 }
 
-// led is a text of the settings or of the environment as a check gets it.
-func (j *judgingTree) led(text string) string {
+// inCheckout is a text of the settings or of the environment as a check gets it.
+func (j *judgingTree) inCheckout(text string) string {
 	if j == nil || j.mapped() {
 		return text
 	}
@@ -94,7 +94,7 @@ func (j *judgingTree) environ(env []string) []string {
 	out := make([]string, len(env))
 	for i, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		out[i] = name + "=" + j.led(value)
+		out[i] = name + "=" + j.inCheckout(value)
 	}
 	return out
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// RemoveHalves removes the files that a killed process was about to put in the place of others. No link leads it out of the directory.
-func RemoveHalves(dir string) {
+// RemovePartial removes the files that a killed process was about to put in the place of others. No link leads it out of the directory.
+func RemovePartial(dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return

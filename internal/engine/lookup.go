@@ -24,19 +24,19 @@ const (
 	ofNamed     = 40        // lines of a file that is named like what is missing
 )
 
-// look finds the files that a failure says are missing, or would define what it says is missing: of the run's commit, through git alone.
+// lookUp finds the files that a failure says are missing, or would define what it says is missing: of the run's commit, through git alone.
 // What cannot be read is left out; the run goes on without it. ctx is that of the whole run.
-func (w *Spec) look(ctx context.Context) func(s loop.State, v loop.Verdict) prompt.Found {
-	if w.Tree == nil {
+func (spec *Spec) lookUp(ctx context.Context) func(s loop.State, v loop.Verdict) prompt.Found {
+	if spec.Tree == nil {
 		return nil
 	}
 	return func(s loop.State, v loop.Verdict) prompt.Found {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
 		names := v.Gap[:min(len(v.Gap), mostLooked)]
-		l := &lookout{tree: w.Tree, commit: s.Head()}
+		l := &search{tree: spec.Tree, commit: s.Head()}
 		if err := l.find(ctx, names, v.Findings); err != nil {
-			w.Log("warning: looking for what the failure says is missing (%s): %v", strings.Join(names, ", "), err)
+			spec.Log("warning: looking for what the failure says is missing (%s): %v", strings.Join(names, ", "), err)
 		}
 		found := prompt.Found{Looked: names, Defined: l.defined}
 		for _, p := range l.places {
@@ -50,7 +50,7 @@ func (w *Spec) look(ctx context.Context) func(s loop.State, v loop.Verdict) prom
 
 // find goes from what is surest to what is least: the place of the failure, files of the name, definitions of the name, and what is named
 // almost like it.
-func (l *lookout) find(ctx context.Context, names []string, findings []loop.Finding) error {
+func (l *search) find(ctx context.Context, names []string, findings []loop.Finding) error {
 	entries, err := l.tree.Files(ctx, l.commit)
 	if err != nil {
 		return err
@@ -79,13 +79,13 @@ func (l *lookout) find(ctx context.Context, names []string, findings []loop.Find
 }
 
 // failed adds the first place of the failure that is a file of ours.
-func (l *lookout) failed(findings []loop.Finding) {
+func (l *search) failed(findings []loop.Finding) {
 	for _, f := range findings {
 		name := path.Clean(strings.TrimPrefix(f.File, "/"))
 		if f.Line < 1 || !l.known[name] {
 			continue
 		}
-		l.add(spot{name, max(f.Line-aroundLine, 1), f.Line + aroundLine, "where it failed"})
+		l.add(place{name, max(f.Line-aroundLine, 1), f.Line + aroundLine, "where it failed"})
 		return
 	}
 }
@@ -101,7 +101,7 @@ func foreign(name string) bool {
 }
 
 // named adds the files that a name may mean, and reports whether there are any.
-func (l *lookout) named(name string) bool {
+func (l *search) named(name string) bool {
 	for _, form := range forms(name) {
 		var found []string
 		for _, file := range l.files {
@@ -111,7 +111,7 @@ func (l *lookout) named(name string) bool {
 		}
 		slices.SortStableFunc(found, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 		for _, file := range found[:min(len(found), 2)] {
-			l.add(spot{file, 1, ofNamed, fmt.Sprintf("is named like %s", name)})
+			l.add(place{file, 1, ofNamed, fmt.Sprintf("is named like %s", name)})
 		}
 		if len(found) > 0 {
 			return true

@@ -10,19 +10,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// lookout looks for names in a commit.
-type lookout struct {
+// search looks for names in a commit.
+type search struct {
 	tree    searched
 	commit  string
 	files   []string // those that somebody wrote by hand
 	known   map[string]bool
-	places  []spot
+	places  []place
 	defined bool
 	used    int // bytes
 }
 
-// spot is a place worth showing.
-type spot struct {
+// place is a place worth showing.
+type place struct {
 	file     string
 	from, to int // lines, 1-based
 	why      string
@@ -36,7 +36,7 @@ type searched interface {
 }
 
 // add notes a place, unless there are enough, or its file is there already with the same lines.
-func (l *lookout) add(p spot) {
+func (l *search) add(p place) {
 	for _, q := range l.places {
 		if q.file == p.file && p.from <= q.to && q.from <= p.to {
 			return
@@ -48,7 +48,7 @@ func (l *lookout) add(p spot) {
 }
 
 // excerpt reads a place, as far as there is room for it.
-func (l *lookout) excerpt(ctx context.Context, p spot) (prompt.Excerpt, bool) {
+func (l *search) excerpt(ctx context.Context, p place) (prompt.Excerpt, bool) {
 	content, ok, err := l.tree.Read(ctx, l.commit, p.file, mostFile)
 	if err != nil || !ok || bytes.IndexByte(content, 0) >= 0 {
 		return prompt.Excerpt{}, false

@@ -8,14 +8,15 @@ import (
 	"github.com/agext/levenshtein"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 var (
-	identifier = Lazy(`^[\p{L}_$][\p{L}\p{N}_$]*$`)
+	identifier = regex.Lazy(`^[\p{L}_$][\p{L}\p{N}_$]*$`)
 	// defines matches a line that defines something, in any of the languages that have a word for it; the last group is its name.
-	defines = Lazy(`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|mod|module|record)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`)
+	defines = regex.Lazy(`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|mod|module|record)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`)
 	// assigns matches a line that gives a name its value.
-	assigns = Lazy(`^\s*(?:export\s+|self\.|this\.|module\.exports\.|exports\.)?([\p{L}_$][\p{L}\p{N}_$]*)\s*(?::=|:[^=]*=|=)(?:[^=]|$)`)
+	assigns = regex.Lazy(`^\s*(?:export\s+|self\.|this\.|module\.exports\.|exports\.)?([\p{L}_$][\p{L}\p{N}_$]*)\s*(?::=|:[^=]*=|=)(?:[^=]|$)`)
 	// definers are the words with which most definitions begin.
 	definers = []string{"func", "function", "type", "class", "def", "const", "fn", "struct", "interface", "enum", "trait", "module", "define"}
 )
@@ -30,7 +31,7 @@ func symbol(name string) string {
 }
 
 // definitions adds the places that define a name, and says which names have any.
-func (l *lookout) definitions(ctx context.Context, names []string) (map[string]bool, error) {
+func (l *search) definitions(ctx context.Context, names []string) (map[string]bool, error) {
 	of := map[string]string{} // symbol → name
 	var words []string
 	for _, name := range names {
@@ -67,7 +68,7 @@ func defined(line string) string {
 			return ""
 		}
 	}
-	for _, pattern := range []*Pattern{defines, assigns} {
+	for _, pattern := range []*regex.Pattern{defines, assigns} {
 		if m := pattern.FindStringSubmatch(line); m != nil {
 			return m[1]
 		}
@@ -75,12 +76,12 @@ func defined(line string) string {
 	return ""
 }
 
-func around(hit git.Hit, why string) spot {
-	return spot{hit.Path, max(hit.Line-3, 1), hit.Line + ofDefined, why}
+func around(hit git.Hit, why string) place {
+	return place{hit.Path, max(hit.Line-3, 1), hit.Line + ofDefined, why}
 }
 
 // nearest adds, for names that are nowhere, what is called almost the same: one file and one definition each.
-func (l *lookout) nearest(ctx context.Context, names []string) error {
+func (l *search) nearest(ctx context.Context, names []string) error {
 	if len(names) == 0 || len(l.places) >= mostShown {
 		return nil
 	}
@@ -90,7 +91,7 @@ func (l *lookout) nearest(ctx context.Context, names []string) error {
 	}
 	for _, name := range names {
 		if file := l.nearestFile(name); file != "" {
-			l.add(spot{file, 1, ofNamed, "is named almost like " + name})
+			l.add(place{file, 1, ofNamed, "is named almost like " + name})
 		}
 		sym := symbol(name)
 		best, at := 3, git.Hit{}
@@ -106,7 +107,7 @@ func (l *lookout) nearest(ctx context.Context, names []string) error {
 	return nil
 }
 
-func (l *lookout) nearestFile(name string) string {
+func (l *search) nearestFile(name string) string {
 	name = path.Base(strings.NewReplacer("::", "/", "\\", "/").Replace(name))
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	found, best := "", 3

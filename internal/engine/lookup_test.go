@@ -68,7 +68,7 @@ func TestMissing(t *testing.T) {
 		"data/config.yaml": "a: 1\n", "test_calc.py": long + "import calc.plus\n" + long, "binary/blob.bin": "render\x00", "secret->/etc/passwd": "", "main.rs": "pub struct Parser;\n// struct Lexer is not here\n",
 		"huge.py": "def gigantic(): pass\n" + strings.Repeat("#", 600<<10), "conf.h": "#define LIMIT 3\n",
 	})
-	w := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
+	spec := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
 	tests := []struct {
 		name     string
 		gap      []string
@@ -98,13 +98,13 @@ func TestMissing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := w.look(t.Context())(loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: tt.gap, Findings: tt.findings})
+			got := spec.lookUp(t.Context())(loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: tt.gap, Findings: tt.findings})
 			if shown(got) != tt.want || got.Defined != tt.defined {
 				t.Errorf("found %q, defined %v; want %q, %v", shown(got), got.Defined, tt.want, tt.defined)
 			}
 		})
 	}
-	if (&Spec{}).look(t.Context()) != nil {
+	if (&Spec{}).lookUp(t.Context()) != nil {
 		t.Error("without git there is somewhere to look")
 	}
 }
@@ -116,8 +116,8 @@ func TestMissingIsBounded(t *testing.T) {
 		files[fmt.Sprintf("d%d/thing.py", i)] = strings.Repeat("def thing(): "+strings.Repeat("é", 400)+"\n", 100)
 	}
 	tree := repository(t, files)
-	w := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
-	got := w.look(t.Context())(loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: []string{"thing", "d1.thing", "d2.thing", "d3.thing", "d4.thing", "d5.thing", "d6.thing"}})
+	spec := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
+	got := spec.lookUp(t.Context())(loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: []string{"thing", "d1.thing", "d2.thing", "d3.thing", "d4.thing", "d5.thing", "d6.thing"}})
 	bytes := 0
 	for _, e := range got.Excerpts {
 		bytes += len(e.Text)

@@ -1,6 +1,6 @@
-// Package engine takes a run from its opening to its end, whoever asks for it and wherever it works: Open keeps others out, settles what is
-// wanted and writes the first record; Drive prepares the workspace and runs the loop; Conclude keeps the work and records the outcome.
-// Each corridor hands it one Spec.
+// Package engine takes a run from its beginning to its end, whoever asks for it and wherever it works: Open keeps others out, finds out
+// what is wanted and writes the first record; Drive prepares the workspace and runs the loop; Conclude keeps the work and records the
+// outcome. Whoever asks for a run hands it one Spec.
 package engine
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Run is a run that this process holds.
+// Run is a run that this process holds. What starts an agent without a journal, as a question for a plan does, is one, too.
 type Run struct {
 	*Spec
 	Dir       string // the run's own directory
@@ -33,23 +33,24 @@ type Run struct {
 	leftOut []string     // the soft checks that are passed over, since their tool is missing
 }
 
-func (o *Run) Close() {
-	o.CloseSandbox()
-	for i := len(o.Cleanup) - 1; i >= 0; i-- {
-		o.Cleanup[i]()
+// Close throws away what the run has used, and does what OnClose has remembered.
+func (run *Run) Close() {
+	run.closeSandbox()
+	for i := len(run.Cleanup) - 1; i >= 0; i-- {
+		run.Cleanup[i]()
 	}
 }
 
-// Later is what is to be done when the run is closed.
-func (o *Run) Later(do func()) { o.Cleanup = append(o.Cleanup, do) }
+// OnClose remembers what is to be done when the run is closed; the last is done first.
+func (run *Run) OnClose(do func()) { run.Cleanup = append(run.Cleanup, do) }
 
-// Opener is what a way of asking brings to the beginning of a run.
+// Opener is what whoever asks for a run brings to its beginning.
 type Opener interface {
-	// keepOut keeps everybody else from where the run works, before anything there is read. The run goes on in the context that comes back.
-	Hold(ctx context.Context, work *Run) (context.Context, error)
-	// settle finds out what is wanted, what judges it, and what there was before. No record is written yet and no branch made, so that a mistake
+	// Hold keeps everybody else from where the run works, before anything there is read. The run goes on in the context that comes back.
+	Hold(ctx context.Context, run *Run) (context.Context, error)
+	// Prepare finds out what is wanted, what judges it, and what there was before. No record is written yet and no branch made, so that a mistake
 	// costs nothing.
-	Prepare(ctx context.Context, work *Run) (Beginning, error)
+	Prepare(ctx context.Context, run *Run) (Beginning, error)
 }
 
 // Beginning is how a run begins, or goes on.
@@ -61,88 +62,89 @@ type Beginning struct {
 	Shared      []*Shared    // paths of the clone that its checks are given
 	Start       *loop.Start  // of a run that begins
 	Resume      *loop.Resume // of one that goes on
-	// hold makes the first record where others see it, before anything of the run is changed; nil: there are no others.
+	// Claim makes the first record where others see it, before anything of the run is changed; nil: there are no others.
 	Claim func(ctx context.Context, r loop.Record) error
 }
 
 // Open opens a run, whoever asks for it and wherever it works: others are kept out before anything is read, and all is known to be right
-// before anything is written. A run that could not be opened is closed.
-func Open(ctx context.Context, o Opener) (running context.Context, work *Run, err error) {
-	work = &Run{}
-	running, err = o.Hold(ctx, work)
+// before anything is written. Close
+// closes the run, also one that could not be opened.
+func Open(ctx context.Context, o Opener) (running context.Context, run *Run, err error) {
+	run = &Run{}
+	running, err = o.Hold(ctx, run)
 	if err == nil {
 		var b Beginning
-		if b, err = o.Prepare(running, work); err == nil {
-			err = work.begin(running, b)
+		if b, err = o.Prepare(running, run); err == nil {
+			err = run.begin(running, b)
 		}
 	}
-	return running, work, err
+	return running, run, err
 }
 
 // begin opens the run's journal, records that the run begins or goes on, and puts its tree where it stands.
-func (o *Run) begin(ctx context.Context, b Beginning) error {
-	o.Dir, o.Reports = b.Dir, b.Reports
-	if o.JudgeName != "" {
-		o.judging = newJudgingTree(o, b.Shared)
+func (run *Run) begin(ctx context.Context, b Beginning) error {
+	run.Dir, run.Reports = b.Dir, b.Reports
+	if run.JudgeName != "" {
+		run.judging = newJudgingTree(run, b.Shared)
 	}
-	book, err := b.OpenJournal(b.Dir)
+	file, err := b.OpenJournal(b.Dir)
 	if err != nil {
 		return err
 	}
-	o.Later(func() { _ = book.Close() })
-	o.Journal.File, o.Journal.Tree = book, o.Tree
-	record := loop.Record{Type: loop.Started, At: o.Clock(), Start: b.Start}
+	run.OnClose(func() { _ = file.Close() })
+	run.Journal.File, run.Journal.Tree = file, run.Tree
+	record := loop.Record{Type: loop.Started, At: run.Clock(), Start: b.Start}
 	if b.Mode != loop.Begin {
-		record = loop.Record{Type: loop.Resumed, At: o.Clock(), Resume: b.Resume}
-		if o.Tree != nil {
-			if err := o.Tree.UseBase(ctx, book.State().Start.Base); err != nil {
+		record = loop.Record{Type: loop.Resumed, At: run.Clock(), Resume: b.Resume}
+		if run.Tree != nil {
+			if err := run.Tree.UseBase(ctx, file.State().Start.Base); err != nil {
 				return invalid.Mark(err)
 			}
-			if s := book.State(); s.Start.Fresh && s.Tip == "" { // killed before its first commit: what is on its branch is not its own
-				o.Tree.BeginAgain()
+			if s := file.State(); s.Start.Fresh && s.Tip == "" { // killed before its first commit: what is on its branch is not its own
+				run.Tree.BeginAgain()
 			}
 		}
 	}
 	if b.Claim != nil {
 		return b.Claim(ctx, record)
 	}
-	return o.beginHere(ctx, record)
+	return run.beginHere(ctx, record)
 }
 
 // beginHere makes the first record of a run that nobody else can want. The branch comes before it: a run that cannot have that leaves nothing.
-func (o *Run) beginHere(ctx context.Context, record loop.Record) error {
-	if o.Tree != nil {
-		if err := o.Tree.Start(ctx); err != nil {
+func (run *Run) beginHere(ctx context.Context, record loop.Record) error {
+	if run.Tree != nil {
+		if err := run.Tree.Start(ctx); err != nil {
 			return invalid.Mark(err)
 		}
 	}
-	if o.Plan != nil {
-		return o.Plan.Begin(ctx, o.Journal, record)
+	if run.Plan != nil {
+		return run.Plan.Begin(ctx, run.Journal, record)
 	}
-	_, err := o.Journal.Append(ctx, record)
+	_, err := run.Journal.Append(ctx, record)
 	return err
 }
 
 // FirstRecord is the first record of a run.
-func (w *Spec) FirstRecord(run string, t task.Task) *loop.Start {
+func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 	s := &loop.Start{
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
-		Base: w.Tree.Base(), Onto: w.Tree.BaseBranch(), Branch: w.Tree.Branch(), Agent: w.Settings.Agent.Command,
-		Checks: CommandLines(w.Settings.Guardrails), Review: w.Settings.Review, Detected: w.Detected,
+		Base: spec.Tree.Base(), Onto: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(), Agent: spec.Settings.Agent.Command,
+		Checks: CommandLines(spec.Settings.Guardrails), Review: spec.Settings.Review, Detected: spec.Detected,
 	}
-	if w.Plan != nil {
-		s.Plan = w.Plan.Recorded(w.Tree.BaseTree())
+	if spec.Plan != nil {
+		s.Plan = spec.Plan.Recorded(spec.Tree.BaseTree())
 	}
-	w.Goal.into(s)
+	spec.Goal.into(s)
 	return s
 }
 
 // LayPlan puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
-func (w *Spec) LayPlan(ctx context.Context, l *Journal) error {
-	if w.Plan == nil || l.State().Tip != "" {
+func (spec *Spec) LayPlan(ctx context.Context, l *Journal) error {
+	if spec.Plan == nil || l.State().Tip != "" {
 		return nil
 	}
-	laid, err := w.Plan.Lay(ctx, w.Tree)
+	laid, err := spec.Plan.Lay(ctx, spec.Tree)
 	if err != nil {
 		return err
 	}
@@ -150,9 +152,9 @@ func (w *Spec) LayPlan(ctx context.Context, l *Journal) error {
 	return err
 }
 
-// NewRun names a run: when it began, to the millisecond in the first three digits of the end so that names sort by time, and four digits
+// NewRunID names a run: when it began, to the millisecond in the first three digits of the end so that names sort by time, and four digits
 // that nobody knew before.
-func NewRun(at time.Time) string {
+func NewRunID(at time.Time) string {
 	var b [2]byte
 	_, _ = rand.Read(b[:])
 	return fmt.Sprintf("%s-%03x%x", at.UTC().Format("20060102-150405"), at.Nanosecond()/int(time.Millisecond), b)

@@ -47,11 +47,11 @@ func everyCheck(t *testing.T, plain bool) []check.Check {
 	}
 	set := config.Defaults()
 	set.Guardrails = []config.Guardrail{{Name: yours, Command: "make test", Severity: config.Hard}}
-	w := &Run{Spec: &Spec{Work: Work{OfPrompt: plain}, Rules: Rules{Settings: set}, Place: Place{Workspace: Directory(t.TempDir())}}}
+	run := &Run{Spec: &Spec{Work: Work{OfPrompt: plain}, Rules: Rules{Settings: set}, Place: Place{Workspace: Directory(t.TempDir())}}}
 	if plain {
-		w.SCM = &check.SCM{}
+		run.SCM = &check.SCM{}
 	}
-	return w.checks(loop.State{Start: loop.Start{Pipeline: task.Roles, Completion: all}}, &agent.Options{}, nil).Checks
+	return run.checks(loop.State{Start: loop.Start{Pipeline: task.Roles, Completion: all}}, &agent.Options{}, nil).Checks
 }
 
 // cellOf is a check's name as a table has it.

@@ -15,13 +15,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// WordsFrom is what agents are told by a repository's own templates. ctx is that of the run: while it lasts, a stuck run is shown what it
+// Prompt is what agents are told by a repository's own templates. ctx is that of the run: while it lasts, a stuck run is shown what it
 // misses.
-func (w *Spec) WordsFrom(ctx context.Context, own prompt.Set, comments []task.Comment) prompt.Writer {
-	out := w.PromptWriter(comments)
-	out.Templates, out.Look = own, w.look(ctx)
-	if w.Plan != nil {
-		out.Plan = w.Plan.Words()
+func (spec *Spec) Prompt(ctx context.Context, own prompt.Set, comments []task.Comment) prompt.Writer {
+	out := spec.PlainPrompt(comments)
+	out.Templates, out.Look = own, spec.lookUp(ctx)
+	if spec.Plan != nil {
+		out.Plan = spec.Plan.Words()
 	}
 	return out
 }
@@ -73,8 +73,8 @@ func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt
 	return set, nil
 }
 
-func (w *Spec) PromptWriter(comments []task.Comment) prompt.Writer {
-	out := prompt.Writer{Completion: w.Settings.CompletionResponse, IterationCount: w.Settings.IncludeIterationCountInPrompt}
+func (spec *Spec) PlainPrompt(comments []task.Comment) prompt.Writer {
+	out := prompt.Writer{Completion: spec.Settings.CompletionResponse, IterationCount: spec.Settings.IncludeIterationCountInPrompt}
 	for _, c := range comments {
 		out.Comments = append(out.Comments, prompt.Comment(c))
 	}

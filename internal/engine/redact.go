@@ -7,13 +7,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// Redacting hides secrets in whole lines on their way to a log.
-type Redacting struct {
+// RedactingWriter hides secrets in whole lines on their way to a log.
+type RedactingWriter struct {
 	To     io.Writer
 	Redact func(string) string
 }
 
-func (r Redacting) Write(p []byte) (int, error) {
+func (r RedactingWriter) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(r.To, r.Redact(string(p))); err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func redactedFeedback(f *loop.Feedback, redact func(string) string) *loop.Feedba
 	return &out
 }
 
-// redactedPlan is a plan without secrets. One that holds some does not begin (see usePlan), so that what counts is what the file says.
+// redactedPlan is a plan without secrets. One that holds some does not begin (see planrun.Use), so that what counts is what the file says.
 func redactedPlan(p *loop.Planned, redact func(string) string) *loop.Planned {
 	if p == nil {
 		return nil

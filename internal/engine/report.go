@@ -49,16 +49,16 @@ const (
 
 // Detail is a run in full: what its journal tells, and what its commits changed. Of a run without a journal's text, or without commits, it
 // is what the state tells.
-func (w *Spec) Detail(ctx context.Context, v report.View, raw []byte) report.Detail {
+func (spec *Spec) Detail(ctx context.Context, v report.View, raw []byte) report.Detail {
 	records, _, err := journal.Read(bytes.NewReader(raw))
 	if err != nil { // it is our own, so this is a mistake of ours: the report is the poorer for it, and no more
-		w.Log("reading the journal for the report: %v", err)
+		spec.Log("reading the journal for the report: %v", err)
 	}
 	d := report.Detail{View: v, Records: records}
-	if w.Copies.diff != nil {
+	if spec.Copies.diff != nil {
 		ctx, cancel := context.WithTimeout(ctx, diffTime)
 		defer cancel()
-		d.Diffs = w.diffs(ctx, StepsOf(v.State, records))
+		d.Diffs = spec.diffs(ctx, StepsOf(v.State, records))
 	}
 	return d
 }
@@ -101,7 +101,7 @@ func StepsOf(s loop.State, records []loop.Record) (steps []step) {
 }
 
 // diffs are what the iterations changed, the newest first for as long as there is room and time.
-func (w *Spec) diffs(ctx context.Context, steps []step) map[int]report.Diff {
+func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]report.Diff {
 	diffs := map[int]report.Diff{}
 	left := pageDiffs
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -114,7 +114,7 @@ func (w *Spec) diffs(ctx context.Context, steps []step) map[int]report.Diff {
 			diffs[s.n] = report.Diff{Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it."}
 			continue
 		}
-		text, err := w.Copies.diff(ctx, s.from, s.to, report.DiffBytes+diffSlack)
+		text, err := spec.Copies.diff(ctx, s.from, s.to, report.DiffBytes+diffSlack)
 		if err != nil {
 			diffs[s.n] = report.Diff{Note: "The diff cannot be shown: " + err.Error()}
 			continue

@@ -13,7 +13,7 @@ import (
 func TestDiffsOfAPageAreBounded(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	w := &Spec{Work: Work{Copies: Copies{diff: func(_ context.Context, _, to string, most int) (string, error) {
+	spec := &Spec{Work: Work{Copies: Copies{diff: func(_ context.Context, _, to string, most int) (string, error) {
 		asked++
 		if to == "gone" {
 			return "", errors.New("comparing: no such commit")
@@ -24,7 +24,7 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		steps = append(steps, step{n, "a", "b"})
 	}
-	diffs := w.diffs(t.Context(), steps)
+	diffs := spec.diffs(t.Context(), steps)
 	all := 0
 	for n, d := range diffs {
 		all += min(len(d.Text), report.DiffBytes)
@@ -38,12 +38,12 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	if asked > pageDiffs/report.DiffBytes+1 {
 		t.Errorf("git was asked %d times", asked)
 	}
-	if got := w.diffs(t.Context(), []step{{1, "a", "gone"}})[1]; got.Text != "" || !strings.Contains(got.Note, "no such commit") {
+	if got := spec.diffs(t.Context(), []step{{1, "a", "gone"}})[1]; got.Text != "" || !strings.Contains(got.Note, "no such commit") {
 		t.Errorf("of a commit that is gone: %+v", got)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := w.diffs(cancelled, steps)[40]; got.Text != "" || !strings.Contains(got.Note, "no time left") {
+	if got := spec.diffs(cancelled, steps)[40]; got.Text != "" || !strings.Contains(got.Note, "no time left") {
 		t.Errorf("of a run that is cancelled: %+v", got)
 	}
 }

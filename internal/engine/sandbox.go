@@ -28,55 +28,55 @@ type boxes struct {
 	err     error
 }
 
-// OpenSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had is a mistake in the
+// openSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had is a mistake in the
 // settings or the environment; nothing runs then.
-func (w *Run) OpenSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
-	w.boxes.once.Do(func() {
-		o, err := w.sandboxOptions()
+func (run *Run) openSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
+	run.boxes.once.Do(func() {
+		o, err := run.sandboxOptions()
 		if err == nil {
-			w.boxes.sandbox, err = sandbox.Open(ctx, o)
+			run.boxes.sandbox, err = sandbox.Open(ctx, o)
 		}
 		var missing *sandbox.UnavailableError
 		if errors.As(err, &missing) {
 			err = invalid.Mark(err)
 		}
-		w.boxes.err = err
+		run.boxes.err = err
 	})
-	return w.boxes.sandbox, w.boxes.err
+	return run.boxes.sandbox, run.boxes.err
 }
 
 // Boxed reports whether the run's processes are kept in a sandbox.
-func (w *Run) Boxed() bool { return w.boxes.sandbox != nil && w.boxes.sandbox.Mode != sandbox.Off }
+func (run *Run) Boxed() bool { return run.boxes.sandbox != nil && run.boxes.sandbox.Mode != sandbox.Off }
 
 // CloseSandbox throws away what the run's boxes have used.
-func (w *Run) CloseSandbox() {
-	if w != nil {
-		w.boxes.once.Do(func() { w.boxes.err = errors.New("the run is over") })
-		w.boxes.sandbox.Close()
+func (run *Run) closeSandbox() {
+	if run != nil {
+		run.boxes.once.Do(func() { run.boxes.err = errors.New("the run is over") })
+		run.boxes.sandbox.Close()
 	}
 }
 
-func (w *Spec) sandboxOptions() (sandbox.Options, error) {
-	set := w.Settings
+func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
+	set := spec.Settings
 	o := sandbox.Options{
-		Mode: set.Sandbox, Dir: w.Workspace.Dir(), Home: w.Home, As: w.User, Parent: w.Parent, Readable: []string{w.Logs}, Network: set.SandboxNetwork,
-		Image: proc.Value(w.Parent, config.SandboxImage), Hooks: !w.InJob, Log: w.Log, Scratch: w.Scratch,
+		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent, Readable: []string{spec.Logs}, Network: set.SandboxNetwork,
+		Image: proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
 	if program, err := os.Executable(); err == nil { // the agent's hooks call it
 		o.Readable = append(o.Readable, program)
 	}
 	if o.Home == "" {
-		o.Home = proc.Value(w.Parent, "HOME")
+		o.Home = proc.Value(spec.Parent, "HOME")
 	}
-	switch said := proc.Value(w.Parent, config.SandboxSwitch); said {
+	switch said := proc.Value(spec.Parent, config.SandboxSwitch); said {
 	case "":
 	case sandbox.Off:
-		w.Log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host", config.SandboxSwitch)
+		spec.Log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host", config.SandboxSwitch)
 		o.Mode = sandbox.Off
 	default:
 		return o, invalid.Errorf("environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox", config.SandboxSwitch, said)
 	}
-	for _, path := range append(slices.Clone(set.SandboxWritable), w.marker()...) {
+	for _, path := range append(slices.Clone(set.SandboxWritable), spec.marker()...) {
 		if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
 			path = o.Home + rest
 		}
@@ -87,13 +87,13 @@ func (w *Spec) sandboxOptions() (sandbox.Options, error) {
 	}
 	for i, c := range []config.Command{set.Agent, set.Reviewer} {
 		if c.Command != "" && (i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
-			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: w.Parent}))
+			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: spec.Parent}))
 		}
 	}
-	if w.JudgeName != "" {
-		o.Judge, o.Objects = w.judgeDir(), w.Tree.ObjectDirs()
+	if spec.JudgeName != "" {
+		o.Judge, o.Objects = spec.judgeDir(), spec.Tree.ObjectDirs()
 	}
-	if cache := CacheDir(runtime.GOOS, w.Parent); cache != "" && !w.InJob { // a job's machine is thrown away
+	if cache := CacheDir(runtime.GOOS, spec.Parent); cache != "" && !spec.InJob { // a job's machine is thrown away
 		sum := sha256.Sum256([]byte(o.Dir))
 		o.Cache = filepath.Join(cache, "ralph", "boxes", hex.EncodeToString(sum[:8]))
 	}
@@ -101,10 +101,10 @@ func (w *Spec) sandboxOptions() (sandbox.Options, error) {
 }
 
 // marker is the directory of a marker file that lies where agents may not write.
-func (w *Spec) marker() []string {
-	dir := filepath.ToSlash(filepath.Dir(filepath.Clean(w.Settings.DoneFile)))
+func (spec *Spec) marker() []string {
+	dir := filepath.ToSlash(filepath.Dir(filepath.Clean(spec.Settings.DoneFile)))
 	if strings.HasPrefix(dir, ".ralph/") {
-		return []string{w.below(dir)}
+		return []string{spec.fromTop(dir)}
 	}
 	return nil
 }
@@ -125,11 +125,11 @@ func CacheDir(system string, env []string) string {
 }
 
 // box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has opened it before.
-func (w *Run) box(u sandbox.Use) proc.Box {
-	if w.Settings.Sandbox == sandbox.Off || proc.Value(w.Parent, config.SandboxSwitch) == sandbox.Off {
+func (run *Run) box(u sandbox.Use) proc.Box {
+	if run.Settings.Sandbox == sandbox.Off || proc.Value(run.Parent, config.SandboxSwitch) == sandbox.Off {
 		return nil
 	}
-	return entry{w, u}
+	return entry{run, u}
 }
 
 type entry struct {
@@ -139,7 +139,7 @@ type entry struct {
 
 // Enter implements proc.Box.
 func (e entry) Enter(s proc.Spec) (proc.Boxed, error) {
-	opened, err := e.run.OpenSandbox(context.Background())
+	opened, err := e.run.openSandbox(context.Background())
 	if err != nil {
 		return proc.Boxed{}, fmt.Errorf("opening the sandbox: %w", err)
 	}
@@ -159,14 +159,14 @@ func boxed(ctx context.Context, o agent.Options) (agent.Options, error) {
 	if o.ReadOnly || o.NoTools {
 		e.use = sandbox.Reads
 	}
-	opened, err := e.run.OpenSandbox(ctx)
+	opened, err := e.run.openSandbox(ctx)
 	o.Box = opened.Box(e.use)
 	return o, err
 }
 
 // AgentStarts finds out that an agent could not begin in its sandbox, before anything is spent.
-func (w *Run) AgentStarts(ctx context.Context, of agent.Options, reviewer *agent.Options) error {
-	s, err := w.OpenSandbox(ctx)
+func (run *Run) AgentStarts(ctx context.Context, of agent.Options, reviewer *agent.Options) error {
+	s, err := run.openSandbox(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,13 +187,13 @@ func (w *Run) AgentStarts(ctx context.Context, of agent.Options, reviewer *agent
 }
 
 // TrySandbox opens the sandbox that a run would have, and closes it: which one it is, and what holds in it.
-func (w *Run) TrySandbox(ctx context.Context) (mode, says string, err error) {
+func (run *Run) TrySandbox(ctx context.Context) (mode, says string, err error) {
 	var said []string
-	spec := *w.Spec
-	w = &Run{Spec: &spec}
-	w.Log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	defer w.CloseSandbox()
-	s, err := w.OpenSandbox(ctx)
+	spec := *run.Spec
+	run = &Run{Spec: &spec}
+	run.Log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	defer run.closeSandbox()
+	s, err := run.openSandbox(ctx)
 	if err != nil {
 		return "", "", err
 	}

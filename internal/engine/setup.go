@@ -16,31 +16,31 @@ import (
 )
 
 // runSetup runs the setup again, in a directory. A command that fails is an *unpreparedError.
-func (w *Run) runSetup(ctx context.Context, dir string) error {
-	steps, err := w.setupSteps(ctx)
+func (run *Run) runSetup(ctx context.Context, dir string) error {
+	steps, err := run.setupSteps(ctx)
 	if err != nil {
 		return err
 	}
 	for _, step := range steps {
-		if err := w.prepare(ctx, dir, step.command); err != nil {
+		if err := run.prepare(ctx, dir, step.command); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unpreparedError is a setup that did not end well.
-type unpreparedError struct {
+// setupError is a setup that did not end well.
+type setupError struct {
 	command, how, output string // how it ended: "failed with exit code 1"
 	exit                 int
 }
 
-func (e *unpreparedError) Error() string {
+func (e *setupError) Error() string {
 	return fmt.Sprintf("%s; its output ends:\n%s", e.summary(), e.output)
 }
 
 // summary is one line without the output.
-func (e *unpreparedError) summary() string {
+func (e *setupError) summary() string {
 	if e.how != string(proc.Exited) {
 		return fmt.Sprintf("the setup command %q was stopped (%s)", e.command, e.how)
 	}
@@ -50,40 +50,40 @@ func (e *unpreparedError) summary() string {
 // prepareFirst runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless nobody has asked for it:
 // then a program that is not there is no reason to stop, since maybe the checks need nothing of it, and if they do, they say so. On a branch that
 // has been worked on, neither is a failure: what was done there may be the cause.
-func (w *Run) prepareFirst(ctx context.Context, dir string, step setupStep) error {
-	err := w.prepare(ctx, dir, step.command)
-	var failed *unpreparedError
+func (run *Run) prepareFirst(ctx context.Context, dir string, step setupStep) error {
+	err := run.prepare(ctx, dir, step.command)
+	var failed *setupError
 	if !errors.As(err, &failed) {
 		return err
 	}
-	if step.why == "" {
+	if step.reason == "" {
 		return invalid.Mark(failed)
 	}
 	program, _, _ := strings.Cut(step.command, " ")
 	if failed.exit == notFound && detect.MissingTool(step.command, failed.output) == program {
-		w.Log("warning: the setup goes on without it: %s", detect.InstallAdvice(program, ""))
+		run.Log("warning: the setup goes on without it: %s", detect.InstallAdvice(program, ""))
 		return nil
 	}
-	if w.Tree.Resumed() {
-		w.Log("warning: the setup goes on without it: %v", failed)
+	if run.Tree.Resumed() {
+		run.Log("warning: the setup goes on without it: %v", failed)
 		return nil
 	}
-	return invalid.Errorf("%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing", failed, step.why)
+	return invalid.Errorf("%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing", failed, step.reason)
 }
 
 // prepare runs a command of the setup in a directory: of the agent's tree, or that of the checks.
-func (w *Run) prepare(ctx context.Context, dir, command string) error {
-	stray, env := w.Stray, w.environment(w.Workspace.Env())
-	if dir == w.checkDir() {
-		stray, env, command = w.strayCheck, w.checkEnvironment(), w.judging.led(command)
+func (run *Run) prepare(ctx context.Context, dir, command string) error {
+	stray, env := run.CheckWorkingDir, run.environment(run.Workspace.Env())
+	if dir == run.checkDir() {
+		stray, env, command = run.mayCheck, run.checkEnvironment(), run.judging.inCheckout(command)
 	}
 	if err := stray(); err != nil {
 		return invalid.Mark(err)
 	}
 	kept := proc.NewTail(0, 2<<10)
-	defer loop.BeginStep(ctx, "the setup command "+command, w.Settings.Scaled(setupLimit))()
+	defer loop.BeginStep(ctx, "the setup command "+command, run.Settings.Scaled(setupLimit))()
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: append(check.Shell(runtime.GOOS), command), Dir: dir, Env: env, As: w.User, Box: w.box(sandbox.Checks), Timeout: w.Settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
+		Argv: append(check.Shell(runtime.GOOS), command), Dir: dir, Env: env, As: run.User, Box: run.box(sandbox.Checks), Timeout: run.Settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)
@@ -92,7 +92,7 @@ func (w *Run) prepare(ctx context.Context, dir, command string) error {
 		return ctx.Err()
 	}
 	if r.Class != proc.Exited || r.Exit != 0 {
-		return &unpreparedError{command, string(r.Class), w.shown(kept.String()), r.Exit}
+		return &setupError{command, string(r.Class), run.shown(kept.String()), r.Exit}
 	}
 	return nil
 }

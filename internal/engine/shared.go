@@ -35,19 +35,19 @@ var cachedNames = []string{"__pycache__", ".cache", ".vite", ".vite-temp", ".vit
 // Share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the directories in which they usually
 // lie. known is what the run's record says of an earlier process, nil when it says nothing; accepted are names that the person accepts as they are
 // now.
-func (w *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string) ([]*Shared, error) {
-	paths, err := w.sharedNames(ctx)
+func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string) ([]*Shared, error) {
+	paths, err := spec.sharedNames(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && !w.namesShared() {
+	if known != nil && !spec.namesShared() {
 		paths = slices.DeleteFunc(paths, func(name string) bool { // it was not there before the first turn
 			return !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all")
 		})
 	}
 	var out []*Shared
 	for _, name := range paths {
-		digest, err := digestOf(w.Workspace.Dir(), name)
+		digest, err := digestOf(spec.Workspace.Dir(), name)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s, which is shared with the checks: %w", name, err)
 		}
@@ -67,8 +67,8 @@ func (w *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string
 	return out, nil
 }
 
-// RecordOf is what is shared, as the run's record tells of it; never nil.
-func RecordOf(all []*Shared) []loop.Shared {
+// SharedRecord is what is shared, as the run's record tells of it; never nil.
+func SharedRecord(all []*Shared) []loop.Shared {
 	out := []loop.Shared{}
 	for _, s := range all {
 		out = append(out, loop.Shared{Path: s.path, Digest: s.digest})
@@ -77,23 +77,23 @@ func RecordOf(all []*Shared) []loop.Shared {
 }
 
 // sharedNames are the paths that are shared.
-func (w *Spec) sharedNames(ctx context.Context) ([]string, error) {
-	if w.InJob || w.Tree == nil {
+func (spec *Spec) sharedNames(ctx context.Context) ([]string, error) {
+	if spec.InJob || spec.Tree == nil {
 		return nil, nil // a job's checkout has nothing that the commit has not
 	}
-	if w.namesShared() {
-		return w.namedShared(ctx)
+	if spec.namesShared() {
+		return spec.namedShared(ctx)
 	}
-	if steps, err := w.setupSteps(ctx); err != nil || len(steps) > 0 {
+	if steps, err := spec.setupSteps(ctx); err != nil || len(steps) > 0 {
 		return nil, err
 	}
-	ignored, err := w.Tree.IgnoredPaths(ctx)
+	ignored, err := spec.Tree.IgnoredPaths(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []string
 	for _, name := range ignored {
-		if name, isDir := strings.CutSuffix(name, "/"); isDir && slices.Contains(detect.DependencyDirs, path.Base(name)) && w.sharable(ctx, name) == nil {
+		if name, isDir := strings.CutSuffix(name, "/"); isDir && slices.Contains(detect.DependencyDirs, path.Base(name)) && spec.sharable(ctx, name) == nil {
 			found = append(found, name)
 		}
 	}
@@ -101,22 +101,22 @@ func (w *Spec) sharedNames(ctx context.Context) ([]string, error) {
 }
 
 // namesShared reports whether the settings say what is shared.
-func (w *Spec) namesShared() bool {
-	return w.Settings.Judge != nil && w.Settings.Judge.Share != nil
+func (spec *Spec) namesShared() bool {
+	return spec.Settings.Judge != nil && spec.Settings.Judge.Share != nil
 }
 
-func (w *Spec) namedShared(ctx context.Context) ([]string, error) {
+func (spec *Spec) namedShared(ctx context.Context) ([]string, error) {
 	var found []string
-	for _, name := range w.Settings.Judge.Share {
+	for _, name := range spec.Settings.Judge.Share {
 		given := name
 		if name = path.Clean(filepath.ToSlash(name)); !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" || strings.HasPrefix(name, ".git/") {
 			return nil, invalid.Errorf("the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track", given)
 		}
-		if !Exists(filepath.Join(w.Workspace.Dir(), name)) {
-			w.Log("warning: the setting judge.share names %s, which is not in the clone", name)
+		if !Exists(filepath.Join(spec.Workspace.Dir(), name)) {
+			spec.Log("warning: the setting judge.share names %s, which is not in the clone", name)
 			continue
 		}
-		if err := w.sharable(ctx, name); err != nil {
+		if err := spec.sharable(ctx, name); err != nil {
 			return nil, err
 		}
 		found = append(found, name)
@@ -125,20 +125,20 @@ func (w *Spec) namedShared(ctx context.Context) ([]string, error) {
 }
 
 // sharable says why a path cannot be shared.
-func (w *Spec) sharable(ctx context.Context, name string) error {
-	at := filepath.Join(w.Workspace.Dir(), filepath.FromSlash(name))
+func (spec *Spec) sharable(ctx context.Context, name string) error {
+	at := filepath.Join(spec.Workspace.Dir(), filepath.FromSlash(name))
 	real, err := filepath.EvalSymlinks(at)
 	if err != nil {
 		return invalid.Errorf("the setting judge.share names %s, which cannot be read: %w", name, err)
 	}
-	top, err := filepath.EvalSymlinks(w.Workspace.Dir())
+	top, err := filepath.EvalSymlinks(spec.Workspace.Dir())
 	if err != nil {
 		return fmt.Errorf("finding the worktree: %w", err)
 	}
 	if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) {
 		return invalid.Errorf("the setting judge.share names %s, which is a link that leads out of the clone, to %s: share nothing through links", name, real)
 	}
-	tracked, err := w.Tree.Tracked(ctx, name)
+	tracked, err := spec.Tree.Tracked(ctx, name)
 	if err != nil {
 		return err
 	}

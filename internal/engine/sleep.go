@@ -14,37 +14,37 @@ const countdown = 5 * time.Minute
 
 // sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep meanwhile goes on
 // at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
-func (w *Spec) sleep(ctx context.Context, pause loop.Pause) {
-	w.Log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05"), pause.Reason)
-	told := w.Clock()
+func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
+	spec.Log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05"), pause.Reason)
+	told := spec.Clock()
 	most := pause.Until.Sub(told)
 	if most > time.Second {
 		proc.Rest()
 	}
 	for {
-		left := pause.Until.Sub(w.Clock())
+		left := pause.Until.Sub(spec.Clock())
 		if left <= 0 || left > most || ctx.Err() != nil {
-			w.count("")
+			spec.showCountdown("")
 			return
 		}
-		w.count(fmt.Sprintf("⏳ %s to go", left.Round(time.Second)))
-		if w.Live == nil && w.Clock().Sub(told) >= countdown {
-			told = w.Clock()
-			w.Log("waiting, %s to go", left.Round(time.Second))
+		spec.showCountdown(fmt.Sprintf("⏳ %s to go", left.Round(time.Second)))
+		if spec.Live == nil && spec.Clock().Sub(told) >= countdown {
+			told = spec.Clock()
+			spec.Log("waiting, %s to go", left.Round(time.Second))
 		}
-		Nap(ctx, min(left, time.Second))
+		Wait(ctx, min(left, time.Second))
 	}
 }
 
-// count writes over the line of the countdown.
-func (w *Spec) count(text string) {
-	if w.Live != nil {
-		_, _ = fmt.Fprintf(w.Live, "\r\x1b[K%s", text)
+// showCountdown writes over the line of the countdown.
+func (spec *Spec) showCountdown(text string) {
+	if spec.Live != nil {
+		_, _ = fmt.Fprintf(spec.Live, "\r\x1b[K%s", text)
 	}
 }
 
-// Nap waits for a time or until ctx is done.
-func Nap(ctx context.Context, d time.Duration) {
+// Wait waits for a time or until ctx is done.
+func Wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -19,8 +19,8 @@ func TestSleepOutlivesClockChanges(t *testing.T) {
 			return now
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		w := &Spec{Output: Output{Clock: clock, Log: func(string, ...any) {}}}
-		w.sleep(ctx, loop.Pause{Until: now.Add(10 * time.Minute)})
+		spec := &Spec{Output: Output{Clock: clock, Log: func(string, ...any) {}}}
+		spec.sleep(ctx, loop.Pause{Until: now.Add(10 * time.Minute)})
 		if ctx.Err() != nil {
 			t.Errorf("%s: it slept on", name)
 		}

@@ -127,8 +127,8 @@ type Prompts interface {
 }
 
 // grace is how long an agent that is stopped may take to end: 2 s where a cancelled job has ten for everything, else what its context says.
-func (w *Spec) grace() time.Duration {
-	if w.InJob {
+func (spec *Spec) grace() time.Duration {
+	if spec.InJob {
 		return killGrace
 	}
 	return 0
@@ -143,31 +143,31 @@ func CommandLines(guardrails []config.Guardrail) []string {
 }
 
 // VerifiedWith are the rules with a plan's commands among the checks, those that are none yet.
-func (w Rules) VerifiedWith(commands []string) Rules {
-	w.Settings.Guardrails = slices.Clone(w.Settings.Guardrails)
+func (rules Rules) VerifiedWith(commands []string) Rules {
+	rules.Settings.Guardrails = slices.Clone(rules.Settings.Guardrails)
 	for _, line := range commands {
-		if line = strings.TrimSpace(line); line == "" || slices.Contains(CommandLines(w.Settings.Guardrails), line) {
+		if line = strings.TrimSpace(line); line == "" || slices.Contains(CommandLines(rules.Settings.Guardrails), line) {
 			continue
 		}
-		w.Settings.Guardrails = append(w.Settings.Guardrails, config.Guardrail{
+		rules.Settings.Guardrails = append(rules.Settings.Guardrails, config.Guardrail{
 			Name: line, Command: line, Severity: config.Hard, FailAction: config.Append,
 		})
 	}
-	return w
+	return rules
 }
 
 // planFile is where the plan is put right; nil for a run without one.
-func (w *Spec) planFile() loop.PlanFile {
-	if w.Plan == nil {
+func (spec *Spec) planFile() loop.PlanFile {
+	if spec.Plan == nil {
 		return nil
 	}
-	return w.Plan.Guard()
+	return spec.Plan.Guard()
 }
 
 // Teller is what checks tell their results through.
-func (w *Spec) Teller() func(format string, args ...any) {
-	if w.Tell != nil {
-		return w.Tell
+func (spec *Spec) Teller() func(format string, args ...any) {
+	if spec.Tell != nil {
+		return spec.Tell
 	}
-	return w.Log
+	return spec.Log
 }

@@ -38,11 +38,11 @@ func (c Coder) keepWords(t *loop.Turn, n int) error {
 }
 
 // wordsOf reads them again; ok is false when they are gone, as on another machine, or not what was written.
-func (w *Run) wordsOf(t loop.Turn) (said string, ok bool) {
+func (run *Run) wordsOf(t loop.Turn) (said string, ok bool) {
 	if t.Words == nil {
 		return "", false
 	}
-	name := filepath.Join(w.Dir, filepath.Base(t.Words.File))
+	name := filepath.Join(run.Dir, filepath.Base(t.Words.File))
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() != t.Words.Bytes {
 		return "", false
 	}

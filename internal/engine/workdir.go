@@ -21,29 +21,29 @@ import (
 // are the paths of findings, whoever found them. In a run of a plan the agent stays at the top, since all of a plan is named from there.
 
 // workdir is where checks work, an absolute path.
-func (w *Spec) workdir() string {
-	return filepath.Join(w.Workspace.Dir(), filepath.FromSlash(w.Settings.WorkingDirectory))
+func (spec *Spec) workdir() string {
+	return filepath.Join(spec.Workspace.Dir(), filepath.FromSlash(spec.Settings.WorkingDirectory))
 }
 
-// desk is where the agent works.
-func (w *Spec) desk() string {
-	if w.Plan != nil {
-		return w.Workspace.Dir()
+// agentDir is where the agent works.
+func (spec *Spec) agentDir() string {
+	if spec.Plan != nil {
+		return spec.Workspace.Dir()
 	}
-	return w.workdir()
+	return spec.workdir()
 }
 
-// below is a path of the working directory as git names it, from the top.
-func (w *Spec) below(name string) string {
-	return path.Join(w.Settings.WorkingDirectory, filepath.ToSlash(name))
+// agentCommand is a path of the working directory as git names it, from the top.
+func (spec *Spec) fromTop(name string) string {
+	return path.Join(spec.Settings.WorkingDirectory, filepath.ToSlash(name))
 }
 
-// Stray says why nothing may run in the working directory; nil when something may. It is asked before each use: an agent can put a link in
+// CheckWorkingDir says why nothing may run in the working directory; nil when something may. It is asked before each use: an agent can put a link in
 // the place of a directory, which would lead anywhere.
-func (w *Spec) Stray() error { return Stray(w.Place, w.Settings) }
+func (spec *Spec) CheckWorkingDir() error { return CheckWorkingDir(spec.Place, spec.Settings) }
 
-// Stray says why nothing may run in a place's working directory; nil when something may.
-func Stray(p Place, set config.Settings) error {
+// CheckWorkingDir says why nothing may run in a place's working directory; nil when something may.
+func CheckWorkingDir(p Place, set config.Settings) error {
 	if set.WorkingDirectory == "" {
 		return nil
 	}
@@ -76,37 +76,37 @@ func realDirectory(top, name string) error {
 }
 
 // inBase refuses a working directory that is none in the base commit: nobody but the agent could have made it.
-func (w *Spec) inBase(ctx context.Context, base string) error {
-	if w.Settings.WorkingDirectory == "" || w.Tree == nil {
+func (spec *Spec) inBase(ctx context.Context, base string) error {
+	if spec.Settings.WorkingDirectory == "" || spec.Tree == nil {
 		return nil
 	}
-	name := path.Clean(w.Settings.WorkingDirectory)
-	if _, err := w.Tree.List(ctx, base+":"+name); err != nil && ctx.Err() == nil {
+	name := path.Clean(spec.Settings.WorkingDirectory)
+	if _, err := spec.Tree.List(ctx, base+":"+name); err != nil && ctx.Err() == nil {
 		return invalid.Errorf("the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from the top of the repository, without a link or a submodule on the way", name, base)
 	}
 	return ctx.Err()
 }
 
 // topNames are the names at the top of what a commit shows of the working directory.
-func (w *Spec) topNames(ctx context.Context, base string) ([]string, error) {
-	if w.Settings.WorkingDirectory == "" {
-		return w.Tree.List(ctx, base)
+func (spec *Spec) topNames(ctx context.Context, base string) ([]string, error) {
+	if spec.Settings.WorkingDirectory == "" {
+		return spec.Tree.List(ctx, base)
 	}
-	return w.Tree.List(ctx, base+":"+path.Clean(w.Settings.WorkingDirectory))
+	return spec.Tree.List(ctx, base+":"+path.Clean(spec.Settings.WorkingDirectory))
 }
 
-// fromTop is a program of the settings as the agent's door takes it. A path is one from the top, where the settings are.
-func (w *Spec) fromTop(program string) string {
-	if w.Settings.WorkingDirectory == "" || filepath.Base(program) == program || filepath.IsAbs(program) {
+// agentCommand is a program of the settings as the agent's door takes it. A path is one from the top, where the settings are.
+func (spec *Spec) agentCommand(program string) string {
+	if spec.Settings.WorkingDirectory == "" || filepath.Base(program) == program || filepath.IsAbs(program) {
 		return program
 	}
-	return filepath.Join(w.Workspace.Dir(), program)
+	return filepath.Join(spec.Workspace.Dir(), program)
 }
 
-// logsFrom is where outputs are, as a prompt names it to an agent in the working directory; empty: by the whole path.
-func (w *Spec) logsFrom() string {
-	if w.Settings.WorkingDirectory == "" {
-		return w.LogsAs
+// logsShownAs is where outputs are, as a prompt names it to an agent in the working directory; empty: by the whole path.
+func (spec *Spec) logsShownAs() string {
+	if spec.Settings.WorkingDirectory == "" {
+		return spec.LogsAs
 	}
 	return ""
 }
@@ -114,10 +114,10 @@ func (w *Spec) logsFrom() string {
 // Directory is a place without git.
 type Directory string
 
-// Dir implements place.
+// Dir implements Workspace.
 func (d Directory) Dir() string { return string(d) }
 
-// Env implements place.
+// Env implements Workspace.
 func (Directory) Env() []string { return nil }
 
 // Prepare implements check.Tree: the checks run in the directory as the turn has left it.

@@ -17,12 +17,12 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 		"": true, "web": true, "web/app": true, "./web/": true, "web/../web": true,
 		"none": false, "file": false, "link": false, "link/app": false, "web/link": false, "web/link2": false, "web/app/x": false,
 	} {
-		w := &Spec{Place: Place{Tree: tree, Workspace: tree}, Rules: Rules{Settings: config.Settings{WorkingDirectory: name}}}
-		err := w.inBase(context.Background(), tree.Base())
+		spec := &Spec{Place: Place{Tree: tree, Workspace: tree}, Rules: Rules{Settings: config.Settings{WorkingDirectory: name}}}
+		err := spec.inBase(context.Background(), tree.Base())
 		if (err == nil) != ok || err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), "no directory of the base commit")) {
 			t.Errorf("%q: %v", name, err)
 		}
-		if err := w.Stray(); (err == nil) != ok {
+		if err := spec.CheckWorkingDir(); (err == nil) != ok {
 			t.Errorf("%q as it lies there: %v", name, err)
 		}
 	}
@@ -32,8 +32,8 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 func TestWorkingDirectoryThatShowsNothing(t *testing.T) {
 	t.Parallel()
 	tree := repository(t, map[string]string{"Makefile": "test:\n", "web/x": "1", "web/app/go.mod": "module x\n", "api/go.mod": "module y\n"})
-	w := &Spec{Place: Place{Tree: tree, Workspace: tree}, Rules: Rules{Settings: config.Settings{WorkingDirectory: "./web/"}}}
-	_, err := DetectChecks(context.Background(), w.Place, w.Rules, t.Logf)
+	spec := &Spec{Place: Place{Tree: tree, Workspace: tree}, Rules: Rules{Settings: config.Settings{WorkingDirectory: "./web/"}}}
+	_, err := DetectChecks(context.Background(), spec.Place, spec.Rules, t.Logf)
 	if err == nil || !strings.Contains(err.Error(), `nothing in the working directory "web" shows how it is tested; below its top there is app/go.mod, which`) {
 		t.Error(err)
 	}

@@ -17,8 +17,8 @@ import (
 
 // A task begins from its base and the done work of what it depends on. Work of other tasks is not in it, done or not, whatever the clone stands on.
 
-// footing is what a run in a clone begins from.
-type footing struct {
+// listStart is what a run in a clone begins from.
+type start struct {
 	base string     // a branch or a commit; empty: where the clone stands
 	onto string     // the branch that the base is on; empty: base says it
 	with []git.Work // what the base is to hold besides
@@ -27,16 +27,16 @@ type footing struct {
 	replaces string
 }
 
-// works are those of a footing, as a run's record tells of them.
-func (f footing) works() (works []loop.Work) {
+// works are those of a start, as a run's record tells of them.
+func (f start) works() (works []loop.Work) {
 	for _, w := range f.with {
 		works = append(works, loop.Work{Task: w.Name, Commit: w.Commit})
 	}
 	return works
 }
 
-// footing settles what the run begins from.
-func (o *cloneOpening) footing(ctx context.Context, way loop.Way) (f footing, err error) {
+// listStart settles what the run begins from.
+func (o *cloneOpening) startOf(ctx context.Context, way loop.Way) (f start, err error) {
 	switch {
 	case o.Plan != "":
 		return f, nil
@@ -46,18 +46,18 @@ func (o *cloneOpening) footing(ctx context.Context, way loop.Way) (f footing, er
 			f.came = o.before.Start.Came
 		}
 		return f, nil
-	case o.stands != nil:
-		return *o.stands, nil
+	case o.listStart != nil:
+		return *o.listStart, nil
 	}
-	if f, err = o.ground(ctx, "ralph/"+o.wanted.ID, o.dir != "" || o.Fresh); err == nil {
+	if f, err = o.startHere(ctx, "ralph/"+o.wanted.ID, o.dir != "" || o.Fresh); err == nil {
 		f.with, err = o.needed(ctx, o.wanted, o.definitions())
 	}
 	return f, err
 }
 
-// ground is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another run, it is what that run began from:
+// startHere is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another run, it is what that run began from:
 // people work off a list of tasks one by one, and each run leaves the clone on its branch.
-func (l *IssueRun) ground(ctx context.Context, branch string, fresh bool) (f footing, err error) {
+func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f start, err error) {
 	at, err := git.Standing(ctx, l.Dir, l.Parent)
 	if err != nil {
 		return f, invalid.Mark(err)
@@ -67,7 +67,7 @@ func (l *IssueRun) ground(ctx context.Context, branch string, fresh bool) (f foo
 	case err != nil || !ok:
 		return f, err
 	case at == branch && fresh && was.onto != "" && git.HasBranch(ctx, l.Dir, l.Parent, was.onto):
-		return footing{base: was.onto, came: was.came}, nil
+		return start{base: was.onto, came: was.came}, nil
 	case at == branch:
 		return was, nil
 	}
@@ -80,14 +80,14 @@ func (l *IssueRun) ground(ctx context.Context, branch string, fresh bool) (f foo
 }
 
 // begunOn is what the run began from that a branch is of, without the work of other tasks; ok is false when no run has made the branch.
-func (l *IssueRun) begunOn(ctx context.Context, branch string) (f footing, ok bool, err error) {
+func (l *IssueRun) begunOn(ctx context.Context, branch string) (f start, ok bool, err error) {
 	if id := taskOf(branch); id != "" {
 		state, _, err := l.NewestRun(id)
 		if err != nil {
 			return f, false, err
 		}
 		if s := state.Start; s.Run != "" && (s.Branch == branch || branch != "ralph/"+id) {
-			f = footing{base: cmp.Or(s.Ground, s.Base), onto: s.Onto}
+			f = start{base: cmp.Or(s.Ground, s.Base), onto: s.Onto}
 			if state.End == nil || l.Killed {
 				f.came = s.Came
 			}
@@ -98,7 +98,7 @@ func (l *IssueRun) begunOn(ctx context.Context, branch string) (f footing, ok bo
 	if err != nil || !ok {
 		return f, false, err
 	}
-	return footing{base: m.Ground, onto: m.Onto, came: m.Came}, true, nil
+	return start{base: m.Ground, onto: m.Onto, came: m.Came}, true, nil
 }
 
 // The names of branches that runs make, with the task in the middle.
@@ -190,9 +190,9 @@ func (n *needs) visit(ctx context.Context, id, of string) (*git.Work, error) {
 
 // look finds the done work of a task, and the tasks that it depends on itself.
 func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []string, err error) {
-	seat := n.Session
-	seat.Fresh = false // which is asked for the task that is run, and not for what it needs
-	state, dir, err := seat.NewestRun(id)
+	in := n.Session
+	in.Fresh = false // which is asked for the task that is run, and not for what it needs
+	state, dir, err := in.NewestRun(id)
 	if err != nil {
 		return w, nil, err
 	}

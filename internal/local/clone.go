@@ -25,22 +25,22 @@ type cloneOpening struct {
 	wanted task.Task
 	before loop.State // the newest run of the task
 	dir    string     // its directory; empty: there is none
-	begins footing
+	start start
 	shared []*engine.Shared // with the checks
 	judges bool             // nothing but checks is run: no agent is needed
 }
 
-// Hold implements opener.
+// Hold implements engine.Opener.
 func (o *cloneOpening) Hold(ctx context.Context, work *engine.Run) (context.Context, error) {
 	if o.locked {
 		return ctx, nil
 	}
 	unlock, err := o.Lock()
-	work.Later(unlock)
+	work.OnClose(unlock)
 	return ctx, err
 }
 
-// Prepare implements opener: it reads the settings and the task, finds the run or begins one, and takes the clone for it.
+// Prepare implements engine.Opener: it reads the settings and the task, finds the run or begins one, and takes the clone for it.
 func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	if o.given, err = o.read(); err != nil {
 		return b, err
@@ -62,7 +62,7 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	if way == loop.Nothing {
 		return b, invalid.Errorf("%s", why)
 	}
-	if err := o.takeClone(ctx, work, way); err != nil {
+	if err := o.openClone(ctx, work, way); err != nil {
 		return b, err
 	}
 	o.Log("%s: %s", way, why)
@@ -72,8 +72,8 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 // host stands in the addresses of commits that a clone's own runs make.
 const host = "localhost"
 
-// takeClone opens the clone for the run, and settles what judges it there.
-func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop.Way) error {
+// openClone opens the clone for the run, and settles what judges it there.
+func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop.Way) error {
 	tree, err := o.tree(ctx, way)
 	var apart *git.MergeError
 	switch {
@@ -82,7 +82,7 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 	case err != nil:
 		return invalid.Mark(err)
 	}
-	work.Later(func() { _ = tree.Close() })
+	work.OnClose(func() { _ = tree.Close() })
 	if names := tree.Modified(); len(names) > 0 {
 		o.Log("%s stay as you have modified them: the run commits nothing of that, and its checks do not see it", report.Few(names))
 	}
@@ -90,10 +90,10 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 		Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch, Logs: filepath.Join(o.Dir, ".ralph"),
 	}
 	out := engine.Output{
-		Console: engine.Redacting{To: o.Out, Redact: o.Redact}, Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups,
+		Console: engine.RedactingWriter{To: o.Out, Redact: o.Redact}, Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups,
 		Redact: o.Redact, Clock: o.Clock, Log: o.Log, Verbose: o.Explain,
 	}
-	doing, rules, err := o.aim(ctx, o.wanted, o.given.settings, place, out)
+	doing, rules, err := o.goalAndRules(ctx, o.wanted, o.given.settings, place, out)
 	if err != nil {
 		return err
 	}
@@ -113,9 +113,9 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 	if o.shared, err = work.Share(ctx, known, o.Accept); err != nil {
 		return err
 	}
-	work.Prompts = work.WordsFrom(ctx, o.given.prompts, o.wanted.Comments)
+	work.Prompts = work.Prompt(ctx, o.given.prompts, o.wanted.Comments)
 	if work.Plan != nil {
-		work.Later(work.Plan.Close)
+		work.OnClose(work.Plan.Close)
 	}
 	return nil
 }
@@ -131,15 +131,15 @@ func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error
 		return nil, err
 	}
 	var err error
-	if o.begins, err = o.footing(ctx, way); err != nil {
+	if o.start, err = o.startOf(ctx, way); err != nil {
 		return nil, err
 	}
 	tree, err := git.Open(ctx, o.Dir, git.Options{
-		With: o.begins.with, Onto: o.begins.onto, Came: o.begins.came, Replaces: o.begins.replaces,
+		With: o.start.with, Onto: o.start.onto, Came: o.start.came, Replaces: o.start.replaces,
 		Env: o.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
 		Own: o.source.Untracked(way != loop.Begin && !o.before.Settled()), Root: places.State, Scratch: places.Scratch,
 		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, Killed: o.Killed, AllowDirty: o.AllowDirty, Log: o.Log, Secrets: o.Secrets(),
-	}, branch, o.begins.base)
+	}, branch, o.start.base)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error
 
 // beginning says how the run begins or goes on.
 func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.Way) (b engine.Beginning, err error) {
-	run, owner := engine.NewRun(o.Clock()), fmt.Sprintf("process %d", os.Getpid())
+	run, owner := engine.NewRunID(o.Clock()), fmt.Sprintf("process %d", os.Getpid())
 	if way != loop.Begin {
 		run = filepath.Base(o.dir)
 	}
@@ -161,14 +161,14 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 	if err != nil {
 		return b, err
 	}
-	work.Later(leave)
+	work.OnClose(leave)
 	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: o.Redact, Stored: o.Stored}
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal, Shared: o.shared}
-	given, leftOut := engine.RecordOf(o.shared), work.Spec.Tree.Modified()
+	given, leftOut := engine.SharedRecord(o.shared), work.Spec.Tree.Modified()
 	if way == loop.Begin {
 		b.Start = work.Spec.FirstRecord(run, o.wanted)
 		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, leftOut
-		b.Start.BuiltOn, b.Start.Came = o.begins.works(), work.Spec.Tree.Came()
+		b.Start.BuiltOn, b.Start.Came = o.start.works(), work.Spec.Tree.Came()
 		if ground := work.Spec.Tree.Ground(); ground != b.Start.Base {
 			b.Start.Ground = ground
 		}
@@ -184,8 +184,8 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 	return b, nil
 }
 
-// aim settles what judges the run, and what "done" means for it.
-func (l *IssueRun) aim(ctx context.Context, t task.Task, set config.Settings, p engine.Place, out engine.Output) (engine.Work, engine.Rules, error) {
+// goalAndRules settles what judges the run, and what "done" means for it.
+func (l *IssueRun) goalAndRules(ctx context.Context, t task.Task, set config.Settings, p engine.Place, out engine.Output) (engine.Work, engine.Rules, error) {
 	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
 	rules, err := engine.DetectChecks(ctx, p, rules, out.Log)
 	if err != nil {

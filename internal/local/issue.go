@@ -38,12 +38,12 @@ type IssueRun struct {
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
 	AllowDirty bool
 
-	stands *footing          // of a list: what the run begins from; nil: the run finds out
+	listStart *start          // of a list: what the run begins from; nil: the run finds out
 	locked bool              // whoever runs a list of tasks holds the lock
 	one    *task.Task        // of a list: the task
 	given  *given            // of a list: what was read before its first task
 	source planrun.Source    // of a plan: as it lies in the clone
-	Stored func(loop.Record) // see ledger
+	Stored func(loop.Record) // see engine.Journal
 }
 
 // Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
@@ -75,13 +75,13 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return result, err
 	}
 	l.keepRecord(late, work)
-	return result, errors.Join(l.leave(late, work.Spec.Tree, result), l.finish(late, work, result))
+	return result, errors.Join(l.leaveClone(late, work.Spec.Tree, result), l.finish(late, work, result))
 }
 
-// leave puts the clone back where it stood when the run has come to nothing: who reads and works there goes on with what they had. When it is done, or
+// leaveClone puts the clone back where it stood when the run has come to nothing: who reads and works there goes on with what they had. When it is done, or
 // goes on later, the clone stays on its branch. A plan's does in any case: where it stands is in its file there. Between the tasks of a list the clone
 // is back in any case.
-func (l *IssueRun) leave(ctx context.Context, tree *git.Tree, result loop.Result) error {
+func (l *IssueRun) leaveClone(ctx context.Context, tree *git.Tree, result loop.Result) error {
 	came, stood := tree.Came(), strings.TrimPrefix(tree.Came(), "refs/heads/")
 	if came == "refs/heads/"+tree.Branch() {
 		return nil
@@ -95,13 +95,13 @@ func (l *IssueRun) leave(ctx context.Context, tree *git.Tree, result loop.Result
 		return err
 	}
 	if l.one == nil {
-		l.Log("the clone stands on %s now; %s takes it back to where it was", tree.Branch(), wayBack(came))
+		l.Log("the clone stands on %s now; %s takes it back to where it was", tree.Branch(), returnCommand(came))
 	}
 	return nil
 }
 
-// wayBack is the command that takes a clone to where it stood.
-func wayBack(came string) string {
+// returnCommand is the command that takes a clone to where it stood.
+func returnCommand(came string) string {
 	if branch, ok := strings.CutPrefix(came, "refs/heads/"); ok {
 		return "git switch " + hook.Quote(branch)
 	}

@@ -26,7 +26,7 @@ type List struct {
 	IssueRun
 	Tasks string // the directory
 
-	base  footing // of every task; its work is that of nobody
+	base  start // of every task; its work is that of nobody
 	came  string  // where the clone stood before all
 	ids   []string
 	works map[string]git.Work // of the tasks that are done, by their ids
@@ -101,7 +101,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	if _, ours, err := git.Marked(ctx, l.Dir, l.Parent, branch); err != nil || !ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
 		return nil, cmp.Or(err, invalid.Errorf("the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it", branch, dir))
 	}
-	base, err := l.ground(ctx, "", false)
+	base, err := l.startHere(ctx, "", false)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func listName(dir string) string {
 // tellPlace says where the clone stands now.
 func (l *List) tellPlace(ctx context.Context) {
 	if at, err := git.Place(ctx, l.Dir, l.Parent); err == nil && at != l.came {
-		l.Log("the clone stands on %s now; %s takes it back to where it was", strings.TrimPrefix(at, "refs/heads/"), wayBack(l.came))
+		l.Log("the clone stands on %s now; %s takes it back to where it was", strings.TrimPrefix(at, "refs/heads/"), returnCommand(l.came))
 	}
 }
 
@@ -178,7 +178,7 @@ func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Ent
 		return e
 	}
 	one := l.IssueRun
-	one.one, one.stands = &t, l.from(t, before)
+	one.one, one.listStart = &t, l.from(t, before)
 	result, err := one.Run(ctx, hard)
 	e.Outcome, e.Reason, e.State = result.Outcome, result.Reason, result.State
 	switch {
@@ -199,7 +199,7 @@ func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Ent
 }
 
 // from is what a task begins from: the base, and the work of all that it depends on.
-func (l *List) from(t task.Task, before []Entry) *footing {
+func (l *List) from(t task.Task, before []Entry) *start {
 	f := l.base
 	all := make([]task.Task, len(before))
 	for i, b := range before {

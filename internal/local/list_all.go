@@ -48,16 +48,16 @@ type wholeList struct {
 // allOpening opens that run. It always begins anew: it costs nothing but the time of the checks.
 type allOpening struct{ cloneOpening }
 
-// Prepare implements opener.
+// Prepare implements engine.Opener.
 func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	o.given, o.wanted = *o.IssueRun.given, *o.one
 	if o.before, o.dir, err = o.NewestRun(o.wanted.ID); err != nil {
 		return b, err
 	}
 	if o.before.Tip == "" { // merges of ralph's own, and what they merge is on other branches
-		o.stands.replaces = o.before.Start.Base
+		o.listStart.replaces = o.before.Start.Base
 	}
-	if err := o.takeClone(ctx, work, loop.Begin); err != nil {
+	if err := o.openClone(ctx, work, loop.Begin); err != nil {
 		return b, err
 	}
 	return o.beginning(ctx, work, loop.Begin)
@@ -74,7 +74,7 @@ func (a *wholeList) opening() *allOpening {
 			t.Completion.Acceptance = append(t.Completion.Acceptance, id+" is done")
 		}
 	}
-	one.one, one.stands, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &stands, true, false, nil, ""
+	one.one, one.listStart, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &stands, true, false, nil, ""
 	return &allOpening{cloneOpening{IssueRun: &one, judges: true}}
 }
 
@@ -82,7 +82,7 @@ func (a *wholeList) opening() *allOpening {
 func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, every bool) (*All, error) {
 	o := a.opening()
 	all := &All{Branch: "ralph/" + a.name}
-	for _, w := range o.stands.with {
+	for _, w := range o.listStart.with {
 		all.Tasks = append(all.Tasks, w.Name)
 	}
 	_, work, err := engine.Open(ctx, o)
@@ -101,7 +101,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 	work.Journal.Watch = nil // the state file tells of a task
 	all.Commit = work.Spec.Tree.Base()
 	a.Log("all that is done, %s, is on %s; the checks run on it", strings.Join(all.Tasks, ", "), all.Branch)
-	j := allJudge{Run: work, done: done, with: o.stands.with, all: all}
+	j := allJudge{Run: work, done: done, with: o.listStart.with, all: all}
 	err = j.run(ctx, hard, work.Journal)
 	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
 	defer cancel()
@@ -133,9 +133,9 @@ func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
 	if w.Wall > 0 {
 		deadline = w.Clock().Add(w.Wall)
 	}
-	ctx, cancel := engine.Within(ctx, deadline)
+	ctx, cancel := engine.Until(ctx, deadline)
 	defer cancel()
-	hard, stop := engine.Within(hard, deadline)
+	hard, stop := engine.Until(hard, deadline)
 	defer stop()
 	err := j.judge(ctx, hard, l)
 	failed := firstFailure(j.all.Verdicts)

@@ -82,11 +82,11 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	}
 	l.bindPlan(ctx, wanted.ID, settings)
 	place, out := engine.Place{Workspace: tree, Tree: tree}, engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact}
-	work, rules, err := l.aim(ctx, wanted, settings, place, out)
+	work, rules, err := l.goalAndRules(ctx, wanted, settings, place, out)
 	if err != nil {
 		return "", err
 	}
-	shop := &engine.Spec{
+	spec := &engine.Spec{
 		Work: work, Rules: rules, Place: place, Output: out, Identity: engine.Identity{Parent: l.Parent, Host: host},
 	}
 	own, err := engine.PromptsIn(l.Dir)
@@ -97,24 +97,24 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := t.goOn(l.Session, before, dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil), shop.Goal.Most,
+	s, err := t.goOn(l.Session, before, dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil), spec.Goal.Most,
 		func() *loop.Start {
-			start := shop.FirstRecord(engine.NewRun(t.Clock()), wanted)
-			if shop.Plan != nil {
-				start.Plan = shop.Plan.Recorded(tree.BaseTree())
+			start := spec.FirstRecord(engine.NewRunID(t.Clock()), wanted)
+			if spec.Plan != nil {
+				start.Plan = spec.Plan.Recorded(tree.BaseTree())
 			}
 			return start
 		})
 	if err != nil {
 		return "", err
 	}
-	return t.tell(ctx, shop, shop.WordsFrom(ctx, own, wanted.Comments), s)
+	return t.tell(ctx, spec, spec.Prompt(ctx, own, wanted.Comments), s)
 }
 
 // tell writes the prompt for whoever is asked for.
-func (t *Preview) tell(ctx context.Context, shop *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
+func (t *Preview) tell(ctx context.Context, spec *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
 	if t.Role.ReadOnly() {
-		return t.judging(ctx, shop, words, s)
+		return t.judging(ctx, spec, words, s)
 	}
 	s, step, err := t.next(s)
 	if err != nil {
@@ -127,12 +127,12 @@ func (t *Preview) tell(ctx context.Context, shop *engine.Spec, words prompt.Writ
 }
 
 // judging is what a role that reads would be told of the run's work as it stands.
-func (t *Preview) judging(ctx context.Context, shop *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
-	tree, err := shop.Tree.TreeOf(ctx, s.Head())
+func (t *Preview) judging(ctx context.Context, spec *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
+	tree, err := spec.Tree.TreeOf(ctx, s.Head())
 	if err != nil {
 		return "", invalid.Errorf("%w; the run's work is not in this clone any more", err)
 	}
-	diff, err := shop.Tree.Diff(ctx, s.Start.Base, s.Head(), engine.MaxDiff)
+	diff, err := spec.Tree.Diff(ctx, s.Start.Base, s.Head(), engine.MaxDiff)
 	if err != nil {
 		return "", err
 	}
@@ -171,8 +171,8 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 		return "", err
 	}
 	most := settings.Iterations(config.PromptIterations)
-	s, err := t.goOn(p.Session, before, dir != "", before.Start.Spec == spec(base), most, func() *loop.Start {
-		return &loop.Start{Run: engine.NewRun(t.Clock()), Task: id, Title: title, Spec: spec(base), MaxIterations: capped(most)}
+	s, err := t.goOn(p.Session, before, dir != "", before.Start.Spec == recordedPrompt(base), most, func() *loop.Start {
+		return &loop.Start{Run: engine.NewRunID(t.Clock()), Task: id, Title: title, Spec: recordedPrompt(base), MaxIterations: capped(most)}
 	})
 	if err != nil {
 		return "", err
@@ -181,13 +181,13 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return prompt.Plain{Base: p.base, Writer: (&engine.Spec{Rules: engine.Rules{Settings: settings}}).PromptWriter(nil)}.For(s, step)
+	return prompt.Plain{Base: p.base, Writer: (&engine.Spec{Rules: engine.Rules{Settings: settings}}).PlainPrompt(nil)}.For(s, step)
 }
 
 // goOn is the state of the run that would be taken up, as it would be then: one that is there, or one that begins.
-func (t *Preview) goOn(seat session.Session, before loop.State, known, unchanged bool, most int, begin func() *loop.Start) (loop.State, error) {
-	seat.Ask = nil // who wants a fresh start says --fresh
-	way, why, err := seat.ResumeMode(before, known, unchanged)
+func (t *Preview) goOn(in session.Session, before loop.State, known, unchanged bool, most int, begin func() *loop.Start) (loop.State, error) {
+	in.Ask = nil // who wants a fresh start says --fresh
+	way, why, err := in.ResumeMode(before, known, unchanged)
 	switch {
 	case err != nil:
 		return before, err

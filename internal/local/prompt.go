@@ -49,7 +49,7 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	if len(work.Settings.Guardrails) > 0 {
 		p.Log("the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its commits, in a checkout of their own")
 	}
-	words := prompt.Plain{Base: p.base, Writer: work.PromptWriter(nil)}
+	words := prompt.Plain{Base: p.base, Writer: work.PlainPrompt(nil)}
 	result := work.Drive(ctx, hard, words)
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
 		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.Journal.File.Discard())
@@ -73,7 +73,7 @@ func outcomeOf(err error) loop.Outcome {
 	return loop.Invalid
 }
 
-// base is the prompt as it stands now.
+// startHere is the prompt as it stands now.
 func (p *PromptRun) base() (string, error) {
 	text := p.Prompt
 	if p.PromptFile != "" {
@@ -98,7 +98,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	settings.Baseline = config.BaselineOff
 	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
 	place := engine.Place{Workspace: engine.Directory(p.Dir), Logs: filepath.Join(p.Dir, ".ralph"), LogsAs: ".ralph"}
-	if err := engine.Stray(place, settings); err != nil {
+	if err := engine.CheckWorkingDir(place, settings); err != nil {
 		return invalid.Mark(err)
 	}
 	rules := engine.Rules{Settings: settings}
@@ -142,7 +142,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 // output is where the run tells what it does.
 func (p *PromptRun) output() engine.Output {
 	out := engine.Output{
-		Console: engine.Redacting{To: p.Out, Redact: p.Redact}, Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups,
+		Console: engine.RedactingWriter{To: p.Out, Redact: p.Redact}, Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups,
 		Redact: p.Redact, Clock: p.Clock, Log: p.Log, Verbose: p.Explain,
 	}
 	if p.Verbose {
@@ -185,14 +185,14 @@ func (p *PromptRun) reviewed(ctx context.Context, clone *git.Clone, inClone bool
 // promptOpening opens a run of a prompt in a directory as it lies there.
 type promptOpening struct{ *PromptRun }
 
-// Hold implements opener.
+// Hold implements engine.Opener.
 func (o *promptOpening) Hold(ctx context.Context, work *engine.Run) (context.Context, error) {
 	unlock, err := o.Lock()
-	work.Later(unlock)
+	work.OnClose(unlock)
 	return ctx, err
 }
 
-// Prepare implements opener: it reads the settings and the prompt, and finds the run to go on with or begins one.
+// Prepare implements engine.Opener: it reads the settings and the prompt, and finds the run to go on with or begins one.
 func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	settings, err := o.Settings()
 	if err != nil {
@@ -210,11 +210,11 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	if err != nil {
 		return b, err
 	}
-	way, why, err := o.ResumeMode(before, dir != "", before.Start.Spec == spec(base))
+	way, why, err := o.ResumeMode(before, dir != "", before.Start.Spec == recordedPrompt(base))
 	if err != nil {
 		return b, err
 	}
-	run := engine.NewRun(o.Clock())
+	run := engine.NewRunID(o.Clock())
 	switch {
 	case way == loop.Nothing:
 		return b, invalid.Errorf("%s", why)
@@ -228,12 +228,12 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	if err != nil {
 		return b, err
 	}
-	work.Later(leave)
+	work.OnClose(leave)
 	work.Journal = &engine.Journal{Clock: o.Clock, Redact: o.Redact}
 	most, owner := work.Spec.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
 	b.Start = &loop.Start{
-		Run: run, Task: id, Title: title, Spec: spec(base), Agent: filepath.Base(work.Spec.Settings.Agent.Command), Owner: owner,
+		Run: run, Task: id, Title: title, Spec: recordedPrompt(base), Agent: filepath.Base(work.Spec.Settings.Agent.Command), Owner: owner,
 		Checks: engine.CommandLines(work.Spec.Settings.Guardrails), MaxIterations: capped(most), Review: work.Spec.Settings.Review, Base: work.Spec.Base,
 	}
 	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
@@ -245,22 +245,22 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 
 // forgetful opens a journal whose text nobody will ask for.
 func (p *PromptRun) forgetful(dir string) (*journal.Journal, error) {
-	book, err := p.OpenJournal(dir)
+	file, err := p.OpenJournal(dir)
 	if err == nil {
-		book.Forget()
+		file.Forget()
 	}
-	return book, err
+	return file, err
 }
 
 // maxSpec bounds what a record keeps of a prompt: a line of the journal has its bounds, too.
 const maxSpec = 256 << 10
 
-// spec is a prompt as the record keeps it: all of it, or its beginning with what tells it from another.
-func spec(base string) string {
+// recordedPrompt is a prompt as the record keeps it: all of it, or its beginning with what tells it from another.
+func recordedPrompt(base string) string {
 	if len(base) <= maxSpec {
 		return base
 	}
-	return strings.ToValidUTF8(base[:maxSpec], "") + "\n[... the prompt has " + fmt.Sprint(len(base)) + " bytes; it is " + engine.Short(base) + " ...]"
+	return strings.ToValidUTF8(base[:maxSpec], "") + "\n[... the prompt has " + fmt.Sprint(len(base)) + " bytes; it is " + engine.ShortHash(base) + " ...]"
 }
 
 // capped is a cap as records have it: 0 is none.
@@ -274,13 +274,13 @@ func capped(most int) int {
 // name makes a task of a prompt: a file is the same task whatever stands in it, a text is another task when it is another text.
 func (p *PromptRun) name() (id, title string) {
 	if p.PromptFile != "" {
-		return "file-" + engine.Short(p.PromptFile), filepath.Base(p.PromptFile)
+		return "file-" + engine.ShortHash(p.PromptFile), filepath.Base(p.PromptFile)
 	}
 	title, _, _ = strings.Cut(strings.TrimSpace(p.Prompt), "\n")
 	if r := []rune(title); len(r) > 80 {
 		title = string(r[:79]) + "…"
 	}
-	return "prompt-" + engine.Short(p.Prompt), title
+	return "prompt-" + engine.ShortHash(p.Prompt), title
 }
 
 // finish says how it ended, and writes the reports.

@@ -39,7 +39,7 @@ func (p *PromptRun) scm(ctx context.Context, run *engine.Run, scm config.SCM, cl
 	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {
 		coder, _, err := run.Agents(nil)
 		if err == nil {
-			err = run.Stray()
+			err = run.CheckWorkingDir()
 		}
 		if err != nil {
 			return loop.Turn{}, err

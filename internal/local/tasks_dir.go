@@ -156,8 +156,8 @@ func keepTask(top string, t task.Task) (string, error) {
 
 // taskStatus is how the newest run of a task stands, in one word: open when there is none.
 func taskStatus(top, id string) string {
-	seat := &session.Session{Dir: top, Out: io.Discard, Redact: func(s string) string { return s }}
-	state, dir, err := seat.NewestRun(id)
+	in := &session.Session{Dir: top, Out: io.Discard, Redact: func(s string) string { return s }}
+	state, dir, err := in.NewestRun(id)
 	switch {
 	case err != nil || dir == "":
 		return "open"

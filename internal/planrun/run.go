@@ -92,24 +92,24 @@ func violationLines(all []plan.Violation) string {
 	return strings.Join(lines, "\n")
 }
 
-// Recorded implements enginePlan.
+// Recorded implements engine.Plan.
 func (p *Run) Recorded(tree string) *loop.Planned {
 	return &loop.Planned{Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview, ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record}
 }
 
-// Path implements enginePlan.
+// Path implements engine.Plan.
 func (p *Run) Path() string { return p.File }
 
-// Paths implements enginePlan.
+// Paths implements engine.Plan.
 func (p *Run) Paths() []string { return p.files() }
 
-// Words implements enginePlan.
+// Words implements engine.Plan.
 func (p *Run) Words() prompt.PlanFiles { return prompt.PlanFiles{Dir: p.Dir, Prompt: p.Prompt} }
 
-// Guard implements enginePlan.
+// Guard implements engine.Plan.
 func (p *Run) Guard() loop.PlanFile { return p.file }
 
-// Close implements enginePlan: it removes the file by which hooks know that a plan is run.
+// Close implements engine.Plan: it removes the file by which hooks know that a plan is run.
 func (p *Run) Close() { p.active.remove() }
 
 // Begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the tree: they are

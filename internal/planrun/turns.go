@@ -51,7 +51,7 @@ func (p turns) review(ctx context.Context, asked, tree string) (loop.Turn, error
 	return t, err
 }
 
-// Agent implements enginePlan.
+// Agent implements engine.Plan.
 func (p *Run) Agent(run *engine.Run, c engine.Coder, reviewer *agent.Options) (loop.Agent, error) {
 	p.active.boxed = run.Boxed()
 	turns := turns{Coder: c, reviewer: c, active: p.active, log: run.Log}

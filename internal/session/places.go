@@ -42,7 +42,7 @@ func (s *Session) Clear() {
 	}
 	_ = files.RemoveAll(scratch) // what cannot be removed is told by whoever needs the place
 	_ = os.Remove(filepath.Join(s.Dir, engine.ActiveFile))
-	engine.RemoveHalves(s.Dir)
+	engine.RemovePartial(s.Dir)
 }
 
 // places are the directories of ours for a clone, outside of it where an agent has no business.

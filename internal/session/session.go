@@ -53,7 +53,7 @@ type Session struct {
 	Killed bool // a ralph was killed here before
 }
 
-// Begin readies the seat: from here on, what it prints is without secrets, and no process of our user reads our environment.
+// Begin readies the session: from here on, what it prints is without secrets, and no process of our user reads our environment.
 func (s *Session) Begin() {
 	s.Redact = report.Redactor(s.Secrets())
 	_ = proc.HideSelf() // where it does not work, the agent is as trusted as the person at the keyboard

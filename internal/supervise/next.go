@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// standing is what is known when a supervisor has to decide what to do.
-type standing struct {
+// status is what is known when a supervisor has to decide what to do.
+type status struct {
 	Attempts int // how many have run
 	Max      int // how many may run
 	// Fresh says that an attempt has ended since the last decision: what it left is looked at before a cancellation is.
@@ -53,7 +53,7 @@ const (
 
 // next says what a supervisor does now. It reads nothing but the standing. How an attempt ended stops nothing by itself, exit code 0
 // least of all: only DONE, the limit, a cancellation, a fatal error and the signal to wait do.
-func (s standing) next() superviseStep {
+func (s status) next() superviseStep {
 	stop := func(o loop.Outcome, format string, args ...any) superviseStep {
 		return superviseStep{stopAll, o, fmt.Sprintf(format, args...)}
 	}

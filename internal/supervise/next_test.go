@@ -15,8 +15,8 @@ import (
 
 // TestSuperviseNext has a row for each rule of S3 and C6.
 func TestSuperviseNext(t *testing.T) {
-	ran := func(change func(*standing)) standing { // one attempt has just ended, with whatever exit code
-		s := standing{Attempts: 1, Max: 3, Fresh: true, Rest: time.Second}
+	ran := func(change func(*status)) status { // one attempt has just ended, with whatever exit code
+		s := status{Attempts: 1, Max: 3, Fresh: true, Rest: time.Second}
 		change(&s)
 		return s
 	}
@@ -25,37 +25,37 @@ func TestSuperviseNext(t *testing.T) {
 	interrupted := stop(loop.Interrupted, "interrupted: nothing new is started")
 	for _, c := range []struct {
 		rule string
-		s    standing
+		s    status
 		want superviseStep
 	}{
-		{"S3-08: cancelled before the first attempt", standing{Max: 3, Cancelled: true}, interrupted},
-		{"S3-08: cancelled goes before DONE", standing{Max: 3, Cancelled: true, Done: true}, interrupted},
-		{"S3-09: DONE before the first attempt", standing{Max: 3, Done: true}, stop(loop.Done, reasonDone)},
-		{"S3-09: DONE goes before the limit", standing{Done: true}, stop(loop.Done, reasonDone)},
-		{"S3-10, S3-37: the limit", standing{Attempts: 3, Max: 3}, stop(loop.Capped, "Attempt 3: Max restarts exceeded, stopping")},
-		{"S3-10: a limit of none", standing{}, stop(loop.Capped, "Attempt 0: Max restarts exceeded, stopping")},
-		{"S3-11: the first attempt", standing{Max: 3}, start},
-		{"S3-11: another one, however the last ended", standing{Attempts: 2, Max: 3}, start},
-		{"S3-13: DONE after an attempt", ran(func(s *standing) { s.Done = true }), stop(loop.Done, reasonDone)},
-		{"S3-13: DONE after an attempt that ended while we were cancelled", ran(func(s *standing) { s.Done, s.Cancelled = true, true }), stop(loop.Done, reasonDone)},
-		{"S3-13: DONE goes before a wait", ran(func(s *standing) { s.Done, s.Waiting = true, "exit code 42" }), stop(loop.Done, reasonDone)},
-		{"S3-14, S3-15: the delay, also after exit code 0", ran(func(*standing) {}), delay},
-		{"S3-14: the delay, also after the last attempt", ran(func(s *standing) { s.Attempts = 3 }), delay},
-		{"S3-14: cancelled during the delay", standing{Attempts: 1, Max: 3, Rest: time.Second, Cancelled: true}, interrupted},
-		{"S3-26: DONE by hand during the delay", standing{Attempts: 1, Max: 3, Rest: time.Second, Done: true}, stop(loop.Done, reasonDone)},
-		{"S3-28, S3-29: DONE that cannot be told", ran(func(s *standing) { s.Fault = "DONE is a directory" }), stop(loop.Invalid, "DONE is a directory")},
-		{"S3-28: before the first attempt", standing{Max: 3, Fault: "DONE is a directory"}, stop(loop.Invalid, "DONE is a directory")},
-		{"S3-30: children are waited for", ran(func(s *standing) { s.Done, s.Children, s.Patience = true, 1, 1 }), superviseStep{Do: waitChildren}},
-		{"S3-30: not longer than the time for it", ran(func(s *standing) { s.Done, s.Children = true, 1 }), stop(loop.Done, reasonDone)},
-		{"S3-31: no restart while they are", standing{Attempts: 1, Max: 3, Done: true, Children: 2, Patience: 1}, superviseStep{Do: waitChildren}},
-		{"S3-36, S3-46: cancelled after an attempt", ran(func(s *standing) { s.Cancelled = true }), interrupted},
-		{"S3-47…S3-50: a wait", ran(func(s *standing) { s.Waiting = "exit code 42" }), stop(loop.Waiting, reasonWaiting+" (exit code 42)")},
-		{"S3-50: a wait on the last attempt is no failure", standing{Attempts: 3, Max: 3, Waiting: "x"}, stop(loop.Waiting, reasonWaiting+" (x)")},
-		{"S3-50: a wait goes before a cancellation", ran(func(s *standing) { s.Waiting, s.Cancelled = "x", true }), stop(loop.Waiting, reasonWaiting+" (x)")},
-		{"S3-50: a wait before the first attempt", standing{Max: 3, Waiting: "x"}, stop(loop.Waiting, reasonWaiting+" (x)")},
-		{"S3-52: a fatal error", ran(func(s *standing) { s.Fatal = "executable not found" }), stop(loop.Invalid, "executable not found")},
-		{"S3-53: a cancellation that ends what runs", ran(func(s *standing) { s.Killed, s.Cancelled, s.Done = true, true, true }), stop(loop.Interrupted, "interrupted: what was running has been ended")},
-		{"our own failure", ran(func(s *standing) { s.Broken = "writing: broken pipe" }), stop(loop.Failed, "writing: broken pipe")},
+		{"S3-08: cancelled before the first attempt", status{Max: 3, Cancelled: true}, interrupted},
+		{"S3-08: cancelled goes before DONE", status{Max: 3, Cancelled: true, Done: true}, interrupted},
+		{"S3-09: DONE before the first attempt", status{Max: 3, Done: true}, stop(loop.Done, reasonDone)},
+		{"S3-09: DONE goes before the limit", status{Done: true}, stop(loop.Done, reasonDone)},
+		{"S3-10, S3-37: the limit", status{Attempts: 3, Max: 3}, stop(loop.Capped, "Attempt 3: Max restarts exceeded, stopping")},
+		{"S3-10: a limit of none", status{}, stop(loop.Capped, "Attempt 0: Max restarts exceeded, stopping")},
+		{"S3-11: the first attempt", status{Max: 3}, start},
+		{"S3-11: another one, however the last ended", status{Attempts: 2, Max: 3}, start},
+		{"S3-13: DONE after an attempt", ran(func(s *status) { s.Done = true }), stop(loop.Done, reasonDone)},
+		{"S3-13: DONE after an attempt that ended while we were cancelled", ran(func(s *status) { s.Done, s.Cancelled = true, true }), stop(loop.Done, reasonDone)},
+		{"S3-13: DONE goes before a wait", ran(func(s *status) { s.Done, s.Waiting = true, "exit code 42" }), stop(loop.Done, reasonDone)},
+		{"S3-14, S3-15: the delay, also after exit code 0", ran(func(*status) {}), delay},
+		{"S3-14: the delay, also after the last attempt", ran(func(s *status) { s.Attempts = 3 }), delay},
+		{"S3-14: cancelled during the delay", status{Attempts: 1, Max: 3, Rest: time.Second, Cancelled: true}, interrupted},
+		{"S3-26: DONE by hand during the delay", status{Attempts: 1, Max: 3, Rest: time.Second, Done: true}, stop(loop.Done, reasonDone)},
+		{"S3-28, S3-29: DONE that cannot be told", ran(func(s *status) { s.Fault = "DONE is a directory" }), stop(loop.Invalid, "DONE is a directory")},
+		{"S3-28: before the first attempt", status{Max: 3, Fault: "DONE is a directory"}, stop(loop.Invalid, "DONE is a directory")},
+		{"S3-30: children are waited for", ran(func(s *status) { s.Done, s.Children, s.Patience = true, 1, 1 }), superviseStep{Do: waitChildren}},
+		{"S3-30: not longer than the time for it", ran(func(s *status) { s.Done, s.Children = true, 1 }), stop(loop.Done, reasonDone)},
+		{"S3-31: no restart while they are", status{Attempts: 1, Max: 3, Done: true, Children: 2, Patience: 1}, superviseStep{Do: waitChildren}},
+		{"S3-36, S3-46: cancelled after an attempt", ran(func(s *status) { s.Cancelled = true }), interrupted},
+		{"S3-47…S3-50: a wait", ran(func(s *status) { s.Waiting = "exit code 42" }), stop(loop.Waiting, reasonWaiting+" (exit code 42)")},
+		{"S3-50: a wait on the last attempt is no failure", status{Attempts: 3, Max: 3, Waiting: "x"}, stop(loop.Waiting, reasonWaiting+" (x)")},
+		{"S3-50: a wait goes before a cancellation", ran(func(s *status) { s.Waiting, s.Cancelled = "x", true }), stop(loop.Waiting, reasonWaiting+" (x)")},
+		{"S3-50: a wait before the first attempt", status{Max: 3, Waiting: "x"}, stop(loop.Waiting, reasonWaiting+" (x)")},
+		{"S3-52: a fatal error", ran(func(s *status) { s.Fatal = "executable not found" }), stop(loop.Invalid, "executable not found")},
+		{"S3-53: a cancellation that ends what runs", ran(func(s *status) { s.Killed, s.Cancelled, s.Done = true, true, true }), stop(loop.Interrupted, "interrupted: what was running has been ended")},
+		{"our own failure", ran(func(s *status) { s.Broken = "writing: broken pipe" }), stop(loop.Failed, "writing: broken pipe")},
 	} {
 		if got := c.s.next(); got != c.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.rule, got, c.want)

@@ -174,9 +174,9 @@ func (w *supervision) begin() error {
 }
 
 // look finds out how things stand.
-func (w *supervision) look(ctx, hard context.Context) standing {
+func (w *supervision) look(ctx, hard context.Context) status {
 	now := w.Clock()
-	s := standing{
+	s := status{
 		Attempts: w.attempts, Max: w.MaxRestarts, Fresh: w.fresh,
 		Cancelled: ctx.Err() != nil && !w.accepted, Killed: hard.Err() != nil, Rest: w.next.Sub(now),
 	}
@@ -195,7 +195,7 @@ func (w *supervision) look(ctx, hard context.Context) standing {
 }
 
 // hear adds what the last attempt, and anybody since it began, asks for.
-func (w *supervision) hear(s *standing) error {
+func (w *supervision) hear(s *status) error {
 	if w.ran {
 		s.Waiting, s.Fatal, s.Broken = w.last.waiting(), w.last.fatal(), w.last.broken()
 	}
@@ -220,7 +220,7 @@ func (w *supervision) done() (bool, error) {
 }
 
 // await waits for the next look at registered children.
-func (w *supervision) await(hard context.Context, known standing) {
+func (w *supervision) await(hard context.Context, known status) {
 	defer loop.BeginStep(hard, safetext.Counted(known.Children, "registered run", "registered runs"), known.Patience)()
 	w.pause(hard, known.Patience)
 }
