@@ -118,8 +118,11 @@ func gitStatus(ctx context.Context, dir string, environ []string) ([]byte, error
 	}
 	var out, errs bytes.Buffer
 	result, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status", "--porcelain", "-z"},
-		Dir:  dir, Env: append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"), Stdout: &out, Stderr: &errs, Timeout: statusTime,
+		Argv: []string{
+			"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status", "--porcelain", "-z",
+		},
+		Dir: dir, Env: append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"), Stdout: &out,
+		Stderr: &errs, Timeout: statusTime,
 	})
 	switch {
 	case err != nil:

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Hook answers the hooks of an agent. Whatever goes wrong, the agent goes on: what ralph could not do is said on Err, and
-// nothing on Out.
+// Hook answers the hooks of an agent. Whatever goes wrong, the agent goes on: what ralph could not do is said on Err,
+// and nothing on Out.
 type Hook struct {
 	Dir     string // the current directory
 	Env     map[string]string
@@ -50,7 +50,12 @@ func (h Hook) ContextMonitor() {
 		return hook.Said(now)
 	})
 	if err != nil { // it would be told of after every tool
-		h.say(fmt.Sprintf("the context is %.0f%% full, and the agent is not told, since that cannot be remembered: %s", percent, err))
+		h.say(
+			fmt.Sprintf(
+				"the context is %.0f%% full, and the agent is not told, since that cannot be remembered: %s", percent,
+				err,
+			),
+		)
 		return
 	}
 	h.answer(answer)
@@ -69,7 +74,8 @@ func (h Hook) SessionStart() {
 	}
 }
 
-// Guard refuses what is dangerous, as far as a command says so. run says that ralph is at work, whatever is in the directory.
+// Guard refuses what is dangerous, as far as a command says so. run says that ralph is at work, whatever is in the
+// directory.
 func (h Hook) Guard(run bool) {
 	in, err := hook.Read(h.In)
 	switch {
@@ -118,7 +124,10 @@ func (h Hook) Stop(ctx context.Context) {
 		return hook.Blocks(blocks)
 	})
 	if blocks > hook.MostBlocks || err != nil && in.StopHookActive { // what cannot be counted is blocked once
-		message := fmt.Sprintf("the agent may stop although it should not: it was kept from stopping %d times, and the harness judges what it leaves. What is wrong: %s", min(blocks, hook.MostBlocks), block)
+		message := fmt.Sprintf(
+			"the agent may stop although it should not: it was kept from stopping %d times, and the harness judges what it leaves. What is wrong: %s",
+			min(blocks, hook.MostBlocks), block,
+		)
 		h.say(message)
 		h.answer(hook.Answer{SystemMessage: "ralph: " + message})
 		return
@@ -139,7 +148,8 @@ func (h Hook) answer(a hook.Answer) {
 	_, _ = h.Out.Write(a.JSON()) // who asked is gone
 }
 
-// temps are where sessions are remembered: the first that may be written to. A sandbox may leave a directory of one's own alone.
+// temps are where sessions are remembered: the first that may be written to. A sandbox may leave a directory of one's
+// own alone.
 func (h Hook) temps() []string {
 	if h.Temp != "" {
 		return []string{h.Temp}

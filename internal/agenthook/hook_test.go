@@ -46,7 +46,9 @@ func (h *hooks) write(name, text string) {
 
 func (h *hooks) git(args ...string) {
 	h.t.Helper()
-	c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "core.hooksPath=/dev/null"}, args...)...)
+	c := exec.Command(
+		"git",
+		append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "core.hooksPath=/dev/null"}, args...)...)
 	c.Dir = h.dir
 	if out, err := c.CombinedOutput(); err != nil {
 		h.t.Fatalf("git %s: %v\n%s", args, err, out)
@@ -62,7 +64,12 @@ func (h *hooks) commit() {
 func (h *hooks) ask(in string, which func(Hook)) string {
 	var out bytes.Buffer
 	h.errs.Reset()
-	which(Hook{Dir: h.dir, Env: h.env, Environ: os.Environ(), Temp: h.temp, In: strings.NewReader(in), Out: &out, Err: &h.errs})
+	which(
+		Hook{
+			Dir: h.dir, Env: h.env, Environ: os.Environ(), Temp: h.temp, In: strings.NewReader(in), Out: &out,
+			Err: &h.errs,
+		},
+	)
 	return out.String()
 }
 
@@ -90,11 +97,16 @@ func storyJSON(id string, passes bool, status string, count int, feedback string
 	if status != "" {
 		s = fmt.Sprintf("%q", status)
 	}
-	return fmt.Sprintf(`{"id":%q,"title":"T","description":"d","acceptanceCriteria":["c"],"priority":1,"passes":%v,"reviewStatus":%s,"reviewCount":%d,"reviewFeedback":%q,"notes":"done","dependsOn":[]}`, id, passes, s, count, feedback)
+	return fmt.Sprintf(
+		`{"id":%q,"title":"T","description":"d","acceptanceCriteria":["c"],"priority":1,"passes":%v,"reviewStatus":%s,"reviewCount":%d,"reviewFeedback":%q,"notes":"done","dependsOn":[]}`,
+		id, passes, s, count, feedback,
+	)
 }
 
 func planJSON(stories ...string) string {
-	return `{"project":"p","branchName":"ralph/x","description":"d","userStories":[` + strings.Join(stories, ",") + `]}`
+	return `{"project":"p","branchName":"ralph/x","description":"d","userStories":[` + strings.Join(
+		stories, ",",
+	) + `]}`
 }
 
 func stood(id string, passes bool, status string, count int) string {
@@ -166,10 +178,21 @@ func TestStopTransitions(t *testing.T) {
 	if got != "" || !strings.Contains(said, "preIterationSnapshot") {
 		t.Errorf("n: %q, said %q", got, said)
 	}
-	if got, _ := judged(t, `{"iterationMode":"implement"}`, planJSON(storyJSON("US-001", true, "", 1, ""))); !strings.Contains(got, "not 'approved'") {
+	if got, _ := judged(
+		t,
+		`{"iterationMode":"implement"}`,
+		planJSON(storyJSON("US-001", true, "", 1, "")),
+	); !strings.Contains(
+		got, "not 'approved'",
+	) {
 		t.Errorf("n: %q", got)
 	}
-	if got, said := judged(t, `not JSON`, planJSON(storyJSON("US-001", true, "", 1, ""))); !strings.Contains(got, "not 'approved'") || !strings.Contains(said, "not a JSON object") {
+	if got, said := judged(
+		t,
+		`not JSON`,
+		planJSON(storyJSON("US-001", true, "", 1, "")),
+	); !strings.Contains(got, "not 'approved'") ||
+		!strings.Contains(said, "not a JSON object") {
 		t.Errorf("broken marker: %q, said %q", got, said)
 	}
 }
@@ -258,7 +281,8 @@ func TestStopEnds(t *testing.T) {
 	}
 	for range 3 {
 		got := h.stop(`{"session_id":"s"}`)
-		if strings.Contains(got, `"block"`) || !strings.Contains(got, "systemMessage") || !strings.Contains(h.errs.String(), "kept from stopping 8 times") {
+		if strings.Contains(got, `"block"`) || !strings.Contains(got, "systemMessage") ||
+			!strings.Contains(h.errs.String(), "kept from stopping 8 times") {
 			t.Errorf("%s, said %s", got, &h.errs)
 		}
 	}
@@ -282,7 +306,8 @@ func TestStopEnds(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(h.temp, hook.BlocksFile("d")), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if h.reason(`{"session_id":"d"}`) == "" || strings.Contains(h.stop(`{"session_id":"d","stop_hook_active":true}`), `"block"`) {
+	if h.reason(`{"session_id":"d"}`) == "" ||
+		strings.Contains(h.stop(`{"session_id":"d","stop_hook_active":true}`), `"block"`) {
 		t.Error("without a count it is not blocked once")
 	}
 }
@@ -290,7 +315,10 @@ func TestStopEnds(t *testing.T) {
 // TestHooksHostile: nothing that is handed to a hook, or lies about, makes it fail, wait or say something wrong.
 func TestHooksHostile(t *testing.T) {
 	h := newHooks(t)
-	every := map[string]func(Hook){"monitor": Hook.ContextMonitor, "start": Hook.SessionStart, "stop": func(k Hook) { k.Stop(t.Context()) }, "guard": func(k Hook) { k.Guard(false) }}
+	every := map[string]func(Hook){
+		"monitor": Hook.ContextMonitor, "start": Hook.SessionStart, "stop": func(k Hook) { k.Stop(t.Context()) },
+		"guard": func(k Hook) { k.Guard(false) },
+	}
 	for name, which := range every {
 		for _, in := range []string{"", "x", "[]", "{", "null", `{"session_id":7}`, "\x00", strings.Repeat("[", 1<<20), `{"transcript_path":"/nowhere"}`} {
 			if out := h.ask(in, which); out != "" {
@@ -329,7 +357,11 @@ func TestGuardHuge(t *testing.T) {
 	h := newHooks(t)
 	var out bytes.Buffer
 	huge := func() io.Reader {
-		return io.MultiReader(strings.NewReader(`{"tool_name":"Bash","tool_input":{"command":"`), io.LimitReader(endless{}, 9<<20), strings.NewReader(`"}}`))
+		return io.MultiReader(
+			strings.NewReader(`{"tool_name":"Bash","tool_input":{"command":"`),
+			io.LimitReader(endless{}, 9<<20),
+			strings.NewReader(`"}}`),
+		)
 	}
 	k := Hook{Dir: h.dir, Temp: h.temp, In: huge(), Out: &out, Err: io.Discard}
 	k.Guard(false)
@@ -382,7 +414,12 @@ func TestMonitorRemembers(t *testing.T) {
 		want string
 	}{{400_000, "NOTICE"}, {400_001, ""}, {480_000, "NOTICE"}, {560_000, "WARNING"}, {640_000, "WARNING"}, {720_000, "CRITICAL"}, {720_000, ""}, {9_000_000, ""}} {
 		out := ask(c.size, "s")
-		if (out == "") != (c.want == "") || !strings.Contains(out, c.want) || out != "" && !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"[`) {
+		if (out == "") != (c.want == "") || !strings.Contains(out, c.want) ||
+			out != "" &&
+				!strings.HasPrefix(
+					out,
+					`{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"[`,
+				) {
 			t.Errorf("%d: %q", c.size, out)
 		}
 	}
@@ -448,8 +485,16 @@ func TestGuardKnowsTheRun(t *testing.T) {
 	if out := guard(push, false); !strings.Contains(out, "ralph pushes") {
 		t.Error(out)
 	}
-	below := fmt.Sprintf(`{"cwd":%q,"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"echo x > b/prd.md"}}`, filepath.Join(h.dir, "plans"))
-	if out := guard(below, false); !strings.HasPrefix(out, `{"decision":"deny","reason":"Refused (harness): it changes plans/b/prd.md.`) {
+	below := fmt.Sprintf(
+		`{"cwd":%q,"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"echo x > b/prd.md"}}`,
+		filepath.Join(h.dir, "plans"),
+	)
+	if out := guard(
+		below, false,
+	); !strings.HasPrefix(
+		out,
+		`{"decision":"deny","reason":"Refused (harness): it changes plans/b/prd.md.`,
+	) {
 		t.Error(out)
 	}
 }

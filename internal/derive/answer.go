@@ -20,8 +20,8 @@ type planAnswer struct {
 // asks reports whether it wants to know something, instead of giving a plan.
 func (a planAnswer) asks() bool { return len(a.Questions) > 0 }
 
-// readPlanAnswer reads the answer of a turn: its form, or the JSON object with which its words end. redact comes first: what is derived is
-// committed.
+// readPlanAnswer reads the answer of a turn: its form, or the JSON object with which its words end. redact comes first:
+// what is derived is committed.
 func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []string) {
 	said := t.Structured
 	if said == "" {
@@ -33,7 +33,10 @@ func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []stri
 	if object == "" {
 		problem := "the answer holds no JSON object with the key tasks"
 		if len(t.Text) >= loop.TextBytes-4 {
-			problem += fmt.Sprintf("; of an answer with other words only the last %d bytes are read: answer with nothing but the object", loop.TextBytes)
+			problem += fmt.Sprintf(
+				"; of an answer with other words only the last %d bytes are read: answer with nothing but the object",
+				loop.TextBytes,
+			)
 		}
 		return a, []string{problem}
 	}

@@ -21,7 +21,8 @@ type Request struct {
 	name    string // "issue #42", "ralph/prd.md"
 	Text    string // what is wanted, sanitised when others wrote it
 	foreign bool   // others may have written it: it is data for the agent, and brings no commands
-	PRD     string // the PRD that is there already and stays: only its stories are derived (mode 2); empty: it is written, too
+	// the PRD that is there already and stays: only its stories are derived (mode 2); empty: it is written, too
+	PRD string
 	// kept is what is set already: project, branch and description, as far as they are not empty.
 	Kept plan.Plan
 }
@@ -30,7 +31,8 @@ type Request struct {
 type Deriver struct {
 	Ask   func(ctx context.Context, asked string) (loop.Turn, error)
 	Known []string // the commands that the settings name, or that the repository shows
-	// answer asks the person at the terminal; more is false when there is nothing more to be said. nil: nobody is there.
+	// answer asks the person at the terminal; more is false when there is nothing more to be said. nil: nobody is
+	// there.
 	answer func(ctx context.Context, questions []string) (said []exchange, more bool, err error)
 	Redact func(string) string
 	Log    func(format string, args ...any)
@@ -64,8 +66,8 @@ const Tries = 3
 // mostQuestions bounds how often the agent asks back; whoever answers has an end of their own.
 const mostQuestions = 100
 
-// Ask lets the agent turn a request into a PRD and its stories. What is wrong with an answer is told to the agent, twice at most. The
-// error is a *FailedError when it gave no plan.
+// Ask lets the agent turn a request into a PRD and its stories. What is wrong with an answer is told to the agent,
+// twice at most. The error is a *FailedError when it gave no plan.
 func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
 	asked := planQuestion{deriver: d, request: w, open: d.answer != nil}
 	for tries, rounds := 1, 0; ; {
@@ -98,7 +100,10 @@ func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
 		if tries++; tries > Tries {
 			return Result{}, &FailedError{problems, answer.raw}
 		}
-		d.Log("the agent's answer is no plan yet (%s); asking again", safetext.Counted(len(problems), "problem", "problems"))
+		d.Log(
+			"the agent's answer is no plan yet (%s); asking again",
+			safetext.Counted(len(problems), "problem", "problems"),
+		)
 		asked.last, asked.problems = answer.raw, problems
 	}
 }
@@ -111,7 +116,10 @@ func failedTurn(t loop.Turn) error {
 	case t.Class.Fatal():
 		return invalid.Errorf("the agent cannot be asked for a plan: %s", t.Reason)
 	case !t.ResetAt.IsZero():
-		return fmt.Errorf("the agent gave no plan (%s): %s; ask again after %s", t.Class, t.Reason, t.ResetAt.UTC().Format("2006-01-02 15:04 UTC"))
+		return fmt.Errorf(
+			"the agent gave no plan (%s): %s; ask again after %s", t.Class, t.Reason,
+			t.ResetAt.UTC().Format("2006-01-02 15:04 UTC"),
+		)
 	}
 	return fmt.Errorf("the agent gave no plan (%s): %s", t.Class, t.Reason)
 }
@@ -140,7 +148,13 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 	}
 	for _, s := range of.Stories {
 		if s.Passes || s.ReviewStatus != plan.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
-			problems = append(problems, fmt.Sprintf("story %s has begun already: a new story has passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"", s.ID))
+			problems = append(
+				problems,
+				fmt.Sprintf(
+					"story %s has begun already: a new story has passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"",
+					s.ID,
+				),
+			)
 		}
 		if strings.TrimSpace(s.Title) == "" {
 			problems = append(problems, fmt.Sprintf("story %s has no title", s.ID))
@@ -154,7 +168,10 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 	}
 	out.Plan.VerifyCommands, out.Dropped = d.allowed(of.VerifyCommands, w.foreign)
 	for _, command := range out.Dropped {
-		d.Log("warning: the command %q is left out: %s may not say what is run; name it under guardrails in .ralph/settings.json if it should be", command, w.name)
+		d.Log(
+			"warning: the command %q is left out: %s may not say what is run; name it under guardrails in .ralph/settings.json if it should be",
+			command, w.name,
+		)
 	}
 	return out, nil
 }
@@ -168,7 +185,8 @@ func planProblems(err error) []string {
 	return []string{err.Error()}
 }
 
-// fitting is the plan with what was set before, on a branch of ralph's. Texts that grew out of an issue are rid of what nobody can see.
+// fitting is the plan with what was set before, on a branch of ralph's. Texts that grew out of an issue are rid of what
+// nobody can see.
 func (d Deriver) fitting(ctx context.Context, of plan.Plan, w Request) (plan.Plan, error) {
 	if w.foreign {
 		of = Visible(of)
@@ -189,7 +207,8 @@ func (d Deriver) fitting(ctx context.Context, of plan.Plan, w Request) (plan.Pla
 	if of.BranchName == plan.TemplateBranch || name == "" {
 		name = of.Description
 	}
-	if !strings.HasPrefix(of.BranchName, "ralph/") || of.BranchName == plan.TemplateBranch || git.CheckBranchName(ctx, of.BranchName) != nil {
+	if !strings.HasPrefix(of.BranchName, "ralph/") || of.BranchName == plan.TemplateBranch ||
+		git.CheckBranchName(ctx, of.BranchName) != nil {
 		of.BranchName = "ralph/" + safetext.Slug(name, 40) // never anybody's own branch
 	}
 	return of, git.CheckBranchName(ctx, of.BranchName)
@@ -209,7 +228,8 @@ func Visible(of plan.Plan) plan.Plan {
 	return of
 }
 
-// allowed parts the commands of a plan: those that may be run, and of somebody else's request those that nothing but it names.
+// allowed parts the commands of a plan: those that may be run, and of somebody else's request those that nothing but it
+// names.
 func (d Deriver) allowed(commands []string, foreign bool) (kept, dropped []string) {
 	kept = []string{}
 	for _, command := range commands {

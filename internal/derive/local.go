@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// planKept is where what would be lost goes, and what the agent was told and printed: out of the plan's directory, and ignored by git, so
-// that no run commits it.
+// planKept is where what would be lost goes, and what the agent was told and printed: out of the plan's directory, and
+// ignored by git, so that no run commits it.
 const planKept = ".ralph/plan"
 
 // Its files.
@@ -35,7 +35,8 @@ const (
 
 // Derivation is a plan to derive.
 type Derivation struct {
-	From string    // an issue: a file, or a number; empty: the PRD that is there, or what the person at the terminal says
+	// an issue: a file, or a number; empty: the PRD that is there, or what the person at the terminal says
+	From string
 	In   io.Reader // that terminal; nil: nobody is there
 }
 
@@ -77,7 +78,9 @@ func Derive(ctx context.Context, p *planrun.Plans, d Derivation) (Derived, error
 		talk := session.NewDialogue(d.In, p.Out)
 		deriver.answer = conversation(p, talk)
 		if request.Text == "" && request.PRD == "" {
-			if request.Text = talk.Ask(ctx, "What should be built? In a line; the agent asks for more: "); request.Text == "" {
+			if request.Text = talk.Ask(
+				ctx, "What should be built? In a line; the agent asks for more: ",
+			); request.Text == "" {
 				return Derived{}, errors.Join(talk.Err, invalid.Errorf("nothing was said; say what should be built"))
 			}
 		}
@@ -92,7 +95,8 @@ func Derive(ctx context.Context, p *planrun.Plans, d Derivation) (Derived, error
 	return store(p, root, out)
 }
 
-// deriver readies the agent: it reads a copy of the project, which is thrown away, and writes nothing. done clears up; it is never nil.
+// deriver readies the agent: it reads a copy of the project, which is thrown away, and writes nothing. done clears up;
+// it is never nil.
 func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, done func(), err error) {
 	done = func() {}
 	settings, err := p.Settings()
@@ -106,7 +110,8 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 		Place:    engine.Place{Workspace: engine.Directory(p.Dir), Logs: kept, LogsAs: planKept},
 		Identity: engine.Identity{Parent: p.Parent, Keys: p.AgentKeys()},
 		Output: engine.Output{
-			Console: p.Out, Format: p.Redacted(p.Format), Redact: p.Redact, Clock: p.Clock, Log: p.Log, Verbose: p.Explain,
+			Console: p.Out, Format: p.Redacted(p.Format), Redact: p.Redact, Clock: p.Clock, Log: p.Log,
+			Verbose: p.Explain,
 		},
 	}}
 	done = run.Close
@@ -143,7 +148,8 @@ func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) 
 	}
 	o := c.Options
 	o.Dir, o.Extra, o.ReadOnly, o.Schema, o.AgentSettings, o.Console, o.Text = dir, env, true, Schema, false, nil, false
-	if filepath.Base(o.Command) != o.Command && !filepath.IsAbs(o.Command) { // it is named from where the run is, not from the copy
+	// it is named from where the run is, not from the copy
+	if filepath.Base(o.Command) != o.Command && !filepath.IsAbs(o.Command) {
 		o.Command = filepath.Join(run.Workspace.Dir(), o.Command)
 	}
 	o.LogFile, o.PromptFile = filepath.Join(run.Dir, planLog), filepath.Join(run.Logs, planPrompt)
@@ -171,7 +177,8 @@ func detectedCommands(root *os.Root) []string {
 	}
 	for _, name := range detect.Files {
 		if _, ok := content[name]; ok {
-			content[name], _ = files.ReadIn(root, name, planrun.MaxPlanFile) // of one that cannot be read, the name is left
+			// of one that cannot be read, the name is left
+			content[name], _ = files.ReadIn(root, name, planrun.MaxPlanFile)
 		}
 	}
 	var out []string
@@ -182,7 +189,9 @@ func detectedCommands(root *os.Root) []string {
 }
 
 // conversation asks the person what the agent wants to know. An empty line ends it.
-func conversation(p *planrun.Plans, talk *session.Dialogue) func(context.Context, []string) ([]exchange, bool, error) {
+func conversation(
+	p *planrun.Plans, talk *session.Dialogue,
+) func(context.Context, []string) ([]exchange, bool, error) {
 	return func(ctx context.Context, questions []string) (said []exchange, more bool, err error) {
 		p.Say("The agent asks; an empty line ends its questions.")
 		for i, q := range questions {
@@ -208,12 +217,17 @@ func reject(p *planrun.Plans, root *os.Root, failed *FailedError) error {
 	if err := files.ReplaceIn(root, rejectedPlan, failed.last); err != nil {
 		return errors.Join(failed, err)
 	}
-	return fmt.Errorf("%w\nNothing in %s has changed. The agent's last answer is in %s", failed, p.PlanDir, rejectedPlan)
+	return fmt.Errorf(
+		"%w\nNothing in %s has changed. The agent's last answer is in %s", failed, p.PlanDir, rejectedPlan,
+	)
 }
 
 // store writes the plan. What was there and is not the template is kept.
 func store(p *planrun.Plans, root *os.Root, out Result) (Derived, error) {
-	report := Derived{Tasks: p.File(planrun.PlanFile), Stories: len(out.Plan.Stories), Tries: out.Tries, Dropped: append([]string{}, out.Dropped...)}
+	report := Derived{
+		Tasks: p.File(planrun.PlanFile), Stories: len(out.Plan.Stories), Tries: out.Tries,
+		Dropped: append([]string{}, out.Dropped...),
+	}
 	report.Likely, report.Most = out.Plan.Estimate(p.Rules())
 	tasks := string(out.Plan.Marshal())
 	for _, text := range []string{tasks, out.PRD} {
@@ -242,7 +256,10 @@ func store(p *planrun.Plans, root *os.Root, out Result) (Derived, error) {
 	if err := files.ReplaceIn(root, report.Tasks, tasks); err != nil {
 		return report, err
 	}
-	p.Say("wrote %s: %s on %s, about %d iterations (at most %d)", report.Tasks, safetext.Counted(report.Stories, "story", "stories"), out.Plan.BranchName, report.Likely, report.Most)
+	p.Say(
+		"wrote %s: %s on %s, about %d iterations (at most %d)", report.Tasks,
+		safetext.Counted(report.Stories, "story", "stories"), out.Plan.BranchName, report.Likely, report.Most,
+	)
 	p.Say("Look at what it says before you run it: ralph plan status, ralph plan run")
 	return report, nil
 }

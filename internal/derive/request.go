@@ -34,13 +34,19 @@ func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from stri
 	switch {
 	case d.From != "" && !isPRD(p, from, d.From):
 		if written {
-			return w, invalid.Errorf("%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run ralph plan archive first", p.File(planrun.PrdFile))
+			return w, invalid.Errorf(
+				"%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run ralph plan archive first",
+				p.File(planrun.PrdFile),
+			)
 		}
 		w, err = fromIssue(ctx, p, from, d.From)
 	case written:
 		w = Request{name: p.File(planrun.PrdFile), PRD: prd}
 	case d.In == nil:
-		err = invalid.Errorf("%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph plan derive at a terminal", p.File(planrun.PrdFile))
+		err = invalid.Errorf(
+			"%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph plan derive at a terminal",
+			p.File(planrun.PrdFile),
+		)
 	default:
 		w = Request{name: "what the user says"}
 	}
@@ -70,7 +76,9 @@ func fromIssue(ctx context.Context, p *planrun.Plans, from, ref string) (Request
 	}
 	content, err := files.Read(name)
 	if err != nil {
-		return Request{}, invalid.Errorf("flag --from is %q: %w; allowed are a file that says what is wanted, and an issue's number", ref, err)
+		return Request{}, invalid.Errorf(
+			"flag --from is %q: %w; allowed are a file that says what is wanted, and an issue's number", ref, err,
+		)
 	}
 	t, err := task.FromFile(ref, string(content))
 	if err != nil {
@@ -111,7 +119,9 @@ func underWay(p *planrun.Plans, root *os.Root) (kept plan.Plan, err error) {
 		case !ok:
 			continue
 		case name == planrun.ForeignPlan:
-			return kept, invalid.Errorf("%s is a plan already: ralph plan run works on it, ralph plan archive puts it away", file)
+			return kept, invalid.Errorf(
+				"%s is a plan already: ralph plan run works on it, ralph plan archive puts it away", file,
+			)
 		}
 		if plan.Untouched(content) {
 			kept.Project, kept.BranchName, kept.Description = plan.Named(content)
@@ -119,11 +129,17 @@ func underWay(p *planrun.Plans, root *os.Root) (kept plan.Plan, err error) {
 		}
 		of, _, err := plan.Read(file, content)
 		if err != nil {
-			return kept, invalid.Errorf("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
+			return kept, invalid.Errorf(
+				"%s is there already, and is no plan that can be read: see ralph plan validate, or move it away",
+				file,
+			)
 		}
 		for _, s := range of.Stories {
 			if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != plan.Unreviewed {
-				return kept, invalid.Errorf("%s is under way: %s; run ralph plan archive first, which keeps it", file, s.ID+" "+of.Standing(s.ID))
+				return kept, invalid.Errorf(
+					"%s is under way: %s; run ralph plan archive first, which keeps it", file,
+					s.ID+" "+of.Standing(s.ID),
+				)
 			}
 		}
 		kept = plan.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestAfterStop: a run has time for its end although it was cancelled, and less of it after the second signal, whenever that comes.
+// TestAfterStop: a run has time for its end although it was cancelled, and less of it after the second signal, whenever
+// that comes.
 func TestAfterStop(t *testing.T) {
 	for name, c := range map[string]struct{ second, want time.Duration }{
 		"one signal":                     {time.Hour, time.Minute},

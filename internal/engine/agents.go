@@ -10,21 +10,25 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The reviewer is nil
-// when there is no review.
+// Agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The
+// reviewer is nil when there is no review.
 func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	set := run.Settings
 	options := agent.Options{
-		Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, AgentSettings: set.AgentSettings,
-		Dir: run.agentDir(), Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: run.grace(),
-		Completion: set.CompletionResponse, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Works), Format: run.Format, Groups: run.Groups,
-		Text: run.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
+		Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model,
+		AgentSettings: set.AgentSettings, Dir: run.agentDir(), Parent: run.Parent, Allow: set.Environment,
+		Home: run.Home, As: run.User, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: run.grace(),
+		Completion: set.CompletionResponse, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Works),
+		Format: run.Format, Groups: run.Groups, Text: run.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
 	}
 	options = run.warned(options, "turn") // after 12 of 20 minutes
 	if set.StreamAgentOutput {
 		options.Console = run.Console
 	}
-	c := Coder{Options: options, dir: run.Dir, prompts: run.Logs, State: state, byExit: set.ClaimByExit, doneFile: set.DoneFile, redact: run.Redact, verbose: run.Verbose}
+	c := Coder{
+		Options: options, dir: run.Dir, prompts: run.Logs, State: state, byExit: set.ClaimByExit,
+		doneFile: set.DoneFile, redact: run.Redact, verbose: run.Verbose,
+	}
 	if run.Plan == nil {
 		c.stray = run.CheckWorkingDir
 	}

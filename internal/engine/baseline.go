@@ -24,7 +24,9 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 	if err := run.Explain(ctx, verdicts); err != nil {
 		return err
 	}
-	if _, err := run.Journal.Append(ctx, loop.Record{Type: loop.Baselined, At: run.Clock(), Baseline: verdicts}); err != nil {
+	if _, err := run.Journal.Append(
+		ctx, loop.Record{Type: loop.Baselined, At: run.Clock(), Baseline: verdicts},
+	); err != nil {
 		return err
 	}
 	run.skipMissing(verdicts)
@@ -33,14 +35,17 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 			return invalid.Errorf("the check %q cannot run here: %s", v.Check, v.Reason)
 		}
 		if v.Blocks() && run.Settings.Baseline == config.BaselineRequire {
-			return invalid.Errorf("the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report", v.Check, v.Reason)
+			return invalid.Errorf(
+				"the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report",
+				v.Check, v.Reason,
+			)
 		}
 	}
 	return nil
 }
 
-// Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A repository is not broken
-// because nobody has installed anything.
+// Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A
+// repository is not broken because nobody has installed anything.
 func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -105,7 +110,8 @@ func (run *Run) skipMissing(verdicts []loop.Verdict) {
 // prepared reports whether a setup has run, or would have if there were anything to run.
 func (spec *Spec) prepared() bool { return spec.Settings.Setup != "" || spec.preparesItself() }
 
-// unprepared is what would install the project's dependencies where nothing does; "" when something has, or nothing is known.
+// unprepared is what would install the project's dependencies where nothing does; "" when something has, or nothing is
+// known.
 func (spec *Spec) unprepared(ctx context.Context) (string, error) {
 	if spec.prepared() {
 		return "", nil

@@ -32,7 +32,9 @@ func uninstalled(t *testing.T, settings config.Settings) (*Run, *[]string) {
 
 // TestExplain: a check that cannot run says what it lacks, and what brings it.
 func TestExplain(t *testing.T) {
-	named := config.Settings{Guardrails: []config.Guardrail{{Name: "unit", Command: "pnpm run test"}}, GuardrailsFrom: "the test"}
+	named := config.Settings{
+		Guardrails: []config.Guardrail{{Name: "unit", Command: "pnpm run test"}}, GuardrailsFrom: "the test",
+	}
 	prepared := named
 	prepared.Setup = "npm ci"
 	for _, c := range []struct {
@@ -60,7 +62,9 @@ func TestExplain(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := verdicts[0]
-			if !strings.Contains(v.Reason, c.want) || c.want == "as it was" && v.Reason != c.want || v.Missing != c.missing || v.Skipped != "" {
+			if !strings.Contains(v.Reason, c.want) || c.want == "as it was" && v.Reason != c.want ||
+				v.Missing != c.missing ||
+				v.Skipped != "" {
 				t.Errorf("%+v, want %q", v, c.want)
 			}
 		})
@@ -69,16 +73,28 @@ func TestExplain(t *testing.T) {
 
 // TestSoftToolThatIsMissingIsLeftOut: of what nobody has named, a soft check stops nothing.
 func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
-	run, said := uninstalled(t, config.Settings{Guardrails: []config.Guardrail{{Name: "golangci-lint run ./...", Command: "golangci-lint run ./..."}, {Name: "go test ./...", Command: "go test ./..."}}})
+	run, said := uninstalled(
+		t,
+		config.Settings{
+			Guardrails: []config.Guardrail{
+				{Name: "golangci-lint run ./...", Command: "golangci-lint run ./..."},
+				{Name: "go test ./...", Command: "go test ./..."},
+			},
+		},
+	)
 	run.Detected = "go.mod is there"
 	verdicts := []loop.Verdict{
-		{Check: "golangci-lint run ./...", Severity: loop.Soft, Exit: 127, Missing: true, Output: "sh: 1: golangci-lint: not found\n"},
+		{
+			Check: "golangci-lint run ./...", Severity: loop.Soft, Exit: 127, Missing: true,
+			Output: "sh: 1: golangci-lint: not found\n",
+		},
 		{Check: "go test ./...", Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: go: not found\n"},
 	}
 	if err := run.Explain(context.Background(), verdicts); err != nil {
 		t.Fatal(err)
 	}
-	if verdicts[0].Skipped == "" || verdicts[1].Skipped != "" || len(*said) != 1 || !strings.Contains((*said)[0], "golangci-lint-action") {
+	if verdicts[0].Skipped == "" || verdicts[1].Skipped != "" || len(*said) != 1 ||
+		!strings.Contains((*said)[0], "golangci-lint-action") {
 		t.Errorf("%+v\n%q", verdicts, *said)
 	}
 	run.skipMissing(verdicts)

@@ -31,12 +31,14 @@ func (still) Clean(context.Context) ([]string, error) { return nil, nil }
 
 func (still) Restore(context.Context) error { return nil }
 
-// BenchmarkIteration is one iteration without git: prompt, agent process, journal, checks. The agent and the check are processes that do
-// nothing; what the same two cost when they are started bare is taken off, and what is left is reported as own-ms/iteration.
+// BenchmarkIteration is one iteration without git: prompt, agent process, journal, checks. The agent and the check are
+// processes that do nothing; what the same two cost when they are started bare is taken off, and what is left is
+// reported as own-ms/iteration.
 func BenchmarkIteration(b *testing.B) {
 	dir := b.TempDir()
 	script := filepath.Join(dir, "agent")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ncat > /dev/null\necho working\n"), 0o700); err != nil { // a program
+	// a program
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ncat > /dev/null\necho working\n"), 0o700); err != nil {
 		b.Fatal(err)
 	}
 	file, err := journal.Open(filepath.Join(dir, "run"))
@@ -46,16 +48,30 @@ func BenchmarkIteration(b *testing.B) {
 	defer func() { _ = file.Close() }()
 	quiet := func(string, ...any) {}
 	l := &Journal{File: file, Clock: time.Now}
-	c := Coder{Options: agent.Options{Command: script, Dir: dir, Parent: os.Environ(), Completion: "DONE"}, dir: dir, prompts: dir, State: l.State}
-	checks := check.List{Tree: still{}, Clock: time.Now, Log: quiet, Checks: []check.Check{check.Turn{}, check.Claim{Completion: "DONE"},
-		check.Diff{}, &check.Command{Title: "true", Line: "true", Hard: true, Dir: dir, Env: os.Environ(), LogDir: dir, TruncateChars: 5000}}}
-	start := loop.Record{Type: loop.Started, At: time.Now(), Start: &loop.Start{Run: "r", Task: "t", MaxIterations: b.N}}
+	c := Coder{
+		Options: agent.Options{Command: script, Dir: dir, Parent: os.Environ(), Completion: "DONE"}, dir: dir,
+		prompts: dir, State: l.State,
+	}
+	checks := check.List{
+		Tree: still{}, Clock: time.Now, Log: quiet,
+		Checks: []check.Check{
+			check.Turn{}, check.Claim{Completion: "DONE"}, check.Diff{},
+			&check.Command{
+				Title: "true", Line: "true", Hard: true, Dir: dir, Env: os.Environ(), LogDir: dir,
+				TruncateChars: 5000,
+			},
+		},
+	}
+	start := loop.Record{
+		Type: loop.Started, At: time.Now(), Start: &loop.Start{Run: "r", Task: "t", MaxIterations: b.N},
+	}
 	if _, err := l.Append(context.Background(), start); err != nil {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
 	result, err := loop.Run(context.Background(), context.Background(), loop.Limits{}, loop.Ports{
-		Agent: c, Tree: still{}, Checks: checks, Journal: l, Prompt: prompt.Writer{Completion: "DONE"}, Clock: time.Now, Log: quiet,
+		Agent: c, Tree: still{}, Checks: checks, Journal: l, Prompt: prompt.Writer{Completion: "DONE"},
+		Clock: time.Now, Log: quiet,
 	})
 	b.StopTimer()
 	if err != nil || result.Outcome != loop.Capped || len(result.State.Iterations) != b.N {

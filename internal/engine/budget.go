@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked something: none begins
-// when it is empty, and each gets what is left. A nil budget has no end.
+// Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked
+// something: none begins when it is empty, and each gets what is left. A nil budget has no end.
 type Budget struct {
 	limits loop.Limits
 	state  func() loop.State
@@ -85,17 +85,21 @@ func limited(l loop.Limits, set config.Settings) loop.Limits {
 	return l
 }
 
-// spendingLimits reports whether a run is held to anything that it may spend. Then its agents have to tell what they do: plain text tells nothing.
+// spendingLimits reports whether a run is held to anything that it may spend. Then its agents have to tell what they
+// do: plain text tells nothing.
 func spendingLimits(set config.Settings) bool {
 	return set.MaxCostUSD > 0 || set.MaxTokens > 0 || set.MaxCostUSDPerIssue > 0
 }
 
 // OwnBudget is that of turns that belong to no run, such as those of a planner: they may spend what a run may.
 func (run *Run) OwnBudget() *Budget {
-	return &Budget{limits: limited(loop.Limits{}, run.Settings), state: func() loop.State { return loop.State{} }, log: run.Log}
+	return &Budget{
+		limits: limited(loop.Limits{}, run.Settings), state: func() loop.State { return loop.State{} }, log: run.Log,
+	}
 }
 
-// tellLimits says what the run is held to, and which of it nobody can hold an agent to that does not tell what it spends.
+// tellLimits says what the run is held to, and which of it nobody can hold an agent to that does not tell what it
+// spends.
 func (p *Budget) tellLimits(agents ...*agent.Options) {
 	var held []string
 	if p.limits.CostUSD > 0 {
@@ -106,7 +110,13 @@ func (p *Budget) tellLimits(agents ...*agent.Options) {
 	}
 	if p.limits.IssueCostUSD > 0 {
 		s := p.state()
-		held = append(held, fmt.Sprintf("%s for all runs of the issue, of which %s are spent", loop.Dollars(p.limits.IssueCostUSD), loop.Dollars(s.OnIssue().CostUSD)))
+		held = append(
+			held,
+			fmt.Sprintf(
+				"%s for all runs of the issue, of which %s are spent", loop.Dollars(p.limits.IssueCostUSD),
+				loop.Dollars(s.OnIssue().CostUSD),
+			),
+		)
 	}
 	if len(held) == 0 {
 		return

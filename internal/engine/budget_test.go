@@ -21,7 +21,8 @@ func (h *heard) log(format string, args ...any) {
 	h.lines = append(h.lines, fmt.Sprintf(format, args...))
 }
 
-// TestPurse: what turns spend counts before a record tells of it, and only once when one does; no turn begins when nothing is left.
+// TestPurse: what turns spend counts before a record tells of it, and only once when one does; no turn begins when
+// nothing is left.
 func TestPurse(t *testing.T) {
 	t.Parallel()
 	var log heard
@@ -52,7 +53,8 @@ func TestPurse(t *testing.T) {
 		t.Errorf("log = %q, want %q, once", log.lines, want)
 	}
 	turn, err := p.Turn(context.Background(), agent.Options{Command: "no-such-agent"}, "Do it.")
-	if err != nil || turn.Class != loop.Spent || !turn.Ours || turn.Reason != "1000 of the 1000 tokens that the run may take are used up" {
+	if err != nil || turn.Class != loop.Spent || !turn.Ours ||
+		turn.Reason != "1000 of the 1000 tokens that the run may take are used up" {
 		t.Errorf("turn = %+v, %v; want none", turn, err)
 	}
 }
@@ -60,7 +62,9 @@ func TestPurse(t *testing.T) {
 // TestTellLimits: a run says what it is held to, and which agent cannot be.
 func TestTellLimits(t *testing.T) {
 	t.Parallel()
-	claude, codex, mine := &agent.Options{Command: "claude"}, &agent.Options{Command: "codex"}, &agent.Options{Command: "./agent.sh"}
+	claude, codex, mine := &agent.Options{Command: "claude"}, &agent.Options{
+		Command: "codex",
+	}, &agent.Options{Command: "./agent.sh"}
 	for name, c := range map[string]struct {
 		limits loop.Limits
 		agents []*agent.Options
@@ -86,13 +90,15 @@ func TestTellLimits(t *testing.T) {
 	}
 }
 
-// TestPaid: a check that asks a model does not begin when nothing is left; one that does not, and one that has to wait anyhow, does as
-// ever.
+// TestPaid: a check that asks a model does not begin when nothing is left; one that does not, and one that has to wait
+// anyhow, does as ever.
 func TestPaid(t *testing.T) {
 	t.Parallel()
 	of := func(m task.Method) *check.Verify { return &check.Verify{Criteria: task.Criteria{Method: m}} }
 	stages := of(task.MultiStage)
-	stages.Criteria.Config = &task.Verification{Stages: []task.Stage{{Method: task.StringMatch}, {Method: task.Semantic}}}
+	stages.Criteria.Config = &task.Verification{
+		Stages: []task.Stage{{Method: task.StringMatch}, {Method: task.Semantic}},
+	}
 	later := &check.Review{After: func(check.At) string { return "the tester has yet to work" }}
 	at := check.At{Iteration: loop.Iteration{N: 1, Role: task.Coder}}
 	const empty = "$5.00 of the $5.00 that the run may cost are spent"
@@ -111,7 +117,12 @@ func TestPaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run := &Run{budget: &Budget{limits: loop.Limits{CostUSD: 5}, state: func() loop.State { return loop.State{Usage: loop.Usage{CostUSD: c.spent}} }}}
+			run := &Run{
+				budget: &Budget{
+					limits: loop.Limits{CostUSD: 5},
+					state:  func() loop.State { return loop.State{Usage: loop.Usage{CostUSD: c.spent}} },
+				},
+			}
 			run.paid([]check.Check{c.check.(check.Check)})
 			if got := c.check.Waits(at); got != c.want {
 				t.Errorf("Waits = %q, want %q", got, c.want)

@@ -15,7 +15,10 @@ import (
 
 // guardrails are those of the settings that can run here.
 func (run *Run) guardrails() []config.Guardrail {
-	return slices.DeleteFunc(slices.Clone(run.Settings.Guardrails), func(g config.Guardrail) bool { return slices.Contains(run.leftOut, g.Name) })
+	return slices.DeleteFunc(
+		slices.Clone(run.Settings.Guardrails),
+		func(g config.Guardrail) bool { return slices.Contains(run.leftOut, g.Name) },
+	)
 }
 
 // Guardrails are the commands of the settings, in their order.
@@ -24,12 +27,15 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 	logs := map[string]bool{}
 	for _, g := range run.guardrails() {
 		list = append(list, &check.Command{
-			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft, FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
-			Timeout: run.Settings.CheckTimeout(g), Soft: run.Settings.CheckWarning(g),
-			TruncateChars: run.Settings.OutputTruncateChars, TruncateFrom: run.Settings.OutputTruncateFrom,
-			Lacks: lacksTool, Present: run.present(g.Command), Versions: detect.VersionFiles,
-			Expect: expect(g.Expect), Report: g.Report, VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name),
-			Dir: run.checkDir(), Below: run.Settings.WorkingDirectory, Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User, Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(), LogNth: nth(check.Slug(g.Command), logs), Console: run.Console, Redact: run.shown,
+			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft,
+			FailAction: loop.FailAction(g.FailAction), Hint: g.Hint, Timeout: run.Settings.CheckTimeout(g),
+			Soft: run.Settings.CheckWarning(g), TruncateChars: run.Settings.OutputTruncateChars,
+			TruncateFrom: run.Settings.OutputTruncateFrom, Lacks: lacksTool, Present: run.present(g.Command),
+			Versions: detect.VersionFiles, Expect: expect(g.Expect), Report: g.Report,
+			VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name), Dir: run.checkDir(),
+			Below: run.Settings.WorkingDirectory, Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
+			Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(),
+			LogNth: nth(check.Slug(g.Command), logs), Console: run.Console, Redact: run.shown,
 		})
 	}
 	return list
@@ -58,9 +64,12 @@ func expect(e *config.Expect) check.Expect {
 	return check.Expect{Exit: &e.Exit, Contains: e.Contains, NotContains: e.NotContains, MinTests: e.MinTests}
 }
 
-// ranNothing reports whether a check ran no test on the base commit either. Where nobody named the check, that is no fault of the change.
+// ranNothing reports whether a check ran no test on the base commit either. Where nobody named the check, that is no
+// fault of the change.
 func ranNothing(s loop.State, name string) bool {
-	return slices.ContainsFunc(s.Baseline, func(v loop.Verdict) bool { return v.Check == name && v.Ran != nil && *v.Ran == 0 })
+	return slices.ContainsFunc(
+		s.Baseline, func(v loop.Verdict) bool { return v.Check == name && v.Ran != nil && *v.Ran == 0 },
+	)
 }
 
 // changes is what the run has changed, for the checks that look at it.
@@ -82,15 +91,17 @@ func (run *Run) edited(changes *check.Changes) []check.Check {
 	if run.Settings.EditedChecks == config.Off {
 		return nil
 	}
-	e := &check.Edited{Changes: changes, Soft: run.Settings.EditedChecks == config.Soft, Dir: run.Settings.WorkingDirectory}
+	e := &check.Edited{
+		Changes: changes, Soft: run.Settings.EditedChecks == config.Soft, Dir: run.Settings.WorkingDirectory,
+	}
 	for _, g := range run.guardrails() {
 		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
 	}
 	return []check.Check{e}
 }
 
-// weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept; where there is none,
-// the worst of it blocks.
+// weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept; where there is
+// none, the worst of it blocks.
 func (spec *Spec) weakened(changes *check.Changes, reviewer *agent.Options) []check.Check {
 	set := spec.Settings.WeakenedTests
 	if set == config.Off {
@@ -116,8 +127,8 @@ func (spec *Spec) kept() []string {
 	return []string{spec.fromTop(spec.Settings.DoneFile)}
 }
 
-// nth is the number by which a check's log gets a name that no check before it has: two commands may have one slug, and "make test" twice
-// is not to write where "make test 2" does.
+// nth is the number by which a check's log gets a name that no check before it has: two commands may have one slug, and
+// "make test" twice is not to write where "make test 2" does.
 func nth(slug string, taken map[string]bool) int {
 	for n, name := 1, slug; ; name = fmt.Sprintf("%s_%d", slug, n) {
 		if !taken[name] {

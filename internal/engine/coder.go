@@ -16,14 +16,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Coder is the agent as the loop sees it. Each turn is a new process, with its prompt and its output in files of their own.
+// Coder is the agent as the loop sees it. Each turn is a new process, with its prompt and its output in files of their
+// own.
 type Coder struct {
-	Options  agent.Options
-	dir      string // the run's own directory, for its output
-	prompts  string // where the prompts are written for people to read
-	State    func() loop.State
-	byExit   bool         // exit code 0 is a claim
-	doneFile string       // a file whose presence after the turn is a claim, from the directory of the agent; empty: none
+	Options agent.Options
+	dir     string // the run's own directory, for its output
+	prompts string // where the prompts are written for people to read
+	State   func() loop.State
+	byExit  bool // exit code 0 is a claim
+	// a file whose presence after the turn is a claim, from the directory of the agent; empty: none
+	doneFile string
 	stray    func() error // why nothing may run in the agent's directory; nil: something always may
 	redact   func(string) string
 	verbose  func(format string, args ...any)
@@ -140,7 +142,8 @@ func (c Coder) tell(format string, args ...any) {
 	}
 }
 
-// CommandLine is what the agent is run with, as a shell would write it, for people to read: without secrets among the flags.
+// CommandLine is what the agent is run with, as a shell would write it, for people to read: without secrets among the
+// flags.
 func CommandLine(c Coder) (string, error) {
 	a, err := agent.New(c.Options)
 	if err != nil {

@@ -11,8 +11,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// Conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be lost.
-func (run *Run) Conclude(ctx context.Context, view func(loop.State) report.View, result loop.Result) (loop.Result, error) {
+// Conclude keeps what a failed run did on a branch of its own, records the outcome, and pushes: after it nothing can be
+// lost.
+func (run *Run) Conclude(
+	ctx context.Context, view func(loop.State) report.View, result loop.Result,
+) (loop.Result, error) {
 	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until, ForPull: result.ForPull}
 	if result.Outcome.Limited() && run.Tree != nil {
 		ended := result.State
@@ -30,7 +33,9 @@ func (run *Run) Conclude(ctx context.Context, view func(loop.State) report.View,
 	}
 	s, err := run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
-		end = loop.End{Outcome: loop.Failed, Reason: err.Error() + run.keep(ctx, result.State), FailureBranch: end.FailureBranch}
+		end = loop.End{
+			Outcome: loop.Failed, Reason: err.Error() + run.keep(ctx, result.State), FailureBranch: end.FailureBranch,
+		}
 		result.Outcome, result.Reason = end.Outcome, end.Reason
 		var alone error
 		if s, alone = run.Journal.endUnpushed(ctx, &end); alone != nil {
@@ -44,7 +49,8 @@ func (run *Run) Conclude(ctx context.Context, view func(loop.State) report.View,
 // mostConflicts bounds the files that a run's end names.
 const mostConflicts = 20
 
-// conflicts are the files in which the run's work conflicts with what others have pushed to the branch it goes to since the run began.
+// conflicts are the files in which the run's work conflicts with what others have pushed to the branch it goes to since
+// the run began.
 func (spec *Spec) conflicts(ctx context.Context) []string {
 	if spec.Tree == nil {
 		return nil
@@ -61,7 +67,10 @@ func (run *Run) keep(ctx context.Context, s loop.State) string {
 	if !run.savePatch(ctx, s) {
 		return ""
 	}
-	return fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload", s.Start.Run)
+	return fmt.Sprintf(
+		"; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload",
+		s.Start.Run,
+	)
 }
 
 // savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand.
@@ -88,7 +97,8 @@ const maxPatch = 64 << 20
 
 // failureBranch is the name of the branch that keeps the work of a run which a limit stopped.
 //
-// The time is that of the last turn's end: a job that is killed before it can tell of the branch makes the same one again.
+// The time is that of the last turn's end: a job that is killed before it can tell of the branch makes the same one
+// again.
 func failureBranch(s loop.State) string {
 	task, at := s.Start.Task, s.StartedAt
 	if last := s.Last(); last != nil {

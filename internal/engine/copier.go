@@ -59,7 +59,8 @@ func (c copier) link(from, to string) error {
 	return os.Symlink(target, to)
 }
 
-// file copies a file. A script that names the directory it was made for, as those of a virtual environment do, is led to the other one.
+// file copies a file. A script that names the directory it was made for, as those of a virtual environment do, is led
+// to the other one.
 func (c copier) file(from, to string, info fs.FileInfo) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

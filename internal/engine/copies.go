@@ -19,7 +19,9 @@ type Copies struct {
 func WorkOn(t *git.Tree, host string) Work {
 	return Work{
 		Commits: Committer{t, host},
-		Copies:  Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff},
+		Copies: Copies{
+			func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff,
+		},
 	}
 }
 
@@ -27,7 +29,9 @@ func WorkOn(t *git.Tree, host string) Work {
 func WorkInSnapshots(s *git.Snapshots) Work {
 	return Work{
 		Commits: s, Base: s.Base(),
-		Copies: Copies{func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff},
+		Copies: Copies{
+			func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff,
+		},
 	}
 }
 

@@ -76,7 +76,10 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 	if below := detect.Below(paths); len(below) > 0 {
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
 	}
-	return invalid.Errorf("no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks", config.SettingsFile, where, text)
+	return invalid.Errorf(
+		"no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks",
+		config.SettingsFile, where, text,
+	)
 }
 
 // detect looks at what the repository shows at its base commit, or in a directory as it lies there.

@@ -14,11 +14,13 @@ import (
 // ErrWall is why a run's context ends when its time limit is over.
 var ErrWall = errors.New("the run's time limit is over")
 
-// Drive takes an opened run to its outcome: setup, baseline, loop. It publishes and pushes nothing at the end; Conclude does. Errors
-// become outcomes here: from now on, a run always ends with one. When ctx is done nothing new is begun, when hard is done what runs is
-// stopped.
+// Drive takes an opened run to its outcome: setup, baseline, loop. It publishes and pushes nothing at the end; Conclude
+// does. Errors become outcomes here: from now on, a run always ends with one. When ctx is done nothing new is begun,
+// when hard is done what runs is stopped.
 func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
-	limits := limited(loop.Limits{Wall: run.Wall, NoWait: !run.Settings.WaitForLimits, Patient: run.OfPrompt}, run.Settings)
+	limits := limited(
+		loop.Limits{Wall: run.Wall, NoWait: !run.Settings.WaitForLimits, Patient: run.OfPrompt}, run.Settings,
+	)
 	if limits.Wall > 0 {
 		now := run.Clock()
 		limits.Deadline, limits.Soft = now.Add(limits.Wall), now.Add(softly(limits.Wall))
@@ -37,7 +39,8 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)
 	case bounded.Err() != nil && result.Outcome != loop.Done:
 		result.Outcome = loop.Interrupted
-		if why := context.Cause(bounded); !errors.Is(why, context.Canceled) { // somebody said why, perhaps before the loop began
+		// somebody said why, perhaps before the loop began
+		if why := context.Cause(bounded); !errors.Is(why, context.Canceled) {
 			result.Reason = why.Error()
 		}
 	case invalid.Is(err):
@@ -91,7 +94,9 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	if err := run.setup(hard); err != nil {
 		return interrupted, err
 	}
-	if err := run.AgentStarts(hard, coder.Options, reviewer); err != nil { // only now: the setup may have installed it
+	if err := run.AgentStarts(
+		hard, coder.Options, reviewer,
+	); err != nil { // only now: the setup may have installed it
 		return interrupted, err
 	}
 	stopped := func() bool { return loop.Stopping(ctx) }
@@ -100,7 +105,8 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	if err := run.baseline(hard, checks); err != nil {
 		return interrupted, err
 	}
-	checks = run.checks(run.Journal.State(), reviewer, words) // again: the baseline has told of checks that test nothing
+	// again: the baseline has told of checks that test nothing
+	checks = run.checks(run.Journal.State(), reviewer, words)
 	run.paid(checks.Checks)
 	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
 	var agent loop.Agent = coder

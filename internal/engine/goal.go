@@ -17,16 +17,20 @@ import (
 
 // Goal is what "done" means for a run and who acts until it is. It is settled once, before the run begins.
 type Goal struct {
-	Completion *task.Completion // resolved: of each role that has criteria, everything is set; nil: nobody said anything
-	Pipeline   []task.Role      // nil: the coder, and the reviewer if there is a review
+	// resolved: of each role that has criteria, everything is set; nil: nobody said anything
+	Completion *task.Completion
+	Pipeline   []task.Role // nil: the coder, and the reviewer if there is a review
 	Caps       map[task.Role]int
 	Most       int    // iterations of the run
 	Asking     string // names what was asked for, before it was resolved
 }
 
-// ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both. trusted says that the task's
-// text is the user's own; an issue's is a stranger's, and brings no commands that the settings do not have.
-func (rules Rules) ResolveGoal(t task.Task, flags *task.Completion, trusted bool, log func(format string, args ...any)) (Goal, error) {
+// ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both. trusted
+// says that the task's text is the user's own; an issue's is a stranger's, and brings no commands that the settings do
+// not have.
+func (rules Rules) ResolveGoal(
+	t task.Task, flags *task.Completion, trusted bool, log func(format string, args ...any),
+) (Goal, error) {
 	var common *task.Completion
 	if len(rules.Settings.Completion) > 0 {
 		var err error
@@ -46,7 +50,10 @@ func (rules Rules) ResolveGoal(t task.Task, flags *task.Completion, trusted bool
 	}
 	if said == nil || len(said.Acceptance) == 0 {
 		if rules.Settings.Strict {
-			return Goal{}, invalid.Errorf("%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance", t.ID)
+			return Goal{}, invalid.Errorf(
+				"%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance",
+				t.ID,
+			)
 		}
 		log("warning: %s has no acceptance criteria; %s", t.ID, rules.whoDecides())
 	}
@@ -69,7 +76,8 @@ func asking(set config.Settings, t task.Task, flags *task.Completion) string {
 
 // SameRequest reports whether a run was asked for as it is now.
 func SameRequest(before loop.State, set config.Settings, t task.Task, flags *task.Completion) bool {
-	return before.Start.Spec == t.Spec && before.Start.Title == t.Title && before.Start.Asking == asking(set, t, flags)
+	return before.Start.Spec == t.Spec && before.Start.Title == t.Title &&
+		before.Start.Asking == asking(set, t, flags)
 }
 
 // whoDecides says what a run without criteria is judged by.
@@ -113,8 +121,8 @@ func (rules Rules) resolve(t task.Task, said *task.Completion) Goal {
 	return g
 }
 
-// acts reports whether a role takes part: as the setting pipeline says, else the coder, whoever the task has criteria for, and the reviewer.
-// A review that was switched off is off.
+// acts reports whether a role takes part: as the setting pipeline says, else the coder, whoever the task has criteria
+// for, and the reviewer. A review that was switched off is off.
 func (rules Rules) acts(r task.Role, said *task.Completion) bool {
 	set := rules.Settings
 	switch {
@@ -141,19 +149,25 @@ func caps(pipeline []task.Role, c *task.Completion) (each map[task.Role]int, mos
 	return each, most
 }
 
-// refuseCommands refuses a text of strangers that brings commands of its own: what is run is for those to say who may write to the
-// repository.
+// refuseCommands refuses a text of strangers that brings commands of its own: what is run is for those to say who may
+// write to the repository.
 func (rules Rules) refuseCommands(t task.Task, common *task.Completion) error {
 	allowed := append(CommandLines(rules.Settings.Guardrails), common.Commands()...)
 	for _, command := range t.Completion.Commands() {
-		if !slices.ContainsFunc(allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) }) {
-			return invalid.Errorf("%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file", t.ID, safetext.Shorten(command, 100), config.SettingsFile)
+		if !slices.ContainsFunc(
+			allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) },
+		) {
+			return invalid.Errorf(
+				"%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file",
+				t.ID, safetext.Shorten(command, 100), config.SettingsFile,
+			)
 		}
 	}
 	return nil
 }
 
-// judges reports whether the goal brings a judge of its own: a role that reads, or a verification that does not take the agent's word.
+// judges reports whether the goal brings a judge of its own: a role that reads, or a verification that does not take
+// the agent's word.
 func (g Goal) judges() bool {
 	return slices.ContainsFunc(g.Pipeline, func(r task.Role) bool {
 		of := g.Completion.For(r)
@@ -161,8 +175,8 @@ func (g Goal) judges() bool {
 	})
 }
 
-// limitedTo is what a stranger's text may say: what done means, and more to verify; not less than the settings ask for, and no more turns than
-// a role has anyhow.
+// limitedTo is what a stranger's text may say: what done means, and more to verify; not less than the settings ask for,
+// and no more turns than a role has anyhow.
 func limitedTo(theirs, common *task.Completion, least task.Method) *task.Completion {
 	if theirs == nil {
 		return nil
@@ -198,9 +212,14 @@ func ShortHash(s string) string {
 
 // MustJudge refuses rules by which nothing would judge the work but the agent itself.
 func (rules Rules) MustJudge(goal Goal) error {
-	hard := slices.ContainsFunc(rules.Settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft })
+	hard := slices.ContainsFunc(
+		rules.Settings.Guardrails, func(g config.Guardrail) bool { return g.Severity != config.Soft },
+	)
 	if hard || rules.Settings.Review || goal.judges() {
 		return nil
 	}
-	return invalid.Errorf("%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look", cmp.Or(rules.Settings.GuardrailsFrom, config.SettingsFile))
+	return invalid.Errorf(
+		"%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look",
+		cmp.Or(rules.Settings.GuardrailsFrom, config.SettingsFile),
+	)
 }

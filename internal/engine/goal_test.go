@@ -11,10 +11,17 @@ import (
 
 // TestTamed has a row for what a stranger's text may not say.
 func TestTamed(t *testing.T) {
-	common := &task.Completion{Coder: &task.Criteria{Promise: "OURS", Method: task.External, Config: &task.Verification{Command: "make test"}}}
+	common := &task.Completion{
+		Coder: &task.Criteria{
+			Promise: "OURS", Method: task.External, Config: &task.Verification{Command: "make test"},
+		},
+	}
 	theirs := &task.Completion{
 		Outcome: "theirs", Coder: &task.Criteria{Promise: "THEIRS", Method: task.StringMatch, MaxIterations: 9000},
-		Tester: &task.Criteria{Promise: "TESTED", MaxIterations: 9000}, QA: &task.Criteria{Promise: "CHECKED", MaxIterations: 2},
+		Tester: &task.Criteria{
+			Promise: "TESTED", MaxIterations: 9000,
+		},
+		QA: &task.Criteria{Promise: "CHECKED", MaxIterations: 2},
 	}
 	got := task.Merge(common, limitedTo(theirs, common, task.StringMatch))
 	if got.Outcome != "theirs" || got.Coder.Promise != "OURS" || got.Coder.Method != task.External {
@@ -23,7 +30,9 @@ func TestTamed(t *testing.T) {
 	if got.Tester.MaxIterations != task.Tester.Cap() || got.QA.MaxIterations != 2 {
 		t.Errorf("turns of the tester %d, of QA %d", got.Tester.MaxIterations, got.QA.MaxIterations)
 	}
-	if weak := limitedTo(&task.Completion{Coder: &task.Criteria{Promise: "P", Method: task.StringMatch}}, nil, task.Semantic); weak.Coder.Method != "" {
+	if weak := limitedTo(
+		&task.Completion{Coder: &task.Criteria{Promise: "P", Method: task.StringMatch}}, nil, task.Semantic,
+	); weak.Coder.Method != "" {
 		t.Errorf("the method that everybody has to meet was lowered to %s", weak.Coder.Method)
 	}
 	if theirs.Tester.MaxIterations != 9000 {
@@ -60,10 +69,17 @@ func TestPlan(t *testing.T) {
 			for _, r := range g.Pipeline {
 				roles = append(roles, string(r))
 			}
-			if got := strings.Join(roles, " "); got != tt.pipeline || g.Most != tt.most || g.Caps[task.Coder] != tt.caps {
-				t.Errorf("%s, at most %d, of the coder %d; want %s, %d, %d", got, g.Most, g.Caps[task.Coder], tt.pipeline, tt.most, tt.caps)
+			if got := strings.Join(
+				roles, " ",
+			); got != tt.pipeline || g.Most != tt.most ||
+				g.Caps[task.Coder] != tt.caps {
+				t.Errorf(
+					"%s, at most %d, of the coder %d; want %s, %d, %d", got, g.Most, g.Caps[task.Coder], tt.pipeline,
+					tt.most, tt.caps,
+				)
 			}
-			if len(g.Pipeline) > 0 && (g.Completion.Coder == nil || g.Completion.Coder.Promise == "" || g.Completion.Coder.Method == "") {
+			if len(g.Pipeline) > 0 &&
+				(g.Completion.Coder == nil || g.Completion.Coder.Promise == "" || g.Completion.Coder.Method == "") {
 				t.Errorf("the coder's criteria are not resolved: %+v", g.Completion.Coder)
 			}
 		})

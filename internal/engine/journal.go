@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Journal is the journal of a run as the loop sees it: a commit is pushed together with the run record before its record counts, and
-// the views hear of every record.
+// Journal is the journal of a run as the loop sees it: a commit is pushed together with the run record before its
+// record counts, and the views hear of every record.
 type Journal struct {
 	File  *journal.Journal
 	Tree  *git.Tree
@@ -38,7 +38,8 @@ type Journal struct {
 // State is what the records add up to.
 func (l *Journal) State() loop.State { return atWork(l.File.State()) }
 
-// atWork is the state of a run that this process works on: nobody has to guess whether it is alive by what older records say of leases.
+// atWork is the state of a run that this process works on: nobody has to guess whether it is alive by what older
+// records say of leases.
 func atWork(s loop.State) loop.State {
 	s.Lease = time.Time{}
 	return s
@@ -47,9 +48,9 @@ func atWork(s loop.State) loop.State {
 // Lost is a *git.LostError when somebody else has the run, else nil. Then nothing more may be pushed or published.
 func (l *Journal) Lost() error { return l.Heartbeat.Lost() }
 
-// Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in the journal here:
-// whoever reads the record can rely on it. A commit that the remote did not take is recorded as that, and counts for nothing. When
-// somebody else has the run, it is in the journal here alone, and nobody hears of it.
+// Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in
+// the journal here: whoever reads the record can rely on it. A commit that the remote did not take is recorded as that,
+// and counts for nothing. When somebody else has the run, it is in the journal here alone, and nobody hears of it.
 func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	r = redacted(r, l.Redact)
 	var failed error
@@ -65,7 +66,8 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	if _, err := l.Store(r); err != nil || failed != nil {
 		return l.State(), errors.Join(failed, err)
 	}
-	if r.Type == loop.Paused || r.Type == loop.Warned { // whoever looks for dead runs must see that this one only waits
+	if r.Type == loop.Paused ||
+		r.Type == loop.Warned { // whoever looks for dead runs must see that this one only waits
 		if err := l.share(ctx); err != nil {
 			return l.State(), err
 		}
@@ -80,8 +82,8 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	return l.Posted(ctx, post)
 }
 
-// Posted records what was published. A pull request is in the record on the remote from the moment that there is one: whoever stops,
-// closes or asks there is known to mean this run. Should that push fail, the next one brings it.
+// Posted records what was published. A pull request is in the record on the remote from the moment that there is one:
+// whoever stops, closes or asks there is known to mean this run. Should that push fail, the next one brings it.
 func (l *Journal) Posted(ctx context.Context, post *loop.Post) (loop.State, error) {
 	s, err := l.Store(loop.Record{Type: loop.Posted, At: l.Clock(), Post: post})
 	if err == nil && post.Pull != 0 {
@@ -99,8 +101,8 @@ func unpushed(r loop.Record, why error) loop.Record {
 	return r
 }
 
-// endUnpushed records an outcome of a run whose commits, or whose outcome, the remote did not take: the record goes alone, so that no
-// sweep takes the run up again. The error is what is said when the remote does not take that either.
+// endUnpushed records an outcome of a run whose commits, or whose outcome, the remote did not take: the record goes
+// alone, so that no sweep takes the run up again. The error is what is said when the remote does not take that either.
 func (l *Journal) endUnpushed(ctx context.Context, end *loop.End) (loop.State, error) {
 	s, err := l.Store(redacted(loop.Record{Type: loop.Ended, At: l.Clock(), End: end}, l.Redact))
 	if err != nil || !l.Remote || l.Lost() != nil {
@@ -126,8 +128,9 @@ func (l *Journal) Store(r loop.Record) (loop.State, error) {
 // turnBegins is how long an agent's process takes to begin, at most: until then a sync would only be in its way.
 const turnBegins = 20 * time.Millisecond
 
-// sync puts what is recorded on the disk before a commit, a push or a call to GitHub relies on it. On the beginning of a turn nothing does
-// but the agent, unless somebody is told of it. A run of a prompt has no tree: it waits for no disk.
+// sync puts what is recorded on the disk before a commit, a push or a call to GitHub relies on it. On the beginning of
+// a turn nothing does but the agent, unless somebody is told of it. A run of a prompt has no tree: it waits for no
+// disk.
 func (l *Journal) sync(r loop.Record) error {
 	switch {
 	case l.Tree == nil && r.Type == loop.Ended:
@@ -138,8 +141,9 @@ func (l *Journal) sync(r loop.Record) error {
 	return nil
 }
 
-// push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else pushed to the
-// branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in its turn.
+// push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else
+// pushed to the branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in
+// its turn.
 func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) {
 	if err := l.ready(ctx); err != nil {
 		return r, err
@@ -164,10 +168,14 @@ func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) 
 			continue // what was judged is not what would be pushed: the caller's error
 		}
 		commit := moved.Commit
-		commit.Note = fmt.Sprintf("the branch had moved to %.12s; the run's commits were put on top of it", moved.Onto)
+		commit.Note = fmt.Sprintf(
+			"the branch had moved to %.12s; the run's commits were put on top of it", moved.Onto,
+		)
 		r.Commit = &commit
 	}
-	return r, fmt.Errorf("pushing %s: it keeps moving under the run; ask again when nobody else pushes to it", l.Tree.Branch())
+	return r, fmt.Errorf(
+		"pushing %s: it keeps moving under the run; ask again when nobody else pushes to it", l.Tree.Branch(),
+	)
 }
 
 // ready says whether anything may be pushed, with the credential of now.
@@ -222,8 +230,8 @@ func (l *Journal) pushRecord(ctx context.Context, last bool, records int) error 
 	return err
 }
 
-// Claim records the beginning. It reaches the remote first, in one compare-and-swap: should somebody have the run in spite of its lease,
-// nothing begins.
+// Claim records the beginning. It reaches the remote first, in one compare-and-swap: should somebody have the run in
+// spite of its lease, nothing begins.
 func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
 	r = redacted(r, l.Redact)
 	if l.Remote {
@@ -241,7 +249,8 @@ func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
 	return err
 }
 
-// Finish pushes what the run record on the remote still lacks and gives the lease back: in one step when there is something to push.
+// Finish pushes what the run record on the remote still lacks and gives the lease back: in one step when there is
+// something to push.
 func (l *Journal) Finish(ctx context.Context) error {
 	if l.Heartbeat == nil || l.Heartbeat.Given() {
 		return l.share(ctx)

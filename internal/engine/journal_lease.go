@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 )
 
-// send pushes. The last push gives the lease back in the same step, so that the run is never without a holder and without an outcome.
-// When the record turns out to be somebody else's, the error says whose.
+// send pushes. The last push gives the lease back in the same step, so that the run is never without a holder and
+// without an outcome. When the record turns out to be somebody else's, the error says whose.
 func (l *Journal) send(ctx context.Context, last bool, push func() error) error {
 	if last && l.Heartbeat != nil && !l.Heartbeat.Given() {
 		return l.sendLast(ctx, push)
@@ -24,7 +24,8 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 	return err
 }
 
-// sendLast gives the lease back with a push. One that moves under it, as somebody asks the run to stop, is looked at again.
+// sendLast gives the lease back with a push. One that moves under it, as somebody asks the run to stop, is looked at
+// again.
 func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 	l.Heartbeat.Rest()
 	defer l.Tree.GiveBack(git.Lease{})

@@ -38,7 +38,10 @@ func onDisk(t *testing.T, seal string) (size, times int) {
 			Is    string
 			Bytes int
 		}
-		if _, object, _ := strings.Cut(line, " "); json.Unmarshal([]byte(object), &entry) == nil && entry.Is == "synced" {
+		if _, object, _ := strings.Cut(
+			line, " ",
+		); json.Unmarshal([]byte(object), &entry) == nil &&
+			entry.Is == "synced" {
 			size, times = entry.Bytes, times+1
 		}
 	}
@@ -49,8 +52,14 @@ func onDisk(t *testing.T, seal string) (size, times int) {
 func recordsOf(n int) []loop.Record {
 	records := []loop.Record{{Type: loop.Started, Start: &loop.Start{Run: "r", Task: "t"}}}
 	for i := 1; i <= n; i++ {
-		records = append(records, loop.Record{Type: loop.TurnBegun, Iteration: i}, loop.Record{Type: loop.Turned, Iteration: i, Turn: &loop.Turn{}},
-			loop.Record{Type: loop.Committed, Iteration: i, Commit: &loop.Commit{}}, loop.Record{Type: loop.Judged, Iteration: i})
+		records = append(
+			records, loop.Record{Type: loop.TurnBegun, Iteration: i},
+			loop.Record{Type: loop.Turned, Iteration: i, Turn: &loop.Turn{}},
+			loop.Record{
+				Type: loop.Committed, Iteration: i, Commit: &loop.Commit{},
+			},
+			loop.Record{Type: loop.Judged, Iteration: i},
+		)
 	}
 	return append(records, loop.Record{Type: loop.Ended, End: &loop.End{Outcome: loop.Capped}})
 }
@@ -90,6 +99,9 @@ func TestPromptSyncsOnceAnIteration(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size, times := onDisk(t, seal); size != len(l.File.Bytes()) || times > many+1 || times < many/5 {
-		t.Errorf("%d bytes of %d are on the disk, synced %d times in %d iterations", size, len(l.File.Bytes()), times, many)
+		t.Errorf(
+			"%d bytes of %d are on the disk, synced %d times in %d iterations", size, len(l.File.Bytes()), times,
+			many,
+		)
 	}
 }

@@ -55,7 +55,8 @@ func noticed(so []loop.Verdict) []loop.Verdict {
 	})
 }
 
-// paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run is not done.
+// paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run
+// is not done.
 func (run *Run) paid(list []check.Check) {
 	first := func(then func(check.At) string) func(check.At) string {
 		return func(at check.At) string {
@@ -105,7 +106,8 @@ func (run *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []c
 	after := check.Awaits(writers[len(writers)-1])
 	var list []check.Check
 	for _, r := range s.Start.Pipeline {
-		if !r.ReadOnly() || r == task.Reviewer && !run.Settings.Review { // a review that was switched off, for a run that began with one
+		// a review that was switched off, for a run that began with one
+		if !r.ReadOnly() || r == task.Reviewer && !run.Settings.Review {
 			continue
 		}
 		c := run.review(*reviewer, words, r, s.Start.Completion.For(r))

@@ -89,12 +89,16 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*lo
 func (j *judgingTree) putHomeBack() error {
 	changed, err := j.home.putBack(j.run.Dir)
 	if len(changed) > 0 {
-		j.run.Log("warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s", safetext.FewNames(changed), j.run.Dir)
+		j.run.Log(
+			"warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s",
+			safetext.FewNames(changed), j.run.Dir,
+		)
 	}
 	return err
 }
 
-// sweep removes what earlier checks have left, and names it: only what the setup has made stays, and what is shared, both as they were.
+// sweep removes what earlier checks have left, and names it: only what the setup has made stays, and what is shared,
+// both as they were.
 func (j *judgingTree) sweep(ctx context.Context) ([]string, error) {
 	swept, err := j.tree.Wipe(ctx, slices.Concat(j.own, j.sharedPaths()))
 	if err != nil {
@@ -123,7 +127,9 @@ func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 	var failed *setupError
 	if errors.As(err, &failed) {
 		v := unfit("setup", failed.summary())
-		v.Exit, v.Output, v.Tell = failed.exit, loop.Excerpt(failed.output), fmt.Sprintf("The setup failed, so no check could run: %v", failed)
+		v.Exit, v.Output, v.Tell = failed.exit, loop.Excerpt(failed.output), fmt.Sprintf(
+			"The setup failed, so no check could run: %v", failed,
+		)
 		return v, nil
 	}
 	if err != nil {
@@ -154,12 +160,14 @@ func (j *judgingTree) unready(ctx context.Context, commit string) (string, error
 
 // setupReads reports whether what the setup does may depend on a file.
 func (j *judgingTree) setupReads(name string) bool {
-	return detect.SetupReads(path.Base(name)) || slices.ContainsFunc(j.run.Settings.SetupInputs, func(glob string) bool {
-		return doublestar.MatchUnvalidated(glob, name)
-	})
+	return detect.SetupReads(path.Base(name)) ||
+		slices.ContainsFunc(j.run.Settings.SetupInputs, func(glob string) bool {
+			return doublestar.MatchUnvalidated(glob, name)
+		})
 }
 
-// noteSetup remembers what the setup has left in the tree, and removes what belongs neither to the commit nor to what is ignored.
+// noteSetup remembers what the setup has left in the tree, and removes what belongs neither to the commit nor to what
+// is ignored.
 func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 	dirty, err := j.tree.Changed(ctx)
 	if err != nil {
@@ -170,7 +178,10 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 		return err
 	}
 	if names := slices.Concat(dirty, stray); len(names) > 0 {
-		j.run.Log("warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks", safetext.FewNames(names))
+		j.run.Log(
+			"warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks",
+			safetext.FewNames(names),
+		)
 	}
 	if err := j.tree.Restore(ctx, dirty); err != nil {
 		return err
@@ -180,7 +191,9 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 		return err
 	}
 	given := j.sharedPaths()
-	j.own = slices.DeleteFunc(ignored, func(name string) bool { return slices.Contains(given, strings.TrimSuffix(name, "/")) })
+	j.own = slices.DeleteFunc(
+		ignored, func(name string) bool { return slices.Contains(given, strings.TrimSuffix(name, "/")) },
+	)
 	j.made, j.setAt = git.FootprintOf(j.dir, j.own), commit
 	return j.box.KeepHome()
 }

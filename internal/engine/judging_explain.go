@@ -16,13 +16,18 @@ import (
 // mostExplained is how many files a failure is explained by.
 const mostExplained = 3
 
-// Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no commit, or one that earlier
-// checks had left.
+// Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no
+// commit, or one that earlier checks had left.
 func (j *judgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict) error {
 	said := mentioned(v)
 	var why []string
 	for _, name := range pick(j.swept, said) {
-		why = append(why, fmt.Sprintf("`%s`, which an earlier check had left, was removed before the checks: it is in no commit", name))
+		why = append(
+			why,
+			fmt.Sprintf(
+				"`%s`, which an earlier check had left, was removed before the checks: it is in no commit", name,
+			),
+		)
 	}
 	left, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(said, f.Path) })
 	if err != nil {
@@ -33,7 +38,11 @@ func (j *judgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict)
 		return nil
 	}
 	v.Reason += "; " + strings.Join(why, "; ")
-	v.Tell = strings.TrimRight(v.Tell, "\n") + "\n\nThe checks see the commit alone, not your working tree: " + strings.Join(why, "; ") + ".\n"
+	v.Tell = strings.TrimRight(
+		v.Tell, "\n",
+	) + "\n\nThe checks see the commit alone, not your working tree: " + strings.Join(
+		why, "; ",
+	) + ".\n"
 	return nil
 }
 
@@ -46,7 +55,9 @@ func (j *judgingTree) leftOut(ctx context.Context, s loop.State, which func(git.
 	given := j.sharedPaths()
 	var names []string
 	for _, f := range unkept {
-		inGiven := slices.ContainsFunc(given, func(p string) bool { return f.Path == p || strings.HasPrefix(f.Path, p+"/") })
+		inGiven := slices.ContainsFunc(
+			given, func(p string) bool { return f.Path == p || strings.HasPrefix(f.Path, p+"/") },
+		)
 		if !inGiven && !detect.Rebuilt(f.Path) && which(f) {
 			names = append(names, f.Path)
 		}
@@ -99,16 +110,20 @@ func mentioned(v *loop.Verdict) words {
 
 // notInPath reports whether a character ends a path in a text.
 func notInPath(r rune) bool {
-	return r != '_' && r != '-' && r != '.' && r != '/' && r != '@' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r < 0x80
+	return r != '_' && r != '-' && r != '.' && r != '/' && r != '@' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') &&
+		(r < 'a' || r > 'z') &&
+		r < 0x80
 }
 
-// mentions reports whether a file is among the words: by its path, by its name where that has an ending, as a module in a package, or as what is
-// missing.
+// mentions reports whether a file is among the words: by its path, by its name where that has an ending, as a module in
+// a package, or as what is missing.
 func mentions(said words, name string) bool {
 	base, stem := path.Base(name), strings.TrimSuffix(name, path.Ext(name))
 	trimmed := strings.Trim(base, "./-")
 	switch {
-	case said.paths[strings.Trim(name, "./-")] && strings.Contains(name, "/"), said.gone[trimmed], said.gone[path.Base(stem)], said.gone[stem]:
+	case said.paths[strings.Trim(name, "./-")] && strings.Contains(name, "/"),
+		said.gone[trimmed], said.gone[path.Base(stem)],
+		said.gone[stem]:
 		return true
 	case said.paths[trimmed] && strings.Contains(base, "."):
 		return true
@@ -123,11 +138,14 @@ func mentions(said words, name string) bool {
 
 // pick are those of some names that a text mentions.
 func pick(names []string, said words) []string {
-	found := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return detect.Rebuilt(name) || !mentions(said, name) })
+	found := slices.DeleteFunc(
+		slices.Clone(names), func(name string) bool { return detect.Rebuilt(name) || !mentions(said, name) },
+	)
 	return found[:min(len(found), mostExplained)]
 }
 
-// uncommitted is a check that warns a reviewer of files which the run has made and no commit holds: an ignore rule may hide the work itself.
+// uncommitted is a check that warns a reviewer of files which the run has made and no commit holds: an ignore rule may
+// hide the work itself.
 type uncommitted struct{ judging *judgingTree }
 
 // Name implements check.Check.
@@ -148,5 +166,8 @@ func (f uncommitted) Run(ctx context.Context, at check.At) (loop.Verdict, error)
 	if err != nil || len(why) == 0 {
 		return loop.Verdict{Pass: true}, err
 	}
-	return loop.Verdict{Reason: strings.Join(why, "; "), Tell: "Files that you have made are in no commit: " + strings.Join(why, "; ") + "."}, nil
+	return loop.Verdict{
+		Reason: strings.Join(why, "; "),
+		Tell:   "Files that you have made are in no commit: " + strings.Join(why, "; ") + ".",
+	}, nil
 }

@@ -13,20 +13,23 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// Without a sandbox an agent and the checks have one home. Files there say what tools do ("go env -w" writes one), so they are put back before
-// the checks when they were changed since the run began.
+// Without a sandbox an agent and the checks have one home. Files there say what tools do ("go env -w" writes one), so
+// they are put back before the checks when they were changed since the run began.
 
 // homeConfig are the files of a home, or of a directory above a project, by which tools that check decide what they do.
 var homeConfig = []string{
-	".config/go/env", "Library/Application Support/go/env", "go.work", "go.mod",
-	".npmrc", ".yarnrc", ".yarnrc.yml", ".bunfig.toml", ".config/pnpm/rc", "package.json", ".eslintrc*", "eslint.config.*", ".prettierrc*", ".babelrc*", ".nvmrc", ".node-version",
-	".config/pip/pip.conf", ".pip/pip.conf", ".pydistutils.cfg", ".config/pypoetry/config.toml", ".config/uv/uv.toml", ".coveragerc", ".flake8", ".config/flake8",
-	".pylintrc", ".config/pylintrc", ".mypy.ini", ".config/mypy/config", ".config/ruff/*.toml", ".isort.cfg", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml",
-	"conftest.py", ".python-version", ".local/lib/python*/site-packages/*.pth", ".local/lib/python*/site-packages/*customize.py",
-	".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml", ".config/rustfmt/*.toml", "rustfmt.toml", "clippy.toml",
-	".m2/settings.xml", ".mavenrc", ".gradle/gradle.properties", ".gradle/init.gradle*", ".gradle/init.d/*",
-	".rspec", ".rubocop.yml", ".config/rubocop/config.yml", ".bundle/config", ".gemrc", ".ruby-version", ".proverc", ".perlcriticrc", ".luacheckrc", ".shellcheckrc", ".tool-versions",
-	"Makefile", "GNUmakefile", ".justfile", "justfile",
+	".config/go/env", "Library/Application Support/go/env", "go.work", "go.mod", ".npmrc", ".yarnrc", ".yarnrc.yml",
+	".bunfig.toml", ".config/pnpm/rc", "package.json", ".eslintrc*", "eslint.config.*", ".prettierrc*", ".babelrc*",
+	".nvmrc", ".node-version", ".config/pip/pip.conf", ".pip/pip.conf", ".pydistutils.cfg",
+	".config/pypoetry/config.toml", ".config/uv/uv.toml", ".coveragerc", ".flake8", ".config/flake8", ".pylintrc",
+	".config/pylintrc", ".mypy.ini", ".config/mypy/config", ".config/ruff/*.toml", ".isort.cfg", "pytest.ini",
+	"tox.ini", "setup.cfg", "pyproject.toml", "conftest.py", ".python-version",
+	".local/lib/python*/site-packages/*.pth", ".local/lib/python*/site-packages/*customize.py", ".cargo/config",
+	".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml", ".config/rustfmt/*.toml", "rustfmt.toml",
+	"clippy.toml", ".m2/settings.xml", ".mavenrc", ".gradle/gradle.properties", ".gradle/init.gradle*",
+	".gradle/init.d/*", ".rspec", ".rubocop.yml", ".config/rubocop/config.yml", ".bundle/config", ".gemrc",
+	".ruby-version", ".proverc", ".perlcriticrc", ".luacheckrc", ".shellcheckrc", ".tool-versions", "Makefile",
+	"GNUmakefile", ".justfile", "justfile",
 }
 
 // mostConfig bounds what is remembered of one such file.
@@ -99,7 +102,8 @@ func (g *homeGuard) putBack(kept string) (changed []string, err error) {
 			continue
 		}
 		if reading == nil {
-			_ = os.WriteFile(filepath.Join(kept, "home_"+filepath.Base(name)), now, 0o600) // to be looked at; the run goes on without it
+			// to be looked at; the run goes on without it
+			_ = os.WriteFile(filepath.Join(kept, "home_"+filepath.Base(name)), now, 0o600)
 		}
 		if err := os.RemoveAll(name); err != nil {
 			return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", name, err)

@@ -9,8 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// On a laptop without a setup, checks rely on what lies in the clone: packages that somebody has installed, a file with settings. Such paths are
-// shared with the tree of the checks as they were before the run's first turn, and the report names them: the commit does not have them.
+// On a laptop without a setup, checks rely on what lies in the clone: packages that somebody has installed, a file with
+// settings. Such paths are shared with the tree of the checks as they were before the run's first turn, and the report
+// names them: the commit does not have them.
 
 // sharedPaths are the paths that the checks are given.
 func (j *judgingTree) sharedPaths() []string {
@@ -71,11 +72,13 @@ func (j *judgingTree) restoreShared() error {
 	return nil
 }
 
-// refused is the verdict when a turn has changed what is shared: what passes with the copies from before would not pass with what is there now.
+// refused is the verdict when a turn has changed what is shared: what passes with the copies from before would not pass
+// with what is there now.
 func (j *judgingTree) refused() (*loop.Verdict, error) {
 	var names []string
 	for _, s := range j.shared {
-		if j.setAt != "" && slices.ContainsFunc(j.own, func(own string) bool { return strings.TrimSuffix(own, "/") == s.path }) {
+		if j.setAt != "" &&
+			slices.ContainsFunc(j.own, func(own string) bool { return strings.TrimSuffix(own, "/") == s.path }) {
 			continue // the setup has made it anew
 		}
 		was := s.changed
@@ -91,8 +94,17 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 		return nil, nil
 	}
 	what := strings.Join(names, ", ")
-	v := unfit("shared", fmt.Sprintf("%s was changed during the run, and is in no commit: name what installs it in the setting setup, undo the change, or accept it with --resume --accept %s", what, names[0]))
-	v.Tell = fmt.Sprintf("The checks use %s as it lay in the clone before this run; it has been changed since, and git ignores it, so the change is in no commit. Undo that change: the work must pass without it.", what)
+	v := unfit(
+		"shared",
+		fmt.Sprintf(
+			"%s was changed during the run, and is in no commit: name what installs it in the setting setup, undo the change, or accept it with --resume --accept %s",
+			what, names[0],
+		),
+	)
+	v.Tell = fmt.Sprintf(
+		"The checks use %s as it lay in the clone before this run; it has been changed since, and git ignores it, so the change is in no commit. Undo that change: the work must pass without it.",
+		what,
+	)
 	return v, nil
 }
 

@@ -16,8 +16,8 @@ import (
 // gets who clones the commit and runs the setup.
 //
 // Where a sandbox cannot show that checkout at the worktree's path, it lies somewhere else. People and agents know the
-// worktree alone, so what a check says of the other path is said of that one, and a path into the worktree is given to a
-// check as one into the checkout.
+// worktree alone, so what a check says of the other path is said of that one, and a path into the worktree is given to
+// a check as one into the checkout.
 
 // judgingTree is the tree that a run's checks run in. It implements check.Tree.
 type judgingTree struct {

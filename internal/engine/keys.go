@@ -22,8 +22,8 @@ func Secrets(env config.Environment, parent []string) []string {
 // claudeKeys are the credentials of claude, of which it gets one: a key before a subscription.
 var claudeKeys = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"}
 
-// AgentKeys are the credentials that agents may be given, by environment name. Each agent takes those that are its own; inputs come
-// before the environment.
+// AgentKeys are the credentials that agents may be given, by environment name. Each agent takes those that are its own;
+// inputs come before the environment.
 func AgentKeys(parent []string, inputs map[string]string) map[string]string {
 	keys, environ := map[string]string{}, map[string]string{}
 	for _, name := range agent.KeyNames() {

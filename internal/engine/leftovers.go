@@ -7,7 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// RemovePartial removes the files that a killed process was about to put in the place of others. No link leads it out of the directory.
+// RemovePartial removes the files that a killed process was about to put in the place of others. No link leads it out
+// of the directory.
 func RemovePartial(dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

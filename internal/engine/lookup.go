@@ -24,8 +24,8 @@ const (
 	ofNamed     = 40        // lines of a file that is named like what is missing
 )
 
-// lookUp finds the files that a failure says are missing, or would define what it says is missing: of the run's commit, through git alone.
-// What cannot be read is left out; the run goes on without it. ctx is that of the whole run.
+// lookUp finds the files that a failure says are missing, or would define what it says is missing: of the run's commit,
+// through git alone. What cannot be read is left out; the run goes on without it. ctx is that of the whole run.
 func (spec *Spec) lookUp(ctx context.Context) func(s loop.State, v loop.Verdict) prompt.Found {
 	if spec.Tree == nil {
 		return nil
@@ -48,8 +48,8 @@ func (spec *Spec) lookUp(ctx context.Context) func(s loop.State, v loop.Verdict)
 	}
 }
 
-// find goes from what is surest to what is least: the place of the failure, files of the name, definitions of the name, and what is named
-// almost like it.
+// find goes from what is surest to what is least: the place of the failure, files of the name, definitions of the name,
+// and what is named almost like it.
 func (l *search) find(ctx context.Context, names []string, findings []loop.Finding) error {
 	entries, err := l.tree.Files(ctx, l.commit)
 	if err != nil {
@@ -93,11 +93,18 @@ func (l *search) failed(findings []loop.Finding) {
 // foreign reports whether a file is somebody else's, made by a tool, or ralph's own.
 func foreign(name string) bool {
 	for _, dir := range strings.Split(path.Dir(name), "/") {
-		if slices.Contains([]string{"vendor", "node_modules", "third_party", "bower_components", "site-packages", ".venv", "venv", "dist", "target", "__pycache__", ".git", ".ralph"}, dir) {
+		if slices.Contains(
+			[]string{
+				"vendor", "node_modules", "third_party", "bower_components", "site-packages", ".venv", "venv", "dist",
+				"target", "__pycache__", ".git", ".ralph",
+			},
+			dir,
+		) {
 			return true
 		}
 	}
-	return strings.Contains(name, ".min.") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".map") || strings.ContainsAny(name, "\n\r\x00")
+	return strings.Contains(name, ".min.") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".map") ||
+		strings.ContainsAny(name, "\n\r\x00")
 }
 
 // named adds the files that a name may mean, and reports whether there are any.
@@ -120,8 +127,8 @@ func (l *search) named(name string) bool {
 	return false
 }
 
-// forms are the paths that a name can stand for, the surest first: "./src/x" is src/x, "foo.bar" is foo/bar, "crate::foo::Bar" is foo/Bar
-// or foo, and of a Go package's path its tail.
+// forms are the paths that a name can stand for, the surest first: "./src/x" is src/x, "foo.bar" is foo/bar,
+// "crate::foo::Bar" is foo/Bar or foo, and of a Go package's path its tail.
 func forms(name string) []string {
 	name = strings.Trim(strings.NewReplacer("\\", "/", "::", "/").Replace(name), `'"/ `)
 	for {
@@ -153,8 +160,8 @@ func forms(name string) []string {
 	return slices.DeleteFunc(out, func(form string) bool { return len(form) < 2 })
 }
 
-// means reports whether a file is what a form names: the file itself, without its extension, the file that a directory is known by, or one
-// of a Go package.
+// means reports whether a file is what a form names: the file itself, without its extension, the file that a directory
+// is known by, or one of a Go package.
 func means(form, file string) bool {
 	at := func(p string) bool { return p == form || strings.HasSuffix(p, "/"+form) }
 	stem := strings.TrimSuffix(file, path.Ext(file))

@@ -13,15 +13,24 @@ import (
 
 var (
 	identifier = regex.Lazy(`^[\p{L}_$][\p{L}\p{N}_$]*$`)
-	// defines matches a line that defines something, in any of the languages that have a word for it; the last group is its name.
-	defines = regex.Lazy(`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|mod|module|record)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`)
+	// defines matches a line that defines something, in any of the languages that have a word for it; the last group is
+	// its name.
+	defines = regex.Lazy(
+		`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|mod|module|record)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`,
+	)
 	// assigns matches a line that gives a name its value.
-	assigns = regex.Lazy(`^\s*(?:export\s+|self\.|this\.|module\.exports\.|exports\.)?([\p{L}_$][\p{L}\p{N}_$]*)\s*(?::=|:[^=]*=|=)(?:[^=]|$)`)
+	assigns = regex.Lazy(
+		`^\s*(?:export\s+|self\.|this\.|module\.exports\.|exports\.)?([\p{L}_$][\p{L}\p{N}_$]*)\s*(?::=|:[^=]*=|=)(?:[^=]|$)`,
+	)
 	// definers are the words with which most definitions begin.
-	definers = []string{"func", "function", "type", "class", "def", "const", "fn", "struct", "interface", "enum", "trait", "module", "define"}
+	definers = []string{
+		"func", "function", "type", "class", "def", "const", "fn", "struct", "interface", "enum", "trait", "module",
+		"define",
+	}
 )
 
-// symbol is what of a name could be defined somewhere: of "calc.Plus" and "crate::calc::Plus" it is Plus. Empty: nothing.
+// symbol is what of a name could be defined somewhere: of "calc.Plus" and "crate::calc::Plus" it is Plus. Empty:
+// nothing.
 func symbol(name string) string {
 	name = name[strings.LastIndexAny(name, `./:\#>*)`)+1:]
 	if len(name) < 2 || len(name) > 100 || !identifier.MatchString(name) {
@@ -96,7 +105,8 @@ func (l *search) nearest(ctx context.Context, names []string) error {
 		sym := symbol(name)
 		best, at := 3, git.Hit{}
 		for _, hit := range hits {
-			if other := defined(hit.Text); sym != "" && l.known[hit.Path] && distance(sym, other) < min(best, len(sym)/2+1) {
+			if other := defined(hit.Text); sym != "" && l.known[hit.Path] &&
+				distance(sym, other) < min(best, len(sym)/2+1) {
 				best, at = distance(sym, other), hit
 			}
 		}
@@ -113,7 +123,10 @@ func (l *search) nearestFile(name string) string {
 	found, best := "", 3
 	for _, file := range l.files {
 		base := path.Base(file)
-		d := min(distance(name, base), distance(stem, strings.TrimSuffix(base, path.Ext(base))), distance(name, strings.TrimSuffix(base, path.Ext(base))))
+		d := min(
+			distance(name, base), distance(stem, strings.TrimSuffix(base, path.Ext(base))),
+			distance(name, strings.TrimSuffix(base, path.Ext(base))),
+		)
 		if d < min(best, len(stem)/2+1) {
 			found, best = file, d
 		}
@@ -121,7 +134,8 @@ func (l *search) nearestFile(name string) string {
 	return found
 }
 
-// distance is how many letters must be added, removed or replaced to make one name of the other, whatever their case; 3 stands for more.
+// distance is how many letters must be added, removed or replaced to make one name of the other, whatever their case; 3
+// stands for more.
 func distance(a, b string) int {
 	if more := len(a) - len(b); more > 8 || more < -8 || len(a) > 400 { // bytes: a letter has four at most
 		return 3

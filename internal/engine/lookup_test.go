@@ -34,7 +34,10 @@ func repository(t *testing.T, files map[string]string) *git.Tree {
 			t.Fatal(err)
 		}
 	}
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a"}
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a",
+	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"commit", "-qm", "x"}} {
 		c := exec.Command("git", args...)
 		c.Dir, c.Env = dir, env
@@ -62,11 +65,19 @@ func shown(f prompt.Found) string {
 func TestMissing(t *testing.T) {
 	long := strings.Repeat("x = 1\n", 60)
 	tree := repository(t, map[string]string{
-		"calc/plus.py": "def plus(a, b):\n    return a + b\n", "calc/__init__.py": "VERSION = 1\n", "calc/minus/__init__.py": "# minus\n", "vendor/calc/plus.py": "def plus(): pass\n", "node_modules/x/render.js": "function render() {}\n",
-		"src/render.ts": long + "export function render(a: string) {}\n", "src/widgets/index.tsx": "export const Widget = 1\n",
-		"go/internal/store/store.go": "package store\n\nfunc (s *Store) Load(id int) {}\n", "go/internal/store/store_test.go": "package store\n",
-		"data/config.yaml": "a: 1\n", "test_calc.py": long + "import calc.plus\n" + long, "binary/blob.bin": "render\x00", "secret->/etc/passwd": "", "main.rs": "pub struct Parser;\n// struct Lexer is not here\n",
-		"huge.py": "def gigantic(): pass\n" + strings.Repeat("#", 600<<10), "conf.h": "#define LIMIT 3\n",
+		"calc/plus.py":     "def plus(a, b):\n    return a + b\n",
+		"calc/__init__.py": "VERSION = 1\n", "calc/minus/__init__.py": "# minus\n",
+		"vendor/calc/plus.py":             "def plus(): pass\n",
+		"node_modules/x/render.js":        "function render() {}\n",
+		"src/render.ts":                   long + "export function render(a: string) {}\n",
+		"src/widgets/index.tsx":           "export const Widget = 1\n",
+		"go/internal/store/store.go":      "package store\n\nfunc (s *Store) Load(id int) {}\n",
+		"go/internal/store/store_test.go": "package store\n", "data/config.yaml": "a: 1\n",
+		"test_calc.py":    long + "import calc.plus\n" + long,
+		"binary/blob.bin": "render\x00", "secret->/etc/passwd": "",
+		"main.rs": "pub struct Parser;\n// struct Lexer is not here\n",
+		"huge.py": "def gigantic(): pass\n" + strings.Repeat("#", 600<<10),
+		"conf.h":  "#define LIMIT 3\n",
 	})
 	spec := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
 	tests := []struct {
@@ -82,7 +93,10 @@ func TestMissing(t *testing.T) {
 		{"a name in a module", []string{"calc.plus.plus"}, nil, "calc/plus.py:1", true},
 		{"a relative path", []string{"./src/render"}, nil, "src/render.ts:1 src/render.ts:58", true},
 		{"a directory with an index", []string{"@/widgets"}, nil, "src/widgets/index.tsx:1", true},
-		{"a Go package by the tail of its path", []string{"example.com/acme/go/internal/store"}, nil, "go/internal/store/store.go:1", true},
+		{
+			"a Go package by the tail of its path", []string{"example.com/acme/go/internal/store"}, nil,
+			"go/internal/store/store.go:1", true,
+		},
 		{"a method", []string{"Load"}, nil, "go/internal/store/store.go:1", true},
 		{"a type of a crate", []string{"crate::parse::Parser"}, nil, "main.rs:1", true},
 		{"a macro", []string{"LIMIT"}, nil, "conf.h:1", true},
@@ -90,15 +104,29 @@ func TestMissing(t *testing.T) {
 		{"a variable", []string{"VERSION"}, nil, "calc/__init__.py:1", true},
 		{"a file with another ending", []string{"data/config.yml"}, nil, "data/config.yaml:1", false},
 		{"a misspelled symbol", []string{"rendr"}, nil, "src/render.ts:1 src/render.ts:58", false},
-		{"the place of the failure comes first", []string{"calc.plus"}, []loop.Finding{{File: "/etc/passwd", Line: 1}, {File: "../x", Line: 1}, {File: "./test_calc.py", Line: 61}}, "test_calc.py:41 calc/plus.py:1", true},
-		{"a line that its file does not have", []string{"nowhere_else"}, []loop.Finding{{File: "conf.h", Line: 99999999}}, "conf.h:1", false},
-		{"nothing", []string{"utterly_unknown", "a/b/../../../etc/passwd", "--all", "", "*", "secret"}, nil, "", false},
+		{
+			"the place of the failure comes first", []string{"calc.plus"},
+			[]loop.Finding{
+				{File: "/etc/passwd", Line: 1}, {File: "../x", Line: 1}, {File: "./test_calc.py", Line: 61},
+			},
+			"test_calc.py:41 calc/plus.py:1", true,
+		},
+		{
+			"a line that its file does not have", []string{"nowhere_else"},
+			[]loop.Finding{{File: "conf.h", Line: 99999999}}, "conf.h:1", false,
+		},
+		{
+			"nothing", []string{"utterly_unknown", "a/b/../../../etc/passwd", "--all", "", "*", "secret"}, nil, "",
+			false,
+		},
 		{"what is too large, binary or somebody else's", []string{"gigantic"}, nil, "", false},
 		{"no name at all", nil, nil, "", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := spec.lookUp(t.Context())(loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: tt.gap, Findings: tt.findings})
+			got := spec.lookUp(t.Context())(
+				loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: tt.gap, Findings: tt.findings},
+			)
 			if shown(got) != tt.want || got.Defined != tt.defined {
 				t.Errorf("found %q, defined %v; want %q, %v", shown(got), got.Defined, tt.want, tt.defined)
 			}
@@ -117,12 +145,16 @@ func TestMissingIsBounded(t *testing.T) {
 	}
 	tree := repository(t, files)
 	spec := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
-	got := spec.lookUp(t.Context())(loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: []string{"thing", "d1.thing", "d2.thing", "d3.thing", "d4.thing", "d5.thing", "d6.thing"}})
+	got := spec.lookUp(t.Context())(
+		loop.State{Start: loop.Start{Base: tree.Base()}},
+		loop.Verdict{Gap: []string{"thing", "d1.thing", "d2.thing", "d3.thing", "d4.thing", "d5.thing", "d6.thing"}},
+	)
 	bytes := 0
 	for _, e := range got.Excerpts {
 		bytes += len(e.Text)
 	}
-	if len(got.Excerpts) == 0 || len(got.Excerpts) > mostShown || bytes > mostContext || len(got.Looked) > mostLooked {
+	if len(got.Excerpts) == 0 || len(got.Excerpts) > mostShown || bytes > mostContext ||
+		len(got.Looked) > mostLooked {
 		t.Errorf("%d excerpts of %d bytes for %d names", len(got.Excerpts), bytes, len(got.Looked))
 	}
 }

@@ -1,6 +1,6 @@
-// Package engine takes a run from its beginning to its end, whoever asks for it and wherever it works: Open keeps others out, finds out
-// what is wanted and writes the first record; Drive prepares the workspace and runs the loop; Conclude keeps the work and records the
-// outcome. Whoever asks for a run hands it one Spec.
+// Package engine takes a run from its beginning to its end, whoever asks for it and wherever it works: Open keeps
+// others out, finds out what is wanted and writes the first record; Drive prepares the workspace and runs the loop;
+// Conclude keeps the work and records the outcome. Whoever asks for a run hands it one Spec.
 package engine
 
 import (
@@ -17,7 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Run is a run that this process holds. What starts an agent without a journal, as a question for a plan does, is one, too.
+// Run is a run that this process holds. What starts an agent without a journal, as a question for a plan does, is one,
+// too.
 type Run struct {
 	*Spec
 	Dir       string // the run's own directory
@@ -46,10 +47,11 @@ func (run *Run) OnClose(do func()) { run.Cleanup = append(run.Cleanup, do) }
 
 // Opener is what whoever asks for a run brings to its beginning.
 type Opener interface {
-	// Hold keeps everybody else from where the run works, before anything there is read. The run goes on in the context that comes back.
+	// Hold keeps everybody else from where the run works, before anything there is read. The run goes on in the context
+	// that comes back.
 	Hold(ctx context.Context, run *Run) (context.Context, error)
-	// Prepare finds out what is wanted, what judges it, and what there was before. No record is written yet and no branch made, so that a mistake
-	// costs nothing.
+	// Prepare finds out what is wanted, what judges it, and what there was before. No record is written yet and no
+	// branch made, so that a mistake costs nothing.
 	Prepare(ctx context.Context, run *Run) (Beginning, error)
 }
 
@@ -62,13 +64,13 @@ type Beginning struct {
 	Shared      []*Shared    // paths of the clone that its checks are given
 	Start       *loop.Start  // of a run that begins
 	Resume      *loop.Resume // of one that goes on
-	// Claim makes the first record where others see it, before anything of the run is changed; nil: there are no others.
+	// Claim makes the first record where others see it, before anything of the run is changed; nil: there are no
+	// others.
 	Claim func(ctx context.Context, r loop.Record) error
 }
 
-// Open opens a run, whoever asks for it and wherever it works: others are kept out before anything is read, and all is known to be right
-// before anything is written. Close
-// closes the run, also one that could not be opened.
+// Open opens a run, whoever asks for it and wherever it works: others are kept out before anything is read, and all is
+// known to be right before anything is written. Close closes the run, also one that could not be opened.
 func Open(ctx context.Context, o Opener) (running context.Context, run *Run, err error) {
 	run = &Run{}
 	running, err = o.Hold(ctx, run)
@@ -100,7 +102,8 @@ func (run *Run) begin(ctx context.Context, b Beginning) error {
 			if err := run.Tree.UseBase(ctx, file.State().Start.Base); err != nil {
 				return invalid.Mark(err)
 			}
-			if s := file.State(); s.Start.Fresh && s.Tip == "" { // killed before its first commit: what is on its branch is not its own
+			// killed before its first commit: what is on its branch is not its own
+			if s := file.State(); s.Start.Fresh && s.Tip == "" {
 				run.Tree.BeginAgain()
 			}
 		}
@@ -111,7 +114,8 @@ func (run *Run) begin(ctx context.Context, b Beginning) error {
 	return run.beginHere(ctx, record)
 }
 
-// beginHere makes the first record of a run that nobody else can want. The branch comes before it: a run that cannot have that leaves nothing.
+// beginHere makes the first record of a run that nobody else can want. The branch comes before it: a run that cannot
+// have that leaves nothing.
 func (run *Run) beginHere(ctx context.Context, record loop.Record) error {
 	if run.Tree != nil {
 		if err := run.Tree.Start(ctx); err != nil {
@@ -129,8 +133,9 @@ func (run *Run) beginHere(ctx context.Context, record loop.Record) error {
 func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 	s := &loop.Start{
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
-		Base: spec.Tree.Base(), Onto: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(), Agent: spec.Settings.Agent.Command,
-		Checks: CommandLines(spec.Settings.Guardrails), Review: spec.Settings.Review, Detected: spec.Detected,
+		Base: spec.Tree.Base(), Onto: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(),
+		Agent: spec.Settings.Agent.Command, Checks: CommandLines(spec.Settings.Guardrails),
+		Review: spec.Settings.Review, Detected: spec.Detected,
 	}
 	if spec.Plan != nil {
 		s.Plan = spec.Plan.Recorded(spec.Tree.BaseTree())
@@ -152,8 +157,8 @@ func (spec *Spec) LayPlan(ctx context.Context, l *Journal) error {
 	return err
 }
 
-// NewRunID names a run: when it began, to the millisecond in the first three digits of the end so that names sort by time, and four digits
-// that nobody knew before.
+// NewRunID names a run: when it began, to the millisecond in the first three digits of the end so that names sort by
+// time, and four digits that nobody knew before.
 func NewRunID(at time.Time) string {
 	var b [2]byte
 	_, _ = rand.Read(b[:])

@@ -24,8 +24,8 @@ var whenAsked = map[check.Need]string{
 	check.HardGreen:               "on a claim, when every hard check before it has passed",
 }
 
-// TestDocumentsListTheChecks: docs/checks.md has what a run of a task asks, with all roles there are, and what one of a prompt asks, in
-// the order in which it is asked.
+// TestDocumentsListTheChecks: docs/checks.md has what a run of a task asks, with all roles there are, and what one of a
+// prompt asks, in the order in which it is asked.
 func TestDocumentsListTheChecks(t *testing.T) {
 	guide := rowsOf(t, "../../docs/checks.md", "| check | asked | hard or soft | says no when |")
 	if len(guide) != 2 {
@@ -47,11 +47,17 @@ func everyCheck(t *testing.T, plain bool) []check.Check {
 	}
 	set := config.Defaults()
 	set.Guardrails = []config.Guardrail{{Name: yours, Command: "make test", Severity: config.Hard}}
-	run := &Run{Spec: &Spec{Work: Work{OfPrompt: plain}, Rules: Rules{Settings: set}, Place: Place{Workspace: Directory(t.TempDir())}}}
+	run := &Run{
+		Spec: &Spec{
+			Work: Work{OfPrompt: plain}, Rules: Rules{Settings: set}, Place: Place{Workspace: Directory(t.TempDir())},
+		},
+	}
 	if plain {
 		run.SCM = &check.SCM{}
 	}
-	return run.checks(loop.State{Start: loop.Start{Pipeline: task.Roles, Completion: all}}, &agent.Options{}, nil).Checks
+	return run.checks(
+		loop.State{Start: loop.Start{Pipeline: task.Roles, Completion: all}}, &agent.Options{}, nil,
+	).Checks
 }
 
 // cellOf is a check's name as a table has it.

@@ -33,7 +33,8 @@ func endsName(rest string) bool {
 	return rest == "" || rest[0] == filepath.Separator || !pathRune(rest[0])
 }
 
-// leadsOut reports whether what follows a path goes up from it: what lies beside the worktree does not lie beside the tree.
+// leadsOut reports whether what follows a path goes up from it: what lies beside the worktree does not lie beside the
+// tree.
 func leadsOut(rest string) bool {
 	up, ok := strings.CutPrefix(rest, string(filepath.Separator)+"..")
 	return ok && (up == "" || !pathRune(up[0]))
@@ -41,5 +42,7 @@ func leadsOut(rest string) bool {
 
 // pathRune reports whether a byte may be a part of a name.
 func pathRune(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("._-+~", c) >= 0 || c >= 0x80
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
+		strings.IndexByte("._-+~", c) >= 0 ||
+		c >= 0x80
 }

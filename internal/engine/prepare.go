@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// setup makes the tree of the checks ready: by the setting's setup command, or where no setting names one and the checks are detected, by what
-// installs the dependencies. Each tree has an installation of its own, which points at itself: the agent's gets one too where it has none.
+// setup makes the tree of the checks ready: by the setting's setup command, or where no setting names one and the
+// checks are detected, by what installs the dependencies. Each tree has an installation of its own, which points at
+// itself: the agent's gets one too where it has none.
 func (run *Run) setup(ctx context.Context) error {
 	if run.judging == nil {
 		return nil
@@ -60,9 +61,13 @@ func (run *Run) setupJudging(ctx context.Context) ([]setupStep, error) {
 	return steps, nil
 }
 
-// setupForAgent makes the agent's tree ready, too: the bot's always, a user's clone where something is missing that the setup makes.
+// setupForAgent makes the agent's tree ready, too: the bot's always, a user's clone where something is missing that the
+// setup makes.
 func (run *Run) setupForAgent(ctx context.Context, steps []setupStep) error {
-	missing := slices.IndexFunc(run.judging.own, func(name string) bool { return !Exists(filepath.Join(run.Workspace.Dir(), filepath.FromSlash(name))) })
+	missing := slices.IndexFunc(
+		run.judging.own,
+		func(name string) bool { return !Exists(filepath.Join(run.Workspace.Dir(), filepath.FromSlash(name))) },
+	)
 	if !run.InJob && missing < 0 {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Prompt is what agents are told by a repository's own templates. ctx is that of the run: while it lasts, a stuck run is shown what it
-// misses.
+// Prompt is what agents are told by a repository's own templates. ctx is that of the run: while it lasts, a stuck run
+// is shown what it misses.
 func (spec *Spec) Prompt(ctx context.Context, own prompt.Set, comments []task.Comment) prompt.Writer {
 	out := spec.PlainPrompt(comments)
 	out.Templates, out.Look = own, spec.lookUp(ctx)
@@ -41,7 +41,8 @@ func PromptsOf(ctx context.Context, tree *git.Tree, commit string) (prompt.Set, 
 	})
 }
 
-// PromptsIn are the templates of a directory on the command line, read once, before the first turn. No link leads out of it.
+// PromptsIn are the templates of a directory on the command line, read once, before the first turn. No link leads out
+// of it.
 func PromptsIn(dir string) (prompt.Set, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -53,7 +54,9 @@ func PromptsIn(dir string) (prompt.Set, error) {
 		return prompt.Set{}, nil
 	}
 	if err != nil {
-		return prompt.Set{}, invalid.Errorf("reading %s: %w; make it a directory that holds templates, or remove it", prompt.Dir, err)
+		return prompt.Set{}, invalid.Errorf(
+			"reading %s: %w; make it a directory that holds templates, or remove it", prompt.Dir, err,
+		)
 	}
 	var names []string
 	for _, e := range entries {
@@ -74,7 +77,9 @@ func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt
 }
 
 func (spec *Spec) PlainPrompt(comments []task.Comment) prompt.Writer {
-	out := prompt.Writer{Completion: spec.Settings.CompletionResponse, IterationCount: spec.Settings.IncludeIterationCountInPrompt}
+	out := prompt.Writer{
+		Completion: spec.Settings.CompletionResponse, IterationCount: spec.Settings.IncludeIterationCountInPrompt,
+	}
 	for _, c := range comments {
 		out.Comments = append(out.Comments, prompt.Comment(c))
 	}

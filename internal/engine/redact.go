@@ -20,8 +20,8 @@ func (r RedactingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redacted is a record without the secrets that an agent or a check may have printed into it: the journal is pushed, and everybody who
-// can read the repository can read it.
+// redacted is a record without the secrets that an agent or a check may have printed into it: the journal is pushed,
+// and everybody who can read the repository can read it.
 func redacted(r loop.Record, redact func(string) string) loop.Record {
 	if redact == nil {
 		return r
@@ -49,7 +49,9 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 	}
 	if r.Turn != nil {
 		t := *r.Turn
-		t.Text, t.Reason, t.Structured, t.Claim.Text = redact(t.Text), redact(t.Reason), redact(t.Structured), redact(t.Claim.Text)
+		t.Text, t.Reason, t.Structured, t.Claim.Text = redact(t.Text), redact(t.Reason), redact(t.Structured), redact(
+			t.Claim.Text,
+		)
 		r.Turn = &t
 	}
 	if r.Commit != nil {
@@ -88,7 +90,8 @@ func redactedFeedback(f *loop.Feedback, redact func(string) string) *loop.Feedba
 	return &out
 }
 
-// redactedPlan is a plan without secrets. One that holds some does not begin (see planrun.Use), so that what counts is what the file says.
+// redactedPlan is a plan without secrets. One that holds some does not begin (see planrun.Use), so that what counts is
+// what the file says.
 func redactedPlan(p *loop.Planned, redact func(string) string) *loop.Planned {
 	if p == nil {
 		return nil

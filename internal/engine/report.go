@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md with the summary,
-// and for a run that a limit stopped failure.md. An empty dir writes nothing.
+// WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md
+// with the summary, and for a run that a limit stopped failure.md. An empty dir writes nothing.
 func WriteReports(dir string, d report.Detail) (string, error) {
 	if dir == "" {
 		return "", nil
@@ -34,7 +34,9 @@ func WriteReports(dir string, d report.Detail) (string, error) {
 	file := filepath.Join(dir, "report.html")
 	page, perr := report.HTML(d)
 	if perr != nil { // better a poorer page than none
-		page, _ = report.Page("ralph: "+d.State.Start.Task, report.Section{Heading: "Summary", Markdown: report.Summary(d.View)})
+		page, _ = report.Page(
+			"ralph: "+d.State.Start.Task, report.Section{Heading: "Summary", Markdown: report.Summary(d.View)},
+		)
 	}
 	return file, errors.Join(err, perr, write(filepath.Base(file), page))
 }
@@ -47,8 +49,8 @@ const (
 	diffSlack = 8 << 10
 )
 
-// Detail is a run in full: what its journal tells, and what its commits changed. Of a run without a journal's text, or without commits, it
-// is what the state tells.
+// Detail is a run in full: what its journal tells, and what its commits changed. Of a run without a journal's text, or
+// without commits, it is what the state tells.
 func (spec *Spec) Detail(ctx context.Context, v report.View, raw []byte) report.Detail {
 	records, _, err := journal.Read(bytes.NewReader(raw))
 	if err != nil { // it is our own, so this is a mistake of ours: the report is the poorer for it, and no more
@@ -69,8 +71,8 @@ type step struct {
 	from, to string
 }
 
-// StepsOf are the iterations that changed something, oldest first. A turn that was taken again began where it did the first time, and what
-// the harness corrected in between is no part of any.
+// StepsOf are the iterations that changed something, oldest first. A turn that was taken again began where it did the
+// first time, and what the harness corrected in between is no part of any.
 func StepsOf(s loop.State, records []loop.Record) (steps []step) {
 	began := map[int]string{}
 	head := s.Start.Base
@@ -107,11 +109,15 @@ func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]report.Diff {
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := steps[i]
 		if ctx.Err() != nil {
-			diffs[s.n] = report.Diff{Note: "The diff is left out, because there was no time left to make it; the commit has it."}
+			diffs[s.n] = report.Diff{
+				Note: "The diff is left out, because there was no time left to make it; the commit has it.",
+			}
 			continue
 		}
 		if left < report.DiffBytes {
-			diffs[s.n] = report.Diff{Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it."}
+			diffs[s.n] = report.Diff{
+				Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it.",
+			}
 			continue
 		}
 		text, err := spec.Copies.diff(ctx, s.from, s.to, report.DiffBytes+diffSlack)

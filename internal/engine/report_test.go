@@ -38,7 +38,8 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	if asked > pageDiffs/report.DiffBytes+1 {
 		t.Errorf("git was asked %d times", asked)
 	}
-	if got := spec.diffs(t.Context(), []step{{1, "a", "gone"}})[1]; got.Text != "" || !strings.Contains(got.Note, "no such commit") {
+	if got := spec.diffs(t.Context(), []step{{1, "a", "gone"}})[1]; got.Text != "" ||
+		!strings.Contains(got.Note, "no such commit") {
 		t.Errorf("of a commit that is gone: %+v", got)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())

@@ -28,8 +28,8 @@ type boxes struct {
 	err     error
 }
 
-// openSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had is a mistake in the
-// settings or the environment; nothing runs then.
+// openSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had
+// is a mistake in the settings or the environment; nothing runs then.
 func (run *Run) openSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 	run.boxes.once.Do(func() {
 		o, err := run.sandboxOptions()
@@ -46,7 +46,9 @@ func (run *Run) openSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 }
 
 // Boxed reports whether the run's processes are kept in a sandbox.
-func (run *Run) Boxed() bool { return run.boxes.sandbox != nil && run.boxes.sandbox.Mode != sandbox.Off }
+func (run *Run) Boxed() bool {
+	return run.boxes.sandbox != nil && run.boxes.sandbox.Mode != sandbox.Off
+}
 
 // CloseSandbox throws away what the run's boxes have used.
 func (run *Run) closeSandbox() {
@@ -59,7 +61,8 @@ func (run *Run) closeSandbox() {
 func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	set := spec.Settings
 	o := sandbox.Options{
-		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent, Readable: []string{spec.Logs}, Network: set.SandboxNetwork,
+		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent,
+		Readable: []string{spec.Logs}, Network: set.SandboxNetwork,
 		Image: proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
 	if program, err := os.Executable(); err == nil { // the agent's hooks call it
@@ -71,10 +74,16 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	switch said := proc.Value(spec.Parent, config.SandboxSwitch); said {
 	case "":
 	case sandbox.Off:
-		spec.Log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host", config.SandboxSwitch)
+		spec.Log(
+			"sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host",
+			config.SandboxSwitch,
+		)
 		o.Mode = sandbox.Off
 	default:
-		return o, invalid.Errorf("environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox", config.SandboxSwitch, said)
+		return o, invalid.Errorf(
+			"environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox",
+			config.SandboxSwitch, said,
+		)
 	}
 	for _, path := range append(slices.Clone(set.SandboxWritable), spec.marker()...) {
 		if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
@@ -86,8 +95,11 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		o.Writable = append(o.Writable, path)
 	}
 	for i, c := range []config.Command{set.Agent, set.Reviewer} {
-		if c.Command != "" && (i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
-			o.Agents = append(o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: spec.Parent}))
+		if c.Command != "" &&
+			(i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
+			o.Agents = append(
+				o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: spec.Parent}),
+			)
 		}
 	}
 	if spec.JudgeName != "" {
@@ -109,7 +121,8 @@ func (spec *Spec) marker() []string {
 	return nil
 }
 
-// CacheDir is where a system's programs keep what they can make again, by the environment; empty when that cannot be told.
+// CacheDir is where a system's programs keep what they can make again, by the environment; empty when that cannot be
+// told.
 func CacheDir(system string, env []string) string {
 	if dir := proc.Value(env, "XDG_CACHE_HOME"); filepath.IsAbs(dir) && system != "windows" {
 		return dir
@@ -124,7 +137,8 @@ func CacheDir(system string, env []string) string {
 	return ""
 }
 
-// box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has opened it before.
+// box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has
+// opened it before.
 func (run *Run) box(u sandbox.Use) proc.Box {
 	if run.Settings.Sandbox == sandbox.Off || proc.Value(run.Parent, config.SandboxSwitch) == sandbox.Off {
 		return nil
@@ -149,8 +163,8 @@ func (e entry) Enter(s proc.Spec) (proc.Boxed, error) {
 	return proc.Boxed{Spec: s}, nil
 }
 
-// boxed puts a turn into the box that is right for it: one that only reads finds nothing that it could write. An agent's arguments depend
-// on whether it has one.
+// boxed puts a turn into the box that is right for it: one that only reads finds nothing that it could write. An
+// agent's arguments depend on whether it has one.
 func boxed(ctx context.Context, o agent.Options) (agent.Options, error) {
 	e, ok := o.Box.(entry)
 	if !ok {

@@ -47,9 +47,10 @@ func (e *setupError) summary() string {
 	return fmt.Sprintf("the setup command %q failed with exit code %d", e.command, e.exit)
 }
 
-// prepareFirst runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless nobody has asked for it:
-// then a program that is not there is no reason to stop, since maybe the checks need nothing of it, and if they do, they say so. On a branch that
-// has been worked on, neither is a failure: what was done there may be the cause.
+// prepareFirst runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless
+// nobody has asked for it: then a program that is not there is no reason to stop, since maybe the checks need nothing
+// of it, and if they do, they say so. On a branch that has been worked on, neither is a failure: what was done there
+// may be the cause.
 func (run *Run) prepareFirst(ctx context.Context, dir string, step setupStep) error {
 	err := run.prepare(ctx, dir, step.command)
 	var failed *setupError
@@ -68,7 +69,10 @@ func (run *Run) prepareFirst(ctx context.Context, dir string, step setupStep) er
 		run.Log("warning: the setup goes on without it: %v", failed)
 		return nil
 	}
-	return invalid.Errorf("%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing", failed, step.reason)
+	return invalid.Errorf(
+		"%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing",
+		failed, step.reason,
+	)
 }
 
 // prepare runs a command of the setup in a directory: of the agent's tree, or that of the checks.
@@ -83,7 +87,11 @@ func (run *Run) prepare(ctx context.Context, dir, command string) error {
 	kept := proc.NewTail(0, 2<<10)
 	defer loop.BeginStep(ctx, "the setup command "+command, run.Settings.Scaled(setupLimit))()
 	r, err := proc.Run(ctx, proc.Spec{
-		Argv: append(check.Shell(runtime.GOOS), command), Dir: dir, Env: env, As: run.User, Box: run.box(sandbox.Checks), Timeout: run.Settings.Scaled(setupLimit), Stdout: kept, Stderr: kept,
+		Argv: append(
+			check.Shell(runtime.GOOS), command,
+		),
+		Dir: dir, Env: env, As: run.User, Box: run.box(sandbox.Checks), Timeout: run.Settings.Scaled(setupLimit),
+		Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)

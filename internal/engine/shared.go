@@ -30,11 +30,14 @@ type Shared struct {
 }
 
 // Cached names are those under which tools keep what they can make again: a change there is none.
-var cachedNames = []string{"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest", ".pytest_cache", ".turbo", ".nx", ".mypy_cache", ".ruff_cache"}
+var cachedNames = []string{
+	"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest", ".pytest_cache", ".turbo", ".nx", ".mypy_cache",
+	".ruff_cache",
+}
 
-// Share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the directories in which they usually
-// lie. known is what the run's record says of an earlier process, nil when it says nothing; accepted are names that the person accepts as they are
-// now.
+// Share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the
+// directories in which they usually lie. known is what the run's record says of an earlier process, nil when it says
+// nothing; accepted are names that the person accepts as they are now.
 func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string) ([]*Shared, error) {
 	paths, err := spec.sharedNames(ctx)
 	if err != nil {
@@ -42,7 +45,9 @@ func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []str
 	}
 	if known != nil && !spec.namesShared() {
 		paths = slices.DeleteFunc(paths, func(name string) bool { // it was not there before the first turn
-			return !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all")
+			return !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) &&
+				!slices.Contains(accepted, name) &&
+				!slices.Contains(accepted, "all")
 		})
 	}
 	var out []*Shared
@@ -53,7 +58,8 @@ func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []str
 		}
 		s := &Shared{path: name, digest: digest}
 		for _, was := range known {
-			if was.Path == name && was.Digest != digest && !slices.Contains(accepted, name) && !slices.Contains(accepted, "all") {
+			if was.Path == name && was.Digest != digest && !slices.Contains(accepted, name) &&
+				!slices.Contains(accepted, "all") {
 				s.digest, s.changed = was.Digest, true
 			}
 		}
@@ -61,7 +67,10 @@ func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []str
 	}
 	for _, name := range accepted {
 		if name != "all" && !slices.Contains(paths, name) {
-			return nil, invalid.Errorf("flag --accept is %q, which is not shared with the checks; shared are: %s", name, cmp.Or(strings.Join(paths, ", "), "none"))
+			return nil, invalid.Errorf(
+				"flag --accept is %q, which is not shared with the checks; shared are: %s", name,
+				cmp.Or(strings.Join(paths, ", "), "none"),
+			)
 		}
 	}
 	return out, nil
@@ -93,7 +102,10 @@ func (spec *Spec) sharedNames(ctx context.Context) ([]string, error) {
 	}
 	var found []string
 	for _, name := range ignored {
-		if name, isDir := strings.CutSuffix(name, "/"); isDir && slices.Contains(detect.DependencyDirs, path.Base(name)) && spec.sharable(ctx, name) == nil {
+		if name, isDir := strings.CutSuffix(
+			name, "/",
+		); isDir && slices.Contains(detect.DependencyDirs, path.Base(name)) &&
+			spec.sharable(ctx, name) == nil {
 			found = append(found, name)
 		}
 	}
@@ -109,8 +121,14 @@ func (spec *Spec) namedShared(ctx context.Context) ([]string, error) {
 	var found []string
 	for _, name := range spec.Settings.Judge.Share {
 		given := name
-		if name = path.Clean(filepath.ToSlash(name)); !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" || strings.HasPrefix(name, ".git/") {
-			return nil, invalid.Errorf("the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track", given)
+		if name = path.Clean(
+			filepath.ToSlash(name),
+		); !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" ||
+			strings.HasPrefix(name, ".git/") {
+			return nil, invalid.Errorf(
+				"the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track",
+				given,
+			)
 		}
 		if !Exists(filepath.Join(spec.Workspace.Dir(), name)) {
 			spec.Log("warning: the setting judge.share names %s, which is not in the clone", name)
@@ -136,14 +154,20 @@ func (spec *Spec) sharable(ctx context.Context, name string) error {
 		return fmt.Errorf("finding the worktree: %w", err)
 	}
 	if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) {
-		return invalid.Errorf("the setting judge.share names %s, which is a link that leads out of the clone, to %s: share nothing through links", name, real)
+		return invalid.Errorf(
+			"the setting judge.share names %s, which is a link that leads out of the clone, to %s: share nothing through links",
+			name, real,
+		)
 	}
 	tracked, err := spec.Tree.Tracked(ctx, name)
 	if err != nil {
 		return err
 	}
 	if tracked {
-		return invalid.Errorf("the setting judge.share names %s, which git tracks: the checks have it from the commit; take it out of the setting", name)
+		return invalid.Errorf(
+			"the setting judge.share names %s, which git tracks: the checks have it from the commit; take it out of the setting",
+			name,
+		)
 	}
 	return nil
 }
@@ -169,39 +193,45 @@ func (s *Shared) differs(dir string) bool {
 
 // cached reports whether a path is one under which tools keep what they can make again.
 func cached(name string) bool {
-	return strings.HasSuffix(name, ".pyc") || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return slices.Contains(cachedNames, part) })
+	return strings.HasSuffix(name, ".pyc") ||
+		slices.ContainsFunc(
+			strings.Split(name, "/"), func(part string) bool { return slices.Contains(cachedNames, part) },
+		)
 }
 
 // digestOf is the digest of a path in a directory: of every name, mode and content, but caches.
 func digestOf(dir, name string) (string, error) {
 	sum := sha256.New()
-	err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(at string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(dir, at)
-		rel = filepath.ToSlash(rel)
-		if cached(rel) {
-			if d.IsDir() {
-				return fs.SkipDir
+	err := filepath.WalkDir(
+		filepath.Join(dir, filepath.FromSlash(name)),
+		func(at string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			rel, _ := filepath.Rel(dir, at)
+			rel = filepath.ToSlash(rel)
+			if cached(rel) {
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(sum, "%s\x00%s\x00", rel, info.Mode())
+			switch {
+			case info.Mode()&fs.ModeSymlink != 0:
+				to, err := os.Readlink(at)
+				fmt.Fprintf(sum, "%s\x00", to)
+				return err
+			case info.Mode().IsRegular():
+				return addTo(sum, at)
 			}
 			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(sum, "%s\x00%s\x00", rel, info.Mode())
-		switch {
-		case info.Mode()&fs.ModeSymlink != 0:
-			to, err := os.Readlink(at)
-			fmt.Fprintf(sum, "%s\x00", to)
-			return err
-		case info.Mode().IsRegular():
-			return addTo(sum, at)
-		}
-		return nil
-	})
+		},
+	)
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), err
 }
 

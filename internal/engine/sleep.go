@@ -9,11 +9,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// countdown is how often a waiting run says in a log how long it still waits; at a terminal it counts the seconds in one line.
+// countdown is how often a waiting run says in a log how long it still waits; at a terminal it counts the seconds in
+// one line.
 const countdown = 5 * time.Minute
 
-// sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep meanwhile goes on
-// at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
+// sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep
+// meanwhile goes on at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
 func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
 	spec.Log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05"), pause.Reason)
 	told := spec.Clock()

@@ -21,13 +21,14 @@ import (
 // Time limits of one step that no setting changes.
 const (
 	setupLimit = 10 * time.Minute
-	// stepGrace is what a cancelled run has for its last commit; together with killing the agent and the reports it must fit into the
-	// ten seconds that a cancelled job has.
+	// stepGrace is what a cancelled run has for its last commit; together with killing the agent and the reports it
+	// must fit into the ten seconds that a cancelled job has.
 	stepGrace = 3 * time.Second
 	killGrace = 2 * time.Second
 )
 
-// Spec is what a run works with, whoever asks for it. A corridor makes it whole in one literal; from then on it is only read.
+// Spec is what a run works with, whoever asks for it. A corridor makes it whole in one literal; from then on it is only
+// read.
 type Spec struct {
 	Work
 	Rules
@@ -38,9 +39,10 @@ type Spec struct {
 
 // Work is what is to be done, and what keeps it.
 type Work struct {
-	Goal     Goal      // of a run with a task
-	Plan     Plan      // of a run of a plan; else nil
-	OfPrompt bool      // a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
+	Goal Goal // of a run with a task
+	Plan Plan // of a run of a plan; else nil
+	// a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
+	OfPrompt bool
 	Commits  loop.Tree // what each iteration's commit is made by
 	Copies   Copies    // what a reviewer looks at
 	Base     string    // of a run whose commits are snapshots: the first of them
@@ -121,12 +123,13 @@ type Workspace interface {
 // Prompts says what the agent and the reviewer are told.
 type Prompts interface {
 	loop.Prompt
-	// Judge is what a role that reads is told about a tree: the change, the promise it gives with an approval, and what the checks have
-	// noticed.
+	// Judge is what a role that reads is told about a tree: the change, the promise it gives with an approval, and what
+	// the checks have noticed.
 	Judge(s loop.State, r task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error)
 }
 
-// grace is how long an agent that is stopped may take to end: 2 s where a cancelled job has ten for everything, else what its context says.
+// grace is how long an agent that is stopped may take to end: 2 s where a cancelled job has ten for everything, else
+// what its context says.
 func (spec *Spec) grace() time.Duration {
 	if spec.InJob {
 		return killGrace
@@ -146,7 +149,8 @@ func CommandLines(guardrails []config.Guardrail) []string {
 func (rules Rules) VerifiedWith(commands []string) Rules {
 	rules.Settings.Guardrails = slices.Clone(rules.Settings.Guardrails)
 	for _, line := range commands {
-		if line = strings.TrimSpace(line); line == "" || slices.Contains(CommandLines(rules.Settings.Guardrails), line) {
+		if line = strings.TrimSpace(line); line == "" ||
+			slices.Contains(CommandLines(rules.Settings.Guardrails), line) {
 			continue
 		}
 		rules.Settings.Guardrails = append(rules.Settings.Guardrails, config.Guardrail{

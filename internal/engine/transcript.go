@@ -14,8 +14,8 @@ import (
 
 func wordsFile(n int) string { return fmt.Sprintf("said_%d.txt", n) }
 
-// keepWords writes down what an agent said in a turn beyond what its record holds, without secrets: checks read it, also in another
-// process that goes on from the record.
+// keepWords writes down what an agent said in a turn beyond what its record holds, without secrets: checks read it,
+// also in another process that goes on from the record.
 func (c Coder) keepWords(t *loop.Turn, n int) error {
 	said := t.Said
 	if t.Said = ""; said == "" {

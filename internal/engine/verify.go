@@ -34,8 +34,10 @@ func (run *Run) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 	return &check.Verify{
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: run.Log,
 		Runner: check.Runner{
-			Dir: run.checkDir(), Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User, Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(), Redact: run.shown, Console: run.Console,
-			Scaled: run.Settings.Scaled, Lacks: lacksTool, Present: run.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: detect.VersionFiles,
+			Dir: run.checkDir(), Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
+			Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(), Redact: run.shown,
+			Console: run.Console, Scaled: run.Settings.Scaled, Lacks: lacksTool,
+			Present: run.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: detect.VersionFiles,
 		},
 		Said: run.wordsOf,
 		Ask:  run.asker(), Again: check.Again,
@@ -56,9 +58,12 @@ func (run *Run) asker() check.Asker {
 	return func(ctx context.Context, asked, model string) (loop.Turn, error) {
 		set := run.Settings
 		o := agent.Options{
-			Command: set.Agent.Command, Flags: set.Agent.Args(), Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model),
-			Dir: run.Workspace.Dir(), Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: run.grace(),
-			ReadOnly: true, NoTools: true, Schema: check.SemanticSchema, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Reads), LogFile: filepath.Join(run.Dir, "semantic.log"),
+			Command: set.Agent.Command, Flags: set.Agent.Args(),
+			Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model), Dir: run.Workspace.Dir(),
+			Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Timeout: set.ReviewTimeout(),
+			Idle: set.ReviewIdleTimeout(), Grace: run.grace(), ReadOnly: true, NoTools: true,
+			Schema: check.SemanticSchema, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Reads),
+			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}
 		return run.budget.Turn(ctx, o, asked)
 	}

@@ -16,9 +16,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// A run may work in a directory of its repository instead of at the top: the setting workingDirectory. The agent's turns, the setup and
-// every command that judges begin there. What is committed, what a reviewer sees and what the sandbox holds is the whole worktree, and so
-// are the paths of findings, whoever found them. In a run of a plan the agent stays at the top, since all of a plan is named from there.
+// A run may work in a directory of its repository instead of at the top: the setting workingDirectory. The agent's
+// turns, the setup and every command that judges begin there. What is committed, what a reviewer sees and what the
+// sandbox holds is the whole worktree, and so are the paths of findings, whoever found them. In a run of a plan the
+// agent stays at the top, since all of a plan is named from there.
 
 // workdir is where checks work, an absolute path.
 func (spec *Spec) workdir() string {
@@ -38,8 +39,8 @@ func (spec *Spec) fromTop(name string) string {
 	return path.Join(spec.Settings.WorkingDirectory, filepath.ToSlash(name))
 }
 
-// CheckWorkingDir says why nothing may run in the working directory; nil when something may. It is asked before each use: an agent can put a link in
-// the place of a directory, which would lead anywhere.
+// CheckWorkingDir says why nothing may run in the working directory; nil when something may. It is asked before each
+// use: an agent can put a link in the place of a directory, which would lead anywhere.
 func (spec *Spec) CheckWorkingDir() error { return CheckWorkingDir(spec.Place, spec.Settings) }
 
 // CheckWorkingDir says why nothing may run in a place's working directory; nil when something may.
@@ -63,13 +64,21 @@ func realDirectory(top, name string) error {
 		info, err := root.Lstat(filepath.FromSlash(at))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("the working directory %q cannot be used: there is no %q in %s; put it back, or name another one in the setting workingDirectory", name, at, top)
+			return fmt.Errorf(
+				"the working directory %q cannot be used: there is no %q in %s; put it back, or name another one in the setting workingDirectory",
+				name, at, top,
+			)
 		case err != nil:
 			return fmt.Errorf("looking for the working directory %q: %w", name, err)
 		case info.Mode()&fs.ModeSymlink != 0:
-			return fmt.Errorf("the working directory %q cannot be used: %q is a link, which may lead out of the repository; put a directory in its place", name, at)
+			return fmt.Errorf(
+				"the working directory %q cannot be used: %q is a link, which may lead out of the repository; put a directory in its place",
+				name, at,
+			)
 		case !info.IsDir():
-			return fmt.Errorf("the working directory %q cannot be used: %q is no directory; put one in its place", name, at)
+			return fmt.Errorf(
+				"the working directory %q cannot be used: %q is no directory; put one in its place", name, at,
+			)
 		}
 	}
 	return nil
@@ -82,7 +91,10 @@ func (spec *Spec) inBase(ctx context.Context, base string) error {
 	}
 	name := path.Clean(spec.Settings.WorkingDirectory)
 	if _, err := spec.Tree.List(ctx, base+":"+name); err != nil && ctx.Err() == nil {
-		return invalid.Errorf("the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from the top of the repository, without a link or a submodule on the way", name, base)
+		return invalid.Errorf(
+			"the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from the top of the repository, without a link or a submodule on the way",
+			name, base,
+		)
 	}
 	return ctx.Err()
 }
@@ -95,7 +107,8 @@ func (spec *Spec) topNames(ctx context.Context, base string) ([]string, error) {
 	return spec.Tree.List(ctx, base+":"+path.Clean(spec.Settings.WorkingDirectory))
 }
 
-// agentCommand is a program of the settings as the agent's door takes it. A path is one from the top, where the settings are.
+// agentCommand is a program of the settings as the agent's door takes it. A path is one from the top, where the
+// settings are.
 func (spec *Spec) agentCommand(program string) string {
 	if spec.Settings.WorkingDirectory == "" || filepath.Base(program) == program || filepath.IsAbs(program) {
 		return program
@@ -103,7 +116,8 @@ func (spec *Spec) agentCommand(program string) string {
 	return filepath.Join(spec.Workspace.Dir(), program)
 }
 
-// logsShownAs is where outputs are, as a prompt names it to an agent in the working directory; empty: by the whole path.
+// logsShownAs is where outputs are, as a prompt names it to an agent in the working directory; empty: by the whole
+// path.
 func (spec *Spec) logsShownAs() string {
 	if spec.Settings.WorkingDirectory == "" {
 		return spec.LogsAs

@@ -1,5 +1,5 @@
-// Package files reads and replaces small files in places where an agent has been: no link is followed out of them, nothing that is no plain
-// file is opened, and a kill leaves the old file or the new one.
+// Package files reads and replaces small files in places where an agent has been: no link is followed out of them,
+// nothing that is no plain file is opened, and a kill leaves the old file or the new one.
 package files
 
 import (
@@ -18,7 +18,8 @@ import (
 // Max bounds what Read returns, in bytes: more than any file of settings may have.
 const Max = 2 << 20
 
-// NewSuffix ends the name of a file that is about to replace another. What a process that was killed has left there goes with the next one's.
+// NewSuffix ends the name of a file that is about to replace another. What a process that was killed has left there
+// goes with the next one's.
 const NewSuffix = ".new"
 
 // Replace replaces a file in one step, and never writes through a link that somebody left in its place.
@@ -39,7 +40,8 @@ func Replace(name string, content []byte) error {
 	return os.Rename(via, name)
 }
 
-// Create writes a file that is not there; made is false when something is, which stays as it is. Its errors are of package invalid.
+// Create writes a file that is not there; made is false when something is, which stays as it is. Its errors are of
+// package invalid.
 func Create(root *os.Root, name, content string) (made bool, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return false, invalid.Errorf("writing %s: %w", name, Advise(err))
@@ -94,7 +96,8 @@ func NotRegular(info fs.FileInfo) error {
 	return errors.New("it is no file but a pipe or a device; move it away")
 }
 
-// ReadIn reads a plain file of at most that many bytes. Opening a pipe would wait for whoever writes it, so only a plain file is opened.
+// ReadIn reads a plain file of at most that many bytes. Opening a pipe would wait for whoever writes it, so only a
+// plain file is opened.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	info, err := root.Stat(name)
 	switch {

@@ -43,7 +43,8 @@ func TestReadOpensNothingButPlainFiles(t *testing.T) {
 		{"f", "", 5}, {"f", "it has 5 bytes; allowed are 4", 4}, {".", "no plain file", 5}, {"none", "no such file", 5}, {"../" + filepath.Base(dir) + "/f", "escapes", 5},
 	} {
 		text, err := ReadIn(root, c.name, c.most)
-		if c.want == "" && (err != nil || string(text) != "12345") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && (err != nil || string(text) != "12345") ||
+			c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %q, %v; want %q", c.name, text, err, c.want)
 		}
 	}
@@ -81,7 +82,9 @@ func TestCreateKeepsWhatIsThere(t *testing.T) {
 }
 
 func TestAdvise(t *testing.T) {
-	if err := Advise(&fs.PathError{Op: "open", Path: "x", Err: os.ErrPermission}); !strings.Contains(err.Error(), "run ralph as a user") {
+	if err := Advise(&fs.PathError{Op: "open", Path: "x", Err: os.ErrPermission}); !strings.Contains(
+		err.Error(), "run ralph as a user",
+	) {
 		t.Error(err)
 	}
 	if err := errors.New("x"); Advise(err) != err {

@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// A task begins from its base and the done work of what it depends on. Work of other tasks is not in it, done or not, whatever the clone stands on.
+// A task begins from its base and the done work of what it depends on. Work of other tasks is not in it, done or not,
+// whatever the clone stands on.
 
 // listStart is what a run in a clone begins from.
 type start struct {
@@ -55,8 +56,9 @@ func (o *cloneOpening) startOf(ctx context.Context, way loop.Way) (f start, err 
 	return f, err
 }
 
-// startHere is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another run, it is what that run began from:
-// people work off a list of tasks one by one, and each run leaves the clone on its branch.
+// startHere is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another
+// run, it is what that run began from: people work off a list of tasks one by one, and each run leaves the clone on its
+// branch.
 func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f start, err error) {
 	at, err := git.Standing(ctx, l.Dir, l.Parent)
 	if err != nil {
@@ -75,11 +77,14 @@ func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f 
 	if was.onto != "" {
 		where += " of " + was.onto
 	}
-	l.Log("the clone stands on %s, which is the work of another run: this one starts where that did, at %s", at, where)
+	l.Log(
+		"the clone stands on %s, which is the work of another run: this one starts where that did, at %s", at, where,
+	)
 	return was, nil
 }
 
-// begunOn is what the run began from that a branch is of, without the work of other tasks; ok is false when no run has made the branch.
+// begunOn is what the run began from that a branch is of, without the work of other tasks; ok is false when no run has
+// made the branch.
 func (l *IssueRun) begunOn(ctx context.Context, branch string) (f start, ok bool, err error) {
 	if id := taskOf(branch); id != "" {
 		state, _, err := l.NewestRun(id)
@@ -94,7 +99,8 @@ func (l *IssueRun) begunOn(ctx context.Context, branch string) (f start, ok bool
 			return f, true, nil
 		}
 	}
-	m, ok, err := git.Marked(ctx, l.Dir, l.Parent, branch) // its process was killed before it could record that it began
+	// its process was killed before it could record that it began
+	m, ok, err := git.Marked(ctx, l.Dir, l.Parent, branch)
 	if err != nil || !ok {
 		return f, false, err
 	}
@@ -102,10 +108,10 @@ func (l *IssueRun) begunOn(ctx context.Context, branch string) (f start, ok bool
 }
 
 // The names of branches that runs make, with the task in the middle.
-var runBranches = []*engine.Pattern{
-	engine.Lazy(`^wip/(?:archive/)?ralph-fail-(.+)-\d{8}-\d{6}$`),
-	engine.Lazy(`^wip/archive/ralph/(.+)-[0-9a-f]{8}$`),
-	engine.Lazy(`^ralph/(.+)$`),
+var runBranches = []*regex.Pattern{
+	regex.Lazy(`^wip/(?:archive/)?ralph-fail-(.+)-\d{8}-\d{6}$`),
+	regex.Lazy(`^wip/archive/ralph/(.+)-[0-9a-f]{8}$`),
+	regex.Lazy(`^ralph/(.+)$`),
 }
 
 // taskOf is the task whose run makes a branch of this name; empty: no run does.
@@ -118,7 +124,8 @@ func taskOf(branch string) string {
 	return ""
 }
 
-// definitions are the tasks that lie beside the one that is run, by their ids: those that the clone keeps, and those of the same directory.
+// definitions are the tasks that lie beside the one that is run, by their ids: those that the clone keeps, and those of
+// the same directory.
 func (o *cloneOpening) definitions() map[string]task.Task {
 	if o.Task == "" {
 		return nil
@@ -141,7 +148,8 @@ func (o *cloneOpening) definitions() map[string]task.Task {
 	return known
 }
 
-// needed is the work of everything that a task depends on, what comes first before what is built on it. What is not done is refused by its name.
+// needed is the work of everything that a task depends on, what comes first before what is built on it. What is not
+// done is refused by its name.
 func (l *IssueRun) needed(ctx context.Context, t task.Task, known map[string]task.Task) ([]git.Work, error) {
 	n := needs{IssueRun: l, known: known, done: map[string]*git.Work{}}
 	for _, id := range t.Dependencies {
@@ -181,7 +189,9 @@ func (n *needs) visit(ctx context.Context, id, of string) (*git.Work, error) {
 		if has, err := git.Contains(ctx, n.Dir, n.Parent, w.Commit, on.Commit); err != nil {
 			return nil, err
 		} else if !has {
-			return nil, invalid.Errorf("%s depends on %s, which does not have the newest work of %s: run %s again first", of, id, b, id)
+			return nil, invalid.Errorf(
+				"%s depends on %s, which does not have the newest work of %s: run %s again first", of, id, b, id,
+			)
 		}
 	}
 	n.done[id], n.works = &w, append(n.works, w)
@@ -201,13 +211,18 @@ func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []s
 	case lacks != "":
 		return w, nil, invalid.Errorf("%s depends on %s, which is not done: %s", of, id, lacks)
 	case defined && (k.Title != state.Start.Title || k.Spec != state.Start.Spec):
-		return w, nil, invalid.Errorf("%s depends on %s, whose text was changed after it was done: run %s again first", of, id, id)
+		return w, nil, invalid.Errorf(
+			"%s depends on %s, whose text was changed after it was done: run %s again first", of, id, id,
+		)
 	}
 	w = git.Work{Name: id, Commit: state.Head()}
 	if there, err := git.Contains(ctx, n.Dir, n.Parent, w.Commit, w.Commit); err != nil {
 		return w, nil, err
 	} else if !there {
-		return w, nil, invalid.Errorf("%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of the dependencies where the base has its work", of, id, w.Commit, id)
+		return w, nil, invalid.Errorf(
+			"%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of the dependencies where the base has its work",
+			of, id, w.Commit, id,
+		)
 	}
 	if defined {
 		return w, k.Dependencies, nil
@@ -231,7 +246,8 @@ func undone(s loop.State, known bool) string {
 	return ""
 }
 
-// Conflicts are the files in which work conflicts that a run was to begin from; nil when that is not what an error says.
+// Conflicts are the files in which work conflicts that a run was to begin from; nil when that is not what an error
+// says.
 func Conflicts(err error) []string {
 	var apart *git.MergeError
 	if errors.As(err, &apart) {

@@ -19,8 +19,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Cancel ends the run that has this directory, as its own terminal could: it is asked once to stop after the step that it is at,
-// a second time to stop that too.
+// Cancel ends the run that has this directory, as its own terminal could: it is asked once to stop after the step that
+// it is at, a second time to stop that too.
 type Cancel struct {
 	session.Session
 	Task string        // only when it is of this task; empty: of any
@@ -36,7 +36,8 @@ const (
 	cancelLook  = 50 * time.Millisecond
 )
 
-// askedFile remembers that a process has been asked, since asking it again would stop the step that it is at. It is in .ralph, where no commit takes it up.
+// askedFile remembers that a process has been asked, since asking it again would stop the step that it is at. It is in
+// .ralph, where no commit takes it up.
 const askedFile = "runs/cancelled"
 
 // Run cancels the run and says how it ended. An error says why nothing was done, or that the run goes on.
@@ -51,7 +52,10 @@ func (c *Cancel) Run(ctx context.Context) error {
 		return nil
 	}
 	if !owner.Alive && !owner.Elsewhere {
-		c.Log("nothing to cancel: process %d, which had %s, is gone; the next ralph run takes up what it left", owner.PID, dir)
+		c.Log(
+			"nothing to cancel: process %d, which had %s, is gone; the next ralph run takes up what it left",
+			owner.PID, dir,
+		)
 		return nil
 	}
 	look := &Status{Session: c.Session}
@@ -60,7 +64,10 @@ func (c *Cancel) Run(ctx context.Context) error {
 		return err
 	}
 	if c.Task != "" && st.Task != c.Task {
-		c.Log("nothing to cancel: the run at work in %s is of %s, not of %s", dir, cmp.Or(st.Task, "another task"), c.Task)
+		c.Log(
+			"nothing to cancel: the run at work in %s is of %s, not of %s", dir, cmp.Or(st.Task, "another task"),
+			c.Task,
+		)
 		return nil
 	}
 	if err := c.ask(ctx, dir, owner); err != nil {
@@ -123,11 +130,20 @@ func (c *Cancel) signal(dir string, pid int) error {
 		case err != nil:
 			return err
 		case owner.Elsewhere:
-			return fmt.Errorf("the run in %s is of another container or machine, where process %d is to be found: cancel it there", dir, pid)
+			return fmt.Errorf(
+				"the run in %s is of another container or machine, where process %d is to be found: cancel it there",
+				dir, pid,
+			)
 		case owner.PID != pid:
-			return fmt.Errorf("the run of process %d has ended, and process %d has begun one: say ralph cancel again to stop that", pid, owner.PID)
+			return fmt.Errorf(
+				"the run of process %d has ended, and process %d has begun one: say ralph cancel again to stop that",
+				pid, owner.PID,
+			)
 		case !owner.Holds:
-			return fmt.Errorf("process %d, which %s names, does not hold it: it is another program that got the number of a run that is gone. The next ralph run takes the lock over", pid, lock)
+			return fmt.Errorf(
+				"process %d, which %s names, does not hold it: it is another program that got the number of a run that is gone. The next ralph run takes the lock over",
+				pid, lock,
+			)
 		case name != "" && name != proc.Name(os.Getpid()) && !strings.HasPrefix(name, "ralph"):
 			return fmt.Errorf("process %d, which holds %s, is %q and no ralph: stop it yourself", pid, lock, name)
 		}

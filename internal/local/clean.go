@@ -65,7 +65,9 @@ func (c *Clean) Run(ctx context.Context) error {
 	}
 	if !c.Yes {
 		if c.Ask == nil {
-			return invalid.Errorf("nothing is removed: there is nobody to ask; say --yes to remove what is listed, or --dry-run to list it only")
+			return invalid.Errorf(
+				"nothing is removed: there is nobody to ask; say --yes to remove what is listed, or --dry-run to list it only",
+			)
 		}
 		answer, err := c.Ask("Remove it? (y/N): ")
 		if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
@@ -99,7 +101,8 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 		}
 		for _, o := range candidates {
 			all[o.Name()] = true
-			if o.Marked || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") || !strings.HasPrefix(o.Ref, "refs/heads/") {
+			if o.Marked || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") ||
+				!strings.HasPrefix(o.Ref, "refs/heads/") {
 				refs = append(refs, o)
 			}
 		}
@@ -108,7 +111,9 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 			if err != nil {
 				return f, err
 			}
-			branches = append(branches, cleanup.Branch{Name: o.Name(), Task: taskOf(o.Name()), Alone: alone, Used: o.Used})
+			branches = append(
+				branches, cleanup.Branch{Name: o.Name(), Task: taskOf(o.Name()), Alone: alone, Used: o.Used},
+			)
 		}
 	}
 	if f.plan, err = cleanup.Decide(runs, branches, c.Drop); err != nil {
@@ -280,8 +285,9 @@ func why(text string) string {
 	return ": " + text
 }
 
-// remove removes what was listed. Records go before the branches that they tell of: a task whose work is gone is not to count as done, wherever ralph
-// is killed. A seal goes before its record, which is then one that nobody vouches for, and not one that is missing.
+// remove removes what was listed. Records go before the branches that they tell of: a task whose work is gone is not to
+// count as done, wherever ralph is killed. A seal goes before its record, which is then one that nobody vouches for,
+// and not one that is missing.
 func (c *Clean) remove(ctx context.Context, f leftover) error {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {
@@ -331,7 +337,8 @@ func (c *Clean) remove(ctx context.Context, f leftover) error {
 	return nil
 }
 
-// removeEmpty removes the directories that hold nothing any more. The lock goes with the last of them, while we hold it: who waits for it makes a new one.
+// removeEmpty removes the directories that hold nothing any more. The lock goes with the last of them, while we hold
+// it: who waits for it makes a new one.
 func (c *Clean) removeEmpty(root *os.Root, f leftover) {
 	_ = root.Remove(".ralph/runs")
 	_ = root.Remove(".ralph")

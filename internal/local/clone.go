@@ -25,7 +25,7 @@ type cloneOpening struct {
 	wanted task.Task
 	before loop.State // the newest run of the task
 	dir    string     // its directory; empty: there is none
-	start start
+	start  start
 	shared []*engine.Shared // with the checks
 	judges bool             // nothing but checks is run: no agent is needed
 }
@@ -40,7 +40,8 @@ func (o *cloneOpening) Hold(ctx context.Context, work *engine.Run) (context.Cont
 	return ctx, err
 }
 
-// Prepare implements engine.Opener: it reads the settings and the task, finds the run or begins one, and takes the clone for it.
+// Prepare implements engine.Opener: it reads the settings and the task, finds the run or begins one, and takes the
+// clone for it.
 func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	if o.given, err = o.read(); err != nil {
 		return b, err
@@ -55,7 +56,9 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	if err := o.complete(o.before, o.dir != "", o.given.settings.Review); err != nil {
 		return b, err
 	}
-	way, why, err := o.ResumeMode(o.before, o.dir != "", o.Plan != "" || engine.SameRequest(o.before, o.given.settings, o.wanted, o.Criteria))
+	way, why, err := o.ResumeMode(
+		o.before, o.dir != "", o.Plan != "" || engine.SameRequest(o.before, o.given.settings, o.wanted, o.Criteria),
+	)
 	if err != nil {
 		return b, err
 	}
@@ -78,20 +81,30 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	var apart *git.MergeError
 	switch {
 	case errors.As(err, &apart):
-		return fmt.Errorf("%s depends on tasks that do not go together: %w; let one of them depend on the other, so that it is done on top of that", o.wanted.ID, err)
+		return fmt.Errorf(
+			"%s depends on tasks that do not go together: %w; let one of them depend on the other, so that it is done on top of that",
+			o.wanted.ID, err,
+		)
 	case err != nil:
 		return invalid.Mark(err)
 	}
 	work.OnClose(func() { _ = tree.Close() })
 	if names := tree.Modified(); len(names) > 0 {
-		o.Log("%s stay as you have modified them: the run commits nothing of that, and its checks do not see it", report.Few(names))
+		o.Log(
+			"%s stay as you have modified them: the run commits nothing of that, and its checks do not see it",
+			report.Few(names),
+		)
 	}
 	place := engine.Place{
-		Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch, Logs: filepath.Join(o.Dir, ".ralph"),
+		Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch,
+		Logs: filepath.Join(o.Dir, ".ralph"),
 	}
 	out := engine.Output{
-		Console: engine.RedactingWriter{To: o.Out, Redact: o.Redact}, Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups,
-		Redact: o.Redact, Clock: o.Clock, Log: o.Log, Verbose: o.Explain,
+		Console: engine.RedactingWriter{
+			To: o.Out, Redact: o.Redact,
+		},
+		Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,
+		Verbose: o.Explain,
 	}
 	doing, rules, err := o.goalAndRules(ctx, o.wanted, o.given.settings, place, out)
 	if err != nil {
@@ -135,10 +148,12 @@ func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error
 		return nil, err
 	}
 	tree, err := git.Open(ctx, o.Dir, git.Options{
-		With: o.start.with, Onto: o.start.onto, Came: o.start.came, Replaces: o.start.replaces,
-		Env: o.Parent, Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
-		Own: o.source.Untracked(way != loop.Begin && !o.before.Settled()), Root: places.State, Scratch: places.Scratch,
-		Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(), Died: way != loop.Begin && o.before.End == nil, Killed: o.Killed, AllowDirty: o.AllowDirty, Log: o.Log, Secrets: o.Secrets(),
+		With: o.start.with, Onto: o.start.onto, Came: o.start.came, Replaces: o.start.replaces, Env: o.Parent,
+		Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
+		Own: o.source.Untracked(way != loop.Begin && !o.before.Settled()), Root: places.State,
+		Scratch: places.Scratch, Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(),
+		Died: way != loop.Begin && o.before.End == nil, Killed: o.Killed, AllowDirty: o.AllowDirty, Log: o.Log,
+		Secrets: o.Secrets(),
 	}, branch, o.start.base)
 	if err != nil {
 		return nil, err
@@ -175,7 +190,8 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 		return b, nil
 	}
 	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
-	if len(o.Accept) > 0 || o.before.Start.Shared == nil { // from here on it counts as what there was before the first turn
+	// from here on it counts as what there was before the first turn
+	if len(o.Accept) > 0 || o.before.Start.Shared == nil {
 		b.Resume.Shared = given
 	}
 	if way == loop.Again {
@@ -185,7 +201,9 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 }
 
 // goalAndRules settles what judges the run, and what "done" means for it.
-func (l *IssueRun) goalAndRules(ctx context.Context, t task.Task, set config.Settings, p engine.Place, out engine.Output) (engine.Work, engine.Rules, error) {
+func (l *IssueRun) goalAndRules(
+	ctx context.Context, t task.Task, set config.Settings, p engine.Place, out engine.Output,
+) (engine.Work, engine.Rules, error) {
 	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
 	rules, err := engine.DetectChecks(ctx, p, rules, out.Log)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package local is ralph for a person at a terminal: runs of an issue, a task, a prompt, a list of tasks, and what else is asked about runs in
-// a clone.
+// Package local is ralph for a person at a terminal: runs of an issue, a task, a prompt, a list of tasks, and what else
+// is asked about runs in a clone.
 package local
 
 import (
@@ -38,12 +38,12 @@ type IssueRun struct {
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
 	AllowDirty bool
 
-	listStart *start          // of a list: what the run begins from; nil: the run finds out
-	locked bool              // whoever runs a list of tasks holds the lock
-	one    *task.Task        // of a list: the task
-	given  *given            // of a list: what was read before its first task
-	source planrun.Source    // of a plan: as it lies in the clone
-	Stored func(loop.Record) // see engine.Journal
+	listStart *start            // of a list: what the run begins from; nil: the run finds out
+	locked    bool              // whoever runs a list of tasks holds the lock
+	one       *task.Task        // of a list: the task
+	given     *given            // of a list: what was read before its first task
+	source    planrun.Source    // of a plan: as it lies in the clone
+	Stored    func(loop.Record) // see engine.Journal
 }
 
 // Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
@@ -64,8 +64,11 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	}
 
 	result := work.Drive(ctx, hard, work.Prompts)
-	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
-		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.Spec.Tree.Retreat(ctx), work.Journal.File.Discard())
+	// nothing has happened that is worth keeping
+	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
+		return result, errors.Join(
+			invalid.Mark(errors.New(result.Reason)), work.Spec.Tree.Retreat(ctx), work.Journal.File.Discard(),
+		)
 	}
 
 	late, cancel := engine.AfterStop(ctx, hard, 2*time.Minute)
@@ -78,15 +81,16 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	return result, errors.Join(l.leaveClone(late, work.Spec.Tree, result), l.finish(late, work, result))
 }
 
-// leaveClone puts the clone back where it stood when the run has come to nothing: who reads and works there goes on with what they had. When it is done, or
-// goes on later, the clone stays on its branch. A plan's does in any case: where it stands is in its file there. Between the tasks of a list the clone
-// is back in any case.
+// leaveClone puts the clone back where it stood when the run has come to nothing: who reads and works there goes on
+// with what they had. When it is done, or goes on later, the clone stays on its branch. A plan's does in any case:
+// where it stands is in its file there. Between the tasks of a list the clone is back in any case.
 func (l *IssueRun) leaveClone(ctx context.Context, tree *git.Tree, result loop.Result) error {
 	came, stood := tree.Came(), strings.TrimPrefix(tree.Came(), "refs/heads/")
 	if came == "refs/heads/"+tree.Branch() {
 		return nil
 	}
-	nothing := result.Outcome.Limited() || result.Outcome == loop.Failed || l.one != nil && result.Outcome == loop.Done
+	nothing := result.Outcome.Limited() || result.Outcome == loop.Failed ||
+		l.one != nil && result.Outcome == loop.Done
 	if nothing && result.State.Plan == nil && result.State.Settled() {
 		err := tree.Return(ctx)
 		if err == nil && l.one == nil {
@@ -148,7 +152,10 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 	}
 	content, err := os.ReadFile(name) // the user names it
 	if err != nil {
-		return task.Task{}, invalid.Errorf("flag --issue is %q: %w; allowed are a file that says what is wanted, and an issue's number", l.Issue, err)
+		return task.Task{}, invalid.Errorf(
+			"flag --issue is %q: %w; allowed are a file that says what is wanted, and an issue's number", l.Issue,
+			err,
+		)
 	}
 	t, err := task.FromFile(l.Issue, string(content))
 	if err != nil {
@@ -160,7 +167,9 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 // watch keeps the state file a view of the journal.
 func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
 	if r.Type == loop.Judged || r.Type == loop.Ended {
-		if err := files.Replace(filepath.Join(l.Dir, engine.StateFile), []byte(report.StateFile(l.View(s)))); err != nil {
+		if err := files.Replace(
+			filepath.Join(l.Dir, engine.StateFile), []byte(report.StateFile(l.View(s))),
+		); err != nil {
 			l.Log("writing %s: %v", engine.StateFile, err)
 		}
 	}

@@ -20,19 +20,21 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// List runs the tasks of a directory one after another, each on a branch of its own that begins at the base with the work of what the task depends
-// on. A task that fails keeps its work on a branch and blocks only those that depend on it. In the end one branch holds all that is done.
+// List runs the tasks of a directory one after another, each on a branch of its own that begins at the base with the
+// work of what the task depends on. A task that fails keeps its work on a branch and blocks only those that depend on
+// it. In the end one branch holds all that is done.
 type List struct {
 	IssueRun
 	Tasks string // the directory
 
-	base  start // of every task; its work is that of nobody
-	came  string  // where the clone stood before all
+	base  start  // of every task; its work is that of nobody
+	came  string // where the clone stood before all
 	ids   []string
 	works map[string]git.Work // of the tasks that are done, by their ids
 }
 
-// Run takes every task to its outcome, and reports them together. The result is that of the list: done when every task is, and all of them go together.
+// Run takes every task to its outcome, and reports them together. The result is that of the list: done when every task
+// is, and all of them go together.
 func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	l.Begin()
 	from := l.Dir
@@ -95,11 +97,23 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	}
 	all := &wholeList{List: l, name: "all-" + listName(dir)}
 	if slices.Contains(l.ids, all.name) {
-		return nil, invalid.Errorf("the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id", all.name, dir, all.name)
+		return nil, invalid.Errorf(
+			"the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id",
+			all.name, dir, all.name,
+		)
 	}
 	branch := "ralph/" + all.name
-	if _, ours, err := git.Marked(ctx, l.Dir, l.Parent, branch); err != nil || !ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
-		return nil, cmp.Or(err, invalid.Errorf("the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it", branch, dir))
+	if _, ours, err := git.Marked(
+		ctx, l.Dir, l.Parent, branch,
+	); err != nil ||
+		!ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
+		return nil, cmp.Or(
+			err,
+			invalid.Errorf(
+				"the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it",
+				branch, dir,
+			),
+		)
 	}
 	base, err := l.startHere(ctx, "", false)
 	if err != nil {
@@ -124,7 +138,10 @@ func listName(dir string) string {
 // tellPlace says where the clone stands now.
 func (l *List) tellPlace(ctx context.Context) {
 	if at, err := git.Place(ctx, l.Dir, l.Parent); err == nil && at != l.came {
-		l.Log("the clone stands on %s now; %s takes it back to where it was", strings.TrimPrefix(at, "refs/heads/"), returnCommand(l.came))
+		l.Log(
+			"the clone stands on %s now; %s takes it back to where it was", strings.TrimPrefix(at, "refs/heads/"),
+			returnCommand(l.came),
+		)
 	}
 }
 
@@ -158,7 +175,8 @@ func (r *ListResult) add(e Entry) {
 	}
 }
 
-// entry runs one task of the list, unless one that it depends on is not done, or it was done before and nothing about it has changed.
+// entry runs one task of the list, unless one that it depends on is not done, or it was done before and nothing about
+// it has changed.
 func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Entry) Entry {
 	e := Entry{N: n, Task: t}
 	for _, d := range t.Dependencies {
@@ -211,16 +229,21 @@ func (l *List) from(t task.Task, before []Entry) *start {
 	return &f
 }
 
-// doneBefore finds the run in which a task was done as it is asked for now, on top of what it depends on as that is now.
+// doneBefore finds the run in which a task was done as it is asked for now, on top of what it depends on as that is
+// now.
 func (l *List) doneBefore(ctx context.Context, t task.Task, before []Entry) (loop.State, bool) {
 	state, dir, err := l.NewestRun(t.ID)
-	if err != nil || dir == "" || undone(state, true) != "" || state.Start.Branch != "ralph/"+t.ID || !engine.SameRequest(state, l.given.settings, t, l.Criteria) {
+	if err != nil || dir == "" || undone(state, true) != "" || state.Start.Branch != "ralph/"+t.ID ||
+		!engine.SameRequest(state, l.given.settings, t, l.Criteria) {
 		return state, false
 	}
 	on := append(l.from(t, before).with, git.Work{Commit: state.Head()}) // the last: it is still there
 	for _, w := range on {
 		if has, err := git.Contains(ctx, l.Dir, l.Parent, state.Head(), w.Commit); err != nil || !has {
-			l.Log("%s is run again: what was done does not have the newest work of %s", t.ID, cmp.Or(w.Name, "its own branch"))
+			l.Log(
+				"%s is run again: what was done does not have the newest work of %s", t.ID,
+				cmp.Or(w.Name, "its own branch"),
+			)
 			return state, false
 		}
 	}
@@ -231,11 +254,17 @@ func (l *List) doneBefore(ctx context.Context, t task.Task, before []Entry) (loo
 func (l *List) report(r ListResult) error {
 	var results []report.TaskResult
 	for _, e := range r.Entries {
-		results = append(results, report.TaskResult{N: e.N, ID: e.Task.ID, Title: e.Task.Title, View: l.View(e.State), Skipped: e.Skipped})
+		results = append(
+			results,
+			report.TaskResult{N: e.N, ID: e.Task.ID, Title: e.Task.Title, View: l.View(e.State), Skipped: e.Skipped},
+		)
 	}
 	var all *report.AllResult
 	if a := r.All; a != nil {
-		all = &report.AllResult{View: l.View(loop.State{}), Branch: a.Branch, Commit: a.Commit, Tasks: a.Tasks, Done: a.Outcome == loop.Done, Reason: a.Reason}
+		all = &report.AllResult{
+			View: l.View(loop.State{}), Branch: a.Branch, Commit: a.Commit, Tasks: a.Tasks,
+			Done: a.Outcome == loop.Done, Reason: a.Reason,
+		}
 	}
 	text := report.ExecutionSummary(results, all)
 	for line := range strings.Lines(text) {

@@ -19,7 +19,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// All is what became of all that is done of a list, on one branch. That each task passed says nothing of what they are together.
+// All is what became of all that is done of a list, on one branch. That each task passed says nothing of what they are
+// together.
 type All struct {
 	Outcome  loop.Outcome // done: the checks have passed on it
 	Reason   string
@@ -38,8 +39,8 @@ func (r *ListResult) join() {
 	}
 }
 
-// wholeList makes the branch that holds all that is done of a list, and runs the checks on it. To its record it is a run without an iteration, whose base
-// holds it all.
+// wholeList makes the branch that holds all that is done of a list, and runs the checks on it. To its record it is a
+// run without an iteration, whose base holds it all.
 type wholeList struct {
 	*List
 	name string // "all-todo"
@@ -66,7 +67,10 @@ func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 // opening is how the run is asked for.
 func (a *wholeList) opening() *allOpening {
 	one := a.IssueRun
-	t := task.Task{ID: a.name, Title: "All that is done of " + strings.TrimPrefix(a.name, "all-"), Completion: &task.Completion{Outcome: "all tasks are done, together"}}
+	t := task.Task{
+		ID: a.name, Title: "All that is done of " + strings.TrimPrefix(a.name, "all-"),
+		Completion: &task.Completion{Outcome: "all tasks are done, together"},
+	}
 	stands := a.base
 	for _, id := range a.ids {
 		if w, ok := a.works[id]; ok {
@@ -78,7 +82,8 @@ func (a *wholeList) opening() *allOpening {
 	return &allOpening{cloneOpening{IssueRun: &one, judges: true}}
 }
 
-// run makes the branch and judges it. In the end the clone is on it when the checks pass and every task is done, else where it was.
+// run makes the branch and judges it. In the end the clone is on it when the checks pass and every task is done, else
+// where it was.
 func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, every bool) (*All, error) {
 	o := a.opening()
 	all := &All{Branch: "ralph/" + a.name}
@@ -153,7 +158,9 @@ func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
 	case failed == nil:
 		j.all.Outcome, j.all.Reason = loop.Done, "the checks pass on all that is done"
 	default:
-		j.all.Outcome, j.all.Reason = loop.Failed, fmt.Sprintf("%s fails on all that is done: %s; %s", failed.Check, failed.Reason, report.ApartLine(j.all.Apart))
+		j.all.Outcome, j.all.Reason = loop.Failed, fmt.Sprintf(
+			"%s fails on all that is done: %s; %s", failed.Check, failed.Reason, report.ApartLine(j.all.Apart),
+		)
 	}
 	return nil
 }
@@ -168,15 +175,19 @@ func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
 		return err
 	}
 	s := l.State()
-	j.list = check.List{Checks: append(w.Guardrails(s), j.promises()...), Tree: w.CheckTree(), Clock: w.Clock, Log: w.Teller(),
-		Stopping: func() bool { return ctx.Err() != nil }, Stopped: func() bool { return loop.Stopping(ctx) }}
+	j.list = check.List{
+		Checks: append(w.Guardrails(s), j.promises()...), Tree: w.CheckTree(), Clock: w.Clock, Log: w.Teller(),
+		Stopping: func() bool { return ctx.Err() != nil }, Stopped: func() bool { return loop.Stopping(ctx) },
+	}
 	if j.all.Verdicts, err = j.on(hard, s, j.all.Commit); err != nil {
 		return err
 	}
 	if err := w.Explain(hard, j.all.Verdicts); err != nil {
 		return err
 	}
-	if _, err := l.Append(hard, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: j.all.Verdicts}); err != nil {
+	if _, err := l.Append(
+		hard, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: j.all.Verdicts},
+	); err != nil {
 		return err
 	}
 	if firstFailure(j.all.Verdicts) == nil {
@@ -214,7 +225,9 @@ func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
 		return err
 	}
 	if len(heads) > 1 {
-		j.Run.Log("the checks fail on all that is done, and passed on each task alone: looking for those that do not go together")
+		j.Run.Log(
+			"the checks fail on all that is done, and passed on each task alone: looking for those that do not go together",
+		)
 	}
 	found, err := bisect.Apart(len(heads), func(some []int) (bool, error) {
 		var with []git.Work

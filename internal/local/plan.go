@@ -44,14 +44,16 @@ func (l *IssueRun) planTask(ctx context.Context, from string) (t task.Task, err 
 	return t, nil
 }
 
-// layAgain writes a file of the plan as HEAD has it, where a git that was killed has removed it and not yet written it anew.
+// layAgain writes a file of the plan as HEAD has it, where a git that was killed has removed it and not yet written it
+// anew.
 func (l *IssueRun) layAgain(ctx context.Context, name string) error {
 	root, err := os.OpenRoot(l.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if info, err := root.Lstat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > 0) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if info, err := root.Lstat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > 0) ||
+		err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	tree, err := git.Look(ctx, l.Dir, l.Parent, "")
@@ -74,16 +76,26 @@ type completeError struct{ reason string }
 
 func (e *completeError) Error() string { return e.reason }
 
-// complete says so when the plan in the clone has nothing left to do, and no run of it is unfinished: what is in the file of one that died
-// has yet to be judged.
+// complete says so when the plan in the clone has nothing left to do, and no run of it is unfinished: what is in the
+// file of one that died has yet to be judged.
 func (l *IssueRun) complete(before loop.State, known bool, reviewed bool) error {
-	if l.Plan == "" || l.Fresh || known && before.End == nil || !l.source.Plan.Complete(plan.Rules{SkipReview: !reviewed}) {
+	if l.Plan == "" || l.Fresh || known && before.End == nil ||
+		!l.source.Plan.Complete(plan.Rules{SkipReview: !reviewed}) {
 		return nil
 	}
 	if known && before.End.Outcome == loop.Done { // it may have died before it did so itself
 		_ = os.Remove(filepath.Join(l.Dir, engine.StateFile))
 	}
-	return &completeError{fmt.Sprintf("nothing to do: %s of %s %s approved", safetext.Plural(len(l.source.Plan.Stories), "the only story", fmt.Sprintf("all %d stories", len(l.source.Plan.Stories))), l.source.File, safetext.IsAre(len(l.source.Plan.Stories))) + l.source.Plan.Marks()}
+	return &completeError{
+		fmt.Sprintf(
+			"nothing to do: %s of %s %s approved",
+			safetext.Plural(
+				len(l.source.Plan.Stories), "the only story",
+				fmt.Sprintf("all %d stories", len(l.source.Plan.Stories)),
+			),
+			l.source.File, safetext.IsAre(len(l.source.Plan.Stories)),
+		) + l.source.Plan.Marks(),
+	}
 }
 
 // bindPlan finds what is believed of the plan's reviews, and holds the plan in the clone against it.
@@ -96,7 +108,8 @@ func (l *IssueRun) bindPlan(ctx context.Context, id string, settings config.Sett
 	l.source.Plan, _, _ = l.source.Plan.Bound(rules, l.source.Reviews...)
 }
 
-// keepRecord keeps the run's record as a ref of the clone, and says how others come by it: who has it does not review again what was reviewed.
+// keepRecord keeps the run's record as a ref of the clone, and says how others come by it: who has it does not review
+// again what was reviewed.
 func (l *IssueRun) keepRecord(ctx context.Context, work *engine.Run) {
 	if l.Plan == "" {
 		return

@@ -19,7 +19,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Preview shows what the next iteration of a run would be told. It only reads: it takes no lock, makes no branch and writes no file.
+// Preview shows what the next iteration of a run would be told. It only reads: it takes no lock, makes no branch and
+// writes no file.
 type Preview struct {
 	session.Session
 	Issue      string // a file, or an issue's number
@@ -81,7 +82,11 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 		return "", invalid.Mark(err)
 	}
 	l.bindPlan(ctx, wanted.ID, settings)
-	place, out := engine.Place{Workspace: tree, Tree: tree}, engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact}
+	place, out := engine.Place{
+		Workspace: tree, Tree: tree,
+	}, engine.Output{
+		Clock: l.Clock, Log: l.Log, Redact: l.Redact,
+	}
 	work, rules, err := l.goalAndRules(ctx, wanted, settings, place, out)
 	if err != nil {
 		return "", err
@@ -97,14 +102,17 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := t.goOn(l.Session, before, dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil), spec.Goal.Most,
+	s, err := t.goOn(
+		l.Session, before, dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil),
+		spec.Goal.Most,
 		func() *loop.Start {
 			start := spec.FirstRecord(engine.NewRunID(t.Clock()), wanted)
 			if spec.Plan != nil {
 				start.Plan = spec.Plan.Recorded(tree.BaseTree())
 			}
 			return start
-		})
+		},
+	)
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +158,10 @@ func (t *Preview) judging(ctx context.Context, spec *engine.Spec, words prompt.W
 // ofPrompt is the prompt of a run that has one.
 func (t *Preview) ofPrompt(context.Context) (string, error) {
 	if t.Role != "" && t.Role != task.Coder {
-		return "", invalid.Errorf("flag --role is %q; of a prompt there is a coder alone, other roles are those of an issue or a task", t.Role)
+		return "", invalid.Errorf(
+			"flag --role is %q; of a prompt there is a coder alone, other roles are those of an issue or a task",
+			t.Role,
+		)
 	}
 	p := &PromptRun{Session: t.Session, Prompt: t.Prompt, PromptFile: t.PromptFile}
 	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
@@ -171,9 +182,15 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 		return "", err
 	}
 	most := settings.Iterations(config.PromptIterations)
-	s, err := t.goOn(p.Session, before, dir != "", before.Start.Spec == recordedPrompt(base), most, func() *loop.Start {
-		return &loop.Start{Run: engine.NewRunID(t.Clock()), Task: id, Title: title, Spec: recordedPrompt(base), MaxIterations: capped(most)}
-	})
+	s, err := t.goOn(
+		p.Session, before, dir != "", before.Start.Spec == recordedPrompt(base), most,
+		func() *loop.Start {
+			return &loop.Start{
+				Run: engine.NewRunID(t.Clock()), Task: id, Title: title, Spec: recordedPrompt(base),
+				MaxIterations: capped(most),
+			}
+		},
+	)
 	if err != nil {
 		return "", err
 	}
@@ -181,11 +198,17 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return prompt.Plain{Base: p.base, Writer: (&engine.Spec{Rules: engine.Rules{Settings: settings}}).PlainPrompt(nil)}.For(s, step)
+	return prompt.Plain{
+		Base: p.base, Writer: (&engine.Spec{Rules: engine.Rules{Settings: settings}}).PlainPrompt(nil),
+	}.For(
+		s, step,
+	)
 }
 
 // goOn is the state of the run that would be taken up, as it would be then: one that is there, or one that begins.
-func (t *Preview) goOn(in session.Session, before loop.State, known, unchanged bool, most int, begin func() *loop.Start) (loop.State, error) {
+func (t *Preview) goOn(
+	in session.Session, before loop.State, known, unchanged bool, most int, begin func() *loop.Start,
+) (loop.State, error) {
 	in.Ask = nil // who wants a fresh start says --fresh
 	way, why, err := in.ResumeMode(before, known, unchanged)
 	switch {
@@ -204,7 +227,8 @@ func (t *Preview) goOn(in session.Session, before loop.State, known, unchanged b
 	return before.With(loop.Record{Type: loop.Resumed, At: t.Clock(), Resume: &resume}), nil
 }
 
-// next is the run's next turn, and the state that it would find. What has yet to be judged counts as judged, with nothing said.
+// next is the run's next turn, and the state that it would find. What has yet to be judged counts as judged, with
+// nothing said.
 func (t *Preview) next(s loop.State) (loop.State, loop.Step, error) {
 	now := t.Clock()
 	for {

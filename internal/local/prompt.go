@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// PromptRun is ralph with a prompt: an agent and the guardrails, in the directory as it is. There is no branch, no commit and no review
-// unless they are asked for, and no git is needed (S1).
+// PromptRun is ralph with a prompt: an agent and the guardrails, in the directory as it is. There is no branch, no
+// commit and no review unless they are asked for, and no git is needed (S1).
 type PromptRun struct {
 	session.Session
 	Prompt     string // what the agent is told; empty when PromptFile says it
@@ -47,11 +47,14 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 	if len(work.Settings.Guardrails) > 0 {
-		p.Log("the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its commits, in a checkout of their own")
+		p.Log(
+			"the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its commits, in a checkout of their own",
+		)
 	}
 	words := prompt.Plain{Base: p.base, Writer: work.PlainPrompt(nil)}
 	result := work.Drive(ctx, hard, words)
-	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 { // nothing has happened that is worth keeping
+	// nothing has happened that is worth keeping
+	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
 		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.Journal.File.Discard())
 	}
 	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
@@ -106,7 +109,9 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 		rules.Wall = settings.Timeout()
 	}
 	if settings.Iterations(config.PromptIterations) == config.Unlimited && rules.Wall == 0 {
-		return invalid.Errorf("maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1")
+		return invalid.Errorf(
+			"maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1",
+		)
 	}
 	clone, inClone, err := p.clone(ctx)
 	if err != nil {
@@ -142,8 +147,11 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 // output is where the run tells what it does.
 func (p *PromptRun) output() engine.Output {
 	out := engine.Output{
-		Console: engine.RedactingWriter{To: p.Out, Redact: p.Redact}, Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups,
-		Redact: p.Redact, Clock: p.Clock, Log: p.Log, Verbose: p.Explain,
+		Console: engine.RedactingWriter{
+			To: p.Out, Redact: p.Redact,
+		},
+		Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
+		Verbose: p.Explain,
 	}
 	if p.Verbose {
 		out.Tell = p.Explain
@@ -171,7 +179,9 @@ func (p *PromptRun) clone(ctx context.Context) (*git.Clone, bool, error) {
 // reviewed is the work of a run that commits nothing and that a reviewer looks at: each iteration is a snapshot.
 func (p *PromptRun) reviewed(ctx context.Context, clone *git.Clone, inClone bool) (engine.Work, error) {
 	if !inClone {
-		return engine.Work{}, invalid.Errorf("a review needs git, and %s is in no git repository: run git init, or say --skip-review", p.Dir)
+		return engine.Work{}, invalid.Errorf(
+			"a review needs git, and %s is in no git repository: run git init, or say --skip-review", p.Dir,
+		)
 	}
 	shots, err := clone.Snapshots(ctx)
 	if err != nil {
@@ -192,7 +202,8 @@ func (o *promptOpening) Hold(ctx context.Context, work *engine.Run) (context.Con
 	return ctx, err
 }
 
-// Prepare implements engine.Opener: it reads the settings and the prompt, and finds the run to go on with or begins one.
+// Prepare implements engine.Opener: it reads the settings and the prompt, and finds the run to go on with or begins
+// one.
 func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	settings, err := o.Settings()
 	if err != nil {
@@ -233,8 +244,10 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	most, owner := work.Spec.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
 	b.Start = &loop.Start{
-		Run: run, Task: id, Title: title, Spec: recordedPrompt(base), Agent: filepath.Base(work.Spec.Settings.Agent.Command), Owner: owner,
-		Checks: engine.CommandLines(work.Spec.Settings.Guardrails), MaxIterations: capped(most), Review: work.Spec.Settings.Review, Base: work.Spec.Base,
+		Run: run, Task: id, Title: title, Spec: recordedPrompt(base),
+		Agent: filepath.Base(work.Spec.Settings.Agent.Command), Owner: owner,
+		Checks: engine.CommandLines(work.Spec.Settings.Guardrails), MaxIterations: capped(most),
+		Review: work.Spec.Settings.Review, Base: work.Spec.Base,
 	}
 	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
 	if way == loop.Again {
@@ -260,7 +273,9 @@ func recordedPrompt(base string) string {
 	if len(base) <= maxSpec {
 		return base
 	}
-	return strings.ToValidUTF8(base[:maxSpec], "") + "\n[... the prompt has " + fmt.Sprint(len(base)) + " bytes; it is " + engine.ShortHash(base) + " ...]"
+	return strings.ToValidUTF8(
+		base[:maxSpec], "",
+	) + "\n[... the prompt has " + fmt.Sprint(len(base)) + " bytes; it is " + engine.ShortHash(base) + " ...]"
 }
 
 // capped is a cap as records have it: 0 is none.
@@ -271,7 +286,8 @@ func capped(most int) int {
 	return most
 }
 
-// name makes a task of a prompt: a file is the same task whatever stands in it, a text is another task when it is another text.
+// name makes a task of a prompt: a file is the same task whatever stands in it, a text is another task when it is
+// another text.
 func (p *PromptRun) name() (id, title string) {
 	if p.PromptFile != "" {
 		return "file-" + engine.ShortHash(p.PromptFile), filepath.Base(p.PromptFile)

@@ -26,14 +26,24 @@ func (p *PromptRun) scmEnvironment() []string {
 }
 
 // scm makes the check of the setting scm.
-func (p *PromptRun) scm(ctx context.Context, run *engine.Run, scm config.SCM, clone *git.Clone, inClone bool) (check.Check, error) {
+func (p *PromptRun) scm(
+	ctx context.Context, run *engine.Run, scm config.SCM, clone *git.Clone, inClone bool,
+) (check.Check, error) {
 	isGit := filepath.Base(scm.Command) == "git"
 	if isGit && !inClone {
-		return nil, invalid.Errorf("the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out", strings.Join(scm.Tasks, ", "), p.Dir)
+		return nil, invalid.Errorf(
+			"the setting scm wants git %s, but %s is in no git repository: run git init, or take scm out",
+			strings.Join(scm.Tasks, ", "), p.Dir,
+		)
 	}
 	if isGit && slices.Contains(scm.Tasks, "commit") {
 		if known, err := clone.Identify(ctx, p.Parent); err != nil || !known {
-			return nil, errors.Join(err, invalid.Errorf("git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git config user.email ADDRESS"))
+			return nil, errors.Join(
+				err,
+				invalid.Errorf(
+					"git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git config user.email ADDRESS",
+				),
+			)
 		}
 	}
 	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {
@@ -71,6 +81,8 @@ func (p *PromptRun) scm(ctx context.Context, run *engine.Run, scm config.SCM, cl
 // other runs a source control program that is not git.
 func (p *PromptRun) other(ctx context.Context, argv []string) (output string, done bool, err error) {
 	kept := proc.NewTail(32<<10, 32<<10)
-	r, err := proc.Run(ctx, proc.Spec{Argv: argv, Dir: p.Dir, Env: p.scmEnvironment(), Timeout: scmTime, Stdout: kept, Stderr: kept})
+	r, err := proc.Run(
+		ctx, proc.Spec{Argv: argv, Dir: p.Dir, Env: p.scmEnvironment(), Timeout: scmTime, Stdout: kept, Stderr: kept},
+	)
 	return p.Redact(kept.String()), r.Class == proc.Exited && r.Exit == 0, err
 }

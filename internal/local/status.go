@@ -72,7 +72,9 @@ func (i *Status) find(ctx context.Context) (*session.Found, error) {
 			if ok, err := i.wanted(place.Dir); err != nil {
 				return nil, err
 			} else if ok {
-				newest, at = &session.Found{Session: &i.Session, Dir: home, Run: place.Dir, Follower: journal.Follow(place.Dir)}, place.At
+				newest, at = &session.Found{
+					Session: &i.Session, Dir: home, Run: place.Dir, Follower: journal.Follow(place.Dir),
+				}, place.At
 				break
 			}
 		}
@@ -82,7 +84,9 @@ func (i *Status) find(ctx context.Context) (*session.Found, error) {
 	}
 	why := fmt.Sprintf("nothing has run in %s yet; ralph run begins", homes[0])
 	if i.Task != "" {
-		why = fmt.Sprintf("no run of the task %s is in %s; ralph status without a task shows the newest run", i.Task, homes[0])
+		why = fmt.Sprintf(
+			"no run of the task %s is in %s; ralph status without a task shows the newest run", i.Task, homes[0],
+		)
 	}
 	return &session.Found{Session: &i.Session, Dir: homes[0], Why: why}, nil
 }

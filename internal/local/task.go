@@ -52,8 +52,8 @@ func (ts *Tasks) Create(ctx context.Context, n NewTask) error {
 	return ts.keep(session.Top(ctx, ts.Dir, ts.Parent), t, n.Force)
 }
 
-// Followup stores a task that depends on another and inherits from it what it does not say itself, but for the outcome and the acceptance
-// criteria: these are its own.
+// Followup stores a task that depends on another and inherits from it what it does not say itself, but for the outcome
+// and the acceptance criteria: these are its own.
 func (ts *Tasks) Followup(ctx context.Context, id string, n NewTask) error {
 	dir := session.Top(ctx, ts.Dir, ts.Parent)
 	before, err := keptTask(dir, id)
@@ -103,17 +103,23 @@ func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 		return invalid.Errorf("the task %s: %s", t.ID, problems[0])
 	}
 	if lacks := t.Completion.Lacks(); len(lacks) > 0 {
-		return invalid.Errorf("the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with --acceptance TEXT, or under completion in the file",
-			t.ID, strings.Join(lacks, " and "))
+		return invalid.Errorf(
+			"the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with --acceptance TEXT, or under completion in the file",
+			t.ID, strings.Join(lacks, " and "),
+		)
 	}
 	all, _ := readTasks(filepath.Join(dir, tasksDir), tasksDir) // a broken one is not in the way
 	for _, k := range all {
 		switch {
 		case !strings.EqualFold(k.ID, t.ID):
 		case !force:
-			return invalid.Errorf("the task %s is there already, in %s; say --force to replace it, or choose another id", k.ID, k.file)
+			return invalid.Errorf(
+				"the task %s is there already, in %s; say --force to replace it, or choose another id", k.ID, k.file,
+			)
 		case k.file != tasksDir+"/"+t.ID+".yaml":
-			return invalid.Errorf("the task %s is in %s, which is somebody's own file; change it there, or remove it", k.ID, k.file)
+			return invalid.Errorf(
+				"the task %s is in %s, which is somebody's own file; change it there, or remove it", k.ID, k.file,
+			)
 		}
 	}
 	for _, need := range t.Dependencies {
@@ -135,7 +141,8 @@ type Shown struct {
 	File   string `json:"file"`
 }
 
-// List prints the tasks, in the order in which they can be done. Files that are no tasks are an error, after those that are.
+// List prints the tasks, in the order in which they can be done. Files that are no tasks are an error, after those that
+// are.
 func (ts *Tasks) List(ctx context.Context) error {
 	dir := session.Top(ctx, ts.Dir, ts.Parent)
 	all, broken := readTasks(filepath.Join(dir, tasksDir), tasksDir)

@@ -19,7 +19,9 @@ import (
 func put(t *testing.T, dir, name, content string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
+	if err := errors.Join(
+		os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644),
+	); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -42,11 +44,17 @@ func TestTaskFile(t *testing.T) {
 		"T-9": `there is no task "T-9" in .ralph/tasks; there are T-1, T-2`, "gone.yaml": "reading the task gone.yaml", "a/b": "reading the task a/b",
 		"mine": `there is no task "mine"`, "../..": "no file but a directory",
 	} {
-		if _, err := taskFile(top, filepath.Join(top, "deep"), ref); err == nil || !invalid.Is(err) || !strings.Contains(err.Error(), want) {
+		if _, err := taskFile(
+			top, filepath.Join(top, "deep"), ref,
+		); err == nil || !invalid.Is(err) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", ref, err, want)
 		}
 	}
-	if _, err := taskFile(t.TempDir(), top, "T-1"); err == nil || !strings.Contains(err.Error(), "holds none; create one") {
+	if _, err := taskFile(
+		t.TempDir(), top, "T-1",
+	); err == nil ||
+		!strings.Contains(err.Error(), "holds none; create one") {
 		t.Errorf("of an empty clone: %v", err)
 	}
 }
@@ -74,7 +82,10 @@ func TestTasksIn(t *testing.T) {
 		for _, one := range tasks {
 			ids = append(ids, one.ID)
 		}
-		if got := strings.Join(ids, " "); err == nil && got != c.want || err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), c.want)) {
+		if got := strings.Join(
+			ids, " ",
+		); err == nil && got != c.want ||
+			err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
 	}
@@ -130,7 +141,9 @@ func TestTaskStatus(t *testing.T) {
 // TestHostileTasks: files that somebody put there write nothing elsewhere and nothing to the terminal.
 func TestHostileTasks(t *testing.T) {
 	top, elsewhere := t.TempDir(), t.TempDir()
-	fine := NewTask{Task: task.Task{ID: "T-1", Title: "t", Completion: &task.Completion{Outcome: "x", Acceptance: []string{"y"}}}}
+	fine := NewTask{
+		Task: task.Task{ID: "T-1", Title: "t", Completion: &task.Completion{Outcome: "x", Acceptance: []string{"y"}}},
+	}
 	if err := os.MkdirAll(filepath.Join(top, ".ralph"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +151,10 @@ func TestHostileTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ts := &Tasks{Dir: top, Out: &bytes.Buffer{}}
-	if err := ts.Create(t.Context(), fine); err == nil || !strings.Contains(err.Error(), ".ralph/tasks is a link, which may lead anywhere") {
+	if err := ts.Create(
+		t.Context(), fine,
+	); err == nil ||
+		!strings.Contains(err.Error(), ".ralph/tasks is a link, which may lead anywhere") {
 		t.Errorf("through a link: %v", err)
 	}
 	if left, _ := os.ReadDir(elsewhere); len(left) > 0 {
@@ -146,7 +162,12 @@ func TestHostileTasks(t *testing.T) {
 	}
 
 	top = t.TempDir()
-	put(t, top, ".ralph/tasks/T-1.yaml", "id: T-1\ntitle: \"\\e]0;gone\\a red \\e[31m\\u202e\"\n"+strings.TrimPrefix(form, "title: t\n")+"description: |\n  ::set-env name=x::y\n")
+	put(
+		t, top, ".ralph/tasks/T-1.yaml",
+		"id: T-1\ntitle: \"\\e]0;gone\\a red \\e[31m\\u202e\"\n"+strings.TrimPrefix(
+			form, "title: t\n",
+		)+"description: |\n  ::set-env name=x::y\n",
+	)
 	put(t, top, ".ralph/tasks/dir.yaml/x", "a directory")
 	var out bytes.Buffer
 	ts = &Tasks{Dir: top, Out: &out}

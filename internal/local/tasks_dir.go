@@ -37,13 +37,15 @@ type kept struct {
 	file string
 }
 
-// taskFile is the task that ref names: a file, seen from the directory from, or the id of one of the tasks that the clone at top keeps.
+// taskFile is the task that ref names: a file, seen from the directory from, or the id of one of the tasks that the
+// clone at top keeps.
 func taskFile(top, from, ref string) (task.Task, error) {
 	name := ref
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(from, name)
 	}
-	if info, err := os.Stat(name); isTaskFile(ref) || strings.ContainsAny(ref, `/\`) || err == nil && !info.IsDir() && !task.ValidID(ref) {
+	if info, err := os.Stat(name); isTaskFile(ref) || strings.ContainsAny(ref, `/\`) ||
+		err == nil && !info.IsDir() && !task.ValidID(ref) {
 		return parseTask(name, ref)
 	}
 	k, err := keptTask(top, ref)
@@ -64,21 +66,27 @@ func keptTask(top, id string) (kept, error) {
 		return kept{}, broken
 	}
 	if len(ids) == 0 {
-		return kept{}, invalid.Errorf("there is no task %q: %s holds none; create one with ralph task create, or name a file", id, tasksDir)
+		return kept{}, invalid.Errorf(
+			"there is no task %q: %s holds none; create one with ralph task create, or name a file", id, tasksDir,
+		)
 	}
 	slices.Sort(ids)
-	return kept{}, invalid.Errorf("there is no task %q in %s; there are %s", id, tasksDir, safetext.Shorten(strings.Join(ids, ", "), 300))
+	return kept{}, invalid.Errorf(
+		"there is no task %q in %s; there are %s", id, tasksDir, safetext.Shorten(strings.Join(ids, ", "), 300),
+	)
 }
 
-// tasksIn are the tasks of a directory in the order in which they can be done (task.Order). One that cannot be read stops all: the others
-// may depend on it.
+// tasksIn are the tasks of a directory in the order in which they can be done (task.Order). One that cannot be read
+// stops all: the others may depend on it.
 func tasksIn(dir string) ([]task.Task, error) {
 	all, broken := readTasks(dir, dir)
 	if broken != nil {
 		return nil, broken
 	}
 	if len(all) == 0 {
-		return nil, invalid.Errorf("%s holds no tasks; a task is a file that ends in %s", dir, strings.Join(taskEndings, ", "))
+		return nil, invalid.Errorf(
+			"%s holds no tasks; a task is a file that ends in %s", dir, strings.Join(taskEndings, ", "),
+		)
 	}
 	tasks := make([]task.Task, len(all))
 	for i, k := range all {
@@ -91,7 +99,8 @@ func tasksIn(dir string) ([]task.Task, error) {
 	return ordered, nil
 }
 
-// readTasks reads every task of a directory, and says what is wrong with those that are none. shown is the directory in messages.
+// readTasks reads every task of a directory, and says what is wrong with those that are none. shown is the directory in
+// messages.
 func readTasks(dir, shown string) ([]kept, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +116,9 @@ func readTasks(dir, shown string) ([]kept, error) {
 			continue
 		}
 		if len(all) == mostTasks {
-			return nil, invalid.Errorf("%s holds more than %d tasks; move those that are done elsewhere", shown, mostTasks)
+			return nil, invalid.Errorf(
+				"%s holds more than %d tasks; move those that are done elsewhere", shown, mostTasks,
+			)
 		}
 		file := shown + "/" + e.Name()
 		t, err := parseTask(filepath.Join(dir, e.Name()), file)
@@ -141,7 +152,9 @@ func keepTask(top string, t task.Task) (string, error) {
 	}
 	for _, dir := range []string{filepath.Dir(tasksDir), tasksDir} {
 		if info, err := os.Lstat(filepath.Join(top, dir)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return "", invalid.Errorf("writing the task %s: %s is a link, which may lead anywhere; make it a directory", t.ID, dir)
+			return "", invalid.Errorf(
+				"writing the task %s: %s is a link, which may lead anywhere; make it a directory", t.ID, dir,
+			)
 		}
 	}
 	file := tasksDir + "/" + t.ID + ".yaml"
@@ -186,7 +199,9 @@ func readInput(name, dir string, in io.Reader) ([]byte, error) {
 	}
 	content, err := files.Read(name)
 	if err != nil {
-		return nil, invalid.Errorf("flag --file: %w; allowed are a file with a task in YAML or Markdown, and - for standard input", err)
+		return nil, invalid.Errorf(
+			"flag --file: %w; allowed are a file with a task in YAML or Markdown, and - for standard input", err,
+		)
 	}
 	return content, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// active keeps .ralph-active in the worktree: written before each turn, held against what was written after it, removed at the end. Hooks
-// believe it; the harness does not.
+// active keeps .ralph-active in the worktree: written before each turn, held against what was written after it, removed
+// at the end. Hooks believe it; the harness does not.
 type active struct {
 	dir     string
 	boxed   bool // the agent is kept in a sandbox
@@ -50,15 +50,17 @@ func (a *active) write(s loop.State) error {
 	}
 	rules := s.Rules()
 	text, err := json.MarshalIndent(activeJSON{
-		Timestamp: a.clock().UTC(), PID: os.Getpid(), MaxIterations: s.MaxIterations, Mode: mode, SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap, FailAtCap: rules.FailAtCap,
-		IterationMode: s.Turning.Mode, Snapshot: s.Plan.Snapshot(), Iteration: s.Turning.Iteration, Story: s.Turning.Story,
-		RalphDir: s.Start.Plan.Dir, PlanFile: s.Start.Plan.File,
+		Timestamp: a.clock().UTC(), PID: os.Getpid(), MaxIterations: s.MaxIterations, Mode: mode,
+		SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap, FailAtCap: rules.FailAtCap,
+		IterationMode: s.Turning.Mode, Snapshot: s.Plan.Snapshot(), Iteration: s.Turning.Iteration,
+		Story: s.Turning.Story, RalphDir: s.Start.Plan.Dir, PlanFile: s.Start.Plan.File,
 	}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", engine.ActiveFile, err)
 	}
 	a.written = append(text, '\n')
-	if info, err := os.Lstat(a.path()); err == nil && info.IsDir() { // in its place, by the agent: nothing of ours is in it
+	// in its place, by the agent: nothing of ours is in it
+	if info, err := os.Lstat(a.path()); err == nil && info.IsDir() {
 		_ = os.RemoveAll(a.path())
 	}
 	if err := files.Replace(a.path(), a.written); err != nil {

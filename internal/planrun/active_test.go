@@ -29,7 +29,9 @@ func forgeries(t *testing.T, s loop.State) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &active{dir: t.TempDir(), clock: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }}
+			a := &active{
+				dir: t.TempDir(), clock: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+			}
 			if a.forged() {
 				t.Error("forged before it was written")
 			}

@@ -19,7 +19,8 @@ type handApproval struct {
 	plan.OnRecord
 }
 
-// approvalsFile holds what people have approved in a clone, in a directory of ours outside of it, where an agent has no business.
+// approvalsFile holds what people have approved in a clone, in a directory of ours outside of it, where an agent has no
+// business.
 const approvalsFile = "approvals.json"
 
 // approvedByHand is what people have approved of a plan in this clone.
@@ -48,7 +49,9 @@ func readApprovals(s *session.Session) (all []handApproval, err error) {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what people have approved: %w; remove %s to begin without it", err, approvals(s))
+		return nil, fmt.Errorf(
+			"reading what people have approved: %w; remove %s to begin without it", err, approvals(s),
+		)
 	}
 	return all, nil
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Approve records that the person approves stories, and writes that into the plan. No run may be at work: an agent is no person.
+// Approve records that the person approves stories, and writes that into the plan. No run may be at work: an agent is
+// no person.
 func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	root, err := p.Open(ctx)
 	if err != nil {
@@ -49,7 +50,16 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 			p.Say("%s is %s already, and that is on record", id, of.Standing(id))
 			continue
 		}
-		known = append(known, handApproval{wanted.ID, plan.OnRecord{Story: id, Reviews: recordedCount(sealed, id), By: plan.ByPerson, Who: who, At: p.Clock().UTC(), Criteria: story.Digest()}})
+		known = append(
+			known,
+			handApproval{
+				wanted.ID,
+				plan.OnRecord{
+					Story: id, Reviews: recordedCount(sealed, id), By: plan.ByPerson, Who: who, At: p.Clock().UTC(),
+					Criteria: story.Digest(),
+				},
+			},
+		)
 		of = of.ApprovedBy(id, who)
 		p.Say("%s is approved by %s", id, who)
 	}

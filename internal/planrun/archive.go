@@ -12,13 +12,13 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/session"
 )
@@ -32,10 +32,13 @@ type filed struct {
 	content []byte
 }
 
-// Archive puts the plan away: its files move to a directory of the archive, with a summary, fresh ones take their place, and that alone is
-// committed. label names the directory; empty: the plan's branch does.
+// Archive puts the plan away: its files move to a directory of the archive, with a summary, fresh ones take their
+// place, and that alone is committed. label names the directory; empty: the plan's branch does.
 func (p *Plans) Archive(ctx context.Context, label string) error {
-	if label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }) {
+	if label != "" &&
+		!strings.ContainsFunc(
+			label, func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) },
+		) {
 		return invalid.Errorf("flag --label is %q; allowed is a text with letters or digits, as in todo-list", label)
 	}
 	root, err := p.Open(ctx)
@@ -68,7 +71,9 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		return err
 	}
 	p.Say("archived %s as %s", p.PlanDir, to)
-	if err := p.scaffold(root, filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.PlanDir)))), "", ""); err != nil {
+	if err := p.scaffold(
+		root, filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.PlanDir)))), "", "",
+	); err != nil {
 		return err
 	}
 	if !inClone {
@@ -110,7 +115,9 @@ func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
 	return archived, nil
 }
 
-var progressBlank = engine.Lazy(`(?m)^(# Ralph Progress Log|Started: .*|PRD: .*|## Codebase Patterns|- \(Reusable patterns .*\)|---)?\r?$`)
+var progressBlank = regex.Lazy(
+	`(?m)^(# Ralph Progress Log|Started: .*|PRD: .*|## Codebase Patterns|- \(Reusable patterns .*\)|---)?\r?$`,
+)
 
 // noProgress reports whether a log of iterations is the template.
 func noProgress(content string) bool {
@@ -119,23 +126,38 @@ func noProgress(content string) bool {
 
 // committable is the clone, if there is one, in a state in which a part of it can be committed.
 func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
-	clone, ok := git.Beside(ctx, p.Dir, proc.Environment(p.Parent, slices.Concat(proc.Allowed, session.ScmKnows)), p.Secrets())
+	clone, ok := git.Beside(
+		ctx, p.Dir, proc.Environment(p.Parent, slices.Concat(proc.Allowed, session.ScmKnows)), p.Secrets(),
+	)
 	if !ok {
 		return nil, false, nil
 	}
-	if _, merging, err := clone.Run(ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}); err != nil || merging {
-		return nil, true, errors.Join(err, invalid.Errorf("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir))
+	if _, merging, err := clone.Run(
+		ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"},
+	); err != nil ||
+		merging {
+		return nil, true, errors.Join(
+			err,
+			invalid.Errorf("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir),
+		)
 	}
 	if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
-		return nil, true, errors.Join(err, invalid.Errorf("git does not know who commits: run git config user.name NAME and git config user.email ADDRESS"))
+		return nil, true, errors.Join(
+			err,
+			invalid.Errorf(
+				"git does not know who commits: run git config user.name NAME and git config user.email ADDRESS",
+			),
+		)
 	}
 	return clone, true, nil
 }
 
-var started = engine.Lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
+var started = regex.Lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
 
 // summarise is the directory's name and its summary.
-func (p *Plans) summarise(ctx context.Context, clone *git.Clone, inClone bool, archived []filed, label string) (name, summary string) {
+func (p *Plans) summarise(
+	ctx context.Context, clone *git.Clone, inClone bool, archived []filed, label string,
+) (name, summary string) {
 	today := p.Clock().Local().Format("2006-01-02")
 	v, title, why, from := report.PlanView{Rules: p.Rules(), Redact: p.Redact}, "", "", ""
 	for _, f := range archived {
@@ -180,7 +202,13 @@ func (p *Plans) summarise(ctx context.Context, clone *git.Clone, inClone bool, a
 
 // commitDates are those of the first and the last commit of the plan's files.
 func (p *Plans) commitDates(ctx context.Context, clone *git.Clone) (first, last string) {
-	out, ok, err := clone.Run(ctx, []string{"--literal-pathspecs", "log", "--format=%cs", "--", p.File(PlanFile), p.File(ForeignPlan), p.File(ProgressFile)})
+	out, ok, err := clone.Run(
+		ctx,
+		[]string{
+			"--literal-pathspecs", "log", "--format=%cs", "--", p.File(PlanFile), p.File(ForeignPlan),
+			p.File(ProgressFile),
+		},
+	)
 	dates := strings.Fields(out)
 	if err != nil || !ok || len(dates) == 0 {
 		return "", ""
@@ -237,12 +265,17 @@ func (p *Plans) commitArchive(ctx context.Context, archived []filed, to string) 
 		}
 	}
 	message := "ralph: archive the plan " + path.Base(to)
-	sha, err := git.CommitPaths(ctx, p.Dir, p.Parent, git.Identity{Name: "ralph", Email: "ralph@localhost"}, message+"\n", paths)
+	sha, err := git.CommitPaths(
+		ctx, p.Dir, p.Parent, git.Identity{Name: "ralph", Email: "ralph@localhost"}, message+"\n", paths,
+	)
 	switch {
 	case err != nil:
 		return fmt.Errorf("the plan is archived as %s and not committed: %w", to, err)
 	case sha == "":
-		return fmt.Errorf("the plan is archived as %s and not committed, since git ignores it: take it out of .gitignore and commit it", to)
+		return fmt.Errorf(
+			"the plan is archived as %s and not committed, since git ignores it: take it out of .gitignore and commit it",
+			to,
+		)
 	}
 	p.Say("committed: %s", message)
 	return nil

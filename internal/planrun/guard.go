@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// guard is the tree of a run of a plan, and the guard of its rules: every iteration is committed as the agent left it, and then, when
-// its edits of the plan are not legal, put right in a commit of the harness's own.
+// guard is the tree of a run of a plan, and the guard of its rules: every iteration is committed as the agent left it,
+// and then, when its edits of the plan are not legal, put right in a commit of the harness's own.
 type guard struct {
 	engine.Committer
 	plan   *Run
@@ -40,7 +40,9 @@ func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Co
 	if err != nil {
 		return c, err
 	}
-	e := edit{before: *s.Plan, after: *s.Plan, story: it.Story, mode: it.Mode, rules: s.Rules(), said: said, unsaid: spoken}
+	e := edit{
+		before: *s.Plan, after: *s.Plan, story: it.Story, mode: it.Mode, rules: s.Rules(), said: said, unsaid: spoken,
+	}
 	if err := k.read(ctx, since, c, &e); err != nil {
 		return c, err
 	}
@@ -65,7 +67,8 @@ func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Co
 	return c, nil
 }
 
-// advanced is the state with what is known of the newest iteration's commit, to be told in the message of the one on top of it.
+// advanced is the state with what is known of the newest iteration's commit, to be told in the message of the one on
+// top of it.
 func advanced(s loop.State, c loop.Commit) loop.State {
 	s.Iterations = slices.Clone(s.Iterations)
 	last := *s.Last()
@@ -77,7 +80,8 @@ func advanced(s loop.State, c loop.Commit) loop.State {
 // Correct implements loop.PlanFile.
 func (k *guard) Correct(ctx context.Context, s loop.State) (loop.Commit, error) {
 	return k.Tree.Correct(ctx, git.Correction{
-		Since: s.Head(), Write: map[string][]byte{k.plan.File: s.Plan.Marshal()}, Message: report.CorrectionMessage(s),
+		Since: s.Head(), Write: map[string][]byte{k.plan.File: s.Plan.Marshal()},
+		Message: report.CorrectionMessage(s),
 	})
 }
 
@@ -108,7 +112,10 @@ func (k *guard) read(ctx context.Context, since string, c loop.Commit, e *edit) 
 		case name == k.plan.File:
 		case name == path.Join(k.plan.Dir, PlanFile) || name == path.Join(k.plan.Dir, ForeignPlan):
 			e.restore = append(e.restore, name)
-			e.breaks("content", name, name+" was changed, and the plan of this run is "+k.plan.File+"; two plans in one directory are none")
+			e.breaks(
+				"content", name,
+				name+" was changed, and the plan of this run is "+k.plan.File+"; two plans in one directory are none",
+			)
 		case path.Clean(dir) == path.Clean(k.plan.Dir) && (base == PrdFile || base == promptMD):
 			e.restore = append(e.restore, name)
 			e.breaks("content", name, name+" was changed; it is read only while the plan is run")
@@ -169,7 +176,10 @@ func (k *guard) tell(it loop.Iteration, a loop.Advance, final plan.Plan) {
 		k.log("plan: %s %s", it.Story, final.Standing(it.Story))
 	}
 	if story := final.Story(it.Story); a.Handed && story != nil && story.AtCap() {
-		k.log("WARNING: %s %s: %s", plan.AtCap, it.Story, strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap)))
+		k.log(
+			"WARNING: %s %s: %s", plan.AtCap, it.Story,
+			strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap)),
+		)
 	}
 	if it.Turn.Claim.Done && it.Turn.Claim.Tag == "promise" && !final.Complete(k.plan.rules) {
 		k.log("plan: the agent says that all is complete; %d of %d stories are", final.Passed(), len(final.Stories))
@@ -226,8 +236,8 @@ func (e *edit) judge() plan.Plan {
 	return e.reviewed()
 }
 
-// reviewed is what a review makes of the plan: the verdict and the edit must say the same, and with a verdict alone the harness writes the
-// fields itself.
+// reviewed is what a review makes of the plan: the verdict and the edit must say the same, and with a verdict alone the
+// harness writes the fields itself.
 func (e *edit) reviewed() plan.Plan {
 	if e.said == nil {
 		if e.unsaid != "" {
@@ -238,8 +248,13 @@ func (e *edit) reviewed() plan.Plan {
 	agrees, edited := plan.Agrees(e.before, e.after, e.story, *e.said, e.rules)
 	switch {
 	case !agrees:
-		e.breaks("verdict", e.story, fmt.Sprintf("the reviewer's verdict is %s, and the plan's file says of %s that it is %s; both must say the same",
-			verdictWord(*e.said), e.story, e.after.Standing(e.story)))
+		e.breaks(
+			"verdict", e.story,
+			fmt.Sprintf(
+				"the reviewer's verdict is %s, and the plan's file says of %s that it is %s; both must say the same",
+				verdictWord(*e.said), e.story, e.after.Standing(e.story),
+			),
+		)
 	case edited:
 		e.broken = append(e.broken, plan.Compare(e.before, e.after, e.story, e.mode, e.rules)...)
 	default: // beside what the harness writes, the file says what it said
@@ -279,6 +294,7 @@ func (e *edit) advance(final plan.Plan) *loop.Advance {
 		}
 	}
 	old, now := e.before.Story(e.story), final.Story(e.story)
-	a.Handed = len(e.broken) == 0 && old != nil && now != nil && (old.ReviewStatus != now.ReviewStatus || old.Passes != now.Passes || old.ReviewCount != now.ReviewCount)
+	a.Handed = len(e.broken) == 0 && old != nil && now != nil &&
+		(old.ReviewStatus != now.ReviewStatus || old.Passes != now.Passes || old.ReviewCount != now.ReviewCount)
 	return a
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Init makes the files of a plan where there are none. name is the feature, of which the branch gets its name; empty leaves that
-// to whoever writes the plan.
+// Init makes the files of a plan where there are none. name is the feature, of which the branch gets its name; empty
+// leaves that to whoever writes the plan.
 func (p *Plans) Init(ctx context.Context, name string) error {
 	root, err := p.Open(ctx)
 	if err != nil {
@@ -55,7 +55,10 @@ func planBranch(ctx context.Context, name string) (string, error) {
 	}
 	branch := "ralph/" + strings.TrimPrefix(name, "ralph/")
 	if err := git.CheckBranchName(ctx, branch); err != nil {
-		return "", invalid.Errorf("flag --name is %q: %w; allowed are letters, digits, dots, dashes, underscores and slashes, as in todo-list", name, err)
+		return "", invalid.Errorf(
+			"flag --name is %q: %w; allowed are letters, digits, dots, dashes, underscores and slashes, as in todo-list",
+			name, err,
+		)
 	}
 	return branch, nil
 }
@@ -74,9 +77,15 @@ func (p *Plans) nothingThere(root *os.Root) error {
 		}
 		of, _, err := plan.Read(file, content)
 		if err != nil {
-			return invalid.Errorf("%s is there already, and is no plan that can be read: see ralph plan validate, or move it away", file)
+			return invalid.Errorf(
+				"%s is there already, and is no plan that can be read: see ralph plan validate, or move it away",
+				file,
+			)
 		}
-		return invalid.Errorf("%s is there already: a plan of %s, of which %d are done"+instead, file, safetext.Counted(len(of.Stories), "story", "stories"), of.Passed())
+		return invalid.Errorf(
+			"%s is there already: a plan of %s, of which %d are done"+instead, file,
+			safetext.Counted(len(of.Stories), "story", "stories"), of.Passed(),
+		)
 	}
 	return nil
 }
@@ -106,7 +115,8 @@ func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
 	return nil
 }
 
-// ignore keeps the marker of a run out of commits, for whoever has no ralph yet: ralph itself does so by the clone's own exclude file.
+// ignore keeps the marker of a run out of commits, for whoever has no ralph yet: ralph itself does so by the clone's
+// own exclude file.
 func (p *Plans) ignore(root *os.Root) error {
 	const name = ".gitignore"
 	content, ok, err := files.ReadIfThere(root, name, MaxPlanFile)

@@ -67,7 +67,9 @@ func InClone(top, from, dir string) (string, error) {
 	}
 	rel, err := filepath.Rel(top, dir)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
-		return "", invalid.Errorf("the plan's directory %s is not below %s: give one of the clone, such as ralph", dir, top)
+		return "", invalid.Errorf(
+			"the plan's directory %s is not below %s: give one of the clone, such as ralph", dir, top,
+		)
 	}
 	return filepath.ToSlash(rel), nil
 }

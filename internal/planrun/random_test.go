@@ -9,15 +9,22 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// TestNothingIsApprovedWithoutAReview lets an agent edit a plan at random, iteration after iteration, with random verdicts. However long it
-// does, a story is approved only by the review of that story: by its verdict, or at the cap. No story is lost.
+// TestNothingIsApprovedWithoutAReview lets an agent edit a plan at random, iteration after iteration, with random
+// verdicts. However long it does, a story is approved only by the review of that story: by its verdict, or at the cap.
+// No story is lost.
 func TestNothingIsApprovedWithoutAReview(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rules := plan.Rules{ReviewCap: 1 + r.IntN(3)}
 		p := plan.Plan{Project: "p", BranchName: "ralph/p", VerifyCommands: []string{"make test"}}
 		for i := range 4 {
-			p.Stories = append(p.Stories, plan.Story{ID: fmt.Sprintf("US-%d", i), Title: "t", AcceptanceCriteria: []string{"it works"}, Priority: float64(i), Notes: "n"})
+			p.Stories = append(
+				p.Stories,
+				plan.Story{
+					ID: fmt.Sprintf("US-%d", i), Title: "t", AcceptanceCriteria: []string{"it works"},
+					Priority: float64(i), Notes: "n",
+				},
+			)
 		}
 		for n := range 60 {
 			mode := p.Mode(rules)
@@ -40,15 +47,22 @@ func TestNothingIsApprovedWithoutAReview(t *testing.T) {
 					t.Fatalf("seed %d, iteration %d: %s is lost", seed, n, was.ID)
 				}
 				if now.Passes != (now.ReviewStatus == plan.Approved) {
-					t.Fatalf("seed %d, iteration %d: %s passes: %v, %s", seed, n, was.ID, now.Passes, now.ReviewStatus)
+					t.Fatalf(
+						"seed %d, iteration %d: %s passes: %v, %s", seed, n, was.ID, now.Passes, now.ReviewStatus,
+					)
 				}
-				reviewed := mode == loop.Review && was.ID == story.ID && e.said != nil && (e.said.Approve || was.ReviewCount+1 >= rules.ReviewCap)
+				reviewed := mode == loop.Review && was.ID == story.ID && e.said != nil &&
+					(e.said.Approve || was.ReviewCount+1 >= rules.ReviewCap)
 				if now.Passes && !was.Passes && !reviewed {
-					t.Fatalf("seed %d, iteration %d (%s %s, %+v): %s is approved by %+v", seed, n, mode, story.ID, e.said, was.ID, *now)
+					t.Fatalf(
+						"seed %d, iteration %d (%s %s, %+v): %s is approved by %+v", seed, n, mode, story.ID, e.said,
+						was.ID, *now,
+					)
 				}
 			}
 			for _, now := range final.Stories {
-				if p.Story(now.ID) == nil && (now.Passes || now.ReviewStatus != plan.Unreviewed || now.ReviewCount != 0) {
+				if p.Story(now.ID) == nil &&
+					(now.Passes || now.ReviewStatus != plan.Unreviewed || now.ReviewCount != 0) {
 					t.Fatalf("seed %d, iteration %d: the new story %+v", seed, n, now)
 				}
 			}

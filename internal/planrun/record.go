@@ -26,23 +26,48 @@ func unrecordedLines(claims []plan.Unrecorded, rules plan.Rules, cost float64) (
 		}
 	}
 	if n := len(unknown); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s %s approved in the file, and nobody on record approved %s", safetext.FewOf(unknown), safetext.IsAre(n), safetext.ItThem(n)))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"%s %s approved in the file, and nobody on record approved %s", safetext.FewOf(unknown),
+				safetext.IsAre(n), safetext.ItThem(n),
+			),
+		)
 	}
 	if n := len(changed); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s %s approved with other acceptance criteria than now", safetext.FewOf(changed), safetext.WasWere(n)))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"%s %s approved with other acceptance criteria than now", safetext.FewOf(changed),
+				safetext.WasWere(n),
+			),
+		)
 	}
 	n := len(claims)
 	switch {
 	case n == 0:
 		return nil
 	case rules.SkipReview:
-		lines = append(lines, fmt.Sprintf("%s done again: about %s; to approve %s yourself: ralph plan approve %s", safetext.Counted(n, "story is", "stories are"), safetext.Counted(n, "turn", "turns"), safetext.ItThem(n), idsOf(claims)))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"%s done again: about %s; to approve %s yourself: ralph plan approve %s",
+				safetext.Counted(n, "story is", "stories are"), safetext.Counted(n, "turn", "turns"),
+				safetext.ItThem(n), idsOf(claims),
+			),
+		)
 	default:
 		about := fmt.Sprintf("about %s", safetext.Counted(n, "turn", "turns"))
 		if cost > 0 {
 			about += fmt.Sprintf(" and $%.2f, by what a review of this plan has cost so far", cost*float64(n))
 		}
-		lines = append(lines, fmt.Sprintf("%s reviewed now: %s; to approve %s yourself: ralph plan approve %s", safetext.Counted(n, "story is", "stories are"), about, safetext.ItThem(n), idsOf(claims)))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"%s reviewed now: %s; to approve %s yourself: ralph plan approve %s",
+				safetext.Counted(n, "story is", "stories are"), about, safetext.ItThem(n), idsOf(claims),
+			),
+		)
 	}
 	return lines
 }
@@ -62,9 +87,12 @@ func idsOf(claims []plan.Unrecorded) string {
 	return strings.Join(ids, " ")
 }
 
-// RecordedReviews is what is believed of a plan in the user's clone: what its sealed runs say, newest first, and what a person has approved. Where
-// that does not vouch for all that the file says, the record that others have pushed is fetched and believed as well.
-func RecordedReviews(ctx context.Context, s *session.Session, id string, of plan.Plan, r plan.Rules) (sources [][]plan.OnRecord, cost float64) {
+// RecordedReviews is what is believed of a plan in the user's clone: what its sealed runs say, newest first, and what a
+// person has approved. Where that does not vouch for all that the file says, the record that others have pushed is
+// fetched and believed as well.
+func RecordedReviews(
+	ctx context.Context, s *session.Session, id string, of plan.Plan, r plan.Rules,
+) (sources [][]plan.OnRecord, cost float64) {
 	here, cost := sealedReviews(s, id)
 	sources = [][]plan.OnRecord{approvedByHand(s, id), here}
 	if bound, _, claims := of.Bound(r, sources...); len(claims) == 0 && slices.Equal(counts(of), counts(bound)) {
@@ -97,8 +125,8 @@ func counts(p plan.Plan) []int {
 	return out
 }
 
-// sealedReviews is what the sealed journals of this directory's runs of a plan say. What a newer run knows of a story counts, and not what an
-// older one does. cost is what a review has cost in the newest run that tells.
+// sealedReviews is what the sealed journals of this directory's runs of a plan say. What a newer run knows of a story
+// counts, and not what an older one does. cost is what a review has cost in the newest run that tells.
 func sealedReviews(s *session.Session, id string) (all []plan.OnRecord, cost float64) {
 	known := map[string]bool{}
 	s.EachSealedRun(id, func(state loop.State) {

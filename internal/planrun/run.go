@@ -1,5 +1,5 @@
-// Package planrun is the run of a plan: the guard of its file, who takes which turn, what is on record of its reviews; and what a person does
-// with a plan besides running it.
+// Package planrun is the run of a plan: the guard of its file, who takes which turn, what is on record of its reviews;
+// and what a person does with a plan besides running it.
 package planrun
 
 import (
@@ -32,9 +32,12 @@ type Run struct {
 	rules   plan.Rules
 }
 
-// Use makes a run's work and rules those of a plan: its verify commands are checks, its own rules those of the settings. It says
-// what is wrong with the plan before anything is spent. The detected checks are among the rules by then.
-func Use(src Source, p engine.Place, rules engine.Rules, host string, out engine.Output) (engine.Work, engine.Rules, error) {
+// Use makes a run's work and rules those of a plan: its verify commands are checks, its own rules those of the
+// settings. It says what is wrong with the plan before anything is spent. The detected checks are among the rules by
+// then.
+func Use(
+	src Source, p engine.Place, rules engine.Rules, host string, out engine.Output,
+) (engine.Work, engine.Rules, error) {
 	plan, foreign, err := readPlan(src.File, src.Content)
 	if err != nil {
 		return engine.Work{}, rules, invalid.Mark(err)
@@ -46,16 +49,23 @@ func Use(src Source, p engine.Place, rules engine.Rules, host string, out engine
 	run.bind()
 	run.choosePrompt()
 	if out.Redact != nil && out.Redact(string(src.Content)) != string(src.Content) {
-		return engine.Work{}, rules, invalid.Errorf("%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File)
+		return engine.Work{}, rules, invalid.Errorf(
+			"%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File,
+		)
 	}
 	if src.Commands {
 		rules = rules.VerifiedWith(plan.VerifyCommands)
 	}
 	if len(rules.Settings.Completion) > 0 || rules.Settings.Pipeline != nil {
-		out.Log("the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan who acts")
+		out.Log(
+			"the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan who acts",
+		)
 	}
 	run.active = &active{dir: p.Workspace.Dir(), clock: out.Clock}
-	run.file = &guard{Committer: engine.Committer{Tree: p.Tree, Host: host}, plan: run, active: run.active, log: out.Log, redact: out.Redact}
+	run.file = &guard{
+		Committer: engine.Committer{Tree: p.Tree, Host: host}, plan: run, active: run.active, log: out.Log,
+		redact: out.Redact,
+	}
 	work := engine.WorkOn(p.Tree, host)
 	work.Plan, work.Commits = run, run.file
 	work.Goal = engine.Goal{Most: rules.Settings.Iterations(config.PlanIterations)}
@@ -74,7 +84,10 @@ func (p *Run) sound() error {
 func (p *Run) budget(most int) string {
 	likely, worst := p.begun.Estimate(p.rules)
 	left := len(p.begun.Stories) - p.begun.Passed()
-	line := fmt.Sprintf("plan: %s left of %d, about %d iterations (at most %d)", safetext.Counted(left, "story", "stories"), len(p.begun.Stories), likely, worst)
+	line := fmt.Sprintf(
+		"plan: %s left of %d, about %d iterations (at most %d)", safetext.Counted(left, "story", "stories"),
+		len(p.begun.Stories), likely, worst,
+	)
 	if most > 0 {
 		line += fmt.Sprintf("; the run may take %d", most)
 		if most < likely {
@@ -94,7 +107,10 @@ func violationLines(all []plan.Violation) string {
 
 // Recorded implements engine.Plan.
 func (p *Run) Recorded(tree string) *loop.Planned {
-	return &loop.Planned{Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview, ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record}
+	return &loop.Planned{
+		Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview,
+		ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record,
+	}
 }
 
 // Path implements engine.Plan.
@@ -112,8 +128,8 @@ func (p *Run) Guard() loop.PlanFile { return p.file }
 // Close implements engine.Plan: it removes the file by which hooks know that a plan is run.
 func (p *Run) Close() { p.active.remove() }
 
-// Begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the tree: they are
-// judged as an iteration is, so nothing of theirs is taken up here.
+// Begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the
+// tree: they are judged as an iteration is, so nothing of theirs is taken up here.
 func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error {
 	s := l.State()
 	if r.Resume != nil && !s.Settled() {
@@ -144,15 +160,18 @@ func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error
 	return err
 }
 
-// Lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user has not committed,
-// what the bot brings, and the review fields that a foreign plan has not. The plan counts as that commit has it.
+// Lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user
+// has not committed, what the bot brings, and the review fields that a foreign plan has not. The plan counts as that
+// commit has it.
 func (p *Run) Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
 	c, err := tree.Adopt(ctx, "ralph: the plan as it is run\n")
 	if err != nil {
 		return c, fmt.Errorf("committing the plan: %w", err)
 	}
 	if len(p.Write) > 0 {
-		if c, err = tree.Correct(ctx, git.Correction{Since: c.SHA, Write: p.Write, Message: "ralph: the plan as it was approved\n"}); err != nil {
+		if c, err = tree.Correct(
+			ctx, git.Correction{Since: c.SHA, Write: p.Write, Message: "ralph: the plan as it was approved\n"},
+		); err != nil {
 			return c, fmt.Errorf("committing the plan: %w", err)
 		}
 	}
@@ -184,14 +203,17 @@ func (p *Run) Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
 	case !p.foreign || bytes.Equal(src.Content, now):
 		return c, nil
 	}
-	c, err = tree.Correct(ctx, git.Correction{Since: c.SHA, Write: map[string][]byte{p.File: p.begun.Marshal()}, Message: message})
+	c, err = tree.Correct(
+		ctx, git.Correction{Since: c.SHA, Write: map[string][]byte{p.File: p.begun.Marshal()}, Message: message},
+	)
 	if err != nil {
 		return c, fmt.Errorf("committing the plan: %w", err)
 	}
 	return c, nil
 }
 
-// bind makes the plan that the run begins with say no more of reviews than what is on record. It returns the approvals that are not.
+// bind makes the plan that the run begins with say no more of reviews than what is on record. It returns the approvals
+// that are not.
 func (p *Run) bind() []plan.Unrecorded {
 	if p.Reviews == nil {
 		return nil

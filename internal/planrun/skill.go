@@ -18,7 +18,13 @@ func (p *Plans) Skill(ctx context.Context, force bool) error {
 		return err
 	}
 	defer root.Close()
-	return p.put(root, map[string]string{".claude/skills/ralph-plan/SKILL.md": plan.Skill(), ".claude/commands/ralph-plan.md": plan.Command()}, force)
+	return p.put(
+		root,
+		map[string]string{
+			".claude/skills/ralph-plan/SKILL.md": plan.Skill(), ".claude/commands/ralph-plan.md": plan.Command(),
+		},
+		force,
+	)
 }
 
 // Plugin writes a plugin for Claude Code, with its marketplace, into a directory of its own.
@@ -49,7 +55,9 @@ func (p *Plans) put(root *os.Root, texts map[string]string, force bool) error {
 		case err != nil:
 			errs = append(errs, err)
 		case ok && string(content) != texts[name] && !force:
-			errs = append(errs, invalid.Errorf("%s is there already, with another text; say --force to replace it", name))
+			errs = append(
+				errs, invalid.Errorf("%s is there already, with another text; say --force to replace it", name),
+			)
 		default:
 			missing[name] = !ok
 		}

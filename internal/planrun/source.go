@@ -40,12 +40,13 @@ type Source struct {
 	// Commands says that the plan may say what is run: it is the user's own, or of the base commit.
 	Commands bool
 	Plan     plan.Plan // as Content says
-	// Reviews are what is believed of the stories' reviews, by source: what Content says of them is held against these. nil: Content is a run's
-	// own record.
+	// Reviews are what is believed of the stories' reviews, by source: what Content says of them is held against these.
+	// nil: Content is a run's own record.
 	Reviews [][]plan.OnRecord
 	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
 	ReviewCost float64
-	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there already.
+	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there
+	// already.
 	Write map[string][]byte
 }
 
@@ -66,11 +67,17 @@ func ReadPlanIn(top, dir string) (Source, error) {
 		src.File = path.Join(dir, ForeignPlan)
 		src.Content, err = files.ReadIn(root, src.File, MaxPlanFile)
 	default: // nobody knows which of them was reviewed
-		return src, invalid.Errorf("there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again", dir, PlanFile, ForeignPlan)
+		return src, invalid.Errorf(
+			"there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again",
+			dir, PlanFile, ForeignPlan,
+		)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return src, invalid.Errorf("there is no plan in %s: neither %s nor %s is there; make one with: ralph plan init", dir, PlanFile, ForeignPlan)
+		return src, invalid.Errorf(
+			"there is no plan in %s: neither %s nor %s is there; make one with: ralph plan init", dir, PlanFile,
+			ForeignPlan,
+		)
 	case err != nil:
 		return src, invalid.Errorf("reading %s: %w", src.File, err)
 	}
@@ -109,7 +116,10 @@ func ReadPlanAt(ctx context.Context, tree *git.Tree, commit, file string) (Sourc
 type noPlanError struct{ file, branch string }
 
 func (e *noPlanError) Error() string {
-	return fmt.Sprintf("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", e.file, e.branch)
+	return fmt.Sprintf(
+		"there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", e.file,
+		e.branch,
+	)
 }
 
 // Task is the plan as what somebody wants done: one task whose parts are its stories.
@@ -148,8 +158,8 @@ func (src Source) files() []string {
 	return files
 }
 
-// Untracked is what belongs to the run although nobody has committed it yet. Of a run whose turn was cut off nothing does: what is not
-// committed is the agent's.
+// Untracked is what belongs to the run although nobody has committed it yet. Of a run whose turn was cut off nothing
+// does: what is not committed is the agent's.
 func (src Source) Untracked(cut bool) []string {
 	if src.Dir == "" || cut {
 		return nil
@@ -157,11 +167,14 @@ func (src Source) Untracked(cut bool) []string {
 	return []string{src.Dir}
 }
 
-// readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what it lacks, everybody
-// sees.
+// readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what
+// it lacks, everybody sees.
 func readPlan(file string, content []byte) (plan.Plan, bool, error) {
 	if plan.Untouched(content) {
-		return plan.Plan{}, false, invalid.Errorf("%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive", file)
+		return plan.Plan{}, false, invalid.Errorf(
+			"%s: the plan is still the template: write its stories, or let an agent derive them with ralph plan derive",
+			file,
+		)
 	}
 	p, foreign, err := plan.Read(file, content)
 	if err != nil {

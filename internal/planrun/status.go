@@ -47,15 +47,18 @@ func (p *Plans) ran(v *report.PlanView) error {
 		return err
 	}
 	v.Run, v.Rules = st.Line(), state.Rules()
-	if st.State == "running" && state.Plan != nil { // what the agent has written into the file by now has not been judged
+	// what the agent has written into the file by now has not been judged
+	if st.State == "running" && state.Plan != nil {
 		v.Plan = *state.Plan
 	}
 	if st.State == "running" && state.Turning != nil {
 		v.Working, v.Mode = state.Turning.Story, state.Turning.Mode
 	}
 	if state.Plan != nil && state.Plan.Passed() > v.Plan.Passed() {
-		v.Note = fmt.Sprintf("the run has come to %d of %d stories on the branch %s; this is %s as it is checked out here",
-			state.Plan.Passed(), len(state.Plan.Stories), state.Start.Branch, v.File)
+		v.Note = fmt.Sprintf(
+			"the run has come to %d of %d stories on the branch %s; this is %s as it is checked out here",
+			state.Plan.Passed(), len(state.Plan.Stories), state.Start.Branch, v.File,
+		)
 	}
 	return nil
 }
@@ -82,7 +85,9 @@ func (p *Plans) newestRun(file string) (*session.Found, loop.State, error) {
 		dir := filepath.Join(runs, e.Name())
 		state, _, err := journal.Follow(dir).Next()
 		if err == nil && state.Start.Plan != nil && state.Start.Plan.File == file {
-			return &session.Found{Session: &p.Session, Dir: p.Dir, Run: dir, Follower: journal.Follow(dir)}, state, nil
+			return &session.Found{
+				Session: &p.Session, Dir: p.Dir, Run: dir, Follower: journal.Follow(dir),
+			}, state, nil
 		}
 	}
 	return nil, loop.State{}, nil

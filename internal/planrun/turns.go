@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// turns is the agent of a plan: whoever implements and fixes, and in a review the reviewer, who may write the plan's file and gives a
-// verdict in the form of every reviewer.
+// turns is the agent of a plan: whoever implements and fixes, and in a review the reviewer, who may write the plan's
+// file and gives a verdict in the form of every reviewer.
 type turns struct {
 	engine.Coder
 	reviewer engine.Coder
@@ -30,8 +30,8 @@ func (p turns) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	return p.Coder.Turn(ctx, asked)
 }
 
-// review takes the reviewer's turn. One whose verdict cannot be read is asked again within the iteration: what it wrote into the plan's files
-// stays, and what it spent adds up.
+// review takes the reviewer's turn. One whose verdict cannot be read is asked again within the iteration: what it wrote
+// into the plan's files stays, and what it spent adds up.
 func (p turns) review(ctx context.Context, asked, tree string) (loop.Turn, error) {
 	t, err := p.reviewer.Turn(ctx, asked)
 	for n := 1; n <= check.Again && err == nil && ctx.Err() == nil; n++ {
@@ -39,9 +39,14 @@ func (p turns) review(ctx context.Context, asked, tree string) (loop.Turn, error
 		if unread == nil || t.Class != loop.OK && t.Class != loop.Empty {
 			break
 		}
-		p.log("review: the reviewer's verdict does not count: %v; it is asked again (%d of %d)", unread, n, check.Again)
+		p.log(
+			"review: the reviewer's verdict does not count: %v; it is asked again (%d of %d)", unread, n, check.Again,
+		)
 		var next loop.Turn
-		if next, err = p.reviewer.Turn(ctx, asked+check.AskAgain(t, tree, unread)); next.Class == loop.Spent && next.Ours {
+		if next, err = p.reviewer.Turn(
+			ctx, asked+check.AskAgain(t, tree, unread),
+		); next.Class == loop.Spent &&
+			next.Ours {
 			t.Usage = t.Usage.Plus(next.Usage)
 			break
 		}

@@ -39,8 +39,8 @@ type Validated struct {
 // planModes are those of an iteration of a plan.
 var planModes = []plan.Mode{plan.Implement, plan.Review, plan.ReviewFix}
 
-// Validate looks at one file (Check 1, its order and Check 2), or at two (Check 1, 2, 2.5 and what nobody may do to a plan). The error is for
-// what keeps it from looking; what is wrong with the plan are violations.
+// Validate looks at one file (Check 1, its order and Check 2), or at two (Check 1, 2, 2.5 and what nobody may do to a
+// plan). The error is for what keeps it from looking; what is wrong with the plan are violations.
 func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 	from := p.Dir
 	root, err := p.Open(ctx)
@@ -51,13 +51,19 @@ func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 	rules := plan.Rules{SkipReview: v.SkipReview, ReviewCap: v.ReviewCap}
 	switch {
 	case v.File != "" && (v.Before != "" || v.After != ""):
-		return Validated{}, invalid.Errorf("a FILE and --before with --after exclude each other: name one plan, or a plan before and after an iteration")
+		return Validated{}, invalid.Errorf(
+			"a FILE and --before with --after exclude each other: name one plan, or a plan before and after an iteration",
+		)
 	case (v.Before == "") != (v.After == ""):
-		return Validated{}, invalid.Errorf("--before and --after belong together: name the plan before the iteration, and after it")
+		return Validated{}, invalid.Errorf(
+			"--before and --after belong together: name the plan before the iteration, and after it",
+		)
 	case v.Before != "":
 		return v.change(from, rules)
 	case v.Mode != "" || v.Story != "":
-		return Validated{}, invalid.Errorf("--mode and --story are for a change: name the plan before and after it with --before FILE --after FILE")
+		return Validated{}, invalid.Errorf(
+			"--mode and --story are for a change: name the plan before and after it with --before FILE --after FILE",
+		)
 	}
 	name, content := v.File, []byte(nil)
 	if name == "" {
@@ -81,7 +87,9 @@ func validPlan(name string, content []byte, rules plan.Rules) Validated {
 	if broken := of.Invariants(rules); len(broken) > 0 {
 		return illegal(name, broken)
 	}
-	said := fmt.Sprintf("a plan of %s, of which %d have passed", safetext.Counted(len(of.Stories), "story", "stories"), of.Passed())
+	said := fmt.Sprintf(
+		"a plan of %s, of which %d have passed", safetext.Counted(len(of.Stories), "story", "stories"), of.Passed(),
+	)
 	if foreign {
 		said += "; its stories have no fields of reviews, which a run adds"
 	}
@@ -127,8 +135,8 @@ func (v Validation) change(from string, rules plan.Rules) (Validated, error) {
 	return out, nil
 }
 
-// changedStory is the story that an iteration was for, as far as its plans tell: the first whose review fields changed, else the one that
-// was next.
+// changedStory is the story that an iteration was for, as far as its plans tell: the first whose review fields changed,
+// else the one that was next.
 func changedStory(before, after plan.Plan, m plan.Mode, rules plan.Rules) string {
 	was, is := before.Snapshot(), after.Snapshot()
 	for _, s := range before.Stories {
@@ -154,7 +162,13 @@ func malformed(err error, content []byte) []plan.Violation {
 	}
 	var out []plan.Violation
 	if plan.Untouched(content) {
-		out = append(out, plan.Violation{Check: "1", Text: "the plan is still the template: write its stories, or let an agent derive them with ralph plan derive"})
+		out = append(
+			out,
+			plan.Violation{
+				Check: "1",
+				Text:  "the plan is still the template: write its stories, or let an agent derive them with ralph plan derive",
+			},
+		)
 	}
 	for _, text := range problems {
 		out = append(out, plan.Violation{Check: "1", Text: text})

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Dialogue asks questions on a terminal, a line each. After its first error it asks nothing more, and every answer is empty.
+// Dialogue asks questions on a terminal, a line each. After its first error it asks nothing more, and every answer is
+// empty.
 type Dialogue struct {
 	in  *bufio.Reader
 	out io.Writer
@@ -29,8 +30,8 @@ func (d *Dialogue) Say(line string) {
 	}
 }
 
-// Ask prints the question and waits for a line, which it trims. The end of the answers, or of ctx, is ErrAborted: also in the middle
-// of a line, since nobody has sent that.
+// Ask prints the question and waits for a line, which it trims. The end of the answers, or of ctx, is ErrAborted: also
+// in the middle of a line, since nobody has sent that.
 func (d *Dialogue) Ask(ctx context.Context, question string) string {
 	if d.Err != nil {
 		return ""

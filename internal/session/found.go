@@ -38,7 +38,9 @@ func (f *Found) Status() (report.Standing, error) {
 	if st.RunDir, err = filepath.Rel(f.Dir, f.Run); err != nil {
 		st.RunDir = f.Run
 	}
-	if _, err := os.Lstat(filepath.Join(f.Dir, engine.StateFile)); err == nil && st.State != "done" && st.Branch != "" { // a run of a prompt has none
+	// a run of a prompt has none
+	if _, err := os.Lstat(filepath.Join(f.Dir, engine.StateFile)); err == nil && st.State != "done" &&
+		st.Branch != "" {
 		st.StateFile = engine.StateFile
 	}
 	return st, nil

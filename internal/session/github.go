@@ -28,9 +28,10 @@ type remote struct {
 	repo event.Repo
 }
 
-// FindGitHub finds the repository: the one that is named (OWNER/NAME, HOST/OWNER/NAME or an address), GITHUB_REPOSITORY's, or that of the
-// clone. Where it is follows from GITHUB_API_URL, else from the host. A token in GITHUB_TOKEN or GH_TOKEN is sent to github.com,
-// to *.ghe.com and to a host that somebody has named; a clone's remote alone sends it nowhere else.
+// FindGitHub finds the repository: the one that is named (OWNER/NAME, HOST/OWNER/NAME or an address),
+// GITHUB_REPOSITORY's, or that of the clone. Where it is follows from GITHUB_API_URL, else from the host. A token in
+// GITHUB_TOKEN or GH_TOKEN is sent to github.com, to *.ghe.com and to a host that somebody has named; a clone's remote
+// alone sends it nowhere else.
 func FindGitHub(ctx context.Context, env config.Environment, parent []string, dir, named string) (GitHub, error) {
 	var origin remote
 	if address, err := git.RemoteURL(ctx, Top(ctx, dir, parent), parent); err == nil {
@@ -64,7 +65,9 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 	case named != "":
 		var ok bool
 		if at, ok = parseNamed(named); !ok {
-			return at, false, invalid.Errorf("flag --repo is %q; allowed are OWNER/NAME and HOST/OWNER/NAME, such as alice/demo", named)
+			return at, false, invalid.Errorf(
+				"flag --repo is %q; allowed are OWNER/NAME and HOST/OWNER/NAME, such as alice/demo", named,
+			)
 		}
 		chosen = at.host != ""
 	case env.Repository != "":
@@ -72,7 +75,9 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 	case origin.repo.Owner != "":
 		at = origin
 	default:
-		return at, false, invalid.Errorf("which repository is meant is not known: change into a clone of it, or name it with --repo OWNER/NAME")
+		return at, false, invalid.Errorf(
+			"which repository is meant is not known: change into a clone of it, or name it with --repo OWNER/NAME",
+		)
 	}
 	if at.host == "" && sameRepo(at.repo, origin.repo) {
 		at.host = origin.host
@@ -136,7 +141,8 @@ func parseNamed(named string) (remote, bool) {
 	return repoAt(host, parts)
 }
 
-// parseRemote reads the address of a remote: https://host/owner/name.git, ssh://git@host/owner/name, git@host:owner/name.git.
+// parseRemote reads the address of a remote: https://host/owner/name.git, ssh://git@host/owner/name,
+// git@host:owner/name.git.
 func parseRemote(address string) (remote, bool) {
 	host, path := "", ""
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -175,7 +181,13 @@ func (p GitHub) Open(ctx context.Context, dry bool, log func(string, ...any)) (*
 	if p.Token == "" {
 		return nil, p.Tokenless()
 	}
-	hub, err := github.New(ctx, github.Options{APIURL: p.API, GraphQLURL: p.GraphQL, Repo: p.Repo, Token: p.Token, AllowWorkflows: true, DryRun: dry, Log: log})
+	hub, err := github.New(
+		ctx,
+		github.Options{
+			APIURL: p.API, GraphQLURL: p.GraphQL, Repo: p.Repo, Token: p.Token, AllowWorkflows: true, DryRun: dry,
+			Log: log,
+		},
+	)
 	if err != nil {
 		return nil, invalid.Mark(err)
 	}
@@ -186,9 +198,15 @@ func (p GitHub) Open(ctx context.Context, dry bool, log func(string, ...any)) (*
 func (p GitHub) Tokenless() error {
 	host := strings.TrimPrefix(strings.TrimPrefix(p.Page, "https://"), "http://")
 	if p.Trusted {
-		return invalid.Errorf("there is no token for %s: set GITHUB_TOKEN or GH_TOKEN; where gh is logged in, gh auth token prints one", host)
+		return invalid.Errorf(
+			"there is no token for %s: set GITHUB_TOKEN or GH_TOKEN; where gh is logged in, gh auth token prints one",
+			host,
+		)
 	}
-	return invalid.Errorf("there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL", host, host, p.Repo)
+	return invalid.Errorf(
+		"there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL",
+		host, host, p.Repo,
+	)
 }
 
 // At is the address of one of the repository's pages: "settings/actions".

@@ -17,16 +17,27 @@ func (s *Session) FromGitHub(ctx context.Context, number int) (task.Task, error)
 	if err != nil {
 		return task.Task{}, err
 	}
-	hub, err := github.New(ctx, github.Options{APIURL: s.Env.APIURL, GraphQLURL: s.Env.GraphQLURL, Repo: repo, Token: s.Env.Token, DryRun: true, Log: s.Log})
+	hub, err := github.New(
+		ctx,
+		github.Options{
+			APIURL: s.Env.APIURL, GraphQLURL: s.Env.GraphQLURL, Repo: repo, Token: s.Env.Token, DryRun: true,
+			Log: s.Log,
+		},
+	)
 	if err != nil {
-		return task.Task{}, invalid.Errorf("reading issue #%d needs a token: set GITHUB_TOKEN in the environment", number)
+		return task.Task{}, invalid.Errorf(
+			"reading issue #%d needs a token: set GITHUB_TOKEN in the environment", number,
+		)
 	}
 	issue, err := hub.Issue(ctx, number)
 	if err != nil {
 		return task.Task{}, invalid.Mark(err)
 	}
 	// You ask for what stands there now; what others wrote in comments is left out.
-	t, err := task.From(event.Request{Event: event.Event{Kind: event.Dispatched, Repo: repo, Issue: issue, At: s.Clock()}}, event.Facts{})
+	t, err := task.From(
+		event.Request{Event: event.Event{Kind: event.Dispatched, Repo: repo, Issue: issue, At: s.Clock()}},
+		event.Facts{},
+	)
 	if err != nil {
 		return t, invalid.Mark(err)
 	}
@@ -50,7 +61,10 @@ func (s *Session) repository(ctx context.Context) (event.Repo, error) {
 	}
 	parts := strings.Split(strings.Trim(strings.TrimSuffix(path, ".git"), "/"), "/")
 	if len(parts) < 2 || remote == "" {
-		return event.Repo{}, invalid.Errorf("which repository the issue is in cannot be told from the remote %q; set GITHUB_REPOSITORY=owner/name, or give --issue a file", remote)
+		return event.Repo{}, invalid.Errorf(
+			"which repository the issue is in cannot be told from the remote %q; set GITHUB_REPOSITORY=owner/name, or give --issue a file",
+			remote,
+		)
 	}
 	return event.Repo{Owner: parts[len(parts)-2], Name: parts[len(parts)-1]}, nil
 }

@@ -21,8 +21,8 @@ import (
 // RunDir is the directory of a run on a laptop, by its name.
 func (s *Session) RunDir(run string) string { return filepath.Join(s.Dir, ".ralph", "runs", run) }
 
-// OpenJournal opens the journal of a run in the worktree, sealed: an agent that can write there cannot make it say what did not happen. Where there
-// is no place for the seal the run goes on without, and says so.
+// OpenJournal opens the journal of a run in the worktree, sealed: an agent that can write there cannot make it say what
+// did not happen. Where there is no place for the seal the run goes on without, and says so.
 func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 	seal, err := SealFile(runtime.GOOS, s.Parent, s.Dir, filepath.Base(dir))
 	if err != nil {
@@ -45,9 +45,9 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 	return book, nil
 }
 
-// NewestRun finds the newest run of a task in the directory, by what its seal vouches for; dir is empty when there is none. A run whose journal
-// was changed or is missing is an error, unless the person wants a fresh start or the run had ended anyhow; so is one that a newer version has
-// written.
+// NewestRun finds the newest run of a task in the directory, by what its seal vouches for; dir is empty when there is
+// none. A run whose journal was changed or is missing is an error, unless the person wants a fresh start or the run had
+// ended anyhow; so is one that a newer version has written.
 func (s *Session) NewestRun(id string) (state loop.State, dir string, err error) {
 	runs := filepath.Join(s.Dir, ".ralph", "runs")
 	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
@@ -70,7 +70,9 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 			s.Log("the run %s is not gone on with: %v", name, err)
 			return loop.State{}, dir, nil
 		case newer: // a new run beside it would take its place
-			return loop.State{}, "", invalid.Errorf("the journal of run %s: %w: go on with that version, or begin afresh with --fresh", name, err)
+			return loop.State{}, "", invalid.Errorf(
+				"the journal of run %s: %w: go on with that version, or begin afresh with --fresh", name, err,
+			)
 		case errors.As(err, &tampered) && tampered.Over:
 			s.Log("%s. That run had ended, so it is passed over", tampered.What())
 			if !tampered.Unknown { // an older run is none to go on with, after this one
@@ -90,7 +92,8 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 	return loop.State{}, "", nil
 }
 
-// EachSealedRun hands over the states of a task's runs in the directory, newest first, as far as their seals vouch for them.
+// EachSealedRun hands over the states of a task's runs in the directory, newest first, as far as their seals vouch for
+// them.
 func (s *Session) EachSealedRun(id string, do func(loop.State)) {
 	runs := filepath.Join(s.Dir, ".ralph", "runs")
 	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
@@ -147,7 +150,10 @@ func SealFile(system string, env []string, dir, run string) (string, error) {
 	if real, err := filepath.EvalSymlinks(state); err == nil {
 		state = real
 	}
-	if rel, err := filepath.Rel(dir, state); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
+	if rel, err := filepath.Rel(
+		dir, state,
+	); err == nil && rel != ".." &&
+		!strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
 		return "", fmt.Errorf("the directory for it, %s, lies where the agent works", state)
 	}
 	return filepath.Join(state, "ralph", "seals", fmt.Sprintf("%x", sha256.Sum256([]byte(dir))), run), nil

@@ -39,7 +39,10 @@ func TestSealFile(t *testing.T) {
 			continue
 		}
 		begins, ends := filepath.Join(tt.want, "ralph", "seals")+"/", "/20261121-1"
-		if middle := strings.TrimSuffix(strings.TrimPrefix(got, begins), ends); err != nil || len(middle) != 64 || strings.Contains(middle, "/") {
+		if middle := strings.TrimSuffix(
+			strings.TrimPrefix(got, begins), ends,
+		); err != nil || len(middle) != 64 ||
+			strings.Contains(middle, "/") {
 			t.Errorf("%v: %s %v, want it in %s", tt.env, got, err, tt.want)
 		}
 	}
@@ -54,14 +57,19 @@ func TestSealFile(t *testing.T) {
 // TestSealedBook: a run whose journal was forged does not go on, and one that cannot be sealed says so.
 func TestSealedBook(t *testing.T) {
 	var out bytes.Buffer
-	seat := &Session{Dir: t.TempDir(), Out: &out, Clock: time.Now, Parent: []string{"HOME=" + t.TempDir(), "LocalAppData=" + t.TempDir()}}
+	seat := &Session{
+		Dir: t.TempDir(), Out: &out, Clock: time.Now,
+		Parent: []string{"HOME=" + t.TempDir(), "LocalAppData=" + t.TempDir()},
+	}
 	seat.Redact = func(text string) string { return text }
 	dir := filepath.Join(seat.Dir, ".ralph", "runs", "20261121-1")
 	book, err := seat.OpenJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	record := loop.Record{Type: loop.Started, At: time.Now(), Start: &loop.Start{Run: "20261121-1", Task: "t", Branch: "ralph/t"}}
+	record := loop.Record{
+		Type: loop.Started, At: time.Now(), Start: &loop.Start{Run: "20261121-1", Task: "t", Branch: "ralph/t"},
+	}
 	if _, err := book.Append(record); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +81,8 @@ func TestSealedBook(t *testing.T) {
 	if err := os.WriteFile(name, append(text, `{"type":"turning","iteration":1}`+"\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := seat.OpenJournal(dir); !invalid.Is(err) || !strings.Contains(err.Error(), "its work is on branch ralph/t: begin afresh with --fresh") {
+	if _, err := seat.OpenJournal(dir); !invalid.Is(err) ||
+		!strings.Contains(err.Error(), "its work is on branch ralph/t: begin afresh with --fresh") {
 		t.Error(err)
 	}
 	seat.Parent = []string{"HOME=" + seat.Dir, "LocalAppData=" + seat.Dir}

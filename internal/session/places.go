@@ -38,7 +38,10 @@ func (s *Session) Clear() {
 	proc.ClearTemp("")
 	scratch := s.Places().Scratch
 	if ended := proc.EndLeft(s.Dir, scratch); ended > 0 {
-		s.Log("%s ended that an earlier ralph had left when it was killed", safetext.Counted(ended, "process is", "processes are"))
+		s.Log(
+			"%s ended that an earlier ralph had left when it was killed",
+			safetext.Counted(ended, "process is", "processes are"),
+		)
 	}
 	_ = files.RemoveAll(scratch) // what cannot be removed is told by whoever needs the place
 	_ = os.Remove(filepath.Join(s.Dir, engine.ActiveFile))
@@ -101,7 +104,8 @@ func GitDir(top string) string {
 	return git
 }
 
-// Clear removes what a process that died has left, and makes the place for this one. Whoever calls it keeps others out of the clone.
+// Clear removes what a process that died has left, and makes the place for this one. Whoever calls it keeps others out
+// of the clone.
 func (p places) Clear() error {
 	if err := files.RemoveAll(p.Scratch); err != nil {
 		return fmt.Errorf("removing what an earlier run has left in %s: %w", p.Scratch, err)
@@ -117,8 +121,8 @@ func (p places) Clear() error {
 	return nil
 }
 
-// Nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that has any. Outside
-// of a clone nothing above is looked at: it may be anybody's.
+// Nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that
+// has any. Outside of a clone nothing above is looked at: it may be anybody's.
 func Nearest(dir string) string {
 	has := func(at, name string) bool {
 		_, err := os.Lstat(filepath.Join(at, name))

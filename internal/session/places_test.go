@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// TestPlacesApart: what a run clears away when it begins is never what outlives a process, also where a system has one directory for both.
+// TestPlacesApart: what a run clears away when it begins is never what outlives a process, also where a system has one
+// directory for both.
 func TestPlacesApart(t *testing.T) {
 	home, clone := t.TempDir(), t.TempDir()
 	for system, env := range map[string][]string{

@@ -1,5 +1,5 @@
-// Package session is a person's terminal in a directory: environment, settings, the places that ralph keeps for a clone, and the sealed
-// journals of its runs.
+// Package session is a person's terminal in a directory: environment, settings, the places that ralph keeps for a
+// clone, and the sealed journals of its runs.
 package session
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// ScmKnows is what source control may know of our environment besides proc.Allowed: how to reach a remote and who commits. No token.
+// ScmKnows is what source control may know of our environment besides proc.Allowed: how to reach a remote and who
+// commits. No token.
 var ScmKnows = []string{"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "EMAIL",
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 
@@ -53,7 +54,8 @@ type Session struct {
 	Killed bool // a ralph was killed here before
 }
 
-// Begin readies the session: from here on, what it prints is without secrets, and no process of our user reads our environment.
+// Begin readies the session: from here on, what it prints is without secrets, and no process of our user reads our
+// environment.
 func (s *Session) Begin() {
 	s.Redact = report.Redactor(s.Secrets())
 	_ = proc.HideSelf() // where it does not work, the agent is as trusted as the person at the keyboard
@@ -102,8 +104,9 @@ func (s *Session) showSettings(layers []config.Layer) {
 	}
 }
 
-// ResumeMode says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a terminal the person
-// decides; otherwise an unfinished run is resumed when nothing has changed, and the flags decide before all.
+// ResumeMode says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a
+// terminal the person decides; otherwise an unfinished run is resumed when nothing has changed, and the flags decide
+// before all.
 func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Way, string, error) {
 	asked := loop.Asked{Retry: s.Resume, Fresh: s.Fresh || known && !s.Resume && !unchanged}
 	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
@@ -117,7 +120,12 @@ func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Way
 			finished++
 		}
 	}
-	answer, err := s.Ask(fmt.Sprintf("%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Task, safetext.Counted(finished, "iteration", "iterations")))
+	answer, err := s.Ask(
+		fmt.Sprintf(
+			"%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Task,
+			safetext.Counted(finished, "iteration", "iterations"),
+		),
+	)
 	if err != nil {
 		return way, why, invalid.Errorf("nobody answered whether to resume or begin afresh; say --resume or --fresh")
 	}
@@ -137,7 +145,9 @@ func (s *Session) Register() (leave func(), err error) {
 }
 
 func (s *Session) View(state loop.State) report.View {
-	return report.View{State: state, Now: s.Clock(), Redact: s.Redact, Phrase: "/ralph", Again: report.Resuming(s.Typed)}
+	return report.View{
+		State: state, Now: s.Clock(), Redact: s.Redact, Phrase: "/ralph", Again: report.Resuming(s.Typed),
+	}
 }
 
 // PrintEnding says on the console how a run has ended, and what to do next.

@@ -23,7 +23,8 @@ type Settings struct {
 	JSON   bool // print JSON for programs instead of a settings file with comments
 }
 
-// Show prints the merged settings with the origin of each value and without secrets. Its error holds every problem of the files.
+// Show prints the merged settings with the origin of each value and without secrets. Its error holds every problem of
+// the files.
 func (s *Settings) Show(ctx context.Context) error {
 	layers, err := SettingsFiles(Top(ctx, s.Dir, s.Parent))
 	if err != nil {

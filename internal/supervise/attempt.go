@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// attempt runs the command once. It is ended with everything it has started, registered children too, when hard is done or its time is
-// over; when it ends by itself, registered children live on and everything else it left is ended.
+// attempt runs the command once. It is ended with everything it has started, registered children too, when hard is done
+// or its time is over; when it ends by itself, registered children live on and everything else it left is ended.
 func (w *supervision) attempt(hard context.Context) {
 	n := w.attempts + 1
 	w.console.log("Starting agent (attempt %d/%d)", n, w.MaxRestarts)
@@ -104,9 +104,11 @@ func (w *supervision) isSelf(env []string) bool {
 	return err == nil && os.SameFile(command, self)
 }
 
-// withheld are the variables that the command does not get: what opens GitHub, and what the runner tells an action. The rest is the
-// user's own environment, with the keys that his agent needs.
-var withheld = []string{"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN", "ACTIONS_*", "INPUT_*"}
+// withheld are the variables that the command does not get: what opens GitHub, and what the runner tells an action. The
+// rest is the user's own environment, with the keys that his agent needs.
+var withheld = []string{
+	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN", "ACTIONS_*", "INPUT_*",
+}
 
 // environment is the whole environment of an attempt, counted from 0.
 func (w *supervision) environment(attempt int) []string {
@@ -118,7 +120,9 @@ func (w *supervision) environment(attempt int) []string {
 	var env []string
 	for _, entry := range w.Parent {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.ContainsFunc(withheld, func(pattern string) bool { return named(pattern, strings.ToUpper(name)) }) {
+		if !slices.ContainsFunc(
+			withheld, func(pattern string) bool { return named(pattern, strings.ToUpper(name)) },
+		) {
 			env = append(env, entry)
 		}
 	}
@@ -194,7 +198,8 @@ func prune(root *os.Root, keep int) error {
 		return strings.Compare(b.Name(), a.Name())
 	})
 	for _, old := range entries[min(keep, len(entries)):] {
-		if err := root.Remove(journal.SuperviseDir + "/" + old.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := root.Remove(journal.SuperviseDir + "/" + old.Name()); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

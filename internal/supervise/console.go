@@ -9,7 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// console writes the log, a line with its time each, between the lines of the command. It is safe for use by several goroutines.
+// console writes the log, a line with its time each, between the lines of the command. It is safe for use by several
+// goroutines.
 type console struct {
 	mu    sync.Mutex
 	out   io.Writer

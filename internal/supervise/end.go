@@ -88,8 +88,9 @@ func (w *supervision) end() {
 	}
 }
 
-// endWith ends the registered children of earlier attempts as soon as hard is done: while the attempt that runs is being stopped, so that all
-// have the same few seconds. Those of this attempt are asked with it: twice would be a second signal. The returned function waits for the end.
+// endWith ends the registered children of earlier attempts as soon as hard is done: while the attempt that runs is
+// being stopped, so that all have the same few seconds. Those of this attempt are asked with it: twice would be a
+// second signal. The returned function waits for the end.
 func (w *supervision) endWith(hard context.Context) (wait func()) {
 	ended, earlier := make(chan struct{}), w.outlived
 	forget := context.AfterFunc(hard, func() {
@@ -151,7 +152,9 @@ func (w *supervision) finish(step superviseStep) (loop.Outcome, error) {
 
 // post says something on the bus. A bus that cannot be written is told of once and stops nothing.
 func (w *supervision) post(kind, format string, args ...any) {
-	err := journal.Post(w.dir, journal.Message{At: w.Clock(), Type: kind, Text: fmt.Sprintf(format, args...), From: os.Getpid()})
+	err := journal.Post(
+		w.dir, journal.Message{At: w.Clock(), Type: kind, Text: fmt.Sprintf(format, args...), From: os.Getpid()},
+	)
 	if err != nil && !w.warned {
 		w.warned = true
 		w.console.log("WARNING: %v", err)

@@ -38,8 +38,8 @@ func (e ending) waiting() string {
 	return ""
 }
 
-// fatal says why another attempt would end the same way, "" when it might not. A shell's exit codes 126 and 127 speak of
-// something that its script did, and the next attempt may do otherwise.
+// fatal says why another attempt would end the same way, "" when it might not. A shell's exit codes 126 and 127 speak
+// of something that its script did, and the next attempt may do otherwise.
 func (e ending) fatal() string {
 	switch {
 	case e.scarce():
@@ -47,7 +47,9 @@ func (e ending) fatal() string {
 	case e.Class == proc.NotFound:
 		return fmt.Sprintf("executable not found: %s; name a program that is on PATH, or its path", e.Program)
 	case e.Class == proc.NotExecutable && e.Err == nil:
-		return fmt.Sprintf("permission denied: %s cannot be executed; see its mode (chmod +x) and its first line", e.Program)
+		return fmt.Sprintf(
+			"permission denied: %s cannot be executed; see its mode (chmod +x) and its first line", e.Program,
+		)
 	case e.Class == proc.NotExecutable:
 		return e.Err.Error()
 	case e.Class == proc.Exited && e.Ours && e.Exit == ralphInvalid:

@@ -21,7 +21,8 @@ type status struct {
 	Waiting string // how somebody asked to wait without a restart
 	Fatal   string // why another attempt would make no difference
 	Broken  string // why we cannot go on ourselves
-	// Children is how many registered runs are alive; it is counted only when Done. Patience is what is left of the time to wait for them.
+	// Children is how many registered runs are alive; it is counted only when Done. Patience is what is left of the
+	// time to wait for them.
 	Children int
 	Patience time.Duration
 	Rest     time.Duration // what is left of the delay before the next attempt
@@ -51,8 +52,8 @@ const (
 	reasonWaiting = "Wait-without-restart signal detected"
 )
 
-// next says what a supervisor does now. It reads nothing but the standing. How an attempt ended stops nothing by itself, exit code 0
-// least of all: only DONE, the limit, a cancellation, a fatal error and the signal to wait do.
+// next says what a supervisor does now. It reads nothing but the standing. How an attempt ended stops nothing by
+// itself, exit code 0 least of all: only DONE, the limit, a cancellation, a fatal error and the signal to wait do.
 func (s status) next() superviseStep {
 	stop := func(o loop.Outcome, format string, args ...any) superviseStep {
 		return superviseStep{stopAll, o, fmt.Sprintf(format, args...)}

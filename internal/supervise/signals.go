@@ -16,8 +16,8 @@ const (
 	fatalMessage = "fatal_error" // no attempt will make a difference: an invalid key, an invalid configuration
 )
 
-// signals are what the command, or a person, says to the supervisor beside the exit code: messages on the bus since the attempt began,
-// and a marker in the task directory.
+// signals are what the command, or a person, says to the supervisor beside the exit code: messages on the bus since the
+// attempt began, and a marker in the task directory.
 type signals struct {
 	dir     string
 	at      int64 // how far the bus has been read

@@ -31,7 +31,8 @@ const (
 	DefaultPollInterval = time.Second
 )
 
-// Supervisor runs a command again and again until its task directory holds the DONE marker. It checks nothing and knows no git.
+// Supervisor runs a command again and again until its task directory holds the DONE marker. It checks nothing and knows
+// no git.
 type Supervisor struct {
 	Argv    []string // the command: its program, by path or PATH, and its arguments
 	Dir     string   // the current directory, where the command runs
@@ -50,9 +51,9 @@ type Supervisor struct {
 	Grace        time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
 }
 
-// Run takes the command to an outcome. When ctx is done nothing new is started, and what runs may come to its end; when hard is done,
-// it is ended. Nothing that was started is left when Run returns, registered children included. The error is for the person who
-// started it; it is nil for outcomes that the log has told.
+// Run takes the command to an outcome. When ctx is done nothing new is started, and what runs may come to its end; when
+// hard is done, it is ended. Nothing that was started is left when Run returns, registered children included. The error
+// is for the person who started it; it is nil for outcomes that the log has told.
 func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err error) {
 	w, err := s.open()
 	if err != nil {
@@ -96,7 +97,9 @@ func (s *Supervisor) Valid() error {
 	case len(s.Argv) == 0 || s.Argv[0] == "":
 		return invalid.Errorf("no command is named: ralph supervise [flags] -- COMMAND…")
 	case s.MaxRestarts < 0:
-		return invalid.Errorf("flag --max-restarts is %d; allowed is a whole number from 0, and 10 to 50 is sensible", s.MaxRestarts)
+		return invalid.Errorf(
+			"flag --max-restarts is %d; allowed is a whole number from 0, and 10 to 50 is sensible", s.MaxRestarts,
+		)
 	case s.RestartDelay < 0:
 		return invalid.Errorf("flag --restart-delay is %s; allowed is a time from 0s: 5s", s.RestartDelay)
 	case s.WaitTimeout <= 0:
@@ -141,7 +144,9 @@ func (s *Supervisor) open() (*supervision, error) {
 	if err := taskDirectory(dir); err != nil {
 		return nil, err
 	}
-	return &supervision{Supervisor: s, dir: dir, console: &console{out: s.Out, clock: s.Clock}, heard: &signals{dir: dir}}, nil
+	return &supervision{
+		Supervisor: s, dir: dir, console: &console{out: s.Out, clock: s.Clock}, heard: &signals{dir: dir},
+	}, nil
 }
 
 // taskDirectory says what is wrong with a task directory.
@@ -149,7 +154,9 @@ func taskDirectory(dir string) error {
 	info, err := os.Stat(dir) // the user names it
 	switch {
 	case err != nil:
-		return invalid.Errorf("the task directory cannot be used: %w; make it, or name another one with --task-dir", err)
+		return invalid.Errorf(
+			"the task directory cannot be used: %w; make it, or name another one with --task-dir", err,
+		)
 	case !info.IsDir():
 		return invalid.Errorf("the task directory %s is not a directory; name one with --task-dir", dir)
 	}
@@ -214,19 +221,23 @@ func (w *supervision) done() (bool, error) {
 	case err != nil:
 		return false, invalid.Errorf("looking for the %s marker: %w; make it readable, or remove it", doneMarker, err)
 	case info.IsDir():
-		return false, invalid.Errorf("DONE is a directory: remove %s; a finished task is told by a file of that name", path)
+		return false, invalid.Errorf(
+			"DONE is a directory: remove %s; a finished task is told by a file of that name", path,
+		)
 	}
 	return true, nil
 }
 
 // await waits for the next look at registered children.
 func (w *supervision) await(hard context.Context, known status) {
-	defer loop.BeginStep(hard, safetext.Counted(known.Children, "registered run", "registered runs"), known.Patience)()
+	defer loop.BeginStep(
+		hard, safetext.Counted(known.Children, "registered run", "registered runs"), known.Patience,
+	)()
 	w.pause(hard, known.Patience)
 }
 
-// pause waits for the next look: a poll interval, or less when less is left, or until ctx is done. Before a long wait memory is given
-// back.
+// pause waits for the next look: a poll interval, or less when less is left, or until ctx is done. Before a long wait
+// memory is given back.
 func (w *supervision) pause(ctx context.Context, left time.Duration) {
 	if left > time.Second && !w.rested {
 		proc.Rest()

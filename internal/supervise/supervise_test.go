@@ -29,7 +29,10 @@ func TestSuperviseLeavesNoStrays(t *testing.T) {
 // A registered child lives on when the command has ended, and is waited for once DONE is there.
 func TestSuperviseWaitsForChildren(t *testing.T) {
 	t.Parallel()
-	w := supervised(t, `case $RALPH_ATTEMPT in 0) register short; `+stray+`;; 1) alive child && touch met DONE;; esac`)
+	w := supervised(
+		t,
+		`case $RALPH_ATTEMPT in 0) register short; `+stray+`;; 1) alive child && touch met DONE;; esac`,
+	)
 	w.MaxRestarts = 2
 	w.start().waitLog("waiting at most 30s for 1 active child")
 	w.cancel() // what runs may come to its end
@@ -106,10 +109,14 @@ func TestSuperviseFirstSignal(t *testing.T) {
 	}
 }
 
-// The second signal ends everything: the command, what left its session, and registered children of it and of attempts before.
+// The second signal ends everything: the command, what left its session, and registered children of it and of attempts
+// before.
 func TestSuperviseSecondSignal(t *testing.T) {
 	t.Parallel()
-	w := supervised(t, `[ $RALPH_ATTEMPT = 0 ] && { register deaf; mv child first; exit; }; register deaf; `+stray+`touch begun; sleep 600`)
+	w := supervised(
+		t,
+		`[ $RALPH_ATTEMPT = 0 ] && { register deaf; mv child first; exit; }; register deaf; `+stray+`touch begun; sleep 600`,
+	)
 	w.Grace = 2 * time.Second
 	w.start().waitFile("begun")
 	w.cancel()
@@ -118,7 +125,12 @@ func TestSuperviseSecondSignal(t *testing.T) {
 	if n := strings.Count(w.out.String(), "Ending "); n != 1 {
 		t.Errorf("children are ended %d times:\n%s", n, w.out)
 	}
-	if ending, attempt := strings.Index(w.out.String(), "Ending "), strings.Index(w.out.String(), "Attempt 2: Agent ended"); ending < 0 || ending > attempt {
+	if ending, attempt := strings.Index(
+		w.out.String(), "Ending ",
+	), strings.Index(
+		w.out.String(), "Attempt 2: Agent ended",
+	); ending < 0 ||
+		ending > attempt {
 		t.Errorf("what earlier attempts have left is ended only after the attempt:\n%s", w.out)
 	}
 	for _, file := range []string{"first", "child", "stray"} {
@@ -140,8 +152,8 @@ func TestSuperviseSecondSignalWhileChildrenAreWaitedFor(t *testing.T) {
 	}
 }
 
-// A registered child that crashes is waited for no more, and what it left is ended. Not in parallel: two supervisors in one process
-// would do that for each other.
+// A registered child that crashes is waited for no more, and what it left is ended. Not in parallel: two supervisors in
+// one process would do that for each other.
 func TestSuperviseChildThatCrashes(t *testing.T) {
 	w := supervised(t, `case $RALPH_ATTEMPT in
 		0) register parent;;
@@ -175,7 +187,8 @@ func TestSuperviseTakesChildrenOver(t *testing.T) {
 	_ = os.WriteFile(filepath.Join(w.Dir, "DONE"), nil, 0o600)
 	w.WaitTimeout = 50 * time.Millisecond
 	w.start().ends(loop.Done, "waiting at most 50ms", "Ending 1 active child")
-	if err := <-gone; err == nil || !strings.Contains(err.Error(), "killed") || engine.Exists(filepath.Join(w.Dir, "ran")) {
+	if err := <-gone; err == nil || !strings.Contains(err.Error(), "killed") ||
+		engine.Exists(filepath.Join(w.Dir, "ran")) {
 		t.Errorf("the child ended with %v", err)
 	}
 }
@@ -218,7 +231,10 @@ func TestSuperviseTimeout(t *testing.T) {
 	t.Parallel()
 	w := supervised(t, `[ $RALPH_ATTEMPT = 1 ] && { touch DONE; exit; }; register deaf; `+stray+`sleep 600`)
 	w.Timeout = 5 * time.Second // enough to come to the sleep on a busy machine
-	w.start().ends(loop.Done, "] Agent timeout after 5s, killing process group\n", "] Process group killed, treating as failure\n", "] Restarting agent (attempt 2/3)\n")
+	w.start().ends(
+		loop.Done, "] Agent timeout after 5s, killing process group\n",
+		"] Process group killed, treating as failure\n", "] Restarting agent (attempt 2/3)\n",
+	)
 	if w.lives("stray") || w.lives("child") {
 		t.Error("something is still alive")
 	}
@@ -234,7 +250,9 @@ func TestSuperviseLog(t *testing.T) {
 		"[2026-02-05 10:00:00] Attempt 1: Agent succeeded\n[2026-02-05 10:00:00] "+reasonDone+"\n"; got != want {
 		t.Errorf("the output is\n%q, want\n%q", got, want)
 	}
-	if kept, _ := os.ReadFile(filepath.Join(w.Dir, ".ralph/supervise/attempt_001.log")); string(kept) != "a\033[1mb\r\n::c" {
+	if kept, _ := os.ReadFile(filepath.Join(w.Dir, ".ralph/supervise/attempt_001.log")); string(
+		kept,
+	) != "a\033[1mb\r\n::c" {
 		t.Errorf("kept: %q", kept)
 	}
 }
@@ -257,7 +275,10 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("no reader") }
 func TestSuperviseEnvironment(t *testing.T) {
 	t.Parallel()
 	w := supervised(t, `env > env; touch DONE`)
-	w.Parent = append(w.Parent, "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "gh_token=t", "ACTIONS_RUNTIME_TOKEN=t", "INPUT_X=t", "GITHUB_SHA=s", "TASK_FOLDER=other", "RALPH_ATTEMPT=7")
+	w.Parent = append(
+		w.Parent, "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "gh_token=t", "ACTIONS_RUNTIME_TOKEN=t", "INPUT_X=t",
+		"GITHUB_SHA=s", "TASK_FOLDER=other", "RALPH_ATTEMPT=7",
+	)
 	w.start().ends(loop.Done)
 	raw, _ := os.ReadFile(filepath.Join(w.Dir, "env"))
 	env := "\n" + string(raw)

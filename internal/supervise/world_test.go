@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// childOf is the environment variable that makes the test's own program a child that registers, says "ready" and stays: until it is
-// asked to end, or in spite of that.
+// childOf is the environment variable that makes the test's own program a child that registers, says "ready" and stays:
+// until it is asked to end, or in spite of that.
 const childOf = "TEST_REGISTERS"
 
 func init() {
