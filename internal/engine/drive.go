@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -78,37 +80,15 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	coder.budget = run.budget
 	prepared := loop.BeginStep(hard, "the preparation of the run", 0)
 	defer prepared()
-	box, err := run.openSandbox(hard)
+	closeTree, err := run.prepare(hard, &coder, reviewer)
+	defer closeTree()
 	if err != nil {
 		return interrupted, err
 	}
-	if run.judging != nil {
-		if err := run.judging.Open(hard, box, run.Journal.State().Head()); err != nil {
-			return interrupted, err
-		}
-		defer run.closeJudging()
-	}
-	if coder.Options.Hooks, err = run.Hooks(coder.Options.Command); err != nil {
+	checks, err := run.judgedBy(ctx, hard, reviewer, words)
+	if err != nil {
 		return interrupted, err
 	}
-	if err := run.setup(hard); err != nil {
-		return interrupted, err
-	}
-	if err := run.AgentStarts(
-		hard, coder.Options, reviewer,
-	); err != nil { // only now: the setup may have installed it
-		return interrupted, err
-	}
-	stopped := func() bool { return loop.Stopping(ctx) }
-	checks := run.checks(run.Journal.State(), reviewer, words)
-	checks.Stopped = stopped
-	if err := run.baseline(hard, checks); err != nil {
-		return interrupted, err
-	}
-	// again: the baseline has told of checks that test nothing
-	checks = run.checks(run.Journal.State(), reviewer, words)
-	run.paid(checks.Checks)
-	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
 	var agent loop.Agent = coder
 	if run.Plan != nil {
 		if agent, err = run.Plan.Agent(run, coder, reviewer); err != nil {
@@ -120,4 +100,42 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 		Agent: agent, Plan: run.planFile(), Tree: run.Commits, Checks: checks, Journal: run.Journal, Prompt: words,
 		Clock: run.Clock, Log: run.Log, Sleep: run.sleep, Grace: stepGrace,
 	})
+}
+
+// prepare opens the sandbox and the tree of the checks, runs the setup, and finds out that the agent could not begin.
+// closeTree is never nil.
+func (run *Run) prepare(ctx context.Context, coder *Coder, reviewer *agent.Options) (closeTree func(), err error) {
+	closeTree = func() {}
+	box, err := run.openSandbox(ctx)
+	if err != nil {
+		return closeTree, err
+	}
+	if run.judging != nil {
+		if err := run.judging.Open(ctx, box, run.Journal.State().Head()); err != nil {
+			return closeTree, err
+		}
+		closeTree = run.closeJudging
+	}
+	if coder.Options.Hooks, err = run.Hooks(coder.Options.Command); err != nil {
+		return closeTree, err
+	}
+	if err := run.setup(ctx); err != nil {
+		return closeTree, err
+	}
+	return closeTree, run.AgentStarts(ctx, coder.Options, reviewer) // only now: the setup may have installed it
+}
+
+// judgedBy are the run's checks, once they have run on the base commit. Nothing new begins when ctx is done.
+func (run *Run) judgedBy(ctx, hard context.Context, reviewer *agent.Options, words Prompts) (check.List, error) {
+	stopped := func() bool { return loop.Stopping(ctx) }
+	checks := run.checks(run.Journal.State(), reviewer, words)
+	checks.Stopped = stopped
+	if err := run.baseline(hard, checks); err != nil {
+		return checks, err
+	}
+	// again: the baseline has told of checks that test nothing
+	checks = run.checks(run.Journal.State(), reviewer, words)
+	run.paid(checks.Checks)
+	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
+	return checks, nil
 }

@@ -50,7 +50,7 @@ func (run *Run) setupJudging(ctx context.Context) ([]setupStep, error) {
 	}
 	for _, step := range steps {
 		run.Log("setup: %s", step)
-		if err := run.prepareFirst(ctx, run.judging.workdir(), step); err != nil {
+		if err := run.firstSetup(ctx, run.judging.workdir(), step); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +73,7 @@ func (run *Run) setupForAgent(ctx context.Context, steps []setupStep) error {
 	}
 	for _, step := range steps {
 		run.Log("setup, in the agent's tree: %s", step.command)
-		if err := run.prepareFirst(ctx, run.workdir(), step); err != nil {
+		if err := run.firstSetup(ctx, run.workdir(), step); err != nil {
 			return err
 		}
 	}

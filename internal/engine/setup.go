@@ -22,7 +22,7 @@ func (run *Run) runSetup(ctx context.Context, dir string) error {
 		return err
 	}
 	for _, step := range steps {
-		if err := run.prepare(ctx, dir, step.command); err != nil {
+		if err := run.setupCommand(ctx, dir, step.command); err != nil {
 			return err
 		}
 	}
@@ -47,12 +47,12 @@ func (e *setupError) summary() string {
 	return fmt.Sprintf("the setup command %q failed with exit code %d", e.command, e.exit)
 }
 
-// prepareFirst runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless
+// firstSetup runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless
 // nobody has asked for it: then a program that is not there is no reason to stop, since maybe the checks need nothing
 // of it, and if they do, they say so. On a branch that has been worked on, neither is a failure: what was done there
 // may be the cause.
-func (run *Run) prepareFirst(ctx context.Context, dir string, step setupStep) error {
-	err := run.prepare(ctx, dir, step.command)
+func (run *Run) firstSetup(ctx context.Context, dir string, step setupStep) error {
+	err := run.setupCommand(ctx, dir, step.command)
 	var failed *setupError
 	if !errors.As(err, &failed) {
 		return err
@@ -75,8 +75,8 @@ func (run *Run) prepareFirst(ctx context.Context, dir string, step setupStep) er
 	)
 }
 
-// prepare runs a command of the setup in a directory: of the agent's tree, or that of the checks.
-func (run *Run) prepare(ctx context.Context, dir, command string) error {
+// setupCommand runs a command of the setup in a directory: of the agent's tree, or that of the checks.
+func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 	stray, env := run.CheckWorkingDir, run.environment(run.Workspace.Env())
 	if dir == run.checkDir() {
 		stray, env, command = run.mayCheck, run.checkEnvironment(), run.judging.inCheckout(command)
