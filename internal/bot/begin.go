@@ -129,8 +129,8 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 
 func (a *Action) publisher(work *job, ev event.Event) *publisher {
 	return &publisher{
-		github: a.github, view: work.view, rules: a.rules, labels: labels(ev), onto: work.Spec.Tree.BaseBranch(),
-		each: work.Spec.Settings.Comments == config.EachComment, notifyOn: work.Spec.Settings.NotifyOn,
+		github: a.github, view: work.view, rules: a.rules, labels: labels(ev), onto: work.Tree.BaseBranch(),
+		each: work.Settings.Comments == config.EachComment, notifyOn: work.Settings.NotifyOn,
 		clock: a.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, log: a.log,
 	}
 }
@@ -149,10 +149,10 @@ func (o *jobOpening) hold(ctx context.Context, work *job, record loop.Record) er
 		}
 		return err
 	}
-	if err := work.Spec.Tree.Start(ctx); err != nil {
+	if err := work.Tree.Start(ctx); err != nil {
 		return err
 	}
-	if err := work.Spec.LayPlan(ctx, work.Journal); err != nil {
+	if err := work.LayPlan(ctx, work.Journal); err != nil {
 		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
 		if invalid.Is(err) {
 			end.Outcome = loop.Invalid
@@ -168,7 +168,7 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 	t := wanted.Task
 	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
 	if way == loop.Again {
-		r.MaxIterations = work.Spec.Goal.Most
+		r.MaxIterations = work.Goal.Most
 	}
 	if wanted.feedback != nil {
 		r.Feedback = wanted.feedback
@@ -176,9 +176,9 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 	if event.Asks(request.Event.Kind) {
 		r.Asked = request.Event.Sender.Login
 	}
-	if way == loop.Again && request.Event.On == 0 && work.Spec.Plan == nil && wanted.feedback == nil { // the text as it stands at this trigger; a comment on the pull request carries none
-		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Spec.Goal.Completion
-		r.Pipeline, r.Caps, r.Asking = work.Spec.Goal.Pipeline, work.Spec.Goal.Caps, work.Spec.Goal.Asking
+	if way == loop.Again && request.Event.On == 0 && work.Plan == nil && wanted.feedback == nil { // the text as it stands at this trigger; a comment on the pull request carries none
+		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Goal.Completion
+		r.Pipeline, r.Caps, r.Asking = work.Goal.Pipeline, work.Goal.Caps, work.Goal.Asking
 	}
 	if request.MaxIterations > 0 {
 		r.MaxIterations = request.MaxIterations

@@ -24,9 +24,8 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 	if err := run.Explain(ctx, verdicts); err != nil {
 		return err
 	}
-	if _, err := run.Journal.Append(
-		ctx, loop.Record{Type: loop.Baselined, At: run.Clock(), Baseline: verdicts},
-	); err != nil {
+	record := loop.Record{Type: loop.Baselined, At: run.Clock(), Baseline: verdicts}
+	if _, err := run.Journal.Append(ctx, record); err != nil {
 		return err
 	}
 	run.skipMissing(verdicts)

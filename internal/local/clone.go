@@ -179,12 +179,12 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 	work.OnClose(leave)
 	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: o.Redact, Stored: o.Stored}
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal, Shared: o.shared}
-	given, leftOut := engine.SharedRecord(o.shared), work.Spec.Tree.Modified()
+	given, leftOut := engine.SharedRecord(o.shared), work.Tree.Modified()
 	if way == loop.Begin {
-		b.Start = work.Spec.FirstRecord(run, o.wanted)
+		b.Start = work.FirstRecord(run, o.wanted)
 		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, leftOut
-		b.Start.BuiltOn, b.Start.Came = o.start.works(), work.Spec.Tree.Came()
-		if ground := work.Spec.Tree.Ground(); ground != b.Start.Base {
+		b.Start.BuiltOn, b.Start.Came = o.start.works(), work.Tree.Came()
+		if ground := work.Tree.Ground(); ground != b.Start.Base {
 			b.Start.Ground = ground
 		}
 		return b, nil
@@ -195,7 +195,7 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 		b.Resume.Shared = given
 	}
 	if way == loop.Again {
-		b.Resume.MaxIterations = work.Spec.Goal.Most
+		b.Resume.MaxIterations = work.Goal.Most
 	}
 	return b, nil
 }

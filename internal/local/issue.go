@@ -67,7 +67,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
 		return result, errors.Join(
-			invalid.Mark(errors.New(result.Reason)), work.Spec.Tree.Retreat(ctx), work.Journal.File.Discard(),
+			invalid.Mark(errors.New(result.Reason)), work.Tree.Retreat(ctx), work.Journal.File.Discard(),
 		)
 	}
 
@@ -78,7 +78,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return result, err
 	}
 	l.keepRecord(late, work)
-	return result, errors.Join(l.leaveClone(late, work.Spec.Tree, result), l.finish(late, work, result))
+	return result, errors.Join(l.leaveClone(late, work.Tree, result), l.finish(late, work, result))
 }
 
 // leaveClone puts the clone back where it stood when the run has come to nothing: who reads and works there goes on
@@ -167,9 +167,8 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 // watch keeps the state file a view of the journal.
 func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
 	if r.Type == loop.Judged || r.Type == loop.Ended {
-		if err := files.Replace(
-			filepath.Join(l.Dir, engine.StateFile), []byte(report.StateFile(l.View(s))),
-		); err != nil {
+		name, text := filepath.Join(l.Dir, engine.StateFile), report.StateFile(l.View(s))
+		if err := files.Replace(name, []byte(text)); err != nil {
 			l.Log("writing %s: %v", engine.StateFile, err)
 		}
 	}
@@ -179,7 +178,7 @@ func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.P
 // finish writes the reports and clears up.
 func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := l.View(result.State)
-	file, err := engine.WriteReports(work.Dir, work.Spec.Detail(ctx, v, work.Journal.File.Bytes()))
+	file, err := engine.WriteReports(work.Dir, work.Detail(ctx, v, work.Journal.File.Bytes()))
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(l.Dir, engine.StateFile))
 	}

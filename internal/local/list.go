@@ -103,10 +103,8 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 		)
 	}
 	branch := "ralph/" + all.name
-	if _, ours, err := git.Marked(
-		ctx, l.Dir, l.Parent, branch,
-	); err != nil ||
-		!ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
+	_, ours, err := git.Marked(ctx, l.Dir, l.Parent, branch)
+	if err != nil || !ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
 		return nil, cmp.Or(
 			err,
 			invalid.Errorf(

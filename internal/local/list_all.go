@@ -104,7 +104,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 		return all, fmt.Errorf("putting together all that is done: %w", files.Advise(err))
 	}
 	work.Journal.Watch = nil // the state file tells of a task
-	all.Commit = work.Spec.Tree.Base()
+	all.Commit = work.Tree.Base()
 	a.Log("all that is done, %s, is on %s; the checks run on it", strings.Join(all.Tasks, ", "), all.Branch)
 	j := allJudge{Run: work, done: done, with: o.listStart.with, all: all}
 	err = j.run(ctx, hard, work.Journal)
@@ -116,7 +116,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 		err = errors.Join(err, failed)
 	}
 	if all.Outcome != loop.Done || !every {
-		err = errors.Join(err, work.Spec.Tree.Return(late))
+		err = errors.Join(err, work.Tree.Return(late))
 	}
 	a.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
 	return all, err
@@ -185,9 +185,8 @@ func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
 	if err := w.Explain(hard, j.all.Verdicts); err != nil {
 		return err
 	}
-	if _, err := l.Append(
-		hard, loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: j.all.Verdicts},
-	); err != nil {
+	record := loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: j.all.Verdicts}
+	if _, err := l.Append(hard, record); err != nil {
 		return err
 	}
 	if firstFailure(j.all.Verdicts) == nil {
@@ -202,7 +201,7 @@ func (j *allJudge) promises() (list []check.Check) {
 		s := j.done[w.Name]
 		for _, r := range task.Roles {
 			if of := s.Start.Completion.For(r); of != nil && len(of.Externals()) > 0 {
-				list = append(list, &check.Kept{Task: w.Name, Verify: j.Run.Verify(s, r, nil)})
+				list = append(list, &check.Kept{Task: w.Name, Verify: j.Verify(s, r, nil)})
 			}
 		}
 	}
@@ -211,7 +210,7 @@ func (j *allJudge) promises() (list []check.Check) {
 
 // on runs the checks on a commit.
 func (j *allJudge) on(ctx context.Context, s loop.State, commit string) ([]loop.Verdict, error) {
-	tree, err := j.Run.Tree.TreeOf(ctx, commit)
+	tree, err := j.Tree.TreeOf(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +224,7 @@ func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
 		return err
 	}
 	if len(heads) > 1 {
-		j.Run.Log(
+		j.Log(
 			"the checks fail on all that is done, and passed on each task alone: looking for those that do not go together",
 		)
 	}
@@ -234,8 +233,8 @@ func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
 		for _, i := range some {
 			with = append(with, heads[i])
 		}
-		j.Run.Log("checks on %s together", names(with))
-		commit, err := j.Run.Tree.Merged(ctx, with)
+		j.Log("checks on %s together", names(with))
+		commit, err := j.Tree.Merged(ctx, with)
 		if err != nil {
 			return false, err
 		}

@@ -116,7 +116,7 @@ func (l *IssueRun) keepRecord(ctx context.Context, work *engine.Run) {
 	}
 	s := work.Journal.State()
 	message := fmt.Sprintf("ralph: %s, run %s, record %d", s.Start.Task, s.Start.Run, s.Records)
-	ref, err := work.Spec.Tree.KeepRecord(ctx, map[string][]byte{journal.File: work.Journal.File.Bytes()}, message)
+	ref, err := work.Tree.KeepRecord(ctx, map[string][]byte{journal.File: work.Journal.File.Bytes()}, message)
 	if err != nil {
 		l.Log("the run's record is in this directory alone: %v", err)
 		return

@@ -241,13 +241,13 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	}
 	work.OnClose(leave)
 	work.Journal = &engine.Journal{Clock: o.Clock, Redact: o.Redact}
-	most, owner := work.Spec.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
+	most, owner := work.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
 	b.Start = &loop.Start{
 		Run: run, Task: id, Title: title, Spec: recordedPrompt(base),
-		Agent: filepath.Base(work.Spec.Settings.Agent.Command), Owner: owner,
-		Checks: engine.CommandLines(work.Spec.Settings.Guardrails), MaxIterations: capped(most),
-		Review: work.Spec.Settings.Review, Base: work.Spec.Base,
+		Agent: filepath.Base(work.Settings.Agent.Command), Owner: owner,
+		Checks: engine.CommandLines(work.Settings.Guardrails), MaxIterations: capped(most),
+		Review: work.Settings.Review, Base: work.Base,
 	}
 	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
 	if way == loop.Again {

@@ -71,9 +71,8 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		return err
 	}
 	p.Say("archived %s as %s", p.PlanDir, to)
-	if err := p.scaffold(
-		root, filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.PlanDir)))), "", "",
-	); err != nil {
+	project := filepath.Base(filepath.Join(p.Dir, filepath.FromSlash(path.Dir(p.PlanDir))))
+	if err := p.scaffold(root, project, "", ""); err != nil {
 		return err
 	}
 	if !inClone {
@@ -132,10 +131,8 @@ func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
 	if !ok {
 		return nil, false, nil
 	}
-	if _, merging, err := clone.Run(
-		ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"},
-	); err != nil ||
-		merging {
+	_, merging, err := clone.Run(ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"})
+	if err != nil || merging {
 		return nil, true, errors.Join(
 			err,
 			invalid.Errorf("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir),

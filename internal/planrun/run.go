@@ -169,9 +169,8 @@ func (p *Run) Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
 		return c, fmt.Errorf("committing the plan: %w", err)
 	}
 	if len(p.Write) > 0 {
-		if c, err = tree.Correct(
-			ctx, git.Correction{Since: c.SHA, Write: p.Write, Message: "ralph: the plan as it was approved\n"},
-		); err != nil {
+		as := git.Correction{Since: c.SHA, Write: p.Write, Message: "ralph: the plan as it was approved\n"}
+		if c, err = tree.Correct(ctx, as); err != nil {
 			return c, fmt.Errorf("committing the plan: %w", err)
 		}
 	}
