@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // leaseTime is a clock that tests set.
@@ -259,7 +260,7 @@ func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
 
 // refs are what the remote has of ralph's own.
 func (w *world) refs() string {
-	return strings.Join(strings.Fields(w.git("for-each-ref", "--format=%(refname)", "refs/ralph")), " ")
+	return safetext.OneLine(w.git("for-each-ref", "--format=%(refname)", "refs/ralph"))
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // EditedCheck is the name of the check of edited checks.
@@ -96,7 +97,7 @@ func (e *edits) add(found editedFile, g Guard) {
 	e.parts = append(e.parts, text)
 	e.names = append(e.names, found.file)
 	if len(e.findings) < loop.MaxFindings {
-		e.findings = append(e.findings, loop.Finding{File: found.file, Message: shorten(text, 250)})
+		e.findings = append(e.findings, loop.Finding{File: found.file, Message: safetext.Shorten(text, 250)})
 	}
 }
 

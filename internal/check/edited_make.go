@@ -3,6 +3,8 @@ package check
 import (
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // makefile is what a file for make or just says, as far as a run of one target needs it.
@@ -274,4 +276,4 @@ func (m *makefile) shell(line string) string {
 }
 
 // flat is a line in one form, however it is spaced.
-func flat(line string) string { return strings.Join(strings.Fields(line), " ") + "\n" }
+func flat(line string) string { return safetext.OneLine(line) + "\n" }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Changes is what a run has changed, as the checks that look at changes read it. App fills the functions; every commit is named by its hash.
@@ -186,18 +186,14 @@ func shownName(name string) string {
 	if !plain {
 		name = strconv.Quote(name)
 	}
-	return shorten(proc.Inert(name), 200)
+	return safetext.Shorten(safetext.Inert(name), 200)
 }
 
 // few names at most five paths, and counts the rest.
 func few(names []string) string {
-	shown := make([]string, 0, 5)
-	for _, name := range names[:min(len(names), 5)] {
-		shown = append(shown, shownName(name))
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = shownName(name)
 	}
-	text := strings.Join(shown, ", ")
-	if more := len(names) - len(shown); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return safetext.Few(shown, 5)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // WeakenedCheck is the name of the check of weakened tests.
@@ -137,7 +138,7 @@ func (w *Weakened) severity(harms []harm, d *change, at At, failed failedBefore)
 	grave := false
 	for _, h := range harms {
 		if h.kind <= emptied && h.test != "" && failed.has(h) {
-			return loop.Hard, fmt.Sprintf("%s failed before, in this run or on the base commit", shorten(h.test, 100))
+			return loop.Hard, fmt.Sprintf("%s failed before, in this run or on the base commit", safetext.Shorten(h.test, 100))
 		}
 		grave = grave || h.kind <= lowered && !h.minor
 	}
@@ -218,7 +219,9 @@ func listed(harms []harm) string {
 }
 
 // quote writes foreign text into a message.
-func quote(text string) string { return fmt.Sprintf("%q", shorten(strings.TrimSpace(text), 120)) }
+func quote(text string) string {
+	return fmt.Sprintf("%q", safetext.Shorten(strings.TrimSpace(text), 120))
+}
 
 // snapshots names recorded expectations that were rewritten or removed: nothing tells whether the new ones are right.
 func (d *change) snapshots() (harms []harm) {

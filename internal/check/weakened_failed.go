@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // failedBefore is what earlier verdicts say of tests that failed.
@@ -34,7 +34,7 @@ func failures(at At) failedBefore {
 			}
 		}
 		for text := range strings.Lines(v.Output) {
-			text = clip(proc.Inert(text))
+			text = clip(safetext.Inert(text))
 			if tellsFailure.MatchString(text) && !tellsSuccess.MatchString(text) {
 				f.lines = append(f.lines, text)
 			}

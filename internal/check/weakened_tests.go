@@ -3,6 +3,8 @@ package check
 import (
 	"context"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Bounds of what is compared: a change may be made to keep us busy.
@@ -199,7 +201,7 @@ func quoteName(name string) string {
 			return quote(name)
 		}
 	}
-	return shorten(name, 120)
+	return safetext.Shorten(name, 120)
 }
 
 // portable matches the build lines of Go tests that run wherever agents and checks do.

@@ -144,7 +144,7 @@ func (j *JudgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*lo
 func (j *JudgingTree) putHomeBack() error {
 	changed, err := j.home.putBack(j.shop.Dir)
 	if len(changed) > 0 {
-		j.shop.Log("warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s", safetext.FewNames(changed), j.shop.Dir)
+		j.shop.Log("warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s", safetext.Few(changed, 5), j.shop.Dir)
 	}
 	return err
 }
@@ -230,7 +230,7 @@ func (j *JudgingTree) noteSetup(ctx context.Context, commit string) error {
 		return err
 	}
 	if names := slices.Concat(dirty, stray); len(names) > 0 {
-		j.shop.Log("warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks", safetext.FewNames(names))
+		j.shop.Log("warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks", safetext.Few(names, 5))
 	}
 	if err := j.tree.Restore(ctx, dirty); err != nil {
 		return err

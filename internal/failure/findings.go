@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 const mostMessage = 300 // bytes of a finding's message
@@ -81,11 +82,7 @@ func displayed(file string) string {
 
 // cut is one line of at most mostMessage bytes.
 func cut(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > mostMessage {
-		text = strings.ToValidUTF8(text[:mostMessage-len("…")], "") + "…"
-	}
-	return text
+	return safetext.ShortenBytes(safetext.OneLine(text), mostMessage)
 }
 
 // levelled takes the level off a message.

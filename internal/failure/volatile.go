@@ -1,6 +1,10 @@
 package failure
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
 
 // change is one thing that differs between two runs of the same failure.
 type change struct {
@@ -128,7 +132,7 @@ func settle(line string, tops map[string]bool) string {
 	}
 	line = strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘")
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
-	return strings.TrimRight(strings.Join(strings.Fields(line), " "), ",")
+	return strings.TrimRight(safetext.OneLine(line), ",")
 }
 
 func vary(list []change, s *shape, line string) string {

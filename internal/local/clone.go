@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/planrun"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -80,7 +80,7 @@ func (o *cloneOpening) takeClone(ctx context.Context, work *engine.Run, way loop
 	}
 	work.Later(func() { _ = tree.Close() })
 	if names := tree.Modified(); len(names) > 0 {
-		o.Log("%s stay as you have modified them: the run commits nothing of that, and its checks do not see it", report.Few(names))
+		o.Log("%s stay as you have modified them: the run commits nothing of that, and its checks do not see it", safetext.Few(names, 5))
 	}
 	settings := o.given.settings
 	settings.Guardrails = slices.Clone(settings.Guardrails) // guard adds to them

@@ -244,11 +244,8 @@ func (p *PromptRun) name() (id, title string) {
 	if p.PromptFile != "" {
 		return "file-" + engine.Short(p.PromptFile), filepath.Base(p.PromptFile)
 	}
-	title, _, _ = strings.Cut(strings.TrimSpace(p.Prompt), "\n")
-	if r := []rune(title); len(r) > 80 {
-		title = string(r[:79]) + "…"
-	}
-	return "prompt-" + engine.Short(p.Prompt), title
+	title = safetext.FirstLine(p.Prompt)
+	return "prompt-" + engine.Short(p.Prompt), safetext.Shorten(title, 80)
 }
 
 // finish says how it ended, and writes the reports.

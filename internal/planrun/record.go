@@ -49,10 +49,10 @@ func unrecordedLines(claims []plan.Unrecorded, rules plan.Rules, cost float64) (
 		}
 	}
 	if n := len(unknown); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s %s approved in the file, and nobody on record approved %s", safetext.FewOf(unknown), safetext.IsAre(n), safetext.ItThem(n)))
+		lines = append(lines, fmt.Sprintf("%s %s approved in the file, and nobody on record approved %s", safetext.Few(unknown, 10), safetext.IsAre(n), safetext.ItThem(n)))
 	}
 	if n := len(changed); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s %s approved with other acceptance criteria than now", safetext.FewOf(changed), safetext.WasWere(n)))
+		lines = append(lines, fmt.Sprintf("%s %s approved with other acceptance criteria than now", safetext.Few(changed, 10), safetext.WasWere(n)))
 	}
 	n := len(claims)
 	switch {
@@ -79,8 +79,8 @@ func Claimed(claims []plan.Unrecorded) (ids []string) {
 
 func idsOf(claims []plan.Unrecorded) string {
 	ids := Claimed(claims)
-	if more := len(ids) - safetext.MostNames; more > 0 {
-		return strings.Join(ids[:safetext.MostNames], " ") + " …"
+	if more := len(ids) - 10; more > 0 {
+		return strings.Join(ids[:10], " ") + " …"
 	}
 	return strings.Join(ids, " ")
 }

@@ -137,7 +137,7 @@ func (src Source) Task() (task.Task, plan.Plan, error) {
 	if err != nil {
 		return task.Task{}, plan, invalid.Mark(err)
 	}
-	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: safetext.Clipped(src.PRD, MaxPlanSpec)}
+	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: safetext.FirstBytes(src.PRD, MaxPlanSpec)}
 	if t.Spec == "" {
 		t.Spec = plan.Description
 	}
@@ -154,7 +154,7 @@ const MaxPlanSpec = 64 << 10
 
 func planTitle(p plan.Plan) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(p.Description), "\n")
-	title := strings.Join(strings.Fields(p.Project+": "+first), " ")
+	title := safetext.OneLine(p.Project + ": " + first)
 	return safetext.Shorten(strings.Trim(title, ": "), 200)
 }
 

@@ -265,7 +265,7 @@ func (c *console) log(format string, args ...any) {
 		_, _ = io.WriteString(c.out, "\n")
 		c.open = false
 	}
-	_, _ = fmt.Fprintf(c.out, "[%s] %s\n", c.clock().Format(logTime), proc.Inert(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintf(c.out, "[%s] %s\n", c.clock().Format(logTime), safetext.Inert(fmt.Sprintf(format, args...)))
 }
 
 // Write hands on the command's own output.

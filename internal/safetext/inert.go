@@ -1,4 +1,4 @@
-package proc
+package safetext
 
 import (
 	"regexp"
@@ -16,9 +16,8 @@ var (
 	oldCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`##(\p{M}*)\[`) })
 )
 
-// Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or
-// invisible character, and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any
-// line of a job's output.
+// Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or invisible character,
+// and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any line of a job's output.
 func Inert(line string) string {
 	if isPlain(line) {
 		return line
@@ -26,8 +25,16 @@ func Inert(line string) string {
 	return disarmed(line)
 }
 
-// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the
-// runner in it.
+// InertLines is Inert for every line of a text, the last of which ends with a newline too.
+func InertLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(Inert(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}
+
+// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the runner in it.
 func isPlain(line string) bool {
 	for i := range len(line) {
 		if c := line[i]; (c < ' ' || c > '~') && c != '\t' {
@@ -42,7 +49,7 @@ func disarmed(line string) string {
 	if strings.Contains(line, "\x1b") {
 		line = ansi().ReplaceAllString(line, "")
 	}
-	line = strings.Map(visible, line)
+	line = strings.Map(shown, line)
 	if strings.Contains(line, "##") {
 		line = oldCommand().ReplaceAllString(line, "## $1[")
 	}
@@ -53,8 +60,8 @@ func disarmed(line string) string {
 	return line
 }
 
-// visible drops what cannot be seen; what would begin a new line becomes a space.
-func visible(r rune) rune {
+// shown drops what cannot be seen; what would begin a new line becomes a space.
+func shown(r rune) rune {
 	switch {
 	case r == '\t', ' ' <= r && r <= '~':
 		return r

@@ -1,4 +1,4 @@
-package event
+package safetext
 
 // maxPasses is how often a text is gone over. Taking something out can lay bare something else; honest texts need two
 // passes.

@@ -1,4 +1,4 @@
-package event
+package safetext
 
 import (
 	"strings"
@@ -70,7 +70,7 @@ func labels(s string) map[string]bool {
 	return found
 }
 
-func foldLabel(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+func foldLabel(s string) string { return strings.ToLower(OneLine(s)) }
 
 // dropFootnotes drops notes without a reference, each to the end of its paragraph and the indented ones behind it.
 func (r *reading) dropFootnotes(s string) string {

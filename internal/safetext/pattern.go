@@ -1,4 +1,4 @@
-package event
+package safetext
 
 import "github.com/ralph-loop/ralph/internal/regex"
 
