@@ -50,11 +50,11 @@ type saying struct {
 }
 
 type answered struct {
-	stop *git.Stop
+	stop *lease.Stop
 	err  error
 }
 
-func (s *saying) next(what string, held git.Lease) (git.Lease, error) {
+func (s *saying) next(what string, held lease.Lease) (lease.Lease, error) {
 	s.asked = append(s.asked, strings.TrimSpace(what+" "+held.Run))
 	if len(s.answers) == 0 {
 		return held, nil
@@ -67,19 +67,19 @@ func (s *saying) next(what string, held git.Lease) (git.Lease, error) {
 	return held, a.err
 }
 
-func (s *saying) Look(_ context.Context, held git.Lease) (git.Lease, error) {
+func (s *saying) Look(_ context.Context, held lease.Lease) (lease.Lease, error) {
 	return s.next("look", held)
 }
 
-func (s *saying) Extend(_ context.Context, held git.Lease) (git.Lease, error) {
+func (s *saying) Extend(_ context.Context, held lease.Lease) (lease.Lease, error) {
 	now, err := s.next("extend", held)
 	if err == nil {
-		now.Until = s.clock.now().Add(git.LeaseTime)
+		now.Until = s.clock.now().Add(lease.Time)
 	}
 	return now, err
 }
 
-func (s *saying) Release(_ context.Context, held git.Lease) error {
+func (s *saying) Release(_ context.Context, held lease.Lease) error {
 	_, err := s.next("release", held)
 	return err
 }
@@ -92,8 +92,8 @@ func (s *saying) Close() error { return nil }
 func TestPulse(t *testing.T) {
 	t.Parallel()
 	away := answered{err: errors.New("the network is away")}
-	alice, bob := answered{stop: &git.Stop{By: "alice"}}, answered{stop: &git.Stop{By: "bob"}}
-	lost := answered{err: fmt.Errorf("looking: %w", &git.LostError{Task: "issue-1", Now: git.Lease{Task: "issue-1", Owner: "workflow run 78, attempt 1"}})}
+	alice, bob := answered{stop: &lease.Stop{By: "alice"}}, answered{stop: &lease.Stop{By: "bob"}}
+	lost := answered{err: fmt.Errorf("looking: %w", &lease.LostError{Task: "issue-1", Now: lease.Lease{Task: "issue-1", Owner: "workflow run 78, attempt 1"}})}
 	for _, tt := range []struct {
 		name    string
 		beats   int // every 15 s
@@ -118,7 +118,7 @@ func TestPulse(t *testing.T) {
 			door := &saying{clock: clock, answers: tt.answers}
 			token := func(context.Context) (string, error) { return "t" + clock.now().Format("150405"), nil }
 			log := func(string, ...any) { logged++ }
-			running, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now().Add(git.LeaseTime)}, clock.now, token, log)
+			running, p := lease.Begin(context.Background(), door, lease.Lease{Task: "issue-1", Until: clock.now().Add(lease.Time)}, clock.now, token, log)
 			for range tt.beats {
 				clock.pass(lease.LookEvery)
 				if !p.Beat(context.Background()) {
@@ -151,8 +151,8 @@ func TestPulseHasTime(t *testing.T) {
 	slow := slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100)
 	door := &saying{clock: clock, answers: slow}
 	token := func(context.Context) (string, error) { return "", nil }
-	_, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now().Add(git.LeaseTime)}, clock.now, token, t.Logf)
-	for end := clock.now().Add(git.LeaseTime); ; {
+	_, p := lease.Begin(context.Background(), door, lease.Lease{Task: "issue-1", Until: clock.now().Add(lease.Time)}, clock.now, token, t.Logf)
+	for end := clock.now().Add(lease.Time); ; {
 		if clock.pass(lease.LookEvery); !clock.now().Add(lease.Patience).Before(end) {
 			break
 		}
@@ -170,7 +170,7 @@ func TestPulseTellsItsRun(t *testing.T) {
 	clock := leaseClock()
 	door := &saying{clock: clock}
 	token := func(context.Context) (string, error) { return "", nil }
-	running, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now()}, clock.now, token, t.Logf)
+	running, p := lease.Begin(context.Background(), door, lease.Lease{Task: "issue-1", Until: clock.now()}, clock.now, token, t.Logf)
 	p.Of("run-1")
 	beats := make(chan time.Time)
 	p.Listen(context.Background(), beats)
@@ -221,7 +221,7 @@ func (w *world) takes(a *Action) (context.Context, *lease.Heartbeat, chan time.T
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	held, err := door.Take(context.Background(), git.Lease{Task: "issue-1", Owner: a.owner(), RunURL: a.Env.RunURL()})
+	held, err := door.Take(context.Background(), lease.Lease{Task: "issue-1", Owner: a.owner(), RunURL: a.Env.RunURL()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestHoldLease(t *testing.T) {
 		t.Fatal("a dry run looks:", err)
 	}
 	p.Rest() // as if it were dead
-	clock.pass(git.LeaseTime + git.LeaseSlack)
+	clock.pass(lease.Time + lease.Slack)
 	_, q, err := two.holdLease(ctx, "issue-1", w.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +380,7 @@ func TestLostLease(t *testing.T) {
 			l := w.ledgerOf(w.job(77, clock), p)
 			watched := 0
 			l.Watch = func(context.Context, loop.Record, loop.State) *loop.Post { watched++; return nil }
-			clock.pass(git.LeaseTime + git.LeaseSlack)
+			clock.pass(lease.Time + lease.Slack)
 			two := w.job(78, clock)
 			_, q, err := two.holdLease(ctx, "issue-1", w.dir)
 			if err != nil {
@@ -394,7 +394,7 @@ func TestLostLease(t *testing.T) {
 				<-running.Done()
 			}
 			_, err = l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(), End: &loop.End{Outcome: loop.Done}})
-			var lost *git.LostError
+			var lost *lease.LostError
 			if !errors.As(err, &lost) || lost.Now.Owner != "workflow run 78, attempt 1" || l.Lost() == nil {
 				t.Fatal(err)
 			}
@@ -427,7 +427,7 @@ func TestRemoteAwayAndBack(t *testing.T) {
 		t.Fatal(p.Lost(), context.Cause(running))
 	}
 	held, _ := p.Lease()
-	if !held.Until.Equal(clock.now().Add(git.LeaseTime)) {
+	if !held.Until.Equal(clock.now().Add(lease.Time)) {
 		t.Errorf("the lease was not renewed: until %s, at %s", held.Until, clock.now())
 	}
 	if n := strings.Count(w.out.String(), "the run goes on, and the remote is asked again"); n != 1 {
@@ -451,7 +451,7 @@ func TestWithLease(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		state  loop.State
-		held   git.Lease
+		held   lease.Lease
 		later  time.Duration
 		way    loop.Way
 		alive  bool
@@ -459,9 +459,9 @@ func TestWithLease(t *testing.T) {
 	}{
 		{"somebody works on it", running, living, 0, loop.Held, true, false},
 		{"its process died, and its lease is over", running, living, 6 * time.Minute, loop.Continue, false, true},
-		{"nobody holds it", running, git.Lease{}, 0, loop.Continue, false, true},
-		{"an older ralph works on it", old, git.Lease{}, 0, loop.Held, true, false},
-		{"it has ended", ended, git.Lease{}, 0, loop.Again, false, false},
+		{"nobody holds it", running, lease.Lease{}, 0, loop.Continue, false, true},
+		{"an older ralph works on it", old, lease.Lease{}, 0, loop.Held, true, false},
+		{"it has ended", ended, lease.Lease{}, 0, loop.Again, false, false},
 		{"it has ended, and its job still reports", ended, living, 0, loop.Again, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

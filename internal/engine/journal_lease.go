@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/lease"
 )
 
 // send pushes. The last push gives the lease back in the same step, so that the run is never without a holder and without an outcome.
@@ -16,7 +17,7 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 	err := push()
 	var taken *git.TakenError
 	if errors.As(err, &taken) && l.Pulse != nil {
-		var lost *git.LostError
+		var lost *lease.LostError
 		if looked := l.Pulse.Look(ctx); errors.As(looked, &lost) {
 			return lost
 		}
@@ -27,15 +28,15 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 // sendLast gives the lease back with a push. One that moves under it, as somebody asks the run to stop, is looked at again.
 func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 	l.Pulse.Rest()
-	defer l.Tree.GiveBack(git.Lease{})
+	defer l.Tree.DeleteWithRecord(git.RemoteRef{})
 	for range 3 {
 		held, lost := l.Pulse.Lease()
 		if lost != nil {
 			return lost
 		}
-		l.Tree.GiveBack(held)
+		l.Tree.DeleteWithRecord(held.Ref())
 		err = push()
-		var moved *git.LeaseMovedError
+		var moved *git.RefMovedError
 		if err == nil {
 			l.Pulse.Gone()
 		}

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/ralph-loop/ralph/internal/git"
 )
 
 // StoppedError is why a run's context ended: somebody asked for it.
-type StoppedError struct{ stop git.Stop }
+type StoppedError struct{ stop Stop }
 
 func (e *StoppedError) Error() string { return fmt.Sprint(e.stop) }
 
@@ -20,18 +18,18 @@ func (e *StoppedError) Error() string { return fmt.Sprint(e.stop) }
 // tries before a lease is over.
 const (
 	LookEvery  = 15 * time.Second
-	renewAfter = git.LeaseTime / 3
+	renewAfter = Time / 3
 	Patience   = 45 * time.Second
 )
 
 // Beats beats for a pulse; it ends with the process.
 func Beats() <-chan time.Time { return time.Tick(LookEvery) }
 
-// leases is what a pulse needs of git.Leases.
+// leases is what a heartbeat needs of a Client.
 type leases interface {
-	Look(ctx context.Context, held git.Lease) (git.Lease, error)
-	Extend(ctx context.Context, held git.Lease) (git.Lease, error)
-	Release(ctx context.Context, held git.Lease) error
+	Look(ctx context.Context, held Lease) (Lease, error)
+	Extend(ctx context.Context, held Lease) (Lease, error)
+	Release(ctx context.Context, held Lease) error
 	Renew(token string)
 	Close() error
 }
@@ -50,16 +48,16 @@ type Heartbeat struct {
 	turn sync.Mutex // who looks, renews or releases
 
 	mu       sync.Mutex
-	held     git.Lease
+	held     Lease
 	run      string // its name, once it is known
-	missing  error  // a *git.LostError
+	missing  error  // a *LostError
 	stopping bool   // it was asked to stop, and has been told
 	troubled bool   // the last look came to nothing
 	released bool
 }
 
 // Begin makes the pulse of a lease that was just taken, and the context that the run goes on in. Nothing beats yet.
-func Begin(ctx context.Context, door leases, held git.Lease, clock func() time.Time, token func(context.Context) (string, error), log func(string, ...any)) (context.Context, *Heartbeat) {
+func Begin(ctx context.Context, door leases, held Lease, clock func() time.Time, token func(context.Context) (string, error), log func(string, ...any)) (context.Context, *Heartbeat) {
 	p := &Heartbeat{door: door, held: held, clock: clock, token: token, log: log}
 	running, end := context.WithCancelCause(ctx)
 	p.end = end
@@ -105,7 +103,7 @@ func (p *Heartbeat) Beat(ctx context.Context) bool {
 	return true
 }
 
-// Look reads the lease from the remote, or renews it when it is time to, and says to the run what it hears. The error is a *git.LostError
+// Look reads the lease from the remote, or renews it when it is time to, and says to the run what it hears. The error is a *LostError
 // when the lease is not ours any more.
 func (p *Heartbeat) Look(ctx context.Context) error {
 	p.turn.Lock()
@@ -117,7 +115,7 @@ func (p *Heartbeat) Look(ctx context.Context) error {
 	if err := p.freshToken(ctx); err != nil {
 		return err
 	}
-	if p.clock().Before(held.Until.Add(renewAfter - git.LeaseTime)) {
+	if p.clock().Before(held.Until.Add(renewAfter - Time)) {
 		held, err = p.door.Look(ctx, held)
 	} else {
 		held, err = p.door.Extend(ctx, held)
@@ -134,10 +132,10 @@ func (p *Heartbeat) freshToken(ctx context.Context) error {
 }
 
 // hear takes in what the remote said, and ends the run when it has to.
-func (p *Heartbeat) hear(held git.Lease, err error) error {
+func (p *Heartbeat) hear(held Lease, err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var lost *git.LostError
+	var lost *LostError
 	switch {
 	case errors.As(err, &lost):
 		p.missing = lost
@@ -158,7 +156,7 @@ func (p *Heartbeat) hear(held git.Lease, err error) error {
 }
 
 // Lease is the lease as we know it, or why it is not ours any more.
-func (p *Heartbeat) Lease() (git.Lease, error) {
+func (p *Heartbeat) Lease() (Lease, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	held := p.held
@@ -178,7 +176,7 @@ func (p *Heartbeat) Of(run string) {
 	p.run = run
 }
 
-// Lost is a *git.LostError when the lease is known not to be ours any more, else nil. Then nothing more may be pushed or published.
+// Lost is a *LostError when the lease is known not to be ours any more, else nil. Then nothing more may be pushed or published.
 func (p *Heartbeat) Lost() error {
 	if p == nil {
 		return nil
@@ -212,7 +210,7 @@ func (p *Heartbeat) Release(ctx context.Context) error {
 		return err
 	}
 	err = p.door.Release(ctx, held)
-	var lost *git.LostError
+	var lost *LostError
 	if err == nil || errors.As(err, &lost) {
 		p.Gone()
 	}

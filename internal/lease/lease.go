@@ -1,19 +1,21 @@
-package git
+package lease
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/git"
 )
 
 // A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents whose one file says
-// who holds it and until when (B-26). A ref that is not there is a run that nobody holds. Whoever moves it names the commit that it is at
+// who holds it and until when . A ref that is not there is a run that nobody holds. Whoever moves it names the commit that it is at
 // now, so of two that want it one gets it. Nothing but git is needed for it, and a renewal leaves no history behind.
 
 // How long leases last.
 const (
-	LeaseTime    = 5 * time.Minute  // what a process takes, and takes again before it is over
-	LongestLease = 10 * time.Minute // what any lease is believed, whatever it says, from the date of its commit on
-	LeaseSlack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
+	Time    = 5 * time.Minute  // what a process takes, and takes again before it is over
+	longest = 10 * time.Minute // what any lease is believed, whatever it says, from the date of its commit on
+	Slack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
 
 // Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can push. Run and Owner
@@ -34,7 +36,7 @@ type Lease struct {
 	sha string // its commit; "" for none
 }
 
-// Stop is the wish that a run stops (B-09).
+// Stop is the wish that a run stops.
 type Stop struct {
 	By  string    // a login; "" when nobody knows
 	Why string    // what goes before the name: "asked to stop", "issue closed"; "" is the former
@@ -53,7 +55,7 @@ func (s Stop) String() string {
 }
 
 // Ends is from when on another process may take the lease over.
-func (l Lease) Ends() time.Time { return l.Until.Add(LeaseSlack) }
+func (l Lease) Ends() time.Time { return l.Until.Add(Slack) }
 
 // Alive reports whether somebody holds the run at a time.
 func (l Lease) Alive(at time.Time) bool { return l.sha != "" && at.Before(l.Ends()) }
@@ -90,11 +92,13 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("this process does not hold %s any more: %s has taken it over; look there for how it goes on", e.Task, e.Now.Who())
 }
 
-// LeaseMovedError says that a push which was to give a lease back did nothing, because the lease has moved: look at it again.
-type LeaseMovedError struct{ Task string }
+// refs is where the leases are, each at the name of its task.
+const refs = "refs/ralph/leases/"
 
-func (e *LeaseMovedError) Error() string {
-	return fmt.Sprintf("giving back the lease of %s: it has moved meanwhile", e.Task)
+// Ref is where the lease is on the remote: for a push that gives it back together with something else. The zero RemoteRef for no lease.
+func (l Lease) Ref() git.RemoteRef {
+	if l.sha == "" {
+		return git.RemoteRef{}
+	}
+	return git.RemoteRef{Name: refs + l.Task, Commit: l.sha}
 }
-
-func leaseRef(task string) string { return "refs/ralph/leases/" + task }

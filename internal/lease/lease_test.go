@@ -1,10 +1,13 @@
-package git
+package lease
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -37,14 +41,14 @@ func (w *watch) pass(d time.Duration) {
 }
 
 // leases opens a process's way to the leases of the sandbox's remote.
-func (b *sandbox) leases(clock *watch, change ...func(*Options)) *Leases {
+func (b *sandbox) leases(clock *watch, change ...func(*git.Options)) *Client {
 	b.t.Helper()
 	o := b.options()
 	o.Root = b.dir
 	for _, c := range change {
 		c(&o)
 	}
-	l, err := OpenLeases(b.ctx, o, clock.now)
+	l, err := Open(b.ctx, o, clock.now)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -61,7 +65,7 @@ func TestLeaseFromTakeToRelease(t *testing.T) {
 	one, two := b.leases(clock), b.leases(clock)
 	began := clock.now()
 	held := must[Lease](t)(one.Take(b.ctx, mine(77)))
-	if held.Owner != mine(77).Owner || !held.Until.Equal(began.Add(LeaseTime)) || !held.Alive(began) {
+	if held.Owner != mine(77).Owner || !held.Until.Equal(began.Add(Time)) || !held.Alive(began) {
 		t.Fatalf("taken: %+v", held)
 	}
 	var taken *HeldError
@@ -95,14 +99,19 @@ func TestLeaseFromTakeToRelease(t *testing.T) {
 // TestLeaseAfterAKilledGit: a git that was broken off leaves locks, and the lease is kept all the same.
 func TestLeaseAfterAKilledGit(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
-	one, two := b.leases(clock), b.leases(clock)
+	root := t.TempDir()
+	one, two := b.leases(clock, func(o *git.Options) { o.Root = root }), b.leases(clock)
 	held := must[Lease](t)(one.Take(b.ctx, mine(77)))
 	heard, _, err := two.AskStop(b.ctx, "issue-42", Stop{By: "alice"}) // so that there is something to fetch
 	if !heard || err != nil {
 		t.Fatal(heard, err)
 	}
+	here := must[[]string](t)(filepath.Glob(filepath.Join(root, "*", "repo.git")))
+	if len(here) != 1 {
+		t.Fatal(here)
+	}
 	for _, name := range []string{"refs/ralph/leases/issue-42", "refs/ralph/made", "packed-refs", "shallow"} {
-		lock := filepath.Join(one.t.dir, name+".lock")
+		lock := filepath.Join(here[0], name+".lock")
 		os.MkdirAll(filepath.Dir(lock), 0o755)
 		os.WriteFile(lock, nil, 0o644)
 	}
@@ -116,20 +125,24 @@ func TestLeaseAfterAKilledGit(t *testing.T) {
 // TestLeaseIsCheap: who looks asks about one ref, and fetches nothing that it has.
 func TestLeaseIsCheap(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
-	s := b.serve()
+	_, address := hub(t)
+	to := must[*url.URL](t)(url.Parse(address))
 	var asked []string
-	inner := s.Config.Handler
-	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.Scheme, to.Host, to.Host
+	}}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			asked = append(asked, r.Method+" "+r.URL.Path)
 		}
-		inner.ServeHTTP(w, r)
-	})
-	l := b.leases(clock, s.over)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	l := b.leases(clock, func(o *git.Options) { o.Remote = git.Remote{URL: s.URL + to.Path, Token: token} })
 	held := must[Lease](t)(l.Take(b.ctx, mine(77)))
 	asked = nil
 	must[Lease](t)(l.Look(b.ctx, held))
-	if got := strings.Join(asked, ", "); got != "GET /remote.git/info/refs, POST /remote.git/git-upload-pack" {
+	if got := strings.Join(asked, ", "); got != "GET /alice/demo.git/info/refs, POST /alice/demo.git/git-upload-pack" {
 		t.Errorf("a look asked %s", got)
 	}
 }
@@ -138,9 +151,9 @@ func TestLeaseIsCheap(t *testing.T) {
 func TestLeaseRace(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
 	gh, url := hub(t)
-	all := make([]*Leases, 8)
+	all := make([]*Client, 8)
 	for i := range all {
-		all[i] = b.leases(clock, func(o *Options) { o.Remote = Remote{URL: url, Token: token} })
+		all[i] = b.leases(clock, func(o *git.Options) { o.Remote = git.Remote{URL: url, Token: token} })
 	}
 	for round := range 10 {
 		n := 2
@@ -163,7 +176,7 @@ func TestLeaseRace(t *testing.T) {
 		if err != nil || !ok || seen.Owner != mine(won[0]).Owner {
 			t.Fatalf("round %d: %d won, and the remote says %+v, %v", round, won[0], seen, err)
 		}
-		clock.pass(LeaseTime + LeaseSlack) // the winner has died
+		clock.pass(Time + Slack) // the winner has died
 	}
 	for _, p := range gh.Problems() {
 		t.Error(p)
@@ -205,7 +218,7 @@ func TestLeaseExpires(t *testing.T) {
 	dead, other := b.leases(clock), b.leases(clock)
 	held := must[Lease](t)(dead.Take(b.ctx, mine(77)))
 	var taken *HeldError
-	for _, d := range []time.Duration{LeaseTime, LeaseSlack - time.Second} {
+	for _, d := range []time.Duration{Time, Slack - time.Second} {
 		clock.pass(d)
 		if _, err := other.Take(b.ctx, mine(78)); !errors.As(err, &taken) {
 			t.Fatalf("%s after it was taken: %v", clock.now().Sub(held.Taken), err)
@@ -256,14 +269,14 @@ func TestAskStop(t *testing.T) {
 	}
 	clock.pass(time.Minute)
 	longer := must[Lease](t)(runner.Extend(b.ctx, held)) // who has not looked yet hears of it, and keeps the run to end it in peace
-	if longer.Stop == nil || !longer.Until.Equal(clock.now().Add(LeaseTime)) {
+	if longer.Stop == nil || !longer.Until.Equal(clock.now().Add(Time)) {
 		t.Fatalf("extended: %+v", longer)
 	}
 	if err := runner.Release(b.ctx, held); err != nil { // though it has moved
 		t.Fatal(err)
 	}
 	must[Lease](t)(runner.Take(b.ctx, mine(77)))
-	clock.pass(LeaseTime + LeaseSlack)
+	clock.pass(Time + Slack)
 	before := b.sh(b.remote, `git rev-parse refs/ralph/leases/issue-42`)
 	if heard, _, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil || b.sh(b.remote, `git rev-parse refs/ralph/leases/issue-42`) != before {
 		t.Fatal("the dead hear nothing", heard, err)
@@ -310,7 +323,7 @@ func TestTextsOfLeases(t *testing.T) {
 		{webAddress("https://github.com/a/b/actions/runs/77"), "https://github.com/a/b/actions/runs/77"},
 		{webAddress("javascript:alert(1)"), ""},
 		{webAddress("https://user:pass@evil.example/"), ""},
-		{webAddress("https://evil.example/" + strings.Repeat("x", maxLeaseURL)), ""},
+		{webAddress("https://evil.example/" + strings.Repeat("x", maxURL)), ""},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%q, want %q", tt.got, tt.want)
@@ -378,7 +391,7 @@ END`)
 			if alive := seen.Alive(clock.now()); alive != (tt.until != "") || alive && (seen.Ends().UTC().Format("15:04:05") != tt.until || seen.Who() != tt.who) {
 				t.Errorf("%q until %s, alive: %v", seen.Who(), seen.Ends().UTC(), alive)
 			}
-			_, held, err := RecordsAndLeases(b.ctx, Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]}, clock.now)
+			_, held, err := RecordsAndLeases(b.ctx, git.Options{Root: b.dir, Remote: git.Remote{URL: b.remote}, Env: b.environment()}, clock.now)
 			if err != nil || held["issue-42"].Ends() != seen.Ends() {
 				t.Error("listed:", held, err)
 			}
@@ -424,13 +437,13 @@ func TestGiveBack(t *testing.T) {
 		}
 		before := refs()
 		record := saved()
-		tree.GiveBack(held)
-		var moved *LeaseMovedError
+		tree.DeleteWithRecord(held.Ref())
+		var moved *git.RefMovedError
 		if err := tt.push(); !errors.As(err, &moved) || refs() != before {
 			t.Fatalf("%s: %v, the remote has %s", tt.name, err, refs())
 		}
 		held = must[Lease](t)(runner.Look(b.ctx, held))
-		tree.GiveBack(held)
+		tree.DeleteWithRecord(held.Ref())
 		if err := tt.push(); err != nil || refs() != "refs/ralph/runs/issue-42\n"+record+"\n" {
 			t.Fatalf("%s: %v, the remote has %s", tt.name, err, refs())
 		}
@@ -443,7 +456,7 @@ func TestGiveBack(t *testing.T) {
 
 func TestRecordsAndLeases(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
-	o := Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]}
+	o := git.Options{Root: b.dir, Remote: git.Remote{URL: b.remote}, Env: b.environment()}
 	if all, held, err := RecordsAndLeases(b.ctx, o, clock.now); err != nil || len(all) != 0 || len(held) != 0 {
 		t.Fatal(all, held, err)
 	}
@@ -464,7 +477,7 @@ func TestRecordsAndLeases(t *testing.T) {
 
 func TestDryRunTakesNoLease(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
-	dry := b.leases(clock, func(o *Options) { o.DryRun = true })
+	dry := b.leases(clock, func(o *git.Options) { o.DryRun = true })
 	held := must[Lease](t)(dry.Take(b.ctx, mine(77)))
 	if err := dry.Release(b.ctx, held); err != nil {
 		t.Fatal(err)
@@ -483,7 +496,7 @@ func TestDryRunTakesNoLease(t *testing.T) {
 func TestLeaseWhenTheRemoteIsAway(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
 	gh, url := hub(t)
-	l := b.leases(clock, func(o *Options) { o.Remote = Remote{URL: url, Token: token} })
+	l := b.leases(clock, func(o *git.Options) { o.Remote = git.Remote{URL: url, Token: token} })
 	held := must[Lease](t)(l.Take(b.ctx, mine(77)))
 	gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", DropAfter: true}) // it arrives, and the answer does not
 	clock.pass(time.Minute)
