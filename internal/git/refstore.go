@@ -13,9 +13,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// RefStore keeps small files on a remote without a history: each is the only file of a commit without parents that a ref points to. A ref
-// moves only by compare and swap, so of two that want to move it one does. The store has a small repository of its own, so that it works
-// beside a run's tree. It is not safe for use by several goroutines at once.
+// RefStore keeps small files on a remote without a history: each is the only file of a commit without parents that a
+// ref points to. A ref moves only by compare and swap, so of two that want to move it one does. The store has a small
+// repository of its own, so that it works beside a run's tree. It is not safe for use by several goroutines at once.
 type RefStore struct {
 	t      *Tree // only for its git, its remote and how that answers
 	remove func()
@@ -33,8 +33,8 @@ type RefMovedError struct{ Ref string }
 
 func (e *RefMovedError) Error() string { return e.Ref + " has moved on the remote" }
 
-// OpenRefStore makes the repository below o.Root, or in a temporary directory when that is "". Nobody but us may look into it. Of the
-// options Root, Remote, Env, Log and DryRun count; a dry run changes nothing on the remote.
+// OpenRefStore makes the repository below o.Root, or in a temporary directory when that is "". Nobody but us may look
+// into it. Of the options Root, Remote, Env, Log and DryRun count; a dry run changes nothing on the remote.
 func OpenRefStore(ctx context.Context, o Options) (*RefStore, error) {
 	dir, remove, err := proc.TempDir(o.Root)
 	if err != nil {
@@ -60,8 +60,8 @@ func (s *RefStore) Close() { s.remove() }
 // Renew gives another token for the remote, when the one before is about to expire.
 func (s *RefStore) Renew(token string) { s.t.Renew(token) }
 
-// Fetch brings a ref here and says which commit it is at; "" when the remote does not have it. One fetch of one ref does it: a listing
-// would bring the name of every ref of the remote.
+// Fetch brings a ref here and says which commit it is at; "" when the remote does not have it. One fetch of one ref
+// does it: a listing would bring the name of every ref of the remote.
 func (s *RefStore) Fetch(ctx context.Context, ref string) (commit string, err error) {
 	s.unlock()
 	err = s.t.git.fetch(ctx, s.t.o.Remote, nil, "+"+ref+":"+ref)
@@ -82,7 +82,8 @@ func (s *RefStore) Read(ctx context.Context, commit, name string, most int) (Ref
 	return all[""], err
 }
 
-// Write makes a commit without a parent that holds one file; Commit of f does not count. The remote does not get it before Move.
+// Write makes a commit without a parent that holds one file; Commit of f does not count. The remote does not get it
+// before Move.
 func (s *RefStore) Write(ctx context.Context, name, message string, f RefFile) (commit string, err error) {
 	s.unlock()
 	var in bytes.Buffer
@@ -98,8 +99,8 @@ func (s *RefStore) Write(ctx context.Context, name, message string, f RefFile) (
 	return strings.TrimSpace(out), nil
 }
 
-// Move moves a ref on the remote from one commit to another; "" as from means that it must not be there, as to that it is deleted. The
-// error is a *RefMovedError when the ref is not at from.
+// Move moves a ref on the remote from one commit to another; "" as from means that it must not be there, as to that it
+// is deleted. The error is a *RefMovedError when the ref is not at from.
 func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
 	err := s.t.pushRefs(ctx, lease(ref, from), to+":"+ref)
 	var stale *staleError
@@ -109,14 +110,15 @@ func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
 	return err
 }
 
-// unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. Nobody else uses the repository.
+// unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. Nobody else uses
+// the repository.
 func (s *RefStore) unlock() { removeLocks(s.t.dir) }
 
 // maxRefCommit is how large a commit of a RefStore may be, with a signature.
 const maxRefCommit = 64 << 10
 
-// refFiles reads one file of each of the commits, which are here, with two git processes a commit at most. What is larger than most is not
-// even taken into memory.
+// refFiles reads one file of each of the commits, which are here, with two git processes a commit at most. What is
+// larger than most is not even taken into memory.
 func (d door) refFiles(ctx context.Context, at map[string]string, name string, most int) (map[string]RefFile, error) {
 	all := map[string]RefFile{}
 	if len(at) == 0 {
@@ -148,7 +150,8 @@ func (d door) refFiles(ctx context.Context, at map[string]string, name string, m
 	return all, nil
 }
 
-// smallObject is the content of an object of a type when it is small enough, else nil; about is a line of cat-file's check.
+// smallObject is the content of an object of a type when it is small enough, else nil; about is a line of cat-file's
+// check.
 func (d door) smallObject(ctx context.Context, about, kind string, most int) ([]byte, error) {
 	f := fields(about)
 	if len(f) != 3 || f[0] != kind {

@@ -14,8 +14,8 @@ import (
 // tries is how often a lease that moves under a push is looked at again.
 const tries = 8
 
-// Client is one process's way to the leases of a remote. It is safe for use by several goroutines at once. Whoever took a lease through it
-// is its holder.
+// Client is one process's way to the leases of a remote. It is safe for use by several goroutines at once. Whoever took
+// a lease through it is its holder.
 type Client struct {
 	mu     sync.Mutex
 	store  *git.RefStore
@@ -24,8 +24,8 @@ type Client struct {
 	dryRun bool
 }
 
-// Open makes a small repository below o.Root, or in a temporary directory when that is "". Of the options Root, Remote, Env, Log and
-// DryRun count; a dry run changes nothing on the remote.
+// Open makes a small repository below o.Root, or in a temporary directory when that is "". Of the options Root, Remote,
+// Env, Log and DryRun count; a dry run changes nothing on the remote.
 func Open(ctx context.Context, o git.Options, clock func() time.Time) (*Client, error) {
 	store, err := git.OpenRefStore(ctx, o)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Client) Renew(token string) {
 	c.store.Renew(token)
 }
 
-// Take takes the lease of want.Task until Time from now, when nobody holds it, when it is over or when it is ours. Otherwise the
-// error is a *HeldError. Of want count Task, Run, Owner and RunURL. A dry run only looks.
+// Take takes the lease of want.Task until Time from now, when nobody holds it, when it is over or when it is ours.
+// Otherwise the error is a *HeldError. Of want count Task, Run, Owner and RunURL. A dry run only looks.
 func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,8 +79,8 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 	return Lease{}, fmt.Errorf("taking the lease of %s: others keep taking and leaving it; ask again in a moment", want.Task)
 }
 
-// Extend makes a lease of ours end Time from now, with a run that may have got its name. What came back is the newest of it: with a
-// Stop when somebody asked for one. The error is a *LostError when it is not ours any more.
+// Extend makes a lease of ours end Time from now, with a run that may have got its name. What came back is the newest
+// of it: with a Stop when somebody asked for one. The error is a *LostError when it is not ours any more.
 func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,8 +101,8 @@ func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 	return held, fmt.Errorf("renewing the lease of %s: it keeps moving", held.Task)
 }
 
-// Look reads a lease of ours again. It is cheap when it has not moved: one question about one ref. The error is a *LostError when it is
-// not ours any more.
+// Look reads a lease of ours again. It is cheap when it has not moved: one question about one ref. The error is a
+// *LostError when it is not ours any more.
 func (c *Client) Look(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +117,8 @@ func (c *Client) At(ctx context.Context, task string) (found Lease, ok bool, err
 	return found, found.sha != "", err
 }
 
-// AskStop asks whoever holds a task's run to stop. heard is false when nobody does, and then nothing was written; of is the lease that
-// carries the wish. Somebody's earlier wish stays as it is.
+// AskStop asks whoever holds a task's run to stop. heard is false when nobody does, and then nothing was written; of is
+// the lease that carries the wish. Somebody's earlier wish stays as it is.
 func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard bool, of Lease, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +148,8 @@ func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard boo
 	return false, Lease{}, fmt.Errorf("asking the run of %s to stop: its lease keeps moving; ask again in a moment", task)
 }
 
-// Release gives a lease of ours back. One that is gone already is no error; one that somebody else has now stays, and the error is a
-// *LostError.
+// Release gives a lease of ours back. One that is gone already is no error; one that somebody else has now stays, and
+// the error is a *LostError.
 func (c *Client) Release(ctx context.Context, held Lease) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +205,8 @@ func (c *Client) at(ctx context.Context, task string, known Lease) (Lease, error
 	return read(task, f, c.clock()), nil
 }
 
-// put moves a lease on the remote from one commit to the next, which it makes. moved says that the lease was not at from any more.
+// put moves a lease on the remote from one commit to the next, which it makes. moved says that the lease was not at
+// from any more.
 func (c *Client) put(ctx context.Context, from, next Lease) (put Lease, moved bool, err error) {
 	text, err := next.text()
 	if err != nil {
@@ -223,8 +224,8 @@ func (c *Client) put(ctx context.Context, from, next Lease) (put Lease, moved bo
 	return next, false, err
 }
 
-// RecordsAndLeases reads the run records of every task and who holds which task now, in one fetch. A task may have either alone. What a
-// lease's end means, clock says; see Lease.Alive.
+// RecordsAndLeases reads the run records of every task and who holds which task now, in one fetch. A task may have
+// either alone. What a lease's end means, clock says; see Lease.Alive.
 func RecordsAndLeases(ctx context.Context, o git.Options, clock func() time.Time) ([]git.RunRecord, map[string]Lease, error) {
 	records, files, err := git.RecordsWith(ctx, o, git.RefFiles{Below: refs, Name: fileName, Most: maxFile})
 	if err != nil {

@@ -59,8 +59,8 @@ func (l Lease) text() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longest after its commit's date,
-// and none at all when that lies too far ahead: it would hold the run for ever.
+// read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longest after
+// its commit's date, and none at all when that lies too far ahead: it would hold the run for ever.
 func read(task string, f git.RefFile, now time.Time) Lease {
 	l, why := parse(task, f.Content)
 	l.sha = f.Commit
@@ -126,7 +126,8 @@ func plainText(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// nameText is a plain text of words alone: it goes into answers to people, and cannot mention, link or mark anything up there.
+// nameText is a plain text of words alone: it goes into answers to people, and cannot mention, link or mark anything up
+// there.
 func nameText(s string) string {
 	return plainText(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()\n\t", r) {

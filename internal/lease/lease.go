@@ -7,9 +7,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 )
 
-// A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents whose one file says
-// who holds it and until when . A ref that is not there is a run that nobody holds. Whoever moves it names the commit that it is at
-// now, so of two that want it one gets it. Nothing but git is needed for it, and a renewal leaves no history behind.
+// A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents
+// whose one file says who holds it and until when . A ref that is not there is a run that nobody holds. Whoever moves
+// it names the commit that it is at now, so of two that want it one gets it. Nothing but git is needed for it, and a
+// renewal leaves no history behind.
 
 // How long leases last.
 const (
@@ -18,8 +19,8 @@ const (
 	Slack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
 
-// Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can push. Run and Owner
-// are words that mark nothing up; the others are to be shown as the texts of strangers.
+// Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can
+// push. Run and Owner are words that mark nothing up; the others are to be shown as the texts of strangers.
 type Lease struct {
 	Task   string // "issue-42"
 	Run    string // "20261121-053000-7f3a"; "" until the holder knows which run it is
@@ -28,8 +29,8 @@ type Lease struct {
 	Taken  time.Time
 	Until  time.Time // when it ends unless it is renewed
 	Stop   *Stop     // somebody asked the holder to stop; nil: nobody
-	// Unreadable says why its text cannot be read, in a few words; "" when it can. Such a lease is held by who knows whom until the longest
-	// lease is over.
+	// Unreadable says why its text cannot be read, in a few words; "" when it can. Such a lease is held by who knows whom
+	// until the longest lease is over.
 	Unreadable string
 
 	key string // of the process that holds it: what tells two of the same name apart
@@ -78,8 +79,8 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is already running (%s)", e.Lease.Task, e.Lease.Who())
 }
 
-// LostError says that a lease is not the holder's any more: it must stop at once and write nothing more. Now is who has it, with no Task
-// when nobody has.
+// LostError says that a lease is not the holder's any more: it must stop at once and write nothing more. Now is who has
+// it, with no Task when nobody has.
 type LostError struct {
 	Task string
 	Now  Lease
@@ -95,7 +96,8 @@ func (e *LostError) Error() string {
 // refs is where the leases are, each at the name of its task.
 const refs = "refs/ralph/leases/"
 
-// Ref is where the lease is on the remote: for a push that gives it back together with something else. The zero RemoteRef for no lease.
+// Ref is where the lease is on the remote: for a push that gives it back together with something else. The zero
+// RemoteRef for no lease.
 func (l Lease) Ref() git.RemoteRef {
 	if l.sha == "" {
 		return git.RemoteRef{}
