@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/detect"
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -106,21 +107,21 @@ func ranNothing(s loop.State, name string) bool {
 }
 
 // changes is what the run has changed, for the checks that look at it.
-func (w *Spec) changes() *check.Changes {
+func (w *Spec) changes() *diffscan.Changes {
 	t := w.Tree
-	return &check.Changes{
+	return &diffscan.Changes{
 		Patch: func(ctx context.Context, from, to string) (string, bool, error) {
-			return t.Patch(ctx, from, to, check.PatchBytes)
+			return t.Patch(ctx, from, to, diffscan.PatchBytes)
 		},
 		Names: t.Changed,
 		File: func(ctx context.Context, commit, path string) ([]byte, bool, error) {
-			return t.Read(ctx, commit, path, check.FileBytes)
+			return t.Read(ctx, commit, path, diffscan.FileBytes)
 		},
 	}
 }
 
 // edited looks whether the change edits what judges it.
-func (w *Spec) edited(changes *check.Changes) []check.Check {
+func (w *Spec) edited(changes *diffscan.Changes) []check.Check {
 	if w.Settings.EditedChecks == config.Off {
 		return nil
 	}
@@ -133,7 +134,7 @@ func (w *Spec) edited(changes *check.Changes) []check.Check {
 
 // lookedFor are the signs of work that only looks done. What they find is for a reviewer to accept; where there is none, the worst of it
 // blocks.
-func (w *Spec) lookedFor(changes *check.Changes, reviewer *agent.Options) []check.Check {
+func (w *Spec) lookedFor(changes *diffscan.Changes, reviewer *agent.Options) []check.Check {
 	var list []check.Check
 	if set := w.Settings.WeakenedTests; set != config.Off {
 		list = append(list, &check.Weakened{Changes: changes, Hard: set == config.Hard, Alone: reviewer == nil})

@@ -1,6 +1,8 @@
-package check
+package diffscan
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -23,36 +25,44 @@ type rule struct {
 
 var makeFiles = map[string][]string{"just": {"justfile", "Justfile", ".justfile", "JUSTFILE"}, "make": {"GNUmakefile", "makefile", "Makefile"}}
 
-// make follows the targets of a call of make or just, in one directory.
-func (r *reach) make(program string, args []string, dir string, step int) {
-	just := program == "just"
-	files := makeFiles["make"]
-	if just {
-		files = makeFiles["just"]
+// makeCall is a call of make or just.
+type makeCall struct {
+	files, targets []string
+	dir            string
+	just           bool
+}
+
+// makeFlags are the options of make and just that take a value.
+var makeFlags = []string{
+	"-f", "-C", "--file", "--makefile", "--directory", "--justfile", "-d", "--working-directory", "-I", "-o", "-W",
+}
+
+// makeCallOf reads the arguments of make or just; ok is false when they lead out of the tree.
+func makeCallOf(program string, args []string, dir string) (c makeCall, ok bool) {
+	c = makeCall{files: makeFiles["make"], dir: dir, just: program == "just"}
+	if c.just {
+		c.files = makeFiles["just"]
 	}
-	var targets []string
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		flag, value, joined := cutFlag(arg)
-		if takes := slices.Contains([]string{"-f", "-C", "--file", "--makefile", "--directory", "--justfile", "-d", "--working-directory", "-I", "-o", "-W"}, flag); takes && !joined && i+1 < len(args) {
+		if slices.Contains(makeFlags, flag) && !joined && i+1 < len(args) {
 			i++
 			value = args[i]
 		}
 		switch {
-		case flag == "-C" || flag == "--directory" || just && (flag == "-d" || flag == "--working-directory"):
-			to, ok := inTree(dir, value)
-			if !ok {
-				return
+		case flag == "-C" || flag == "--directory" || c.just && (flag == "-d" || flag == "--working-directory"):
+			if c.dir, ok = inTree(c.dir, value); !ok {
+				return c, false
 			}
-			dir = to
 		case flag == "-f" || flag == "--file" || flag == "--makefile" || flag == "--justfile":
-			files = []string{value}
+			c.files = []string{value}
 		case strings.HasPrefix(arg, "-") || strings.Contains(arg, "="):
 		default:
-			targets = append(targets, arg)
+			c.targets = append(c.targets, arg)
 		}
 	}
-	r.targets(files, targets, dir, just, step)
+	return c, true
 }
 
 func cutFlag(arg string) (flag, value string, joined bool) {
@@ -65,38 +75,40 @@ func cutFlag(arg string) (flag, value string, joined bool) {
 	return arg, "", false
 }
 
-func (r *reach) targets(files, targets []string, dir string, just bool, step int) {
-	if step > maxSteps || !r.first("make", dir, strings.Join(files, ":"), strings.Join(targets, ":")) {
-		return
-	}
-	file, before := r.readMake(files, dir, just, r.base)
-	if file == "" {
-		return
-	}
-	_, after := r.readMake(files, dir, just, r.head)
-	if len(targets) == 0 {
-		targets = []string{""}
-	}
-	for _, target := range targets {
-		was, recipe := before.says(target)
-		if is, _ := after.says(target); was != "" && is != was {
-			name := target
-			if name == "" {
-				name = before.first
-			}
-			r.foundRecipe(file, "the recipe of %s in %s was changed", quote(name), shownName(file))
+// recipes notes the recipes of a call that were edited, and gives the lines of each as they were, for a shell.
+func (r *tracer) recipes(c makeCall) iter.Seq[string] {
+	return func(follow func(string) bool) {
+		if !r.first("make", c.dir, strings.Join(c.files, ":"), strings.Join(c.targets, ":")) {
+			return
 		}
-		for _, line := range recipe {
-			r.line(line, []string{dir}, step+1)
+		file, before := readMake(c, r.base)
+		if file == "" {
+			return
+		}
+		_, after := readMake(c, r.head)
+		targets := c.targets
+		if len(targets) == 0 {
+			targets = []string{""}
+		}
+		for _, target := range targets {
+			was, recipe := before.says(target)
+			if is, _ := after.says(target); was != "" && is != was {
+				r.found(EditedFile{File: file, Part: "the recipe of " + quote(cmp.Or(target, before.first))})
+			}
+			for _, line := range recipe {
+				if !follow(line) {
+					return
+				}
+			}
 		}
 	}
 }
 
 // readMake reads the first of the files that is there, and what it includes by name.
-func (r *reach) readMake(files []string, dir string, just bool, read func(string) (string, bool)) (file string, m makefile) {
+func readMake(c makeCall, read func(string) (string, bool)) (file string, m makefile) {
 	m = makefile{rules: map[string]*rule{}, vars: map[string]string{}}
-	for _, name := range files {
-		to, ok := inTree(dir, name)
+	for _, name := range c.files {
+		to, ok := inTree(c.dir, name)
 		if !ok {
 			continue
 		}
@@ -104,13 +116,13 @@ func (r *reach) readMake(files []string, dir string, just bool, read func(string
 		if !ok {
 			continue
 		}
-		included := m.parse(text, just)
+		included := m.parse(text, c.just)
 		for n := 0; len(included) > 0 && n < 20; n++ {
 			next := included[0]
 			included = included[1:]
-			if to, ok := inTree(dir, next); ok {
+			if to, ok := inTree(c.dir, next); ok {
 				if text, ok := read(to); ok {
-					included = append(included, m.parse(text, just)...)
+					included = append(included, m.parse(text, c.just)...)
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package check
+package diffscan
 
 import (
 	"path"
@@ -32,8 +32,8 @@ var silencers = []aSilencer{
 
 // silenced finds added lines that keep a tool quiet. As many lines of the same kind as went away are set against them: they were moved,
 // those with the same words first.
-func (d *change) silenced() (harms []harm) {
-	added, old := map[string][]harm{}, map[string][]string{}
+func (d *Change) silenced() (weakenings []Weakening) {
+	added, old := map[string][]Weakening{}, map[string][]string{}
 	for _, f := range d.files {
 		if len(f.hunks) == 0 || foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) {
 			continue
@@ -47,7 +47,7 @@ func (d *change) silenced() (harms []harm) {
 			}
 			for _, l := range h.new {
 				if kind := silencer(f.name, l.text, setting); kind != "" {
-					added[kind] = append(added[kind], harm{kind: silenced, file: f.name, line: l.n, message: silencing(l)})
+					added[kind] = append(added[kind], Weakening{kind: silenced, File: f.name, Line: l.n, Message: silencing(l)})
 				}
 			}
 		}
@@ -58,30 +58,21 @@ func (d *change) silenced() (harms []harm) {
 			left[message]++
 		}
 		gone := len(old[kind])
-		fresh := slices.DeleteFunc(added[kind], func(h harm) bool {
-			left[h.message]--
-			if left[h.message] >= 0 {
+		fresh := slices.DeleteFunc(added[kind], func(h Weakening) bool {
+			left[h.Message]--
+			if left[h.Message] >= 0 {
 				gone--
 				return true
 			}
 			return false
 		})
-		harms = append(harms, fresh[min(gone, len(fresh)):]...)
+		weakenings = append(weakenings, fresh[min(gone, len(fresh)):]...)
 	}
-	return harms
+	return weakenings
 }
 
 // hints: one of them is in every line that a silencer matches.
 var hints = strings.Fields("nolint nosec lint: noqa NOQA type: isable gnore xpect nocheck cover allow uppress NOSONAR noinspection ubocop nocov true || exit continue-on ExcludeFrom +e")
-
-func holdsAny(text string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
-}
 
 // silencer is the kind of silencer that a line is, empty when it is none.
 func silencer(name, text string, setting bool) string {

@@ -1,4 +1,4 @@
-package check
+package diffscan
 
 import (
 	"path"
@@ -140,15 +140,3 @@ func languageOf(name string) *language {
 	}
 	return nil
 }
-
-// isTest reports whether a file is one of tests: in a language that is known.
-func isTest(name string) bool {
-	l := languageOf(name)
-	return l != nil && l.path.MatchString(name) && path.Ext(name) != ".rs" || l != nil && path.Ext(name) == ".rs" && strings.Contains("/"+name, "/tests/")
-}
-
-var (
-	foreign  = lazy(`(?:^|/)(?:vendor|node_modules|third_party|bower_components|\.venv|venv|site-packages)/`)
-	fixtures = lazy(`(?:^|/)(?:testdata|fixtures?|__fixtures__|__mocks__|golden|samples?|examples?)/`)
-	prose    = lazy(`(?i)\.(?:md|markdown|mdx|rst|adoc|txt|tex|html?|svg|csv|tsv|patch|diff|snap|lock|ipynb|po|pot)$|(?:^|/)(?:docs?|licenses?)/|(?:^|/)(?:LICEN[SC]E|CHANGELOG|AUTHORS|NOTICE)[^/]*$`)
-)

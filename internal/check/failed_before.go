@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // failedBefore is what earlier verdicts say of tests that failed.
@@ -34,7 +34,7 @@ func failures(at At) failedBefore {
 			}
 		}
 		for text := range strings.Lines(v.Output) {
-			text = clip(safetext.Inert(text))
+			text = clipped(proc.Inert(text))
 			if tellsFailure.MatchString(text) && !tellsSuccess.MatchString(text) {
 				f.lines = append(f.lines, text)
 			}
@@ -44,11 +44,11 @@ func failures(at At) failedBefore {
 }
 
 // has reports whether a test that was weakened is one of those that failed.
-func (f failedBefore) has(h harm) bool {
-	if f.files[h.file] {
+func (f failedBefore) has(file, test string) bool {
+	if f.files[file] {
 		return true
 	}
-	names := []string{h.test, strings.ReplaceAll(h.test, " ", "_")} // as go test writes a case
+	names := []string{test, strings.ReplaceAll(test, " ", "_")} // as go test writes a case
 	for _, name := range names {
 		for _, said := range f.tests {
 			if holdsWord(said, name) {
@@ -63,6 +63,11 @@ func (f failedBefore) has(h harm) bool {
 	}
 	return false
 }
+
+const clippedBytes = 4 << 10
+
+// clipped shortens a line that is looked at; nobody writes longer ones.
+func clipped(text string) string { return text[:min(len(text), clippedBytes)] }
 
 // holdsWord reports whether a name stands in a text, not as a part of a longer one. A name of two letters or less is no evidence.
 func holdsWord(text, name string) bool {

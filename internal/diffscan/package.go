@@ -1,8 +1,9 @@
-package check
+package diffscan
 
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -13,40 +14,47 @@ type manifest struct{ file, key string }
 // known are what a program of packages does by itself, whatever scripts there are.
 var known = strings.Fields("install i ci add remove rm uninstall update upgrade up exec dlx x create init publish pack link audit outdated config info why cache version login logout ls list view npx set workspace workspaces help")
 
-// packageScript follows a script of package.json, composer.json or deno.json, with what runs before and after it.
-func (r *reach) packageScript(program string, args []string, dir string, step int) {
-	m := manifest{"package.json", "scripts"}
+// scriptCall asks a program of packages for a script.
+type scriptCall struct {
+	manifest
+	dir, name string
+}
+
+// directoryFlags say where such a program works.
+var directoryFlags = []string{"--prefix", "--cwd", "-C", "--dir", "-d", "--working-dir"}
+
+// scriptCallOf reads a call for a script of package.json, composer.json or deno.json; ok is false when it is none, or leads out of the
+// tree.
+func scriptCallOf(program string, args []string, dir string) (c scriptCall, ok bool) {
+	c = scriptCall{manifest: manifest{"package.json", "scripts"}, dir: dir}
 	switch program {
 	case "npm", "yarn", "pnpm", "bun":
 	case "composer":
-		m.file = "composer.json"
+		c.file = "composer.json"
 	case "deno":
-		m = manifest{"deno.json", "tasks"}
+		c.manifest = manifest{"deno.json", "tasks"}
 	default:
-		return
+		return c, false
 	}
 	var words []string
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		flag, value, joined := strings.Cut(args[i], "=")
 		switch {
-		case slices.Contains([]string{"--prefix", "--cwd", "-C", "--dir", "-d", "--working-dir"}, flag):
+		case slices.Contains(directoryFlags, flag):
 			if !joined && i+1 < len(args) {
 				i++
 				value = args[i]
 			}
-			to, ok := inTree(dir, value)
-			if !ok {
-				return
+			if c.dir, ok = inTree(c.dir, value); !ok {
+				return c, false
 			}
-			dir = to
 		case strings.HasPrefix(args[i], "-"):
 		default:
 			words = append(words, args[i])
 		}
 	}
-	if name := scriptName(program, words); name != "" {
-		r.scripts(m, dir, name, step)
-	}
+	c.name = scriptName(program, words)
+	return c, c.name != ""
 }
 
 // scriptName is the script that the words of a command ask for, empty when they ask for none.
@@ -71,50 +79,61 @@ func scriptName(program string, words []string) string {
 	return words[0]
 }
 
-func (r *reach) scripts(m manifest, dir, name string, step int) {
-	file, ok := inTree(dir, m.file)
-	if !ok || step > maxSteps || !r.first("scripts", file, name) {
-		return
-	}
-	text, ok := r.base(file)
-	if !ok {
-		return
-	}
-	before := m.read(text)
-	after := before
-	if r.d.named[file] {
-		text, _ := r.head(file)
-		after = m.read(text)
-	}
-	r.scriptShell(strings.TrimSuffix(file, m.file) + ".npmrc")
-	for _, each := range []string{"pre" + name, name, "post" + name} {
-		if before[name] == nil {
+// scripts notes a script that was edited, and what runs before and after it, and gives the lines of each as they were, for a shell.
+func (r *tracer) scripts(c scriptCall) iter.Seq[string] {
+	return func(follow func(string) bool) {
+		file, ok := inTree(c.dir, c.file)
+		if !ok || !r.first("scripts", file, c.name) {
 			return
 		}
-		if !bytes.Equal(before[each], after[each]) {
-			r.foundRecipe(file, "the script %s in %s was changed", quote(each), shownName(file))
+		text, ok := r.base(file)
+		if !ok {
+			return
 		}
-		var line string
-		var lines []string
-		if json.Unmarshal(before[each], &line) == nil {
-			lines = []string{line}
-		} else if json.Unmarshal(before[each], &lines) != nil {
-			continue
+		before := c.read(text)
+		after := before
+		if r.d.named[file] {
+			text, _ := r.head(file)
+			after = c.read(text)
 		}
-		for _, line := range lines {
-			r.line(strings.ReplaceAll(line, "@composer ", "composer "), []string{dir}, step+1)
+		r.scriptShell(strings.TrimSuffix(file, c.file) + ".npmrc")
+		if before[c.name] == nil {
+			return
+		}
+		for _, each := range []string{"pre" + c.name, c.name, "post" + c.name} {
+			if !bytes.Equal(before[each], after[each]) {
+				r.found(EditedFile{File: file, Part: "the script " + quote(each)})
+			}
+			for _, line := range scriptLines(before[each]) {
+				if !follow(strings.ReplaceAll(line, "@composer ", "composer ")) {
+					return
+				}
+			}
 		}
 	}
 }
 
+// scriptLines are the lines of a script, which is one line or a list.
+func scriptLines(script json.RawMessage) []string {
+	var line string
+	if json.Unmarshal(script, &line) == nil {
+		return []string{line}
+	}
+	var lines []string
+	if json.Unmarshal(script, &lines) != nil {
+		return nil
+	}
+	return lines
+}
+
 // scriptShell looks for a program that runs the scripts in the place of the shell.
-func (r *reach) scriptShell(file string) {
+func (r *tracer) scriptShell(file string) {
 	if !r.d.named[file] || !r.first("shell", file) {
 		return
 	}
 	was, _ := r.base(file)
 	if now, _ := r.head(file); strings.Contains(now, "script-shell") && was != now {
-		r.foundRecipe(file, "the shell in %s was changed", shownName(file))
+		r.found(EditedFile{File: file, Part: "the shell"})
 	}
 }
 

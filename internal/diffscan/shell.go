@@ -1,4 +1,4 @@
-package check
+package diffscan
 
 import (
 	"path"
@@ -9,7 +9,7 @@ import (
 )
 
 // line follows what a line for the shell, or a whole script, runs. dirs are where it may stand when it does.
-func (r *reach) line(text string, dirs []string, step int) {
+func (r *tracer) line(text string, dirs []string, step int) {
 	if step > maxSteps || !r.first("line", text, strings.Join(dirs, ":")) {
 		return
 	}
@@ -40,39 +40,6 @@ func (r *reach) line(text string, dirs []string, step int) {
 	})
 }
 
-// literal is the text of a word. What is known only when it runs is left out: of "$DIR/check.sh" the end stays.
-func literal(w *syntax.Word) string {
-	var b strings.Builder
-	var add func(parts []syntax.WordPart)
-	add = func(parts []syntax.WordPart) {
-		for _, p := range parts {
-			switch p := p.(type) {
-			case *syntax.Lit:
-				b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
-			case *syntax.SglQuoted:
-				b.WriteString(p.Value)
-			case *syntax.DblQuoted:
-				add(p.Parts)
-			default:
-				if b.Len() == 0 {
-					b.WriteString(".")
-				}
-			}
-		}
-	}
-	add(w.Parts)
-	return b.String()
-}
-
-// inTree joins a directory and a path; ok is false when that leads out of the tree.
-func inTree(dir, name string) (string, bool) {
-	if name == "" || path.IsAbs(name) || strings.ContainsAny(name, "\x00\n") || len(name) > 1000 {
-		return "", false
-	}
-	to := path.Join(dir, name)
-	return to, to != ".." && !strings.HasPrefix(to, "../")
-}
-
 var (
 	interpreter = lazy(`^(?:sh|bash|dash|zsh|ksh|ash|python[\d.]*|pypy[\d.]*|node|nodejs|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|pwsh|powershell|lua|groovy|source|\.)$`)
 	shells      = lazy(`^(?:sh|bash|dash|zsh|ksh|ash)$`)
@@ -97,7 +64,7 @@ var owned = map[string][]string{
 }
 
 // command follows one command.
-func (r *reach) command(args, dirs []string, step int) {
+func (r *tracer) command(args, dirs []string, step int) {
 	for range 8 {
 		if len(args) == 0 {
 			return
@@ -125,9 +92,7 @@ func (r *reach) command(args, dirs []string, step int) {
 	case args[0] == "." || interpreter.MatchString(name) && (name != "bun" || len(rest) == 0 || rest[0] != "run"):
 		r.interpreted(name, rest, dirs, step)
 	case name == "make" || name == "gmake" || name == "mingw32-make" || name == "just":
-		for _, dir := range dirs {
-			r.make(name, rest, dir, step)
-		}
+		r.made(name, rest, dirs, step)
 	case name == "go" && len(rest) > 1 && rest[0] == "run":
 		r.goRun(rest[1:], dirs, step)
 	case owned[name] != nil:
@@ -138,12 +103,27 @@ func (r *reach) command(args, dirs []string, step int) {
 		}
 	}
 	for _, dir := range dirs {
-		r.packageScript(name, rest, dir, step)
+		if c, ok := scriptCallOf(name, rest, dir); ok && step <= maxSteps {
+			for line := range r.scripts(c) {
+				r.line(line, []string{c.dir}, step+1)
+			}
+		}
+	}
+}
+
+// made follows the recipes that a call of make or just runs.
+func (r *tracer) made(program string, args, dirs []string, step int) {
+	for _, dir := range dirs {
+		if c, ok := makeCallOf(program, args, dir); ok && step <= maxSteps {
+			for line := range r.recipes(c) {
+				r.line(line, []string{c.dir}, step+1)
+			}
+		}
 	}
 }
 
 // interpreted follows the script that an interpreter is given.
-func (r *reach) interpreted(name string, args, dirs []string, step int) {
+func (r *tracer) interpreted(name string, args, dirs []string, step int) {
 	for i := 0; i < len(args); i++ {
 		arg, next := args[i], ""
 		if i+1 < len(args) {
@@ -177,24 +157,21 @@ func (r *reach) interpreted(name string, args, dirs []string, step int) {
 var installed = lazy(`^(?:pytest|_pytest|unittest|doctest|nose2?|tox|nox|mypy|pyright|ruff|flake8|pylint|pycodestyle|pyflakes|black|isort|bandit|coverage|compileall|py_compile|build|pip|behave|robot|pre_commit)(?:\.|$)`)
 
 // module follows python -m: a module of the tree goes before an installed one, so one that was added is an edit, too.
-func (r *reach) module(name string, dirs []string, step int) {
+func (r *tracer) module(name string, dirs []string, step int) {
 	file := strings.ReplaceAll(name, ".", "/")
-	found := r.found
-	if installed.MatchString(name) {
-		found = r.foundRecipe
-	}
+	judge := installed.MatchString(name)
 	for _, dir := range dirs {
 		for _, end := range []string{".py", "/__main__.py", "/__init__.py"} {
 			to, ok := inTree(dir, file+end)
 			if ok && r.first("module", to) && r.changed(to) {
-				found(to, "%s was changed", shownName(to))
+				r.found(EditedFile{File: to, Judge: judge})
 			}
 		}
 		r.script(file+".py", []string{dir}, step)
 	}
 }
 
-func (r *reach) goRun(args, dirs []string, step int) {
+func (r *tracer) goRun(args, dirs []string, step int) {
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-") {
 			continue
@@ -205,9 +182,9 @@ func (r *reach) goRun(args, dirs []string, step int) {
 				r.script(arg, []string{dir}, step)
 				continue
 			}
-			for _, name := range r.d.names {
+			for _, name := range r.d.Names {
 				if path.Dir(name) == to && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && r.first("go", name) && r.changed(name) {
-					r.found(name, "%s was changed", shownName(name))
+					r.found(EditedFile{File: name})
 				}
 			}
 		}
@@ -216,7 +193,7 @@ func (r *reach) goRun(args, dirs []string, step int) {
 }
 
 // script looks at a file that is run: whether it was edited, and what it runs itself.
-func (r *reach) script(name string, dirs []string, step int) {
+func (r *tracer) script(name string, dirs []string, step int) {
 	for _, dir := range dirs {
 		to, ok := inTree(dir, name)
 		if !ok || to == "." || !r.first("script", to) {
@@ -227,11 +204,8 @@ func (r *reach) script(name string, dirs []string, step int) {
 			continue
 		}
 		if r.changed(to) {
-			if _, still := r.head(to); still {
-				r.found(to, "%s was changed", shownName(to))
-			} else {
-				r.found(to, "%s was deleted", shownName(to))
-			}
+			_, still := r.head(to)
+			r.found(EditedFile{File: to, Deleted: !still})
 		}
 		if ext := path.Ext(to); ext == ".sh" || ext == ".bash" || shebang.MatchString(text) {
 			r.line(text, []string{dir, path.Dir(to), "."}, step+1)

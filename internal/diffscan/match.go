@@ -1,4 +1,4 @@
-package check
+package diffscan
 
 import (
 	"fmt"
@@ -33,11 +33,6 @@ func renamed(t testCase, fresh []*testCase) *testCase {
 	}
 	return nil
 }
-
-var (
-	tables   = lazy(`\bfor\b.*\brange\b|parametrize|\.each\b|#\[case|#\[values|@(?:Value|Csv|Method|Enum)Source|\[(?:InlineData|TestCase|DataRow)\b|[dD]ataProvider|->with\(|\bsubTest\(|\.each do\b|\bfor\b.*\bof\b`)
-	literals = lazy(`"[^"\s]*"|'[^'\s]*'|\b\d+(?:\.\d+)?\b`)
-)
 
 // folded reports whether a test that is gone has become a case of a table: its name stands there in quotes, or what it was about, the
 // literals in it, is all among the new lines of a file that has gained a loop over cases.
@@ -95,25 +90,25 @@ func (s suites) movable(fresh []*testCase) map[string]int {
 }
 
 // weaker compares one test with what became of it.
-func weaker(old, now testCase, moved map[string]int) (harm, bool) {
-	h := harm{file: now.file, line: now.line, test: old.name}
+func weaker(old, now testCase, moved map[string]int) (Weakening, bool) {
+	h := Weakening{File: now.file, Line: now.line, Test: old.name}
 	name := quoteName(old.name)
 	fewer := missingFrom(old.asserts, now.asserts, moved)
 	switch {
 	case old.row:
 		return h, false
 	case now.skipped && !old.skipped:
-		h.kind, h.message = skipped, name+" is skipped now"
+		h.kind, h.Message = skipped, name+" is skipped now"
 	case len(old.body) > 0 && len(now.body) == 0:
-		h.kind, h.message = emptied, name+" has nothing in it now"
+		h.kind, h.Message = emptied, name+" has nothing in it now"
 	case len(old.asserts) > 0 && len(now.asserts) == 0 && fewer > 0 && len(now.body) <= 2:
-		h.kind, h.message = emptied, name+" asserts nothing any more"
+		h.kind, h.Message = emptied, name+" asserts nothing any more"
 	case now.trivial > old.trivial && !old.inner:
-		h.kind, h.message = unasserted, name+" asserts what is always true"
+		h.kind, h.Message = unasserted, name+" asserts what is always true"
 	case fewer > 0 && !old.inner:
-		h.kind, h.message = unasserted, fmt.Sprintf("%s has %d fewer assertions", name, fewer)
+		h.kind, h.Message = unasserted, fmt.Sprintf("%s has %d fewer assertions", name, fewer)
 		if fewer == 1 {
-			h.message = name + " has one assertion fewer"
+			h.Message = name + " has one assertion fewer"
 		}
 	default:
 		return h, false

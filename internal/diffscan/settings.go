@@ -1,29 +1,11 @@
-package check
+package diffscan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
-
-// settingsFile matches the files that say how strictly tests, linters and coverage judge.
-var settingsFile = lazy(`(?:^|/)(?:package\.json|(?:jest|vitest|vite|karma|cypress|playwright|eslint|ava|wdio|babel)\.(?:config|conf)\.[cm]?[jt]s(?:on)?|\.(?:nyc|c8|eslint|mocha|pylint|coverage|stylelint)rc[^/]*|` +
-	`tsconfig[^/]*\.json|biome\.jsonc?|\.golangci\.(?:ya?ml|toml|json)|\.testcoverage\.ya?ml|codecov\.ya?ml|\.codecov\.ya?ml|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|\.?ruff\.toml|\.flake8|mypy\.ini|\.pre-commit-config\.ya?ml|` +
-	`tarpaulin\.toml|\.tarpaulin\.toml|clippy\.toml|\.cargo/config\.toml|pom\.xml|build\.gradle(?:\.kts)?|[^/]*\.csproj|Directory\.Build\.props|[^/]*\.runsettings|\.rubocop\.ya?ml|\.rspec|\.simplecov|spec_helper\.rb|test_helper\.rb|` +
-	`phpunit\.xml(?:\.dist)?|phpstan\.neon(?:\.dist)?|infection\.json5?|noxfile\.py|[Mm]akefile|GNUmakefile|[^/]*\.mk|[jJ]ustfile|Taskfile\.ya?ml|\.gitlab-ci\.ya?ml|Jenkinsfile|\.travis\.yml|azure-pipelines\.ya?ml|sonar-project\.properties)$|` +
-	`(?:^|/)\.(?:github/workflows|circleci)/[^/]*\.ya?ml$|(?:^|/)(?:ci|scripts|\.ci|bin|build|hack|tools)/[^/]*\.sh$|(?:^|/)[^/]*(?:test|check|lint|ci|coverage)[^/]*\.sh$`)
-
-func isSetting(name string) bool {
-	switch path.Ext(name) { // most files, told at once
-	case ".go", ".rs", ".java", ".c", ".h", ".cpp", ".php", ".cs", ".md", ".tsx", ".jsx", ".css", ".html", ".txt":
-		return false
-	}
-	return settingsFile.MatchString(name) && !foreign.MatchString(name)
-}
 
 // thresholds match a limit: its name and its number.
 var thresholds = all(
@@ -61,9 +43,9 @@ var (
 )
 
 // lowered finds thresholds that became easier, and rules and tests that settings leave out now.
-func (d *change) lowered(ctx context.Context) (harms []harm, err error) {
+func (d *Change) lowered(ctx context.Context) (weakenings []Weakening, err error) {
 	read := 0
-	for _, name := range d.names {
+	for _, name := range d.Names {
 		if !isSetting(name) {
 			continue
 		}
@@ -79,7 +61,7 @@ func (d *change) lowered(ctx context.Context) (harms []harm, err error) {
 			return nil, err
 		}
 		add := func(n int, format string, args ...any) {
-			harms = append(harms, harm{kind: lowered, file: name, line: n, message: fmt.Sprintf(format, args...)})
+			weakenings = append(weakenings, Weakening{kind: lowered, File: name, Line: n, Message: fmt.Sprintf(format, args...)})
 		}
 		if was && is {
 			compareLimits(before, after, add)
@@ -87,7 +69,7 @@ func (d *change) lowered(ctx context.Context) (harms []harm, err error) {
 		}
 		compareSwitches(before, after, add)
 	}
-	return harms, nil
+	return weakenings, nil
 }
 
 type adder func(n int, format string, args ...any)
@@ -239,18 +221,4 @@ func compareSwitches(before, after string, add adder) {
 			}
 		}
 	}
-}
-
-func isComment(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "#") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "<!--")
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, cmp.Compare[string])
-	return keys
 }

@@ -1,4 +1,4 @@
-package check
+package diffscan
 
 import (
 	"strings"
@@ -220,17 +220,4 @@ func (l *language) comments(lines []string) []bool {
 		}
 	}
 	return dead
-}
-
-func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
-
-// group is what the first group of a match holds that holds anything.
-func group(p *pattern, text string) string {
-	m := p.FindStringSubmatch(text)
-	for i := 1; i < len(m); i++ {
-		if m[i] != "" {
-			return m[i]
-		}
-	}
-	return ""
 }
