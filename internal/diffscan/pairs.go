@@ -9,7 +9,7 @@ import (
 const (
 	maxSuites = 400    // files of tests
 	maxTests  = 20_000 // tests in all of them
-	maxOfFile = 4_000  // tests in one of them
+
 	maxLost   = 200    // tests that are gone and looked for elsewhere; those beyond are called deleted
 )
 

@@ -124,13 +124,13 @@ func TestUnreadPatch(t *testing.T) {
 	const other = "diff --git a/b.go b/b.go\n--- a/b.go\n+++ b/b.go\n@@ -1 +1 @@\n-x\n+one\n"
 	before := map[string]string{"a.go": "x\n", "b.go": "x\n", "c.bin": "x"}
 	after := map[string]string{"a.go": "// TODO: y\n", "b.go": "one\n// FIXME: two\n", "c.bin": "y"}
-	long := good + strings.Repeat("\n", PatchBytes)
+	long := good + strings.Repeat("x", PatchBytes)
 	const unread = "the change of 1 files could not be read, and was not looked through"
 	for name, c := range map[string]struct{ patch, partial string }{
 		"cut in b":    {good + cut, unread},
 		"cut in a":    {cut + good, unread},
 		"broken last": {good + cut + header, unread},
-		"cut after line": {long[:PatchBytes-len(other)] + other + "@@ -2 +2 @@\n+// FIXME: two\n",
+		"cut after line": {long[:PatchBytes-len(other)-1] + "\n" + other + "@@ -2 +2 @@\n+// FIXME: two\n",
 			"the change is larger than 8 MiB, and 1 files of it were not looked through"},
 	} {
 		t.Run(name, func(t *testing.T) {

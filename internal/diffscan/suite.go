@@ -1,8 +1,8 @@
 package diffscan
 
-import (
-	"strings"
-)
+import "strings"
+
+const maxOfFile = 4_000 // tests of a file that are looked at
 
 // suite is what a file of tests holds.
 type suite struct {

@@ -6,13 +6,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// change is one thing that differs between two runs of the same failure.
-type change struct {
-	when    func(s *shape) bool // whether the line can hold it: the cheap question before the dear one
-	pattern *pattern
-	with    string
-}
-
 const unit = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
 
 const apart = `(?:\s*[:=#(]\s*|\s+)` // what stands between a name and its number
@@ -34,12 +27,6 @@ func hasULID(s *shape) bool {
 		}
 	}
 	return false
-}
-
-// word asks for a number and for one of the words.
-func word(words string) func(*shape) bool {
-	list := strings.Fields(words)
-	return func(s *shape) bool { return s.digits && s.says(list...) }
 }
 
 // numbers are what a system or a run makes up, and what says where.

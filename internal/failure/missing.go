@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-const mostGaps = 5
+const mostMissing = 5
 
-// gaps match what tools say of something that is not there; the last group that matched is its name.
-var gaps = sync.OnceValue(func() []*regexp.Regexp {
+// missingPatterns match what tools say of something that is not there; the last group that matched is its name.
+var missingPatterns = sync.OnceValue(func() []*regexp.Regexp {
 	var all []*regexp.Regexp
 	for _, text := range []string{
 		// Python
@@ -45,31 +45,31 @@ var gaps = sync.OnceValue(func() []*regexp.Regexp {
 	return all
 })
 
-// gapWords stand in every line that names a gap: the cheap question before the dear ones.
-var gapWords = []string{"not ", "No ", "no ", "ndefined", "annot ", "unresolved", "undeclared", "uninitialized", "symbol", "unknown type", "implicit", "ClassDef", "ClassNot", "ould not", "ailed to resolve", "can't find", "UnboundLocal"}
+// missingWords stand in every line that says what is missing: the cheap question before the dear ones.
+var missingWords = []string{"not ", "No ", "no ", "ndefined", "annot ", "unresolved", "undeclared", "uninitialized", "symbol", "unknown type", "implicit", "ClassDef", "ClassNot", "ould not", "ailed to resolve", "can't find", "UnboundLocal"}
 
-// Gap is what a failure says is missing, as it says it: modules, symbols and files; at most five, each once, in the
-// order of the output. It is empty for a failure that names none: an ordinary assertion.
-func Gap(output string) []string {
+// missingNames are what lines say is missing, each once, in their order.
+func missingNames(lines []string) []string {
 	var names []string
-	for _, line := range goEvents(clean(output)) {
-		if !slices.ContainsFunc(gapWords, func(word string) bool { return strings.Contains(line, word) }) {
+	for _, line := range lines {
+		if !slices.ContainsFunc(missingWords, func(word string) bool { return strings.Contains(line, word) }) {
 			continue
 		}
-		for _, pattern := range gaps() {
-			m := pattern.FindStringSubmatch(line)
-			if m == nil {
-				continue
-			}
-			name := cut(strings.TrimRight(m[len(m)-1], `'".,;:()`))
-			if name != "" && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-			break
+		if name := missingName(line); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-		if len(names) == mostGaps {
+		if len(names) == mostMissing {
 			break
 		}
 	}
 	return names
+}
+
+func missingName(line string) string {
+	for _, pattern := range missingPatterns() {
+		if m := pattern.FindStringSubmatch(line); m != nil {
+			return cut(strings.TrimRight(m[len(m)-1], `'".,;:()`))
+		}
+	}
+	return ""
 }
