@@ -11,9 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// EditedCheck is the name of the check of edited checks.
-const EditedCheck = "edited checks"
-
 // Edited says no when the run changed what judges it: a script that a check runs, the recipe of a make target, a script of package.json. A
 // script whose path does not say that it is a judge may be the work itself, and only warns.
 // What a check's line names is read as it was in the base commit, and what that names in turn, some steps deep. A check whose line names

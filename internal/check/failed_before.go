@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -90,4 +91,15 @@ func holdsWord(text, name string) bool {
 
 func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// earlier are the verdicts of the base commit and of all iterations but this one.
+func earlier(at At) (verdicts []loop.Verdict) {
+	verdicts = append(verdicts, at.State.Baseline...)
+	for _, it := range at.State.Iterations {
+		if it.N != at.Iteration.N {
+			verdicts = append(verdicts, it.Verdicts...)
+		}
+	}
+	return verdicts
 }

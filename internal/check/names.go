@@ -33,3 +33,10 @@ func few(names []string) string {
 
 // quote writes foreign text into a message.
 func quote(text string) string { return fmt.Sprintf("%q", shorten(strings.TrimSpace(text), 120)) }
+
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

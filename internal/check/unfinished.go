@@ -9,9 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// UnfinishedCheck is the name of the check of unfinished work.
-const UnfinishedCheck = "unfinished work"
-
 // Unfinished says no when the run adds marks of work that is not done: TODO comments, stubs, placeholders, the marks of a merge that was
 // not resolved. It reads added lines of source files; prose, tests, fixtures and what others wrote may hold such words, but for the marks
 // of a merge, which only fixtures may. A mark that was

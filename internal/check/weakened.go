@@ -9,9 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// WeakenedCheck is the name of the check of weakened tests.
-const WeakenedCheck = "weakened tests"
-
 // Weakened says no when the run made it easier to pass: tests deleted, skipped, emptied or kept from running, assertions removed or made
 // trivial, thresholds lowered, rules switched off, snapshots rewritten. It reads the tests of both commits, so that what was only moved,
 // renamed or folded into a table is not held against the agent. It knows Go, Python, JavaScript and TypeScript, Rust, Java and Kotlin, Ruby,
@@ -108,17 +105,6 @@ func healed(at At) bool {
 		}
 	}
 	return false
-}
-
-// earlier are the verdicts of the base commit and of all iterations but this one.
-func earlier(at At) (verdicts []loop.Verdict) {
-	verdicts = append(verdicts, at.State.Baseline...)
-	for _, it := range at.State.Iterations {
-		if it.N != at.Iteration.N {
-			verdicts = append(verdicts, it.Verdicts...)
-		}
-	}
-	return verdicts
 }
 
 func listed(found []diffscan.Weakening) string {
