@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // failedBefore is what earlier verdicts say of tests that failed.
@@ -35,7 +35,7 @@ func failures(at At) failedBefore {
 			}
 		}
 		for text := range strings.Lines(v.Output) {
-			text = clipped(proc.Inert(text))
+			text = clipped(safetext.Inert(text))
 			if tellsFailure.MatchString(text) && !tellsSuccess.MatchString(text) {
 				f.lines = append(f.lines, text)
 			}

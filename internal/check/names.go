@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // shownName writes a path into a sentence: as it is, or quoted when it holds what could break the sentence.
@@ -15,7 +15,7 @@ func shownName(name string) string {
 	if !plain {
 		name = strconv.Quote(name)
 	}
-	return shorten(proc.Inert(name), 200)
+	return shorten(safetext.Inert(name), 200)
 }
 
 // few names at most five paths, and counts the rest.

@@ -10,7 +10,7 @@ const (
 	maxSuites = 400    // files of tests
 	maxTests  = 20_000 // tests in all of them
 
-	maxLost   = 200    // tests that are gone and looked for elsewhere; those beyond are called deleted
+	maxLost = 200 // tests that are gone and looked for elsewhere; those beyond are called deleted
 )
 
 // suites are the files of tests that differ, as they were and as they are.
