@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"io"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 type planStatus struct {
@@ -26,9 +28,9 @@ func (c *planStatus) Run(ctx context.Context, p process, stderr io.Writer) error
 	case c.JSON:
 		text = string(plainJSON(st))
 	case c.Mermaid:
-		text = inertLines(st.Mermaid())
+		text = safetext.InertLines(st.Mermaid())
 	default:
-		text = inertLines(st.Text())
+		text = safetext.InertLines(st.Text())
 	}
 	_, err = io.WriteString(p.out, text)
 	return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/safetext"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -38,7 +39,7 @@ func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) err
 	if err != nil {
 		return planEnded(err)
 	}
-	text := inertLines(found.Text())
+	text := safetext.InertLines(found.Text())
 	if c.JSON {
 		text = string(plainJSON(found))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -157,12 +158,12 @@ func inRepo(ts *testscript.TestScript, hub *standIn, in string, args ...string) 
 
 // hold takes the lease of issue #1 as a job does.
 func hold(ts *testscript.TestScript, hub *standIn) {
-	door, err := git.OpenLeases(context.Background(), git.Options{
+	door, err := lease.Open(context.Background(), git.Options{
 		Remote: git.Remote{URL: hub.CloneURL("alice", "demo"), Token: aliceToken}, Env: os.Environ(), Root: ts.MkAbs("."),
 		Identity: git.Identity{Name: "ralph", Email: "ralph@example.com"}, Log: ts.Logf,
 	}, now)
 	ts.Check(err)
-	_, err = door.Take(context.Background(), git.Lease{Task: "issue-1", Owner: "workflow run 77, attempt 1"})
+	_, err = door.Take(context.Background(), lease.Lease{Task: "issue-1", Owner: "workflow run 77, attempt 1"})
 	ts.Check(err)
 	ts.Check(door.Close())
 }

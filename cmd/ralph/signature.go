@@ -29,9 +29,10 @@ func (c *signatureCommand) Run(ctx context.Context, p process) error {
 	case err != nil:
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	_, err = fmt.Fprintln(p.out, failure.Signature(c.Check, text))
+	output := failure.Read(text)
+	_, err = fmt.Fprintln(p.out, output.Signature(c.Check))
 	if err == nil && c.Explain {
-		_, err = fmt.Fprintln(p.out, failure.Explain(c.Check, text))
+		_, err = fmt.Fprintln(p.out, output.Explain())
 	}
 	return err
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/local"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 
 	"golang.org/x/term"
@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
@@ -65,16 +64,7 @@ func (c *statusCommand) whole(st report.Standing) string {
 	if c.JSON {
 		return string(plainJSON(st))
 	}
-	return inertLines(st.Text())
-}
-
-// inertLines makes each line harmless for a terminal.
-func inertLines(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(proc.Inert(strings.TrimSuffix(line, "\n")) + "\n")
-	}
-	return b.String()
+	return safetext.InertLines(st.Text())
 }
 
 // shower shows a change: over what was there at a terminal, in a line elsewhere.
@@ -95,7 +85,7 @@ func (c *statusCommand) shower(out io.Writer) func(report.Standing) error {
 		case isTerminal(out):
 			err = over.draw(c.whole(st))
 		default:
-			_, err = fmt.Fprintf(out, "%s %s %s\n", now().Format("15:04:05"), proc.Inert(st.Task), proc.Inert(st.Line()))
+			_, err = fmt.Fprintf(out, "%s %s %s\n", now().Format("15:04:05"), safetext.Inert(st.Task), safetext.Inert(st.Line()))
 		}
 		return err
 	}

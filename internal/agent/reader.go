@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // facts are what a turn's output and its end say, before anybody judges them.
@@ -195,7 +196,7 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		r.said = newSaid() // what it printed besides has its tools' answers in it
 		r.words(stream.Event{Kind: stream.Text, Text: said})
 	}
-	t := loop.Turn{Text: lastBytes(string(r.text), claimBytes), Claim: r.claim, Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
+	t := loop.Turn{Text: safetext.LastBytes(strings.ToValidUTF8(string(r.text), "\uFFFD"), claimBytes), Claim: r.claim, Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
 	if res := r.facts.result; res != nil {
 		t.Structured = string(res.Structured)
 		if t.Usage = res.Usage; t.Usage == (loop.Usage{}) { // amp's tells nothing

@@ -6,17 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// lastBytes keeps the end of a text, whole characters only.
-func lastBytes(s string, most int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[len(s)-most:], "")
-	}
-	return s
-}
 
 // lastLines are the last lines that say anything, each of at most 1000 bytes.
 func lastLines(s string, most int) string {
@@ -64,11 +55,7 @@ func complaint(stderr, said string) string {
 
 // oneLine makes any text fit for a reason: one harmless line of at most 300 characters.
 func oneLine(s string) string {
-	s = strings.Join(strings.Fields(proc.Inert(s)), " ")
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:299]) + "…"
-	}
-	return s
+	return safetext.Shorten(safetext.OneLine(safetext.Inert(s)), 300)
 }
 
 // because adds what an agent said itself to a sentence of ours.

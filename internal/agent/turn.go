@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // talk is what one turn is about.
@@ -180,7 +181,7 @@ func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.T
 		}
 	}
 	a.settle(&turn, reader, end)
-	turn.Text = strings.Clone(lastBytes(turn.Text, loop.TextBytes))
+	turn.Text = strings.Clone(safetext.LastBytes(strings.ToValidUTF8(turn.Text, "\uFFFD"), loop.TextBytes))
 	if strings.TrimSpace(turn.Said) == strings.TrimSpace(turn.Text) {
 		turn.Said = ""
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -130,7 +129,7 @@ func first(i int, name string) string {
 
 // clean takes secrets, line breaks and terminal sequences out of everything that came from outside.
 func (e *Explained) clean(redact func(string) string) {
-	clean := func(s *string) { *s = proc.Inert(redact(strings.Join(strings.Fields(*s), " "))) }
+	clean := func(s *string) { *s = safetext.Inert(redact(safetext.OneLine(*s))) }
 	for _, s := range []*string{&e.Event, &e.Asks, &e.Hint, &e.Why, &e.Run} {
 		clean(s)
 	}

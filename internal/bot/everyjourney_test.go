@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // journey is something that a maintainer asks of the bot, up to its end. The tests of faults and of kills disturb it in every way.
@@ -156,7 +157,7 @@ func (w *world) dump() string {
 			fmt.Fprintln(&b)
 			continue
 		case strings.HasPrefix(ref, "refs/heads/wip/"):
-			fmt.Fprintf(&b, " %s\n", strings.Join(strings.Fields(w.git("ls-tree", "-r", "--name-only", sha)), " "))
+			fmt.Fprintf(&b, " %s\n", safetext.OneLine(w.git("ls-tree", "-r", "--name-only", sha)))
 		default:
 			fmt.Fprintf(&b, " %s\n", strings.TrimSpace(w.git("rev-parse", sha+"^{tree}")))
 		}

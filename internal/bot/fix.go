@@ -32,7 +32,7 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 	}
 	wanted := goingOn(s)
 	wanted.Issue, wanted.feedback = s.Start.Issue, asked
-	wanted.Asked, wanted.Hint = r.Event.Sender.Login, safetext.Clipped(event.Sanitise(r.Hint), maxHint)
+	wanted.Asked, wanted.Hint = r.Event.Sender.Login, safetext.FirstBytes(safetext.Sanitise(r.Hint), maxHint)
 	return a.workOn(ctx, r, *wanted)
 }
 
@@ -57,8 +57,8 @@ func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, fa
 			continue
 		}
 		body := event.Comment{Author: review.Author, CreatedAt: review.At, UpdatedAt: review.At}
-		if text := strings.TrimSpace(event.Sanitise(review.Body)); text != "" && reads(body) {
-			out.Text = strings.TrimSpace(out.Text + "\n\n" + review.Author.Login + ": " + safetext.Clipped(text, maxRemark))
+		if text := strings.TrimSpace(safetext.Sanitise(review.Body)); text != "" && reads(body) {
+			out.Text = strings.TrimSpace(out.Text + "\n\n" + review.Author.Login + ": " + safetext.FirstBytes(text, maxRemark))
 		}
 	}
 	for _, t := range threads[:min(len(threads), maxRemarks)] {
@@ -81,14 +81,14 @@ func (a *Action) remark(t github.Thread, reads func(event.Comment) bool) (loop.R
 			said = nil // it is answered so far
 			continue
 		}
-		text := strings.TrimSpace(event.Sanitise(c.Body))
+		text := strings.TrimSpace(safetext.Sanitise(c.Body))
 		if text == "" || !reads(c) {
 			continue
 		}
 		out.By = c.Author.Login
 		said = append(said, c.Author.Login+": "+text)
 	}
-	out.Text = safetext.Clipped(strings.Join(said, "\n\n"), maxRemark)
+	out.Text = safetext.FirstBytes(strings.Join(said, "\n\n"), maxRemark)
 	return out, len(said) > 0
 }
 

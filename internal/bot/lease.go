@@ -15,17 +15,17 @@ import (
 
 // holdLease takes the lease of a task, so that nobody else works on it, and keeps it until the pulse is released. It comes before
 // the run record is read, which may have moved while somebody else held the task. The run goes on in the context that comes back: it ends
-// with a *stoppedError as its cause when somebody asks for that, and with a *git.LostError when somebody else has the task. A
+// with a *lease.StoppedError as its cause when somebody asks for that, and with a *lease.LostError when somebody else has the task. A
 // *heldError says who has it now. A dry run only looks: its pulse is nil, which all methods of a pulse take.
 func (a *Action) holdLease(ctx context.Context, id, root string) (context.Context, *lease.Heartbeat, error) {
 	door, err := a.leaseDoor(ctx, root)
 	if err != nil {
 		return ctx, nil, err
 	}
-	held, err := door.Take(ctx, git.Lease{Task: id, Owner: a.owner(), RunURL: a.Env.RunURL()})
+	held, err := door.Take(ctx, lease.Lease{Task: id, Owner: a.owner(), RunURL: a.Env.RunURL()})
 	if err != nil || a.Inputs.DryRun {
 		a.warn("closing the repository of leases", door.Close())
-		var taken *git.HeldError
+		var taken *lease.HeldError
 		if errors.As(err, &taken) {
 			err = &heldError{taken.Error() + ". This request was dropped; ask again when it has ended"}
 		}
@@ -52,18 +52,18 @@ func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, e
 		return false, err
 	}
 	defer func() { a.warn("closing the repository of leases", door.Close()) }()
-	heard, _, err = door.AskStop(ctx, id, git.Stop{By: by, Why: a.mask(why), At: a.Clock()})
+	heard, _, err = door.AskStop(ctx, id, lease.Stop{By: by, Why: a.mask(why), At: a.Clock()})
 	return heard, err
 }
 
 // leaseDoor opens the way to the leases below a directory, or in a temporary one.
-func (a *Action) leaseDoor(ctx context.Context, root string) (*git.Leases, error) {
+func (a *Action) leaseDoor(ctx context.Context, root string) (*lease.Client, error) {
 	o, err := a.gitOptions(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	o.Root = root
-	return git.OpenLeases(ctx, o, a.Clock)
+	return lease.Open(ctx, o, a.Clock)
 }
 
 func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // leaseTime is a clock that tests set.
@@ -39,162 +39,6 @@ func (c *leaseTime) pass(d time.Duration) {
 }
 
 func leaseClock() *leaseTime { return &leaseTime{at: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)} }
-
-// saying answers a pulse: with the next of what it was told to say.
-type saying struct {
-	asked   []string // "look", "extend", "release"
-	tokens  []string
-	clock   *leaseTime
-	answers []answered
-}
-
-type answered struct {
-	stop *git.Stop
-	err  error
-}
-
-func (s *saying) next(what string, held git.Lease) (git.Lease, error) {
-	s.asked = append(s.asked, strings.TrimSpace(what+" "+held.Run))
-	if len(s.answers) == 0 {
-		return held, nil
-	}
-	a := s.answers[0]
-	s.answers = s.answers[1:]
-	if a.stop != nil {
-		held.Stop = a.stop
-	}
-	return held, a.err
-}
-
-func (s *saying) Look(_ context.Context, held git.Lease) (git.Lease, error) {
-	return s.next("look", held)
-}
-
-func (s *saying) Extend(_ context.Context, held git.Lease) (git.Lease, error) {
-	now, err := s.next("extend", held)
-	if err == nil {
-		now.Until = s.clock.now().Add(git.LeaseTime)
-	}
-	return now, err
-}
-
-func (s *saying) Release(_ context.Context, held git.Lease) error {
-	_, err := s.next("release", held)
-	return err
-}
-
-func (s *saying) Renew(token string) { s.tokens = append(s.tokens, token) }
-
-func (s *saying) Close() error { return nil }
-
-// TestPulse: what is asked of the remote when, and what the run hears of the answers.
-func TestPulse(t *testing.T) {
-	t.Parallel()
-	away := answered{err: errors.New("the network is away")}
-	alice, bob := answered{stop: &git.Stop{By: "alice"}}, answered{stop: &git.Stop{By: "bob"}}
-	lost := answered{err: fmt.Errorf("looking: %w", &git.LostError{Task: "issue-1", Now: git.Lease{Task: "issue-1", Owner: "workflow run 78, attempt 1"}})}
-	for _, tt := range []struct {
-		name    string
-		beats   int // every 15 s
-		answers []answered
-		asked   string
-		cause   string // why the run ended; "": it goes on
-		logged  int
-	}{
-		{"it looks, and renews when a third of the time is over", 15, nil,
-			"look look look look look look extend look look look look look look extend look", "", 0},
-		{"an error is tried again, logged once, and so is its end", 6, []answered{{}, away, away, away}, "look look look look look look", "", 2},
-		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4},
-		{"a renewal that fails is tried at every beat", 20, slices.Concat(make([]answered, 6), slices.Repeat([]answered{away}, 14)),
-			"look look look look look look" + strings.Repeat(" extend", 14), "", 1},
-		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob}, "look look look look look look extend look", "asked to stop by alice", 1},
-		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend", "asked to stop by alice", 1},
-		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process does not hold issue-1 any more: workflow run 78, attempt 1 has taken it over; look there for how it goes on", 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			clock, logged := leaseClock(), 0
-			door := &saying{clock: clock, answers: tt.answers}
-			token := func(context.Context) (string, error) { return "t" + clock.now().Format("150405"), nil }
-			log := func(string, ...any) { logged++ }
-			running, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now().Add(git.LeaseTime)}, clock.now, token, log)
-			for range tt.beats {
-				clock.pass(lease.LookEvery)
-				if !p.Beat(context.Background()) {
-					break
-				}
-			}
-			if got := strings.Join(door.asked, " "); got != tt.asked {
-				t.Errorf("it asked %s\nwant %s", got, tt.asked)
-			}
-			if cause := context.Cause(running); tt.cause == "" && cause != nil || tt.cause != "" && (cause == nil || cause.Error() != tt.cause) {
-				t.Errorf("the run ended because %v, want %q", cause, tt.cause)
-			}
-			if isLost := strings.HasPrefix(tt.cause, "this process"); isLost != (p.Lost() != nil) {
-				t.Errorf("lost: %v", p.Lost())
-			}
-			if logged != tt.logged {
-				t.Errorf("%d lines were logged, want %d", logged, tt.logged)
-			}
-			if len(door.tokens) != len(door.asked) || door.tokens[0] != "t093015" {
-				t.Errorf("tokens: %q", door.tokens)
-			}
-		})
-	}
-}
-
-// TestPulseHasTime: a remote so slow that every question is broken off is asked to renew several times before the lease is over.
-func TestPulseHasTime(t *testing.T) {
-	t.Parallel()
-	clock := leaseClock()
-	slow := slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100)
-	door := &saying{clock: clock, answers: slow}
-	token := func(context.Context) (string, error) { return "", nil }
-	_, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now().Add(git.LeaseTime)}, clock.now, token, t.Logf)
-	for end := clock.now().Add(git.LeaseTime); ; {
-		if clock.pass(lease.LookEvery); !clock.now().Add(lease.Patience).Before(end) {
-			break
-		}
-		p.Beat(context.Background())
-		clock.pass(lease.Patience)
-	}
-	if n := strings.Count(strings.Join(door.asked, " "), "extend"); n < 2 {
-		t.Errorf("it was asked %d times to renew: %s", n, door.asked)
-	}
-}
-
-// TestPulseTellsItsRun: which run it is becomes known when the record has been read, and a lease that was given back is left alone.
-func TestPulseTellsItsRun(t *testing.T) {
-	t.Parallel()
-	clock := leaseClock()
-	door := &saying{clock: clock}
-	token := func(context.Context) (string, error) { return "", nil }
-	running, p := lease.Begin(context.Background(), door, git.Lease{Task: "issue-1", Until: clock.now()}, clock.now, token, t.Logf)
-	p.Of("run-1")
-	beats := make(chan time.Time)
-	p.Listen(context.Background(), beats)
-	beats <- clock.now()
-	p.Close(context.Background())
-	p.Close(context.Background())
-	if got := strings.Join(door.asked, ", "); got != "extend run-1, release run-1" {
-		t.Error(got)
-	}
-	if !errors.Is(context.Cause(running), context.Canceled) {
-		t.Error(context.Cause(running))
-	}
-}
-
-// TestNoPulse: a dry run has none.
-func TestNoPulse(t *testing.T) {
-	t.Parallel()
-	var p *lease.Heartbeat
-	p.Of("run")
-	p.Rest()
-	p.Close(context.Background())
-	if p.Lost() != nil || p.Release(context.Background()) != nil {
-		t.Error("nothing can be lost")
-	}
-}
 
 // job is the process of a workflow run, as far as it has come when it takes a lease.
 func (w *world) job(run int, clock *leaseTime) *Action {
@@ -220,7 +64,7 @@ func (w *world) takes(a *Action) (context.Context, *lease.Heartbeat, chan time.T
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	held, err := door.Take(context.Background(), git.Lease{Task: "issue-1", Owner: a.owner(), RunURL: a.Env.RunURL()})
+	held, err := door.Take(context.Background(), lease.Lease{Task: "issue-1", Owner: a.owner(), RunURL: a.Env.RunURL()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -259,7 +103,7 @@ func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
 
 // refs are what the remote has of ralph's own.
 func (w *world) refs() string {
-	return strings.Join(strings.Fields(w.git("for-each-ref", "--format=%(refname)", "refs/ralph")), " ")
+	return safetext.OneLine(w.git("for-each-ref", "--format=%(refname)", "refs/ralph"))
 }
 
 const (
@@ -288,7 +132,7 @@ func TestHoldLease(t *testing.T) {
 		t.Fatal("a dry run looks:", err)
 	}
 	p.Rest() // as if it were dead
-	clock.pass(git.LeaseTime + git.LeaseSlack)
+	clock.pass(lease.Time + lease.Slack)
 	_, q, err := two.holdLease(ctx, "issue-1", w.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -379,7 +223,7 @@ func TestLostLease(t *testing.T) {
 			l := w.ledgerOf(w.job(77, clock), p)
 			watched := 0
 			l.Watch = func(context.Context, loop.Record, loop.State) *loop.Post { watched++; return nil }
-			clock.pass(git.LeaseTime + git.LeaseSlack)
+			clock.pass(lease.Time + lease.Slack)
 			two := w.job(78, clock)
 			_, q, err := two.holdLease(ctx, "issue-1", w.dir)
 			if err != nil {
@@ -393,7 +237,7 @@ func TestLostLease(t *testing.T) {
 				<-running.Done()
 			}
 			_, err = l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(), End: &loop.End{Outcome: loop.Done}})
-			var lost *git.LostError
+			var lost *lease.LostError
 			if !errors.As(err, &lost) || lost.Now.Owner != "workflow run 78, attempt 1" || l.Lost() == nil {
 				t.Fatal(err)
 			}
@@ -426,7 +270,7 @@ func TestRemoteAwayAndBack(t *testing.T) {
 		t.Fatal(p.Lost(), context.Cause(running))
 	}
 	held, _ := p.Lease()
-	if !held.Until.Equal(clock.now().Add(git.LeaseTime)) {
+	if !held.Until.Equal(clock.now().Add(lease.Time)) {
 		t.Errorf("the lease was not renewed: until %s, at %s", held.Until, clock.now())
 	}
 	if n := strings.Count(w.out.String(), "the run goes on, and the remote is asked again"); n != 1 {
@@ -450,7 +294,7 @@ func TestWithLease(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		state  loop.State
-		held   git.Lease
+		held   lease.Lease
 		later  time.Duration
 		way    loop.Way
 		alive  bool
@@ -458,9 +302,9 @@ func TestWithLease(t *testing.T) {
 	}{
 		{"somebody works on it", running, living, 0, loop.Held, true, false},
 		{"its process died, and its lease is over", running, living, 6 * time.Minute, loop.Continue, false, true},
-		{"nobody holds it", running, git.Lease{}, 0, loop.Continue, false, true},
-		{"an older ralph works on it", old, git.Lease{}, 0, loop.Held, true, false},
-		{"it has ended", ended, git.Lease{}, 0, loop.Again, false, false},
+		{"nobody holds it", running, lease.Lease{}, 0, loop.Continue, false, true},
+		{"an older ralph works on it", old, lease.Lease{}, 0, loop.Held, true, false},
+		{"it has ended", ended, lease.Lease{}, 0, loop.Again, false, false},
 		{"it has ended, and its job still reports", ended, living, 0, loop.Again, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

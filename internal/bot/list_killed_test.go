@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -113,7 +114,7 @@ func TestListKilledAtAnyRecord(t *testing.T) {
 				}
 			}
 			for branch, want := range map[string]string{"ralph/a": "a.txt", "ralph/b": "b.txt", "ralph/c": "a.txt b.txt c.txt", "ralph/all-todo": "a.txt b.txt c.txt"} {
-				if got := strings.Join(strings.Fields(gitIn(t, clone, "diff", "--name-only", "main", branch)), " "); got != want {
+				if got := safetext.OneLine(gitIn(t, clone, "diff", "--name-only", "main", branch)); got != want {
 					t.Errorf("%s has %s, want %s\n%s\n%s", branch, got, want, said, out.String())
 				}
 			}

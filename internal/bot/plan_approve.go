@@ -103,7 +103,7 @@ func begun(p plan.Plan) []string {
 
 // prdText is an issue's text as a run of its plan reads it: what strangers wrote, without what hides in it.
 func prdText(issue *event.Issue) string {
-	return safetext.Clipped(event.Sanitise(issue.Body), planrun.MaxPlanSpec)
+	return safetext.FirstBytes(safetext.Sanitise(issue.Body), planrun.MaxPlanSpec)
 }
 
 // rejected tells what is wrong with a request: of a plan everything, so that it is mended at once.
@@ -117,11 +117,4 @@ func (a *Action) rejected(err error) string {
 }
 
 // fenced shows lines as they are: nobody is mentioned by them, and nothing in them is Markdown.
-func fenced(lines []string) string {
-	text := strings.Join(lines, "\n")
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "text\n" + text + "\n" + fence + "\n"
-}
+func fenced(lines []string) string { return safetext.Fence(strings.Join(lines, "\n")) }

@@ -87,7 +87,7 @@ func (a *Action) takeUp(ctx context.Context, d Decision) (loop.Result, error) {
 func (a *Action) goOnWithPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
 	of := goingOn(run)
-	of.Hint = safetext.Clipped(event.Sanitise(request.Hint), maxHint)
+	of.Hint = safetext.FirstBytes(safetext.Sanitise(request.Hint), maxHint)
 	request.PlanFile = run.Start.Plan.File
 	return a.workOn(ctx, request, *of)
 }

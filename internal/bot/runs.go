@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // withLease is what a run record tells, with who holds the run now; the zero lease is nobody. Records of the bot do not tell that
 // themselves. A run without an end that nobody holds has been left by its process.
-func withLease(s loop.State, held git.Lease) loop.State {
+func withLease(s loop.State, held lease.Lease) loop.State {
 	switch {
 	case held.Task != "":
 		s.Lease, s.Owner = held.Ends(), held.Who()
@@ -42,7 +42,7 @@ func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, leases, err := git.RecordsAndLeases(ctx, o, a.Clock)
+	all, leases, err := lease.RecordsAndLeases(ctx, o, a.Clock)
 	if err != nil {
 		return nil, fmt.Errorf("listing the runs on the remote: %w", err)
 	}

@@ -206,9 +206,10 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 		v.Pass, v.Reason = true, c.remark(o)
 		return v
 	}
-	v.Findings = c.fromTop(findings(c.Title, o))
-	v.Gap = failure.Gap(o.output)
-	v.Hash = failure.Signature(c.Title, c.signed(o, no))
+	said := failure.Read(o.output)
+	v.Findings = c.fromTop(o.findings(c.Title, said))
+	v.Gap = said.MissingNames()
+	v.Hash = c.signature(o, said, no)
 	v.Reason, v.Killed = no, killed(o.Result)
 	if o.Class == proc.Exited && o.Exit < shellExit && c.exit(o) != "" {
 		if line := tellingOf(v.Findings, o.output); line != "" {
@@ -226,10 +227,10 @@ func killed(r proc.Result) bool {
 	return r.Class == proc.Signalled || r.Class == proc.Exited && (r.Exit == 128+2 || r.Exit == 128+9 || r.Exit == 128+15)
 }
 
-// signed is what the signature of a failure is made of: the output where the command itself failed, or else why it is not good enough.
-func (c *Command) signed(o ending, no string) string {
+// signature is that of the output where the command itself failed, or else that of why it is not good enough, with the output.
+func (c *Command) signature(o ending, said failure.Output, no string) string {
 	if o.Class == proc.Exited && c.exit(o) != "" && o.output != "" {
-		return o.output
+		return said.Signature(c.Title)
 	}
-	return no + "\n" + o.output
+	return failure.Signature(c.Title, no+"\n"+o.output)
 }

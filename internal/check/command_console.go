@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // inert writes whole lines to a console, each made harmless.
@@ -34,9 +34,9 @@ func (w *inert) Write(p []byte) (int, error) {
 }
 
 func (w *inert) line() {
-	line := proc.Inert(string(w.part))
+	line := safetext.Inert(string(w.part))
 	if w.cut { // maybe within a character
-		line = proc.Inert(strings.ToValidUTF8(string(w.part), "")) + " [...]"
+		line = safetext.Inert(strings.ToValidUTF8(string(w.part), "")) + " [...]"
 	}
 	_, _ = fmt.Fprintf(w.to, "  │ %s\n", line)
 	_ = w.to.Flush()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Expect is what must be so for a command to pass (C26). The zero value expects the exit code 0, and that tests ran where the output
@@ -52,7 +53,7 @@ func (c *Command) exit(o ending) string {
 func (c *Command) contains(o ending) string {
 	for _, s := range c.Expect.Contains {
 		if !o.seen.has(s) {
-			return fmt.Sprintf("its output does not contain %q, which is expected", shorten(s, 120))
+			return fmt.Sprintf("its output does not contain %q, which is expected", safetext.Shorten(s, 120))
 		}
 	}
 	return ""
@@ -61,7 +62,7 @@ func (c *Command) contains(o ending) string {
 func (c *Command) notContains(o ending) string {
 	for _, s := range c.Expect.NotContains {
 		if o.seen.has(s) {
-			return fmt.Sprintf("its output contains %q, which it must not", shorten(s, 120))
+			return fmt.Sprintf("its output contains %q, which it must not", safetext.Shorten(s, 120))
 		}
 	}
 	return ""
@@ -75,7 +76,7 @@ func (c *Command) reported(o ending) string {
 	case o.report.failures == 0:
 		return ""
 	}
-	return fmt.Sprintf("its exit code is as expected, and its report %s names a failure all the same: %s", c.Report, shorten(proc.Inert(place(*o.report.worst)), 120))
+	return fmt.Sprintf("its exit code is as expected, and its report %s names a failure all the same: %s", c.Report, safetext.Shorten(safetext.Inert(place(*o.report.worst)), 120))
 }
 
 // tested says no to a pass that tested nothing.

@@ -127,10 +127,10 @@ func more(output, report failure.Tests) failure.Tests {
 }
 
 // findings are those of the report, which says them better, or else those of the output.
-func findings(check string, o ending) []loop.Finding {
+func (o ending) findings(check string, said failure.Output) []loop.Finding {
 	found := o.report.findings
 	if len(found) == 0 {
-		found = failure.Findings(check, o.output)
+		found = said.Findings(check)
 	}
 	return found[:min(len(found), loop.MaxFindings)]
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 func (c *Command) logName(iteration int) string {
@@ -50,7 +51,7 @@ var failing = lazy(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|
 // tellingOf is the first place that an output names, or else the line of it that tells.
 func tellingOf(findings []loop.Finding, output string) string {
 	if len(findings) > 0 {
-		return shorten(proc.Inert(place(findings[0])), 120)
+		return safetext.Shorten(safetext.Inert(place(findings[0])), 120)
 	}
 	return telling(output)
 }
@@ -59,15 +60,15 @@ func tellingOf(findings []loop.Finding, output string) string {
 func telling(output string) string {
 	last := ""
 	for line := range strings.Lines(output) {
-		line = strings.TrimSpace(proc.Inert(line))
+		line = strings.TrimSpace(safetext.Inert(line))
 		if failing.MatchString(line) {
-			return shorten(line, 120)
+			return safetext.Shorten(line, 120)
 		}
 		if line != "" {
 			last = line
 		}
 	}
-	return shorten(last, 120)
+	return safetext.Shorten(last, 120)
 }
 
 // place is a finding in a line: "pkg/foo_test.go:12: want 3, got 4", "TestFoo: want 3, got 4".
@@ -111,30 +112,11 @@ func truncate(s string, runes int, from string) string {
 	}
 	switch from {
 	case "tail":
-		return cutMark + "\n" + lastRunes(s, runes)
+		return cutMark + "\n" + safetext.LastRunes(s, runes)
 	case "both":
-		return firstRunes(s, runes-runes/2) + cutMark + "\n" + lastRunes(s, runes/2)
+		return safetext.FirstRunes(s, runes-runes/2) + cutMark + "\n" + safetext.LastRunes(s, runes/2)
 	}
-	return firstRunes(s, runes) + cutMark
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}
-
-func lastRunes(s string, n int) string {
-	end := len(s)
-	for ; n > 0 && end > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(s[:end])
-		end -= size
-	}
-	return s[end:]
+	return safetext.FirstRunes(s, runes) + cutMark
 }
 
 var notSlug = lazy(`[^A-Za-z0-9]+`)

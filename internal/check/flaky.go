@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -40,35 +39,6 @@ func before(at At, check string) (all []loop.Verdict) {
 	return all
 }
 
-// once is a check's run, and one more of a hard command that has failed on a tree it has passed on before (once an iteration, since a
-// check runs once an iteration). The first run's log is kept.
-func (l List) once(ctx context.Context, c Check, at At) (loop.Verdict, error) {
-	command, isCommand := c.(*Command)
-	if !isCommand {
-		return c.Run(ctx, at)
-	}
-	command = l.warned(command)
-	first, err := command.Run(ctx, at)
-	if err != nil || first.Pass || !command.Hard || ctx.Err() != nil || l.Stopping != nil && l.Stopping() || !passedBefore(at, command.Name()) {
-		return first, err
-	}
-	settled := first
-	if err := l.settle(ctx, &settled); err != nil {
-		return first, err
-	}
-	if settled.Reason != first.Reason { // it changes what it judges: not to be believed either way
-		return settled, nil
-	}
-	l.Log("%s failed on a tree that it has passed on before (%s); it is run once more", command.Name(), first.Reason)
-	again := *command
-	again.rerun = true
-	second, err := again.Run(ctx, at)
-	if err != nil {
-		return first, err
-	}
-	return flaky(first, second), nil
-}
-
 // flaky is what two runs on one tree say together.
 func flaky(first, second loop.Verdict) loop.Verdict {
 	second.Flaky = true
@@ -79,14 +49,4 @@ func flaky(first, second loop.Verdict) loop.Verdict {
 	second.Reason += "; it has passed on this very tree before, and failed twice now"
 	second.Tell = "The next check has passed on this very tree before, and failed twice now: it may depend on something other than the code.\n" + second.Tell
 	return second
-}
-
-// warned is a command whose soft limit has somebody to tell.
-func (l List) warned(c *Command) *Command {
-	if c.OnSoft != nil {
-		return c
-	}
-	with := *c
-	with.OnSoft = func(warning string) { l.Log("%s", warning) }
-	return &with
 }

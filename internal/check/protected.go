@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -21,7 +22,7 @@ type Protected struct {
 	// slash is looked for in every directory, one whose last part has no wildcard protects what is below it too ("ci", "/ci/"). Letters
 	// match in either case, since on some systems "ci" and "CI" are one directory.
 	Globs   []string
-	Changes *Changes
+	Changes *diffscan.Changes
 }
 
 // CheckGlob says in a sentence what is wrong with a pattern of protected paths; nil when nothing is.
@@ -43,12 +44,12 @@ func (*Protected) Needs() Need { return Nothing }
 
 // Run compares the names of what changed with the patterns.
 func (p *Protected) Run(ctx context.Context, at At) (loop.Verdict, error) {
-	d, err := p.Changes.of(ctx, at)
+	d, err := changeOf(ctx, p.Changes, at)
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err
 	}
 	var touched []string
-	for _, name := range d.names {
+	for _, name := range d.Names {
 		for _, glob := range p.Globs {
 			if protects(glob, name) {
 				touched = append(touched, name)
@@ -64,7 +65,7 @@ func (p *Protected) Run(ctx context.Context, at At) (loop.Verdict, error) {
 		v.Reason = "a protected file was changed: " + few(touched)
 	}
 	v.Tell = fmt.Sprintf("These files are protected, and not yours to change: %s. Put them back as they were in the commit %.12s, remove those that you added, and do the task without touching them.",
-		few(touched), d.from)
+		few(touched), d.From)
 	for _, name := range touched[:min(len(touched), loop.MaxFindings)] {
 		v.Findings = append(v.Findings, loop.Finding{File: name, Message: "this path is protected"})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -78,7 +79,7 @@ func TestProtected(t *testing.T) {
 
 // TestProtectedInAHugeChange: what a patch no longer shows is protected none the less.
 func TestProtectedInAHugeChange(t *testing.T) {
-	after := files{"aaa.txt": strings.Repeat("x", PatchBytes+1), "ci/a.sh": "x\n"}
+	after := files{"aaa.txt": strings.Repeat("x", diffscan.PatchBytes+1), "ci/a.sh": "x\n"}
 	for i := range 10_000 {
 		after[fmt.Sprintf("many/%d", i)] = "x"
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -93,7 +94,7 @@ func (r *Review) Waits(at At) string {
 func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	v.Role = r.Role
 	if n := at.State.Judgements(r.Name()); r.Most > 0 && n >= r.Most {
-		v.Reason = fmt.Sprintf("%s has judged %s, which is its cap", r.who(), times(n))
+		v.Reason = fmt.Sprintf("%s has judged %s, which is its cap", r.who(), safetext.Times(n))
 		return v, nil
 	}
 	turn, answer, err := r.answered(ctx, at, &v)
@@ -203,9 +204,9 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	case a.Tree != tree:
 		return Answer{}, fmt.Errorf("it speaks of the tree %.12q, not of %.12q", a.Tree, tree)
 	case a.Verdict == "approve" && len(a.Issues) > 0:
-		return Answer{}, fmt.Errorf("it approves and names %s", issues(len(a.Issues)))
+		return Answer{}, fmt.Errorf("it approves and names %s", safetext.Count(len(a.Issues), "issue"))
 	case a.Verdict == "approve" && len(a.unmet()) > 0:
-		return Answer{}, fmt.Errorf("it approves and says that %q is not met", shorten(onOneLine(a.unmet()[0].Text), 80))
+		return Answer{}, fmt.Errorf("it approves and says that %q is not met", safetext.Shorten(safetext.OneLine(a.unmet()[0].Text), 80))
 	case a.Verdict == "request_changes" && len(a.Issues) == 0 && len(a.unmet()) == 0 && strings.TrimSpace(a.Summary) == "":
 		return Answer{}, errors.New("it asks for changes and names none")
 	case a.Verdict != "approve" && a.Verdict != "request_changes":
@@ -234,7 +235,7 @@ func lastObject(text, key string) string {
 
 // verdict is what an answer means. who is who gave it: "the reviewer".
 func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
-	summary := onOneLine(a.Summary)
+	summary := safetext.OneLine(a.Summary)
 	v.Criteria = a.judged()
 	if a.Verdict == "approve" {
 		v.Pass, v.Reason = true, summary
@@ -242,7 +243,7 @@ func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 	}
 	v.Reason = who + " asks for changes"
 	if summary != "" {
-		v.Reason += ": " + shorten(summary, 200)
+		v.Reason += ": " + safetext.Shorten(summary, 200)
 	}
 	v.Output = loop.Excerpt(a.Feedback())
 	v.Tell = strings.Replace(who, "the", "A", 1) + " who read only the task and your change asks for this:\n\n" + v.Output
@@ -252,7 +253,7 @@ func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 // Feedback is what the reviewer wants changed: the summary, an issue a line, and each criterion that is not met.
 func (a Answer) Feedback() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", onOneLine(a.Summary))
+	fmt.Fprintf(&b, "%s\n", safetext.OneLine(a.Summary))
 	for _, i := range a.Issues {
 		where := ""
 		if i.File != "" {
@@ -264,14 +265,7 @@ func (a Answer) Feedback() string {
 		fmt.Fprintf(&b, "- %s%s\n", where, strings.TrimSpace(i.Problem))
 	}
 	for _, c := range a.unmet() {
-		fmt.Fprintf(&b, "- not met: %s: %s\n", inBytes(onOneLine(c.Text), maxCriterion), inBytes(onOneLine(c.Reason), maxCriterion))
+		fmt.Fprintf(&b, "- not met: %s: %s\n", safetext.ShortenBytes(safetext.OneLine(c.Text), maxCriterion), safetext.ShortenBytes(safetext.OneLine(c.Reason), maxCriterion))
 	}
 	return b.String()
-}
-
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Again is how often a reader is asked once more for an answer that cannot be read, before anybody else's turn is spent on it.
@@ -19,7 +20,7 @@ const shownAgain = 2 << 10
 // AskAgain is what is added to a reader's prompt when its answer could not be read: why, how it ended, and what is wanted.
 func AskAgain(turn loop.Turn, tree string, unread error) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n\n## Your Last Answer Was Not Read\n\nYou were asked all this before, and your answer does not count: %s.", onOneLine(unread.Error()))
+	fmt.Fprintf(&b, "\n\n## Your Last Answer Was Not Read\n\nYou were asked all this before, and your answer does not count: %s.", safetext.OneLine(unread.Error()))
 	if said := strings.TrimSpace(lastWords(turn)); said != "" {
 		if len(said) > shownAgain {
 			said = strings.ToValidUTF8(said[len(said)-shownAgain:], "")
@@ -41,13 +42,6 @@ func (r *Review) read(turn loop.Turn, tree string) (Answer, error) {
 }
 
 var errUnpromised = errors.New("it approves without its promise")
-
-func issues(n int) string {
-	if n == 1 {
-		return "1 issue"
-	}
-	return fmt.Sprintf("%d issues", n)
-}
 
 // unread is the verdict when nothing could be read, however often it was asked for.
 func (r *Review) unread(v *loop.Verdict, turn loop.Turn, a Answer, asked int, why error) {

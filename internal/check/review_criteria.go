@@ -2,9 +2,9 @@ package check
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // unmet are the criteria that the reviewer says are not met.
@@ -41,17 +41,7 @@ func (a Answer) judged() []loop.Criterion {
 	}
 	var kept []loop.Criterion
 	for _, c := range list {
-		kept = append(kept, loop.Criterion{Text: inBytes(onOneLine(c.Text), maxCriterion), Met: c.Met, Reason: inBytes(onOneLine(c.Reason), maxCriterion)})
+		kept = append(kept, loop.Criterion{Text: safetext.ShortenBytes(safetext.OneLine(c.Text), maxCriterion), Met: c.Met, Reason: safetext.ShortenBytes(safetext.OneLine(c.Reason), maxCriterion)})
 	}
 	return kept
 }
-
-// inBytes is the beginning of a text in whole characters, within most bytes with the sign that it was cut.
-func inBytes(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
-}
-
-func onOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

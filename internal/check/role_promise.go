@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -38,13 +39,13 @@ func (r *Review) keeps(v *loop.Verdict, a Answer, t loop.Turn) bool {
 
 // promised reports whether the promise was given: in the answer's own field, or else in a tag of the reviewer's own text.
 func (r *Review) promised(a Answer, t loop.Turn) bool {
-	if said := oneLine(a.Promise); said != "" {
-		return strings.EqualFold(said, oneLine(r.Promise))
+	if said := safetext.OneLine(a.Promise); said != "" {
+		return strings.EqualFold(said, safetext.OneLine(r.Promise))
 	}
 	if c, ok := loop.ReadClaim(t.Text, "", r.Promise); ok && c.Tag == "promise" {
 		return c.Done
 	}
-	return t.Claim.Tag == "promise" && strings.EqualFold(t.Claim.Text, oneLine(r.Promise))
+	return t.Claim.Tag == "promise" && strings.EqualFold(t.Claim.Text, safetext.OneLine(r.Promise))
 }
 
 // verify holds the promise of an approval against the reviewer's own words, and the run's worktree.
@@ -64,14 +65,4 @@ func (r *Review) verify(ctx context.Context, at At, turn loop.Turn, v loop.Verdi
 		v.LogFile = log
 	}
 	return v, nil
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// times says how often: "once", "5 times".
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -45,7 +46,7 @@ func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subj
 // said are the texts that say anything, each on one line.
 func said(texts []string) (out []string) {
 	for _, text := range texts {
-		if text = oneLine(text); text != "" {
+		if text = safetext.OneLine(text); text != "" {
 			out = append(out, text)
 		}
 	}
@@ -56,7 +57,7 @@ func said(texts []string) (out []string) {
 func heuristic(questions []string, text string) result {
 	const only = " (no model could be asked, so only the words were looked for)"
 	for _, question := range questions {
-		if !containsFold(oneLine(text), question) {
+		if !containsFold(safetext.OneLine(text), question) {
 			return result{reason: "Criterion not evident: " + question + only}
 		}
 	}
@@ -83,7 +84,7 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 	}
 	r := result{usage: spent}
 	verified, reason, ok := readAnswer(turn)
-	reason = shorten(oneLine(reason), 300)
+	reason = safetext.Shorten(safetext.OneLine(reason), 300)
 	switch {
 	case !ok:
 		c.log("the model's answer cannot be read: %s", reason)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 const (
@@ -27,7 +28,7 @@ func (c *Verify) question(ctx context.Context, questions []string, s subject) (s
 	if s.gone {
 		b.WriteString("(The output is of an earlier iteration and only its claim is kept. It was looked at then; judge by the change.)\n")
 	}
-	block(&b, border, firstRunes(s.last, outputRunes))
+	block(&b, border, safetext.FirstRunes(s.last, outputRunes))
 	if before := s.earlier(); before != "" {
 		b.WriteString("\nBefore that, in the same turn, it said this, or its end:\n")
 		block(&b, border, before)
@@ -58,7 +59,7 @@ func (s subject) earlier() string {
 	if room <= 0 || before == strings.TrimSpace(s.text) {
 		return ""
 	}
-	return lastRunes(before, room)
+	return safetext.LastRunes(before, room)
 }
 
 func block(b *strings.Builder, border, text string) {

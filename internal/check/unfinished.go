@@ -5,30 +5,19 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
-
-// UnfinishedCheck is the name of the check of unfinished work.
-const UnfinishedCheck = "unfinished work"
 
 // Unfinished says no when the run adds marks of work that is not done: TODO comments, stubs, placeholders, the marks of a merge that was
 // not resolved. It reads added lines of source files; prose, tests, fixtures and what others wrote may hold such words, but for the marks
 // of a merge, which only fixtures may. A mark that was
 // only moved or indented is not added.
 type Unfinished struct {
-	Changes *Changes
+	Changes *diffscan.Changes
 	Hard    bool // it blocks whatever it finds
 	Alone   bool // nobody independent looks at the change: the run has no reviewer
 }
-
-// stage is how bad a mark is.
-type stage int
-
-const (
-	remark   stage = iota // somebody says that something is to be done
-	stub                  // code that only says that it is not there
-	conflict              // no language takes it
-)
 
 // Name is the check's name in verdicts.
 func (*Unfinished) Name() string { return UnfinishedCheck }
@@ -46,25 +35,25 @@ func (*Unfinished) Needs() Need { return SomeWork | AClaim }
 
 // Run looks through the added lines. Marks of a merge block always, and stubs when nobody else looks at the change.
 func (u *Unfinished) Run(ctx context.Context, at At) (loop.Verdict, error) {
-	d, err := u.Changes.of(ctx, at)
+	d, err := changeOf(ctx, u.Changes, at)
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err
 	}
-	marks, err := d.unfinished(ctx)
+	marks, err := d.Unfinished(ctx)
 	if err != nil {
 		return loop.Verdict{}, err
 	}
 	if len(marks) == 0 {
-		return loop.Verdict{Pass: true, Reason: d.partial}, nil
+		return loop.Verdict{Pass: true, Reason: d.Partial}, nil
 	}
-	worst := remark
+	worst := diffscan.Remark
 	var b strings.Builder
 	v := loop.Verdict{Severity: u.Severity()}
 	for i, m := range marks {
-		worst = max(worst, m.stage)
-		fmt.Fprintf(&b, "%s:%d: %s\n", shownName(m.file), m.n, quote(m.text))
+		worst = max(worst, m.Stage)
+		fmt.Fprintf(&b, "%s:%d: %s\n", shownName(m.File), m.Line, quote(m.Text))
 		if i < loop.MaxFindings {
-			v.Findings = append(v.Findings, loop.Finding{File: m.file, Line: m.n, Level: "warning", Message: "unfinished: " + quote(m.text)})
+			v.Findings = append(v.Findings, loop.Finding{File: m.File, Line: m.Line, Level: "warning", Message: "unfinished: " + quote(m.Text)})
 		}
 	}
 	v.Reason = fmt.Sprintf("the change adds %d marks of unfinished work", len(marks))
@@ -72,159 +61,17 @@ func (u *Unfinished) Run(ctx context.Context, at At) (loop.Verdict, error) {
 		v.Reason = "the change adds a mark of unfinished work"
 	}
 	switch {
-	case worst == conflict:
+	case worst == diffscan.Conflict:
 		v.Severity = loop.Hard
 		v.Reason += "; a merge is not resolved"
-	case worst == stub && u.Alone:
+	case worst == diffscan.Stub && u.Alone:
 		v.Severity = loop.Hard
 		v.Reason += ", stubs among them; no reviewer looks at the change"
 	}
-	if d.partial != "" {
-		v.Reason += "; " + d.partial
+	if d.Partial != "" {
+		v.Reason += "; " + d.Partial
 	}
 	v.Output = loop.Excerpt(b.String())
 	v.Tell = "The change looks unfinished:\n\n" + v.Output + "\nFinish it. A remark that belongs there may stay when you say why in your last message."
 	return v, nil
-}
-
-// mark is one line that says that work is not done.
-type mark struct {
-	file string
-	n    int
-	text string
-	stage
-}
-
-var (
-	mergeBegin = lazy(`^<{7} \S`)
-	mergeEnd   = lazy(`^>{7} \S`)
-	// stubs are whole statements.
-	stubs = lazy(`\braise\s+NotImplementedError\b|\bunimplemented!\s*\(|\btodo!\s*\(|\bNotImplementedException\s*\(|(?:^|[\s=({])TODO\s*\(\s*["')]|` +
-		`(?i:(?:panic!?|fatalError|raise|throw|abort|die|die!|fail|errors\.New|Errorf|preconditionFailure|log\.Fatal\w*|new \w*(?:Error|Exception)|\w*(?:Error|Exception))\s*\(?\s*(?:new\s+[\w\\]+\(\s*)?[@$]?["'` + "`" + `](?:todo\b|(?:\w+[ :.-]+){0,4}(?:not(?: been)?(?: yet)? implemented|not implemented yet|unimplemented|implement me)\b))`)
-	// remarks stand in comments.
-	remarks = lazy(`\b(?:TODO|FIXME|XXX|HACK)(?:[:(\s!,-]|$)`)
-	noWork  = lazy(`(?i)\bTODOs?[ -]?(?:list|app|application|item|entry|entries|text|title|model|store|component|page|view|api|s\b)|\bTODOs?\.(?:md|txt)|\bno (?:more )?todos?\b`)
-	phrases = lazy(`(?i)\byour (?:code|logic|implementation) (?:goes )?here\b|\b(?:rest|remainder) of (?:the |your )?(?:code|implementation|function|file|method|methods|class|logic)\b|\bexisting code (?:here|unchanged|remains|stays)\b|` +
-		`\b(?:code|implementation|logic|details) (?:omitted|goes here|to follow)\b|\bplaceholder (?:implementation|for now|until|code|logic|value|function|method|stub)\b|^\W*placeholder\b|\b(?:implement|finish|complete|do) (?:this|it|me|the rest) later\b|` +
-		`\bstub(?:bed)? (?:implementation|out|for now)\b|\bnot (?:yet )?implemented\b|\bunimplemented\b|\bto be implemented\b|\bsimplified (?:version|implementation) for now\b|^\W*(?:implementation|omitted|remaining code|same as before)\W*\.\.\.\W*$`)
-	abstract = lazy(`@(?:abc\.)?abstract\w*|\bclass \w*(?:Base|Abstract|Interface|Mixin|Protocol)\w*\b|\bclass \w+\(.*\b(?:ABC|Protocol|metaclass=ABCMeta)\b`)
-)
-
-// unfinished finds the marks among the added lines, in the order of the patch.
-func (d *change) unfinished(ctx context.Context) (marks []mark, err error) {
-	old := map[string]int{}
-	for _, f := range d.files {
-		for _, h := range f.hunks {
-			for _, l := range h.old {
-				if s, ok := judge(f.name, l.text); ok && s != conflict {
-					old[strings.TrimSpace(l.text)]++
-				}
-			}
-		}
-	}
-	for _, f := range d.files {
-		if foreign.MatchString(f.name) || fixtures.MatchString(f.name) {
-			continue
-		}
-		found := merges(f)
-		if !isTest(f.name) && !prose.MatchString(f.name) {
-			found = append(found, remarksOf(f, old)...)
-		}
-		if found, err = d.withoutAbstract(ctx, f, found); err != nil {
-			return nil, err
-		}
-		marks = append(marks, found...)
-	}
-	return marks, nil
-}
-
-// merges are the marks of a merge; one alone is none.
-func merges(f *fileDiff) (found []mark) {
-	begins, ends := false, false
-	for _, h := range f.hunks {
-		for _, l := range h.new {
-			begin, end := mergeBegin.MatchString(l.text), mergeEnd.MatchString(l.text)
-			begins, ends = begins || begin, ends || end
-			if begin || end {
-				found = append(found, mark{f.name, l.n, l.text, conflict})
-			}
-		}
-	}
-	if !begins || !ends {
-		return nil
-	}
-	return found
-}
-
-func remarksOf(f *fileDiff, old map[string]int) (found []mark) {
-	for _, h := range f.hunks {
-		for _, l := range h.new {
-			s, ok := judge(f.name, l.text)
-			if !ok {
-				continue
-			}
-			text := strings.TrimSpace(l.text)
-			if old[text]--; old[text] >= 0 {
-				continue
-			}
-			found = append(found, mark{f.name, l.n, text, s})
-		}
-	}
-	return found
-}
-
-// markWords: one of them is in every line that is a mark.
-var markWords = strings.Fields("todo fixme xxx hack implement placeholder here rest remainder existing omitted follow later stub simplified remaining same")
-
-// judge says whether a line is a mark, and of which kind.
-func judge(name, text string) (stage, bool) {
-	text = clip(text)
-	if !holdsAny(strings.ToLower(text), markWords) {
-		return 0, false
-	}
-	code, comment := splitComment(name, text)
-	switch {
-	case stubs.MatchString(code) && !strings.Contains(code, "501"):
-		return stub, true
-	case remarks.MatchString(comment) && !noWork.MatchString(comment), phrases.MatchString(comment):
-		return remark, true
-	}
-	return 0, false
-}
-
-// withoutAbstract drops stubs that are no such thing: a method that says so is how Python declares one for others to write.
-func (d *change) withoutAbstract(ctx context.Context, f *fileDiff, found []mark) ([]mark, error) {
-	has := false
-	for _, m := range found {
-		has = has || strings.Contains(m.text, "NotImplementedError")
-	}
-	if !has || !strings.HasSuffix(f.name, ".py") && !strings.HasSuffix(f.name, ".rb") {
-		return found, nil
-	}
-	text, _, err := d.after(ctx, f.name)
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.Split(text, "\n")
-	kept := found[:0]
-	for _, m := range found {
-		if m.stage != stub || !strings.Contains(m.text, "NotImplementedError") || !isAbstract(lines, m.n) {
-			kept = append(kept, m)
-		}
-	}
-	return kept, nil
-}
-
-// isAbstract reports whether a line stands in a method or class that says it is abstract: right above it, or in the head of its class.
-func isAbstract(lines []string, n int) bool {
-	for i := min(n, len(lines)) - 1; i >= 0 && i > n-2000; i-- {
-		text := clip(lines[i])
-		if n-i <= 12 && strings.Contains(text, "@") && abstract.MatchString(text) {
-			return true
-		}
-		if strings.HasPrefix(strings.TrimSpace(text), "class ") {
-			return abstract.MatchString(text)
-		}
-	}
-	return false
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Run is what there is of a run.
@@ -81,7 +83,7 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 		case kept[b.Name] != "":
 			why = kept[b.Name]
 		case b.Alone > 0 && !slices.Contains(drop, b.Name) && !slices.Contains(drop, "all"):
-			why = fmt.Sprintf("%s nowhere else; --drop %s removes it", commits(b.Alone), b.Name)
+			why = fmt.Sprintf("%s nowhere else; --drop %s removes it", safetext.Counted(b.Alone, "commit that is", "commits that are"), b.Name)
 		}
 		switch {
 		case why != "":
@@ -89,7 +91,7 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 			p.Stays = append(p.Stays, Item{b.Name, why})
 		case b.Alone > 0:
 			dropped[b.Name] = true
-			p.Branches = append(p.Branches, Item{b.Name, "with " + commits(b.Alone) + " nowhere else"})
+			p.Branches = append(p.Branches, Item{b.Name, "with " + safetext.Counted(b.Alone, "commit that is", "commits that are") + " nowhere else"})
 		default:
 			p.Branches = append(p.Branches, Item{Name: b.Name})
 		}
@@ -123,11 +125,4 @@ func (p *Plan) run(r Run, newest bool, held string, branch, dropped bool) {
 	default:
 		p.Runs = append(p.Runs, Item{r.Name, strings.TrimSpace(r.Task + " " + r.Outcome)})
 	}
-}
-
-func commits(n int) string {
-	if n == 1 {
-		return "1 commit that is"
-	}
-	return fmt.Sprintf("%d commits that are", n)
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Bounds of a layer's text. No settings that a person wrote come near them; they bound what a hostile text costs.
@@ -149,7 +151,7 @@ func reason(err error) string {
 	case !invalid:
 		return words
 	case !strings.HasPrefix(literal, `"`):
-		return shorten(literal) + " is no value; a text needs quotes"
+		return safetext.Shorten(literal, 80) + " is no value; a text needs quotes"
 	case strings.ContainsFunc(literal, func(r rune) bool { return r < ' ' }):
 		return `the text that begins here lacks its closing quote, or holds a line end or tab that is not written as \n or \t`
 	}

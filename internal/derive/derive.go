@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -133,7 +132,7 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 	out := Result{}
 	if w.PRD == "" {
 		if out.PRD = a.PRD; w.foreign {
-			out.PRD = event.Sanitise(out.PRD)
+			out.PRD = safetext.Sanitise(out.PRD)
 		}
 		if plan.Unwritten(out.PRD) {
 			problems = append(problems, "prd is empty: write the requirements, too")
@@ -215,14 +214,14 @@ func (d Deriver) fitting(ctx context.Context, of plan.Plan, w Request) (plan.Pla
 }
 
 func Visible(of plan.Plan) plan.Plan {
-	of.Project, of.Description = event.Visible(of.Project), event.Visible(of.Description)
+	of.Project, of.Description = safetext.Visible(of.Project), safetext.Visible(of.Description)
 	of.Stories = slices.Clone(of.Stories)
 	for i := range of.Stories {
 		s := &of.Stories[i]
-		s.Title, s.Description, s.Notes = event.Visible(s.Title), event.Visible(s.Description), event.Visible(s.Notes)
+		s.Title, s.Description, s.Notes = safetext.Visible(s.Title), safetext.Visible(s.Description), safetext.Visible(s.Notes)
 		s.AcceptanceCriteria = slices.Clone(s.AcceptanceCriteria)
 		for j, text := range s.AcceptanceCriteria {
-			s.AcceptanceCriteria[j] = event.Visible(text)
+			s.AcceptanceCriteria[j] = safetext.Visible(text)
 		}
 	}
 	return of

@@ -70,7 +70,7 @@ func (q planQuestion) wanted(b *strings.Builder, line func(string, ...any)) {
 		if answer == "" {
 			answer = "(no answer: decide yourself)"
 		}
-		line("\nYou asked: %s\nThe user answered: %s", oneLineOf(e.question), answer)
+		line("\nYou asked: %s\nThe user answered: %s", safetext.OneLine(e.question), answer)
 	}
 }
 
@@ -130,15 +130,13 @@ func (q planQuestion) again(b *strings.Builder, line func(string, ...any)) {
 	}
 	line("\n## What was wrong with your last answer\n")
 	for _, p := range q.problems {
-		line("- %s", oneLineOf(p))
+		line("- %s", safetext.OneLine(p))
 	}
 	line("\nMend all of it, and give the whole answer again. The last one was:\n")
-	bordered(b, safetext.Clipped(q.last, maxLastAnswer))
+	bordered(b, safetext.FirstBytes(q.last, maxLastAnswer))
 }
 
 func bordered(b *strings.Builder, text string) {
 	border := "data-" + rand.Text()
 	fmt.Fprintf(b, "--- begin %s ---\n%s\n--- end %s ---\n", border, strings.TrimRight(text, "\n"), border)
 }
-
-func oneLineOf(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -100,7 +100,7 @@ func (k Kept) row() []row {
 	}
 	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"), strings.Join(k.Dirs, " and "))
 	if len(k.Gone) > 0 {
-		text += "; of clones that are gone, to be removed: " + safetext.FewNames(k.Gone)
+		text += "; of clones that are gone, to be removed: " + safetext.Few(k.Gone, 5)
 	}
 	return []row{{"clones", good, text}}
 }

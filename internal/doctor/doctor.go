@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -177,7 +177,7 @@ func advice(err error) string {
 
 // redact takes secrets, terminal sequences and workflow commands out of everything that came from files or programs.
 func (d *Diagnosis) redact(redact func(string) string) {
-	clean := func(s *string) { *s = proc.Inert(redact(strings.ReplaceAll(*s, "\n", " "))) }
+	clean := func(s *string) { *s = safetext.Inert(redact(strings.ReplaceAll(*s, "\n", " "))) }
 	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review, &d.Sandbox.Says, &d.Sandbox.Advice} {
 		clean(s)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -107,7 +107,7 @@ func (d *HubDiagnosis) judge() {
 
 // redact takes secrets and terminal sequences out of what GitHub said.
 func (d *HubDiagnosis) redact(redact func(string) string) {
-	clean := func(s *string) { *s = proc.Inert(redact(strings.Join(strings.Fields(*s), " "))) }
+	clean := func(s *string) { *s = safetext.Inert(redact(safetext.OneLine(*s))) }
 	clean(&d.Todo)
 	for i := range d.Facts {
 		for _, s := range []*string{&d.Facts[i].Says, &d.Facts[i].Advice, &d.Facts[i].Address} {

@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -235,7 +235,7 @@ func (i *GitHubInit) left(found github.Report, undone bool) {
 func (i *GitHubInit) say(format string, args ...any) {
 	lines := strings.Split(i.redact(fmt.Sprintf(format, args...)), "\n")
 	for n := range lines {
-		lines[n] = proc.Inert(lines[n])
+		lines[n] = safetext.Inert(lines[n])
 	}
 	_, _ = fmt.Fprintln(i.Out, strings.Join(lines, "\n")) // a terminal that is gone reads nothing more
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // status is how something stands.
@@ -128,7 +129,7 @@ func (d *Diagnosis) checkRows() []row {
 func agentRow(name string, f agent.Found, chosen bool) row {
 	told := f.Advice
 	if f.Path != "" {
-		told = strings.Join(strings.Fields(f.Version+" "+f.Path), " ")
+		told = safetext.OneLine(f.Version + " " + f.Path)
 		for _, more := range []string{f.Credential, f.Advice} {
 			if more != "" {
 				told += ", " + more

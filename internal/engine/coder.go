@@ -59,7 +59,7 @@ func (c Coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 		return loop.Turn{}, err
 	}
 	c.tell("Iteration %s starting", s.Of(n))
-	c.tell("Prompt: %s", safetext.FirstRunes(asked, 200))
+	c.tell("Prompt: %s", safetext.Shorten(asked, 200))
 	t, err := c.budget.Turn(ctx, o, asked)
 	if err == nil && !t.Claim.Done && s.Promise(s.Turning.Role) == "" {
 		t.Claim = c.claim(t)

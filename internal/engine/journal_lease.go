@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/lease"
 )
 
 // send pushes. The last push gives the lease back in the same step, so that the run is never without a holder and
@@ -34,9 +35,9 @@ func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 		if lost != nil {
 			return lost
 		}
-		l.Tree.GiveBack(held)
+		l.Tree.DeleteWithRecord(held.Ref())
 		err = push()
-		var moved *git.LeaseMovedError
+		var moved *git.RefMovedError
 		if err == nil {
 			l.Heartbeat.Gone()
 		}

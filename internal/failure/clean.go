@@ -8,7 +8,6 @@ import (
 // What is looked at of an output, however long it is: its head and its tail, and of a line so much.
 const (
 	mostBytes = 1 << 20
-	mostLine  = 4 << 10
 	mostLines = 20_000
 )
 

@@ -141,3 +141,67 @@ func judge(corpus []recorded) (same, different score, offenders []string) {
 	}
 	return same, different, offenders
 }
+
+// TestReadOnce: what is asked of an output does not depend on what was asked of it before.
+func TestReadOnce(t *testing.T) {
+	for _, text := range corpusTexts(t) {
+		once := Read(text)
+		signature, found, missing := once.Signature("test"), once.Findings("test"), once.MissingNames()
+		if signature != Signature("test", text) || !slices.Equal(found, Read(text).Findings("test")) ||
+			!slices.Equal(missing, Read(text).MissingNames()) || once.Signature("test") != signature {
+			t.Errorf("an output that is read once says something else:\n%.500s", text)
+		}
+	}
+}
+
+// BenchmarkRead is all that a check asks of a failure: of an output that is read once, and of one that is read for each question.
+func BenchmarkRead(b *testing.B) {
+	texts := corpusTexts(b)
+	if len(texts) == 0 {
+		b.Skip("there is no corpus")
+	}
+	bytes := 0
+	for _, text := range texts {
+		bytes += len(text)
+		Read(text).Signature("test") // compiles the patterns
+	}
+	b.Run("once", func(b *testing.B) {
+		b.SetBytes(int64(bytes))
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, text := range texts {
+				said := Read(text)
+				said.Findings("test")
+				said.MissingNames()
+				said.Signature("test")
+			}
+		}
+	})
+	b.Run("for each", func(b *testing.B) {
+		b.SetBytes(int64(bytes))
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, text := range texts {
+				Read(text).Findings("test")
+				Read(text).MissingNames()
+				Read(text).Signature("test")
+			}
+		}
+	})
+}
+
+// corpusTexts are the recorded outputs.
+func corpusTexts(t testing.TB) (texts []string) {
+	files, err := filepath.Glob(filepath.Join(corpusDir, "*", "*", "*", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}

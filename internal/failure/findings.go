@@ -9,25 +9,6 @@ import (
 
 const mostMessage = 300 // bytes of a finding's message
 
-// Findings are the places and tests that an output names, in its order, each once, at most loop.MaxFindings: first what
-// readers of a known tool's own format find, then whatever else looks like "file:line: message". check is the check's
-// name; it may name the linter whose format to read. An absolute path, or one that leads up and out of the directory,
-// keeps only its last name: whoever knows the directory takes it off before.
-func Findings(check, output string) []loop.Finding {
-	lines := goEvents(clean(output))
-	found := newFindings()
-	for _, read := range readers {
-		read(lines, found)
-	}
-	readPlaces(check, lines, found)
-	return found.all
-}
-
-// readers read what one tool prints.
-var readers = []func([]string, *findings){
-	readGoTest, readPytest, readTraceback, readJavaScriptTests, readMocha, readCargo, readRustc, readESLint, readShellCheck, readMaven, readTypeScript,
-}
-
 // place is where a finding points.
 type place struct {
 	file string

@@ -57,7 +57,7 @@ func TestFindings(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Findings(test.check, test.output); !slices.Equal(got, test.want) {
+			if got := Read(test.output).Findings(test.check); !slices.Equal(got, test.want) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 		})
@@ -70,7 +70,7 @@ func TestFindingsAreBounded(t *testing.T) {
 	for i := range 200 {
 		output += "a.go:" + strings.Repeat("1", 1+i%5) + ":" + strings.Repeat("2", 1+i/5%20) + ": " + strings.Repeat("é", 400) + "\n"
 	}
-	found := Findings("", output)
+	found := Read(output).Findings("")
 	if len(found) != loop.MaxFindings {
 		t.Errorf("%d findings, want %d", len(found), loop.MaxFindings)
 	}
@@ -115,7 +115,7 @@ func TestReport(t *testing.T) {
 }
 
 // TestGap has a row for each way of saying that something is missing.
-func TestGap(t *testing.T) {
+func TestMissingNames(t *testing.T) {
 	tests := []struct{ output, want string }{
 		{"ModuleNotFoundError: No module named 'jwt.api'", "jwt.api"},
 		{"ImportError: cannot import name 'encode' from 'jwt' (/x/jwt.py)", "encode"},
@@ -153,7 +153,7 @@ func TestGap(t *testing.T) {
 		{"NameError: name 'a' is not defined\nNameError: name 'b' is not defined\nNameError: name 'a' is not defined", "a b"},
 	}
 	for _, test := range tests {
-		if got := strings.Join(Gap(test.output), " "); got != test.want {
+		if got := strings.Join(Read(test.output).MissingNames(), " "); got != test.want {
 			t.Errorf("%q: got %q, want %q", test.output, got, test.want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestGap(t *testing.T) {
 	for _, name := range strings.Fields("a b c d e f g") {
 		many += "NameError: name '" + name + "' is not defined\n"
 	}
-	if got := Gap(many); len(got) != mostGaps {
-		t.Errorf("%d names, want %d", len(got), mostGaps)
+	if got := Read(many).MissingNames(); len(got) != mostMissing {
+		t.Errorf("%d names, want %d", len(got), mostMissing)
 	}
 }

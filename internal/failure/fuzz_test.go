@@ -26,7 +26,7 @@ func FuzzSignature(f *testing.F) {
 		if again := Signature(check, output); again != first {
 			t.Errorf("%s, then %s", first, again)
 		}
-		if told := Explain(check, output); len(told) > 2*len(output)+1000 && len(told) > 20*len(output) {
+		if told := Read(output).Explain(); len(told) > 2*len(output)+1000 && len(told) > 20*len(output) {
 			t.Errorf("%d bytes of %d", len(told), len(output))
 		}
 	})
@@ -41,7 +41,7 @@ func FuzzFindings(f *testing.F) {
 		f.Add("flake8", seed)
 	}
 	f.Fuzz(func(t *testing.T, check, output string) {
-		found, gap := Findings(check, output), Gap(output)
+		found, gap := Read(output).Findings(check), Read(output).MissingNames()
 		reported, _ := Report([]byte(output))
 		for _, one := range slices.Concat(found, reported) {
 			if len(one.Message) > mostMessage || strings.ContainsAny(one.Message+one.File+one.Test+one.Rule, "\r\n") || one.Line < 0 || one.Message == "" {
@@ -51,10 +51,10 @@ func FuzzFindings(f *testing.F) {
 				t.Errorf("%q leads out of the tree", one.File)
 			}
 		}
-		if len(found) > loop.MaxFindings || len(reported) > loop.MaxFindings || len(gap) > mostGaps {
+		if len(found) > loop.MaxFindings || len(reported) > loop.MaxFindings || len(gap) > mostMissing {
 			t.Errorf("%d findings, %d reported, %d names", len(found), len(reported), len(gap))
 		}
-		if !slices.Equal(found, Findings(check, output)) || !slices.Equal(gap, Gap(output)) {
+		if !slices.Equal(found, Read(output).Findings(check)) || !slices.Equal(gap, Read(output).MissingNames()) {
 			t.Error("it is found only sometimes")
 		}
 	})

@@ -41,8 +41,6 @@ func afterOption(line string, i int) bool {
 	return i >= 2 && line[i] == '/' && isLetter(line[i-1]) && line[i-2] == '-' && (i == 2 || line[i-3] == ' ')
 }
 
-func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-
 // pathLen is how long the path is that a text begins with; 0: it begins with none.
 func pathLen(text string) int {
 	begin := 0

@@ -31,7 +31,7 @@ func Report(content []byte) (found []loop.Finding, ok bool) {
 	}
 	first, _, _ := bytes.Cut(content, []byte("\n"))
 	if _, event := readEvent(string(bytes.TrimSpace(first))); event {
-		return Findings("", string(content)), true
+		return Read(string(content)).Findings(""), true
 	}
 	return sarif(content)
 }
@@ -155,7 +155,7 @@ func located(test loop.Finding, text string) loop.Finding {
 		test.Message, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	}
 	if test.File == "" {
-		if in := Findings("", text); len(in) > 0 {
+		if in := Read(text).Findings(""); len(in) > 0 {
 			test.File, test.Line, test.Column = in[0].File, in[0].Line, in[0].Column
 		}
 	}

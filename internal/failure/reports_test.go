@@ -139,7 +139,7 @@ func TestReports(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if Signature("", test.a) != Signature("", test.b) {
-				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Explain("", test.a), Explain("", test.b))
+				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Read(test.a).Explain(), Read(test.b).Explain())
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestReportsDiffer(t *testing.T) {
 				t.Fatal("the row changes nothing")
 			}
 			if Signature("", test.a) == Signature("", other) {
-				t.Errorf("one signature of two failures:\n%s", Explain("", test.a))
+				t.Errorf("one signature of two failures:\n%s", Read(test.a).Explain())
 			}
 		})
 	}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+const mostLine = 4 << 10 // bytes of a line that are looked at
+
 // risen is how many lines up the terminal's cursor goes: progress is drawn anew over what was there.
 func risen(line string) int {
 	up := 0

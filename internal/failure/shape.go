@@ -96,3 +96,5 @@ func (s *shape) has(a, b byte) bool {
 func pair(a, b byte) int { return (int(a)*37 + int(b)) & 511 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

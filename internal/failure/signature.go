@@ -1,23 +1,12 @@
 package failure
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 )
 
-// Signature is the hash of a failure, eight hexadecimal digits: of the check that failed and of what Explain keeps of
-// its output. The same failure hashes the same wherever and whenever it happens; another one differs.
-func Signature(check, output string) string {
-	sum := sha256.Sum256([]byte(check + "\n" + Explain(check, output)))
-	return hex.EncodeToString(sum[:4])
-}
-
-// Explain is the text that Signature hashes: the lines that tell this failure from others, each without what changes
-// from run to run, each once, sorted. check is not part of it.
-func Explain(_, output string) string {
-	lines := clean(output)
+// telling are the lines that tell a failure from others, each without what changes from run to run, each once, sorted.
+func telling(lines []string) []string {
 	kept := lines
 	for _, pass := range passes {
 		kept = pass(kept)
@@ -36,7 +25,7 @@ func Explain(_, output string) string {
 	if len(told) == 0 { // nothing but what usually says nothing: then it is all there is
 		told = settleAll(lines, tops, func(string) bool { return false })
 	}
-	return strings.Join(uncut(told), "\n")
+	return uncut(told)
 }
 
 // passes take out what several lines say together. Each sees what those before have left.

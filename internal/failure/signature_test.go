@@ -38,7 +38,7 @@ func TestPatterns(t *testing.T) {
 			t.Error("a list is empty")
 		}
 	}
-	if len(gaps()) == 0 {
+	if len(missingPatterns()) == 0 {
 		t.Error("a list is empty")
 	}
 }

@@ -76,7 +76,7 @@ func TestVaries(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if Signature("", test.a) != Signature("", test.b) {
-				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Explain("", test.a), Explain("", test.b))
+				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Read(test.a).Explain(), Read(test.b).Explain())
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestDiffers(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if Signature("", test.a) == Signature("", test.b) {
-				t.Errorf("one signature of two failures:\n%s", Explain("", test.a))
+				t.Errorf("one signature of two failures:\n%s", Read(test.a).Explain())
 			}
 		})
 	}
@@ -132,13 +132,13 @@ func TestHugeOutputs(t *testing.T) {
 		"no text":     strings.Repeat("\x00\xff", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if n := len(Explain("", output)); n > mostBytes+mostLine {
+			if n := len(Read(output).Explain()); n > mostBytes+mostLine {
 				t.Errorf("%d bytes are hashed", n)
 			}
-			if n := len(Findings("", output)); n > 50 {
+			if n := len(Read(output).Findings("")); n > 50 {
 				t.Errorf("%d findings", n)
 			}
-			Gap(output)
+			Read(output).MissingNames()
 		})
 	}
 	middle := strings.Repeat("the same line\n", mostBytes/10)

@@ -4,7 +4,7 @@ import "testing"
 
 // TestTimes: however a tool writes down when it was, it is left out, zone and all.
 func TestTimes(t *testing.T) {
-	want := Explain("", "stored at 2026-11-21T19:41:08Z: no such user")
+	want := Read("stored at 2026-11-21T19:41:08Z: no such user").Explain()
 	for _, at := range []string{
 		"2027-01-02 03:04:05", "2027-01-02 03:04:05.123456+09:00", "2027-01-02 03:04:05 -0300", "2027-01-02 03:04:05,123", "2027-01-02 03:04:05 JST",
 		"2026-11-21 19:41:08.123 +0900 JST m=+0.003", "2026-11-21 16:18:32.9 -0300 -03 m=+0.012", "2026-11-21T19:41:08+01:00[Europe/Berlin]", "2026-11-21 19:41:08 America/Sao_Paulo",
@@ -15,11 +15,11 @@ func TestTimes(t *testing.T) {
 		"time.Date(2026, time.November, 21, 19, 41, 8, 123, time.Local)", `time.Date(2026, time.November, 21, 19, 41, 8, 123, time.Location("Asia/Tokyo"))`,
 		"datetime.datetime(2026, 11, 21, 19, 41, 8, 123)", "datetime.datetime(2026, 11, 21, 19, 41, tzinfo=datetime.timezone.utc)", "{{2026,11,21},{19,41,8}}",
 	} {
-		if got := Explain("", "stored at "+at+": no such user"); got != want {
+		if got := Read("stored at " + at + ": no such user").Explain(); got != want {
 			t.Errorf("%s leaves %q", at, got)
 		}
 	}
-	if got, want := Explain("", "stored at 1795286940: no such user"), Explain("", "stored at 1795286940123: no such user"); got != want {
+	if got, want := Read("stored at 1795286940: no such user").Explain(), Read("stored at 1795286940123: no such user").Explain(); got != want {
 		t.Errorf("seconds leave %q, milliseconds %q", got, want)
 	}
 }
@@ -27,7 +27,7 @@ func TestTimes(t *testing.T) {
 // TestNoTimes: what only resembles a time stays.
 func TestNoTimes(t *testing.T) {
 	for _, line := range []string{"Mark 3 of Decimal 12", "May I have 3", "12:00:00 WARN no", "version 1.2.2026", "want 3:1, got 2:1", "want 12/3/4"} {
-		if got := Explain("", line); got != line && got != "<time> "+line[len("12:00:00 "):] && got != line[len("12:00:00 "):] {
+		if got := Read(line).Explain(); got != line && got != "<time> "+line[len("12:00:00 "):] && got != line[len("12:00:00 "):] {
 			t.Errorf("%q becomes %q", line, got)
 		}
 	}

@@ -56,7 +56,7 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if Signature("", test.a) != Signature("", test.b) {
-				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Explain("", test.a), Explain("", test.b))
+				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Read(test.a).Explain(), Read(test.b).Explain())
 			}
 		})
 	}

@@ -1,13 +1,10 @@
 package failure
 
-import "strings"
+import (
+	"strings"
 
-// change is one thing that differs between two runs of the same failure.
-type change struct {
-	when    func(s *shape) bool // whether the line can hold it: the cheap question before the dear one
-	pattern *pattern
-	with    string
-}
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
 
 const unit = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
 
@@ -30,12 +27,6 @@ func hasULID(s *shape) bool {
 		}
 	}
 	return false
-}
-
-// word asks for a number and for one of the words.
-func word(words string) func(*shape) bool {
-	list := strings.Fields(words)
-	return func(s *shape) bool { return s.digits && s.says(list...) }
 }
 
 // numbers are what a system or a run makes up, and what says where.
@@ -128,7 +119,7 @@ func settle(line string, tops map[string]bool) string {
 	}
 	line = strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘")
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
-	return strings.TrimRight(strings.Join(strings.Fields(line), " "), ",")
+	return strings.TrimRight(safetext.OneLine(line), ",")
 }
 
 func vary(list []change, s *shape, line string) string {

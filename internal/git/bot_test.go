@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -83,7 +82,7 @@ func TestResumeAndFresh(t *testing.T) {
 	if err != nil || !ok || string(r.Files["journal.jsonl"]) != "{}\n" || string(r.Files["a b"]) != "\x00\n" || r.Task != "issue-42" {
 		t.Fatal(r, ok, err)
 	}
-	all, _, err := RecordsAndLeases(b.ctx, Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]}, time.Now)
+	all, _, err := RecordsWith(b.ctx, Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]}, RefFiles{Below: "refs/ralph/leases/"})
 	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || all[0].SHA != r.SHA || string(all[0].Files["journal.jsonl"]) != "{}\n" {
 		t.Fatal(all, err)
 	}

@@ -100,7 +100,7 @@ type Tree struct {
 	by                         string // who commits: "Name <email>"
 	writer                     string // who the author of our commits is, in the same form
 	pushed                     pushed
-	leaving                    Lease             // to be deleted with the next push; see GiveBack
+	deleting                   RemoteRef         // on the remote, with the next push of the record; see DeleteWithRecord
 	told                       []string          // what the next commit's note has to tell
 	handed                     snapshotOf        // the agent's repository as we last wrote it
 	handedAs                   map[string]string // its refs

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // A large file of Git LFS is a pointer in its commit; what it points to is taken from what the clone has, and never fetched for a check.
@@ -53,7 +55,7 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 	if len(missing) == 0 {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)", few(missing))}, nil
+	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)", safetext.Few(missing, mostNamed))}, nil
 }
 
 // hasLarge reports whether the commit's attributes name large files. They are looked through again when they have changed.
@@ -69,14 +71,6 @@ func (j *JudgeTree) hasLarge(ctx context.Context) (bool, error) {
 	_, err := p.git.out(ctx, "grep", "-q", "-F", largeFiles, p.commit, "--", attributes)
 	j.attributesAt, j.largeThere = p.commit, err == nil
 	return err == nil, ignore(err)
-}
-
-func few(names []string) string {
-	more := ""
-	if len(names) > mostNamed {
-		names, more = names[:mostNamed], fmt.Sprintf(" and %d more", len(names)-mostNamed)
-	}
-	return strings.Join(names, ", ") + more
 }
 
 func (j *JudgeTree) isPointer(name string) bool {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Work is what another run has done: a commit, and the name that people know it by.
@@ -18,22 +20,7 @@ type MergeError struct {
 }
 
 func (e *MergeError) Error() string {
-	return fmt.Sprintf("%s do not merge: they change the same lines of %s", listed(e.Names), listed(e.Files))
-}
-
-// listed is a list as people write it. A long one is cut.
-func listed(names []string) string {
-	if n := len(names); n > 10 {
-		names = append(slices.Clone(names[:10]), fmt.Sprintf("%d more", n-10))
-	}
-	switch n := len(names); n {
-	case 0:
-		return ""
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
+	return fmt.Sprintf("%s do not merge: they change the same lines of %s", safetext.AndMore(e.Names, 10), safetext.AndMore(e.Files, 10))
 }
 
 // mergeAll is the commit that holds a base and work of other runs: the base or one of the others where that holds everything, else merges on top

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // TestBaseHoldsWorkOfOthers: a run that others' work is needed for begins from that, merged, and from nothing else.
@@ -50,7 +52,7 @@ func TestBaseHoldsWorkOfOthers(t *testing.T) {
 		if c.is != "" && tree.Base() != c.is || c.is == "" && (tree.Base() == c.base || tree.Ground() != c.base) {
 			t.Errorf("%s: base %s, ground %s", c.name, tree.Base(), tree.Ground())
 		}
-		if got := strings.Join(strings.Fields(b.sh(dir, `git diff --name-only `+b.base+` `+tree.Base())), " "); got != c.files {
+		if got := safetext.OneLine(b.sh(dir, `git diff --name-only `+b.base+` `+tree.Base())); got != c.files {
 			t.Errorf("%s: files %q, want %q", c.name, got, c.files)
 		}
 		again, err := open(c.base, c.with...)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // A user can let a run work in a clone whose tracked files are modified. Those files are left out of the run: no commit takes them up, nothing
@@ -44,11 +46,7 @@ func (t *Tree) refuseDirty(ctx context.Context) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	more := ""
-	if len(names) > 5 {
-		names, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
-	}
-	return fmt.Errorf("tracked files are modified (%s%s): commit or stash them, then run again; --allow-dirty leaves them out of the run", strings.Join(names, ", "), more)
+	return fmt.Errorf("tracked files are modified (%s): commit or stash them, then run again; --allow-dirty leaves them out of the run", safetext.Few(names, 5))
 }
 
 // dirtyFiles names the tracked files that are not as committed and do not belong to the run.

@@ -47,10 +47,10 @@ func (t *Tree) PushRecord(ctx context.Context) error {
 	if t.o.Remote.URL == "" || t.record == t.pushed.record {
 		return nil
 	}
-	args := append(t.leavingToo(), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+	args := append(t.deletion(), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
 	err := t.lost(ctx, t.pushRefs(ctx, args...))
 	if err == nil {
-		t.leaving = Lease{}
+		t.deleting = RemoteRef{}
 	}
 	if err == nil || t.record == t.pushed.record {
 		t.pushed.record = t.record
@@ -81,17 +81,19 @@ func (t *Tree) ahead() bool {
 	return t.head != t.pushed.branch && (t.pushed.branch != "" || t.head != t.base)
 }
 
-// GiveBack makes the next push that sends the run record delete the lease of the run too: all of it arrives, or nothing. When the lease
-// has moved meanwhile the push does nothing, and its error is a *LeaseMovedError.
-func (t *Tree) GiveBack(held Lease) { t.leaving = held }
+// RemoteRef is a ref of the remote at a commit.
+type RemoteRef struct{ Name, Commit string }
 
-// leavingToo is what GiveBack adds to a push.
-func (t *Tree) leavingToo() []string {
-	if t.leaving.sha == "" {
+// DeleteWithRecord makes the next push that sends the run record delete a ref of the remote too: all of it arrives, or nothing. When the
+// ref has moved meanwhile the push does nothing, and its error is a *RefMovedError. The zero RemoteRef takes an earlier wish back.
+func (t *Tree) DeleteWithRecord(ref RemoteRef) { t.deleting = ref }
+
+// deletion is what DeleteWithRecord adds to a push.
+func (t *Tree) deletion() []string {
+	if t.deleting.Commit == "" {
 		return nil
 	}
-	ref := leaseRef(t.leaving.Task)
-	return []string{lease(ref, t.leaving.sha), ":" + ref}
+	return []string{lease(t.deleting.Name, t.deleting.Commit), ":" + t.deleting.Name}
 }
 
 func (t *Tree) pushBoth(ctx context.Context) error {
@@ -100,7 +102,7 @@ func (t *Tree) pushBoth(ctx context.Context) error {
 		args = append(args, lease(t.ref(), t.pushed.branch), t.head+":"+t.ref())
 	}
 	if t.record != t.pushed.record {
-		args = append(append(args, t.leavingToo()...), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+		args = append(append(args, t.deletion()...), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
 	}
 	for _, ref := range slices.Sorted(maps.Keys(t.keeping)) {
 		args = append(args, "+"+t.keeping[ref]+":"+ref)
@@ -117,7 +119,7 @@ func (t *Tree) pushedBoth() {
 	if t.ahead() {
 		t.pushed.branch = t.head
 	}
-	t.pushed.record, t.leaving, t.keeping = t.record, Lease{}, nil
+	t.pushed.record, t.deleting, t.keeping = t.record, RemoteRef{}, nil
 }
 
 // lease lets a ref of the remote be moved only from what we know it to be. It is named in full, since a lease on "what was fetched"
@@ -210,13 +212,17 @@ func (t *Tree) lost(ctx context.Context, err error) error {
 	if !errors.As(err, &stale) || t.o.Task == "" {
 		return err
 	}
-	refs, listErr := t.git.listRemote(ctx, t.o.Remote, t.recordRef(), t.ref(), leaseRef(t.o.Task))
+	ask := []string{t.recordRef(), t.ref()}
+	if t.deleting.Commit != "" {
+		ask = append(ask, t.deleting.Name)
+	}
+	refs, listErr := t.git.listRemote(ctx, t.o.Remote, ask...)
 	if listErr != nil {
 		return listErr
 	}
-	if held := t.leaving; held.sha != "" && refs.at[leaseRef(held.Task)] != held.sha && refs.at[t.recordRef()] != t.record {
-		t.leaving = Lease{}
-		return &LeaseMovedError{held.Task}
+	if ref := t.deleting; ref.Commit != "" && refs.at[ref.Name] != ref.Commit && refs.at[t.recordRef()] != t.record {
+		t.deleting = RemoteRef{}
+		return &RefMovedError{ref.Name}
 	}
 	switch refs.at[t.recordRef()] {
 	case t.pushed.record:

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -47,26 +46,33 @@ func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error)
 	return r, true, nil
 }
 
-// RecordsAndLeases reads with the run records who holds which task now, in one fetch. A task may have either alone. What a lease's end
-// means, clock says; see Lease.Alive.
-func RecordsAndLeases(ctx context.Context, o Options, clock func() time.Time) ([]RunRecord, map[string]Lease, error) {
+// RefFiles are the files of one name and at most so many bytes that a RefStore keeps below a prefix of refs.
+type RefFiles struct {
+	Below string // "refs/ralph/leases/"
+	Name  string
+	Most  int
+}
+
+// RecordsWith reads the run records of every task, and with the same fetch the files of a RefStore, by what follows the prefix in their
+// refs. A task may have either alone.
+func RecordsWith(ctx context.Context, o Options, of RefFiles) ([]RunRecord, map[string]RefFile, error) {
 	dir, remove, err := proc.TempDir(o.Root)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading run records: %w", err)
 	}
 	defer remove()
-	t := bare(o, dir)
+	t := ownRepository(o, dir)
 	if err := t.layOut(ctx); err != nil {
 		return nil, nil, err
 	}
 	var every []string
-	for _, ref := range []string{recordRef("*"), leaseRef("*")} {
+	for _, ref := range []string{recordRef("*"), of.Below + "*"} {
 		every = append(every, "+"+ref+":"+ref)
 	}
 	var e *commandError
 	err = t.git.fetch(ctx, o.Remote, []string{"--depth=1"}, every...)
 	if errors.As(err, &e) && e.Stderr == "" { // git has nothing to say where there is nothing to fetch
-		return nil, map[string]Lease{}, nil
+		return nil, map[string]RefFile{}, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -75,12 +81,12 @@ func RecordsAndLeases(ctx context.Context, o Options, clock func() time.Time) ([
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := t.git.below(ctx, leaseRef(""))
+	at, err := t.git.below(ctx, of.Below)
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := t.git.leases(ctx, at, clock())
-	return all, held, err
+	files, err := t.git.refFiles(ctx, at, of.Name, of.Most)
+	return all, files, err
 }
 
 // recordsHere reads the run records that were fetched.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Review is a checkout of one commit for a reviewer: detached, not writable, thrown away afterwards.
@@ -106,11 +108,7 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 	if len(found) == 0 {
 		return true, "", nil
 	}
-	more := ""
-	if len(found) > 5 {
-		found, more = found[:5], fmt.Sprintf(" and %d more", len(found)-5)
-	}
-	return false, "the reviewer changed " + strings.Join(found, ", ") + more, nil
+	return false, "the reviewer changed " + safetext.Few(found, 5), nil
 }
 
 // putBack names the refs that have moved. In a clone only the run's own are put back: the user may have moved the others.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // mostLog is how much of a job's log is read, in bytes: its end, where a failure is.
@@ -48,7 +50,7 @@ func (c *Client) findings(ctx context.Context, b Build) ([]Annotation, error) {
 		}
 		found = append(found, Annotation{
 			Path: a.GetPath(), Line: a.GetStartLine(), EndLine: a.GetEndLine(), Level: a.GetAnnotationLevel(),
-			Title: cut(a.GetTitle(), mostTitle), Message: cut(a.GetMessage(), mostSummary),
+			Title: safetext.ShortenBytes(a.GetTitle(), mostTitle), Message: safetext.ShortenBytes(a.GetMessage(), mostSummary),
 		})
 	}
 	return found, nil

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // CheckRun is what a run says on its commit.
@@ -188,8 +189,8 @@ func (run CheckRun) output(notes []*github.CheckRunAnnotation) *github.CheckRunO
 		title = run.Name
 	}
 	return &github.CheckRunOutput{
-		Title: github.String(cut(title, mostTitle)), Summary: github.String(cut(run.Summary, mostOutput)),
-		Text: given(cut(run.Text, mostOutput)), Annotations: notes,
+		Title: github.String(safetext.ShortenBytes(title, mostTitle)), Summary: github.String(safetext.ShortenBytes(run.Summary, mostOutput)),
+		Text: given(safetext.ShortenBytes(run.Text, mostOutput)), Annotations: notes,
 	}
 }
 
@@ -207,7 +208,7 @@ func annotations(list []Annotation) []*github.CheckRunAnnotation {
 		from := max(a.Line, 1)
 		made = append(made, &github.CheckRunAnnotation{
 			Path: &a.Path, StartLine: &from, EndLine: github.Int(max(a.EndLine, from)), AnnotationLevel: &level,
-			Title: given(cut(a.Title, mostTitle)), Message: github.String(cut(a.Message, mostMessage)),
+			Title: given(safetext.ShortenBytes(a.Title, mostTitle)), Message: github.String(safetext.ShortenBytes(a.Message, mostMessage)),
 		})
 	}
 	return made
@@ -219,19 +220,6 @@ func given(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// cut keeps at most so many bytes, whole characters, and says by an ellipsis that there was more.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	const mark = "…"
-	end := most - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
 }
 
 func short(sha string) string { return sha[:min(7, len(sha))] }

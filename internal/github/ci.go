@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // CIState is what all others together say of a commit.
@@ -115,7 +117,7 @@ func judge(runs []*github.CheckRun, statuses []*github.RepoStatus, ignore []stri
 		}
 		said++
 		ci.count(s.GetContext(), statusVerdict(s.GetState()), "", func() Build {
-			return Build{Name: s.GetContext(), Conclusion: s.GetState(), URL: s.GetTargetURL(), Summary: cut(s.GetDescription(), mostSummary)}
+			return Build{Name: s.GetContext(), Conclusion: s.GetState(), URL: s.GetTargetURL(), Summary: safetext.ShortenBytes(s.GetDescription(), mostSummary)}
 		})
 	}
 	switch {
@@ -169,7 +171,7 @@ func statusVerdict(state string) CIState {
 func buildOf(r *github.CheckRun) Build {
 	b := Build{
 		Name: r.GetName(), Conclusion: r.GetConclusion(), URL: cmp.Or(r.GetHTMLURL(), r.GetDetailsURL()), CheckRun: r.GetID(),
-		Summary: cut(strings.TrimSpace(r.GetOutput().GetTitle()+"\n\n"+r.GetOutput().GetSummary()), mostSummary),
+		Summary: safetext.ShortenBytes(strings.TrimSpace(r.GetOutput().GetTitle()+"\n\n"+r.GetOutput().GetSummary()), mostSummary),
 	}
 	if r.GetApp().GetSlug() == "github-actions" { // a job's id is that of its check run
 		b.JobID = r.GetID()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // What an excerpt of a log keeps: lines before and behind one with an error, such lines, the last lines, bytes of a
@@ -73,7 +75,7 @@ func tidy(line string) string {
 			line = rest
 		}
 	}
-	return cut(strings.TrimRight(visible(line), " "), mostLineText)
+	return safetext.ShortenBytes(strings.TrimRight(visible(line), " "), mostLineText)
 }
 
 // visible leaves ANSI sequences and control characters away. What a carriage return overwrote was a progress bar: only

@@ -17,6 +17,8 @@ import (
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // failed is a call that did not work, in one sentence: what was being done, what GitHub said, and what to do about it.
@@ -201,9 +203,5 @@ const mostSaid = 300
 
 // oneLine is text from outside as a part of a sentence: on one line, and short.
 func oneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if len(s) > mostSaid {
-		s = strings.ToValidUTF8(s[:mostSaid], "") + "…"
-	}
-	return s
+	return safetext.ShortenBytes(safetext.OneLine(strings.ToValidUTF8(s, "")), mostSaid)
 }

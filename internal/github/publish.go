@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // React answers the event with a reaction: on its comment when it has one, also one on a line of a pull request, else
@@ -52,7 +53,7 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
 			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
 		}
-		id, ferr := c.FindComment(ctx, number, firstLine(body))
+		id, ferr := c.FindComment(ctx, number, safetext.FirstLine(body))
 		if id != 0 {
 			return id, nil
 		}
@@ -74,7 +75,7 @@ func (c *Client) FindComment(ctx context.Context, number int, line string) (int6
 		return 0, err
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		if strings.EqualFold(all[i].Author.Login, self) && firstLine(all[i].Body) == line {
+		if strings.EqualFold(all[i].Author.Login, self) && safetext.FirstLine(all[i].Body) == line {
 			return all[i].ID, nil
 		}
 	}
@@ -145,9 +146,4 @@ func lost(err error) bool {
 	var limit *github.RateLimitError
 	var abuse *github.AbuseRateLimitError
 	return !errors.As(err, &limit) && !errors.As(err, &abuse) && !errors.Is(err, context.Canceled)
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimSpace(line)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Thread is a conversation on a line of a pull request that nobody has resolved yet. Its text is what strangers wrote.
@@ -156,7 +157,7 @@ func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (in
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
 			return 0, explain(doing, err)
 		}
-		id, ferr := c.FindReply(ctx, pull, to, firstLine(body))
+		id, ferr := c.FindReply(ctx, pull, to, safetext.FirstLine(body))
 		if id != 0 {
 			return id, nil
 		}
@@ -206,7 +207,7 @@ func (c *Client) FindReply(ctx context.Context, pull int, to int64, line string)
 		return 0, explain(fmt.Sprintf("reading the review comments of #%d", pull), err)
 	}
 	for _, one := range list {
-		if one.GetInReplyTo() == to && strings.EqualFold(one.GetUser().GetLogin(), self) && firstLine(one.GetBody()) == line {
+		if one.GetInReplyTo() == to && strings.EqualFold(one.GetUser().GetLogin(), self) && safetext.FirstLine(one.GetBody()) == line {
 			return one.GetID(), nil
 		}
 	}

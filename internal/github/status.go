@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // putStatus says as a commit status what a check run would; a token that may not do that either is told so in the log,
@@ -16,7 +18,7 @@ func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
 	doing := fmt.Sprintf("setting the status %s of %s", run.Name, short(run.SHA))
 	_, _, err := c.api.Repositories.CreateStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA, &github.RepoStatus{
 		State: github.String(statusOf(run.Conclusion)), TargetURL: given(run.URL), Context: &run.Name,
-		Description: given(cut(oneLine(run.Title), mostDescription)),
+		Description: given(safetext.ShortenBytes(oneLine(run.Title), mostDescription)),
 	})
 	if forbidden(err) || ErrGone(err) { // a classic token without the scope is answered with 404
 		c.noStatus = true

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Facts are what a Stop hook judges.
@@ -95,19 +96,12 @@ func listed(title string, items []string) string {
 
 // uncommitted is what Check 3 says (S4-83).
 func (f Facts) uncommitted(changed []string) string {
-	dir, _, _ := cutLast(f.PlanName, "/")
+	dir, _, _ := safetext.CutLast(f.PlanName, "/")
 	return listed("There are uncommitted changes. Before you stop:\n"+
 		"1. Update "+dir+"/progress.txt with what was accomplished and what you learned.\n"+
 		"2. Consider whether any lasting patterns belong in CLAUDE.md or .claude/rules/.\n"+
 		"3. Commit ALL changes, including progress.txt and the updates of "+f.PlanName+".\n"+
 		"Not committed:", changed)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // Uncommitted lists what git status --porcelain -z shows, a line a path. The files that ralph keeps while it runs are not the agent's, and

@@ -253,7 +253,7 @@ func (c *Clean) list(f leftover) bool {
 		add("logs and reports of run %s; its record stays", name)
 	}
 	if len(f.logs) > 0 {
-		add("%s: %s", safetext.Counted(len(f.logs), "log", "logs"), safetext.FewNames(f.logs))
+		add("%s: %s", safetext.Counted(len(f.logs), "log", "logs"), safetext.Few(f.logs, 5))
 	}
 	for _, dir := range f.state {
 		add("%s", dir)

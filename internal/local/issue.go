@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -187,7 +188,7 @@ func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Res
 		l.Log("judged with your %s, which no commit has", strings.Join(names, ", "))
 	}
 	if names := result.State.Start.LeftOut; len(names) > 0 {
-		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", report.Few(names))
+		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", safetext.Few(names, 5))
 	}
 	l.Log("report: %s", file)
 	return err

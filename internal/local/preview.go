@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -13,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -45,11 +44,7 @@ func (t *Preview) Show(ctx context.Context) error {
 		return err
 	}
 	if t.Live != nil { // a terminal: outputs of tools may hold what would command it
-		var b strings.Builder
-		for line := range strings.Lines(text) {
-			b.WriteString(proc.Inert(strings.TrimSuffix(line, "\n")) + "\n")
-		}
-		text = b.String()
+		text = safetext.InertLines(text)
 	}
 	_, err = io.WriteString(out, text)
 	return err

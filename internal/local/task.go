@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -217,5 +217,5 @@ func (ts *Tasks) print(v any) error {
 }
 
 func (ts *Tasks) say(format string, args ...any) {
-	_, _ = fmt.Fprintln(ts.Out, proc.Inert(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(ts.Out, safetext.Inert(fmt.Sprintf(format, args...)))
 }

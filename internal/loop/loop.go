@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -207,7 +208,7 @@ func commit(ctx context.Context, s State, step Step, p Ports) error {
 	case c.Empty:
 		p.Log("commit: nothing changed")
 	default:
-		p.Log("commit: %.12s, %s", c.SHA, files(len(c.Files)+c.MoreFiles))
+		p.Log("commit: %.12s, %s", c.SHA, safetext.Count(len(c.Files)+c.MoreFiles, "file"))
 	}
 	if c.Note != "" {
 		p.Log("git: %s", c.Note)
@@ -257,11 +258,4 @@ func cause(ctx context.Context) string {
 		return c.Error()
 	}
 	return "the run was cancelled"
-}
-
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
 }

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -113,19 +112,4 @@ func (s State) ReviewCost() float64 {
 		return 0
 	}
 	return spent / float64(n)
-}
-
-func reviews(n int) string {
-	if n == 1 {
-		return "1 review"
-	}
-	return fmt.Sprintf("%d reviews", n)
-}
-
-func firstLine(s string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(first); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return first
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -103,17 +104,10 @@ func (s State) readersCap() string {
 			check = ReviewCheck
 		}
 		if most := s.Start.Caps[r]; r.ReadOnly() && most > 0 && s.Judgements(check) >= most {
-			return fmt.Sprintf("the %s has judged %s, which is its cap, and the work is not done", r, times(most))
+			return fmt.Sprintf("the %s has judged %s, which is its cap, and the work is not done", r, safetext.Times(most))
 		}
 	}
 	return ""
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 // lastJudged is the newest iteration that the checks have spoken about; nil when there is none.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -150,25 +151,18 @@ func ReadClaim(message, completion string, wanted ...string) (c Claim, ok bool) 
 	if m == nil {
 		return Claim{}, false
 	}
-	tag, text := strings.ToLower(m[1]), strings.Join(strings.Fields(m[2]), " ")
-	c = Claim{Tag: tag, Text: shorten(text, 200)}
+	tag, text := strings.ToLower(m[1]), safetext.OneLine(m[2])
+	c = Claim{Tag: tag, Text: safetext.Shorten(text, 200)}
 	if tag == "response" {
 		wanted = []string{completion}
 	} else if len(wanted) == 0 {
 		wanted = promises
 	}
 	for _, w := range wanted {
-		w = strings.Join(strings.Fields(w), " ")
+		w = safetext.OneLine(w)
 		c.Done = c.Done || w != "" && strings.EqualFold(text, w)
 	}
 	return c, true
-}
-
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 // Outcome is how a run ended.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -121,7 +121,7 @@ func Excerpt(output string) string {
 	}
 	if len(lines) <= OutputLines {
 		half := OutputBytes / 2
-		return joined(wholeEnd(output[:half]), wholeStart(output[len(output)-half:]), len(output), "")
+		return joined(safetext.WholeEnd(output[:half]), safetext.WholeStart(output[len(output)-half:]), len(output), "")
 	}
 	half := OutputLines / 2
 	head, tail := strings.Join(lines[:half], ""), strings.Join(lines[len(lines)-half:], "")
@@ -132,8 +132,8 @@ func Excerpt(output string) string {
 	}
 	// the end leaves the beginning what it does not need, and the other way round
 	most := max(OutputBytes/2, OutputBytes-len(tail))
-	head = wholeEnd(head[:min(len(head), most)])
-	tail = wholeStart(tail[max(0, len(tail)-(OutputBytes-len(head))):])
+	head = safetext.WholeEnd(head[:min(len(head), most)])
+	tail = safetext.WholeStart(tail[max(0, len(tail)-(OutputBytes-len(head))):])
 	return joined(head, tail, kept, mark)
 }
 
@@ -166,27 +166,4 @@ func joined(head, tail string, all int, mark string) string {
 		all++
 	}
 	return head + mark + fmt.Sprintf("[... %d bytes truncated ...]\n", all-len(head)-len(tail)) + tail
-}
-
-// wholeEnd is a text without the part of a character that it ends with; one that is no character anyhow stays.
-func wholeEnd(s string) string {
-	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
-		if utf8.RuneStart(s[len(s)-i]) {
-			if !utf8.FullRuneInString(s[len(s)-i:]) {
-				return s[:len(s)-i]
-			}
-			break
-		}
-	}
-	return s
-}
-
-// wholeStart is a text without the rest of a character that it begins with.
-func wholeStart(s string) string {
-	for i := 0; i < utf8.UTFMax && i < len(s); i++ {
-		if utf8.RuneStart(s[i]) {
-			return s[i:]
-		}
-	}
-	return s
 }

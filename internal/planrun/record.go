@@ -81,8 +81,8 @@ func Claimed(claims []plan.Unrecorded) (ids []string) {
 
 func idsOf(claims []plan.Unrecorded) string {
 	ids := Claimed(claims)
-	if more := len(ids) - safetext.MostNames; more > 0 {
-		return strings.Join(ids[:safetext.MostNames], " ") + " …"
+	if more := len(ids) - 10; more > 0 {
+		return strings.Join(ids[:10], " ") + " …"
 	}
 	return strings.Join(ids, " ")
 }

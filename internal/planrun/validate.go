@@ -214,7 +214,7 @@ func (v Validated) Text() string {
 	}
 	var b strings.Builder
 	for _, w := range v.Violations {
-		fmt.Fprintf(&b, "%s: check %s: %s\n", v.name, w.Check, strings.Join(strings.Fields(w.Text), " "))
+		fmt.Fprintf(&b, "%s: check %s: %s\n", v.name, w.Check, safetext.OneLine(w.Text))
 	}
 	return b.String()
 }

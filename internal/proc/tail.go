@@ -2,7 +2,8 @@ package proc
 
 import (
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Tail keeps the beginning and the end of what is written to it, and counts what was between. It never fails.
@@ -52,34 +53,10 @@ func (t *Tail) String() string {
 	if t.total == int64(len(head)+len(end)) {
 		return head + end
 	}
-	head, end = wholeEnd(head), wholeStart(end)
+	head, end = safetext.WholeEnd(head), safetext.WholeStart(end)
 	cut := fmt.Sprintf("[... %d bytes truncated ...]\n", t.total-int64(len(head)+len(end)))
 	if head != "" && head[len(head)-1] != '\n' {
 		cut = "\n" + cut
 	}
 	return head + cut + end
-}
-
-func wholeEnd(s string) string {
-	for i := 1; i <= 3 && i <= len(s); i++ {
-		if c := s[len(s)-i]; utf8.RuneStart(c) {
-			if !utf8.FullRuneInString(s[len(s)-i:]) {
-				return s[:len(s)-i]
-			}
-			break
-		}
-	}
-	return s
-}
-
-func wholeStart(s string) string {
-	for i := range min(len(s), utf8.UTFMax) {
-		if utf8.RuneStart(s[i]) {
-			return s[i:]
-		}
-	}
-	if len(s) < utf8.UTFMax {
-		return ""
-	}
-	return s
 }

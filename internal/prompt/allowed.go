@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // The fields of a template, by whom it is for.
@@ -117,17 +119,10 @@ func (w walker) arg(n parse.Node) error {
 // refuse names what is not allowed and where.
 func (w walker) refuse(n parse.Node) error {
 	at, _ := w.tree.ErrorContext(n) // "implement.md:3:5"
-	place, _, _ := cutLast(at, ":")
+	place, _, _ := safetext.CutLast(at, ":")
 	text, _, _ := strings.Cut(n.String(), "\n")
 	text = lineOf(strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}"), 60)
 	return fmt.Errorf("%s: {{%s}} is not known; %s", place, text, language(w.name))
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // said is how the library begins its errors: "template: implement.md:3:5: executing …: what is wrong".

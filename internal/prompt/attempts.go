@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // attempts tells of the last attempts, newest last: the facts of the state file, which are what every check said and
@@ -183,10 +184,10 @@ func facts(it loop.Iteration) []string {
 		}
 	}
 	if len(passed) > 0 {
-		out = append(out, "passed: "+some(passed, 4))
+		out = append(out, "passed: "+safetext.AndMore(passed, 4))
 	}
 	if len(waiting) > 0 {
-		out = append(out, "not run: "+some(waiting, 2))
+		out = append(out, "not run: "+safetext.AndMore(waiting, 2))
 	}
 	if it.Tier == loop.Shift || it.Tier == loop.Expand {
 		out = append(out, "it was told to try a fundamentally different approach")
@@ -209,7 +210,7 @@ func changed(it loop.Iteration) string {
 	case c.Empty || len(c.Files) == 0:
 		return "nothing"
 	default:
-		return some(names(c), 3)
+		return safetext.AndMore(names(c), 3)
 	}
 }
 

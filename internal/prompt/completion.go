@@ -2,9 +2,9 @@ package prompt
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -19,7 +19,7 @@ type wanted struct {
 // suffices where no promise is set.
 func (w Writer) section(s loop.State, role task.Role) wanted {
 	out := wanted{shown: s.Start.Completion != nil || role != task.Coder, signal: "<response>" + w.Completion + "</response>"}
-	if c := s.Start.Completion.For(role); c != nil && words(c.Promise) != "" {
+	if c := s.Start.Completion.For(role); c != nil && safetext.OneLine(c.Promise) != "" {
 		out.promise = lineOf(c.Promise, 1<<10)
 		out.signal = "<promise>" + out.promise + "</promise>"
 	}
@@ -39,11 +39,11 @@ func completion(s loop.State, role task.Role, iteration int, w wanted) string {
 	}
 	outcome, boxes := "Complete the assigned task.", ""
 	if c := s.Start.Completion; c != nil {
-		if text := words(c.Outcome); text != "" {
+		if text := safetext.OneLine(c.Outcome); text != "" {
 			outcome = text
 		}
 		for _, a := range c.Acceptance {
-			boxes += "- [ ] " + words(a) + "\n"
+			boxes += "- [ ] " + safetext.OneLine(a) + "\n"
 		}
 	}
 	if boxes == "" {
@@ -89,8 +89,8 @@ func (w wanted) printed(role task.Role) string {
 }
 
 func description(s loop.State, role task.Role) string {
-	if c := s.Start.Completion.For(role); c != nil && words(c.Description) != "" {
-		return words(c.Description)
+	if c := s.Start.Completion.For(role); c != nil && safetext.OneLine(c.Description) != "" {
+		return safetext.OneLine(c.Description)
 	}
 	return fmt.Sprintf("Complete %s stage for: %s", role, title(s))
 }
@@ -113,6 +113,3 @@ func until(s loop.State) string {
 	}
 	return fmt.Sprintf("The loop will continue until genuine completion or iteration %d.", s.MaxIterations)
 }
-
-// words are the task's own, as one paragraph: it can make no heading of its own.
-func words(s string) string { return strings.Join(strings.Fields(s), " ") }

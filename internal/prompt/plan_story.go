@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // storyText is a story as it counts, within borders: it is the plan's text, not the harness's.
@@ -178,7 +179,7 @@ func takenBack(s loop.State) string {
 		for _, name := range a.Reverted {
 			files = append(files, lineOf(name, 60))
 		}
-		items = append(items, "put back as before: "+some(files, 5))
+		items = append(items, "put back as before: "+safetext.AndMore(files, 5))
 	}
 	if len(items) == 0 {
 		return ""

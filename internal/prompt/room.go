@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // What the harness adds to the task's own text, in bytes, however long the run. What is left of maxAdded by everything
@@ -75,24 +77,7 @@ func line(s string) string { return lineOf(s, maxLine) }
 
 func lineOf(s string, most int) string {
 	s = s[:min(len(s), 4*most)] // the rest does not count, and may be large
-	return clip(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), ""), most)
-}
-
-// and lists words: "a, b and c".
-func and(words []string) string {
-	n := len(words)
-	if n < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-}
-
-// some lists at most so many words, and says how many more there are.
-func some(words []string, most int) string {
-	if len(words) > most {
-		words = append(slices.Clone(words[:most]), fmt.Sprintf("%d more", len(words)-most))
-	}
-	return and(words)
+	return clip(strings.ToValidUTF8(safetext.OneLine(s), ""), most)
 }
 
 // list writes one item a line as long as they fit into the room, and how many are left out.

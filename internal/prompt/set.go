@@ -9,6 +9,8 @@ import (
 	"sync"
 	"text/template"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Dir is where a repository keeps prompts of its own, from its top.
@@ -70,7 +72,7 @@ func Load(names []string, content func(name string) ([]byte, error)) (Set, error
 			continue
 		}
 		if !slices.Contains(Names(), name) {
-			return Set{}, fmt.Errorf("%s/%s is no prompt that ralph knows; allowed are %s", Dir, lineOf(name, 80), and(Names()))
+			return Set{}, fmt.Errorf("%s/%s is no prompt that ralph knows; allowed are %s", Dir, lineOf(name, 80), safetext.And(Names()))
 		}
 		text, err := content(name)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // shift is what a run is told that repeats itself: the failure itself, and what not to do again, both of what is
@@ -76,7 +77,7 @@ func attemptsOf(its []*loop.Iteration, count int) string {
 	if len(numbers) == 1 {
 		return "attempt " + numbers[0]
 	}
-	return "attempts " + and(numbers)
+	return "attempts " + safetext.And(numbers)
 }
 
 // touched names the files that attempts changed between them.
@@ -95,7 +96,7 @@ func touched(its []*loop.Iteration) string {
 	if len(files) == 0 {
 		return "nothing"
 	}
-	return some(files, 5)
+	return safetext.AndMore(files, 5)
 }
 
 // said is how the last attempts ended their last messages, each once.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // ReplyMarker is the line by which a run's answer in a review's thread is found again; id is that of the comment which it answers (B-07).
@@ -99,13 +100,13 @@ func (v View) feedback(r room) string {
 	if f.By != "" {
 		who = v.code(f.By, 60) + " asks for changes"
 	}
-	text := "**" + who + ":** " + or(v.text(f.Text, 300), count(len(f.Items), "remark")) + "\n"
+	text := "**" + who + ":** " + or(v.text(f.Text, 300), safetext.Count(len(f.Items), "remark")) + "\n"
 	if r.remarks == 0 {
 		return text
 	}
 	for i, item := range f.Items {
 		if i == 2*r.remarks {
-			return text + fmt.Sprintf("- %s more\n", count(len(f.Items)-i, "remark"))
+			return text + fmt.Sprintf("- %s more\n", safetext.Count(len(f.Items)-i, "remark"))
 		}
 		at := v.place(loop.Finding{File: item.Path, Line: item.Line})
 		text += "\n- " + joinedBy(" — ", at, v.text(item.Text, 160))

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // CheckRun is the check "ralph" on the newest commit (B-22).
@@ -46,7 +46,7 @@ var conclusions = map[loop.Outcome]string{
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
-		Title:       shorten(v.sign()+" "+plain(joinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())), 200),
+		Title:       safetext.Shorten(v.sign()+" "+plain(joinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())), 200),
 		Summary:     fit(commentLimit, v.checkSummary),
 		Text:        fit(commentLimit, v.checkText),
 		Annotations: v.annotations(),
@@ -103,7 +103,7 @@ func (v View) annotations() (list []Annotation) {
 // annotation is a finding of a check, whose output has been cleaned; ok is false when it names no file of the repository, or says nothing.
 func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annotation, ok bool) {
 	name := v.inRepository(f.File)
-	message := shorten(strings.TrimSpace(v.clean(said(f))), 1000)
+	message := safetext.Shorten(strings.TrimSpace(v.clean(said(f))), 1000)
 	if name == "" || v.redact(name) != name || message == "" {
 		return a, false
 	}
@@ -114,7 +114,7 @@ func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annot
 	if c.Severity == loop.Soft || strings.EqualFold(f.Level, "warning") {
 		a.Level = "warning"
 	}
-	a.Raw = clipped(around(output, f), maxRaw)
+	a.Raw = safetext.FirstBytes(around(output, f), maxRaw)
 	return a, true
 }
 
@@ -138,18 +138,10 @@ func cleanPath(file string) string {
 	switch {
 	case file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.HasPrefix(file, "/"):
 		return ""
-	case len(file) > maxURL || event.Visible(file) != file || strings.ContainsFunc(file, odd) || strings.Contains(file, ":/"):
+	case len(file) > maxURL || safetext.Visible(file) != file || strings.ContainsFunc(file, odd) || strings.Contains(file, ":/"):
 		return ""
 	case file == ".git" || strings.HasPrefix(file, ".git/"):
 		return ""
 	}
 	return file
-}
-
-// clipped is the beginning of a text, in whole characters.
-func clipped(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "")
 }

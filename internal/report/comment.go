@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 var notRun = lazy(`[^A-Za-z0-9._-]`)
@@ -18,7 +19,7 @@ func Marker(run string) string {
 }
 
 // runName is a run's id as it stands in a marker.
-func runName(run string) string { return shorten(notRun.ReplaceAllString(run, ""), 80) }
+func runName(run string) string { return safetext.Shorten(notRun.ReplaceAllString(run, ""), 80) }
 
 // Comment is the run's sticky comment (B-16, B-20): what the run came to and why in one line, or what happens now, and what is needed from
 // whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it never has more than 65,000 bytes.
@@ -105,7 +106,7 @@ func IssueLine(v View) string {
 	}
 	asks := ""
 	if e := v.State.End; e != nil && e.Outcome == loop.Waiting && v.State.Waits {
-		asks = " " + capital(v.whileWaiting())
+		asks = " " + safetext.UpperFirst(v.whileWaiting())
 	}
 	return fmt.Sprintf("%s\n%s — work and report are in %s.%s\n", Marker(v.State.Start.Run), v.headline(), where, asks)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -18,7 +19,7 @@ const maxSubject = 72
 func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 	end := fmt.Sprintf(" (iteration %d)", it.N)
 	title := or(plain(View{}.clean(s.Start.Title)), trailerValue(s.Start.Task))
-	subject := shorten("ralph: "+title, maxSubject-len(end)) + end
+	subject := safetext.Shorten("ralph: "+title, maxSubject-len(end)) + end
 	if it.Story != "" {
 		subject = storySubject(s, it)
 	}
@@ -55,7 +56,7 @@ const mostJudges = 200
 func checksOf(s loop.State) string {
 	var names []string
 	for _, line := range s.Start.Checks {
-		if name := shorten(plain(View{}.clean(line)), 60); name != "" {
+		if name := safetext.Shorten(plain(View{}.clean(line)), 60); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -92,7 +93,7 @@ func FailureCommitMessage(s loop.State) string {
 		hash = trailerValue(f.Hash)
 	}
 	return fmt.Sprintf("Ralph Loop failed: %s\n\nIterations: %s\nLast gate: %s\nError hash: %s\n\nSee .ralph_state.md for full history\n",
-		trailerValue(s.Start.Task), attempts(s), or(shorten(plain(View{}.clean(lastGate(s))), 100), "none"), hash)
+		trailerValue(s.Start.Task), attempts(s), or(safetext.Shorten(plain(View{}.clean(lastGate(s))), 100), "none"), hash)
 }
 
 var (
@@ -104,12 +105,12 @@ var (
 	reference = lazy(`(?i)#+(\d)|\bGH-(\d)`)
 )
 
-func trailerValue(s string) string { return shorten(notValue.ReplaceAllString(s, "-"), 100) }
+func trailerValue(s string) string { return safetext.Shorten(notValue.ReplaceAllString(s, "-"), 100) }
 
 // plain is foreign text for a place without Markdown: one line in which nothing refers to anything. Brackets go because CI systems
 // obey "[skip ci]".
 func plain(s string) string {
-	s = address.ReplaceAllString(oneLine(s), "(link)")
+	s = address.ReplaceAllString(safetext.OneLine(s), "(link)")
 	s = reference.ReplaceAllString(s, "$1$2")
-	return oneLine(strings.NewReplacer("@", "", "[", "(", "]", ")", "<", "", ">", "").Replace(s))
+	return safetext.OneLine(strings.NewReplacer("@", "", "[", "(", "]", ")", "<", "", ">", "").Replace(s))
 }

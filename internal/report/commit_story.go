@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // storySubject is the subject of a plan's iteration (S4-94). What a review came to is told when the iteration's commit says it.
@@ -23,7 +24,7 @@ func storySubject(s loop.State, it loop.Iteration) string {
 			title = plain(View{}.clean(st.Title))
 		}
 	}
-	return shorten(joinedBy(" - ", "feat: "+id, title), maxSubject)
+	return safetext.Shorten(joinedBy(" - ", "feat: "+id, title), maxSubject)
 }
 
 // reviewedAs is what a review came to: the harness's word when it has one, else what the verdict makes of the story. Nobody may take an
@@ -83,12 +84,12 @@ func CorrectionMessage(s loop.State) string {
 			body += fmt.Sprintf("- %d more\n", len(a.Violations)-i)
 			break
 		}
-		body += "- " + shorten(plain(View{}.clean(v.Text)), 200) + "\n"
+		body += "- " + safetext.Shorten(plain(View{}.clean(v.Text)), 200) + "\n"
 	}
 	if body != "" {
 		body += "\n"
 	}
-	return messageOf(shorten(subject+what, maxSubject), body, trailersOf(s, it))
+	return messageOf(safetext.Shorten(subject+what, maxSubject), body, trailersOf(s, it))
 }
 
 // skips is what CI systems obey in brackets: "[skip ci]", "[ci-skip]", "[no ci]".
@@ -96,7 +97,7 @@ var skips = lazy(`(?i)skip|no.?ci`)
 
 // bracketed is a story's id as a subject has it: "[US-001]".
 func bracketed(id string) string {
-	id = or(shorten(trailerValue(id), 32), "-")
+	id = or(safetext.Shorten(trailerValue(id), 32), "-")
 	if skips.MatchString(id) {
 		return "(" + id + ")"
 	}

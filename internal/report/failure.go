@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Failure is the report of a run that a limit stopped (B-21), at most 65,000 bytes: what still fails, how to go on or to take over, and
@@ -43,11 +44,11 @@ func titledBold(title, body string) string {
 
 // pushBack says how commits of somebody who has taken over get into the pull request.
 func (v View) pushBack() string {
-	branch := shellWord(oneLine(v.clean(v.State.Branch().Name())))
+	branch := shellWord(safetext.OneLine(v.clean(v.State.Branch().Name())))
 	if v.local() || v.State.Post.Pull == 0 || v.State.Branch().Name() == "" || len(branch) > maxURL {
 		return ""
 	}
-	return "Commit there, and " + codeSpan("git push origin HEAD:"+branch) + " brings it into the pull request."
+	return "Commit there, and " + safetext.Code("git push origin HEAD:"+branch) + " brings it into the pull request."
 }
 
 // whatItPrinted is the last failure in full, folded: the further places that it names, what was printed, and how the turn ended.
@@ -160,7 +161,7 @@ func (v View) tried(r room, told *loop.Verdict) string {
 	its := v.State.Iterations
 	var b strings.Builder
 	if hidden := len(its) - r.remarks; hidden > 0 {
-		fmt.Fprintf(&b, "- %s not shown\n", count(hidden, "earlier attempt"))
+		fmt.Fprintf(&b, "- %s not shown\n", safetext.Count(hidden, "earlier attempt"))
 		its = its[hidden:]
 	}
 	seen := map[string]string{}
@@ -212,7 +213,7 @@ func (v View) reproduce() string {
 	if s.Post.Pull != 0 && !v.local() { // whose commits are the pull request's
 		name = s.Branch().Name()
 	}
-	branch := shellWord(oneLine(v.clean(name)))
+	branch := shellWord(safetext.OneLine(v.clean(name)))
 	if name == "" || len(branch) > maxURL { // git has none of that length
 		return ""
 	}
@@ -239,7 +240,7 @@ func block(commands string) string {
 	if commands == "" {
 		return ""
 	}
-	return fenced(commands)
+	return safetext.Fence(commands)
 }
 
 var safeWord = lazy(`^[A-Za-z0-9._/+=:,%-]+$`)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // mostFindings is how many places of a failure a report lists.
@@ -56,7 +57,7 @@ func (v View) warned(r room) string {
 	var p page
 	for i, c := range warnings(v.State) {
 		if i == r.remarks {
-			p.part(fmt.Sprintf("- %s more", count(len(warnings(v.State))-i, "warning")))
+			p.part(fmt.Sprintf("- %s more", safetext.Count(len(warnings(v.State))-i, "warning")))
 			break
 		}
 		p.WriteString(v.warning(c, r))
@@ -135,7 +136,7 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 		return ""
 	}
 	var p page
-	p.part(capital(sentence(v.text(unplaced(*f), 400))))
+	p.part(safetext.UpperFirst(sentence(v.text(unplaced(*f), 400))))
 	p.part(v.places(*f, 0))
 	if strings.TrimSpace(f.Output) != "" {
 		p.part(v.fenceAt(f.Output, f.Findings, lines))

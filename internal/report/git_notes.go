@@ -1,5 +1,7 @@
 package report
 
+import "github.com/ralph-loop/ralph/internal/safetext"
+
 // mostGitNotes is how many iterations are told of.
 const mostGitNotes = 5
 
@@ -19,7 +21,7 @@ func (v View) gitNotes() string {
 		p.line("- iteration %d: %s", it.N, v.text(it.Commit.Note, 400))
 	}
 	if hidden > 0 {
-		p.line("- %s before those, in the report", count(hidden, "iteration"))
+		p.line("- %s before those, in the report", safetext.Count(hidden, "iteration"))
 	}
 	return p.String()
 }

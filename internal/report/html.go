@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Detail is a run with everything that is known of it, to be shown in full.
@@ -113,11 +113,13 @@ func (v View) seen(s string) string { return v.redact(bare(s)) }
 
 // bare is what can be seen of a text.
 func bare(s string) string {
-	return event.Visible(colours.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
+	return safetext.Visible(colours.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
 }
 
 // brief is the same on one line, of at most most runes.
-func (v View) brief(s string, most int) string { return shorten(oneLine(v.seen(s)), most) }
+func (v View) brief(s string, most int) string {
+	return safetext.Shorten(safetext.OneLine(v.seen(s)), most)
+}
 
 // lineRunes bounds the lines of outputs and diffs: a bundle of JavaScript is one line of a megabyte.
 const lineRunes = 1000

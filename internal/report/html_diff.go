@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // htmlFile is one changed file.
@@ -198,7 +198,7 @@ func unquoted(name string) string {
 // number.
 func visibly(raw string) string {
 	raw = strings.ToValidUTF8(strings.TrimSuffix(raw, "\r"), "\uFFFD")
-	left := event.Visible(raw)
+	left := safetext.Visible(raw)
 	if left == raw {
 		return raw
 	}

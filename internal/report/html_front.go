@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // headLimit is what the page takes besides its iterations; every part of it is bounded by a room.
@@ -44,7 +45,7 @@ func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 	v, s := d.View, d.State
 	plain := v.inPlain() // the page has a sign of its own, which is in every font
 	p := htmlPage{
-		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)], Headline: upperFirst(joinedBy(": ", plain.outcome(), plain.cause())), Facts: v.facts(), Timeline: d.timeline(whole),
+		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)], Headline: safetext.UpperFirst(joinedBy(": ", plain.outcome(), plain.cause())), Facts: v.facts(), Timeline: d.timeline(whole),
 	}
 	p.Title = fmt.Sprintf("ralph: %s – %s", p.Task, plain.outcome())
 	r := rooms[0]
@@ -99,13 +100,6 @@ var moodSigns = map[string]string{"good": "✓", "bad": "✗", "warn": "!", "wai
 
 // plainWords takes back what made words inert in Markdown: names in a headline are escaped by the page.
 func plainWords(s string) string { return strings.NewReplacer("`", "", `\`, "").Replace(s) }
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
 
 // facts are the numbers and addresses at the top.
 func (v View) facts() (list []fact) {
@@ -178,7 +172,7 @@ func (v View) reproduction() string {
 	if !v.stoppedShort() {
 		return ""
 	}
-	return fenced(v.reproduce())
+	return safetext.Fence(v.reproduce())
 }
 
 func (v View) posted() string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // htmlIteration is one iteration as the template shows it.
@@ -56,7 +57,7 @@ func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []templ
 			return nil, "", err
 		}
 		if used += len(text); used > limit {
-			return shown, fmt.Sprintf("The page is full: %s not shown.", count(i+1, "earlier iteration")), nil
+			return shown, fmt.Sprintf("The page is full: %s not shown.", safetext.Count(i+1, "earlier iteration")), nil
 		}
 		least = m
 		shown = append(shown, text)
@@ -120,7 +121,7 @@ func (v View) advanced(h *htmlIteration, a loop.Advance) {
 	if h.Review = "changes requested"; a.Opinion.Approve {
 		h.Review = "approved"
 	}
-	h.Asked = shorten(v.printed(a.Opinion.Feedback), 4000)
+	h.Asked = safetext.Shorten(v.printed(a.Opinion.Feedback), 4000)
 }
 
 // iterationFacts are what there is to say of an iteration in a line each.
@@ -198,7 +199,7 @@ func (d Detail) files(it *loop.Iteration, m measure) (list []htmlFile, note stri
 		list = append(list, v.listed(f))
 	}
 	if it.Commit.MoreFiles > 0 {
-		note = count(it.Commit.MoreFiles, "more file") + " changed."
+		note = safetext.Count(it.Commit.MoreFiles, "more file") + " changed."
 	}
 	return list, joinedBy(" ", note, v.brief(diff.Note, 300))
 }

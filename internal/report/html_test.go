@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -142,7 +142,7 @@ func foreignMarkup(page []byte) (problems []string) {
 		case html.CommentToken:
 			complain("a comment: %.80q", token.Data)
 		case html.TextToken:
-			if got := event.Visible(token.Data); got != token.Data {
+			if got := safetext.Visible(token.Data); got != token.Data {
 				complain("invisible: %.80q", token.Data)
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // timeline is how the run went: a bar for each iteration, as long as it took, and what happened in between.
@@ -59,7 +60,7 @@ func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 		t.Earlier, t.Rows = t.Rows[:early], t.Rows[early:]
 	}
 	if hidden := len(its) - mostMoments; hidden > 0 {
-		t.Hidden = fmt.Sprintf("%s not shown.", count(hidden, "earlier iteration"))
+		t.Hidden = fmt.Sprintf("%s not shown.", safetext.Count(hidden, "earlier iteration"))
 	}
 	return t
 }
@@ -134,7 +135,7 @@ func (v View) ended(it *loop.Iteration) string {
 		words = append(words, fmt.Sprintf("%d skipped", skipped))
 	}
 	if warned > 0 {
-		words = append(words, count(warned, "warning"))
+		words = append(words, safetext.Count(warned, "warning"))
 	}
 	return joinedBy(", ", words...)
 }
@@ -199,7 +200,7 @@ func (v View) resumed(r loop.Resume) string {
 		text = ", asked for"
 	}
 	if r.MaxIterations > 0 {
-		text += fmt.Sprintf(", %s more", count(r.MaxIterations, "iteration"))
+		text += fmt.Sprintf(", %s more", safetext.Count(r.MaxIterations, "iteration"))
 	}
 	if r.Hint != "" {
 		text += ", with the hint: " + v.brief(r.Hint, 200)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Foreign text is whatever ralph did not write itself: issues, agents, check output, file and branch names, reasons. It is hostile:
@@ -27,7 +27,7 @@ var (
 func (v View) clean(s string) string {
 	s = v.redact(strings.ToValidUTF8(s, "\uFFFD"))
 	s = colours.ReplaceAllString(s, "")
-	s = event.Visible(s)
+	s = safetext.Visible(s)
 	s = marker.ReplaceAllString(s, "<! --$1")
 	s = logCommand.ReplaceAllString(s, "$1: $2")
 	s = logCommand1.ReplaceAllString(s, "# #[")
@@ -43,7 +43,7 @@ func (v View) redact(s string) string {
 
 // text is foreign text as ordinary words on one line, at most most runes of it.
 func (v View) text(s string, most int) string {
-	s = shorten(oneLine(v.clean(s)), most)
+	s = safetext.Shorten(safetext.OneLine(v.clean(s)), most)
 	if v.plain {
 		return s
 	}
@@ -52,14 +52,14 @@ func (v View) text(s string, most int) string {
 
 // code is foreign text as a code span on one line, at most most runes of it: names of files, branches, checks and people.
 func (v View) code(s string, most int) string {
-	return v.shown(shorten(oneLine(v.clean(s)), most))
+	return v.shown(safetext.Shorten(safetext.OneLine(v.clean(s)), most))
 }
 
 var plainName = lazy(`^[A-Za-z][A-Za-z0-9./-]*$`)
 
 // name is a name of somebody else's as it is when it is an ordinary word, else as code.
 func (v View) name(s string, most int) string {
-	s = shorten(oneLine(v.clean(s)), most)
+	s = safetext.Shorten(safetext.OneLine(v.clean(s)), most)
 	if plainName.MatchString(s) && words(s, v.phrase()) == s {
 		return s
 	}
@@ -68,12 +68,12 @@ func (v View) name(s string, most int) string {
 
 // fence is foreign text as a fenced block: what can be seen of it, verbatim, within the number of lines and 200 runes a line.
 func (v View) fence(s string, lines int) string {
-	return fenced(longLines(within(v.clean(s), lines), 200))
+	return safetext.Fence(longLines(within(v.clean(s), lines), 200))
 }
 
 // fenceAt is fence with the lines first that the findings come from.
 func (v View) fenceAt(s string, findings []loop.Finding, lines int) string {
-	return fenced(longLines(withinAt(v.clean(s), lines, places(findings)), 200))
+	return safetext.Fence(longLines(withinAt(v.clean(s), lines, places(findings)), 200))
 }
 
 // quote is foreign Markdown as a block quote of at most most bytes: lists and code keep their shape, the rest is words.
@@ -104,7 +104,7 @@ func (v View) quoted(lines []string) (out []string) {
 			for end < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[end]), m[1]) {
 				end++
 			}
-			block := fenced(strings.Join(lines[i+1:end], "\n"))
+			block := safetext.Fence(strings.Join(lines[i+1:end], "\n"))
 			out = append(out, strings.Split(strings.TrimRight(block, "\n"), "\n")...)
 			i = end
 			continue
@@ -147,7 +147,7 @@ func words(line, phrase string) string {
 			continue
 		}
 		escapeWords(&b, line[:start], phrase)
-		b.WriteString(separate(&b, codeSpan(content)))
+		b.WriteString(separate(&b, safetext.Code(content)))
 		line = rest
 	}
 	return leadingMark(b.String())
@@ -183,12 +183,12 @@ func escapeWords(b *strings.Builder, s, phrase string) {
 		s = s[len(word):]
 		core := strings.Trim(word, `.,:;!?()[]{}"'*_>`)
 		if !inert.MatchString(core) && (phrase == "" || !strings.HasPrefix(core, phrase)) {
-			b.WriteString(escape(word))
+			b.WriteString(safetext.EscapeMarkdown(word))
 			continue
 		}
 		before, after, _ := strings.Cut(word, core)
-		b.WriteString(escape(before))
-		b.WriteString(separate(b, codeSpan(core)) + escape(after))
+		b.WriteString(safetext.EscapeMarkdown(before))
+		b.WriteString(separate(b, safetext.Code(core)) + safetext.EscapeMarkdown(after))
 	}
 }
 
@@ -201,55 +201,12 @@ func separate(b *strings.Builder, span string) string {
 	return span
 }
 
-var punctuation = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`,
-	`|`, `\|`, `~`, `\~`, `&`, `\&`, `$`, `\$`)
-
-func escape(s string) string { return punctuation.Replace(s) }
-
 var blockMark = lazy(`^(\d{1,9})?([-+=#:.)])`)
 
 // leadingMark escapes what would begin a heading, a list, a rule or a table at the start of a line.
 func leadingMark(s string) string { return blockMark.ReplaceAllString(s, `$1\$2`) }
 
-// codeSpan is s as inline code; the delimiter is longer than any run of backticks inside.
-func codeSpan(s string) string {
-	if s = strings.TrimSpace(oneLine(s)); s == "" {
-		return ""
-	}
-	ticks := strings.Repeat("`", longestRun(s)+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
-		s = " " + s + " "
-	}
-	return ticks + s + ticks
-}
-
-// fenced puts s into a fence that is longer than any run of backticks in it, so that nothing inside can end it.
-func fenced(s string) string {
-	ticks := strings.Repeat("`", max(3, longestRun(s)+1))
-	return ticks + "text\n" + strings.TrimRight(s, "\n") + "\n" + ticks + "\n"
-}
-
-func longestRun(s string) int {
-	longest := 0
-	for i := 0; i < len(s); i++ {
-		if n := leading(s[i:], '`'); n > 0 {
-			longest = max(longest, n)
-			i += n - 1
-		}
-	}
-	return longest
-}
-
 func leading(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(c))) }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func shorten(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return strings.TrimRight(string([]rune(s)[:most-1]), " ") + "…"
-}
 
 // longLines shortens every line to most runes and says so.
 func longLines(s string, most int) string {
@@ -265,5 +222,5 @@ func longLines(s string, most int) string {
 // html is foreign text on one line inside an HTML element of ours, where GitHub reads no Markdown. It must stand inside code, which
 // keeps mentions inert.
 func (v View) html(s string, most int) string {
-	return html.EscapeString(shorten(oneLine(v.clean(s)), most))
+	return html.EscapeString(safetext.Shorten(safetext.OneLine(v.clean(s)), most))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 const whatNowIs = "**What now:** "
@@ -83,7 +84,7 @@ func (v View) clash() string {
 		return ""
 	}
 	onto := v.code(s.Start.Onto, 120)
-	return onto + " has moved, and merging it conflicts in " + v.text(Few(s.End.Conflicts), 300) + ". Merge " + onto + " into " + v.branch(s.Branch()) +
+	return onto + " has moved, and merging it conflicts in " + v.text(safetext.Few(s.End.Conflicts, mostNames), 300) + ". Merge " + onto + " into " + v.branch(s.Branch()) +
 		" and push, or comment " + v.command("retry --fresh") + " to have it done again from " + onto + " as it is now."
 }
 
@@ -185,7 +186,7 @@ const mostAgain = 200
 
 // again is the command that goes on with a run of the CLI.
 func (v View) again() string {
-	if again := oneLine(v.clean(v.Again)); again != "" && len([]rune(again)) <= mostAgain {
+	if again := safetext.OneLine(v.clean(v.Again)); again != "" && len([]rune(again)) <= mostAgain {
 		return v.shown(again)
 	}
 	return v.shown(v.runs() + " … --resume")

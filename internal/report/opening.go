@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two sentences on a phone knows all
@@ -23,9 +24,9 @@ func (v View) outcome() string {
 		return v.runningLine()
 	}
 	n := len(s.Iterations)
-	after := "after " + count(n, "iteration")
+	after := "after " + safetext.Count(n, "iteration")
 	if most := s.MaxIterations; most > 0 && s.End.Outcome.Limited() {
-		after = fmt.Sprintf("after %d of %s", n, count(most, "iteration"))
+		after = fmt.Sprintf("after %d of %s", n, safetext.Count(most, "iteration"))
 	}
 	switch s.End.Outcome {
 	case loop.Done:
@@ -133,7 +134,7 @@ func (v View) proof() string {
 	case n > 2:
 		text = fmt.Sprintf("all %d checks pass", n)
 	case n > 0:
-		text = strings.Join(commands, " and ") + plural(n, " passes", " pass")
+		text = strings.Join(commands, " and ") + safetext.Plural(n, " passes", " pass")
 	}
 	if reviewed {
 		text = joinedBy(", ", text, "the reviewer approves")
@@ -242,23 +243,23 @@ func Ending(v View) (lines []string) {
 	n := len(s.Iterations)
 	switch o := s.End.Outcome; {
 	case o == loop.Done:
-		add("SUCCESS: ", s.Start.Task+" completed in "+count(n, "iteration"))
+		add("SUCCESS: ", s.Start.Task+" completed in "+safetext.Count(n, "iteration"))
 		add("Verified: ", v.cause())
 	case o.Limited():
 		word := strings.ToUpper(string(o))
 		if o == loop.Capped {
 			word = "CAP HIT"
 		}
-		add(word+": ", joinedBy(": ", s.Start.Task+" failed after "+count(n, "attempt"), v.cause()))
+		add(word+": ", joinedBy(": ", s.Start.Task+" failed after "+safetext.Count(n, "attempt"), v.cause()))
 		if why := v.why(); why != "" {
-			add("Why it stopped: ", oneLine(v.clean(s.End.Reason)))
+			add("Why it stopped: ", safetext.OneLine(v.clean(s.End.Reason)))
 		}
 	default:
 		until := ""
 		if !s.End.Until.IsZero() {
 			until = " until " + s.End.Until.UTC().Format("2006-01-02 15:04 UTC")
 		}
-		add(string(o)+until+": ", oneLine(v.clean(s.End.Reason)))
+		add(string(o)+until+": ", safetext.OneLine(v.clean(s.End.Reason)))
 	}
 	if ids := s.AtCap(); len(ids) > 0 {
 		add(plan.AtCap+" ", brief(v.clean(strings.Join(ids, ", ")), 200))
@@ -279,7 +280,7 @@ func (v View) why() string {
 	if end == nil || !end.Outcome.Limited() || v.failing()+v.openStory() == "" || end.Outcome == loop.Capped && onlyCount.MatchString(end.Reason) {
 		return ""
 	}
-	return capital(sentence(v.text(end.Reason, 300)))
+	return safetext.UpperFirst(sentence(v.text(end.Reason, 300)))
 }
 
 // onlyCount is a reason that says no more than how many iterations there were.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // PlanMarker is the line by which the comment with a task's plan is found again. Like Marker it proves nothing by itself.
@@ -19,7 +20,7 @@ const (
 	oldPlanMark = "<!-- ralph:plan:"
 )
 
-func planName(name string) string { return shorten(notRun.ReplaceAllString(name, ""), 80) }
+func planName(name string) string { return safetext.Shorten(notRun.ReplaceAllString(name, ""), 80) }
 
 // planRoom says what a plan's comment has besides its list, which is there whole or not at all.
 type planRoom struct {
@@ -58,7 +59,7 @@ func PlanComment(v View, pl plan.Plan, likely, most int) string {
 }
 
 func planSize(plan plan.Plan, likely, most int) string {
-	return fmt.Sprintf("**%d %s, about %d iterations** (at most %d)", len(plan.Stories), plural(len(plan.Stories), "story", "stories"), likely, most)
+	return fmt.Sprintf("**%d %s, about %d iterations** (at most %d)", len(plan.Stories), safetext.Plural(len(plan.Stories), "story", "stories"), likely, most)
 }
 
 func (v View) planText(plan plan.Plan, likely, most int, r planRoom) string {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // graph draws which story needs which; "" when none does, or when there are more than most. Of what others wrote it shows letters and
@@ -41,5 +42,5 @@ func label(s string) string {
 		}
 		return ' '
 	}, View{}.clean(s))
-	return or(shorten(oneLine(s), 50), "-")
+	return or(safetext.Shorten(safetext.OneLine(s), 50), "-")
 }

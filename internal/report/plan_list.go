@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // listHeading is the heading that the list of stories stands below.
@@ -52,7 +53,7 @@ func (v View) listStory(st plan.Story) string {
 // words is foreign text as ordinary words on one line, all of it. A backtick that begins no code is an apostrophe, since beside other code it
 // might begin some.
 func (v View) words(s string) string {
-	shown := words(oneLine(v.clean(s)), v.phrase())
+	shown := words(safetext.OneLine(v.clean(s)), v.phrase())
 	var b strings.Builder
 	for i := 0; i < len(shown); {
 		n := 1
@@ -78,9 +79,9 @@ func (v View) words(s string) string {
 func (v View) descriptionLines(s string) []string {
 	var out []string
 	for _, line := range strings.Split(strings.TrimSpace(v.clean(s)), "\n") {
-		line = oneLine(line)
+		line = safetext.OneLine(line)
 		for r := []rune(line); len(r) > 0 && strings.ContainsRune(typedBullets, r[0]); r = []rune(line) {
-			line = oneLine("- " + strings.TrimLeft(string(r[1:]), typedBullets))
+			line = safetext.OneLine("- " + strings.TrimLeft(string(r[1:]), typedBullets))
 		}
 		if line = v.words(line); line != "" || len(out) > 0 && out[len(out)-1] != "" {
 			out = append(out, line)
@@ -94,8 +95,8 @@ func (v View) descriptionLines(s string) []string {
 
 // listID is a story's id as the list shows it: as code when GitHub would make a link of it.
 func (v View) listID(id string) string {
-	if id = oneLine(v.clean(id)); inert.MatchString(id) || strings.HasPrefix(id, v.phrase()) {
-		return codeSpan(id)
+	if id = safetext.OneLine(v.clean(id)); inert.MatchString(id) || strings.HasPrefix(id, v.phrase()) {
+		return safetext.Code(id)
 	}
 	return id
 }
@@ -138,7 +139,7 @@ func PlanEdits(before, after plan.Plan) []string {
 	for _, s := range after.Stories {
 		was := before.Story(s.ID)
 		if was == nil {
-			out = append(out, fmt.Sprintf("new: %s %s", s.ID, shorten(s.Title, 100)))
+			out = append(out, fmt.Sprintf("new: %s %s", s.ID, safetext.Shorten(s.Title, 100)))
 			continue
 		}
 		var what []string
@@ -159,11 +160,11 @@ func PlanEdits(before, after plan.Plan) []string {
 	}
 	for _, s := range before.Stories {
 		if after.Story(s.ID) == nil {
-			out = append(out, fmt.Sprintf("left out: %s %s", s.ID, shorten(s.Title, 100)))
+			out = append(out, fmt.Sprintf("left out: %s %s", s.ID, safetext.Shorten(s.Title, 100)))
 		}
 	}
 	if now := kept(after, before); !slices.Equal(kept(before, after), now) {
-		out = append(out, "new order: "+shorten(strings.Join(now, ", "), 300))
+		out = append(out, "new order: "+safetext.Shorten(strings.Join(now, ", "), 300))
 	}
 	return out
 }

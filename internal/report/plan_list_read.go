@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // typedBullets are what telephones and word processors make of the sign that begins an item.
@@ -57,7 +57,7 @@ type listedStory struct {
 func newListReader(before plan.Plan) *listReader { return &listReader{before: before} }
 
 func (l *listReader) wrong(n int, line, format string, args ...any) {
-	l.problems = append(l.problems, fmt.Sprintf("line %d, “%s”: %s", n, shorten(oneLine(event.Visible(line)), 120), fmt.Sprintf(format, args...)))
+	l.problems = append(l.problems, fmt.Sprintf("line %d, “%s”: %s", n, safetext.Shorten(safetext.OneLine(safetext.Visible(line)), 120), fmt.Sprintf(format, args...)))
 }
 
 // read takes all lines of a comment.
@@ -273,13 +273,13 @@ func (l *listReader) plain(n int, line, raw string) string {
 			i = end
 		case c == '<' && openHTML.MatchString(raw[i:]):
 			l.wrong(n, line, "it holds HTML, which nobody sees on the page; delete it, or write it as `code`")
-			return oneLine(event.Visible(b.String() + raw[i:]))
+			return safetext.OneLine(safetext.Visible(b.String() + raw[i:]))
 		default:
 			b.WriteByte(c)
 			i++
 		}
 	}
-	return oneLine(event.Visible(b.String()))
+	return safetext.OneLine(safetext.Visible(b.String()))
 }
 
 // plan is what was read, with ids for those stories that have none.
@@ -333,7 +333,7 @@ func (l *listReader) depend(i int) {
 		case l.known(id) != "":
 			l.notes = append(l.notes, fmt.Sprintf("%s needs %s no more, since that story was left out", st.ID, l.known(id)))
 		default:
-			l.wrong(st.n, st.line, "it needs %s, which is no story of this list; allowed are the ids of other stories, as in “(needs US-001, US-002)”", shorten(id, 64))
+			l.wrong(st.n, st.line, "it needs %s, which is no story of this list; allowed are the ids of other stories, as in “(needs US-001, US-002)”", safetext.Shorten(id, 64))
 		}
 	}
 }

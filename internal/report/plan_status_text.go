@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // planColumns is how wide a plan's status is at most.
@@ -31,7 +33,7 @@ func (st PlanStanding) Text() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
-			writeWrapped(&b, fmt.Sprintf("%-11s ", name), oneLine(text))
+			writeWrapped(&b, fmt.Sprintf("%-11s ", name), safetext.OneLine(text))
 		}
 	}
 	line("plan", "%s", brief(st.Project, 60))
@@ -44,43 +46,22 @@ func (st PlanStanding) Text() string {
 		line("next", "%s, %s", st.NextStory, st.NextMode)
 	}
 	if st.Likely > 0 {
-		line("left", "about %s, at most %d", count(st.Likely, "iteration"), st.Most)
+		line("left", "about %s, at most %d", safetext.Count(st.Likely, "iteration"), st.Most)
 	}
 	b.WriteString("\n" + st.table())
 	for _, s := range st.Stories {
 		if s.State == PlanAtCap {
 			b.WriteString("\n")
 			writeWrapped(&b, "AT CAP      ", fmt.Sprintf("%s was approved because its %s %s used up, and not because a review found it good. Look at it: %s",
-				s.ID, count(s.Reviews, "review"), wasWere(s.Reviews), brief(s.Feedback, 300)))
+				s.ID, safetext.Count(s.Reviews, "review"), safetext.WasWere(s.Reviews), brief(s.Feedback, 300)))
 		}
 	}
 	if ids := st.NoRecord; len(ids) > 0 {
 		b.WriteString("\n")
 		writeWrapped(&b, "NO RECORD   ", fmt.Sprintf("%s says that %s approved, and nobody on record here has approved %s. The next run looks for a record on the remote, "+
-			"and reviews what is not there either. To approve by hand: ralph plan approve %s", st.File, brief(strings.Join(ids, ", "), 200)+isAre(len(ids)), itThem(len(ids)), brief(strings.Join(ids, " "), 200)))
+			"and reviews what is not there either. To approve by hand: ralph plan approve %s", st.File, brief(strings.Join(ids, ", "), 200)+" "+safetext.IsAre(len(ids)), safetext.ItThem(len(ids)), brief(strings.Join(ids, " "), 200)))
 	}
 	return b.String()
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return " is"
-	}
-	return " are"
-}
-
-func wasWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
-func itThem(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
 }
 
 // summary is how far the plan is, in a few words.
@@ -120,7 +101,7 @@ func (st PlanStanding) table() string {
 			w.sign, w.words = "▶", or(workingWords[s.Working], s.Working)
 		}
 		start := fmt.Sprintf("%s %s  %s  %7d  ", w.sign, padded(fitted(s.ID, wide), wide), padded(w.words, 17), s.Reviews)
-		b.WriteString(start + fitted(oneLine(s.Title), planColumns-columns(start)) + "\n")
+		b.WriteString(start + fitted(safetext.OneLine(s.Title), planColumns-columns(start)) + "\n")
 		if len(s.BlockedBy) > 0 && s.State == PlanBlocked {
 			indent := strings.Repeat(" ", wide+4)
 			b.WriteString(indent + fitted("waits for "+strings.Join(s.BlockedBy, ", "), planColumns-columns(indent)) + "\n")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // PullBody is the pull request's description (B-19), at most 60,000 bytes: a screen of what a reviewer wants to know, in the order in which
@@ -95,7 +96,7 @@ func (v View) wording(r room) string {
 	}
 	for i, hint := range s.Hints {
 		if i == r.remarks {
-			p.part(fmt.Sprintf("%s more", count(len(s.Hints)-i, "hint")))
+			p.part(fmt.Sprintf("%s more", safetext.Count(len(s.Hints)-i, "hint")))
 			break
 		}
 		p.part("Hint: " + v.text(hint, 500))
@@ -174,7 +175,7 @@ func (v View) judgedBy(r room) string {
 		if most := min(r.checks, mostFiles); n > most {
 			passed = append(passed[:most], fmt.Sprintf("%d more", n-most))
 		}
-		text = "- ✅ " + strings.Join(passed, ", ") + plural(n, " passes", " pass")
+		text = "- ✅ " + strings.Join(passed, ", ") + safetext.Plural(n, " passes", " pass")
 		if sha := v.commit(it); sha != "" {
 			text += " on " + sha
 		}
@@ -225,7 +226,7 @@ func (v View) reviewLine() string {
 		}
 	}
 	if n := len(c.Criteria); n > 0 {
-		said = joinedBy("; ", said, fmt.Sprintf("%d of %s met", met, plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))
+		said = joinedBy("; ", said, fmt.Sprintf("%d of %s met", met, safetext.Plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))
 	}
 	return "- " + sign + joinedBy(": ", word, said) + "\n"
 }
@@ -251,7 +252,7 @@ func (v View) steps(most int) string {
 	its := v.State.Iterations
 	var b strings.Builder
 	if hidden := len(its) - most; hidden > 0 {
-		fmt.Fprintf(&b, "- %s not shown\n", count(hidden, "earlier iteration"))
+		fmt.Fprintf(&b, "- %s not shown\n", safetext.Count(hidden, "earlier iteration"))
 		its = its[hidden:]
 	}
 	for _, it := range its {
@@ -289,13 +290,13 @@ func (v View) firstWords(it *loop.Iteration) string {
 // tryIt is the block that brings the branch to a clone and runs its checks.
 func (v View) tryIt() string {
 	s := v.State
-	branch := shellWord(oneLine(v.clean(s.Kept().Name())))
+	branch := shellWord(safetext.OneLine(v.clean(s.Kept().Name())))
 	if v.local() || s.Kept().Name() == "" || len(branch) > maxURL {
 		return ""
 	}
 	lines := "git fetch origin " + branch + "\ngit checkout FETCH_HEAD\n"
 	if v.Dir != "" {
-		lines += "cd " + shellWord(oneLine(v.clean(v.Dir))) + "\n"
+		lines += "cd " + shellWord(safetext.OneLine(v.clean(v.Dir))) + "\n"
 	}
 	for _, c := range s.Start.Checks {
 		if c = v.clean(strings.TrimSpace(c)); len(lines)+len(c) > 4<<10 {
@@ -303,5 +304,5 @@ func (v View) tryIt() string {
 		}
 		lines += c + "\n"
 	}
-	return fenced(lines)
+	return safetext.Fence(lines)
 }

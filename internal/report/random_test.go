@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // pieces are what hostile texts are made of; put together at random they find what no one thinks of.
@@ -25,7 +25,7 @@ func TestInertAtRandom(t *testing.T) {
 	}
 	for range 300 {
 		s := begin(func(start *loop.Start) {
-			start.Title, start.Spec, start.Detected, start.Asked = some(12), event.Sanitise(some(60)), some(12), some(4)
+			start.Title, start.Spec, start.Detected, start.Asked = some(12), safetext.Sanitise(some(60)), some(12), some(4)
 			start.Branch, start.Checks, start.Hint = some(6), []string{some(6), some(6)}, some(12)
 		})
 		s.add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Feedback: &loop.Feedback{By: some(4), Text: some(12), Items: []loop.Remark{{ID: 1, Path: some(6), Text: some(12)}, {Text: some(12)}}}}})

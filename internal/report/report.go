@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // View is a run's state with what is needed to show it.
@@ -160,5 +161,5 @@ func (v View) shown(s string) string {
 	if v.plain {
 		return s
 	}
-	return codeSpan(s)
+	return safetext.Code(s)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // risks says which changed files a reviewer should open first and why, the most dangerous kind first.
@@ -81,7 +82,7 @@ func (v View) fileList(files []ranked, hidden, most int) string {
 		b.WriteString(v.fileLine(f))
 	}
 	if hidden > 0 {
-		fmt.Fprintf(&b, "- and %s more\n", count(hidden, "file"))
+		fmt.Fprintf(&b, "- and %s more\n", safetext.Count(hidden, "file"))
 	}
 	return b.String()
 }

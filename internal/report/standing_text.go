@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Text is the standing for people at a terminal. What others wrote is on one line each, and not yet made harmless for a terminal.
@@ -25,7 +26,7 @@ func (st Standing) Text() string {
 	line("kept on", "%s", brief(st.FailureBranch, 120))
 	b.WriteString(st.storiesText() + st.checksText() + st.criteriaText() + st.verificationText())
 	if st.Repeats != "" || st.Shifts > 0 {
-		line("stuck", "%s %dx, %s", or(brief(st.Repeats, 100), "the same failure"), st.StuckCount, count(st.Shifts, "strategy shift"))
+		line("stuck", "%s %dx, %s", or(brief(st.Repeats, 100), "the same failure"), st.StuckCount, safetext.Count(st.Shifts, "strategy shift"))
 	}
 	line("cost", "%s", st.cost)
 	line("state file", "%s", st.StateFile)
@@ -87,7 +88,7 @@ func (st Standing) criteriaText() string {
 		fmt.Fprintf(&b, "%-11s - %s\n", "", brief(criterion, 200))
 	}
 	for _, r := range st.Roles {
-		turns := count(r.Iterations, "iteration")
+		turns := safetext.Count(r.Iterations, "iteration")
 		if r.MaxIterations > 0 {
 			turns = fmt.Sprintf("%d/%d", r.Iterations, r.MaxIterations)
 		}
@@ -138,7 +139,7 @@ func (st Standing) verificationText() string {
 	var b strings.Builder
 	list := st.Verifications
 	if hidden := len(list) - mostVerifications; hidden > 0 {
-		fmt.Fprintf(&b, "%-11s %s not shown\n", "", count(hidden, "earlier verification"))
+		fmt.Fprintf(&b, "%-11s %s not shown\n", "", safetext.Count(hidden, "earlier verification"))
 		list = list[hidden:]
 	}
 	for _, r := range list {
@@ -158,7 +159,7 @@ func (st Standing) verificationText() string {
 }
 
 // brief is somebody else's text on one line.
-func brief(s string, most int) string { return shorten(oneLine(s), most) }
+func brief(s string, most int) string { return safetext.Shorten(safetext.OneLine(s), most) }
 
 // joined parts what is there by dashes.
 func joined(parts ...string) string { return joinedBy(" — ", parts...) }

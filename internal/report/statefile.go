@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // front is the state file's front matter (S0-28…S0-38); its keys are written in this order.
@@ -117,7 +118,7 @@ func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
 	var b strings.Builder
 	for _, c := range shown {
 		if len(shown) > 1 {
-			fmt.Fprintf(&b, "$ %s (exit %d)\n", oneLine(c.Check), c.Exit)
+			fmt.Fprintf(&b, "$ %s (exit %d)\n", safetext.OneLine(c.Check), c.Exit)
 		}
 		b.WriteString(strings.TrimRight(hundred(or(c.Output, c.Reason)), "\n") + "\n")
 	}
@@ -138,7 +139,7 @@ func (v View) verbatimFence(s string) string {
 	if s == "" {
 		return "```\n```\n"
 	}
-	return strings.Replace(fenced(s), "text\n", "\n", 1)
+	return strings.Replace(safetext.Fence(s), "text\n", "\n", 1)
 }
 
 // history is the table of the last attempts (S0-41, S0-45).
@@ -154,7 +155,7 @@ func (v View) history() string {
 	for _, it := range judged[max(0, len(judged)-loop.Window):] {
 		gate, hash := "passed", "-"
 		if f := it.Failure(); f != nil {
-			gate, hash = escape(oneLine(v.clean(f.Check))), or(f.Hash, "-")
+			gate, hash = safetext.EscapeMarkdown(safetext.OneLine(v.clean(f.Check))), or(f.Hash, "-")
 		}
 		b.WriteString(row(fmt.Sprint(it.N), gate, hash, yes(shifted(it))))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // tally counts the stories that are done, and those of them that nobody approved but the cap (C14); "" for a run without a plan.
@@ -29,18 +30,11 @@ func (v View) tally() string {
 	if v.State.Rules().SkipReview {
 		word = "done without a review"
 	}
-	text := fmt.Sprintf("%d of %d %s %s", done, len(p.Stories), plural(len(p.Stories), "story", "stories"), word)
+	text := fmt.Sprintf("%d of %d %s %s", done, len(p.Stories), safetext.Plural(len(p.Stories), "story", "stories"), word)
 	if atCap > 0 {
 		text += fmt.Sprintf(", %d of them only at the cap", atCap)
 	}
 	return text
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // storyDone reports whether a story needs nothing more.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline last (B-23).
@@ -69,19 +70,11 @@ func (v View) leftOut() string {
 	for i, name := range names {
 		shown[i] = v.code(name, 100)
 	}
-	return "What you have modified in " + Few(shown) + " is not in the commits, and the checks did not see it."
+	return "What you have modified in " + safetext.Few(shown, mostNames) + " is not in the commits, and the checks did not see it."
 }
 
 // mostNames is how many of many names are told.
 const mostNames = 5
-
-// Few lists names for a sentence, the first five of many: "a, b and 3 more".
-func Few(names []string) string {
-	if len(names) <= mostNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
-}
 
 // Status answers /ralph status: where the run stands, in a comment of its own.
 func Status(v View) string {
@@ -98,7 +91,7 @@ func Status(v View) string {
 
 // NoStatus answers /ralph status where nothing has run.
 func NoStatus(phrase string, issue int) string {
-	return fmt.Sprintf("ralph has not worked on #%d yet. %s starts it.\n", issue, codeSpan(phrase+" run"))
+	return fmt.Sprintf("ralph has not worked on #%d yet. %s starts it.\n", issue, safetext.Code(phrase+" run"))
 }
 
 // Refused is the job summary of an event whose people may not ask (B-12).

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -118,7 +119,7 @@ func foldedRow(its []*loop.Iteration, cols []column) string {
 	cells[0] = "…"
 	for i, c := range cols {
 		if c.name == "checks" {
-			cells[i] = fmt.Sprintf("%s not shown, %d failed", count(len(its), "earlier iteration"), failed)
+			cells[i] = fmt.Sprintf("%s not shown, %d failed", safetext.Count(len(its), "earlier iteration"), failed)
 		}
 	}
 	return row(cells...)
@@ -204,7 +205,7 @@ func (v View) resultIn(it *loop.Iteration, most int) string {
 		text += fmt.Sprintf(", %d skipped", skipped)
 	}
 	if warned > 0 {
-		text += fmt.Sprintf(", ⚠️ %s", count(warned, "warning"))
+		text += fmt.Sprintf(", ⚠️ %s", safetext.Count(warned, "warning"))
 	}
 	return text
 }
@@ -233,7 +234,7 @@ func changed(it *loop.Iteration) string {
 		added += max(f.Added, 0)
 		deleted += max(f.Deleted, 0)
 	}
-	return fmt.Sprintf("%s (+%d −%d)", count(len(c.Files)+c.MoreFiles, "file"), added, deleted)
+	return fmt.Sprintf("%s (+%d −%d)", safetext.Count(len(c.Files)+c.MoreFiles, "file"), added, deleted)
 }
 
 func took(it *loop.Iteration) time.Duration {

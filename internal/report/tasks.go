@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // TaskResult is what became of one task of a list. N is its place in the list, from 1. Skipped says why it did not run, in a sentence;
@@ -72,7 +73,7 @@ type AllResult struct {
 func (p *page) allDone(a AllResult) {
 	p.part("## All that is done: " + a.View.code(a.Branch, 100))
 	p.WriteString("\n")
-	p.line("- Tasks: %s", a.View.text(Few(a.Tasks), 300))
+	p.line("- Tasks: %s", a.View.text(safetext.Few(a.Tasks, mostNames), 300))
 	switch {
 	case a.Commit == "":
 		p.line("- Not made: %s", a.View.text(a.Reason, 500))

@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // TemplatePaths are the places where GitHub looks for a repository's pull request template, in its order, from the top of the repository.
@@ -51,7 +53,7 @@ type templatePart struct {
 
 // templateParts takes a template apart at its headings. What stands in HTML comments is for those who write by hand.
 func (v View) templateParts() (parts []templatePart) {
-	text := clipped(v.Template, maxTemplate)
+	text := safetext.FirstBytes(v.Template, maxTemplate)
 	text = v.clean(htmlComment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), ""))
 	parts = []templatePart{{}}
 	fence := ""
@@ -95,7 +97,7 @@ func (v View) intoTemplate(sections []section) string {
 	}
 	for i, part := range parts {
 		if part.level > 0 {
-			p.part(strings.Repeat("#", part.level) + " " + or(words(oneLine(part.title), v.phrase()), "–"))
+			p.part(strings.Repeat("#", part.level) + " " + or(words(safetext.OneLine(part.title), v.phrase()), "–"))
 		}
 		var own page
 		for _, s := range sections {
@@ -170,7 +172,7 @@ func (v View) templateText(lines []string) string {
 			for end < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[end]), m[1]) {
 				end++
 			}
-			out = append(out, strings.TrimRight(fenced(strings.Join(lines[i+1:min(end, len(lines))], "\n")), "\n"))
+			out = append(out, strings.TrimRight(safetext.Fence(strings.Join(lines[i+1:min(end, len(lines))], "\n")), "\n"))
 			i = end
 			continue
 		}

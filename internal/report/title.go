@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // maxTitle is how many characters a pull request's title has at most.
@@ -24,7 +26,7 @@ func PullTitle(v View) string {
 		title = v.changeType(title) + ": " + title
 	}
 	mark := v.capMark()
-	return shorten(title, maxTitle-utf8.RuneCountInString(mark)) + mark
+	return safetext.Shorten(title, maxTitle-utf8.RuneCountInString(mark)) + mark
 }
 
 // capMark says behind a title that stories were approved at the cap of reviews: whoever sees the title alone must know.
@@ -33,7 +35,7 @@ func (v View) capMark() string {
 	case 0:
 		return ""
 	case 1:
-		return " (" + plain(shorten(v.redact(ids[0]), 40)) + " approved at the cap)"
+		return " (" + plain(safetext.Shorten(v.redact(ids[0]), 40)) + " approved at the cap)"
 	default:
 		return fmt.Sprintf(" (%d stories approved at the cap)", len(ids))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -90,7 +91,7 @@ func (v View) checksOf(it *loop.Iteration, most int) string {
 		b.WriteString(row(v.code(c.Check, 80), v.verdict(c), duration(c.Duration)))
 	}
 	if own > 0 {
-		b.WriteString(row(count(own, "check")+" of ralph's own", "✅ pass", duration(took)))
+		b.WriteString(row(safetext.Count(own, "check")+" of ralph's own", "✅ pass", duration(took)))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // spoken is what the agent said in an iteration, for people: without the tag of a claim, and a reviewer's verdict in words.
@@ -32,13 +33,13 @@ func verdictInWords(text string) string {
 		if json.Unmarshal([]byte(body[i:]), &a) != nil || a.Verdict == "" {
 			continue
 		}
-		lines := []string{oneLine(a.Summary)}
+		lines := []string{safetext.OneLine(a.Summary)}
 		for _, issue := range a.Issues {
 			where := issue.File
 			if where != "" && issue.Line > 0 {
 				where += fmt.Sprintf(":%d", issue.Line)
 			}
-			lines = append(lines, joinedBy(": ", where, oneLine(issue.Problem)))
+			lines = append(lines, joinedBy(": ", where, safetext.OneLine(issue.Problem)))
 		}
 		before := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body[:i]), "```json")), "```"))
 		return strings.TrimSpace(before + "\n" + strings.TrimSpace(strings.Join(lines, "\n")))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -82,7 +83,7 @@ func (v View) verification(most int) string {
 	var b strings.Builder
 	b.WriteString("| # | role | promise | verified | reason |\n|--:|---|---|---|---|\n")
 	if hidden := len(list) - most; hidden > 0 {
-		b.WriteString(row("…", "", "", fmt.Sprintf("%s not shown", count(hidden, "earlier result")), ""))
+		b.WriteString(row("…", "", "", fmt.Sprintf("%s not shown", safetext.Count(hidden, "earlier result")), ""))
 		list = list[hidden:]
 	}
 	for _, r := range list {

@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -109,15 +107,6 @@ func doing(m loop.Mode, story string) string {
 	return "writes the change"
 }
 
-// capital begins a text with a capital letter.
-func capital(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	if !unicode.IsLower(r) {
-		return s
-	}
-	return string(unicode.ToUpper(r)) + s[size:]
-}
-
 // clock is a time of day; a report is read on the same day or not at all, the table carries the rest.
 func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
@@ -157,13 +146,6 @@ func dollars(usd float64) string {
 		return "<$0.01"
 	}
 	return fmt.Sprintf("$%.2f", usd)
-}
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // spent is a usage in words; "" when nothing is known.

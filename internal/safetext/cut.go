@@ -2,32 +2,110 @@ package safetext
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-func FirstRunes(s string, most int) string {
-	if r := []rune(s[:min(len(s), 4*most+1)]); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+const ellipsis = "…"
+
+// OneLine is a text on one line, with one space where there was any run of white space.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// FirstLine is the first line that is not blank, without white space around it.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(line)
 }
 
+// Shorten is a text of at most most characters; where something is cut, the last of them is an ellipsis.
 func Shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
 	}
-	return s
+	return strings.TrimRight(FirstRunes(s, most-1), " ") + ellipsis
 }
 
-func Clipped(s string, most int) string {
+// ShortenBytes is a text of at most most bytes, whole characters; where something is cut, it ends with an ellipsis.
+func ShortenBytes(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "")
+	return FirstBytes(s, most-len(ellipsis)) + ellipsis
 }
 
-func UpperFirst(s string) string {
-	if s == "" {
+// FirstRunes is the beginning of a text, at most most characters of it.
+func FirstRunes(s string, most int) string {
+	for i := range s {
+		if most--; most < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// LastRunes is the end of a text, at most most characters of it.
+func LastRunes(s string, most int) string {
+	begin := len(s)
+	for ; most > 0 && begin > 0; most-- {
+		_, size := utf8.DecodeLastRuneInString(s[:begin])
+		begin -= size
+	}
+	return s[begin:]
+}
+
+// FirstBytes is the beginning of a text, at most most bytes of it: whole characters, and no byte that belongs to none.
+func FirstBytes(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return strings.ToValidUTF8(s[:max(most, 0)], "")
+}
+
+// LastBytes is the end of a text, at most most bytes of it: whole characters, and no byte that belongs to none.
+func LastBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[len(s)-max(most, 0):], "")
+}
+
+// WholeEnd is a text without the part of a character that it ends with. A byte that can begin or continue none stays: output that is not
+// UTF-8 is kept as it is.
+func WholeEnd(s string) string {
+	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+		if utf8.RuneStart(s[len(s)-i]) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+// WholeStart is a text without the rest of a character that it begins with.
+func WholeStart(s string) string {
+	for i := 0; i < utf8.UTFMax && i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
+	}
+	return s
+}
+
+// CutLast is strings.Cut at the last place where sep stands.
+func CutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// UpperFirst begins a text with a capital letter.
+func UpperFirst(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if !unicode.IsLower(r) {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[size:]
 }

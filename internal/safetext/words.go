@@ -32,9 +32,6 @@ func Listed[T ~string](words []T) string {
 	return b.String()
 }
 
-// OneLine is s with one space for every run of white space.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // Truncated is at most the first bytes of s, and says where the rest was cut.
 func Truncated(s string, most int) string {
 	if len(s) <= most {

@@ -162,12 +162,12 @@ func (s *Session) PrintEnding(v report.View, result loop.Result) {
 }
 
 func (s *Session) Log(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.Out, "%s\n", proc.Inert(s.Redact(fmt.Sprintf(format, args...))))
+	_, _ = fmt.Fprintf(s.Out, "%s\n", safetext.Inert(s.Redact(fmt.Sprintf(format, args...))))
 }
 
 // Explain tells what nobody needs to know until something goes wrong.
 func (s *Session) Explain(format string, args ...any) {
 	if s.Verbose && s.Err != nil {
-		_, _ = fmt.Fprintf(s.Err, "[ralph] %s\n", proc.Inert(s.Redact(fmt.Sprintf(format, args...))))
+		_, _ = fmt.Fprintf(s.Err, "[ralph] %s\n", safetext.Inert(s.Redact(fmt.Sprintf(format, args...))))
 	}
 }

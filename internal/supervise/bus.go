@@ -9,7 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Bus is the message bus of a task directory, as the command line reaches it.
@@ -49,7 +49,7 @@ func (b Bus) Read(ctx context.Context, out io.Writer, raw bool, poll time.Durati
 	show := func(m journal.Message, line []byte) error {
 		text := string(line)
 		if !raw {
-			text = proc.Inert(fmt.Sprintf("[%s] %s %s", m.At.UTC().Format(logTime), m.Type, m.Text))
+			text = safetext.Inert(fmt.Sprintf("[%s] %s %s", m.At.UTC().Format(logTime), m.Type, m.Text))
 		}
 		_, err := fmt.Fprintln(out, text)
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // busNote is the project's own file that says what was completed.
@@ -147,7 +148,7 @@ func (w *supervision) finish(step superviseStep) (loop.Outcome, error) {
 		w.post("ERROR", "%s", step.Reason)
 	}
 	w.post("ended", "failed: %s", step.Reason)
-	return step.Outcome, errors.New(proc.Inert(step.Reason))
+	return step.Outcome, errors.New(safetext.Inert(step.Reason))
 }
 
 // post says something on the bus. A bus that cannot be written is told of once and stops nothing.
@@ -163,7 +164,7 @@ func (w *supervision) post(kind, format string, args ...any) {
 
 // note tells the project that the task is complete, as well as it can.
 func (w *supervision) note(reason string) {
-	line := fmt.Sprintf("- [%s] FACT %s: %s\n", w.Clock().Format(logTime), proc.Inert(filepath.Base(w.dir)), reason)
+	line := fmt.Sprintf("- [%s] FACT %s: %s\n", w.Clock().Format(logTime), safetext.Inert(filepath.Base(w.dir)), reason)
 	if err := journal.AppendLine(w.dir, busNote, line); err != nil {
 		w.console.log("WARNING: %v", err)
 	}

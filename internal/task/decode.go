@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -76,7 +75,7 @@ func (d *decoder) text(n *node, v reflect.Value, key string) {
 	switch n.kind {
 	case aText, aNumber, aTruth: // 001 and true are texts where a text is wanted
 		// an escape may have put in what the file does not show
-		if said := event.Visible(n.text); strings.TrimSpace(said) != "" {
+		if said := safetext.Visible(n.text); strings.TrimSpace(said) != "" {
 			v.SetString(said)
 			return
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -35,7 +34,7 @@ func (t Task) Form() Form {
 
 func (f Form) task() Task {
 	return Task{
-		ID: f.ID, SpecID: f.SpecID, Title: safetext.OneLine(event.Sanitise(f.Title)), Spec: strings.TrimSpace(event.Sanitise(f.Description)),
+		ID: f.ID, SpecID: f.SpecID, Title: safetext.OneLine(safetext.Sanitise(f.Title)), Spec: strings.TrimSpace(safetext.Sanitise(f.Description)),
 		Priority: f.Priority, Dependencies: f.Dependencies, Completion: f.Completion,
 	}
 }
@@ -110,7 +109,7 @@ func (s source) readable(content []byte) (string, error) {
 		line := 1 + bytes.Count(content[:safetext.FirstInvalid(content)], []byte("\n"))
 		return "", s.at(line, 0, "the text is not UTF-8 there; save it as UTF-8")
 	}
-	text := event.Visible(strings.ReplaceAll(string(content), "\r\n", "\n"))
+	text := safetext.Visible(strings.ReplaceAll(string(content), "\r\n", "\n"))
 	if strings.TrimSpace(text) == "" {
 		return "", s.at(0, 0, "the text is empty; it must say at least an id and a title")
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -175,5 +174,5 @@ func fileID(name string) string {
 	if ValidID(base) && base != "" {
 		return base
 	}
-	return safetext.Slug(event.Visible(base), 40)
+	return safetext.Slug(safetext.Visible(base), 40)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // TestAcceptanceLists: which items of a text are acceptance criteria.
@@ -165,11 +166,11 @@ func FuzzCriteria(f *testing.F) {
 	f.Add("~~~ralph\ncompletion:\n  qa: {promise: x}\n~~~\n> - [ ] x")
 	f.Add("\t- [ ] x\n\n1) [ ] y\n```ralph\n- a\n- b\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, rest, err := source{name: "issue"}.criteria(event.Sanitise(text))
+		c, rest, err := source{name: "issue"}.criteria(safetext.Sanitise(text))
 		if err == nil && c.Validate("") != nil {
 			t.Errorf("%q gives %v", text, c.Validate(""))
 		}
-		if len(rest) > len(event.Sanitise(text)) {
+		if len(rest) > len(safetext.Sanitise(text)) {
 			t.Errorf("%q grew to %q", text, rest)
 		}
 		_, _ = FromFile("x.md", text)

@@ -61,12 +61,12 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 	}
 	t := Task{
 		ID:     fmt.Sprintf("issue-%d", ev.Issue.Number),
-		Title:  safetext.OneLine(event.Sanitise(ev.Issue.Title)),
+		Title:  safetext.OneLine(safetext.Sanitise(ev.Issue.Title)),
 		Spec:   safetext.Truncated(spec, maxSpec),
 		Author: ev.Issue.Author.Login,
 		Issue:  ev.Issue.Number,
 		Asked:  ev.Sender.Login,
-		Hint:   safetext.Truncated(event.Sanitise(req.Hint), maxComment),
+		Hint:   safetext.Truncated(safetext.Sanitise(req.Hint), maxComment),
 
 		Completion: said,
 	}
@@ -77,7 +77,7 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 		if !facts.Reads(c.Author.Login, req.CommentsBy) || late(c, ev.At) || isCommand(c, ev) {
 			continue
 		}
-		t.Comments = append(t.Comments, Comment{c.Author.Login, safetext.Truncated(event.Sanitise(c.Body), maxComment)})
+		t.Comments = append(t.Comments, Comment{c.Author.Login, safetext.Truncated(safetext.Sanitise(c.Body), maxComment)})
 	}
 	if n := len(t.Comments); n > maxComments {
 		t.Comments = t.Comments[n-maxComments:]
@@ -120,8 +120,8 @@ func FromFile(name, content string) (Task, error) {
 
 // readable is what can be seen of a text. One that is made to be unreadable is an error.
 func readable(name, text string) (string, error) {
-	clean := event.Sanitise(text)
-	if clean == event.TooDeep {
+	clean := safetext.Sanitise(text)
+	if clean == safetext.TooDeep {
 		return "", fmt.Errorf("%s has more lists, quotes, links, tables or comments in each other than anybody reads; write it without them", name)
 	}
 	return clean, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Formatter shows events to people as lines, each in one Write. What an agent says is made harmless first (proc.Inert).
@@ -114,7 +114,7 @@ func (f *Formatter) todo(e Event) {
 			mark, after, c = f.marks.todoActive, f.marks.active, yellow
 		}
 		if i < mostItems {
-			f.line(c, in+"  "+mark+clip(oneRow(f.redacted(item.Text)), 500, f.marks.more)+after)
+			f.line(c, in+"  "+mark+clip(safetext.OneLine(f.redacted(item.Text)), 500, f.marks.more)+after)
 		}
 	}
 	if more := len(e.Todos) - mostItems; more > 0 {
@@ -130,7 +130,7 @@ func (f *Formatter) retry(a Attempt) {
 		said = fmt.Sprintf(" (HTTP %d)", a.Status)
 	}
 	if a.Text != "" {
-		said += ": " + oneRow(a.Text)
+		said += ": " + safetext.OneLine(a.Text)
 	}
 	f.line(yellow, fmt.Sprintf("%sThe model did not answer, attempt %d of %d%s", f.marks.retry, a.Number, a.Most, said))
 }
@@ -179,7 +179,7 @@ func (f *Formatter) beside() {
 
 // line shows one line.
 func (f *Formatter) line(c colour, s string) {
-	s = strings.TrimRight(proc.Inert(clip(f.redacted(s), lineBytes, f.marks.more)), " \t")
+	s = strings.TrimRight(safetext.Inert(clip(f.redacted(s), lineBytes, f.marks.more)), " \t")
 	if f.options.UseColor && c != noColour && s != "" {
 		s = "\x1b[" + string(c) + "m" + s + "\x1b[0m"
 	}

@@ -80,10 +80,3 @@ func briefly(d time.Duration) string {
 	}
 	return d.String()
 }
-
-func amount(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}

@@ -91,5 +91,3 @@ func clip(s string, most int, more string) string {
 	}
 	return s
 }
-
-func oneRow(s string) string { return strings.Join(strings.Fields(s), " ") }

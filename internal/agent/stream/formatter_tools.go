@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // started is a tool that has not answered yet.
@@ -78,9 +80,9 @@ func (t Tool) size() string {
 	case t.Chars == 0:
 		return "no output"
 	case t.Lines == 0: // of an answer that was too long to be read
-		return amount(t.Chars, "char")
+		return safetext.Count(t.Chars, "char")
 	}
-	return amount(t.Lines, "line") + ", " + amount(t.Chars, "char")
+	return safetext.Count(t.Lines, "line") + ", " + safetext.Count(t.Chars, "char")
 }
 
 // excerpt is the beginning of an answer.

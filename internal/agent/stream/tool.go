@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // flat is the text of an answer that is one text, or a list of parts.
@@ -69,9 +71,6 @@ func summary(input gjson.Result) string {
 
 // short is the beginning of a text in one line of at most 120 characters.
 func short(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 1<<10)], "")), " ")
-	if r := []rune(text); len(r) > 120 {
-		text = string(r[:119]) + "…"
-	}
-	return strings.Clone(text)
+	text = safetext.OneLine(strings.ToValidUTF8(text[:min(len(text), 1<<10)], ""))
+	return strings.Clone(safetext.Shorten(text, 120))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/inside"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Where a box has what is ralph's.
@@ -63,7 +64,7 @@ func (s *Sandbox) try(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	why := strings.Join(strings.Fields(strings.TrimSpace(said.String())), " ")
+	why := safetext.OneLine(strings.TrimSpace(said.String()))
 	if why == "" {
 		why = fmt.Sprintf("%s, exit code %d", end.Class, end.Exit)
 	}

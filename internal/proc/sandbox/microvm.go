@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // microVM makes boxes of Docker Desktop's sandboxes: one virtual machine for the worktree, which stays from turn to
@@ -127,7 +128,7 @@ func (m *microVM) ask(ctx context.Context, limit time.Duration, in io.Reader, ar
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case end.Class != proc.Exited || end.Exit != 0:
-		return "", fmt.Errorf("docker sandbox %s: %s, exit code %d: %s", args[0], end.Class, end.Exit, strings.Join(strings.Fields(said.String()), " "))
+		return "", fmt.Errorf("docker sandbox %s: %s, exit code %d: %s", args[0], end.Class, end.Exit, safetext.OneLine(said.String()))
 	}
 	return said.String(), nil
 }

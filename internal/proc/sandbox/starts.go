@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/inside"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Starts finds out whether a program can begin in a box: whether it is seen there, with the interpreter that it names.
@@ -30,7 +31,7 @@ func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []strin
 	case end.Class == proc.Exited && end.Exit == 0:
 		return nil
 	}
-	why := strings.Join(strings.Fields(said.String()), " ")
+	why := safetext.OneLine(said.String())
 	if why == "" {
 		why = fmt.Sprintf("%s, exit code %d", end.Class, end.Exit)
 	}

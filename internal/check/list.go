@@ -1,0 +1,331 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/failure"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// List is the checks of a run, in the order they run.
+type List struct {
+	Checks []Check
+	Tree   Tree
+	Clock  func() time.Time
+	Log    func(format string, args ...any)
+	// BaseTree is the tree of the commit that the run begins from, of which Baseline speaks; empty: it is not known.
+	BaseTree string
+	// Stopping reports whether no further check should begin; the one that runs is let run. nil: never.
+	Stopping func() bool
+	// Stopped reports whether a check that somebody else's signal has just ended was ended because the run is being stopped. nil: never.
+	Stopped func() bool
+}
+
+// Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
+func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
+	j := round{List: l, at: At{State: s, Iteration: *s.Last()}}
+	for _, c := range l.Checks {
+		if l.Stopping != nil && l.Stopping() {
+			return nil, context.Canceled
+		}
+		if err := j.next(ctx, c); err != nil {
+			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return j.at.So, nil
+}
+
+// round is a list on its way through one iteration.
+type round struct {
+	List
+	at       At
+	blocked  string // the first hard check that failed
+	prepared bool   // the tree is what is judged
+	unfit    string // why nothing can run in the tree
+}
+
+// next asks one check.
+func (j *round) next(ctx context.Context, c Check) error {
+	v, run := j.need(c)
+	if !run {
+		j.add(c, v)
+		return nil
+	}
+	if !onlooks(c) {
+		if err := j.prepare(ctx, c); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if j.unfit != "" {
+			v.Skipped = j.unfit + " failed"
+			j.add(c, v)
+			return nil
+		}
+	}
+	if command, ok := c.(*Command); ok {
+		j.Log("Running guardrail: %s", command.Line)
+	}
+	v, err := j.run(ctx, c, j.at)
+	if _, is := c.(Quiet); is && v.Pass {
+		return err
+	}
+	if err == nil && j.stopped(v) {
+		return context.Canceled
+	}
+	if err == nil && ctx.Err() == nil {
+		j.add(c, v)
+	}
+	return err
+}
+
+func (j *round) add(c Check, v loop.Verdict) {
+	if v.Skipped == "" && v.Blocks() && j.blocked == "" {
+		j.blocked = v.Check
+	}
+	j.tell(c, v)
+	j.at.So = append(slices.Clip(j.at.So), v)
+}
+
+// prepare makes the tree what is judged, once. What keeps it from that is a verdict of its own.
+func (j *round) prepare(ctx context.Context, c Check) error {
+	if j.prepared {
+		return nil
+	}
+	j.prepared = true
+	began := j.Clock()
+	v, err := j.Tree.Prepare(ctx, j.at, j.at.Iteration.Claimed())
+	if err != nil || v == nil || ctx.Err() != nil {
+		return err
+	}
+	v.Duration, v.Severity = j.Clock().Sub(began), loop.Hard
+	if j.at.Iteration.Commit != nil {
+		v.Tree = j.at.Iteration.Commit.Tree
+	}
+	if v.Hash == "" {
+		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
+	}
+	if err := j.Tree.Explain(ctx, j.at, v); err != nil {
+		return err
+	}
+	j.unfit = v.Check
+	j.add(nil, *v)
+	return nil
+}
+
+// stopped reports whether a verdict says nothing of the commit, because the check was ended when the run was.
+func (l List) stopped(v loop.Verdict) bool { return v.Killed && l.Stopped != nil && l.Stopped() }
+
+// Baseline runs the command checks alone, on the commit that the run begins from.
+func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
+	var verdicts []loop.Verdict
+	if _, err := l.Tree.Prepare(ctx, At{State: s}, false); err != nil {
+		return nil, err
+	}
+	for _, c := range l.Checks {
+		if _, isCommand := c.(*Command); !isCommand {
+			continue
+		}
+		v, err := l.run(ctx, c, At{State: s})
+		if err != nil {
+			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
+		}
+		if ctx.Err() != nil { // it was stopped, which says nothing about the commit
+			return nil, ctx.Err()
+		}
+		if l.stopped(v) {
+			return nil, context.Canceled
+		}
+		v.Tree = l.BaseTree
+		l.Log("baseline %s: %s", v.Check, describe(v))
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, ctx.Err()
+}
+
+// need says whether a check is worth running now; if not, v says why it is skipped.
+func (j *round) need(c Check) (v loop.Verdict, run bool) {
+	v = loop.Verdict{Check: c.Name(), Severity: c.Severity(), Tree: j.at.Iteration.Commit.Tree}
+	if v.Skipped = missing(c, j.at, j.blocked); v.Skipped != "" {
+		return v, false
+	}
+	if w, ok := c.(Waiter); ok {
+		v.Skipped = w.Waits(j.at)
+		v.Later = v.Skipped != ""
+	}
+	return v, v.Skipped == ""
+}
+
+func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
+	began := l.Clock()
+	defer loop.BeginStep(ctx, "the check "+c.Name(), limitOf(c))()
+	v, err := l.once(ctx, c, at)
+	if err != nil {
+		return v, err
+	}
+	v.Check, v.Severity, v.Duration = c.Name(), cmp.Or(v.Severity, c.Severity()), l.Clock().Sub(began)
+	if at.Iteration.Commit != nil {
+		v.Tree = at.Iteration.Commit.Tree
+	}
+	if !onlooks(c) {
+		if err := l.settle(ctx, &v); err != nil {
+			return v, err
+		}
+	}
+	if !v.Pass && v.Hash == "" {
+		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
+	}
+	if !onlooks(c) && !v.Pass && ctx.Err() == nil && at.Iteration.Commit != nil {
+		if err := l.Tree.Explain(ctx, at, &v); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// limitOf is the time limit of a check that has one of its own; 0 is none.
+func limitOf(c Check) time.Duration {
+	if command, ok := c.(*Command); ok {
+		return command.Timeout
+	}
+	return 0
+}
+
+func onlooks(c Check) bool {
+	_, looks := c.(onlooker)
+	_, quiet := c.(Quiet)
+	return looks || quiet
+}
+
+func (Turn) onlooks()        {}
+func (Claim) onlooks()       {}
+func (Diff) onlooks()        {}
+func (*Protected) onlooks()  {}
+func (*Edited) onlooks()     {}
+func (*Weakened) onlooks()   {}
+func (*Unfinished) onlooks() {}
+func (*Review) onlooks()     {} // it has a checkout of its own
+
+// settle makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged something else.
+func (l List) settle(ctx context.Context, v *loop.Verdict) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	dirty, err := l.Tree.Clean(ctx)
+	if err != nil {
+		return err
+	}
+	if len(dirty) > 0 {
+		v.Pass = false
+		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only look, or commit what it makes", strings.Join(dirty[:min(len(dirty), 5)], ", "))
+		v.Tell = fmt.Sprintf("The check `%s` changes tracked files (%s). Run it yourself and leave its result in place, so that it changes nothing more.", v.Check, strings.Join(dirty[:min(len(dirty), 5)], ", "))
+	}
+	return l.Tree.Restore(ctx)
+}
+
+// missing says why a check need not run; empty when it must.
+func missing(c Check, at At, blocked string) string {
+	it, n := at.Iteration, c.Needs()
+	switch {
+	case n&SomeWork != 0 && it.Turn.Class != loop.OK && it.Commit.Empty && !gaveUp(c, at):
+		return "the turn failed and left nothing to judge"
+	case n&AClaim != 0 && !it.Claimed():
+		return "the agent does not claim to be done"
+	case n&Green != 0 && blocked != "":
+		return blocked + " failed"
+	}
+	return ""
+}
+
+// gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has changed nothing: the
+// prompt tells it to while tests fail. The check has failed on this tree before, or nobody has asked it in spite of earlier turns.
+func gaveUp(c Check, at At) bool {
+	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
+		return false
+	}
+	v := saidBefore(at, c.Name())
+	return v == nil && len(at.State.Iterations) > 1 || v != nil && !v.Pass
+}
+
+// tell says what came of a check: of a command, its exit code and what its failure does to the next prompt.
+func (l List) tell(c Check, v loop.Verdict) {
+	if _, ok := c.(*Command); c == nil || !ok || v.Skipped != "" {
+		l.Log("check %s: %s", v.Check, describe(v))
+		return
+	}
+	took := v.Duration.Round(100 * time.Millisecond)
+	line := fmt.Sprintf("Guardrail exited with code %d (%s)", v.Exit, took)
+	if v.Exit < 0 { // it did not end by itself, or did not begin
+		line = fmt.Sprintf("Guardrail has no exit code (%s)", took)
+	}
+	switch {
+	case v.Pass && v.Reason != "":
+		line += ": " + v.Reason
+	case v.Pass:
+	case v.Severity == loop.Soft:
+		line += ", which only warns: " + v.Reason
+	default:
+		line += fmt.Sprintf(", fail action %s: %s", v.FailAction, v.Reason)
+	}
+	l.Log("%s", line)
+}
+
+func describe(v loop.Verdict) string {
+	took := v.Duration.Round(10 * time.Millisecond)
+	switch {
+	case v.Skipped != "":
+		return "skipped, " + v.Skipped
+	case v.Pass && v.Reason != "":
+		return fmt.Sprintf("passed in %s: %s", took, v.Reason)
+	case v.Pass:
+		return fmt.Sprintf("passed in %s", took)
+	case v.Severity == loop.Soft:
+		return fmt.Sprintf("warns in %s: %s", took, v.Reason)
+	}
+	return fmt.Sprintf("failed in %s: %s", took, v.Reason)
+}
+
+// once is a check's run, and one more of a hard command that has failed on a tree it has passed on before (once an iteration, since a
+// check runs once an iteration). The first run's log is kept.
+func (l List) once(ctx context.Context, c Check, at At) (loop.Verdict, error) {
+	command, isCommand := c.(*Command)
+	if !isCommand {
+		return c.Run(ctx, at)
+	}
+	command = l.warned(command)
+	first, err := command.Run(ctx, at)
+	if err != nil || first.Pass || !command.Hard || ctx.Err() != nil || l.Stopping != nil && l.Stopping() || !passedBefore(at, command.Name()) {
+		return first, err
+	}
+	settled := first
+	if err := l.settle(ctx, &settled); err != nil {
+		return first, err
+	}
+	if settled.Reason != first.Reason { // it changes what it judges: not to be believed either way
+		return settled, nil
+	}
+	l.Log("%s failed on a tree that it has passed on before (%s); it is run once more", command.Name(), first.Reason)
+	again := *command
+	again.rerun = true
+	second, err := again.Run(ctx, at)
+	if err != nil {
+		return first, err
+	}
+	return flaky(first, second), nil
+}
+
+// warned is a command whose soft limit has somebody to tell.
+func (l List) warned(c *Command) *Command {
+	if c.OnSoft != nil {
+		return c
+	}
+	with := *c
+	with.OnSoft = func(warning string) { l.Log("%s", warning) }
+	return &with
+}

@@ -1,0 +1,138 @@
+package diffscan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// renamed finds the new test that is an old one under another name: at least six of ten lines are the same. It is taken then.
+func renamed(t testCase, fresh []*testCase) *testCase {
+	if len(t.body) == 0 {
+		return nil
+	}
+	for _, n := range fresh[:min(len(fresh), maxLost)] {
+		if n.name == "" || t.row != n.row || t.row && t.file != n.file {
+			continue
+		}
+		has := map[string]int{}
+		for _, text := range n.body {
+			has[text]++
+		}
+		same := 0
+		for _, text := range t.body {
+			if has[text] > 0 {
+				has[text]--
+				same++
+			}
+		}
+		if same*10 >= len(t.body)*6 || t.row && len(n.body) > 0 {
+			now := *n
+			n.name = ""
+			return &now
+		}
+	}
+	return nil
+}
+
+// folded reports whether a test that is gone has become a case of a table: its name stands there in quotes, or what it was about, the
+// literals in it, is all among the new lines of a file that has gained a loop over cases.
+func (s suites) folded(t testCase) bool {
+	for _, p := range s.pairs {
+		if inQuotes(p.added, t.name) {
+			return true
+		}
+		if p.file != t.file || !p.table {
+			continue
+		}
+		about := literals.FindAllString(strings.Join(t.body, "\n"), 30)
+		found := 0
+		for _, literal := range about {
+			if strings.Contains(p.added, strings.Trim(literal, `"'`)) {
+				found++
+			}
+		}
+		if len(about) > 0 && found == len(about) {
+			return true
+		}
+	}
+	return false
+}
+
+func inQuotes(text, name string) bool {
+	for _, q := range []string{`"`, `'`, "`"} {
+		if strings.Contains(text, q+name+q) {
+			return true
+		}
+	}
+	return false
+}
+
+// movable are the assertions that tests share or new tests make: what was moved there is not lost.
+func (s suites) movable(fresh []*testCase) map[string]int {
+	moved := map[string]int{}
+	for _, p := range s.pairs {
+		for _, text := range p.new.loose {
+			moved[text]++
+		}
+		for _, text := range p.old.loose {
+			moved[text]--
+		}
+	}
+	for _, t := range fresh {
+		if t.name == "" { // taken as the new name of an old one
+			continue
+		}
+		for _, text := range t.asserts {
+			moved[text]++
+		}
+	}
+	return moved
+}
+
+// weaker compares one test with what became of it.
+func weaker(old, now testCase, moved map[string]int) (Weakening, bool) {
+	h := Weakening{File: now.file, Line: now.line, Test: old.name}
+	name := quoteName(old.name)
+	fewer := missingFrom(old.asserts, now.asserts, moved)
+	switch {
+	case old.row:
+		return h, false
+	case now.skipped && !old.skipped:
+		h.kind, h.Message = skipped, name+" is skipped now"
+	case len(old.body) > 0 && len(now.body) == 0:
+		h.kind, h.Message = emptied, name+" has nothing in it now"
+	case len(old.asserts) > 0 && len(now.asserts) == 0 && fewer > 0 && len(now.body) <= 2:
+		h.kind, h.Message = emptied, name+" asserts nothing any more"
+	case now.trivial > old.trivial && !old.inner:
+		h.kind, h.Message = unasserted, name+" asserts what is always true"
+	case fewer > 0 && !old.inner:
+		h.kind, h.Message = unasserted, fmt.Sprintf("%s has %d fewer assertions", name, fewer)
+		if fewer == 1 {
+			h.Message = name + " has one assertion fewer"
+		}
+	default:
+		return h, false
+	}
+	return h, true
+}
+
+// missingFrom is how many assertions a test has fewer, those aside that stand elsewhere now.
+func missingFrom(old, now []string, moved map[string]int) int {
+	fewer := len(old) - len(now)
+	has := map[string]int{}
+	for _, text := range now {
+		has[text]++
+	}
+	for _, text := range old {
+		switch {
+		case fewer <= 0:
+			return 0
+		case has[text] > 0:
+			has[text]--
+		case moved[text] > 0:
+			moved[text]--
+			fewer--
+		}
+	}
+	return max(fewer, 0)
+}

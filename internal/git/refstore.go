@@ -1,0 +1,189 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// RefStore keeps small files on a remote without a history: each is the only file of a commit without parents that a
+// ref points to. A ref moves only by compare and swap, so of two that want to move it one does. The store has a small
+// repository of its own, so that it works beside a run's tree. It is not safe for use by several goroutines at once.
+type RefStore struct {
+	t      *Tree // only for its git, its remote and how that answers
+	remove func()
+}
+
+// RefFile is a file of a RefStore.
+type RefFile struct {
+	Commit  string
+	Content []byte    // nil when the commit has no such file, or one that is larger than was asked for
+	Date    time.Time // the committer's; zero when the commit does not say it or is no commit
+}
+
+// RefMovedError says that a ref of the remote is not at the commit that a push expected; the push changed nothing.
+type RefMovedError struct{ Ref string }
+
+func (e *RefMovedError) Error() string { return e.Ref + " has moved on the remote" }
+
+// OpenRefStore makes the repository below o.Root, or in a temporary directory when that is "". Nobody but us may look
+// into it. Of the options Root, Remote, Env, Log and DryRun count; a dry run changes nothing on the remote.
+func OpenRefStore(ctx context.Context, o Options) (*RefStore, error) {
+	dir, remove, err := proc.TempDir(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	s := &RefStore{t: ownRepository(o, dir), remove: remove}
+	if err := errors.Join(s.t.layOut(ctx), os.Chmod(dir, 0o700)); err != nil {
+		remove()
+		return nil, err
+	}
+	return s, nil
+}
+
+// ownRepository is a repository of ours without anybody's work in it.
+func ownRepository(o Options, dir string) *Tree {
+	o.Root, o.Identity, o.As = dir, Identity{"ralph", "ralph@localhost"}, nil
+	return &Tree{o: o, bot: true, work: dir + "/work", dir: dir + "/repo.git", index: dir + "/index", state: dir}
+}
+
+// Close removes the repository. On the remote nothing changes.
+func (s *RefStore) Close() { s.remove() }
+
+// Renew gives another token for the remote, when the one before is about to expire.
+func (s *RefStore) Renew(token string) { s.t.Renew(token) }
+
+// Fetch brings a ref here and says which commit it is at; "" when the remote does not have it. One fetch of one ref
+// does it: a listing would bring the name of every ref of the remote.
+func (s *RefStore) Fetch(ctx context.Context, ref string) (commit string, err error) {
+	s.unlock()
+	err = s.t.git.fetch(ctx, s.t.o.Remote, nil, "+"+ref+":"+ref)
+	var e *commandError
+	if errors.As(err, &e) && strings.Contains(e.Stderr, "couldn't find remote ref") {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	out, err := s.t.git.out(ctx, "rev-parse", "--verify", "-q", ref)
+	return strings.TrimSpace(out), err
+}
+
+// Read reads a file of at most so many bytes from a commit that was fetched.
+func (s *RefStore) Read(ctx context.Context, commit, name string, most int) (RefFile, error) {
+	all, err := s.t.git.refFiles(ctx, map[string]string{"": commit}, name, most)
+	return all[""], err
+}
+
+// Write makes a commit without a parent that holds one file; Commit of f does not count. The remote does not get it
+// before Move.
+func (s *RefStore) Write(ctx context.Context, name, message string, f RefFile) (commit string, err error) {
+	s.unlock()
+	var in bytes.Buffer
+	fmt.Fprintf(&in, "feature done\ncommit refs/ralph/made\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\n", f.Date.Unix())
+	data(&in, []byte(message))
+	fmt.Fprintf(&in, "deleteall\nM 100644 inline %s\n", quoted(name))
+	data(&in, f.Content)
+	in.WriteString("\nget-mark :1\ndone\n")
+	out, _, err := s.t.git.run(ctx, call{args: []string{"fast-import", "--quiet", "--force"}, in: &in})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(out), nil
+}
+
+// Move moves a ref on the remote from one commit to another; "" as from means that it must not be there, as to that it
+// is deleted. The error is a *RefMovedError when the ref is not at from.
+func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
+	err := s.t.pushRefs(ctx, lease(ref, from), to+":"+ref)
+	var stale *staleError
+	if errors.As(err, &stale) {
+		return &RefMovedError{ref}
+	}
+	return err
+}
+
+// unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. Nobody else uses
+// the repository.
+func (s *RefStore) unlock() { removeLocks(s.t.dir) }
+
+// maxRefCommit is how large a commit of a RefStore may be, with a signature.
+const maxRefCommit = 64 << 10
+
+// refFiles reads one file of each of the commits, which are here, with two git processes a commit at most. What is
+// larger than most is not even taken into memory.
+func (d door) refFiles(ctx context.Context, at map[string]string, name string, most int) (map[string]RefFile, error) {
+	all := map[string]RefFile{}
+	if len(at) == 0 {
+		return all, nil
+	}
+	var ask strings.Builder
+	var keys []string
+	for key, commit := range at {
+		keys = append(keys, key)
+		fmt.Fprintf(&ask, "%s^{commit}\n%s:%s\n", commit, commit, name)
+	}
+	out, _, err := d.run(ctx, call{
+		args: []string{"cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"}, in: strings.NewReader(ask.String())})
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if err != nil || len(lines) != 2*len(keys) {
+		return nil, errors.Join(fmt.Errorf("reading %s: git answered with %d lines", name, len(lines)), err)
+	}
+	for i, key := range keys {
+		commit, err := d.smallObject(ctx, lines[2*i], "commit", maxRefCommit)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		content, err := d.smallObject(ctx, lines[2*i+1], "blob", most)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		all[key] = RefFile{Commit: at[key], Content: content, Date: commitDate(commit)}
+	}
+	return all, nil
+}
+
+// smallObject is the content of an object of a type when it is small enough, else nil; about is a line of cat-file's
+// check.
+func (d door) smallObject(ctx context.Context, about, kind string, most int) ([]byte, error) {
+	f := fields(about)
+	if len(f) != 3 || f[0] != kind {
+		return nil, nil
+	}
+	if size, err := strconv.Atoi(f[2]); err != nil || size > most {
+		return nil, nil //nolint:nilerr // as good as not there
+	}
+	out, err := d.out(ctx, "cat-file", kind, f[1])
+	if err != nil {
+		return nil, err
+	}
+	return []byte(out), nil
+}
+
+// commitDate is when a commit was made, as it says itself.
+func commitDate(raw []byte) time.Time {
+	for line := range strings.Lines(string(raw)) {
+		rest, ok := strings.CutPrefix(line, "committer ")
+		if !ok {
+			if line == "\n" {
+				break
+			}
+			continue
+		}
+		f := fields(rest[strings.LastIndexByte(rest, '>')+1:])
+		if len(f) != 2 {
+			break
+		}
+		if at, err := strconv.ParseInt(f[0], 10, 64); err == nil && at > 0 && at < 1<<40 {
+			return time.Unix(at, 0)
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,239 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/git"
+)
+
+// tries is how often a lease that moves under a push is looked at again.
+const tries = 8
+
+// Client is one process's way to the leases of a remote. It is safe for use by several goroutines at once. Whoever took
+// a lease through it is its holder.
+type Client struct {
+	mu     sync.Mutex
+	store  *git.RefStore
+	key    string
+	clock  func() time.Time
+	dryRun bool
+}
+
+// Open makes a small repository below o.Root, or in a temporary directory when that is "". Of the options Root, Remote,
+// Env, Log and DryRun count; a dry run changes nothing on the remote.
+func Open(ctx context.Context, o git.Options, clock func() time.Time) (*Client, error) {
+	store, err := git.OpenRefStore(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("making a place for the run's lease: %w", err)
+	}
+	return &Client{store: store, key: rand.Text(), clock: clock, dryRun: o.DryRun}, nil
+}
+
+// Close removes the repository. It gives no lease back.
+func (c *Client) Close() error {
+	c.store.Close()
+	return nil
+}
+
+// Renew gives another token for the remote, when the one before is about to expire.
+func (c *Client) Renew(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.store.Renew(token)
+}
+
+// Take takes the lease of want.Task until Time from now, when nobody holds it, when it is over or when it is ours.
+// Otherwise the error is a *HeldError. Of want count Task, Run, Owner and RunURL. A dry run only looks.
+func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range tries {
+		now, err := c.at(ctx, want.Task, Lease{})
+		if err != nil {
+			return Lease{}, fmt.Errorf("looking whether somebody works on %s: %w", want.Task, err)
+		}
+		if now.key != c.key && now.Alive(c.clock()) {
+			return Lease{}, &HeldError{now}
+		}
+		next := Lease{Task: want.Task, Run: want.Run, Owner: want.Owner, RunURL: want.RunURL, Taken: c.clock(), key: c.key}
+		if now.key == c.key {
+			next.Taken, next.Stop = now.Taken, now.Stop
+		}
+		next.Until = c.clock().Add(Time)
+		if c.dryRun {
+			return next, nil
+		}
+		next, moved, err := c.put(ctx, now, next)
+		if err != nil {
+			return Lease{}, fmt.Errorf("taking the lease of %s: %w", want.Task, err)
+		}
+		if !moved {
+			return next, nil
+		}
+	}
+	return Lease{}, fmt.Errorf("taking the lease of %s: others keep taking and leaving it; ask again in a moment", want.Task)
+}
+
+// Extend makes a lease of ours end Time from now, with a run that may have got its name. What came back is the newest
+// of it: with a Stop when somebody asked for one. The error is a *LostError when it is not ours any more.
+func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range tries {
+		next := held
+		next.Until = c.clock().Add(Time)
+		next, moved, err := c.put(ctx, held, next)
+		if err != nil {
+			return held, fmt.Errorf("renewing the lease of %s: %w", held.Task, err)
+		}
+		if !moved {
+			return next, nil
+		}
+		if held, err = c.still(ctx, held); err != nil {
+			return held, err
+		}
+	}
+	return held, fmt.Errorf("renewing the lease of %s: it keeps moving", held.Task)
+}
+
+// Look reads a lease of ours again. It is cheap when it has not moved: one question about one ref. The error is a
+// *LostError when it is not ours any more.
+func (c *Client) Look(ctx context.Context, held Lease) (Lease, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.still(ctx, held)
+}
+
+// At reads the lease of a task; ok is false when there is none. Whether it still counts, Alive says.
+func (c *Client) At(ctx context.Context, task string) (found Lease, ok bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, err = c.at(ctx, task, Lease{})
+	return found, found.sha != "", err
+}
+
+// AskStop asks whoever holds a task's run to stop. heard is false when nobody does, and then nothing was written; of is
+// the lease that carries the wish. Somebody's earlier wish stays as it is.
+func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard bool, of Lease, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range tries {
+		now, err := c.at(ctx, task, Lease{})
+		switch {
+		case err != nil:
+			return false, now, fmt.Errorf("asking the run of %s to stop: %w", task, err)
+		case !now.Alive(c.clock()):
+			return false, now, nil
+		case now.Unreadable != "":
+			return false, now, fmt.Errorf("asking the run of %s to stop: its lease cannot be read (%s); cancel the workflow run instead",
+				task, now.Unreadable)
+		case now.Stop != nil || c.dryRun:
+			return true, now, nil
+		}
+		next := now
+		next.Stop = &wish
+		next, moved, err := c.put(ctx, now, next)
+		if err != nil {
+			return false, now, fmt.Errorf("asking the run of %s to stop: %w", task, err)
+		}
+		if !moved {
+			return true, next, nil
+		}
+	}
+	return false, Lease{}, fmt.Errorf("asking the run of %s to stop: its lease keeps moving; ask again in a moment", task)
+}
+
+// Release gives a lease of ours back. One that is gone already is no error; one that somebody else has now stays, and
+// the error is a *LostError.
+func (c *Client) Release(ctx context.Context, held Lease) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range tries {
+		err := c.store.Move(ctx, refs+held.Task, held.sha, "")
+		var stale *git.RefMovedError
+		if err == nil || held.sha == "" {
+			return nil
+		}
+		if !errors.As(err, &stale) {
+			return fmt.Errorf("giving back the lease of %s: %w", held.Task, err)
+		}
+		var lost *LostError
+		if held, err = c.still(ctx, held); errors.As(err, &lost) && lost.Now.Task == "" {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("giving back the lease of %s: it keeps moving; it ends by itself at %s",
+		held.Task, held.Ends().UTC().Format("15:04 UTC"))
+}
+
+// still is a lease of ours as it is now.
+func (c *Client) still(ctx context.Context, held Lease) (Lease, error) {
+	now, err := c.at(ctx, held.Task, held)
+	switch {
+	case err != nil:
+		return held, fmt.Errorf("looking at the lease of %s: %w", held.Task, err)
+	case now.key == c.key:
+		if held.Run != "" { // which the holder may have learnt since
+			now.Run = held.Run
+		}
+		return now, nil
+	}
+	return held, &LostError{held.Task, now}
+}
+
+// at reads a lease from the remote; the zero Lease when there is none. A lease at the commit of known is known.
+func (c *Client) at(ctx context.Context, task string, known Lease) (Lease, error) {
+	commit, err := c.store.Fetch(ctx, refs+task)
+	switch {
+	case err != nil || commit == "":
+		return Lease{}, err
+	case commit == known.sha:
+		return known, nil
+	}
+	f, err := c.store.Read(ctx, commit, fileName, maxFile)
+	if err != nil {
+		return Lease{}, err
+	}
+	return read(task, f, c.clock()), nil
+}
+
+// put moves a lease on the remote from one commit to the next, which it makes. moved says that the lease was not at
+// from any more.
+func (c *Client) put(ctx context.Context, from, next Lease) (put Lease, moved bool, err error) {
+	text, err := next.text()
+	if err != nil {
+		return from, false, err
+	}
+	file := git.RefFile{Content: text, Date: c.clock()}
+	if next.sha, err = c.store.Write(ctx, fileName, "ralph: "+next.Task+" is held\n", file); err != nil {
+		return from, false, fmt.Errorf("writing the lease down: %w", err)
+	}
+	err = c.store.Move(ctx, refs+next.Task, from.sha, next.sha)
+	var stale *git.RefMovedError
+	if errors.As(err, &stale) {
+		return from, true, nil
+	}
+	return next, false, err
+}
+
+// RecordsAndLeases reads the run records of every task and who holds which task now, in one fetch. A task may have
+// either alone. What a lease's end means, clock says; see Lease.Alive.
+func RecordsAndLeases(ctx context.Context, o git.Options, clock func() time.Time) ([]git.RunRecord, map[string]Lease, error) {
+	records, files, err := git.RecordsWith(ctx, o, git.RefFiles{Below: refs, Name: fileName, Most: maxFile})
+	if err != nil {
+		return nil, nil, err
+	}
+	leases := map[string]Lease{}
+	for task, f := range files {
+		leases[task] = read(task, f, clock())
+	}
+	return records, leases, nil
+}

@@ -1,0 +1,106 @@
+package lease
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/git"
+)
+
+// A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents
+// whose one file says who holds it and until when . A ref that is not there is a run that nobody holds. Whoever moves
+// it names the commit that it is at now, so of two that want it one gets it. Nothing but git is needed for it, and a
+// renewal leaves no history behind.
+
+// How long leases last.
+const (
+	Time    = 5 * time.Minute  // what a process takes, and takes again before it is over
+	longest = 10 * time.Minute // what any lease is believed, whatever it says, from the date of its commit on
+	Slack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
+)
+
+// Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can
+// push. Run and Owner are words that mark nothing up; the others are to be shown as the texts of strangers.
+type Lease struct {
+	Task   string // "issue-42"
+	Run    string // "20261121-053000-7f3a"; "" until the holder knows which run it is
+	Owner  string // "workflow run 77, attempt 1"
+	RunURL string // an address of http or https, or ""
+	Taken  time.Time
+	Until  time.Time // when it ends unless it is renewed
+	Stop   *Stop     // somebody asked the holder to stop; nil: nobody
+	// Unreadable says why its text cannot be read, in a few words; "" when it can. Such a lease is held by who knows whom
+	// until the longest lease is over.
+	Unreadable string
+
+	key string // of the process that holds it: what tells two of the same name apart
+	sha string // its commit; "" for none
+}
+
+// Stop is the wish that a run stops.
+type Stop struct {
+	By  string    // a login; "" when nobody knows
+	Why string    // what goes before the name: "asked to stop", "issue closed"; "" is the former
+	At  time.Time // when
+}
+
+func (s Stop) String() string {
+	by, why := s.By, s.Why
+	if by == "" {
+		by = "somebody"
+	}
+	if why == "" {
+		why = "asked to stop"
+	}
+	return why + " by " + by
+}
+
+// Ends is from when on another process may take the lease over.
+func (l Lease) Ends() time.Time { return l.Until.Add(Slack) }
+
+// Alive reports whether somebody holds the run at a time.
+func (l Lease) Alive(at time.Time) bool { return l.sha != "" && at.Before(l.Ends()) }
+
+// Who names the holder for a sentence.
+func (l Lease) Who() string {
+	switch {
+	case l.Unreadable != "":
+		return "somebody whose lease cannot be read: " + l.Unreadable
+	case l.Owner == "":
+		return "another process"
+	}
+	return l.Owner
+}
+
+// HeldError says that another process holds the run. Until when nobody knows: it renews its lease while it works.
+type HeldError struct{ Lease Lease }
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s is already running (%s)", e.Lease.Task, e.Lease.Who())
+}
+
+// LostError says that a lease is not the holder's any more: it must stop at once and write nothing more. Now is who has
+// it, with no Task when nobody has.
+type LostError struct {
+	Task string
+	Now  Lease
+}
+
+func (e *LostError) Error() string {
+	if e.Now.Task == "" {
+		return fmt.Sprintf("this process does not hold %s any more: its lease was taken off the remote; ask again to go on", e.Task)
+	}
+	return fmt.Sprintf("this process does not hold %s any more: %s has taken it over; look there for how it goes on", e.Task, e.Now.Who())
+}
+
+// refs is where the leases are, each at the name of its task.
+const refs = "refs/ralph/leases/"
+
+// Ref is where the lease is on the remote: for a push that gives it back together with something else. The zero
+// RemoteRef for no lease.
+func (l Lease) Ref() git.RemoteRef {
+	if l.sha == "" {
+		return git.RemoteRef{}
+	}
+	return git.RemoteRef{Name: refs + l.Task, Commit: l.sha}
+}
