@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/detect"
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
@@ -73,21 +74,21 @@ func ranNothing(s loop.State, name string) bool {
 }
 
 // changes is what the run has changed, for the checks that look at it.
-func (spec *Spec) changes() *check.Changes {
+func (spec *Spec) changes() *diffscan.Changes {
 	t := spec.Tree
-	return &check.Changes{
+	return &diffscan.Changes{
 		Patch: func(ctx context.Context, from, to string) (string, bool, error) {
-			return t.Patch(ctx, from, to, check.PatchBytes)
+			return t.Patch(ctx, from, to, diffscan.PatchBytes)
 		},
 		Names: t.Changed,
 		File: func(ctx context.Context, commit, path string) ([]byte, bool, error) {
-			return t.Read(ctx, commit, path, check.FileBytes)
+			return t.Read(ctx, commit, path, diffscan.FileBytes)
 		},
 	}
 }
 
 // edited looks whether the change edits what judges it.
-func (run *Run) edited(changes *check.Changes) []check.Check {
+func (run *Run) edited(changes *diffscan.Changes) []check.Check {
 	if run.Settings.EditedChecks == config.Off {
 		return nil
 	}
@@ -102,7 +103,7 @@ func (run *Run) edited(changes *check.Changes) []check.Check {
 
 // weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept; where there is
 // none, the worst of it blocks.
-func (spec *Spec) weakened(changes *check.Changes, reviewer *agent.Options) []check.Check {
+func (spec *Spec) weakened(changes *diffscan.Changes, reviewer *agent.Options) []check.Check {
 	set := spec.Settings.WeakenedTests
 	if set == config.Off {
 		return nil
@@ -111,7 +112,7 @@ func (spec *Spec) weakened(changes *check.Changes, reviewer *agent.Options) []ch
 }
 
 // unfinished looks for work that only looks done, as weakened does.
-func (spec *Spec) unfinished(changes *check.Changes, reviewer *agent.Options) []check.Check {
+func (spec *Spec) unfinished(changes *diffscan.Changes, reviewer *agent.Options) []check.Check {
 	set := spec.Settings.Unfinished
 	if set == config.Off {
 		return nil

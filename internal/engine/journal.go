@@ -45,7 +45,7 @@ func atWork(s loop.State) loop.State {
 	return s
 }
 
-// Lost is a *git.LostError when somebody else has the run, else nil. Then nothing more may be pushed or published.
+// Lost is a *lease.LostError when somebody else has the run, else nil. Then nothing more may be pushed or published.
 func (l *Journal) Lost() error { return l.Heartbeat.Lost() }
 
 // Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in

@@ -17,7 +17,7 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 	err := push()
 	var taken *git.TakenError
 	if errors.As(err, &taken) && l.Heartbeat != nil {
-		var lost *git.LostError
+		var lost *lease.LostError
 		if looked := l.Heartbeat.Look(ctx); errors.As(looked, &lost) {
 			return lost
 		}
@@ -29,7 +29,7 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 // again.
 func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 	l.Heartbeat.Rest()
-	defer l.Tree.GiveBack(git.Lease{})
+	defer l.Tree.DeleteWithRecord(git.RemoteRef{})
 	for range 3 {
 		held, lost := l.Heartbeat.Lease()
 		if lost != nil {

@@ -91,7 +91,7 @@ func (j *judgingTree) putHomeBack() error {
 	if len(changed) > 0 {
 		j.run.Log(
 			"warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s",
-			safetext.FewNames(changed), j.run.Dir,
+			safetext.Few(changed, 5), j.run.Dir,
 		)
 	}
 	return err
@@ -180,7 +180,7 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 	if names := slices.Concat(dirty, stray); len(names) > 0 {
 		j.run.Log(
 			"warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks",
-			safetext.FewNames(names),
+			safetext.Few(names, 5),
 		)
 	}
 	if err := j.tree.Restore(ctx, dirty); err != nil {

@@ -59,7 +59,7 @@ func (l *search) excerpt(ctx context.Context, p place) (prompt.Excerpt, bool) {
 	}
 	var b strings.Builder
 	for _, line := range lines[p.from-1 : min(max(p.to, p.from), len(lines))] {
-		line = safetext.FirstRunes(strings.ToValidUTF8(line, "\uFFFD"), 150) + "\n"
+		line = safetext.Shorten(strings.ToValidUTF8(line, "\uFFFD"), 150) + "\n"
 		if l.used+len(line)+8 > mostContext-mostShown*200 { // with its number; what heads an excerpt takes the rest
 			break
 		}

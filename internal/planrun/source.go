@@ -128,7 +128,7 @@ func (src Source) Task() (task.Task, plan.Plan, error) {
 	if err != nil {
 		return task.Task{}, plan, invalid.Mark(err)
 	}
-	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: safetext.Clipped(src.PRD, MaxPlanSpec)}
+	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: safetext.FirstBytes(src.PRD, MaxPlanSpec)}
 	if t.Spec == "" {
 		t.Spec = plan.Description
 	}

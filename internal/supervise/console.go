@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // console writes the log, a line with its time each, between the lines of the command. It is safe for use by several
@@ -25,7 +25,7 @@ func (c *console) log(format string, args ...any) {
 		_, _ = io.WriteString(c.out, "\n")
 		c.open = false
 	}
-	_, _ = fmt.Fprintf(c.out, "[%s] %s\n", c.clock().Format(logTime), proc.Inert(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintf(c.out, "[%s] %s\n", c.clock().Format(logTime), safetext.Inert(fmt.Sprintf(format, args...)))
 }
 
 // Write hands on the command's own output.
