@@ -125,7 +125,8 @@ func (h Hook) Stop(ctx context.Context) {
 	})
 	if blocks > hook.MostBlocks || err != nil && in.StopHookActive { // what cannot be counted is blocked once
 		message := fmt.Sprintf(
-			"the agent may stop although it should not: it was kept from stopping %d times, and the harness judges what it leaves. What is wrong: %s",
+			"the agent may stop although it should not: it was kept from stopping %d times, and the harness judges what it "+
+				"leaves. What is wrong: %s",
 			min(blocks, hook.MostBlocks), block,
 		)
 		h.say(message)

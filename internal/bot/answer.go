@@ -108,8 +108,8 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	return result, errors.Join(err, a.outputs(result, ""))
 }
 
-// decline tells that nothing is begun, and why: whoever commented, and whoever put the label on, which comes off. The log and the job
-// tell it in any case.
+// decline tells that nothing is begun, and why: whoever commented, and whoever put the label on, which comes off. The
+// log and the job tell it in any case.
 func (a *Action) decline(ctx context.Context, ev event.Event, d Case) (loop.Result, error) {
 	if d.Do == event.Ignore {
 		a.log("nothing to do: %s", d.Why)
@@ -118,7 +118,8 @@ func (a *Action) decline(ctx context.Context, ev event.Event, d Case) (loop.Resu
 	return a.notOpened(ctx, ev, &heldError{d.Why})
 }
 
-// heldError is a run that somebody else works on, or one with nothing left to do: the request comes to nothing, and says so.
+// heldError is a run that somebody else works on, or one with nothing left to do: the request comes to nothing, and
+// says so.
 type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason }

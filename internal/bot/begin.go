@@ -25,7 +25,8 @@ type past struct {
 	raw   []byte // its journal
 }
 
-// before reads the task's last run from its record on the remote. Who begins afresh needs no more of it than can be read.
+// before reads the task's last run from its record on the remote. Who begins afresh needs no more of it than can be
+// read.
 func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, error) {
 	saved, known, err := tree.LoadRecord(ctx)
 	if err != nil {
@@ -40,13 +41,15 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, 
 	case err != nil && fresh:
 		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
 	case err != nil:
-		return past{}, invalid.Errorf("reading the run record: %w; begin again with %s retry --fresh", err, a.rules.TriggerPhrase)
+		return past{}, invalid.Errorf("reading the run record: %w; begin again with %s retry --fresh", err,
+			a.rules.TriggerPhrase)
 	}
 	return past{loop.Fold(records), true, raw}, nil
 }
 
 // resumeMode decides between a new run and the one that is there.
-func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.Way, error) {
+func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.Way,
+	error) {
 	request, wanted := o.request, o.wanted
 	if wanted.plan != nil {
 		if err := o.prepared(ctx, tree, set, wanted); err != nil {
@@ -72,7 +75,8 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 		return "", &heldError{d.Why + ", so there is nothing to go on with"}
 	}
 	if wanted.plan != nil && !before.known && tree.Resumed() {
-		return "", invalid.Errorf("the branch %s is there already, and ralph has no record of a run on it; rename or delete it, then ask again", tree.Branch())
+		return "", invalid.Errorf("the branch %s is there already, and ralph has no record of a run on it; rename or "+
+			"delete it, then ask again", tree.Branch())
 	}
 	if before.known {
 		tree.BeginFresh()
@@ -81,8 +85,8 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 	return loop.Begin, nil
 }
 
-// planCommand is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done; another one begins
-// afresh.
+// planCommand is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done;
+// another one begins afresh.
 func planCommand(r event.Request, before past, same bool) event.Request {
 	switch {
 	case !before.known:
@@ -97,21 +101,26 @@ func planCommand(r event.Request, before past, same bool) event.Request {
 }
 
 // beginning readies the run's record, and how it is shown.
-func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.Way) (b engine.Beginning, err error) {
+func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.Way) (b engine.Beginning,
+	err error) {
 	spec, run := work.Spec, before.state.Start.Run
 	if way == loop.Begin {
 		run = engine.NewRunID(o.Clock())
 	}
 	work.Heartbeat.Of(run)
-	// A missing executable is found before anything is written; one of the repository's own is there only after the checkout.
-	if _, _, err := work.Agents(nil); err != nil && !inTree(spec.Settings.Agent.Command) && !inTree(spec.Settings.Reviewer.Command) {
+	// A missing executable is found before anything is written; one of the repository's own is there only after the
+	// checkout.
+	if _, _, err := work.Agents(nil); err != nil && !inTree(spec.Settings.Agent.Command) &&
+		!inTree(spec.Settings.Reviewer.Command) {
 		return b, err
 	}
-	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun, Token: o.github.Token, Redact: o.redact, Stored: o.stored}
+	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun,
+		Token: o.github.Token, Redact: o.redact, Stored: o.stored}
 	work.view = o.viewOn(ctx, spec, o.request.Event)
 	work.publisher = o.publisher(work, o.request.Event)
-	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run), OpenJournal: journal.Open,
-		Claim: func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
+	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run),
+		OpenJournal: journal.Open,
+		Claim:       func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
 	if way != loop.Begin {
 		b.OpenJournal = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
 		b.Resume = o.resume(work, way, o.request, *o.wanted)
@@ -140,7 +149,8 @@ func inTree(command string) bool { return strings.Contains(command, "/") && !fil
 
 func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
 
-// hold records the beginning where others see it, which holds the run against them, and puts the worktree where the run stands.
+// hold records the beginning where others see it, which holds the run against them, and puts the worktree where the run
+// stands.
 func (o *jobOpening) hold(ctx context.Context, work *job, record loop.Record) error {
 	if err := work.Journal.Claim(ctx, record); err != nil {
 		var taken *git.TakenError
@@ -176,7 +186,8 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 	if event.Asks(request.Event.Kind) {
 		r.Asked = request.Event.Sender.Login
 	}
-	if way == loop.Again && request.Event.On == 0 && work.Plan == nil && wanted.feedback == nil { // the text as it stands at this trigger; a comment on the pull request carries none
+	// the text as it stands at this trigger; a comment on the pull request carries none
+	if way == loop.Again && request.Event.On == 0 && work.Plan == nil && wanted.feedback == nil {
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Goal.Completion
 		r.Pipeline, r.Caps, r.Asking = work.Goal.Pipeline, work.Goal.Caps, work.Goal.Asking
 	}

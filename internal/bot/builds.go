@@ -26,12 +26,16 @@ func (a *Action) ciCheck() *check.CI {
 			ci, err := a.github.Builds(ctx, sha, checkName, strconv.FormatInt(a.Env.RunID, 10))
 			out := check.Builds{Passed: ci.State == github.CIPassed, Pending: ci.Pending}
 			for _, b := range ci.Failed {
-				out.Failed = append(out.Failed, check.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun, Job: b.JobID})
+				out.Failed = append(out.Failed,
+					check.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun,
+						Job: b.JobID})
 			}
 			return out, err
 		},
 		Told: func(ctx context.Context, b check.Build) (string, []loop.Finding) {
-			log, found, err := a.github.BuildLog(ctx, github.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun, JobID: b.Job})
+			log, found, err := a.github.BuildLog(ctx,
+				github.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun,
+					JobID: b.Job})
 			a.warn("reading the log of "+b.Name, err)
 			var findings []loop.Finding
 			for _, f := range found {
@@ -43,7 +47,8 @@ func (a *Action) ciCheck() *check.CI {
 	}
 }
 
-// gate is the check of other workflows, which comes before the reviewer, who costs money; nil unless the settings ask for it.
+// gate is the check of other workflows, which comes before the reviewer, who costs money; nil unless the settings ask
+// for it.
 func (a *Action) gate(set config.Settings) *check.CI {
 	if set.CIGate != config.WaitForCI || a.Inputs.DryRun {
 		return nil

@@ -8,14 +8,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// onCIResult goes on with a run whose newest commit other workflows have judged: one that waits for them, and one that is done and failed
-// there afterwards, within the iterations that are left. Nobody asks for it: the run was authorised when it began.
+// onCIResult goes on with a run whose newest commit other workflows have judged: one that waits for them, and one that
+// is done and failed there afterwards, within the iterations that are left. Nobody asks for it: the run was authorised
+// when it began.
 func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	wanted := goingOn(s)
 	wanted.Issue = s.Start.Issue
 	if s.End != nil && s.End.Outcome == loop.Done {
 		if len(s.Iterations) >= s.MaxIterations {
-			a.log("nothing to do: %s has failed on the work of %s, whose %d iterations are used up", r.Event.Build.Name, s.Start.Task, s.MaxIterations)
+			a.log("nothing to do: %s has failed on the work of %s, whose %d iterations are used up", r.Event.Build.Name,
+				s.Start.Task, s.MaxIterations)
 			return loop.Result{}, nil
 		}
 		ci := a.ciCheck()
@@ -27,7 +29,8 @@ func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) 
 			a.log("nothing to do: nothing has failed on %.12s", s.Tip)
 			return loop.Result{}, nil
 		}
-		wanted.feedback = &loop.Feedback{Text: safetext.FirstBytes(safetext.Sanitise(ci.Found(ctx, builds).Tell), 2*maxRemark)}
+		wanted.feedback = &loop.Feedback{Text: safetext.FirstBytes(safetext.Sanitise(ci.Found(ctx, builds).Tell),
+			2*maxRemark)}
 	}
 	return a.workOn(ctx, r, *wanted)
 }

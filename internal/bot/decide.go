@@ -82,7 +82,8 @@ type Decision struct {
 	Facts   event.Facts
 	Run     loop.State
 	Known   bool // there is a run
-	// Cases are what the table of docs/commands.md says: one, or where nobody could look how the run stands, one for each way it may.
+	// Cases are what the table of docs/commands.md says: one, or where nobody could look how the run stands, one for each
+	// way it may.
 	Cases   []Case
 	Refusal *event.Refusal // of Refuse
 	Err     error          // of Answer and Reject
@@ -96,7 +97,8 @@ type Case struct {
 	Why  string
 }
 
-// Decide says what becomes of an event. It reads nothing but its argument: where that is not enough, the step says what to read.
+// Decide says what becomes of an event. It reads nothing but its argument: where that is not enough, the step says what
+// to read.
 func Decide(r Reads) Decision {
 	request, skip, usage := event.Read(r.Event, r.Rules)
 	d := Decision{Request: request, Facts: r.Facts, Run: r.Run, Known: r.Known, Reads: r}
@@ -112,7 +114,8 @@ func Decide(r Reads) Decision {
 	if why, own := event.Own(r.Event, r.Facts.Self); own {
 		return d.because(DoNothing, why)
 	}
-	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn && r.Job.Attempt <= 1 && !r.Preview { // who runs a job again asks once more
+	// who runs a job again asks once more
+	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn && r.Job.Attempt <= 1 && !r.Preview {
 		return d.because(DoNothing, why)
 	}
 	if refusal := event.Authorise(r.Event, r.Facts, r.Rules); refusal != nil {
@@ -223,8 +226,9 @@ func (d Decision) cases() []Case {
 	return out
 }
 
-// again is for a job that GitHub runs again: what its earlier attempt began goes on, and an outcome that it could not tell everywhere is
-// told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind, and the request stands as it is.
+// again is for a job that GitHub runs again: what its earlier attempt began goes on, and an outcome that it could not
+// tell everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the
+// kind, and the request stands as it is.
 func (d Decision) again() (Decision, bool) {
 	r := d.Reads
 	if r.Job.Attempt <= 1 || r.Preview || r.Anew || d.Request.Event.Issue == nil ||
@@ -253,7 +257,8 @@ func (d Decision) again() (Decision, bool) {
 func (d Decision) onPlan() Decision {
 	r := d.Request
 	if d.Run.Start.Plan == nil || r.Fresh || r.Verb == event.Approve {
-		d.Err = invalid.Errorf("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it begins afresh with a dispatch of the workflow",
+		d.Err = invalid.Errorf("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it "+
+			"begins afresh with a dispatch of the workflow",
 			r.Event.On, d.Run.Start.Task, d.Reads.Rules.TriggerPhrase)
 		return d.because(Reject, d.Err.Error())
 	}

@@ -6,8 +6,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Work that is done is delivered by a pull request. Where GitHub does not open one, which is the default for workflows of a new
-// repository, the run is not done: it waits, and a sweep or somebody's "continue" tries again without a turn of an agent.
+// Work that is done is delivered by a pull request. Where GitHub does not open one, which is the default for workflows
+// of a new repository, the run is not done: it waits, and a sweep or somebody's "continue" tries again without a turn
+// of an agent.
 
 // deliver opens the pull request of a run that is done and has none yet.
 func (a *Action) deliver(ctx context.Context, work *job, result loop.Result) loop.Result {

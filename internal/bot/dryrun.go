@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// DryRun says what a job would make of the event, and why: it reads and decides as Run does, and writes nothing. dir is a directory that
-// may be in a clone of the repository. The error is a payload that cannot be read.
+// DryRun says what a job would make of the event, and why: it reads and decides as Run does, and writes nothing. dir is
+// a directory that may be in a clone of the repository. The error is a payload that cannot be read.
 func (a *Action) DryRun(ctx context.Context, dir string) (Explained, error) {
 	a.Inputs.DryRun = true
 	a.prepare()
@@ -38,7 +38,8 @@ func (a *Action) DryRun(ctx context.Context, dir string) (Explained, error) {
 	return out, ctx.Err()
 }
 
-// personReader reads for a person at a terminal, whose token may be missing or somebody's own. What cannot be read is assumed, and said.
+// personReader reads for a person at a terminal, whose token may be missing or somebody's own. What cannot be read is
+// assumed, and said.
 type personReader struct {
 	jobReader
 	dir     string
@@ -50,8 +51,8 @@ func (p *personReader) note(format string, args ...any) {
 	p.unknown = append(p.unknown, fmt.Sprintf(format, args...))
 }
 
-// facts reads them from GitHub. Without a token, or where GitHub does not answer, it assumes that everybody may write, so that what is
-// refused then is refused in any case.
+// facts reads them from GitHub. Without a token, or where GitHub does not answer, it assumes that everybody may write,
+// so that what is refused then is refused in any case.
 func (p *personReader) facts(ctx context.Context, r *Reads) error {
 	place, err := session.FindGitHub(ctx, p.Env, p.Parent, p.dir, r.Event.Repo.String())
 	if err != nil {
@@ -72,7 +73,8 @@ func (p *personReader) facts(ctx context.Context, r *Reads) error {
 		if ctx.Err() != nil || p.github == nil {
 			return err
 		}
-		p.note("GitHub cannot be asked: %v", strings.TrimPrefix(err.Error(), fmt.Sprintf("gathering facts for %s: ", r.Event)))
+		p.note("GitHub cannot be asked: %v",
+			strings.TrimPrefix(err.Error(), fmt.Sprintf("gathering facts for %s: ", r.Event)))
 		p.assume(r)
 		return nil
 	}
@@ -98,7 +100,8 @@ func (p *personReader) assume(r *Reads) {
 		r.Facts.Permissions[strings.ToLower(login)] = event.Permission{Level: "write"}
 	}
 	if len(who) > 0 {
-		p.note("whether %s may ask, which takes write, maintain or admin; what follows holds if so", strings.Join(who, " and "))
+		p.note("whether %s may ask, which takes write, maintain or admin; what follows holds if so",
+			strings.Join(who, " and "))
 	}
 	if ev.Kind == event.Labeled {
 		p.note("who put the label on by the issue's event log; the payload names %s as its sender", ev.Sender.Login)
@@ -153,7 +156,8 @@ func (p *personReader) ofTask(ctx context.Context, r *Reads) error {
 		return err
 	}
 	i := slices.IndexFunc(all, func(s loop.State) bool {
-		return id != "" && s.Start.Task == id || q.PlanFile != "" && s.Start.Issue == 0 && s.Start.Plan != nil && s.Start.Plan.File == q.PlanFile
+		return id != "" && s.Start.Task == id || q.PlanFile != "" && s.Start.Issue == 0 && s.Start.Plan != nil &&
+			s.Start.Plan.File == q.PlanFile
 	})
 	if i < 0 {
 		return nil
@@ -186,7 +190,8 @@ func (p *personReader) work(ctx context.Context, r *Reads, d Decision) {
 
 // explained is a decision as people and programs read it.
 func explained(d Decision, ev event.Event, look *personReader) Explained {
-	out := Explained{Event: ev.String(), People: []Person{}, Decisions: []Decided{}, Steps: []string{}, Unknown: append([]string{}, look.unknown...)}
+	out := Explained{Event: ev.String(), People: []Person{}, Decisions: []Decided{}, Steps: []string{},
+		Unknown: append([]string{}, look.unknown...)}
 	switch d.Step {
 	case DoNothing:
 		out.Becomes, out.Why = becomesNothing, d.Why
@@ -202,7 +207,8 @@ func explained(d Decision, ev event.Event, look *personReader) Explained {
 	}
 	if d.Step != DoNothing || d.Reads.Gathered {
 		rules := d.Reads.Rules
-		out.Asks = strings.NewReplacer("{phrase}", rules.TriggerPhrase, "{label}", rules.TriggerLabel).Replace(string(d.Request.Asking))
+		out.Asks = strings.NewReplacer("{phrase}", rules.TriggerPhrase, "{label}",
+			rules.TriggerLabel).Replace(string(d.Request.Asking))
 		out.Hint = d.Request.Hint
 		out.People = people(d.Reads.Event, d.Facts, look.asked)
 	}
@@ -228,7 +234,8 @@ func (d Decision) run() string {
 		return "none"
 	}
 	s := d.Run
-	said := fmt.Sprintf("%s of %s: %s, %s, branch %s", s.Start.Run, s.Start.Task, runStatus(s, true, d.Reads.Job.Owner, d.Reads.Job.Now),
+	said := fmt.Sprintf("%s of %s: %s, %s, branch %s", s.Start.Run, s.Start.Task,
+		runStatus(s, true, d.Reads.Job.Owner, d.Reads.Job.Now),
 		safetext.Counted(len(s.Iterations), "iteration", "iterations"), s.Start.Branch)
 	if s.Post.Pull != 0 {
 		said += fmt.Sprintf(", pull request #%d", s.Post.Pull)

@@ -9,17 +9,20 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Explained is what a job would make of an event, and why. There are no secrets in it, and nothing that a terminal acts on.
+// Explained is what a job would make of an event, and why. There are no secrets in it, and nothing that a terminal acts
+// on.
 type Explained struct {
 	Event string `json:"event"`          // "issues.labeled on alice/demo#42"
 	Asks  string `json:"asks,omitempty"` // as docs/commands.md names it: "label `ralph` put on an issue"
 	Hint  string `json:"hint,omitempty"` // the maintainer's words, for the agent
-	// Becomes is "nothing" for an event that is not ours, "refused", "answered" for one that cannot be followed, else "followed".
+	// Becomes is "nothing" for an event that is not ours, "refused", "answered" for one that cannot be followed, else
+	// "followed".
 	Becomes string   `json:"becomes"`
 	Why     string   `json:"why,omitempty"` // one sentence, but for "followed", where the decisions say it
 	People  []Person `json:"people"`
 	Run     string   `json:"run,omitempty"` // the run that it is about and how that stands
-	// Decisions are what the table of docs/commands.md says: one when it is known how the run stands, else one for each way it may.
+	// Decisions are what the table of docs/commands.md says: one when it is known how the run stands, else one for each
+	// way it may.
 	Decisions []Decided `json:"decisions"`
 	Steps     []string  `json:"steps"` // what would be done, in this order
 	// StepsFor is the decision that the steps are for, where there are several.

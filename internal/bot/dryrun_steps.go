@@ -9,7 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 )
 
-// chosen is the case that the steps are told for: where it depends on a run that nobody could look at, the first in which something is begun.
+// chosen is the case that the steps are told for: where it depends on a run that nobody could look at, the first in
+// which something is begun.
 func (d Decision) chosen() Case {
 	i := slices.IndexFunc(d.Cases, func(c Case) bool { return c.Do != event.Drop && c.Do != event.Ignore })
 	return d.Cases[max(i, 0)]
@@ -23,17 +24,20 @@ func (d Decision) would() []string {
 	case DoNothing:
 		return []string{}
 	case Refuse:
-		return stepsOf(when(ev.Comment != nil, "react to the comment with 👎"), "say so in the log and the job's summary; the job stays green")
+		return stepsOf(when(ev.Comment != nil, "react to the comment with 👎"),
+			"say so in the log and the job's summary; the job stays green")
 	case Answer:
 		return []string{fmt.Sprintf("comment on #%d what is understood", n)}
 	case Reject:
-		return stepsOf(when(n != 0, "comment on #%d what is wrong", n), d.labelOff(), "say so in the log and the job's summary; the job ends with exit code 2")
+		return stepsOf(when(n != 0, "comment on #%d what is wrong", n), d.labelOff(),
+			"say so in the log and the job's summary; the job ends with exit code 2")
 	case DerivePlan:
 		return stepsOf(d.eyes(), fmt.Sprintf("take the label %s off, where it is on", rules.PlanLabel()),
 			"let the agent read the base branch in a copy that is thrown away, and derive a plan",
 			fmt.Sprintf("comment the plan on the issue, to be edited and approved with %s approve", rules.TriggerPhrase))
 	case Sweep:
-		return []string{fmt.Sprintf("take up what waits: runs that were left behind, issues with the label %s, plans of the settings (ralph sweep lists them)", rules.TriggerLabel)}
+		return []string{fmt.Sprintf("take up what waits: runs that were left behind, issues with the label %s, plans of "+
+			"the settings (ralph sweep lists them)", rules.TriggerLabel)}
 	}
 	do := d.chosen().Do
 	if d.Reads.Mistake != nil {
@@ -48,7 +52,8 @@ func (d Decision) would() []string {
 		return []string{fmt.Sprintf("comment on #%d", n)}
 	case event.Halt:
 		return stepsOf(d.thumbsUp(), "tell whoever works on "+d.task()+", by the lease, to stop",
-			fmt.Sprintf("there: push what is done, tell that it was stopped, take the label %s off", rules.StatusLabel(github.LabelRunning)))
+			fmt.Sprintf("there: push what is done, tell that it was stopped, take the label %s off",
+				rules.StatusLabel(github.LabelRunning)))
 	case event.Close:
 		return stepsOf(d.thumbsUp(), "take the lease and record that the run was stopped",
 			fmt.Sprintf("tell that in its comment, and take the label %s off", rules.StatusLabel(github.LabelRunning)))
@@ -84,18 +89,22 @@ func (d Decision) working() []string {
 	case pull != 0:
 		comment = fmt.Sprintf("keep the run's comment on pull request #%d up to date", pull)
 	case issue != 0:
-		comment = fmt.Sprintf("comment on #%d how the run stands, and keep that up to date; from the first commit on, on its draft pull request", issue)
+		comment = fmt.Sprintf("comment on #%d how the run stands, and keep that up to date; from the first commit on, on "+
+			"its draft pull request", issue)
 	}
 	end := "at the end: mark the pull request ready; stopped by a limit, keep the work on a branch wip/ralph-fail-…"
 	if issue != 0 {
-		end = fmt.Sprintf("at the end: mark the pull request ready, and put %s on #%d; stopped by a limit, keep the work on a branch wip/ralph-fail-…, report, and put %s on",
+		end = fmt.Sprintf("at the end: mark the pull request ready, and put %s on #%d; stopped by a limit, keep the work "+
+			"on a branch wip/ralph-fail-…, report, and put %s on",
 			rules.StatusLabel(github.LabelReview), issue, rules.StatusLabel(github.LabelFailed))
 	}
-	return stepsOf(d.eyes(), when(d.Step == Fix, "hand to the agent what the reviews ask for; where they ask for nothing, say so and stop"),
+	return stepsOf(d.eyes(), when(d.Step == Fix,
+		"hand to the agent what the reviews ask for; where they ask for nothing, say so and stop"),
 		"hold "+d.task()+", so that nobody else works on it", branch,
 		when(issue != 0 && labelled, "take the label %s off #%d", rules.TriggerLabel, issue),
 		when(issue != 0, "put the label %s on #%d", rules.StatusLabel(github.LabelRunning), issue), comment,
-		"run the checks of the base commit, then let the agent work, as its settings say (ralph doctor shows them); each turn is committed, pushed and judged", end)
+		"run the checks of the base commit, then let the agent work, as its settings say (ralph doctor shows them); each "+
+			"turn is committed, pushed and judged", end)
 }
 
 // eyes is how a job says that it has seen the request: a comment is reacted to, else the issue.
@@ -113,7 +122,8 @@ func (d Decision) eyes() string {
 // labelOff is the step that takes the label off that asked.
 func (d Decision) labelOff() string {
 	ev, label := d.Request.Event, d.Reads.Rules.TriggerLabel
-	return when(ev.Issue != nil && ev.Kind == event.Labeled && strings.EqualFold(ev.Label, label), "take the label %s off #%d", label, number(ev))
+	return when(ev.Issue != nil && ev.Kind == event.Labeled && strings.EqualFold(ev.Label, label),
+		"take the label %s off #%d", label, number(ev))
 }
 
 func (d Decision) thumbsUp() string {

@@ -46,14 +46,17 @@ func (a *Action) event() (event.Event, error) {
 	if a.Env.EventPath != "" {
 		var err error
 		if payload, err = os.ReadFile(a.Env.EventPath); err != nil {
-			return event.Event{}, invalid.Errorf("reading the event: %w; ralph action runs in a workflow, where GITHUB_EVENT_PATH names a file", err)
+			return event.Event{}, invalid.Errorf(
+				"reading the event: %w; ralph action runs in a workflow, where GITHUB_EVENT_PATH names a file", err)
 		}
 	}
 	if a.Env.EventName == "" {
-		return event.Event{}, invalid.Errorf("GITHUB_EVENT_NAME is not set; ralph action runs in a workflow. On a laptop use: ralph run --issue FILE")
+		return event.Event{}, invalid.Errorf(
+			"GITHUB_EVENT_NAME is not set; ralph action runs in a workflow. On a laptop use: ralph run --issue FILE")
 	}
 	ev, err := github.ParseEvent(github.Delivery{
-		Name: a.Env.EventName, Payload: payload, Repository: a.Env.Repository, TriggeringActor: a.Env.TriggeringActor, At: a.Clock(),
+		Name: a.Env.EventName, Payload: payload, Repository: a.Env.Repository, TriggeringActor: a.Env.TriggeringActor,
+		At: a.Clock(),
 	})
 	if err != nil {
 		return ev, invalid.Mark(err)
@@ -63,7 +66,8 @@ func (a *Action) event() (event.Event, error) {
 	}
 	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
 	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt+a.Inputs.PromptFile+a.Inputs.Plan == "" {
-		return ev, invalid.Errorf("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and prompt_file")
+		return ev, invalid.Errorf("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and " +
+			"prompt_file")
 	}
 	return ev, nil
 }

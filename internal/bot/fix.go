@@ -27,7 +27,9 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	if asked == nil && r.Hint == "" {
-		return a.notOpened(ctx, r.Event, &heldError{fmt.Sprintf("there is nothing to take up: pull request #%d has no open thread by anybody with write access, and no review of theirs requests changes; say what to change with %s fix and your words",
+		return a.notOpened(ctx, r.Event, &heldError{fmt.Sprintf("there is nothing to take up: pull request #%d has no open "+
+			"thread by anybody with write access, and no review of theirs requests changes; say what to change with %s fix "+
+			"and your words",
 			s.Post.Pull, a.rules.TriggerPhrase)})
 	}
 	wanted := goingOn(s)
@@ -36,9 +38,10 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 	return a.workOn(ctx, r, *wanted)
 }
 
-// feedback is what reviews ask for: the words of those that request changes, and every thread that is not resolved, as far as people with
-// write access have written it and as it stood when it was asked for. nil: nothing.
-func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (*loop.Feedback, error) {
+// feedback is what reviews ask for: the words of those that request changes, and every thread that is not resolved, as
+// far as people with write access have written it and as it stood when it was asked for. nil: nothing.
+func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (*loop.Feedback,
+	error) {
 	ev := r.Event
 	threads, err := a.github.Threads(ctx, s.Post.Pull)
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// holdLease takes the lease of a task, so that nobody else works on it, and keeps it until the pulse is released. It comes before
-// the run record is read, which may have moved while somebody else held the task. The run goes on in the context that comes back: it ends
-// with a *lease.StoppedError as its cause when somebody asks for that, and with a *lease.LostError when somebody else has the task. A
-// *heldError says who has it now. A dry run only looks: its pulse is nil, which all methods of a pulse take.
+// holdLease takes the lease of a task, so that nobody else works on it, and keeps it until the pulse is released. It
+// comes before the run record is read, which may have moved while somebody else held the task. The run goes on in the
+// context that comes back: it ends with a *lease.StoppedError as its cause when somebody asks for that, and with a
+// *lease.LostError when somebody else has the task. A *heldError says who has it now. A dry run only looks: its pulse
+// is nil, which all methods of a pulse take.
 func (a *Action) holdLease(ctx context.Context, id, root string) (context.Context, *lease.Heartbeat, error) {
 	door, err := a.leaseDoor(ctx, root)
 	if err != nil {
@@ -44,8 +45,8 @@ func (a *Action) beats() <-chan time.Time {
 	return lease.Beats()
 }
 
-// askStop asks whoever works on a task to stop. by is a login; why goes before it: "asked to stop", "issue closed". heard
-// is false when nobody works on it.
+// askStop asks whoever works on a task to stop. by is a login; why goes before it: "asked to stop", "issue closed".
+// heard is false when nobody works on it.
 func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, err error) {
 	door, err := a.leaseDoor(ctx, "")
 	if err != nil {

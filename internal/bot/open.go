@@ -25,7 +25,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// jobOpening opens the run of a job: its lease keeps others out, its checkout is made of the remote, and its record is there.
+// jobOpening opens the run of a job: its lease keeps others out, its checkout is made of the remote, and its record is
+// there.
 type jobOpening struct {
 	*Action
 	request event.Request
@@ -41,10 +42,11 @@ type job struct {
 	view      func(loop.State) report.View
 }
 
-// open takes the task's lease, makes the checkout, and finds the run or begins one. But for the lease nothing has been written anywhere
-// until then, so a mistake in the settings costs nothing. The run goes on in the context that comes back, which ends when somebody asks
-// the run to stop.
-func (a *Action) open(ctx context.Context, request event.Request, wanted *workRequest) (running context.Context, work *job, err error) {
+// open takes the task's lease, makes the checkout, and finds the run or begins one. But for the lease nothing has been
+// written anywhere until then, so a mistake in the settings costs nothing. The run goes on in the context that comes
+// back, which ends when somebody asks the run to stop.
+func (a *Action) open(ctx context.Context, request event.Request, wanted *workRequest) (running context.Context,
+	work *job, err error) {
 	work = &job{}
 	running, work.Run, err = engine.Open(ctx, &jobOpening{Action: a, request: request, wanted: wanted, work: work})
 	if err = a.stopped(running, work, err); err != nil {
@@ -62,7 +64,8 @@ func (o *jobOpening) Hold(ctx context.Context, work *engine.Run) (running contex
 	return running, err
 }
 
-// stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it up.
+// stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it
+// up.
 func (a *Action) stopped(running context.Context, work *job, err error) error {
 	var stop *lease.StoppedError
 	if err == nil || !errors.As(context.Cause(running), &stop) {
@@ -79,7 +82,8 @@ func (a *Action) stopped(running context.Context, work *job, err error) error {
 }
 
 // lease takes the task's lease, and the directory that everything of this job lies in.
-func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (running context.Context, root string, err error) {
+func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (running context.Context, root string,
+	err error) {
 	if root, err = a.root(work); err != nil {
 		return ctx, root, err
 	}
@@ -139,8 +143,10 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 }
 
 // aim settles what "done" means for the run, and the rules of a plan.
-func (o *jobOpening) aim(ctx context.Context, at site, rules engine.Rules, before past, way loop.Way) (work engine.Work, _ engine.Rules, err error) {
-	if way == loop.Begin && o.wanted.plan != nil && o.wanted.Issue == 0 { // it begins at the newest commit of the base branch
+func (o *jobOpening) aim(ctx context.Context, at site, rules engine.Rules, before past, way loop.Way) (work engine.Work,
+	_ engine.Rules, err error) {
+	// it begins at the newest commit of the base branch
+	if way == loop.Begin && o.wanted.plan != nil && o.wanted.Issue == 0 {
 		source, err := planrun.ReadPlanAt(ctx, at.Tree, at.Tree.Base(), o.wanted.plan.File)
 		if err != nil {
 			return work, rules, err
@@ -168,7 +174,8 @@ func (s site) spec(work engine.Work, rules engine.Rules) *engine.Spec {
 }
 
 // prepareWorkspace makes the checkout and who works in it, below a directory of the job's.
-func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request event.Request, id, branch, root string) (at site, err error) {
+func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request event.Request, id, branch,
+	root string) (at site, err error) {
 	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
 	format.Redact = a.redact // before a line is cut: half a secret is one too
 	user, home, err := a.user(root)
@@ -182,7 +189,8 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request
 	work.OnClose(func() { a.warn("closing the checkout", tree.Close()) })
 	return site{
 		Place: engine.Place{
-			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"), InJob: true,
+			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"),
+			InJob: true,
 		},
 		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},
 		Output: engine.Output{
@@ -213,8 +221,8 @@ func (a *Action) root(work *engine.Run) (string, error) {
 	return root, nil
 }
 
-// user chooses whom the agent and the checks run as. When we are root it is never ourselves: the user RALPH_AGENT_USER names, or one
-// without rights.
+// user chooses whom the agent and the checks run as. When we are root it is never ourselves: the user RALPH_AGENT_USER
+// names, or one without rights.
 func (a *Action) user(root string) (as *proc.User, home string, err error) {
 	name := a.Env.AgentUser
 	if os.Geteuid() != 0 {
@@ -244,7 +252,8 @@ func (a *Action) user(root string) (as *proc.User, home string, err error) {
 	return as, home, nil
 }
 
-// keys is the one credential that the agent's process gets: inputs before the environment, an API key before a subscription.
+// keys is the one credential that the agent's process gets: inputs before the environment, an API key before a
+// subscription.
 func (a *Action) keys() map[string]string {
 	return engine.AgentKeys(a.Parent, map[string]string{
 		"ANTHROPIC_API_KEY": a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": a.Inputs.ClaudeCodeOAuthToken,
@@ -264,7 +273,8 @@ func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 			err = parsed.Execute(&b, map[string]any{"Task": t.ID, "Issue": t.Issue, "Slug": safetext.Slug(t.Title, 40)})
 		}
 		if err != nil {
-			return "", invalid.Errorf("input branch_name_template: %w; allowed are text, {{.Task}}, {{.Issue}} and {{.Slug}}", err)
+			return "", invalid.Errorf("input branch_name_template: %w; allowed are text, {{.Task}}, {{.Issue}} and {{.Slug}}",
+				err)
 		}
 		name = b.String()
 	}
@@ -275,7 +285,8 @@ func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 	return name, nil
 }
 
-func (a *Action) checkout(ctx context.Context, request event.Request, id string, user *proc.User, root, branch string) (*git.Tree, error) {
+func (a *Action) checkout(ctx context.Context, request event.Request, id string, user *proc.User, root,
+	branch string) (*git.Tree, error) {
 	o, err := a.gitOptions(ctx, id)
 	if err != nil {
 		return nil, err
@@ -301,7 +312,9 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 		return task.Task{}, fmt.Errorf("reading the input prompt_file: %w", err)
 	}
 	if !ok {
-		return task.Task{}, invalid.Errorf("input prompt_file is %q, which is no file on %s; give the path of one from the top of the repository", a.Inputs.PromptFile, tree.BaseBranch())
+		return task.Task{}, invalid.Errorf(
+			"input prompt_file is %q, which is no file on %s; give the path of one from the top of the repository",
+			a.Inputs.PromptFile, tree.BaseBranch())
 	}
 	t, err := task.FromFile(a.Inputs.PromptFile, string(content))
 	if err != nil {
@@ -311,8 +324,8 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 	return t, nil
 }
 
-// settings are the rules of a job's run: from the base commit, where the agent cannot have touched them, and from the workflow's
-// inputs. commands are a plan's.
+// settings are the rules of a job's run: from the base commit, where the agent cannot have touched them, and from the
+// workflow's inputs. commands are a plan's.
 func (a *Action) settings(ctx context.Context, at engine.Place, commands []string) (engine.Rules, error) {
 	set, err := a.readSettings(ctx, at.Tree)
 	if err != nil {

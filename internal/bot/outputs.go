@@ -24,14 +24,15 @@ func conclusion(o loop.Outcome) string {
 	return "failure"
 }
 
-// reportOn writes what the runner shows: the job summary, the outputs, and the reports as files, with all that the run's journal and
-// commits tell.
+// reportOn writes what the runner shows: the job summary, the outputs, and the reports as files, with all that the
+// run's journal and commits tell.
 func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) error {
 	v := work.view(result.State)
 	a.Runner.Summary(report.Summary(v))
 	file, err := engine.WriteReports(a.reportDir(result.State.Start.Run), work.Detail(ctx, v, work.Journal.File.Bytes()))
 	a.warn("writing the report", err)
-	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" { // in a container the workspace has another path
+	// in a container the workspace has another path
+	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" {
 		file = inside
 	}
 	if result.Outcome == loop.Done {
@@ -72,8 +73,9 @@ func outputsOf(result loop.Result, file string) map[string]string {
 		"branch_name": branchOutput(s.Branch().Name()), "iterations": strconv.Itoa(len(s.Iterations)),
 		"total_cost_usd": strconv.FormatFloat(s.Usage.CostUSD, 'f', 4, 64),
 		"input_tokens":   strconv.FormatInt(s.Usage.Input, 10), "output_tokens": strconv.FormatInt(s.Usage.Output, 10),
-		"cache_read_tokens": strconv.FormatInt(s.Usage.CacheRead, 10), "cache_write_tokens": strconv.FormatInt(s.Usage.CacheWrite, 10),
-		"pr_url": s.Post.PullURL, "pr_number": "", "failure_branch": "", "report_file": file,
+		"cache_read_tokens":  strconv.FormatInt(s.Usage.CacheRead, 10),
+		"cache_write_tokens": strconv.FormatInt(s.Usage.CacheWrite, 10),
+		"pr_url":             s.Post.PullURL, "pr_number": "", "failure_branch": "", "report_file": file,
 	}
 	if s.Post.Pull != 0 {
 		values["pr_number"] = strconv.Itoa(s.Post.Pull)
@@ -84,8 +86,8 @@ func outputsOf(result loop.Result, file string) map[string]string {
 	return values
 }
 
-// branchOutput is a name for later steps; empty when git allows no branch to be called so. A name comes from the run record, and whoever
-// may push can have written that.
+// branchOutput is a name for later steps; empty when git allows no branch to be called so. A name comes from the run
+// record, and whoever may push can have written that.
 func branchOutput(name string) string {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "..") || strings.ContainsAny(name, " ~^:?*[\\") {
 		return ""

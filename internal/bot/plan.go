@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// plan derives a plan from an issue and posts it as one comment, to be edited and approved. It holds no lease, makes no branch and
-// writes nothing but that comment: what an agent does in its checkout is thrown away with it.
+// plan derives a plan from an issue and posts it as one comment, to be edited and approved. It holds no lease, makes no
+// branch and writes nothing but that comment: what an agent does in its checkout is thrown away with it.
 func (a *Action) plan(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
 	a.unlabelPlan(ctx, request.Event)
@@ -53,7 +53,8 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 
 // unlabelPlan takes the label off that asks for a plan: put on again, it asks again.
 func (a *Action) unlabelPlan(ctx context.Context, ev event.Event) {
-	if on := labels(ev); slices.ContainsFunc(on, func(l string) bool { return strings.EqualFold(l, a.rules.PlanLabel()) }) {
+	if on := labels(ev); slices.ContainsFunc(on,
+		func(l string) bool { return strings.EqualFold(l, a.rules.PlanLabel()) }) {
 		a.warn("changing labels", a.github.RemoveLabel(ctx, ev.Issue.Number, a.rules.PlanLabel()))
 	}
 }
@@ -65,7 +66,8 @@ func (a *Action) notPlanned(ctx context.Context, ev event.Event, spent loop.Usag
 	text := report.Rejected(fmt.Errorf("there is no plan: %w", err), a.rules.TriggerPhrase)
 	var none *derive.FailedError
 	if errors.As(err, &none) {
-		text = fmt.Sprintf("There is no plan: after %d tries the agent's answer is none. What was wrong with its last one:\n\n%s\n`%s plan` asks again, and takes a hint.\n",
+		text = fmt.Sprintf("There is no plan: after %d tries the agent's answer is none. What was wrong with its last "+
+			"one:\n\n%s\n`%s plan` asks again, and takes a hint.\n",
 			derive.Tries, fenced(none.Problems), a.rules.TriggerPhrase)
 	}
 	a.Runner.Summary(a.redact(text))
@@ -88,7 +90,8 @@ func (o offer) note() string {
 	}
 	text += ".\n"
 	if len(o.Dropped) > 0 {
-		text += "\nThese commands are left out, since an issue may not say what is run; name them under `guardrails` in the settings if they should be:\n\n" +
+		text += "\nThese commands are left out, since an issue may not say what is run; name them under `guardrails` in " +
+			"the settings if they should be:\n\n" +
 			fenced(o.Dropped)
 	}
 	return text
@@ -128,7 +131,8 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 	asked := derive.RequestOf(fmt.Sprintf("issue #%d", wanted.Issue), wanted)
 	asked.PRD, asked.Kept.BranchName = asked.Text, branch // the issue is the PRD
 	out.Result, err = derive.Ask(limited, derive.Deriver{
-		Ask: planner(work, copied, filepath.Join(root, "logs"), &out.usage), Known: engine.CommandLines(work.Settings.Guardrails), Redact: a.redact, Log: a.log,
+		Ask:   planner(work, copied, filepath.Join(root, "logs"), &out.usage),
+		Known: engine.CommandLines(work.Settings.Guardrails), Redact: a.redact, Log: a.log,
 	}, asked)
 	if err == nil && limited.Err() != nil || errors.Is(limited.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("the time limit of %s is over", work.Settings.Timeout())
@@ -137,11 +141,13 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 }
 
 // planner asks the run's agent in a copy of the repository, as one that reads.
-func planner(w *engine.Run, copied check.Checkout, logs string, spent *loop.Usage) func(context.Context, string) (loop.Turn, error) {
+func planner(w *engine.Run, copied check.Checkout, logs string, spent *loop.Usage) func(context.Context,
+	string) (loop.Turn, error) {
 	purse := w.OwnBudget()
 	return func(ctx context.Context, asked string) (loop.Turn, error) {
 		c, _, err := w.Agents(nil)
-		if err != nil && !inTree(w.Settings.Agent.Command) && !inTree(w.Settings.Reviewer.Command) { // those are in the copy alone
+		// those are in the copy alone
+		if err != nil && !inTree(w.Settings.Agent.Command) && !inTree(w.Settings.Reviewer.Command) {
 			return loop.Turn{}, err
 		}
 		o := c.Options

@@ -18,7 +18,8 @@ import (
 const approvedName = "the plan"
 
 // approved is the plan that stands on an issue, as it was written when it was approved.
-func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planrun.Source, report.ApprovedPlan, error) {
+func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planrun.Source, report.ApprovedPlan,
+	error) {
 	var none report.ApprovedPlan
 	comments := facts.Comments
 	if ev.On != 0 { // they are the pull request's
@@ -48,7 +49,8 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 	return &planrun.Source{Content: read.Content}, read, nil
 }
 
-// mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it nobody is looked up.
+// mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it nobody is
+// looked up.
 func (a *Action) mayEdit(ctx context.Context, ev event.Event, found event.Comment, facts event.Facts) error {
 	if sealed(found.Body) {
 		return a.stillOpen(ctx, ev.Issue.Number)
@@ -95,7 +97,8 @@ func begun(p plan.Plan) []string {
 	for _, s := range p.Stories {
 		if s.Passes || s.ReviewStatus != plan.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
 			problems = append(problems, fmt.Sprintf(
-				"story %s has begun already; allowed are passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"", s.ID))
+				"story %s has begun already; allowed are passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"",
+				s.ID))
 		}
 	}
 	return problems
@@ -112,7 +115,8 @@ func (a *Action) rejected(err error) string {
 	if !errors.As(err, &wrong) {
 		return report.Rejected(err, a.rules.TriggerPhrase)
 	}
-	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" + fenced(strings.Split(wrong.Error(), "\n")) +
+	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" +
+		fenced(strings.Split(wrong.Error(), "\n")) +
 		fmt.Sprintf("\nEdit the plan's comment, then comment `%s approve` again.\n", a.rules.TriggerPhrase)
 }
 

@@ -13,8 +13,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access edit comments of
-// others. A comment counts as a plan of ours by its first line and by its author, since anybody can write the line.
+// Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access
+// edit comments of others. A comment counts as a plan of ours by its first line and by its author, since anybody can
+// write the line.
 
 // planOn is the newest comment with a plan for the issue that ralph wrote; nil when there is none.
 func planOn(comments []event.Comment, self string, issue int) *event.Comment {
@@ -22,15 +23,16 @@ func planOn(comments []event.Comment, self string, issue int) *event.Comment {
 	for i := len(comments) - 1; i >= 0; i-- {
 		first, _, _ := strings.Cut(comments[i].Body, "\n")
 		first = strings.TrimSpace(first)
-		if self != "" && strings.EqualFold(comments[i].Author.Login, self) && (first == report.PlanMarker(name) || first == report.OldPlanMarker(name)) {
+		if self != "" && strings.EqualFold(comments[i].Author.Login, self) &&
+			(first == report.PlanMarker(name) || first == report.OldPlanMarker(name)) {
 			return &comments[i]
 		}
 	}
 	return nil
 }
 
-// seal ends a comment with a mark of what ralph wrote, so that it can tell later whether somebody has edited it. It keeps nobody from
-// anything: whoever may edit the comment may approve it too.
+// seal ends a comment with a mark of what ralph wrote, so that it can tell later whether somebody has edited it. It
+// keeps nobody from anything: whoever may edit the comment may approve it too.
 func seal(body string) string {
 	return strings.TrimRight(body, "\n") + "\n\n" + sealOf(body) + "\n"
 }
@@ -49,7 +51,8 @@ func sealed(body string) bool {
 	return at >= 0 && sealOf(body[:at]) == body[at+1:]
 }
 
-// postPlan shows a plan on its issue: in the comment with the last one, as long as nobody has edited that, else in a new one.
+// postPlan shows a plan on its issue: in the comment with the last one, as long as nobody has edited that, else in a
+// new one.
 func (a *Action) postPlan(ctx context.Context, issue int, body string) error {
 	comments, err := a.github.Comments(ctx, issue)
 	if err != nil {
@@ -77,13 +80,14 @@ var (
 	errPlanEdited = errors.New("the plan was edited after you approved it; look at it again and approve again")
 )
 
-// approvedComment is the plan that an approval is about: the newest one, as it stood when the approval was written. GitHub keeps whole
-// seconds, so an edit within the approval's own second is taken for a later one.
+// approvedComment is the plan that an approval is about: the newest one, as it stood when the approval was written.
+// GitHub keeps whole seconds, so an edit within the approval's own second is taken for a later one.
 func approvedComment(comments []event.Comment, self, phrase string, ev event.Event) (*event.Comment, error) {
 	found := planOn(comments, self, ev.Issue.Number)
 	switch {
 	case found == nil:
-		return nil, &heldError{fmt.Sprintf("there is no plan of ralph's on issue #%d; `%s plan` asks for one", ev.Issue.Number, phrase)}
+		return nil, &heldError{fmt.Sprintf("there is no plan of ralph's on issue #%d; `%s plan` asks for one",
+			ev.Issue.Number, phrase)}
 	case !found.CreatedAt.Before(ev.At):
 		return nil, invalid.Mark(errPlanLater)
 	case !found.UpdatedAt.Before(ev.At):

@@ -52,7 +52,8 @@ func (a *Action) workRequest(ctx context.Context, request event.Request, facts e
 	return workRequest{Task: t, plan: source, read: read}, err
 }
 
-// planFileRequest is a plan in the repository. What it is called is read without a clone; open reads the rest at the base commit.
+// planFileRequest is a plan in the repository. What it is called is read without a clone; open reads the rest at the
+// base commit.
 func (a *Action) planFileRequest(ctx context.Context, request event.Request) (workRequest, error) {
 	source, err := a.planFileAt(ctx, a.onto(request.Event), request.PlanFile)
 	if err != nil {
@@ -74,7 +75,9 @@ func (a *Action) planFileAt(ctx context.Context, branch, file string) (planrun.S
 		return source, err
 	}
 	if !ok {
-		return source, invalid.Errorf("there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", source.File, branch)
+		return source, invalid.Errorf(
+			"there is no plan %s on %s: give the path of a tasks.json or prd.json from the top of the repository", source.File,
+			branch)
 	}
 	source.Content = content
 	return source, nil
@@ -91,8 +94,8 @@ func (a *Action) planBranch(ctx context.Context, name string) (string, error) {
 	return name, nil
 }
 
-// brings are the commands that a plan of the repository says to verify with. It is read here as the base commit has it; of a run that goes
-// on, as that began.
+// brings are the commands that a plan of the repository says to verify with. It is read here as the base commit has it;
+// of a run that goes on, as that began.
 func (a *Action) brings(ctx context.Context, tree *git.Tree, wanted *workRequest, before past) ([]string, error) {
 	if wanted.plan == nil || wanted.branch == "" {
 		if p := before.state.Plan; p != nil && before.state.Start.Issue == 0 {
@@ -135,7 +138,8 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 			wanted.plan.Write = planFiles(*wanted.plan, wanted.Title, wanted.Spec, a.Clock().Format("2006-01-02"))
 		}
 		return wanted.plan
-	case request.Verb == event.Retry && s.Start.Plan != nil: // --fresh: the same plan from its beginning, and the text that it is of
+	case request.Verb == event.Retry && s.Start.Plan != nil:
+		// --fresh: the same plan from its beginning, and the text that it is of
 		wanted.Title, wanted.Spec = s.Start.Title, s.Start.Spec
 		source := sourceOf(s, s.Start.Plan.Plan, a.Clock().Format("2006-01-02"))
 		if s.Start.Plan.Record != nil {
@@ -146,9 +150,11 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 	return nil
 }
 
-// sourceOf is the plan of a run that there was. One of the repository lies there already; one of an issue is laid if it is not yet.
+// sourceOf is the plan of a run that there was. One of the repository lies there already; one of an issue is laid if it
+// is not yet.
 func sourceOf(s loop.State, p plan.Plan, date string) planrun.Source {
-	source := planrun.Source{Dir: s.Start.Plan.Dir, File: s.Start.Plan.File, Content: p.Marshal(), Commands: s.Start.Issue == 0}
+	source := planrun.Source{Dir: s.Start.Plan.Dir, File: s.Start.Plan.File, Content: p.Marshal(),
+		Commands: s.Start.Issue == 0}
 	if s.Start.Issue != 0 {
 		source.Write = planFiles(source, s.Start.Title, s.Start.Spec, date)
 	}
@@ -180,8 +186,8 @@ func samePlan(s loop.State, content []byte) bool {
 	return err == nil && bytes.Equal(p.Marshal(), s.Start.Plan.Plan.Marshal())
 }
 
-// prepared makes an approved plan one of this run: its files lie where nothing else does, its branch is the run's, and it brings no commands
-// that are not among the checks, since an issue may not.
+// prepared makes an approved plan one of this run: its files lie where nothing else does, its branch is the run's, and
+// it brings no commands that are not among the checks, since an issue may not.
 func (a *Action) prepared(ctx context.Context, tree *git.Tree, set config.Settings, wanted *workRequest) error {
 	if wanted.Issue == 0 {
 		return nil
@@ -222,7 +228,8 @@ func (a *Action) tellPlan(ctx context.Context, ev event.Event, wanted workReques
 		parts = append(parts, understood(wanted.read, wanted.plan.Content))
 	}
 	if len(wanted.dropped) > 0 {
-		parts = append(parts, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+fenced(wanted.dropped)+
+		parts = append(parts, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+
+			fenced(wanted.dropped)+
 			"\nTo have them run, put them under `guardrails` in `.ralph/settings.json`, or into the input `checks`.\n")
 	}
 	if len(parts) > 0 {
@@ -243,12 +250,14 @@ func understood(read report.ApprovedPlan, content []byte) string {
 		text = "The plan is run as it was edited:\n\n" + fenced(lines)
 	}
 	if len(content) <= mostOfPlan { // a line of JSON never begins with a backtick
-		text += "\n<details><summary>tasks.json, made of the list</summary>\n\n```json\n" + strings.TrimRight(string(content), "\n") + "\n```\n\n</details>\n"
+		text += "\n<details><summary>tasks.json, made of the list</summary>\n\n```json\n" +
+			strings.TrimRight(string(content), "\n") + "\n```\n\n</details>\n"
 	}
 	return text
 }
 
-// complete says so when a plan of the repository has nothing left to do by what is on record, and no run of it is unfinished.
+// complete says so when a plan of the repository has nothing left to do by what is on record, and no run of it is
+// unfinished.
 func (wanted *workRequest) complete(set config.Settings, before past) string {
 	if wanted.Issue != 0 || before.known && before.state.End == nil {
 		return ""
@@ -262,10 +271,13 @@ func (wanted *workRequest) complete(set config.Settings, before past) string {
 		return ""
 	}
 	n := len(p.Stories)
-	return fmt.Sprintf("nothing to do: %s of %s %s approved", safetext.Plural(n, "the only story", fmt.Sprintf("all %d stories", n)), wanted.plan.File, safetext.IsAre(n)) + p.Marks()
+	return fmt.Sprintf("nothing to do: %s of %s %s approved",
+		safetext.Plural(n, "the only story", fmt.Sprintf("all %d stories", n)), wanted.plan.File, safetext.IsAre(n)) +
+		p.Marks()
 }
 
 // goingOn is to go on with a run of a plan in the repository.
 func goingOn(s loop.State) *workRequest {
-	return &workRequest{Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec, Asked: s.Start.Asked}, branch: s.Start.Branch}
+	return &workRequest{Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec, Asked: s.Start.Asked},
+		branch: s.Start.Branch}
 }

@@ -15,9 +15,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// plans are the plan files of the settings that are not complete and that nobody works on. One whose last run has ended is left alone until
-// somebody changes the file: more of the same would end as that did, and what is done waits for its merge.
-func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
+// plans are the plan files of the settings that are not complete and that nobody works on. One whose last run has ended
+// is left alone until somebody changes the file: more of the same would end as that did, and what is done waits for its
+// merge.
+func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State,
+	held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		if a.Inputs.Issue != 0 {
 			return
@@ -46,7 +48,8 @@ func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, r
 }
 
 // openPlan is a plan of the settings with what is left of it, or nil and why it is left alone.
-func (a *Action) openPlan(ctx context.Context, request event.Request, set config.Settings, runs []loop.State, held map[string]bool) (*workRequest, string) {
+func (a *Action) openPlan(ctx context.Context, request event.Request, set config.Settings, runs []loop.State,
+	held map[string]bool) (*workRequest, string) {
 	wanted, err := a.planFileRequest(ctx, request)
 	if err != nil {
 		return nil, err.Error()
@@ -67,13 +70,16 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 	case p.Complete(rules):
 		return nil, "it is complete" + p.Marks()
 	case says.Complete(rules): // nobody has asked for the reviews that are missing
-		return nil, fmt.Sprintf("it says that it is complete, and nobody on record approved %s; run it to have what is missing reviewed", safetext.Few(planrun.Claimed(claims), 10))
+		return nil, fmt.Sprintf("it says that it is complete, and nobody on record approved %s; run it to have what is "+
+			"missing reviewed", safetext.Few(planrun.Claimed(claims), 10))
 	case held[wanted.ID]:
 		return nil, "its run is alive"
 	case last >= 0 && runs[last].End != nil && samePlan(runs[last], wanted.plan.Content):
-		return nil, fmt.Sprintf("its run %s ended %s, and the file has not changed since", runs[last].Start.Run, runs[last].End.Outcome)
+		return nil, fmt.Sprintf("its run %s ended %s, and the file has not changed since", runs[last].Start.Run,
+			runs[last].End.Outcome)
 	}
-	return &wanted, fmt.Sprintf("%d of its %s left to do", len(p.Stories)-p.Passed(), safetext.Counted(len(p.Stories), "story is", "stories are"))
+	return &wanted, fmt.Sprintf("%d of its %s left to do", len(p.Stories)-p.Passed(),
+		safetext.Counted(len(p.Stories), "story is", "stories are"))
 }
 
 // settingsAt are the settings of a branch as it stands now. A run reads those of its base commit again.

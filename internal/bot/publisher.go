@@ -27,7 +27,8 @@ func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 	return p.refresh(ctx, s)
 }
 
-// watch hears of each record. It writes at most twice an iteration: when its commit arrives, and when the next turn begins.
+// watch hears of each record. It writes at most twice an iteration: when its commit arrives, and when the next turn
+// begins.
 func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +44,8 @@ func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loo
 		case s.Post.Pull == 0 && !r.Commit.NoDiff:
 			p.spent++
 			return p.open(ctx, s, true)
-		case s.Post.PullComment != 0 && s.Post.IssueComment != 0 && !s.Post.Linked: // only then does the link lead to a comment; and not in the call budget of the first
+		case s.Post.PullComment != 0 && s.Post.IssueComment != 0 && !s.Post.Linked:
+			// only then does the link lead to a comment; and not in the call budget of the first
 			p.spent++
 			return p.link(ctx, s)
 		case !p.each:
@@ -60,8 +62,8 @@ func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loo
 	return nil
 }
 
-// show brings the sticky comment up to date, as far as the iteration's calls reach: at once, or when it has been quiet for long enough.
-// What is not shown now, the next write shows.
+// show brings the sticky comment up to date, as far as the iteration's calls reach: at once, or when it has been quiet
+// for long enough. What is not shown now, the next write shows.
 func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
 	p.latest = s
 	known := s.Post.PullComment != 0 || s.Post.Pull == 0 && s.Post.IssueComment != 0
@@ -82,7 +84,8 @@ func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
 	return p.refresh(ctx, s)
 }
 
-// showLate writes what has waited. It only edits a comment that is known: what it finds out about another one could not be recorded.
+// showLate writes what has waited. It only edits a comment that is known: what it finds out about another one could not
+// be recorded.
 func (p *publisher) showLate(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

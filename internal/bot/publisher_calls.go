@@ -14,8 +14,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// publisher shows a run on GitHub: one sticky comment, the pull request, the labels, the check run. Everything it writes is a view of the
-// state that it is given; a write that fails is logged and made up for by the next one, because the work must go on.
+// publisher shows a run on GitHub: one sticky comment, the pull request, the labels, the check run. Everything it
+// writes is a view of the state that it is given; a write that fails is logged and made up for by the next one, because
+// the work must go on.
 type publisher struct {
 	github *github.Client
 	view   func(loop.State) report.View
@@ -73,7 +74,8 @@ func (p *publisher) putOn(ctx context.Context, issue int, standing string) (on [
 
 // outdated reports whether a label shows another standing than the one that is true now.
 func (p *publisher) outdated(label, now string) bool {
-	return slices.ContainsFunc(github.StatusLabels, func(of string) bool { return of != now && strings.EqualFold(label, p.rules.StatusLabel(of)) })
+	return slices.ContainsFunc(github.StatusLabels,
+		func(of string) bool { return of != now && strings.EqualFold(label, p.rules.StatusLabel(of)) })
 }
 
 // settle lets no late write come after what is written now.

@@ -25,7 +25,8 @@ func (p *publisher) checkRun(ctx context.Context, s loop.State) *loop.Post {
 		run.ID = s.Post.CheckRun
 	}
 	for _, a := range said.Annotations {
-		run.Annotations = append(run.Annotations, github.Annotation{Path: a.Path, Line: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
+		run.Annotations = append(run.Annotations,
+			github.Annotation{Path: a.Path, Line: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
 	}
 	id, err := p.github.PutCheckRun(ctx, run)
 	p.try("writing the check run", err)

@@ -11,16 +11,17 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// finish shows the outcome: the pull request, the comments, the check run, the answers to a review, the labels. Without a review it makes
-// at most nine calls. Each of them may be made again: what a process that died in the middle, or a GitHub that said no, has left is made
-// up for by the next sweep.
+// finish shows the outcome: the pull request, the comments, the check run, the answers to a review, the labels. Without
+// a review it makes at most nine calls. Each of them may be made again: what a process that died in the middle, or a
+// GitHub that said no, has left is made up for by the next sweep.
 func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settle()
 	p.failed = false
 	all := &loop.Post{}
-	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending, p.people, p.link, p.checkRun, p.answers, p.relabel} {
+	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending, p.people,
+		p.link, p.checkRun, p.answers, p.relabel} {
 		if q := step(ctx, s); q != nil {
 			all = join(all, q)
 			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
@@ -43,13 +44,15 @@ func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 	if made == nil {
 		return nil
 	}
-	if q := p.ready(ctx, s.With(loop.Record{Type: loop.Posted, At: s.At, Post: made})); q != nil { // an earlier process had opened a draft
+	// an earlier process had opened a draft
+	if q := p.ready(ctx, s.With(loop.Record{Type: loop.Posted, At: s.At, Post: made})); q != nil {
 		return join(made, q)
 	}
 	return made
 }
 
-// update brings the pull request up to date, and takes that of a run which is done out of draft. The state tells when it turns out closed.
+// update brings the pull request up to date, and takes that of a run which is done out of draft. The state tells when
+// it turns out closed.
 func (p *publisher) update(ctx context.Context, s loop.State) *loop.Post {
 	v := p.view(s)
 	post, closed := &loop.Post{}, false
@@ -99,22 +102,24 @@ func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
 	return nil
 }
 
-// stale are the labels that should be gone by now, but for the one that a run has while it goes on: what could not be taken off when it
-// began, and whatever an earlier process left.
+// stale are the labels that should be gone by now, but for the one that a run has while it goes on: what could not be
+// taken off when it began, and whatever an earlier process left.
 func (p *publisher) stale(ctx context.Context, s loop.State, now string) []string {
 	out := slices.Clone(p.left)
 	if !p.again {
 		return out
 	}
 	for _, label := range p.labels {
-		if p.outdated(label, now) && label != p.rules.StatusLabel(github.LabelRunning) || strings.EqualFold(label, p.rules.TriggerLabel) && p.answered(ctx, s, label) {
+		if p.outdated(label, now) && label != p.rules.StatusLabel(github.LabelRunning) ||
+			strings.EqualFold(label, p.rules.TriggerLabel) && p.answered(ctx, s, label) {
 			out = append(out, label)
 		}
 	}
 	return out
 }
 
-// answered reports whether a label that asks for a run was there before the run was last asked for: it asks for nothing more.
+// answered reports whether a label that asks for a run was there before the run was last asked for: it asks for nothing
+// more.
 func (p *publisher) answered(ctx context.Context, s loop.State, label string) bool {
 	_, at, err := p.github.Labeller(ctx, s.Start.Issue, label)
 	p.try("looking for who put the label "+label+" on", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// ending tells whoever asked of the outcome, in a comment of its own: nobody is told of one that is edited. Of a run that a limit stopped the
-// failure report is that comment.
+// ending tells whoever asked of the outcome, in a comment of its own: nobody is told of one that is edited. Of a run
+// that a limit stopped the failure report is that comment.
 func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 	number := s.Post.Pull
 	if number == 0 {
@@ -21,11 +21,12 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	marker := report.Marker(fmt.Sprintf("%s.ended.%d", s.Start.Run, s.Endings))
-	return posted(&loop.Post{Told: p.once(ctx, number, marker+"\n"+report.OutcomeComment(p.view(s)), "the comment that tells of the outcome")})
+	return posted(&loop.Post{Told: p.once(ctx, number, marker+"\n"+report.OutcomeComment(p.view(s)),
+		"the comment that tells of the outcome")})
 }
 
-// people gives the pull request to whoever asked, and asks them for a review of what is done. GitHub asks the owners of the code by itself. What
-// GitHub refuses is said and left: it would refuse it again.
+// people gives the pull request to whoever asked, and asks them for a review of what is done. GitHub asks the owners of
+// the code by itself. What GitHub refuses is said and left: it would refuse it again.
 func (p *publisher) people(ctx context.Context, s loop.State) *loop.Post {
 	who, made := p.view(s).Asker(), &loop.Post{}
 	if s.Post.Pull == 0 || who == "" || !p.told(s) {
@@ -36,7 +37,8 @@ func (p *publisher) people(ctx context.Context, s loop.State) *loop.Post {
 			made.Assigned = who
 		}
 	}
-	if s.End.Outcome == loop.Done && s.Post.Requested == "" && !strings.EqualFold(who, p.github.Self()) { // its author cannot review
+	// its author cannot review
+	if s.End.Outcome == loop.Done && s.Post.Requested == "" && !strings.EqualFold(who, p.github.Self()) {
 		if p.settled("asking for a review", p.github.RequestReview(ctx, s.Post.Pull, who)) {
 			made.Requested = who
 		}

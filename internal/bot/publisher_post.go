@@ -28,12 +28,15 @@ func (p *publisher) tryOpen(ctx context.Context, s loop.State, draft bool) (*loo
 	return &loop.Post{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}, nil
 }
 
-// refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier process of this run
-// posted, and died before it could say so, is taken over; one that somebody has deleted is posted again.
+// refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier
+// process of this run posted, and died before it could say so, is taken over; one that somebody has deleted is posted
+// again.
 func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
-	number, known, post := s.Start.Issue, s.Post.IssueComment, func(id int64) *loop.Post { return &loop.Post{IssueComment: id} }
+	number, known, post := s.Start.Issue, s.Post.IssueComment,
+		func(id int64) *loop.Post { return &loop.Post{IssueComment: id} }
 	if s.Post.Pull != 0 {
-		number, known, post = s.Post.Pull, s.Post.PullComment, func(id int64) *loop.Post { return &loop.Post{PullComment: id} }
+		number, known, post = s.Post.Pull, s.Post.PullComment,
+			func(id int64) *loop.Post { return &loop.Post{PullComment: id} }
 	}
 	if number == 0 {
 		return nil
@@ -65,7 +68,8 @@ func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	err := p.github.EditComment(ctx, s.Post.IssueComment, report.IssueLine(p.view(s)))
-	if github.ErrGone(err) && p.find(ctx, s.Start.Issue, report.Marker(s.Start.Run), "the run's comment") == 0 { // somebody has deleted it
+	// somebody has deleted it
+	if github.ErrGone(err) && p.find(ctx, s.Start.Issue, report.Marker(s.Start.Run), "the run's comment") == 0 {
 		return nil
 	}
 	p.try("linking the pull request", err)
@@ -88,8 +92,8 @@ func (p *publisher) iteration(ctx context.Context, s loop.State) *loop.Post {
 	return &loop.Post{Each: last.N}
 }
 
-// failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the issue. The
-// issue's own line links it.
+// failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the
+// issue. The issue's own line links it.
 func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 	number := s.Post.Pull
 	if number == 0 {
@@ -99,5 +103,6 @@ func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	marker := report.Marker(fmt.Sprintf("%s.failure.%d", s.Start.Run, s.Retries))
-	return posted(&loop.Post{Failure: p.once(ctx, number, marker+"\n"+p.mention(s)+report.Failure(p.view(s)), "the failure report")})
+	return posted(&loop.Post{Failure: p.once(ctx, number, marker+"\n"+p.mention(s)+report.Failure(p.view(s)),
+		"the failure report")})
 }

@@ -42,7 +42,8 @@ func (a *Action) decide(ctx context.Context, from reader, r Reads) (Decision, er
 
 // unread is what is known of an event before anything is read.
 func (a *Action) unread(ev event.Event) Reads {
-	return Reads{Event: ev, Rules: a.rules, Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.Env.RunURL(), Owner: a.owner(), Now: a.Clock()}}
+	return Reads{Event: ev, Rules: a.rules,
+		Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.Env.RunURL(), Owner: a.owner(), Now: a.Clock()}}
 }
 
 // jobReader reads what a job reads.
@@ -66,8 +67,9 @@ func (j jobReader) facts(ctx context.Context, r *Reads) error {
 	return nil
 }
 
-// run finds the run that a request is about, where the event names a pull request or a commit of it: the request is then about the issue
-// that the run is for. Of any other request nothing is looked up; its run is read with its checkout.
+// run finds the run that a request is about, where the event names a pull request or a commit of it: the request is
+// then about the issue that the run is for. Of any other request nothing is looked up; its run is read with its
+// checkout.
 func (j jobReader) run(ctx context.Context, r *Reads, request event.Request) error {
 	r.Located, r.Request = true, request
 	ev := request.Event

@@ -12,8 +12,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// revisit opens a run that nobody works on without taking a turn: change adds to its journal, and its outcome is told again.
-func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State, change func(context.Context, *job) error) (loop.Result, error) {
+// revisit opens a run that nobody works on without taking a turn: change adds to its journal, and its outcome is told
+// again.
+func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
+	change func(context.Context, *job) error) (loop.Result, error) {
 	work := &job{Run: &engine.Run{}}
 	defer work.Close()
 	running, root, err := a.lease(ctx, work.Run, s.Start.Task)
@@ -66,7 +68,8 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 	}
 	work.Cleanup = append(work.Cleanup, func() { _ = book.Close() })
 	work.Heartbeat.Of(s.Start.Run)
-	work.Journal = &engine.Journal{File: book, Tree: work.Tree, Clock: a.Clock, Heartbeat: work.Heartbeat, Remote: !a.Inputs.DryRun, Token: a.github.Token, Redact: a.redact, Stored: a.stored}
+	work.Journal = &engine.Journal{File: book, Tree: work.Tree, Clock: a.Clock, Heartbeat: work.Heartbeat,
+		Remote: !a.Inputs.DryRun, Token: a.github.Token, Redact: a.redact, Stored: a.stored}
 	work.view = a.viewOn(ctx, work.Spec, r.Event)
 	work.publisher = a.publisher(work, r.Event)
 	work.publisher.again = true
@@ -76,7 +79,8 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 // closeRun gives a run that nobody works on the outcome interrupted.
 func (a *Action) closeRun(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
 	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
-		_, err := work.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
+		_, err := work.Journal.Append(ctx,
+			loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
 		return err
 	})
 }

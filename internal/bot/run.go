@@ -74,7 +74,8 @@ func (a *Action) notDecided(ctx context.Context, ev event.Event, err error) (loo
 	return a.notOpened(ctx, ev, err)
 }
 
-// takeUp goes on with a run that an earlier attempt of this job began. Where that cannot be, the request stands as it is.
+// takeUp goes on with a run that an earlier attempt of this job began. Where that cannot be, the request stands as it
+// is.
 func (a *Action) takeUp(ctx context.Context, d Decision) (loop.Result, error) {
 	if request, facts, ok := a.orphan(ctx, d.Request.Event, d.Run); ok {
 		return a.work(ctx, request, facts)

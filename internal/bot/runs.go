@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// withLease is what a run record tells, with who holds the run now; the zero lease is nobody. Records of the bot do not tell that
-// themselves. A run without an end that nobody holds has been left by its process.
+// withLease is what a run record tells, with who holds the run now; the zero lease is nobody. Records of the bot do not
+// tell that themselves. A run without an end that nobody holds has been left by its process.
 func withLease(s loop.State, held lease.Lease) loop.State {
 	switch {
 	case held.Task != "":
@@ -59,7 +59,8 @@ func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 	return out, nil
 }
 
-// orphan is the request to go on with a run: it was authorised when it began, and only people who may write can have changed its record.
+// orphan is the request to go on with a run: it was authorised when it began, and only people who may write can have
+// changed its record.
 func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (event.Request, event.Facts, bool) {
 	issue, err := a.github.Issue(ctx, s.Start.Issue)
 	if err != nil {
@@ -71,15 +72,17 @@ func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (even
 		return event.Request{}, event.Facts{}, false
 	}
 	if a.endShown(ctx, issue, s) {
-		a.log("%s is passed over: its run %s has failed and could not record that; %s retry goes on with it", s.Start.Task, s.Start.Run, a.rules.TriggerPhrase)
+		a.log("%s is passed over: its run %s has failed and could not record that; %s retry goes on with it", s.Start.Task,
+			s.Start.Run, a.rules.TriggerPhrase)
 		return event.Request{}, event.Facts{}, false
 	}
 	ev.Issue, ev.At = issue, s.StartedAt
 	return a.gathered(ctx, event.Request{Command: event.Command{Verb: event.Run}, Event: ev})
 }
 
-// endShown reports whether the issue's label says that a run has failed whose record knows no end: the remote took neither its commits nor
-// its record. To go on with it would be paid for every hour. A label from before the run was last asked for says nothing of it.
+// endShown reports whether the issue's label says that a run has failed whose record knows no end: the remote took
+// neither its commits nor its record. To go on with it would be paid for every hour. A label from before the run was
+// last asked for says nothing of it.
 func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State) bool {
 	failed := a.rules.StatusLabel(github.LabelFailed)
 	if s.End != nil || !slices.ContainsFunc(issue.Labels, func(l string) bool { return strings.EqualFold(l, failed) }) {

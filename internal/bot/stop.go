@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// stop ends a run: whoever works on it is told by its lease, and one that nobody works on is marked, so that nothing takes it up.
+// stop ends a run: whoever works on it is told by its lease, and one that nobody works on is marked, so that nothing
+// takes it up.
 func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d Case) (loop.Result, error) {
 	by, why := whoStops(r.Event)
 	if d.Do == event.Halt {

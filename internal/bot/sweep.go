@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// sweep takes up what nobody works on, at most max_tasks. The result is that of the last run, or of the first that did not end
-// well.
+// sweep takes up what nobody works on, at most max_tasks. The result is that of the last run, or of the first that did
+// not end well.
 func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (worst loop.Result, err error) {
 	if a.Inputs.List {
 		_, err := a.list(ctx, ev, facts)
@@ -32,7 +32,8 @@ func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (
 		}
 	}
 	if left == a.Inputs.MaxTasks {
-		a.log("nothing to do: no run was left behind, no issue waits with the label %s, and no plan of the settings is left to do", a.rules.TriggerLabel)
+		a.log("nothing to do: no run was left behind, no issue waits with the label %s, and no plan of the settings is "+
+			"left to do", a.rules.TriggerLabel)
 	}
 	return worst, nil
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
-// List says what a sweep would take up, at most max_tasks, and takes up nothing. It is also set as the output matrix, in the form
-// that strategy.matrix takes.
+// List says what a sweep would take up, at most max_tasks, and takes up nothing. It is also set as the output matrix,
+// in the form that strategy.matrix takes.
 func (a *Action) List(ctx context.Context) ([]byte, error) {
 	a.prepare()
 	owner, name, ok := strings.Cut(a.Env.Repository, "/")
 	if !ok {
-		return nil, invalid.Errorf("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN")
+		return nil, invalid.Errorf("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with " +
+			"GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN")
 	}
 	ev := event.Event{Kind: event.Scheduled, Name: "sweep", Repo: event.Repo{Owner: owner, Name: name}, At: a.Clock()}
 	var err error

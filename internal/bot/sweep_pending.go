@@ -10,9 +10,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// pending yields what nobody works on: runs that were cut off while they told how they ended, runs whose process died, then issues whose label no run has picked up, then the plans of the
-// settings, then runs that wait for their pull request, each oldest first. What is passed over is logged with its reason. With the input issue or plan, only that one counts: a job of
-// the matrix that List made.
+// pending yields what nobody works on: runs that were cut off while they told how they ended, runs whose process died,
+// then issues whose label no run has picked up, then the plans of the settings, then runs that wait for their pull
+// request, each oldest first. What is passed over is logged with its reason. With the input issue or plan, only that
+// one counts: a job of the matrix that List made.
 func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		runs, err := a.recorded(ctx)
@@ -25,7 +26,8 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			held[s.Start.Task] = held[s.Start.Task] || alive(s, a.Clock())
 		}
 		for _, list := range []iter.Seq2[pending, error]{
-			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, runs, held), a.plans(ctx, ev, facts, runs, held),
+			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, runs, held),
+			a.plans(ctx, ev, facts, runs, held),
 			a.undelivered(ctx, ev, runs, held),
 		} {
 			for p, err := range list {
@@ -38,7 +40,8 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 }
 
 // orphans are the runs whose process died, and those whose wait is over.
-func (a *Action) orphans(ctx context.Context, ev event.Event, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
+func (a *Action) orphans(ctx context.Context, ev event.Event, runs []loop.State,
+	held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		for _, s := range runs {
 			if s.End != nil && !a.due(s) || alive(s, a.Clock()) {
@@ -73,8 +76,10 @@ func (a *Action) leftBehind(ctx context.Context, ev event.Event, s loop.State) (
 	return pending{}, false
 }
 
-// waiting are the issues whose label no run has picked up: the one that asks for work, then the one that asks for a plan.
-func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
+// waiting are the issues whose label no run has picked up: the one that asks for work, then the one that asks for a
+// plan.
+func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State,
+	held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		if a.Inputs.Plan != "" {
 			return
@@ -101,9 +106,10 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 	}
 }
 
-// queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was labelled is passed
-// over: the text that was asked for is not to be had any more.
-func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, issue event.Issue, label string) (event.Request, event.Facts, bool) {
+// queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was
+// labelled is passed over: the text that was asked for is not to be had any more.
+func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, issue event.Issue,
+	label string) (event.Request, event.Facts, bool) {
 	none := func(format string, args ...any) (event.Request, event.Facts, bool) {
 		a.log("issue #%d is passed over: %s", issue.Number, fmt.Sprintf(format, args...))
 		return event.Request{}, event.Facts{}, false
@@ -112,7 +118,8 @@ func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, 
 	if err != nil {
 		return none("%v", err)
 	}
-	if label == a.rules.TriggerLabel && slices.ContainsFunc(runs, func(s loop.State) bool { return s.Start.Issue == issue.Number && begunSince(s, at) }) {
+	if label == a.rules.TriggerLabel &&
+		slices.ContainsFunc(runs, func(s loop.State) bool { return s.Start.Issue == issue.Number && begunSince(s, at) }) {
 		return none("a run has begun since it was labelled, and could not take the label off")
 	}
 	edited, err := a.github.LastEdited(ctx, issue.Number)

@@ -12,8 +12,8 @@ import (
 // errStillWaits says that a run which waits for its pull request goes on waiting.
 var errStillWaits = errors.New("the pull request cannot be opened yet")
 
-// deliverLate opens the pull request that a run waits for, and tells that it is done. When GitHub does not open it now either, nothing is
-// told again.
+// deliverLate opens the pull request that a run waits for, and tells that it is done. When GitHub does not open it now
+// either, nothing is told again.
 func (a *Action) deliverLate(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	result, err := a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
 		s := work.Journal.State()
@@ -35,8 +35,10 @@ func (a *Action) deliverLate(ctx context.Context, r event.Request, s loop.State)
 	return result, err
 }
 
-// undelivered are the runs that wait for their pull request. They come last: one that cannot be opened must not keep others waiting.
-func (a *Action) undelivered(ctx context.Context, ev event.Event, runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
+// undelivered are the runs that wait for their pull request. They come last: one that cannot be opened must not keep
+// others waiting.
+func (a *Action) undelivered(ctx context.Context, ev event.Event, runs []loop.State,
+	held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		for _, s := range runs {
 			if s.End == nil || !s.End.ForPull || held[s.Start.Task] || ctx.Err() != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// untoldFor is how long it is tried to tell of a run's end, when its process died meanwhile or GitHub would not take a part of it.
+// untoldFor is how long it is tried to tell of a run's end, when its process died meanwhile or GitHub would not take a
+// part of it.
 const untoldFor = 3 * 24 * time.Hour
 
 // untold are the runs that have ended without everybody being able to see it.
@@ -18,7 +19,8 @@ func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) 
 	return func(yield func(pending, error) bool) {
 		for _, s := range runs {
 			now := a.Clock()
-			if s.End == nil || s.Post.Finished || now.Before(s.Lease) || now.Sub(s.At) > untoldFor || reflect.ValueOf(s.Post).IsZero() || ctx.Err() != nil {
+			if s.End == nil || s.Post.Finished || now.Before(s.Lease) || now.Sub(s.At) > untoldFor ||
+				reflect.ValueOf(s.Post).IsZero() || ctx.Err() != nil {
 				continue
 			}
 			p, ok := a.toTell(ctx, ev, s)

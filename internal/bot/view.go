@@ -27,8 +27,8 @@ func (a *Action) view(s loop.State) report.View {
 	return v
 }
 
-// viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base commit; what
-// cannot be read is left out.
+// viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base
+// commit; what cannot be read is left out.
 func (a *Action) viewOn(ctx context.Context, spec *engine.Spec, ev event.Event) func(loop.State) report.View {
 	template, err := pullTemplate(ctx, spec)
 	a.warn("reading the template for pull requests", err)
@@ -38,7 +38,8 @@ func (a *Action) viewOn(ctx context.Context, spec *engine.Spec, ev event.Event) 
 	return func(s loop.State) report.View {
 		v := a.view(s)
 		v.Template, v.Subjects, v.Labels = template, subjects, on
-		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens), IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
+		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens),
+			IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
 		v.Worktree = spec.Tree.Dir()
 		return v
 	}

@@ -51,7 +51,8 @@ type Plan struct {
 func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 	for _, name := range drop {
 		if name != "all" && !slices.ContainsFunc(branches, func(b Branch) bool { return b.Name == name }) {
-			return p, fmt.Errorf("--drop %s: no run has made a branch of that name here; ralph clean --dry-run lists those there are", name)
+			return p, fmt.Errorf("--drop %s: no run has made a branch of that name here; ralph clean --dry-run lists those "+
+				"there are", name)
 		}
 	}
 	kept, dropped := map[string]string{}, map[string]bool{} // by branch
@@ -83,7 +84,8 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 		case kept[b.Name] != "":
 			why = kept[b.Name]
 		case b.Alone > 0 && !slices.Contains(drop, b.Name) && !slices.Contains(drop, "all"):
-			why = fmt.Sprintf("%s nowhere else; --drop %s removes it", safetext.Counted(b.Alone, "commit that is", "commits that are"), b.Name)
+			why = fmt.Sprintf("%s nowhere else; --drop %s removes it",
+				safetext.Counted(b.Alone, "commit that is", "commits that are"), b.Name)
 		}
 		switch {
 		case why != "":
@@ -91,7 +93,8 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 			p.Stays = append(p.Stays, Item{b.Name, why})
 		case b.Alone > 0:
 			dropped[b.Name] = true
-			p.Branches = append(p.Branches, Item{b.Name, "with " + safetext.Counted(b.Alone, "commit that is", "commits that are") + " nowhere else"})
+			p.Branches = append(p.Branches,
+				Item{b.Name, "with " + safetext.Counted(b.Alone, "commit that is", "commits that are") + " nowhere else"})
 		default:
 			p.Branches = append(p.Branches, Item{Name: b.Name})
 		}

@@ -150,7 +150,8 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 			problems = append(
 				problems,
 				fmt.Sprintf(
-					"story %s has begun already: a new story has passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"",
+					"story %s has begun already: a new story has passes false, reviewStatus null, reviewCount 0 and reviewFeedback "+
+						"\"\"",
 					s.ID,
 				),
 			)
@@ -168,7 +169,8 @@ func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, [
 	out.Plan.VerifyCommands, out.Dropped = d.allowed(of.VerifyCommands, w.foreign)
 	for _, command := range out.Dropped {
 		d.Log(
-			"warning: the command %q is left out: %s may not say what is run; name it under guardrails in .ralph/settings.json if it should be",
+			"warning: the command %q is left out: %s may not say what is run; name it under guardrails in "+
+				".ralph/settings.json if it should be",
 			command, w.name,
 		)
 	}
@@ -218,7 +220,8 @@ func Visible(of plan.Plan) plan.Plan {
 	of.Stories = slices.Clone(of.Stories)
 	for i := range of.Stories {
 		s := &of.Stories[i]
-		s.Title, s.Description, s.Notes = safetext.Visible(s.Title), safetext.Visible(s.Description), safetext.Visible(s.Notes)
+		s.Title, s.Description, s.Notes = safetext.Visible(s.Title), safetext.Visible(s.Description),
+			safetext.Visible(s.Notes)
 		s.AcceptanceCriteria = slices.Clone(s.AcceptanceCriteria)
 		for j, text := range s.AcceptanceCriteria {
 			s.AcceptanceCriteria[j] = safetext.Visible(text)

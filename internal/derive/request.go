@@ -35,7 +35,8 @@ func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from stri
 	case d.From != "" && !isPRD(p, from, d.From):
 		if written {
 			return w, invalid.Errorf(
-				"%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run ralph plan archive first",
+				"%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run "+
+					"ralph plan archive first",
 				p.File(planrun.PrdFile),
 			)
 		}
@@ -44,7 +45,8 @@ func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from stri
 		w = Request{name: p.File(planrun.PrdFile), PRD: prd}
 	case d.In == nil:
 		err = invalid.Errorf(
-			"%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph plan derive at a terminal",
+			"%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph "+
+				"plan derive at a terminal",
 			p.File(planrun.PrdFile),
 		)
 	default:

@@ -19,7 +19,8 @@ const (
 	Mode          // the permission to run it
 )
 
-// Amounts says what the changed files amount to, up to the first that is work. own names further files that are no work.
+// Amounts says what the changed files amount to, up to the first that is work. own names further files that are no
+// work.
 func (d *Change) Amounts(own []string) map[Amount]bool {
 	found := map[Amount]bool{}
 	for _, name := range d.Names {
@@ -61,7 +62,8 @@ var agentWork = []string{
 	".claude/settings.json", ".mcp.json",
 }
 
-// isKept reports whether a file is not work. A log file counts as such only when it is new: one that is there already may be data.
+// isKept reports whether a file is not work. A log file counts as such only when it is new: one that is there already
+// may be data.
 func isKept(name string, f *fileDiff, own []string) bool {
 	for _, o := range own {
 		if name == path.Clean(o) {
@@ -96,7 +98,8 @@ func (f *fileDiff) onlySpace() bool {
 // indented reports whether a file is written in a language in which the beginning of a line says what it belongs to.
 func (f *fileDiff) indented() bool {
 	switch strings.ToLower(path.Ext(f.name)) {
-	case ".py", ".pyi", ".pyx", ".yaml", ".yml", ".mk", ".haml", ".slim", ".pug", ".sass", ".styl", ".coffee", ".hs", ".elm", ".nim", ".fs", ".gd":
+	case ".py", ".pyi", ".pyx", ".yaml", ".yml", ".mk", ".haml", ".slim", ".pug", ".sass", ".styl", ".coffee", ".hs",
+		".elm", ".nim", ".fs", ".gd":
 		return true
 	}
 	return strings.EqualFold(path.Base(f.name), "makefile")

@@ -1,5 +1,6 @@
-// Package diffscan says what a change did to tests and checks, from its diff and the files of its two commits alone: tests that were
-// weakened, work that is unfinished, scripts of checks that were edited. It starts nothing and reads only what it is given.
+// Package diffscan says what a change did to tests and checks, from its diff and the files of its two commits alone:
+// tests that were weakened, work that is unfinished, scripts of checks that were edited. It starts nothing and reads
+// only what it is given.
 package diffscan
 
 import (
@@ -8,11 +9,11 @@ import (
 	"sync"
 )
 
-// Changes gives what a run has changed. Its owner fills the functions; every commit is named by its hash. It may be shared by the checks
-// of a run: a patch is made and parsed once for each pair of commits.
+// Changes gives what a run has changed. Its owner fills the functions; every commit is named by its hash. It may be
+// shared by the checks of a run: a patch is made and parsed once for each pair of commits.
 type Changes struct {
-	// Patch is the change between two commits in git's form, without context and renames, at most PatchBytes of it; whole is false when
-	// it was cut.
+	// Patch is the change between two commits in git's form, without context and renames, at most PatchBytes of it; whole
+	// is false when it was cut.
 	Patch func(ctx context.Context, from, to string) (patch string, whole bool, err error)
 	// Names lists every path that differs, the old and the new one of a moved file. It is never cut.
 	Names func(ctx context.Context, from, to string) ([]string, error)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// commentMarks are what begins a comment, by the ending of a file's name. Others have none that is known: their lines are not read as
-// comments, since "todo" may be anything there.
+// commentMarks are what begins a comment, by the ending of a file's name. Others have none that is known: their lines
+// are not read as comments, since "todo" may be anything there.
 var commentMarks = map[string][]string{
 	"slash": {"//", "/*"},
 	"hash":  {"#"},
@@ -18,19 +18,27 @@ var commentMarks = map[string][]string{
 }
 
 var commentsOf = map[string]string{
-	".go": "slash", ".js": "slash", ".jsx": "html", ".ts": "slash", ".tsx": "html", ".mjs": "slash", ".cjs": "slash", ".mts": "slash", ".cts": "slash", ".rs": "slash", ".java": "slash", ".kt": "slash",
-	".kts": "slash", ".scala": "slash", ".groovy": "slash", ".gradle": "slash", ".cs": "slash", ".c": "slash", ".h": "slash", ".cc": "slash", ".cpp": "slash", ".hpp": "slash", ".cxx": "slash", ".m": "slash",
-	".mm": "slash", ".swift": "slash", ".dart": "slash", ".zig": "slash", ".proto": "slash", ".css": "slash", ".scss": "slash", ".less": "slash", ".sol": "slash", ".v": "slash",
-	".py": "hash", ".pyi": "hash", ".rb": "hash", ".sh": "hash", ".bash": "hash", ".zsh": "hash", ".yml": "hash", ".yaml": "hash", ".toml": "hash", ".pl": "hash", ".pm": "hash", ".r": "hash", ".ex": "hash",
-	".exs": "hash", ".jl": "hash", ".nix": "hash", ".tf": "hash", ".mk": "hash", ".ps1": "hash", ".cmake": "hash", ".nim": "hash", ".cr": "hash",
+	".go": "slash", ".js": "slash", ".jsx": "html", ".ts": "slash", ".tsx": "html", ".mjs": "slash", ".cjs": "slash",
+	".mts": "slash", ".cts": "slash", ".rs": "slash", ".java": "slash", ".kt": "slash",
+	".kts": "slash", ".scala": "slash", ".groovy": "slash", ".gradle": "slash", ".cs": "slash", ".c": "slash",
+	".h": "slash", ".cc": "slash", ".cpp": "slash", ".hpp": "slash", ".cxx": "slash", ".m": "slash",
+	".mm": "slash", ".swift": "slash", ".dart": "slash", ".zig": "slash", ".proto": "slash", ".css": "slash",
+	".scss": "slash", ".less": "slash", ".sol": "slash", ".v": "slash",
+	".py": "hash", ".pyi": "hash", ".rb": "hash", ".sh": "hash", ".bash": "hash", ".zsh": "hash", ".yml": "hash",
+	".yaml": "hash", ".toml": "hash", ".pl": "hash", ".pm": "hash", ".r": "hash", ".ex": "hash",
+	".exs": "hash", ".jl": "hash", ".nix": "hash", ".tf": "hash", ".mk": "hash", ".ps1": "hash", ".cmake": "hash",
+	".nim": "hash", ".cr": "hash",
 	".sql": "dash", ".lua": "dash", ".hs": "dash", ".elm": "dash", ".adb": "dash", ".ads": "dash",
-	".vue": "html", ".svelte": "html", ".xml": "html", ".php": "php", ".clj": "lisp", ".cljs": "lisp", ".lisp": "lisp", ".el": "lisp", ".scm": "lisp", ".erl": "latex",
+	".vue": "html", ".svelte": "html", ".xml": "html", ".php": "php", ".clj": "lisp", ".cljs": "lisp", ".lisp": "lisp",
+	".el": "lisp", ".scm": "lisp", ".erl": "latex",
 }
 
-// splitComment parts a line into code and comment. What stands in quotes is code; a line of a block that begins with a star is comment.
+// splitComment parts a line into code and comment. What stands in quotes is code; a line of a block that begins with a
+// star is comment.
 func splitComment(name, text string) (code, comment string) {
 	kind := commentsOf[strings.ToLower(path.Ext(name))]
-	if base := strings.ToLower(path.Base(name)); kind == "" && (base == "makefile" || base == "dockerfile" || base == "justfile" || base == "rakefile" || base == "gemfile") {
+	if base := strings.ToLower(path.Base(name)); kind == "" &&
+		(base == "makefile" || base == "dockerfile" || base == "justfile" || base == "rakefile" || base == "gemfile") {
 		kind = "hash"
 	}
 	marks := commentMarks[kind]
@@ -50,7 +58,8 @@ func splitComment(name, text string) (code, comment string) {
 			quote = c
 		default:
 			for _, m := range marks {
-				if strings.HasPrefix(text[i:], m) && (m != "#" || i == 0 || text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == ';') {
+				if strings.HasPrefix(text[i:], m) &&
+					(m != "#" || i == 0 || text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == ';') {
 					return text[:i], text[i:]
 				}
 			}

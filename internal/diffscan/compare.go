@@ -4,8 +4,9 @@ import (
 	"strings"
 )
 
-// weakenings compares the tests of both commits. Tests are known by their names, in all files together, so that one that was moved is found.
-// A test that failed before is not taken for one that became a case of a table: a word in quotes is soon written.
+// weakenings compares the tests of both commits. Tests are known by their names, in all files together, so that one
+// that was moved is found. A test that failed before is not taken for one that became a case of a table: a word in
+// quotes is soon written.
 func (s suites) weakenings(failed Failed) (weakenings []Weakening) {
 	lost, fresh := s.unmatched()
 	kept := s.matched()
@@ -14,7 +15,8 @@ func (s suites) weakenings(failed Failed) (weakenings []Weakening) {
 			continue
 		}
 		if i >= maxLost {
-			weakenings = append(weakenings, Weakening{kind: deleted, File: t.file, Test: t.name, Message: "deleted " + quoteName(t.name), minor: t.row})
+			weakenings = append(weakenings,
+				Weakening{kind: deleted, File: t.file, Test: t.name, Message: "deleted " + quoteName(t.name), minor: t.row})
 			continue
 		}
 		if now := renamed(t, fresh); now != nil {
@@ -124,7 +126,8 @@ func (s suites) gone(t testCase) Weakening {
 }
 
 // portable matches the build lines of Go tests that run wherever agents and checks do.
-var portable = lazy(`^//(?:go:build| \+build) (?:(?:unix|linux|darwin \|\| linux|linux \|\| darwin|!windows|!plan9|!js|!wasip1|!wasm)(?: && |$))+$`)
+var portable = lazy(
+	`^//(?:go:build| \+build) (?:(?:unix|linux|darwin \|\| linux|linux \|\| darwin|!windows|!plan9|!js|!wasip1|!wasm)(?: && |$))+$`)
 
 // narrowed names new lines that keep many tests from running, and those that run one test alone.
 func (s suites) narrowed() (weakenings []Weakening) {
@@ -133,7 +136,8 @@ func (s suites) narrowed() (weakenings []Weakening) {
 			if p.oldLine[strings.TrimSpace(l.text)] || portable.MatchString(l.text) || !p.was && !only.MatchString(l.text) {
 				continue
 			}
-			weakenings = append(weakenings, Weakening{kind: narrowed, File: p.file, Line: l.n, Message: "keeps tests from running: " + quote(l.text)})
+			weakenings = append(weakenings,
+				Weakening{kind: narrowed, File: p.file, Line: l.n, Message: "keeps tests from running: " + quote(l.text)})
 		}
 	}
 	return weakenings

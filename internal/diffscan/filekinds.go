@@ -8,21 +8,24 @@ import (
 // isTest reports whether a file is one of tests: in a language that is known.
 func isTest(name string) bool {
 	l := languageOf(name)
-	return l != nil && l.path.MatchString(name) && path.Ext(name) != ".rs" || l != nil && path.Ext(name) == ".rs" && strings.Contains("/"+name, "/tests/")
+	return l != nil && l.path.MatchString(name) && path.Ext(name) != ".rs" || l != nil && path.Ext(name) == ".rs" &&
+		strings.Contains("/"+name, "/tests/")
 }
 
 var (
 	foreign  = lazy(`(?:^|/)(?:vendor|node_modules|third_party|bower_components|\.venv|venv|site-packages)/`)
 	fixtures = lazy(`(?:^|/)(?:testdata|fixtures?|__fixtures__|__mocks__|golden|samples?|examples?)/`)
-	prose    = lazy(`(?i)\.(?:md|markdown|mdx|rst|adoc|txt|tex|html?|svg|csv|tsv|patch|diff|snap|lock|ipynb|po|pot)$|(?:^|/)(?:docs?|licenses?)/|(?:^|/)(?:LICEN[SC]E|CHANGELOG|AUTHORS|NOTICE)[^/]*$`)
+	prose    = lazy(
+		`(?i)\.(?:md|markdown|mdx|rst|adoc|txt|tex|html?|svg|csv|tsv|patch|diff|snap|lock|ipynb|po|pot)$|(?:^|/)(?:docs?|licenses?)/|(?:^|/)(?:LICEN[SC]E|CHANGELOG|AUTHORS|NOTICE)[^/]*$`)
 )
 
 // settingsFile matches the files that say how strictly tests, linters and coverage judge.
-var settingsFile = lazy(`(?:^|/)(?:package\.json|(?:jest|vitest|vite|karma|cypress|playwright|eslint|ava|wdio|babel)\.(?:config|conf)\.[cm]?[jt]s(?:on)?|\.(?:nyc|c8|eslint|mocha|pylint|coverage|stylelint)rc[^/]*|` +
-	`tsconfig[^/]*\.json|biome\.jsonc?|\.golangci\.(?:ya?ml|toml|json)|\.testcoverage\.ya?ml|codecov\.ya?ml|\.codecov\.ya?ml|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|\.?ruff\.toml|\.flake8|mypy\.ini|\.pre-commit-config\.ya?ml|` +
-	`tarpaulin\.toml|\.tarpaulin\.toml|clippy\.toml|\.cargo/config\.toml|pom\.xml|build\.gradle(?:\.kts)?|[^/]*\.csproj|Directory\.Build\.props|[^/]*\.runsettings|\.rubocop\.ya?ml|\.rspec|\.simplecov|spec_helper\.rb|test_helper\.rb|` +
-	`phpunit\.xml(?:\.dist)?|phpstan\.neon(?:\.dist)?|infection\.json5?|noxfile\.py|[Mm]akefile|GNUmakefile|[^/]*\.mk|[jJ]ustfile|Taskfile\.ya?ml|\.gitlab-ci\.ya?ml|Jenkinsfile|\.travis\.yml|azure-pipelines\.ya?ml|sonar-project\.properties)$|` +
-	`(?:^|/)\.(?:github/workflows|circleci)/[^/]*\.ya?ml$|(?:^|/)(?:ci|scripts|\.ci|bin|build|hack|tools)/[^/]*\.sh$|(?:^|/)[^/]*(?:test|check|lint|ci|coverage)[^/]*\.sh$`)
+var settingsFile = lazy(
+	`(?:^|/)(?:package\.json|(?:jest|vitest|vite|karma|cypress|playwright|eslint|ava|wdio|babel)\.(?:config|conf)\.[cm]?[jt]s(?:on)?|\.(?:nyc|c8|eslint|mocha|pylint|coverage|stylelint)rc[^/]*|` +
+		`tsconfig[^/]*\.json|biome\.jsonc?|\.golangci\.(?:ya?ml|toml|json)|\.testcoverage\.ya?ml|codecov\.ya?ml|\.codecov\.ya?ml|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|\.?ruff\.toml|\.flake8|mypy\.ini|\.pre-commit-config\.ya?ml|` +
+		`tarpaulin\.toml|\.tarpaulin\.toml|clippy\.toml|\.cargo/config\.toml|pom\.xml|build\.gradle(?:\.kts)?|[^/]*\.csproj|Directory\.Build\.props|[^/]*\.runsettings|\.rubocop\.ya?ml|\.rspec|\.simplecov|spec_helper\.rb|test_helper\.rb|` +
+		`phpunit\.xml(?:\.dist)?|phpstan\.neon(?:\.dist)?|infection\.json5?|noxfile\.py|[Mm]akefile|GNUmakefile|[^/]*\.mk|[jJ]ustfile|Taskfile\.ya?ml|\.gitlab-ci\.ya?ml|Jenkinsfile|\.travis\.yml|azure-pipelines\.ya?ml|sonar-project\.properties)$|` +
+		`(?:^|/)\.(?:github/workflows|circleci)/[^/]*\.ya?ml$|(?:^|/)(?:ci|scripts|\.ci|bin|build|hack|tools)/[^/]*\.sh$|(?:^|/)[^/]*(?:test|check|lint|ci|coverage)[^/]*\.sh$`)
 
 func isSetting(name string) bool {
 	switch path.Ext(name) { // most files, told at once

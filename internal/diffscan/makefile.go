@@ -23,7 +23,8 @@ type rule struct {
 	recipe []string
 }
 
-var makeFiles = map[string][]string{"just": {"justfile", "Justfile", ".justfile", "JUSTFILE"}, "make": {"GNUmakefile", "makefile", "Makefile"}}
+var makeFiles = map[string][]string{"just": {"justfile", "Justfile", ".justfile", "JUSTFILE"},
+	"make": {"GNUmakefile", "makefile", "Makefile"}}
 
 // makeCall is a call of make or just.
 type makeCall struct {
@@ -205,7 +206,8 @@ func (m *makefile) rule(head []string, just bool) (rules []*rule) {
 			r = &rule{}
 			m.rules[name] = r
 		}
-		r.needs = append(r.needs, strings.Fields(strings.NewReplacer("(", " ", ")", " ", "&&", " ", "|", " ").Replace(needs))...)
+		r.needs = append(r.needs, strings.Fields(strings.NewReplacer("(", " ", ")", " ", "&&", " ", "|",
+			" ").Replace(needs))...)
 		r.head += flat(head[0])
 		if inline = strings.TrimSpace(inline); inline != "" {
 			r.recipe = append(r.recipe, inline)
@@ -218,8 +220,8 @@ func (m *makefile) rule(head []string, just bool) (rules []*rule) {
 	return rules
 }
 
-// says is all that decides what making a target does: its rules and those of what it needs, and the variables in them. It is empty for a
-// target that is not there. lines are the recipes, for a shell.
+// says is all that decides what making a target does: its rules and those of what it needs, and the variables in them.
+// It is empty for a target that is not there. lines are the recipes, for a shell.
 func (m *makefile) says(target string) (text string, lines []string) {
 	if target == "" {
 		target = m.first

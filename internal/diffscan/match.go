@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// renamed finds the new test that is an old one under another name: at least six of ten lines are the same. It is taken then.
+// renamed finds the new test that is an old one under another name: at least six of ten lines are the same. It is taken
+// then.
 func renamed(t testCase, fresh []*testCase) *testCase {
 	if len(t.body) == 0 {
 		return nil
@@ -34,8 +35,8 @@ func renamed(t testCase, fresh []*testCase) *testCase {
 	return nil
 }
 
-// folded reports whether a test that is gone has become a case of a table: its name stands there in quotes, or what it was about, the
-// literals in it, is all among the new lines of a file that has gained a loop over cases.
+// folded reports whether a test that is gone has become a case of a table: its name stands there in quotes, or what it
+// was about, the literals in it, is all among the new lines of a file that has gained a loop over cases.
 func (s suites) folded(t testCase) bool {
 	for _, p := range s.pairs {
 		if inQuotes(p.added, t.name) {

@@ -12,7 +12,8 @@ import (
 type manifest struct{ file, key string }
 
 // known are what a program of packages does by itself, whatever scripts there are.
-var known = strings.Fields("install i ci add remove rm uninstall update upgrade up exec dlx x create init publish pack link audit outdated config info why cache version login logout ls list view npx set workspace workspaces help")
+var known = strings.Fields("install i ci add remove rm uninstall update upgrade up exec dlx x create init publish " +
+	"pack link audit outdated config info why cache version login logout ls list view npx set workspace workspaces help")
 
 // scriptCall asks a program of packages for a script.
 type scriptCall struct {
@@ -23,8 +24,8 @@ type scriptCall struct {
 // directoryFlags say where such a program works.
 var directoryFlags = []string{"--prefix", "--cwd", "-C", "--dir", "-d", "--working-dir"}
 
-// scriptCallOf reads a call for a script of package.json, composer.json or deno.json; ok is false when it is none, or leads out of the
-// tree.
+// scriptCallOf reads a call for a script of package.json, composer.json or deno.json; ok is false when it is none, or
+// leads out of the tree.
 func scriptCallOf(program string, args []string, dir string) (c scriptCall, ok bool) {
 	c = scriptCall{manifest: manifest{"package.json", "scripts"}, dir: dir}
 	switch program {
@@ -79,7 +80,8 @@ func scriptName(program string, words []string) string {
 	return words[0]
 }
 
-// scripts notes a script that was edited, and what runs before and after it, and gives the lines of each as they were, for a shell.
+// scripts notes a script that was edited, and what runs before and after it, and gives the lines of each as they were,
+// for a shell.
 func (r *tracer) scripts(c scriptCall) iter.Seq[string] {
 	return func(follow func(string) bool) {
 		file, ok := inTree(c.dir, c.file)

@@ -32,7 +32,8 @@ func (d *Change) suites(ctx context.Context) (s suites, unread int, err error) {
 	for _, name := range d.Names {
 		l := languageOf(name)
 		f := d.byName[name]
-		if l == nil || !l.path.MatchString(name) || foreign.MatchString(name) || fixtures.MatchString(name) || f != nil && f.modeOnly {
+		if l == nil || !l.path.MatchString(name) || foreign.MatchString(name) || fixtures.MatchString(name) || f != nil &&
+			f.modeOnly {
 			continue
 		}
 		if len(s.pairs) == maxSuites || tests > maxTests {
@@ -58,13 +59,15 @@ func (d *Change) pair(ctx context.Context, l *language, name string) (p pairOf, 
 	if err != nil {
 		return p, err
 	}
-	p = pairOf{file: name, was: was, is: is, old: l.suiteOf(name, before), new: l.suiteOf(name, after), oldLine: map[string]bool{}}
+	p = pairOf{file: name, was: was, is: is, old: l.suiteOf(name, before), new: l.suiteOf(name, after),
+		oldLine: map[string]bool{}}
 	for text := range strings.Lines(before) {
 		p.oldLine[strings.TrimSpace(text)] = true
 	}
 	var added strings.Builder
 	for text := range strings.Lines(after) {
-		if code := strings.TrimSpace(text); !p.oldLine[code] && !strings.HasPrefix(code, "//") && !strings.HasPrefix(code, "#") {
+		if code := strings.TrimSpace(text); !p.oldLine[code] && !strings.HasPrefix(code, "//") &&
+			!strings.HasPrefix(code, "#") {
 			added.WriteString(text)
 		}
 	}
@@ -74,6 +77,7 @@ func (d *Change) pair(ctx context.Context, l *language, name string) (p pairOf, 
 }
 
 var (
-	tables   = lazy(`\bfor\b.*\brange\b|parametrize|\.each\b|#\[case|#\[values|@(?:Value|Csv|Method|Enum)Source|\[(?:InlineData|TestCase|DataRow)\b|[dD]ataProvider|->with\(|\bsubTest\(|\.each do\b|\bfor\b.*\bof\b`)
+	tables = lazy(
+		`\bfor\b.*\brange\b|parametrize|\.each\b|#\[case|#\[values|@(?:Value|Csv|Method|Enum)Source|\[(?:InlineData|TestCase|DataRow)\b|[dD]ataProvider|->with\(|\bsubTest\(|\.each do\b|\bfor\b.*\bof\b`)
 	literals = lazy(`"[^"\s]*"|'[^'\s]*'|\b\d+(?:\.\d+)?\b`)
 )

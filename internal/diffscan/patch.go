@@ -23,8 +23,9 @@ type line struct {
 	text string
 }
 
-// parsePatch reads a patch file by file, so that one that cannot be read costs no other. unread counts those. Of a patch that is not whole
-// the last file is one of them, even if what is there of it can be read: nobody knows which of its lines were cut off.
+// parsePatch reads a patch file by file, so that one that cannot be read costs no other. unread counts those. Of a
+// patch that is not whole the last file is one of them, even if what is there of it can be read: nobody knows which of
+// its lines were cut off.
 func parsePatch(text string, whole bool) (files []*fileDiff, unread int) {
 	for len(text) > 0 {
 		part := text
@@ -49,7 +50,8 @@ func parseFile(part string) (*fileDiff, bool) {
 		return nil, false
 	}
 	p := parsed[0]
-	f := &fileDiff{name: p.NewName, added: p.IsNew, deleted: p.IsDelete, binary: p.IsBinary || strings.Contains(part, "\nBinary files ")}
+	f := &fileDiff{name: p.NewName, added: p.IsNew, deleted: p.IsDelete,
+		binary: p.IsBinary || strings.Contains(part, "\nBinary files ")}
 	if f.deleted || f.name == "" || f.name == "/dev/null" {
 		f.name = p.OldName
 	}

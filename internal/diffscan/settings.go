@@ -24,22 +24,27 @@ var thresholds = all(
 var ceilings = all(`(--max-warnings)[= ](\d+)`, `["']?\b(max-complexity|max-warnings)["']?\s*[:=]\s*(\d+)`)
 
 // switches match settings with which something stops being judged.
-var switches = lazy(`["']strict\w*["']\s*:\s*false|["']no[A-Z]\w+["']\s*:\s*false|\b(?:ignore_errors|ignore_missing_imports)\s*=\s*[Tt]rue|\bissues-exit-code:\s*0|\bdisable-all:\s*true|^\s*default:\s*none|` +
-	`^\s*Enabled:\s*false|\bignoreFailures\s*=\s*true|failOnViolation\s*=\s*false|<(?:skipTests|skip|testFailureIgnore|skipITs)>\s*true|-D(?:skipTests|maven\.test\.skip|maven\.test\.failure\.ignore)\b|[pP]assWithNoTests|check-coverage["']?\s*:\s*false|` +
-	`--(?:ignore|deselect)[= ]|(?:^|\s)-k ["']?not\b|--no-cov\b|-p no:|--no-verify\b|--exit-zero\b|--testPathIgnorePatterns|-tags[= ]|-short\b|-skip[= ]|--skip[= ]`)
+var switches = lazy(
+	`["']strict\w*["']\s*:\s*false|["']no[A-Z]\w+["']\s*:\s*false|\b(?:ignore_errors|ignore_missing_imports)\s*=\s*[Tt]rue|\bissues-exit-code:\s*0|\bdisable-all:\s*true|^\s*default:\s*none|` +
+		`^\s*Enabled:\s*false|\bignoreFailures\s*=\s*true|failOnViolation\s*=\s*false|<(?:skipTests|skip|testFailureIgnore|skipITs)>\s*true|-D(?:skipTests|maven\.test\.skip|maven\.test\.failure\.ignore)\b|[pP]assWithNoTests|check-coverage["']?\s*:\s*false|` +
+		`--(?:ignore|deselect)[= ]|(?:^|\s)-k ["']?not\b|--no-cov\b|-p no:|--no-verify\b|--exit-zero\b|--testPathIgnorePatterns|-tags[= ]|-short\b|-skip[= ]|--skip[= ]`)
 
 // off matches a rule that a linter is told to forget or only to warn of.
-var off = lazy(`["']([@\w/-]+)["']\s*:\s*\[?\s*(?:["'](?:off|warn)["']|0\b)|^\s*([@\w/-]+)\s*:\s*\[?\s*(?:["'](?:off|warn)["']|off\b)`)
+var off = lazy(
+	`["']([@\w/-]+)["']\s*:\s*\[?\s*(?:["'](?:off|warn)["']|0\b)|^\s*([@\w/-]+)\s*:\s*\[?\s*(?:["'](?:off|warn)["']|off\b)`)
 
 // looser lists grow by what is judged no more, stricter ones shrink by it.
 var (
-	looser = lazy(`^(?:ignore|ignores|extend[-_]ignore|per[-_]file[-_]ignores|extend[-_]per[-_]file[-_]ignores|disable|disabled|disable_error_code|exclude|excludes|extend[-_]exclude|exclude-dirs|exclude-files|skip-dirs|skip-files|exclude-functions|` +
-		`omit|norecursedirs|testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|ignorePatterns|ignoreErrors|collect_ignore|Exclude)$`)
-	stricter = lazy(`^(?:select|extend[-_]select|enable|testpaths|testMatch|testRegex|python_files|python_functions|python_classes)$`)
+	looser = lazy(
+		`^(?:ignore|ignores|extend[-_]ignore|per[-_]file[-_]ignores|extend[-_]per[-_]file[-_]ignores|disable|disabled|disable_error_code|exclude|excludes|extend[-_]exclude|exclude-dirs|exclude-files|skip-dirs|skip-files|exclude-functions|` +
+			`omit|norecursedirs|testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|ignorePatterns|ignoreErrors|collect_ignore|Exclude)$`)
+	stricter = lazy(
+		`^(?:select|extend[-_]select|enable|testpaths|testMatch|testRegex|python_files|python_functions|python_classes)$`)
 	// narrows are lists that judge less by being there at all.
 	narrows = lazy(`^(?:testpaths|testMatch|testRegex|python_functions|python_classes)$`)
 	// made are things that nobody judges.
-	made = lazy(`^\W*(?:\*\*/)?(?:build|dist|out|target|node_modules|vendor|coverage|\.?venv|generated|gen|migrations|__pycache__|\.git|\.tox|\.next|\.\w+_cache)\W*$|\.pb\.go|_pb2|\.min\.js|\.d\.ts`)
+	made = lazy(
+		`^\W*(?:\*\*/)?(?:build|dist|out|target|node_modules|vendor|coverage|\.?venv|generated|gen|migrations|__pycache__|\.git|\.tox|\.next|\.\w+_cache)\W*$|\.pb\.go|_pb2|\.min\.js|\.d\.ts`)
 )
 
 // lowered finds thresholds that became easier, and rules and tests that settings leave out now.
@@ -164,7 +169,8 @@ func lists(text string) map[string]map[string]int {
 			} else {
 				key, rest, deep = m[1], m[2], indent(raw)
 			}
-		} else if trimmed := strings.TrimSpace(raw); strings.HasPrefix(trimmed, "[") && strings.HasSuffix(trimmed, "]") && indent(raw) == 0 {
+		} else if trimmed := strings.TrimSpace(raw); strings.HasPrefix(trimmed, "[") && strings.HasSuffix(trimmed, "]") &&
+			indent(raw) == 0 {
 			key = "" // a section
 			if looser.MatchString(lastPart(trimmed)) {
 				key, deep = lastPart(trimmed), -1

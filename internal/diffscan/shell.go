@@ -41,19 +41,22 @@ func (r *tracer) line(text string, dirs []string, step int) {
 }
 
 var (
-	interpreter = lazy(`^(?:sh|bash|dash|zsh|ksh|ash|python[\d.]*|pypy[\d.]*|node|nodejs|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|pwsh|powershell|lua|groovy|source|\.)$`)
-	shells      = lazy(`^(?:sh|bash|dash|zsh|ksh|ash)$`)
-	commands    = lazy(`^-[a-z]*c$`)    // sh -c, bash -euc
-	options     = lazy(`^[-+][a-z]*o$`) // bash -euo pipefail
-	assignment  = lazy(`^[A-Za-z_]\w*=`)
-	number      = lazy(`^[\d.]+[smhd]?$`)
-	shebang     = lazy(`^#!.*\b(?:sh|bash|dash|zsh|ksh|ash)\b`)
+	interpreter = lazy(
+		`^(?:sh|bash|dash|zsh|ksh|ash|python[\d.]*|pypy[\d.]*|node|nodejs|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|pwsh|powershell|lua|groovy|source|\.)$`)
+	shells     = lazy(`^(?:sh|bash|dash|zsh|ksh|ash)$`)
+	commands   = lazy(`^-[a-z]*c$`)    // sh -c, bash -euc
+	options    = lazy(`^[-+][a-z]*o$`) // bash -euo pipefail
+	assignment = lazy(`^[A-Za-z_]\w*=`)
+	number     = lazy(`^[\d.]+[smhd]?$`)
+	shebang    = lazy(`^#!.*\b(?:sh|bash|dash|zsh|ksh|ash)\b`)
 )
 
 // wrappers run the command that follows; with two words, the second belongs to it.
 var wrappers = map[string]string{
-	"env": "", "exec": "", "command": "", "builtin": "", "time": "", "nice": "", "nohup": "", "sudo": "", "timeout": "", "gtimeout": "", "xvfb-run": "", "stdbuf": "", "ionice": "", "eval": "",
-	"npx": "", "bunx": "", "uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "dotenv": "", "cross-env": "", "xargs": "",
+	"env": "", "exec": "", "command": "", "builtin": "", "time": "", "nice": "", "nohup": "", "sudo": "", "timeout": "",
+	"gtimeout": "", "xvfb-run": "", "stdbuf": "", "ionice": "", "eval": "",
+	"npx": "", "bunx": "", "uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run",
+	"bundle": "exec", "dotenv": "", "cross-env": "", "xargs": "",
 }
 
 // owned are programs that run what one file of the tree says.
@@ -77,7 +80,8 @@ func (r *tracer) command(args, dirs []string, step int) {
 		if second != "" {
 			args = args[1:]
 		}
-		for len(args) > 0 && (strings.HasPrefix(args[0], "-") || assignment.MatchString(args[0]) || number.MatchString(args[0])) {
+		for len(args) > 0 && (strings.HasPrefix(args[0], "-") || assignment.MatchString(args[0]) ||
+			number.MatchString(args[0])) {
 			args = args[1:]
 		}
 	}
@@ -153,8 +157,10 @@ func (r *tracer) interpreted(name string, args, dirs []string, step int) {
 	}
 }
 
-// installed are modules of Python that judge and come from elsewhere. One of the same name in the tree goes before them.
-var installed = lazy(`^(?:pytest|_pytest|unittest|doctest|nose2?|tox|nox|mypy|pyright|ruff|flake8|pylint|pycodestyle|pyflakes|black|isort|bandit|coverage|compileall|py_compile|build|pip|behave|robot|pre_commit)(?:\.|$)`)
+// installed are modules of Python that judge and come from elsewhere. One of the same name in the tree goes before
+// them.
+var installed = lazy(
+	`^(?:pytest|_pytest|unittest|doctest|nose2?|tox|nox|mypy|pyright|ruff|flake8|pylint|pycodestyle|pyflakes|black|isort|bandit|coverage|compileall|py_compile|build|pip|behave|robot|pre_commit)(?:\.|$)`)
 
 // module follows python -m: a module of the tree goes before an installed one, so one that was added is an edit, too.
 func (r *tracer) module(name string, dirs []string, step int) {
@@ -183,7 +189,8 @@ func (r *tracer) goRun(args, dirs []string, step int) {
 				continue
 			}
 			for _, name := range r.d.Names {
-				if path.Dir(name) == to && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && r.first("go", name) && r.changed(name) {
+				if path.Dir(name) == to && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") &&
+					r.first("go", name) && r.changed(name) {
 					r.found(EditedFile{File: name})
 				}
 			}

@@ -18,8 +18,10 @@ const scripts = ".js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte "
 
 var silencers = []aSilencer{
 	{"nolint", ".go ", false, lazy(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`)},
-	{"noqa", ".py .pyi ", false, lazy(`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b|#\s*ruff:\s*noqa`)},
-	{"eslint", scripts, false, lazy(`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`)},
+	{"noqa", ".py .pyi ", false, lazy(
+		`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b|#\s*ruff:\s*noqa`)},
+	{"eslint", scripts, false, lazy(
+		`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`)},
 	{"allow", ".rs ", true, lazy(`^\s*#!?\[\s*(?:allow|expect)\(`)},
 	{"suppress", ".java .kt .kts .groovy .scala ", true, lazy(`^\s*@Suppress(?:Warnings|FBWarnings|Lint)?\(`)},
 	{"nosonar", ".java .kt .kts .groovy .scala .cs ", false, lazy(`//\s*NOSONAR|//\s*noinspection`)},
@@ -27,11 +29,13 @@ var silencers = []aSilencer{
 	{"phpstan", ".php ", false, lazy(`@phpstan-ignore|phpcs:(?:ignore|disable)|@psalm-suppress|@codeCoverageIgnore`)},
 	{"pragma", ".cs ", true, lazy(`^\s*#pragma warning disable|\[SuppressMessage\(|\[ExcludeFromCodeCoverage`)},
 	{"shellcheck", ".sh .bash ", false, lazy(`#\s*shellcheck disable`)},
-	{"|| true", "", true, lazy(`\|\|\s*(?:true|:|exit 0)(?:\s|$|["';)])|;\s*(?:true|exit 0)\s*["']?\s*$|^\s*set \+e\b|continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`)},
+	{"|| true", "", true,
+		lazy(
+			`\|\|\s*(?:true|:|exit 0)(?:\s|$|["';)])|;\s*(?:true|exit 0)\s*["']?\s*$|^\s*set \+e\b|continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`)},
 }
 
-// silenced finds added lines that keep a tool quiet. As many lines of the same kind as went away are set against them: they were moved,
-// those with the same words first.
+// silenced finds added lines that keep a tool quiet. As many lines of the same kind as went away are set against them:
+// they were moved, those with the same words first.
 func (d *Change) silenced() (weakenings []Weakening) {
 	added, old := map[string][]Weakening{}, map[string][]string{}
 	for _, f := range d.files {
@@ -72,7 +76,8 @@ func (d *Change) silenced() (weakenings []Weakening) {
 }
 
 // hints: one of them is in every line that a silencer matches.
-var hints = strings.Fields("nolint nosec lint: noqa NOQA type: isable gnore xpect nocheck cover allow uppress NOSONAR noinspection ubocop nocov true || exit continue-on ExcludeFrom +e")
+var hints = strings.Fields("nolint nosec lint: noqa NOQA type: isable gnore xpect nocheck cover allow uppress " +
+	"NOSONAR noinspection ubocop nocov true || exit continue-on ExcludeFrom +e")
 
 // silencer is the kind of silencer that a line is, empty when it is none.
 func silencer(name, text string, setting bool) string {

@@ -9,7 +9,8 @@ import (
 func (d *Change) snapshots() (weakenings []Weakening) {
 	for _, f := range d.files {
 		ext := path.Ext(f.name)
-		if ext != ".snap" && ext != ".golden" && ext != ".approved" && !strings.Contains("/"+f.name, "/__snapshots__/") || f.added || foreign.MatchString(f.name) {
+		if ext != ".snap" && ext != ".golden" && ext != ".approved" && !strings.Contains("/"+f.name, "/__snapshots__/") ||
+			f.added || foreign.MatchString(f.name) {
 			continue
 		}
 		old := f.binary || f.deleted

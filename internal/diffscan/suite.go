@@ -94,7 +94,8 @@ func (l *language) testAt(lines []string, dead []bool, at int, row bool, budget 
 	depth := indent(lines[at])
 	for i := at - 1; i >= max(0, at-12) && !row; i-- {
 		above := strings.TrimSpace(lines[i])
-		if above == "" || !strings.HasPrefix(above, "@") && !strings.HasPrefix(above, "#[") && !strings.HasPrefix(above, "[") && !dead[i] {
+		if above == "" || !strings.HasPrefix(above, "@") && !strings.HasPrefix(above, "#[") &&
+			!strings.HasPrefix(above, "[") && !dead[i] {
 			break
 		}
 		t.skipped = t.skipped || !dead[i] && l.skips(lines[i])

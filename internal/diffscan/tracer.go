@@ -30,9 +30,10 @@ type tracer struct {
 	err    error
 }
 
-// judging matches the path of a script that is there to judge by its own name or that of a directory. A check also runs the program that it
-// checks ("node app.js --selftest"), and that is the work.
-var judging = lazy(`(?i)(?:^|[/_.-])(?:tests?|testing|specs?|checks?|checking|ci|lint|linters?|verify|verification|validate|validation|e2e|smoke|asserts?|gates?|guards?|guardrails?|coverage|cov|build|scripts?|tools?|hack|make|mage|magefile|nox|noxfile|tox|conftest|runtests?|tasks?|taskfile|rakefile|gruntfile|gulpfile|justfile|makefile|pre-?commit|presubmit)(?:[/_.-]|\d|$)`)
+// judging matches the path of a script that is there to judge by its own name or that of a directory. A check also runs
+// the program that it checks ("node app.js --selftest"), and that is the work.
+var judging = lazy(
+	`(?i)(?:^|[/_.-])(?:tests?|testing|specs?|checks?|checking|ci|lint|linters?|verify|verification|validate|validation|e2e|smoke|asserts?|gates?|guards?|guardrails?|coverage|cov|build|scripts?|tools?|hack|make|mage|magefile|nox|noxfile|tox|conftest|runtests?|tasks?|taskfile|rakefile|gruntfile|gulpfile|justfile|makefile|pre-?commit|presubmit)(?:[/_.-]|\d|$)`)
 
 // first reports whether something was not looked at before, and remembers it.
 func (r *tracer) first(what ...string) bool {
@@ -61,7 +62,8 @@ func (r *tracer) head(name string) (text string, ok bool) {
 	return text, ok
 }
 
-// found notes a file that was edited. A part of a file is a recipe or a script, which is nothing but a judge, whatever its file is called.
+// found notes a file that was edited. A part of a file is a recipe or a script, which is nothing but a judge, whatever
+// its file is called.
 func (r *tracer) found(f EditedFile) {
 	f.Judge = f.Judge || f.Part != "" || judging.MatchString(f.File)
 	r.edited = append(r.edited, f)

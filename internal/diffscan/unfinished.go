@@ -26,15 +26,19 @@ var (
 	mergeBegin = lazy(`^<{7} \S`)
 	mergeEnd   = lazy(`^>{7} \S`)
 	// stubs are whole statements.
-	stubs = lazy(`\braise\s+NotImplementedError\b|\bunimplemented!\s*\(|\btodo!\s*\(|\bNotImplementedException\s*\(|(?:^|[\s=({])TODO\s*\(\s*["')]|` +
-		`(?i:(?:panic!?|fatalError|raise|throw|abort|die|die!|fail|errors\.New|Errorf|preconditionFailure|log\.Fatal\w*|new \w*(?:Error|Exception)|\w*(?:Error|Exception))\s*\(?\s*(?:new\s+[\w\\]+\(\s*)?[@$]?["'` + "`" + `](?:todo\b|(?:\w+[ :.-]+){0,4}(?:not(?: been)?(?: yet)? implemented|not implemented yet|unimplemented|implement me)\b))`)
+	stubs = lazy(
+		`\braise\s+NotImplementedError\b|\bunimplemented!\s*\(|\btodo!\s*\(|\bNotImplementedException\s*\(|(?:^|[\s=({])TODO\s*\(\s*["')]|` +
+			`(?i:(?:panic!?|fatalError|raise|throw|abort|die|die!|fail|errors\.New|Errorf|preconditionFailure|log\.Fatal\w*|new \w*(?:Error|Exception)|\w*(?:Error|Exception))\s*\(?\s*(?:new\s+[\w\\]+\(\s*)?[@$]?["'` + "`" + `](?:todo\b|(?:\w+[ :.-]+){0,4}(?:not(?: been)?(?: yet)? implemented|not implemented yet|unimplemented|implement me)\b))`)
 	// remarks stand in comments.
 	remarks = lazy(`\b(?:TODO|FIXME|XXX|HACK)(?:[:(\s!,-]|$)`)
-	noWork  = lazy(`(?i)\bTODOs?[ -]?(?:list|app|application|item|entry|entries|text|title|model|store|component|page|view|api|s\b)|\bTODOs?\.(?:md|txt)|\bno (?:more )?todos?\b`)
-	phrases = lazy(`(?i)\byour (?:code|logic|implementation) (?:goes )?here\b|\b(?:rest|remainder) of (?:the |your )?(?:code|implementation|function|file|method|methods|class|logic)\b|\bexisting code (?:here|unchanged|remains|stays)\b|` +
-		`\b(?:code|implementation|logic|details) (?:omitted|goes here|to follow)\b|\bplaceholder (?:implementation|for now|until|code|logic|value|function|method|stub)\b|^\W*placeholder\b|\b(?:implement|finish|complete|do) (?:this|it|me|the rest) later\b|` +
-		`\bstub(?:bed)? (?:implementation|out|for now)\b|\bnot (?:yet )?implemented\b|\bunimplemented\b|\bto be implemented\b|\bsimplified (?:version|implementation) for now\b|^\W*(?:implementation|omitted|remaining code|same as before)\W*\.\.\.\W*$`)
-	abstract = lazy(`@(?:abc\.)?abstract\w*|\bclass \w*(?:Base|Abstract|Interface|Mixin|Protocol)\w*\b|\bclass \w+\(.*\b(?:ABC|Protocol|metaclass=ABCMeta)\b`)
+	noWork  = lazy(
+		`(?i)\bTODOs?[ -]?(?:list|app|application|item|entry|entries|text|title|model|store|component|page|view|api|s\b)|\bTODOs?\.(?:md|txt)|\bno (?:more )?todos?\b`)
+	phrases = lazy(
+		`(?i)\byour (?:code|logic|implementation) (?:goes )?here\b|\b(?:rest|remainder) of (?:the |your )?(?:code|implementation|function|file|method|methods|class|logic)\b|\bexisting code (?:here|unchanged|remains|stays)\b|` +
+			`\b(?:code|implementation|logic|details) (?:omitted|goes here|to follow)\b|\bplaceholder (?:implementation|for now|until|code|logic|value|function|method|stub)\b|^\W*placeholder\b|\b(?:implement|finish|complete|do) (?:this|it|me|the rest) later\b|` +
+			`\bstub(?:bed)? (?:implementation|out|for now)\b|\bnot (?:yet )?implemented\b|\bunimplemented\b|\bto be implemented\b|\bsimplified (?:version|implementation) for now\b|^\W*(?:implementation|omitted|remaining code|same as before)\W*\.\.\.\W*$`)
+	abstract = lazy(
+		`@(?:abc\.)?abstract\w*|\bclass \w*(?:Base|Abstract|Interface|Mixin|Protocol)\w*\b|\bclass \w+\(.*\b(?:ABC|Protocol|metaclass=ABCMeta)\b`)
 )
 
 // Unfinished finds the marks among the added lines, in the order of the patch.
@@ -101,7 +105,8 @@ func remarksOf(f *fileDiff, old map[string]int) (found []Mark) {
 }
 
 // markWords: one of them is in every line that is a mark.
-var markWords = strings.Fields("todo fixme xxx hack implement placeholder here rest remainder existing omitted follow later stub simplified remaining same")
+var markWords = strings.Fields("todo fixme xxx hack implement placeholder here rest remainder existing omitted " +
+	"follow later stub simplified remaining same")
 
 // judge says whether a line is a mark, and of which kind.
 func judge(name, text string) (Stage, bool) {

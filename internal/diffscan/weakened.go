@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Weakenings finds everything that was made weaker, in the order of kinds and files. partial says why not all of the change could be
-// looked through; it is empty when it could.
+// Weakenings finds everything that was made weaker, in the order of kinds and files. partial says why not all of the
+// change could be looked through; it is empty when it could.
 func (d *Change) Weakenings(ctx context.Context, failed Failed) (weakenings []Weakening, partial string, err error) {
 	tests, unread, err := d.suites(ctx)
 	if err != nil {
@@ -34,7 +34,8 @@ func (d *Change) Weakenings(ctx context.Context, failed Failed) (weakenings []We
 // OnlyJudges reports whether the change touches nothing but what judges: tests, settings, prose.
 func (d *Change) OnlyJudges() bool {
 	for _, name := range d.Names {
-		own := isTest(name) || isSetting(name) || prose.MatchString(name) || fixtures.MatchString(name) || matchesAny(keptFiles, name)
+		own := isTest(name) || isSetting(name) || prose.MatchString(name) || fixtures.MatchString(name) ||
+			matchesAny(keptFiles, name)
 		if !own {
 			return false
 		}

@@ -22,11 +22,12 @@ type Failed func(file, test string) bool
 // LosesTest reports whether a test does not judge any more: it was deleted, skipped or emptied.
 func (w Weakening) LosesTest() bool { return w.kind <= emptied && w.Test != "" }
 
-// Grave reports whether it may hide a defect by itself. Assertions and cases of tables come and go with the code, and warnings and
-// snapshots only say that somebody should look.
+// Grave reports whether it may hide a defect by itself. Assertions and cases of tables come and go with the code, and
+// warnings and snapshots only say that somebody should look.
 func (w Weakening) Grave() bool { return w.kind <= lowered && !w.minor }
 
-// weakeningKind is how something was made weaker. The order is that of weight: the comparisons in LosesTest and Grave go by it.
+// weakeningKind is how something was made weaker. The order is that of weight: the comparisons in LosesTest and Grave
+// go by it.
 type weakeningKind int
 
 const (
@@ -44,8 +45,10 @@ const (
 // counted says what there are n of, of each kind.
 var counted = [weakeningKinds][2]string{
 	{"test deleted", "tests deleted"}, {"test skipped", "tests skipped"}, {"test emptied", "tests emptied"},
-	{"place where tests are kept from running", "places where tests are kept from running"}, {"threshold or rule lowered", "thresholds or rules lowered"},
-	{"test with fewer assertions", "tests with fewer assertions"}, {"warning silenced", "warnings silenced"}, {"snapshot rewritten", "snapshots rewritten"},
+	{"place where tests are kept from running", "places where tests are kept from running"},
+	{"threshold or rule lowered", "thresholds or rules lowered"},
+	{"test with fewer assertions", "tests with fewer assertions"}, {"warning silenced", "warnings silenced"},
+	{"snapshot rewritten", "snapshots rewritten"},
 }
 
 // Count says how many there are of each kind: "2 tests deleted, 1 warning silenced".

@@ -15,7 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// What ralph keeps for clones lies outside of them, so nothing goes when a clone does. A doctor says how much it is, and what of it is for nobody.
+// What ralph keeps for clones lies outside of them, so nothing goes when a clone does. A doctor says how much it is,
+// and what of it is for nobody.
 
 // Kept is what ralph keeps for clones in the directories of the user.
 type Kept struct {
@@ -57,7 +58,8 @@ func keptFor(system string, env []string) Kept {
 	return k
 }
 
-// cloneGone reports whether the clone is not there any more that a directory was made for. One that does not say for which stays.
+// cloneGone reports whether the clone is not there any more that a directory was made for. One that does not say for
+// which stays.
 func cloneGone(dir string) bool {
 	text, err := files.Read(filepath.Join(dir, session.CloneNote))
 	clone := strings.TrimSuffix(string(text), "\n")
@@ -98,7 +100,8 @@ func (k Kept) row() []row {
 	if k.More {
 		size = "more than " + size
 	}
-	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"), strings.Join(k.Dirs, " and "))
+	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"),
+		strings.Join(k.Dirs, " and "))
 	if len(k.Gone) > 0 {
 		text += "; of clones that are gone, to be removed: " + safetext.Few(k.Gone, 5)
 	}

@@ -178,7 +178,8 @@ func advice(err error) string {
 // redact takes secrets, terminal sequences and workflow commands out of everything that came from files or programs.
 func (d *Diagnosis) redact(redact func(string) string) {
 	clean := func(s *string) { *s = safetext.Inert(redact(strings.ReplaceAll(*s, "\n", " "))) }
-	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review, &d.Sandbox.Says, &d.Sandbox.Advice} {
+	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review,
+		&d.Sandbox.Says, &d.Sandbox.Advice} {
 		clean(s)
 	}
 	for _, list := range [][]string{d.Problems, d.Checks, d.Detected, d.Kept.Dirs, d.Kept.Gone} {

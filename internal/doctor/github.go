@@ -35,12 +35,13 @@ type HubFact struct {
 
 // settingsPages are where facts are mended, below the repository's address.
 var settingsPages = map[string]string{
-	"the repository": "settings", "issues": "settings", "permissions": "settings/access", labelsFact: "labels", "branch rules": "settings/branches",
+	"the repository": "settings", "issues": "settings", "permissions": "settings/access", labelsFact: "labels",
+	"branch rules":   "settings/branches",
 	"GitHub Actions": "settings/actions", "the job's own token": "settings/actions", "secrets": "settings/secrets/actions",
 }
 
-// ExamineHub looks at everything on GitHub that ralph needs, and writes nothing. named is the flag --repo. An error is a repository that
-// cannot be told, or a missing token; whatever else is wrong is a fact.
+// ExamineHub looks at everything on GitHub that ralph needs, and writes nothing. named is the flag --repo. An error is
+// a repository that cannot be told, or a missing token; whatever else is wrong is a fact.
 func (d *Doctor) ExamineHub(ctx context.Context, named string) (HubDiagnosis, error) {
 	place, err := session.FindGitHub(ctx, d.Env, d.Parent, d.Dir, named)
 	if err != nil {
@@ -53,7 +54,8 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (HubDiagnosis, er
 	}
 	found := hub.Examine(ctx, labelNames(), "")
 	out := diagnosis(place, found)
-	if slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == workflowFact }) { // else nothing could be read
+	// else nothing could be read
+	if slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == workflowFact }) {
 		out.Facts = append(out.Facts, versionFact(ctx, hub)...)
 	}
 	out.judge()
@@ -63,7 +65,8 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (HubDiagnosis, er
 
 // diagnosis gives facts the pages where they are mended.
 func diagnosis(p session.GitHub, found github.Report) HubDiagnosis {
-	out := HubDiagnosis{Repository: p.Page + "/" + p.Repo.String(), API: p.API, Facts: []HubFact{}, Missing: append([]string{}, found.Labels...)}
+	out := HubDiagnosis{Repository: p.Page + "/" + p.Repo.String(), API: p.API, Facts: []HubFact{},
+		Missing: append([]string{}, found.Labels...)}
 	for _, f := range found.Facts {
 		fact := HubFact{What: f.What, Grade: f.Grade, Says: f.Says, Advice: f.Advice}
 		if f.Advice != "" && (f.What == workflowFact || f.What == labelsFact) && f.Grade != github.Unknown {
@@ -92,7 +95,8 @@ func versionFact(ctx context.Context, hub *github.Client) []HubFact {
 	case string(text) == config.Workflow:
 		return []HubFact{{What: workflowFact, Grade: github.OK, Says: "It is as this version of ralph proposes it."}}
 	}
-	return []HubFact{{What: workflowFact, Grade: github.Warning, Says: "It is not as this version of ralph proposes it: somebody has changed it, or it is older.",
+	return []HubFact{{What: workflowFact, Grade: github.Warning,
+		Says:   "It is not as this version of ralph proposes it: somebody has changed it, or it is older.",
 		Advice: "If you have not changed it, delete it and run ralph init --github, which proposes this version's."}}
 }
 

@@ -8,13 +8,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 )
 
-// TellHub prints a diagnosis for people: the facts in groups, under each what to do about it and where, and what to do first at the end.
+// TellHub prints a diagnosis for people: the facts in groups, under each what to do about it and where, and what to do
+// first at the end.
 func (d *Doctor) TellHub(out HubDiagnosis) error {
 	width := 0
 	for _, f := range out.Facts {
 		width = max(width, utf8.RuneCountInString(f.What))
 	}
-	marks := map[github.Grade]string{github.OK: "ok     ", github.Warning: "warning", github.Problem: "problem", github.Unknown: "unknown"}
+	marks := map[github.Grade]string{github.OK: "ok     ", github.Warning: "warning", github.Problem: "problem",
+		github.Unknown: "unknown"}
 	if d.Marks {
 		marks = map[github.Grade]string{github.OK: "✓", github.Warning: "–", github.Problem: "✗", github.Unknown: "?"}
 	}

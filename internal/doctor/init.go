@@ -106,22 +106,25 @@ type written struct {
 // ask goes through the questions in their order.
 func ask(ctx context.Context, d *session.Dialogue) written {
 	defaults := config.Defaults()
-	w := written{Schema: schemaURL, OutputTruncateChars: defaults.OutputTruncateChars, StreamAgentOutput: defaults.StreamAgentOutput}
-	w.Agent.Command = d.Until(ctx, "Agent command (e.g., claude, codex, amp, or other LLM CLI): ", func(answer string) (string, string) {
-		if answer == "" {
-			return "", "An agent command is needed."
-		}
-		return answer, ""
-	})
+	w := written{Schema: schemaURL, OutputTruncateChars: defaults.OutputTruncateChars,
+		StreamAgentOutput: defaults.StreamAgentOutput}
+	w.Agent.Command = d.Until(ctx, "Agent command (e.g., claude, codex, amp, or other LLM CLI): ",
+		func(answer string) (string, string) {
+			if answer == "" {
+				return "", "An agent command is needed."
+			}
+			return answer, ""
+		})
 	w.Agent.Flags = list(d.Ask(ctx, "Agent flags (comma-separated, optional): "))
 	most := d.Until(ctx, fmt.Sprintf("Maximum iterations [%d]: ", config.PromptIterations), iterations)
 	w.MaximumIterations, _ = strconv.Atoi(most)
-	w.CompletionResponse = d.Until(ctx, "Completion response ["+defaults.CompletionResponse+"]: ", func(answer string) (string, string) {
-		if len([]rune(answer)) > 200 {
-			return "", "A completion response has at most 200 characters."
-		}
-		return otherwise(answer, defaults.CompletionResponse), ""
-	})
+	w.CompletionResponse = d.Until(ctx, "Completion response ["+defaults.CompletionResponse+"]: ",
+		func(answer string) (string, string) {
+			if len([]rune(answer)) > 200 {
+				return "", "A completion response has at most 200 characters."
+			}
+			return otherwise(answer, defaults.CompletionResponse), ""
+		})
 	w.Guardrails = askGuardrails(ctx, d)
 	w.SCM = askSCM(ctx, d)
 	return w
@@ -197,13 +200,15 @@ func otherwise(answer, blank string) string {
 }
 
 // ignored keeps everything out of git that is not meant for everybody: logs, prompts, runs, settings.local.json.
-const ignored = "# written by ralph init: settings.json and tasks are for everybody, all else here is of this clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
+const ignored = "# written by ralph init: settings.json and tasks are for everybody, all else here is of this " +
+	"clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
 
 // save writes the settings in one step, so that a kill leaves the old file or the new one, and never a part.
 func save(dir string, text []byte) error {
 	file := filepath.Join(dir, config.SettingsFile)
 	if info, err := os.Lstat(filepath.Dir(file)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return invalid.Errorf("writing %s: its directory is a link, which may lead anywhere; make it a directory", config.SettingsFile)
+		return invalid.Errorf("writing %s: its directory is a link, which may lead anywhere; make it a directory",
+			config.SettingsFile)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)

@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// GitHubInit puts into a repository on GitHub what ralph needs there: its labels, and by a pull request its workflow. Done twice, it is as
-// done once.
+// GitHubInit puts into a repository on GitHub what ralph needs there: its labels, and by a pull request its workflow.
+// Done twice, it is as done once.
 type GitHubInit struct {
 	Env    config.Environment
 	Parent []string
@@ -40,8 +40,10 @@ const initBranch = "ralph/init"
 // The pull request that adds the workflow.
 const (
 	initTitle = "Add the workflow that runs ralph"
-	initBody  = "This adds `" + config.WorkflowFile + "`, as `ralph init --github` proposes it. Once it is merged, the label `ralph` on an issue, or a comment " +
-		"that begins with `/ralph`, by somebody with write access starts a run.\n\nThe workflow takes the key of the agent from the repository's secrets: " +
+	initBody  = "This adds `" + config.WorkflowFile +
+		"`, as `ralph init --github` proposes it. Once it is merged, the label `ralph` on an issue, or a comment " +
+		"that begins with `/ralph`, by somebody with write access starts a run.\n\nThe workflow takes the key of the agent " +
+		"from the repository's secrets: " +
 		"`ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN`. Another agent, limits and checks are inputs of its step.\n"
 )
 
@@ -54,8 +56,8 @@ type deed struct {
 	do   func(context.Context) (done string, err error)
 }
 
-// Run shows what it would do, asks, does it, and says what is left for the person. ErrAborted is that the answer did not come, ErrUndone
-// that something could not be done; anything else is an error that kept it from beginning.
+// Run shows what it would do, asks, does it, and says what is left for the person. ErrAborted is that the answer did
+// not come, ErrUndone that something could not be done; anything else is an error that kept it from beginning.
 func (i *GitHubInit) Run(ctx context.Context) error {
 	found, err := i.look(ctx)
 	if err != nil {
@@ -125,7 +127,8 @@ func (i *GitHubInit) deeds(ctx context.Context, found github.Report) (deeds []de
 			}})
 		}
 	}
-	if len(deeds) == 0 && slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == labelsFact && f.Grade == github.OK }) {
+	if len(deeds) == 0 && slices.ContainsFunc(found.Facts,
+		func(f github.Fact) bool { return f.What == labelsFact && f.Grade == github.OK }) {
 		notes = append(notes, "All of ralph's labels are there.")
 	}
 	text, there, err := i.hub.File(ctx, i.onto, config.WorkflowFile)
@@ -136,7 +139,8 @@ func (i *GitHubInit) deeds(ctx context.Context, found github.Report) (deeds []de
 	case there && string(text) == config.Workflow:
 		return deeds, append(notes, config.WorkflowFile+" is as this version of ralph proposes it."), nil
 	case there:
-		return deeds, append(notes, config.WorkflowFile+" is there, and is left as it is. It is not as this version of ralph proposes it: to have that, delete it and run this again."), nil
+		return deeds, append(notes, config.WorkflowFile+" is there, and is left as it is. It is not as this version of "+
+			"ralph proposes it: to have that, delete it and run this again."), nil
 	}
 	pull, err := i.pending(ctx)
 	if err != nil {
@@ -145,7 +149,8 @@ func (i *GitHubInit) deeds(ctx context.Context, found github.Report) (deeds []de
 	if pull != nil {
 		return deeds, append(notes, fmt.Sprintf("Pull request #%d proposes the workflow: %s", pull.Number, pull.URL)), nil
 	}
-	return append(deeds, deed{"open a pull request that adds " + config.WorkflowFile + ", from the branch " + initBranch, i.propose}), notes, nil
+	return append(deeds, deed{"open a pull request that adds " + config.WorkflowFile + ", from the branch " + initBranch,
+		i.propose}), notes, nil
 }
 
 // propose opens the pull request. Where that cannot be, a person can still paste the file.
@@ -153,8 +158,10 @@ func (i *GitHubInit) propose(ctx context.Context) (string, error) {
 	var pull *event.Pull
 	var err error
 	for n := range mostBranches {
-		pull, err = i.hub.WriteFileByPull(ctx, initBranchNo(n), config.WorkflowFile, []byte(config.Workflow), initTitle, initBody)
-		if err == nil || !strings.Contains(err.Error(), "No commits between") { // this branch was merged before, and left there
+		pull, err = i.hub.WriteFileByPull(ctx, initBranchNo(n), config.WorkflowFile, []byte(config.Workflow), initTitle,
+			initBody)
+		// this branch was merged before, and left there
+		if err == nil || !strings.Contains(err.Error(), "No commits between") {
 			break
 		}
 	}
@@ -163,9 +170,11 @@ func (i *GitHubInit) propose(ctx context.Context) (string, error) {
 	}
 	needs := ""
 	if strings.Contains(err.Error(), "the token may") { // not do this, or not see it
-		needs = "A token needs contents, pull requests and workflows: write for this (a classic one the scopes repo and workflow; the job's own cannot have it).\n"
+		needs = "A token needs contents, pull requests and workflows: write for this (a classic one the scopes repo and " +
+			"workflow; the job's own cannot have it).\n"
 	}
-	return needs + fmt.Sprintf("You can add the file yourself, at %s?filename=%s, with this text:\n\n%s", i.place.At("new/"+i.onto), config.WorkflowFile, config.Workflow), err
+	return needs + fmt.Sprintf("You can add the file yourself, at %s?filename=%s, with this text:\n\n%s",
+		i.place.At("new/"+i.onto), config.WorkflowFile, config.Workflow), err
 }
 
 // pending is the open pull request that proposes the workflow already; nil: none.
@@ -219,7 +228,8 @@ func (i *GitHubInit) left(found github.Report, undone bool) {
 	d := diagnosis(i.place, found)
 	var lines []string
 	for _, f := range d.Facts {
-		if f.Advice != "" && (f.Grade == github.Problem || f.Grade == github.Warning) && f.What != labelsFact && f.What != workflowFact {
+		if f.Advice != "" && (f.Grade == github.Problem || f.Grade == github.Warning) && f.What != labelsFact &&
+			f.What != workflowFact {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("- %s: %s %s %s", f.What, f.Says, f.Advice, f.Address)))
 		}
 	}

@@ -118,7 +118,8 @@ func (d *Diagnosis) checkRows() []row {
 	switch {
 	case len(d.Checks) > 0:
 	case len(d.Detected) > 0:
-		rows = append(rows, row{"checks", absent, "none in the settings; a run of an issue takes " + strings.Join(d.Detected, ", ")})
+		rows = append(rows, row{"checks", absent,
+			"none in the settings; a run of an issue takes " + strings.Join(d.Detected, ", ")})
 	default:
 		rows = append(rows, row{"checks", absent, "none"})
 	}

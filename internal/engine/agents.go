@@ -37,7 +37,8 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	}
 	options.Dir = run.Workspace.Dir() // and later a checkout of its own
 	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
-	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(), set.ReviewIdleTimeout()
+	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(),
+		set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false
 	options = run.warned(options, "review") // after 3 of 5 minutes
 	_, err := agent.New(options)

@@ -35,7 +35,8 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 		}
 		if v.Blocks() && run.Settings.Baseline == config.BaselineRequire {
 			return invalid.Errorf(
-				"the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set baseline to report",
+				"the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set "+
+					"baseline to report",
 				v.Check, v.Reason,
 			)
 		}

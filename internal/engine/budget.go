@@ -146,7 +146,8 @@ func unheld(l loop.Limits, o agent.Options) string {
 	case money && !cost && tokens:
 		return name + " does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"
 	case (money || l.Tokens > 0) && !tokens:
-		return name + " tells neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can hold it; timeoutMinutes and maximumIterations can"
+		return name + " tells neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can " +
+			"hold it; timeoutMinutes and maximumIterations can"
 	}
 	return ""
 }

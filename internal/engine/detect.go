@@ -77,7 +77,8 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
 	}
 	return invalid.Errorf(
-		"no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails there, or in the input checks",
+		"no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails "+
+			"there, or in the input checks",
 		config.SettingsFile, where, text,
 	)
 }

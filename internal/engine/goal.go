@@ -51,7 +51,8 @@ func (rules Rules) ResolveGoal(
 	if said == nil || len(said.Acceptance) == 0 {
 		if rules.Settings.Strict {
 			return Goal{}, invalid.Errorf(
-				"%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or --acceptance",
+				"%s has no acceptance criteria, and strict is set; say when it is done: a list under \"Acceptance criteria\", or "+
+					"--acceptance",
 				t.ID,
 			)
 		}
@@ -158,7 +159,8 @@ func (rules Rules) refuseCommands(t task.Task, common *task.Completion) error {
 			allowed, func(a string) bool { return strings.TrimSpace(a) == strings.TrimSpace(command) },
 		) {
 			return invalid.Errorf(
-				"%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in %s, or into a task file",
+				"%s wants %q to be run, and nothing runs what an issue says; put the command under guardrails or completion in "+
+					"%s, or into a task file",
 				t.ID, safetext.Shorten(command, 100), config.SettingsFile,
 			)
 		}
@@ -219,7 +221,8 @@ func (rules Rules) MustJudge(goal Goal) error {
 		return nil
 	}
 	return invalid.Errorf(
-		"%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a command, or let a reviewer look",
+		"%s: no guardrail is hard, review is false and no criteria are verified, so nothing would judge the work; name a "+
+			"command, or let a reviewer look",
 		cmp.Or(rules.Settings.GuardrailsFrom, config.SettingsFile),
 	)
 }

@@ -97,12 +97,14 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 	v := unfit(
 		"shared",
 		fmt.Sprintf(
-			"%s was changed during the run, and is in no commit: name what installs it in the setting setup, undo the change, or accept it with --resume --accept %s",
+			"%s was changed during the run, and is in no commit: name what installs it in the setting setup, undo the change, "+
+				"or accept it with --resume --accept %s",
 			what, names[0],
 		),
 	)
 	v.Tell = fmt.Sprintf(
-		"The checks use %s as it lay in the clone before this run; it has been changed since, and git ignores it, so the change is in no commit. Undo that change: the work must pass without it.",
+		"The checks use %s as it lay in the clone before this run; it has been changed since, and git ignores it, so the "+
+			"change is in no commit. Undo that change: the work must pass without it.",
 		what,
 	)
 	return v, nil

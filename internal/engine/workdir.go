@@ -65,14 +65,16 @@ func realDirectory(top, name string) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf(
-				"the working directory %q cannot be used: there is no %q in %s; put it back, or name another one in the setting workingDirectory",
+				"the working directory %q cannot be used: there is no %q in %s; put it back, or name another one in the setting "+
+					"workingDirectory",
 				name, at, top,
 			)
 		case err != nil:
 			return fmt.Errorf("looking for the working directory %q: %w", name, err)
 		case info.Mode()&fs.ModeSymlink != 0:
 			return fmt.Errorf(
-				"the working directory %q cannot be used: %q is a link, which may lead out of the repository; put a directory in its place",
+				"the working directory %q cannot be used: %q is a link, which may lead out of the repository; put a directory in "+
+					"its place",
 				name, at,
 			)
 		case !info.IsDir():
@@ -92,7 +94,8 @@ func (spec *Spec) inBase(ctx context.Context, base string) error {
 	name := path.Clean(spec.Settings.WorkingDirectory)
 	if _, err := spec.Tree.List(ctx, base+":"+name); err != nil && ctx.Err() == nil {
 		return invalid.Errorf(
-			"the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from the top of the repository, without a link or a submodule on the way",
+			"the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from "+
+				"the top of the repository, without a link or a submodule on the way",
 			name, base,
 		)
 	}

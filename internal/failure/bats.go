@@ -14,7 +14,8 @@ var (
 // bats makes one of its two reports: TAP into a pipe, "not ok 2 name" and comments, and " ✗ name" with indented lines
 // on a terminal.
 func bats(lines []string) []string {
-	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, ", line ") && batsPlace.MatchString(line) }) {
+	if !slices.ContainsFunc(lines,
+		func(line string) bool { return strings.Contains(line, ", line ") && batsPlace.MatchString(line) }) {
 		return lines
 	}
 	var kept []string

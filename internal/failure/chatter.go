@@ -27,13 +27,16 @@ func isWork(line string) bool {
 	case "info", "debug", "trace", "verbose", "log", "notice":
 		return true
 	}
-	return strings.Contains(line, "level=") && (strings.Contains(line, "level=info") || strings.Contains(line, "level=debug") || strings.Contains(line, "level=trace"))
+	return strings.Contains(line, "level=") &&
+		(strings.Contains(line, "level=info") || strings.Contains(line, "level=debug") ||
+			strings.Contains(line, "level=trace"))
 }
 
 // doing are the words by which tools begin to tell what they do.
 var doing = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
-	for word := range strings.FieldsSeq(`Analysing Analyzing Archiving Bundling Caching Cleaning Cloning Collecting Compressing Configuring Connecting
+	for word := range strings.FieldsSeq(
+		`Analysing Analyzing Archiving Bundling Caching Cleaning Cloning Collecting Compressing Configuring Connecting
 		Copying Counting Creating Deleting Detecting Discovering Entering Enumerating Evaluating Executing Extracting Fetching Formatting Generating
 		Indexing Initialising Initializing Instrumenting Leaving Linking Linting Loading Optimising Optimizing Packing Parsing Precompiling
 		Processing Pulling Pushing Reading Rebuilding Registering Removing Rendering Resolving Restoring Retrieving Scanning Setting Starting
@@ -45,7 +48,8 @@ var doing = sync.OnceValue(func() map[string]bool {
 })
 
 // wrongs are words, and signs, of lines that tell why something failed.
-var wrongs = strings.Fields(`error fail exception panic fatal expect got want assert unexpect undefined undeclared cannot can't couldn't can&#39;t could·not
+var wrongs = strings.Fields(
+	`error fail exception panic fatal expect got want assert unexpect undefined undeclared cannot can't couldn't can&#39;t could·not
 	unable no·such not· missing invalid unknown denied refused timed timeout abort crash segmentation segv killed signal violat mismatch differ != actual receive
 	unresolved unsupported illegal bad· wrong overflow leak deadlock conflict reject broken corrupt deprecat warn must should duplicate unused redefin
 	ambiguous too· never instead doesn't does·not isn't is·no no· without already in·use left: right: was: but· mutant raise throw threw caught lost

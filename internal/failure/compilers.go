@@ -61,7 +61,8 @@ func warnings(lines []string) []string {
 		switch {
 		case strings.Contains(line, "warning") && aWarning.MatchString(line):
 			inside = true
-		case inside && line != "" && (line[0] == ' ' || line[0] >= '0' && line[0] <= '9' || strings.Contains(line, ": note: ")):
+		case inside && line != "" && (line[0] == ' ' || line[0] >= '0' && line[0] <= '9' ||
+			strings.Contains(line, ": note: ")):
 		default:
 			inside = false
 			kept = append(kept, line)

@@ -16,7 +16,8 @@ func explained(lines []string) []string {
 		line := lines[i]
 		kept = append(kept, line)
 		i++
-		if !strings.HasPrefix(line, "E ") || !strings.HasPrefix(saidE(line), "assert ") && !strings.Contains(line, ": assert ") {
+		if !strings.HasPrefix(line, "E ") || !strings.HasPrefix(saidE(line), "assert ") &&
+			!strings.Contains(line, ": assert ") {
 			continue
 		}
 		n := 0
@@ -108,7 +109,8 @@ func tells(lines []string) bool {
 }
 
 func tellsMore(text string) bool {
-	return startsAny(text, "Differing items", "Differing attributes", "At index ", "Left contains ", "Right contains ", "Extra items ")
+	return startsAny(text, "Differing items", "Differing attributes", "At index ", "Left contains ", "Right contains ",
+		"Extra items ")
 }
 
 // changed are the first lines without the marks below a diff's lines, what is on both sides, and what differs only in
@@ -133,7 +135,8 @@ func changed(lines []string, first int) []string {
 		if startsAny(text, "- ", "+ ") {
 			side = sides[sortSets(text[1:])]
 		}
-		if text != "?" && !strings.HasPrefix(text, "? ") && depthE(line) < within && (!strings.Contains(side, "-") || !strings.Contains(side, "+")) {
+		if text != "?" && !strings.HasPrefix(text, "? ") && depthE(line) < within &&
+			(!strings.Contains(side, "-") || !strings.Contains(side, "+")) {
 			kept = append(kept, line)
 		}
 	}

@@ -71,7 +71,8 @@ func cut(text string) string {
 
 // levelled takes the level off a message.
 func levelled(message string) (level, rest string) {
-	for _, prefix := range []string{"fatal error:", "error:", "Error:", "ERROR:", "warning:", "Warning:", "WARNING:", "info:", "style:"} {
+	for _, prefix := range []string{"fatal error:", "error:", "Error:", "ERROR:", "warning:", "Warning:", "WARNING:",
+		"info:", "style:"} {
 		if rest, ok := strings.CutPrefix(message, prefix); ok {
 			level := strings.ToLower(strings.TrimSuffix(prefix, ":"))
 			if level != "warning" && level != "info" && level != "style" {

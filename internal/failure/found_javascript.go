@@ -40,7 +40,8 @@ func readJavaScriptTests(lines []string, found *findings) {
 			if f.Line == 0 && !ownCode.MatchString(m[1]) {
 				f.File, f.Line, f.Column = m[1], number(m[2]), number(m[3])
 			}
-		} else if strings.HasPrefix(text, "Test Suites:") || strings.HasPrefix(text, "Test Files") || strings.HasPrefix(text, "PASS ") {
+		} else if strings.HasPrefix(text, "Test Suites:") || strings.HasPrefix(text, "Test Files") ||
+			strings.HasPrefix(text, "PASS ") {
 			flush()
 			f = loop.Finding{}
 		} else if expected(text) {
@@ -53,7 +54,8 @@ func readJavaScriptTests(lines []string, found *findings) {
 }
 
 func expected(text string) bool {
-	return strings.HasPrefix(text, "Expected") && strings.Contains(text, ":") || strings.HasPrefix(text, "Received") && strings.Contains(text, ":")
+	return strings.HasPrefix(text, "Expected") && strings.Contains(text, ":") || strings.HasPrefix(text, "Received") &&
+		strings.Contains(text, ":")
 }
 
 // readMocha finds the numbered failures at the end of mocha's report.

@@ -39,7 +39,8 @@ func readESLint(lines []string, found *findings) {
 			if m[3] == "warning" || m[3] == "⚠" {
 				level = "warning"
 			}
-			found.add(loop.Finding{File: file, Line: number(m[1]), Column: number(m[2]), Level: level, Message: m[4], Rule: m[5]})
+			found.add(loop.Finding{File: file, Line: number(m[1]), Column: number(m[2]), Level: level, Message: m[4],
+				Rule: m[5]})
 		} else if line == "" || line[0] == ' ' {
 			continue
 		} else if file = line; !isFile(file[strings.LastIndexAny(file, `/\`)+1:]) || strings.Contains(file, ": ") {
@@ -79,7 +80,8 @@ var (
 func readMaven(lines []string, found *findings) {
 	for _, line := range lines {
 		if m := mavenSays.FindStringSubmatch(line); m != nil {
-			found.add(loop.Finding{File: m[2], Line: number(m[3]), Column: number(m[4]), Level: strings.ToLower(m[1]), Message: m[5]})
+			found.add(loop.Finding{File: m[2], Line: number(m[3]), Column: number(m[4]), Level: strings.ToLower(m[1]),
+				Message: m[5]})
 		} else if m := mavenTest.FindStringSubmatch(line); m != nil {
 			class := m[1][strings.LastIndexByte(m[1], '.')+1:]
 			found.add(loop.Finding{File: class + ".java", Line: number(m[3]), Test: m[1] + "." + m[2], Message: m[4]})
@@ -93,7 +95,8 @@ var typeScriptPlace = lazy(`^(\S+?)(?:\((\d+),(\d+)\): |:(\d+):(\d+) - )error (T
 func readTypeScript(lines []string, found *findings) {
 	for _, line := range lines {
 		if m := typeScriptPlace.FindStringSubmatch(line); m != nil {
-			found.add(loop.Finding{File: m[1], Line: number(m[2] + m[4]), Column: number(m[3] + m[5]), Rule: m[6], Message: m[7]})
+			found.add(loop.Finding{File: m[1], Line: number(m[2] + m[4]), Column: number(m[3] + m[5]), Rule: m[6],
+				Message: m[7]})
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // anyPlace are the ways in which most compilers and linters name a place.
-var anyPlace = []string{`%f:%l:%c: %m`, `%f:%l:%c - %m`, `%f:%l:%c %m`, `%f(%l\,%c): %m`, `%f:%l: %m`, `%f(%l): %m`, `%-G%.%#`}
+var anyPlace = []string{`%f:%l:%c: %m`, `%f:%l:%c - %m`, `%f:%l:%c %m`, `%f(%l\,%c): %m`, `%f:%l: %m`, `%f(%l): %m`,
+	`%-G%.%#`}
 
 // formats are compiled once each.
 var formats sync.Map // by name, "" for anyPlace: *errorformat.Errorformat
@@ -19,7 +20,8 @@ var formats sync.Map // by name, "" for anyPlace: *errorformat.Errorformat
 // format is the errorformat of the linter that a check's name names, or else anyPlace.
 func format(check string) *errorformat.Errorformat {
 	name, lines := "", anyPlace
-	for _, word := range strings.FieldsFunc(check, func(r rune) bool { return r == ' ' || r == '/' || r == ':' || r == '=' }) {
+	for _, word := range strings.FieldsFunc(check,
+		func(r rune) bool { return r == ' ' || r == '/' || r == ':' || r == '=' }) {
 		if known := fmts.DefinedFmts()[word]; known != nil && pureFormat(known.Errorformat) {
 			name, lines = word, append(known.Errorformat[:len(known.Errorformat):len(known.Errorformat)], anyPlace...)
 		}
@@ -63,7 +65,8 @@ func readPlaces(check string, lines []string, found *findings) {
 			continue
 		}
 		level, message := levelled(e.Text)
-		if strings.HasPrefix(message, "note:") || strings.HasPrefix(message, "in ") || message == "required from here" || message == "" {
+		if strings.HasPrefix(message, "note:") || strings.HasPrefix(message, "in ") || message == "required from here" ||
+			message == "" {
 			continue
 		}
 		if level == "" {
@@ -84,7 +87,8 @@ var levels = map[rune]string{'e': "error", 'E': "error", 'w': "warning", 'W': "w
 
 // isPlace reports whether a name is a file's: not a host, a time or the end of a sentence.
 func isPlace(file string) bool {
-	if file == "" || strings.ContainsAny(file, " \t\"'()<>|=,;{}") || strings.Contains(file, "://") || !isFile(file[strings.LastIndexByte(file, '/')+1:]) {
+	if file == "" || strings.ContainsAny(file, " \t\"'()<>|=,;{}") || strings.Contains(file, "://") ||
+		!isFile(file[strings.LastIndexByte(file, '/')+1:]) {
 		return false
 	}
 	switch extension(file) {

@@ -178,7 +178,8 @@ func readCargo(lines []string, found *findings) {
 				}
 				said = append(said, strings.TrimSpace(next))
 			}
-			found.add(loop.Finding{File: m[2], Line: number(m[3]), Column: number(m[4]), Test: m[1], Message: strings.Join(said, ", ")})
+			found.add(loop.Finding{File: m[2], Line: number(m[3]), Column: number(m[4]), Test: m[1],
+				Message: strings.Join(said, ", ")})
 		} else if m := cargoOldPanic.FindStringSubmatch(line); m != nil {
 			found.add(loop.Finding{File: m[3], Line: number(m[4]), Column: number(m[5]), Test: m[1], Message: m[2]})
 		}

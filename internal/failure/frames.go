@@ -12,7 +12,8 @@ var (
 	rustPlace   = lazy(`^\s+at \S+:\d+(?::\d+)?$`)
 	rustThread  = lazy(`^thread '[^']*'(?: \(\d+\))? panicked at`) // with one thread only, its name is not the test's
 	nativeFrame = lazy(`^\s*#\d+ +0x[0-9a-f]+ `)
-	foreignJava = lazy(`^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|worker\.org\.gradle|org\.(?:junit|gradle|apache\.maven|opentest4j|testng|mockito|hamcrest|assertj|codehaus|springframework))\.`)
+	foreignJava = lazy(
+		`^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|worker\.org\.gradle|org\.(?:junit|gradle|apache\.maven|opentest4j|testng|mockito|hamcrest|assertj|codehaus|springframework))\.`)
 )
 
 // frames drops from stack traces what is not the project's own: the frames of runtimes, libraries and test runners.

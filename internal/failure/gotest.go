@@ -110,7 +110,8 @@ func unglueGo(lines []string) []string {
 // gluedAt is where a result begins behind other text on a line; 0: nowhere.
 func gluedAt(line string) int {
 	for _, result := range []string{"--- FAIL: Test", "--- PASS: Test", "FAIL\t", "ok  \t"} {
-		if i := strings.Index(line, result); i > 0 && strings.HasSuffix(strings.TrimRight(line, ")"), "s") && strings.TrimSpace(line[:i]) != "" {
+		if i := strings.Index(line, result); i > 0 && strings.HasSuffix(strings.TrimRight(line, ")"), "s") &&
+			strings.TrimSpace(line[:i]) != "" {
 			return i
 		}
 	}
@@ -151,7 +152,8 @@ func goRaces(lines []string) []string {
 }
 
 func isRuntime(function string) bool {
-	return startsAny(function, "runtime.", "testing.", "panic", "created by", "internal/", "sync.", "reflect.", "syscall.", "net/http.", "os/signal.")
+	return startsAny(function, "runtime.", "testing.", "panic", "created by", "internal/", "sync.", "reflect.", "syscall.",
+		"net/http.", "os/signal.")
 }
 
 func startsAny(text string, prefixes ...string) bool {

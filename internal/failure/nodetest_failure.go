@@ -30,7 +30,8 @@ func (f nodeFailure) lines() []string {
 		told = append(told, f.kind)
 	}
 	told = append(told, message...)
-	if len(message) == 1 && !startsAny(message[0], "Missing expected ", "Got unwanted ") { // what several lines say, holds the values
+	// what several lines say, holds the values
+	if len(message) == 1 && !startsAny(message[0], "Missing expected ", "Got unwanted ") {
 		told = append(told, nodeValue("expected", f.expected), nodeValue("actual", f.actual))
 	}
 	for _, frame := range f.stack {

@@ -31,44 +31,60 @@ func isDots(line string) bool {
 var rowEnd = lazy(`^ *(?:\[ *\d+%\]|\d* ?/ ?\d+ .*)$`)
 
 // counted matches how many of something there were.
-var counted = lazy(`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable|actionable|Warning\(s\)|Error\(s\)|out of)(?:\b.*)?$`)
+var counted = lazy(
+	`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable|actionable|Warning\(s\)|Error\(s\)|out of)(?:\b.*)?$`)
 
 // words are beginnings of noise, each up to what may follow.
 var words = []string{
 	// What passed, and what was left out.
-	`(?:✓|✔|√|ℹ|\[✓\]).*`, `(?:\[\.\.\.|\.\.\.) ?\[?\d+ (?:lines|bytes|chars|characters|more|hidden|common).*`, `\[truncated\].*`, `\.\.\.Full output truncated.*`, `\.\.\. \(.*\)`,
+	`(?:✓|✔|√|ℹ|\[✓\]).*`, `(?:\[\.\.\.|\.\.\.) ?\[?\d+ (?:lines|bytes|chars|characters|more|hidden|common).*`,
+	`\[truncated\].*`, `\.\.\.Full output truncated.*`, `\.\.\. \(.*\)`,
 	`1\.\.\d+`, `# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|Subtest)\b.*`, `-test\.shuffle .*`,
 	`\[(?:INFO|WARN|WARNING|DEBUG)\].*`, `\[\*\] \d+ fixable.*`, `\[Previous line repeated.*`, `\[ERROR\]`,
 	`\[ERROR\] *(?:-> \[Help|To see the full|Re-run Maven|For more information|Please refer|See .* for|\[Help \d|After correcting|mvn <|Tests run:|Failures: *$|Errors: *$|See dump|There was a timeout|ExecutionException|Command was|\[ERROR\]).*`,
 	`> \S+@\S+ \S+.*`, `> .* (?:test|build|lint|check)\b.*@.*`, `@(?:reproduce_failure|seed)\(.*`, `-- Docs: https?:.*`,
-	`PASS(?:ED)?\b.*`, `OK`, `ok\b.*`, `test \S.* \.\.\. (?:ok|ignored).*`, `Use -v+ to .*`, `E  ?(?:Use -v+ to|\.\.\.Full output truncated|\.\.\. ?\(?\d+ (?:lines|more)).*`,
+	`PASS(?:ED)?\b.*`, `OK`, `ok\b.*`, `test \S.* \.\.\. (?:ok|ignored).*`, `Use -v+ to .*`,
+	`E  ?(?:Use -v+ to|\.\.\.Full output truncated|\.\.\. ?\(?\d+ (?:lines|more)).*`,
 	// How many and how long.
-	`(?:Test Suites|Test Files|Tests|Snapshots|Type Errors): .*`, `(?:Test Files|Tests|Errors|Assertions|Ran|JS|Memory|Warnings|Files)\b:?  *[\d<~].*`,
+	`(?:Test Suites|Test Files|Tests|Snapshots|Type Errors): .*`,
+	`(?:Test Files|Tests|Errors|Assertions|Ran|JS|Memory|Warnings|Files)\b:?  *[\d<~].*`,
 	`(?:Time|Finished at|Finished in|Total time|Start at|Duration|Elapsed|Peak memory|Wall time)\b.*`,
-	`Ran all test suites.*`, `Ran \d+ tests?\b.*`, `Tests run:.*`, `Results?:`, `Found \S+ (?:errors?|warnings?|problems?|issues?|diagnostics?|data race).*`,
-	`FAILED \((?:failures|errors|skipped|unexpected|expected).*`, `test result: .*`, `FAILURES!`, `ERRORS!`, `There (?:was|were) \d+ (?:failure|error|warning|test|notice|deprecation|risky).*`,
-	`running \d+ tests?`, `collected \d+ items?.*`, `collecting .*`, `duration_ms: .*`, `(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|type|location|exitcode):? [\d<'].*`,
+	`Ran all test suites.*`, `Ran \d+ tests?\b.*`, `Tests run:.*`, `Results?:`,
+	`Found \S+ (?:errors?|warnings?|problems?|issues?|diagnostics?|data race).*`,
+	`FAILED \((?:failures|errors|skipped|unexpected|expected).*`, `test result: .*`, `FAILURES!`, `ERRORS!`,
+	`There (?:was|were) \d+ (?:failure|error|warning|test|notice|deprecation|risky).*`,
+	`running \d+ tests?`, `collected \d+ items?.*`, `collecting .*`, `duration_ms: .*`,
+	`(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|type|location|exitcode):? [\d<'].*`,
 	`coverage: .*`, `(?:real|user|sys) +\d.*`,
 	`(?:error|warning): (?:aborting due to|could not compile|build failed, waiting|.* generated \d+ warning|\d+ targets? failed|test failed, to rerun|doctest failed, to rerun).*`,
-	`For more information about .*`, `For more information:`, `Some errors have detailed.*`, `Failed examples:`, `Randomized with .*`,
+	`For more information about .*`, `For more information:`, `Some errors have detailed.*`, `Failed examples:`,
+	`Randomized with .*`,
 	// How it goes, what is fetched and what is run.
 	`go: (?:downloading|finding|extracting|upgraded|added|found).*`, `fuzz: (?:elapsed|minimizing).*`,
 	`(?:Compiling|Checking|Building|Downloading|Downloaded|Finished|Running|Blocking|Updating|Fresh|Locking|Adding|Doc-tests|Installing|Installed|Fetching|Resolving|Packaging|Documenting|Dirty|Created|Removed|Progress|Receiving|Unpacking|Resolved|Transforming|Using|Collecting|Requirement already|Successfully|Preparing|Determining|Waiting|Bringing|bringing up|scheduling|RUNS|RUN|Picked up|NOTE: Picked)\b.*`,
-	`created: \d.*`, `Download(?:ing|ed) from .*`, `npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`, `make: Target .* not remade.*`,
-	`(?:/\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`, `cc1(?:plus)?: all warnings being.*`,
-	`Files=\d+, Tests=.*`, `ninja: (?:no work to do|Entering directory).*`, `perl: warning: .*`, `(?:LANG|LANGUAGE|LC_\w+) = .*`, `are supported and installed on your system\.`, `(?:ba|da|z)?sh: warning: setlocale: .*`,
+	`created: \d.*`, `Download(?:ing|ed) from .*`, `npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`,
+	`make: Target .* not remade.*`,
+	`(?:/\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`,
+	`cc1(?:plus)?: all warnings being.*`,
+	`Files=\d+, Tests=.*`, `ninja: (?:no work to do|Entering directory).*`, `perl: warning: .*`,
+	`(?:LANG|LANGUAGE|LC_\w+) = .*`, `are supported and installed on your system\.`,
+	`(?:ba|da|z)?sh: warning: setlocale: .*`,
 	`Your code has been rated at .*`, `TAP version \d+`, `@@`,
 	// Where it runs.
 	`(?:platform|rootdir|configfile|plugins|cachedir|testpaths|asyncio|hypothesis profile|Using --randomly-seed|Test session|Node\.js v\d+|Python \d|Using seed|Seed|Runtime|Configuration|Run options|Random Seed)\b.*`,
-	`PHPUnit \d.*`, `gw\d+ .*`, `Test order.*`, `(?:gmake|make|ninja)(?:\[\d+\])?: (?:Entering|Leaving|Waiting|Nothing to be done|'.*' is up to date|\*\*\* Waiting).*`,
-	`> Task \S+(?: UP-TO-DATE| FROM-CACHE| NO-SOURCE| SKIPPED)?`, `Starting a Gradle.*`, `Daemon will be.*`, `BUILD (?:FAILED|SUCCESSFUL) in\b.*`, `Build FAILED.*`, `Deprecated Gradle.*`, `To honour the JVM.*`,
+	`PHPUnit \d.*`, `gw\d+ .*`, `Test order.*`,
+	`(?:gmake|make|ninja)(?:\[\d+\])?: (?:Entering|Leaving|Waiting|Nothing to be done|'.*' is up to date|\*\*\* Waiting).*`,
+	`> Task \S+(?: UP-TO-DATE| FROM-CACHE| NO-SOURCE| SKIPPED)?`, `Starting a Gradle.*`, `Daemon will be.*`,
+	`BUILD (?:FAILED|SUCCESSFUL) in\b.*`, `Build FAILED.*`, `Deprecated Gradle.*`, `To honour the JVM.*`,
 	`Restored .*`, `All projects are up-to-date.*`, `Nothing to do.*`,
 	`(?:=>)?0x[0-9a-f]+:[\[\] 0-9a-f]+`, `The latest test that might've caused.*`,
 	// What to do next.
 	`\(Use .*`,
 	`\* Try:`, `> (?:Run with|Get more help|Review the|Use) .*`,
-	`note: (?:run with|Some details|this error originates|the following trait).*`, `help: (?:run with|use RUST).*`, `to rerun .*`, `You can (?:reproduce|add).*`, `(?:Hint|hint): (?:re-?run|run|use -v|retry).*`,
-	`Run with .*--.*`, `Rerun .*`, `Use .*--\S+ (?:to|for) .*`, `Docs: https?:.*`, `https://www\.shellcheck\.net/.*`, `see https?:.*`, `No fixes available.*`, `rspec \./\S+.*`, `rspec '.*`,
+	`note: (?:run with|Some details|this error originates|the following trait).*`, `help: (?:run with|use RUST).*`,
+	`to rerun .*`, `You can (?:reproduce|add).*`, `(?:Hint|hint): (?:re-?run|run|use -v|retry).*`,
+	`Run with .*--.*`, `Rerun .*`, `Use .*--\S+ (?:to|for) .*`, `Docs: https?:.*`, `https://www\.shellcheck\.net/.*`,
+	`see https?:.*`, `No fixes available.*`, `rspec \./\S+.*`, `rspec '.*`,
 	// Headings.
 	`(?:stdout|stderr|failures|failing tests|short test summary info|FAILURES|ERRORS|Failed Tests.*|Failed Suites.*|Summary of all failing tests|warnings summary|slowest.*|Snapshot Summary|stack backtrace|Stack trace|Call log|Error Output|Failures):?`,
 	`Note: (?:Some input|Recompile).*`,
@@ -173,7 +189,8 @@ func expand(pattern string) []string {
 
 // weak are beginnings of what a program says when another has failed: of use only when the other said nothing.
 var weak = []string{
-	`(?:gmake|make)(?:\[\d+\])?: (?:\*\*\* .*|\[.*\] Error .*)`, `exit status \d+`, `FAIL`, `npm (?:error|ERR!).*`, `error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
+	`(?:gmake|make)(?:\[\d+\])?: (?:\*\*\* .*|\[.*\] Error .*)`, `exit status \d+`, `FAIL`, `npm (?:error|ERR!).*`,
+	`error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
 	`collect2: error: .*`, `compilation terminated\.`, `ninja: build stopped.*`, `Error: Process completed.*`,
 }
 

@@ -27,7 +27,8 @@ func shortPaths(line string, tops map[string]bool) string {
 
 // isBefore reports whether a path may begin after the sign.
 func isBefore(c byte) bool {
-	return c != '_' && c != '.' && c != '/' && c != ':' && c != '~' && c != '@' && c != '-' && c != '\\' && c < 0x80 && !isLetter(c) && !isDigit(c)
+	return c != '_' && c != '.' && c != '/' && c != ':' && c != '~' && c != '@' && c != '-' && c != '\\' && c < 0x80 &&
+		!isLetter(c) && !isDigit(c)
 }
 
 // afterColon reports whether a path begins behind a colon: "cwd:/srv/app", but not the double slash of a URL, nor the
@@ -52,7 +53,8 @@ func pathLen(text string) int {
 	}
 	rest := text[begin:]
 	switch {
-	case strings.HasPrefix(rest, "/"), strings.HasPrefix(rest, "../"), strings.HasPrefix(rest, "~/"), strings.HasPrefix(rest, `..\`):
+	case strings.HasPrefix(rest, "/"), strings.HasPrefix(rest, "../"), strings.HasPrefix(rest, "~/"),
+		strings.HasPrefix(rest, `..\`):
 	case len(rest) > 2 && isLetter(rest[0]) && rest[1] == ':' && (rest[2] == '\\' || rest[2] == '/'):
 		begin += 2
 	case begin == 2: // a relative path
@@ -158,7 +160,8 @@ func temporary(steps []string) int {
 // isTop reports whether a name is known at the root of file systems; another is more likely a route of a URL.
 func isTop(name string) bool {
 	switch name {
-	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project", "opt", "srv", "mnt", "var",
+	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project", "opt",
+		"srv", "mnt", "var",
 		"usr", "bin", "sbin", "lib", "lib64", "etc", "dev", "proc":
 		return true
 	}
@@ -182,7 +185,8 @@ func topsOf(lines []string) map[string]bool {
 	for _, line := range lines {
 		for i := strings.IndexByte(line, '/'); i >= 0 && i < len(line); {
 			if i == 0 || isBefore(line[i-1]) {
-				if top, rest, ok := strings.Cut(line[i+1:stepsEnd(line, i)], "/"); ok && isFile(rest[strings.LastIndexByte(rest, '/')+1:]) {
+				if top, rest, ok := strings.Cut(line[i+1:stepsEnd(line, i)], "/"); ok &&
+					isFile(rest[strings.LastIndexByte(rest, '/')+1:]) {
 					tops[top] = true
 				}
 			}

@@ -67,10 +67,12 @@ func placeLen(text string) int {
 // endsFile reports whether a text ends with the name of a file, or what stands for one.
 func endsFile(text string) bool {
 	text = strings.TrimRight(text, `'"`)
-	if strings.HasSuffix(text, ">") || strings.HasSuffix(text, "]") || strings.HasSuffix(text, "akefile") || strings.HasSuffix(text, "Dockerfile") {
+	if strings.HasSuffix(text, ">") || strings.HasSuffix(text, "]") || strings.HasSuffix(text, "akefile") ||
+		strings.HasSuffix(text, "Dockerfile") {
 		return true
 	}
 	begin := strings.LastIndexAny(text, " \t\"'()[]<>{},;=|/") + 1
 	name := text[begin:]
-	return extension(name) != "" || strings.HasPrefix(text[strings.LastIndexByte(text, ' ')+1:], "node:") || strings.Contains(text, "(node:")
+	return extension(name) != "" || strings.HasPrefix(text[strings.LastIndexByte(text, ' ')+1:], "node:") ||
+		strings.Contains(text, "(node:")
 }

@@ -8,7 +8,8 @@ var (
 	pytestShort   = lazy(`^((?:FAILED|ERROR) \S+?\.py(?:::.*?)?)(?: - (.*))?$`)
 	firstWord     = lazy(`^[A-Za-z_][\w.]*(?:[:\s]|$)`)
 	pytestCounted = lazy(`^\d+ (?:failed|passed|errors?|deselected|skipped).* in [\d.]+`)
-	pytestRound   = lazy(`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*|gw\d+ .*|Test order randomi.*)$`)
+	pytestRound   = lazy(
+		`^(?:\[gw\d+\] .*|.*::.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*|.*\.py [.FEsxXR]+.*|gw\d+ .*|Test order randomi.*)$`)
 )
 
 // pytest keeps of a report the failing tests, the marked lines and what was captured: not how the run went, not the
@@ -56,7 +57,9 @@ func matchAfter(p *pattern, line, signs string) []string {
 
 func isPytest(lines []string) bool {
 	for _, line := range lines {
-		if strings.Contains(line, "= test session starts =") || strings.HasPrefix(line, "=") && (strings.Contains(line, "= FAILURES =") || strings.Contains(line, "= ERRORS =") || strings.Contains(line, "= short test summary info =")) {
+		if strings.Contains(line, "= test session starts =") || strings.HasPrefix(line, "=") &&
+			(strings.Contains(line, "= FAILURES =") || strings.Contains(line, "= ERRORS =") ||
+				strings.Contains(line, "= short test summary info =")) {
 			return true
 		}
 	}
@@ -91,7 +94,8 @@ func pytestKeeps(part, line string) bool {
 	case "":
 		return !pytestRound.MatchString(line)
 	case "test":
-		return line == "E" || strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") || strings.Contains(line, ".py:") && pytestPlace.MatchString(line)
+		return line == "E" || strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") ||
+			strings.Contains(line, ".py:") && pytestPlace.MatchString(line)
 	case "other":
 		return strings.HasPrefix(line, "INTERNALERROR") || strings.HasPrefix(line, "E ")
 	}
@@ -119,7 +123,8 @@ func tracebacks(lines []string) []string {
 			foreign = -1
 			kept = append(kept, line)
 		case foreign >= 0 && len(line)-len(strings.TrimLeft(line, " |")) > foreign:
-		case strings.ContainsAny(line, "^~") && pythonMarks.MatchString(line) && len(kept) > 0 && strings.Contains(kept[max(0, len(kept)-2)], "File \""):
+		case strings.ContainsAny(line, "^~") && pythonMarks.MatchString(line) && len(kept) > 0 &&
+			strings.Contains(kept[max(0, len(kept)-2)], "File \""):
 		default:
 			foreign = -1
 			kept = append(kept, line)
@@ -129,5 +134,6 @@ func tracebacks(lines []string) []string {
 }
 
 func isForeignPython(file string) bool {
-	return strings.Contains(file, "site-packages") || strings.Contains(file, "dist-packages") || strings.Contains(file, "/lib/python") || strings.HasPrefix(file, "<frozen")
+	return strings.Contains(file, "site-packages") || strings.Contains(file, "dist-packages") ||
+		strings.Contains(file, "/lib/python") || strings.HasPrefix(file, "<frozen")
 }

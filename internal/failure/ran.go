@@ -83,7 +83,8 @@ func endOfLine(p []byte) int {
 
 var (
 	testColour = lazy(`\x1b\[[0-9;?]*[A-Za-z]`)
-	// testPrefix matches what a runner of several packages puts before each line: "web:test: ", "[1] ", "packages/a test: ", "web-1  | ".
+	// testPrefix matches what a runner of several packages puts before each line: "web:test: ", "[1] ", "packages/a test:
+	// ", "web-1  | ".
 	testPrefix = lazy(`^(?:[@\w./-]+(?:[: ][\w:.-]+)?: |\[[\w@/:.-]+\] |[@\w./:-]+ +[|│] )`)
 )
 
@@ -101,7 +102,8 @@ func (c *TestCounter) line() {
 	if s == "" || c.known(s) {
 		return
 	}
-	if !strings.Contains(s, ": ") && !strings.Contains(s, "] ") && !strings.Contains(s, "| ") && !strings.Contains(s, "│ ") {
+	if !strings.Contains(s, ": ") && !strings.Contains(s, "] ") && !strings.Contains(s, "| ") &&
+		!strings.Contains(s, "│ ") {
 		return
 	}
 	if at := testPrefix.FindStringIndex(s); at != nil {
@@ -135,7 +137,8 @@ func (c *TestCounter) Tests() Tests {
 		return Tests{}
 	}
 	tests := Tests{
-		Ran: all.ran, Skipped: all.skipped, Failed: all.failed, AtLeast: all.atLeast || all.unsure, Known: true, Runner: strings.Join(names, ", "),
+		Ran: all.ran, Skipped: all.skipped, Failed: all.failed, AtLeast: all.atLeast || all.unsure, Known: true,
+		Runner: strings.Join(names, ", "),
 	}
 	if tests.Ran == 0 {
 		tests.Said = strings.Join(why, "; ")

@@ -26,7 +26,8 @@ var (
 	goFail    = lazy(`^FAIL\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\])`)
 	goNoFiles = lazy(`^\?   \t\S+\t\[no test files\]`)
 	goBare    = lazy(`^\t\S+\t\tcoverage: 0\.0% of statements`) // no test files, with -cover
-	goSum     = lazy(`^DONE (?:\d+ runs, )?(\d{1,9}) tests?(?:, (\d{1,9}) skipped)?(?:, (\d{1,9}) failures?)?(?:, (\d{1,9}) errors?)? in [\d.]+s$`)
+	goSum     = lazy(
+		`^DONE (?:\d+ runs, )?(\d{1,9}) tests?(?:, (\d{1,9}) skipped)?(?:, (\d{1,9}) failures?)?(?:, (\d{1,9}) errors?)? in [\d.]+s$`)
 )
 
 func (g *goTest) tally() tally {
@@ -71,7 +72,8 @@ func (g *goTest) line(s string) bool {
 // result counts a test. Subtests are named after the test they are of, which then counts no more.
 func (g *goTest) result(word, test string) {
 	if g.last != "" && strings.HasPrefix(test, g.last+"/") {
-		g.here.ran, g.here.skipped, g.here.failed = g.here.ran-g.was.ran, g.here.skipped-g.was.skipped, g.here.failed-g.was.failed
+		g.here.ran, g.here.skipped, g.here.failed = g.here.ran-g.was.ran, g.here.skipped-g.was.skipped,
+			g.here.failed-g.was.failed
 	}
 	g.last, g.was = test, testOutcome(word)
 	g.here.add(g.was)
@@ -115,7 +117,8 @@ func (g *goTest) finish(s string) bool {
 	if g.done == nil {
 		g.done = &tally{}
 	}
-	g.done.add(tally{known: true, ran: countOf(m[1]) - countOf(m[2]), skipped: countOf(m[2]), failed: countOf(m[3]) + countOf(m[4])})
+	g.done.add(tally{known: true, ran: countOf(m[1]) - countOf(m[2]), skipped: countOf(m[2]),
+		failed: countOf(m[3]) + countOf(m[4])})
 	return true
 }
 

@@ -12,7 +12,8 @@ type maven struct {
 
 var (
 	mavenGoal = lazy(`^(?:\[INFO\] )?--- (?:maven-)?(?:surefire|failsafe)(?:-plugin)?:[\w.-]+:(?:test|integration-test) `)
-	mavenSum  = lazy(`^(?:\[[A-Z]+\] )?Tests run: *(\d{1,9}), Failures: *(\d{1,9}), Errors: *(\d{1,9}), Skipped: *(\d{1,9})(?:, Flakes: *\d+)?$`)
+	mavenSum  = lazy(
+		`^(?:\[[A-Z]+\] )?Tests run: *(\d{1,9}), Failures: *(\d{1,9}), Errors: *(\d{1,9}), Skipped: *(\d{1,9})(?:, Flakes: *\d+)?$`)
 )
 
 func (r *maven) tally() tally { return r.sum }
@@ -68,7 +69,8 @@ type gradleTask struct {
 }
 
 var (
-	gradleTaskLine  = lazy(`^(?:> Task )?:(?:[\w.:-]+:)?(?:test|\w*Test)(?: (NO-SOURCE|SKIPPED|UP-TO-DATE|FROM-CACHE|FAILED))?$`)
+	gradleTaskLine = lazy(
+		`^(?:> Task )?:(?:[\w.:-]+:)?(?:test|\w*Test)(?: (NO-SOURCE|SKIPPED|UP-TO-DATE|FROM-CACHE|FAILED))?$`)
 	gradleTest      = lazy(`^\S.* > .* (PASSED|FAILED|SKIPPED)$`)
 	gradleCompleted = lazy(`^(\d{1,9}) tests? completed(?:, (\d{1,9}) failed)?(?:, (\d{1,9}) skipped)?$`)
 )

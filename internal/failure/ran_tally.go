@@ -2,15 +2,16 @@ package failure
 
 import "fmt"
 
-// Tests is what an output says about the tests that were run. A command may exit with 0 and have tested nothing: "no tests to run", or
-// all of them skipped.
+// Tests is what an output says about the tests that were run. A command may exit with 0 and have tested nothing: "no
+// tests to run", or all of them skipped.
 type Tests struct {
 	Ran     int // those that really ran, well or not; a test with subtests counts as its subtests
 	Skipped int // found and not run: skipped, ignored, disabled, pending
 	Failed  int // of those that ran, and errors around them
 	// AtLeast says that more may have run than Ran: "go test" without -v names packages only.
 	AtLeast bool
-	// Known is false when no runner that is known here has spoken, or none that tells whether any test ran. Everything else is then 0.
+	// Known is false when no runner that is known here has spoken, or none that tells whether any test ran. Everything
+	// else is then 0.
 	Known  bool
 	Runner string // who spoke: "go test", "go test, jest"
 	// Said is why none ran, in a few words of ours: "go test: no test files; jest: all 3 skipped". Empty when some ran.

@@ -61,9 +61,11 @@ func (s *shape) number(line string, begin, end int) {
 	}
 	s.dashed = s.dashed || next == '-' && end-begin >= 4 && (isDigit(then) || then == 'W')
 	s.slashed = s.slashed || next == '/' && isDigit(then)
-	s.clock = s.clock || next == ':' && end-begin <= 2 && (begin == 0 || line[begin-1] != ':') && end+2 < len(line) && isDigit(then) && isDigit(line[end+2])
+	s.clock = s.clock || next == ':' && end-begin <= 2 && (begin == 0 || line[begin-1] != ':') && end+2 < len(line) &&
+		isDigit(then) && isDigit(line[end+2])
 	if end-begin == 2 && begin > 1 && line[begin-1] == ':' && isDigit(line[begin-2]) {
-		s.timed = s.timed || isDigit(then) || strings.IndexByte("aApP", next) >= 0 || next == ' ' && strings.IndexByte("aApP", then) >= 0
+		s.timed = s.timed || isDigit(then) || strings.IndexByte("aApP", next) >= 0 || next == ' ' &&
+			strings.IndexByte("aApP", then) >= 0
 	}
 	s.placed = s.placed || next == ':' && isDigit(then) && begin > 0 && line[begin-1] == ' '
 	s.hex = s.hex || (next == 'x' || next == 'X') && line[end-1] == '0'

@@ -30,7 +30,8 @@ func telling(lines []string) []string {
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	progress, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks, typeScript, warnings, boxes, excerpts, numbered, frames,
+	progress, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
+	typeScript, warnings, boxes, excerpts, numbered, frames,
 }
 
 // settleAll normalises lines that are no noise, before or after, each different one once, and sorts them.

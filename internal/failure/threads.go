@@ -26,7 +26,8 @@ func threads(lines []string) []string {
 			skipping = kind
 		case skipping == "python" && stacksEnd.MatchString(line):
 			skipping = ""
-		case skipping == "fault" && line != "" && !strings.HasPrefix(line, "  File "), skipping == "java" && line != "" && !startsAny(line, "\t", " "):
+		case skipping == "fault" && line != "" && !strings.HasPrefix(line, "  File "),
+			skipping == "java" && line != "" && !startsAny(line, "\t", " "):
 			skipping = ""
 		}
 		if skipping == "" && kind != "keep" {

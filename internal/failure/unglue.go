@@ -71,7 +71,8 @@ func unglued(line string) string {
 			end = i + 1
 		}
 	}
-	if dots < 2 || line[0] != '.' && !strings.Contains(line[:end], "..") || end == len(line) || strings.IndexByte("/ \\", line[end]) >= 0 {
+	if dots < 2 || line[0] != '.' && !strings.Contains(line[:end], "..") || end == len(line) ||
+		strings.IndexByte("/ \\", line[end]) >= 0 {
 		return line
 	}
 	return line[end:]

@@ -1,5 +1,6 @@
-// Package invalid marks errors that are somebody's mistake in settings, input or environment: a run that meets one ends with the outcome
-// invalid and exit code 2, and its text is for the person who made it: where, what was found, what is allowed.
+// Package invalid marks errors that are somebody's mistake in settings, input or environment: a run that meets one ends
+// with the outcome invalid and exit code 2, and its text is for the person who made it: where, what was found, what is
+// allowed.
 package invalid
 
 import (
@@ -7,7 +8,8 @@ import (
 	"fmt"
 )
 
-// Error is a mistake of whoever asked. Packages that ralph's rooms do not share an error with implement Invalid on their own types.
+// Error is a mistake of whoever asked. Packages that ralph's rooms do not share an error with implement Invalid on
+// their own types.
 type Error struct{ err error }
 
 // Error implements error.

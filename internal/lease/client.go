@@ -76,7 +76,8 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 			return next, nil
 		}
 	}
-	return Lease{}, fmt.Errorf("taking the lease of %s: others keep taking and leaving it; ask again in a moment", want.Task)
+	return Lease{}, fmt.Errorf("taking the lease of %s: others keep taking and leaving it; ask again in a moment",
+		want.Task)
 }
 
 // Extend makes a lease of ours end Time from now, with a run that may have got its name. What came back is the newest
@@ -130,7 +131,8 @@ func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard boo
 		case !now.Alive(c.clock()):
 			return false, now, nil
 		case now.Unreadable != "":
-			return false, now, fmt.Errorf("asking the run of %s to stop: its lease cannot be read (%s); cancel the workflow run instead",
+			return false, now, fmt.Errorf(
+				"asking the run of %s to stop: its lease cannot be read (%s); cancel the workflow run instead",
 				task, now.Unreadable)
 		case now.Stop != nil || c.dryRun:
 			return true, now, nil
@@ -226,7 +228,8 @@ func (c *Client) put(ctx context.Context, from, next Lease) (put Lease, moved bo
 
 // RecordsAndLeases reads the run records of every task and who holds which task now, in one fetch. A task may have
 // either alone. What a lease's end means, clock says; see Lease.Alive.
-func RecordsAndLeases(ctx context.Context, o git.Options, clock func() time.Time) ([]git.RunRecord, map[string]Lease, error) {
+func RecordsAndLeases(ctx context.Context, o git.Options, clock func() time.Time) ([]git.RunRecord, map[string]Lease,
+	error) {
 	records, files, err := git.RecordsWith(ctx, o, git.RefFiles{Below: refs, Name: fileName, Most: maxFile})
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,5 @@
-// Package lease keeps others away from a task while a run works on it: the lease on the remote, and the heartbeat that keeps it.
+// Package lease keeps others away from a task while a run works on it: the lease on the remote, and the heartbeat that
+// keeps it.
 package lease
 
 import (
@@ -35,8 +36,8 @@ type leases interface {
 }
 
 // Heartbeat keeps the lease of a run while the run goes on, and hears what is said through it: that it shall stop, or
-// that it is not ours any more. It runs beside everything else, through a door of its own. nil is the heartbeat of a run
-// without a lease.
+// that it is not ours any more. It runs beside everything else, through a door of its own. nil is the heartbeat of a
+// run without a lease.
 type Heartbeat struct {
 	door   leases
 	clock  func() time.Time
@@ -59,7 +60,8 @@ type Heartbeat struct {
 
 // Begin makes the heartbeat of a lease that was just taken, and the context that the run goes on in. Nothing beats yet.
 func Begin(
-	ctx context.Context, door leases, held Lease, clock func() time.Time, token func(context.Context) (string, error), log func(string, ...any),
+	ctx context.Context, door leases, held Lease, clock func() time.Time, token func(context.Context) (string, error),
+	log func(string, ...any),
 ) (context.Context, *Heartbeat) {
 	h := &Heartbeat{door: door, held: held, clock: clock, token: token, log: log}
 	running, end := context.WithCancelCause(ctx)

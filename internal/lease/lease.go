@@ -88,9 +88,11 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	if e.Now.Task == "" {
-		return fmt.Sprintf("this process does not hold %s any more: its lease was taken off the remote; ask again to go on", e.Task)
+		return fmt.Sprintf("this process does not hold %s any more: its lease was taken off the remote; ask again to go on",
+			e.Task)
 	}
-	return fmt.Sprintf("this process does not hold %s any more: %s has taken it over; look there for how it goes on", e.Task, e.Now.Who())
+	return fmt.Sprintf("this process does not hold %s any more: %s has taken it over; look there for how it goes on",
+		e.Task, e.Now.Who())
 }
 
 // refs is where the leases are, each at the name of its task.

@@ -220,7 +220,8 @@ func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []s
 		return w, nil, err
 	} else if !there {
 		return w, nil, invalid.Errorf(
-			"%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of the dependencies where the base has its work",
+			"%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of "+
+				"the dependencies where the base has its work",
 			of, id, w.Commit, id,
 		)
 	}

@@ -141,7 +141,8 @@ func (c *Cancel) signal(dir string, pid int) error {
 			)
 		case !owner.Holds:
 			return fmt.Errorf(
-				"process %d, which %s names, does not hold it: it is another program that got the number of a run that is gone. The next ralph run takes the lock over",
+				"process %d, which %s names, does not hold it: it is another program that got the number of a run that is gone. "+
+					"The next ralph run takes the lock over",
 				pid, lock,
 			)
 		case name != "" && name != proc.Name(os.Getpid()) && !strings.HasPrefix(name, "ralph"):

@@ -210,7 +210,8 @@ func (c *Clean) logs() (found []string) {
 		return nil
 	}
 	defer root.Close()
-	for _, pattern := range []string{".ralph/guardrail_*.log", ".ralph/verify_*.log", ".ralph/prompt_*.txt", ".ralph/summary.md", engine.StateFile, engine.ActiveFile, ".ralph/" + askedFile} {
+	for _, pattern := range []string{".ralph/guardrail_*.log", ".ralph/verify_*.log", ".ralph/prompt_*.txt",
+		".ralph/summary.md", engine.StateFile, engine.ActiveFile, ".ralph/" + askedFile} {
 		names, _ := fs.Glob(root.FS(), pattern) // the patterns are sound
 		for _, name := range names {
 			if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
@@ -228,7 +229,8 @@ func (c *Clean) stateDirs(stays map[string]bool) (found []string) {
 		keep[git.StateName(branch)] = true
 	}
 	places := c.Places()
-	for _, dir := range []string{filepath.Join(session.GitDir(places.Clone), "ralph"), filepath.Join(places.State, "repo")} {
+	for _, dir := range []string{filepath.Join(session.GitDir(places.Clone), "ralph"),
+		filepath.Join(places.State, "repo")} {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			if e.IsDir() && !keep[e.Name()] {
@@ -347,7 +349,8 @@ func (c *Clean) removeEmpty(root *os.Root, f leftover) {
 	}
 	places := c.Places()
 	own := filepath.Join(session.GitDir(places.Clone), "ralph")
-	for _, dir := range []string{filepath.Join(places.State, "repo"), filepath.Join(places.State, session.CloneNote), places.State, filepath.Join(own, "own", "repo"), filepath.Join(own, "own")} {
+	for _, dir := range []string{filepath.Join(places.State, "repo"), filepath.Join(places.State, session.CloneNote),
+		places.State, filepath.Join(own, "own", "repo"), filepath.Join(own, "own")} {
 		_ = os.Remove(dir)
 	}
 	if entries, err := os.ReadDir(own); err == nil && len(entries) == 1 && entries[0].Name() == "lock" {

@@ -82,7 +82,8 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	switch {
 	case errors.As(err, &apart):
 		return fmt.Errorf(
-			"%s depends on tasks that do not go together: %w; let one of them depend on the other, so that it is done on top of that",
+			"%s depends on tasks that do not go together: %w; let one of them depend on the other, so that it is done on top "+
+				"of that",
 			o.wanted.ID, err,
 		)
 	case err != nil:

@@ -48,7 +48,8 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	}
 	if len(work.Settings.Guardrails) > 0 {
 		p.Log(
-			"the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its commits, in a checkout of their own",
+			"the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its " +
+				"commits, in a checkout of their own",
 		)
 	}
 	words := prompt.Plain{Base: p.base, Writer: work.PlainPrompt(nil)}
@@ -110,7 +111,8 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	}
 	if settings.Iterations(config.PromptIterations) == config.Unlimited && rules.Wall == 0 {
 		return invalid.Errorf(
-			"maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number from 1",
+			"maximumIterations is 0, so nothing would ever stop the run; set timeoutMinutes (--timeout) with it, or a number " +
+				"from 1",
 		)
 	}
 	clone, inClone, err := p.clone(ctx)

@@ -41,7 +41,8 @@ func (p *PromptRun) scm(
 			return nil, errors.Join(
 				err,
 				invalid.Errorf(
-					"git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git config user.email ADDRESS",
+					"git does not know who commits, which --commit and the setting scm need: run git config user.name NAME and git "+
+						"config user.email ADDRESS",
 				),
 			)
 		}

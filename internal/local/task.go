@@ -104,7 +104,8 @@ func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 	}
 	if lacks := t.Completion.Lacks(); len(lacks) > 0 {
 		return invalid.Errorf(
-			"the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with --acceptance TEXT, or under completion in the file",
+			"the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with "+
+				"--acceptance TEXT, or under completion in the file",
 			t.ID, strings.Join(lacks, " and "),
 		)
 	}

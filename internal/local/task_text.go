@@ -70,7 +70,8 @@ func showVerification(line func(string, ...any), in string, v *task.Verification
 		line("%scommand: %s", in, indented(strings.TrimSpace(v.Command), in+"         "))
 		line("%sexit code: %d", in, v.SuccessExitCode)
 	}
-	for _, of := range []struct{ name, value string }{{"output contains", v.OutputContains}, {"output does not contain", v.OutputNotContains}, {"in", v.WorkingDir}, {"model", v.Model}} {
+	for _, of := range []struct{ name, value string }{{"output contains", v.OutputContains},
+		{"output does not contain", v.OutputNotContains}, {"in", v.WorkingDir}, {"model", v.Model}} {
 		if of.value != "" {
 			line("%s%s: %s", in, of.name, of.value)
 		}

@@ -16,7 +16,8 @@ func (p *Run) choosePrompt() {
 	case path.Base(p.File) == ForeignPlan && !prompt.NamesVariable(p.Prompt):
 		p.Prompt = ""
 		p.log(
-			"plan: %s is not used: it names none of ralph's variables, so it seems to be for another tool; to have it used, write $RALPH_STORY where it names the story",
+			"plan: %s is not used: it names none of ralph's variables, so it seems to be for another tool; to have it used, "+
+				"write $RALPH_STORY where it names the story",
 			name,
 		)
 	default:

@@ -58,7 +58,8 @@ func Use(
 	}
 	if len(rules.Settings.Completion) > 0 || rules.Settings.Pipeline != nil {
 		out.Log(
-			"the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan who acts",
+			"the settings completion and pipeline are not used here: a plan's stories say when they are done, and the plan " +
+				"who acts",
 		)
 	}
 	run.active = &active{dir: p.Workspace.Dir(), clock: out.Clock}
@@ -147,7 +148,8 @@ func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error
 		if laid, err = p.file.Correct(ctx, s); err != nil {
 			return err
 		}
-	case s.Plan == nil || s.Rules() != p.rules || !bytes.Equal(s.Plan.Marshal(), p.begun.Marshal()): // edited since, by the user
+	case s.Plan == nil || s.Rules() != p.rules || !bytes.Equal(s.Plan.Marshal(), p.begun.Marshal()):
+		// edited since, by the user
 		r.Resume.Plan = now
 	}
 	if _, err := l.Append(ctx, r); err != nil {

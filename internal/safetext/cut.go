@@ -69,8 +69,8 @@ func LastBytes(s string, most int) string {
 	return strings.ToValidUTF8(s[len(s)-max(most, 0):], "")
 }
 
-// WholeEnd is a text without the part of a character that it ends with. A byte that can begin or continue none stays: output that is not
-// UTF-8 is kept as it is.
+// WholeEnd is a text without the part of a character that it ends with. A byte that can begin or continue none stays:
+// output that is not UTF-8 is kept as it is.
 func WholeEnd(s string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
 		if utf8.RuneStart(s[len(s)-i]) {

@@ -10,14 +10,16 @@ import (
 var (
 	// ansi matches terminal sequences: CSI, OSC up to its end, and the two-character ones.
 	ansi = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]`)
+		return regexp.MustCompile(
+			`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]`)
 	})
 	// oldCommand matches the beginning of a workflow command of the old form, which may stand anywhere in a line.
 	oldCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`##(\p{M}*)\[`) })
 )
 
-// Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or invisible character,
-// and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any line of a job's output.
+// Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or
+// invisible character, and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any
+// line of a job's output.
 func Inert(line string) string {
 	if isPlain(line) {
 		return line
@@ -34,7 +36,8 @@ func InertLines(text string) string {
 	return b.String()
 }
 
-// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the runner in it.
+// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the
+// runner in it.
 func isPlain(line string) bool {
 	for i := range len(line) {
 		if c := line[i]; (c < ' ' || c > '~') && c != '\t' {

@@ -2,8 +2,8 @@ package safetext
 
 import "strings"
 
-// Code is a text as inline code of Markdown, in which nobody is mentioned; the delimiter is longer than any run of backticks inside.
-// It is empty for a blank text.
+// Code is a text as inline code of Markdown, in which nobody is mentioned; the delimiter is longer than any run of
+// backticks inside. It is empty for a blank text.
 func Code(s string) string {
 	if s = OneLine(s); s == "" {
 		return ""
@@ -34,7 +34,8 @@ func longestTicks(s string) int {
 	return longest
 }
 
-var punctuation = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`,
+var punctuation = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`,
+	`\>`,
 	`|`, `\|`, `~`, `\~`, `&`, `\&`, `$`, `\$`)
 
 // EscapeMarkdown escapes what Markdown reads as more than a character within a line. It makes no mention or reference harmless: those

@@ -209,8 +209,9 @@ const maxTail = 4 << 10
 
 const title = `(?:"(?:[^"\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n"])*"|'(?:[^'\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n'])*'|\((?:[^()\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n)])*\))`
 
-var tail = lazy(`^\([ \t\n]*(<(?:[^<>\n\\]|\\.)*>|(?:[^\s()\\<]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))(?:[^\s()\\]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))*|)(?:[ \t\n]+` +
-	title + `)?[ \t\n]*\)`)
+var tail = lazy(
+	`^\([ \t\n]*(<(?:[^<>\n\\]|\\.)*>|(?:[^\s()\\<]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))(?:[^\s()\\]|\\\S|\((?:[^\s()\\]|\\\S|\([^\s()]*\))*\))*|)(?:[ \t\n]+` +
+		title + `)?[ \t\n]*\)`)
 
 // brackets pairs the square brackets outside code, paragraph by paragraph.
 func brackets(s string, o *outline) map[int]int {

@@ -7,7 +7,8 @@ import (
 const container = `[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*`
 
 // definition is "[name]: address "title"", of which a reader sees nothing.
-var definition = lazy(`(?m)^(` + container + `)\[((?:[^\[\]\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n\[\]])+)\]:[ \t]*\n?[ \t>]*(<[^<>\n]*>|[^\s<]\S*)(?:(?:[ \t]+|[ \t]*\n[ \t>]*)` + title + `)?[ \t]*$`)
+var definition = lazy(`(?m)^(` + container +
+	`)\[((?:[^\[\]\\\n]|\\[^\n]|\n[ \t>]*[^ \t\n\[\]])+)\]:[ \t]*\n?[ \t>]*(<[^<>\n]*>|[^\s<]\S*)(?:(?:[ \t]+|[ \t]*\n[ \t>]*)` + title + `)?[ \t]*$`)
 
 // footnote begins a note that shows only where something refers to it.
 var footnote = lazy(`^` + container + `\[\^([^\]\s]+)\]:`)

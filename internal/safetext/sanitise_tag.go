@@ -6,11 +6,13 @@ import (
 
 // strictTag is a tag as CommonMark has it. Anything else in angle brackets, such as Map<K, V>, is visible text, unless
 // it begins with the name of a real element: inside a block of HTML a browser reads those whatever they look like.
-var strictTag = lazy("^</?[A-Za-z][A-Za-z0-9-]*(?:\\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\\s*=\\s*(?:[^\\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?)*\\s*/?>")
+var strictTag = lazy(
+	"^</?[A-Za-z][A-Za-z0-9-]*(?:\\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\\s*=\\s*(?:[^\\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?)*\\s*/?>")
 
 var tagName = lazy(`^</?([A-Za-z][A-Za-z0-9-]*)`)
 
-var elements = set(`a abbr acronym address applet area article aside audio b base basefont bdi bdo big blockquote body br button canvas
+var elements = set(
+	`a abbr acronym address applet area article aside audio b base basefont bdi bdo big blockquote body br button canvas
 caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font
 footer form frame frameset g h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li link main map mark
 math menu meta meter nav noembed noframes noscript object ol optgroup option output p param path picture plaintext pre progress q rp rt

@@ -204,7 +204,8 @@ func (p GitHub) Tokenless() error {
 		)
 	}
 	return invalid.Errorf(
-		"there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with --repo %s/%s or GITHUB_API_URL",
+		"there is no token for %s: set GH_ENTERPRISE_TOKEN; GITHUB_TOKEN goes there only when you name the server, with "+
+			"--repo %s/%s or GITHUB_API_URL",
 		host, host, p.Repo,
 	)
 }

@@ -62,7 +62,8 @@ func (s *Session) repository(ctx context.Context) (event.Repo, error) {
 	parts := strings.Split(strings.Trim(strings.TrimSuffix(path, ".git"), "/"), "/")
 	if len(parts) < 2 || remote == "" {
 		return event.Repo{}, invalid.Errorf(
-			"which repository the issue is in cannot be told from the remote %q; set GITHUB_REPOSITORY=owner/name, or give --issue a file",
+			"which repository the issue is in cannot be told from the remote %q; set GITHUB_REPOSITORY=owner/name, or give "+
+				"--issue a file",
 			remote,
 		)
 	}

@@ -23,7 +23,8 @@ type finding struct {
 // findings hold the stand-in and the jobs' exit codes against what ralph promises.
 func (s *stage) findings(ctx context.Context, solved, gaveUp int) []finding {
 	all := append(s.doneFindings(ctx, solved), s.failedFindings(gaveUp)...)
-	return append(all, that("Every request was one that GitHub understands", len(s.hub.Problems()) == 0, strings.Join(s.hub.Problems(), "; ")))
+	return append(all, that("Every request was one that GitHub understands", len(s.hub.Problems()) == 0,
+		strings.Join(s.hub.Problems(), "; ")))
 }
 
 // that is a finding; seen is what there is when it does not hold.
@@ -48,13 +49,16 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 	return []finding{
 		that("The job of issue #1 succeeded", exit == 0, fmt.Sprintf("exit code %d", exit)),
 		that(fmt.Sprintf("Pull request #%d is open, ready for review, and closes issue #1", p.Number),
-			p.State == "open" && !p.Draft && strings.Contains(p.Body, "Closes #1"), fmt.Sprintf("%q, draft %v", p.State, p.Draft)),
+			p.State == "open" && !p.Draft && strings.Contains(p.Body, "Closes #1"),
+			fmt.Sprintf("%q, draft %v", p.State, p.Draft)),
 		that(fmt.Sprintf("It shows commit %.12s, which is what was pushed to %s", pushed, branch(solvable)),
 			err == nil && pushed != "" && shown == pushed, fmt.Sprint(shown, " ", err)),
 		s.passes(ctx, "On that commit make test passes", "make", "test"),
-		s.passes(ctx, "On that commit 1 / 0 ends with exit code 3, which only the reviewer asked about", "sh", "-c", "./calc.sh 1 / 0; test $? -eq 3"),
+		s.passes(ctx, "On that commit 1 / 0 ends with exit code 3, which only the reviewer asked about", "sh", "-c",
+			"./calc.sh 1 / 0; test $? -eq 3"),
 		that("Whoever asked is told by one new comment, and asked for a review",
-			len(p.Requested) == 1 && strings.Contains(told.Body, "\n@"+p.Requested[0]+" "), fmt.Sprintf("%q, asked %q", firstWords(told.Body), p.Requested)),
+			len(p.Requested) == 1 && strings.Contains(told.Body, "\n@"+p.Requested[0]+" "),
+			fmt.Sprintf("%q, asked %q", firstWords(told.Body), p.Requested)),
 		that("The comment that is kept up to date says that it is done after 3 iterations",
 			strings.Contains(said.Body, "Done after 3 iterations"), fmt.Sprintf("%q", firstWords(said.Body))),
 		that("Issue #1 is labelled ralph:review", slices.Equal(labels, []string{"ralph:review"}), labels),
@@ -78,16 +82,19 @@ func (s *stage) failedFindings(exit int) []finding {
 	return []finding{
 		that("The job of issue #2 failed", exit == 1, fmt.Sprintf("exit code %d", exit)),
 		that(fmt.Sprintf("Its work is kept on %s, with the state of the run", where),
-			len(kept) == 1 && strings.HasPrefix(where, "wip/ralph-fail-issue-2-") && strings.Contains(state, "task_id: issue-2"), kept),
+			len(kept) == 1 && strings.HasPrefix(where, "wip/ralph-fail-issue-2-") && strings.Contains(state, "task_id: issue-2"),
+			kept),
 		that(fmt.Sprintf("Pull request #%d is a draft, and the failure report on it names that branch", p.Number),
-			p.Draft && where != "" && strings.Contains(told.Body, where), fmt.Sprintf("draft %v, %q", p.Draft, firstWords(told.Body))),
+			p.Draft && where != "" && strings.Contains(told.Body, where),
+			fmt.Sprintf("draft %v, %q", p.Draft, firstWords(told.Body))),
 		that("Issue #2 is labelled ralph:failed", slices.Equal(labels, []string{"ralph:failed"}), labels),
 	}
 }
 
 // shownSHA asks, as anybody would, which commit a pull request shows.
 func (s *stage) shownSHA(ctx context.Context, number int) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/repos/%s/%s/pulls/%d", s.hub.APIURL(), owner, name, number), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		fmt.Sprintf("%s/repos/%s/%s/pulls/%d", s.hub.APIURL(), owner, name, number), nil)
 	if err != nil {
 		return "", err
 	}
@@ -113,7 +120,8 @@ func (s *stage) passes(ctx context.Context, claim string, argv ...string) findin
 	result, err := proc.Run(ctx, proc.Spec{
 		Argv: argv, Dir: filepath.Join(dir, name), Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: &said, Stderr: &said,
 	})
-	return that(claim, err == nil && result.Class == proc.Exited && result.Exit == 0, fmt.Sprintf("%s, exit code %d: %s", result.Class, result.Exit, said.String()))
+	return that(claim, err == nil && result.Class == proc.Exited && result.Exit == 0,
+		fmt.Sprintf("%s, exit code %d: %s", result.Class, result.Exit, said.String()))
 }
 
 // tell prints findings and returns how many do not hold.

@@ -24,8 +24,10 @@ func (s *stage) solvable(ctx context.Context) (exit int, err error) {
 
 // hopeless adds the test that cannot pass, labels its issue and runs the job, which three iterations stop.
 func (s *stage) hopeless(ctx context.Context) (exit int, err error) {
-	s.screen.print("\nalice adds a test for issue #2, which nobody can make pass, and labels it. The run may take 3 iterations.")
-	if _, err := s.hub.CommitFiles(owner, name, "main", "Test the root of 2", map[string]string{"tests/roots.sh": roots}); err != nil {
+	s.screen.print("\nalice adds a test for issue #2, which nobody can make pass, and labels it. The run may take 3 " +
+		"iterations.")
+	if _, err := s.hub.CommitFiles(owner, name, "main", "Test the root of 2",
+		map[string]string{"tests/roots.sh": roots}); err != nil {
 		return 0, fmt.Errorf("adding the hopeless test: %w", err)
 	}
 	return s.job(ctx, hopeless, "hopeless.sh", "3")
@@ -45,7 +47,8 @@ func (s *stage) job(ctx context.Context, issue int, agent, iterations string) (e
 	}
 	env := append(s.runner(dir, event, issue),
 		"INPUT_GITHUB_TOKEN="+token, "INPUT_MAX_ITERATIONS="+iterations,
-		"INPUT_AGENT="+filepath.Join(s.dir, "agents", agent), "INPUT_REVIEWER_AGENT="+filepath.Join(s.dir, "agents", "reviewer.sh"))
+		"INPUT_AGENT="+filepath.Join(s.dir, "agents", agent),
+		"INPUT_REVIEWER_AGENT="+filepath.Join(s.dir, "agents", "reviewer.sh"))
 	log := &jobLog{say: s.screen.job}
 	result, err := proc.Run(ctx, proc.Spec{
 		Argv: []string{s.ralph, "action"}, Dir: dir, Env: env, Stdout: log, Stderr: log, Grace: jobGrace,
@@ -76,7 +79,8 @@ func (s *stage) runner(dir, event string, run int) []string {
 	}
 }
 
-// jobLog shows a job's log as a runner does: it obeys commands instead of showing them, and hides what it was told to hide.
+// jobLog shows a job's log as a runner does: it obeys commands instead of showing them, and hides what it was told to
+// hide.
 type jobLog struct {
 	say   func(line string)
 	part  string   // of a line that has not ended

@@ -1,6 +1,7 @@
-// Command demo shows ralph's main job with nothing but this machine: a stand-in for GitHub, a repository whose tests fail, and agents
-// that are shell scripts. One labelled issue becomes a reviewed pull request, a hopeless one ends with a failure report. What it claims
-// in the end it has looked up on the stand-in; it exits with 0 only when all of it holds.
+// Command demo shows ralph's main job with nothing but this machine: a stand-in for GitHub, a repository whose tests
+// fail, and agents that are shell scripts. One labelled issue becomes a reviewed pull request, a hopeless one ends with
+// a failure report. What it claims in the end it has looked up on the stand-in; it exits with 0 only when all of it
+// holds.
 package main
 
 import (

@@ -23,7 +23,8 @@ func (s *stage) reports() (parts []report.Section) {
 	}
 	if p, ok := s.pull(hopeless); ok {
 		if c, ok := s.comment(p.Number, failure); ok {
-			parts = append(parts, section("Failure report of issue #2", fmt.Sprintf("on the draft pull request #%d", p.Number), c.Body))
+			parts = append(parts, section("Failure report of issue #2", fmt.Sprintf("on the draft pull request #%d", p.Number),
+				c.Body))
 		}
 	}
 	return parts
@@ -76,7 +77,8 @@ func writePage(dir string, parts []report.Section) (string, error) {
 		return "", fmt.Errorf("making the page: %w", err)
 	}
 	var problems []error
-	for _, file := range []string{filepath.Join(dir, "demo", "report.html"), filepath.Join(os.TempDir(), "ralph-demo-report.html")} {
+	for _, file := range []string{filepath.Join(dir, "demo", "report.html"),
+		filepath.Join(os.TempDir(), "ralph-demo-report.html")} {
 		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, page, 0o644)) // for people to read
 		if err == nil {
 			return file, nil

@@ -71,7 +71,8 @@ func fenced(text string) string {
 
 // show renders reports for reading here.
 func (s *screen) show(parts []report.Section) error {
-	renderer, err := glamour.NewTermRenderer(glamour.WithStyles(s.style()), glamour.WithWordWrap(s.width), glamour.WithPreservedNewLines())
+	renderer, err := glamour.NewTermRenderer(glamour.WithStyles(s.style()), glamour.WithWordWrap(s.width),
+		glamour.WithPreservedNewLines())
 	if err != nil {
 		return fmt.Errorf("making the renderer: %w", err)
 	}

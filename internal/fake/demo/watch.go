@@ -11,7 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// watcher tells what changes on the stand-in. It looks after each request that may have changed something, before whoever asked goes on.
+// watcher tells what changes on the stand-in. It looks after each request that may have changed something, before
+// whoever asked goes on.
 type watcher struct {
 	hub *fake.GitHub
 	say func(line string)
@@ -64,7 +65,8 @@ func (w *watcher) look() {
 
 // refs are the branches and the run records.
 func (w *watcher) refs() (facts []fact) {
-	for line := range strings.Lines(git(w.hub, "for-each-ref", "--format=%(refname) %(objectname:short) %(subject)", "refs/heads", "refs/ralph")) {
+	for line := range strings.Lines(git(w.hub, "for-each-ref", "--format=%(refname) %(objectname:short) %(subject)",
+		"refs/heads", "refs/ralph")) {
 		ref, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		what := "pushed: run record " + ref
 		if strings.HasPrefix(ref, "refs/ralph/leases/") {
@@ -79,21 +81,25 @@ func (w *watcher) refs() (facts []fact) {
 	return facts
 }
 
-// issue are an issue's own facts, its labels, reactions and comments; of a pull request only those that it has as an issue.
+// issue are an issue's own facts, its labels, reactions and comments; of a pull request only those that it has as an
+// issue.
 func (w *watcher) issue(is fake.Issue) (facts []fact) {
 	at := fmt.Sprintf("#%d", is.Number)
 	if !is.Pull {
-		facts = append(facts, fact{key: "issue " + at, appeared: fmt.Sprintf("issue %s opened by %s: %s", at, is.Author, is.Title)})
+		facts = append(facts, fact{key: "issue " + at,
+			appeared: fmt.Sprintf("issue %s opened by %s: %s", at, is.Author, is.Title)})
 	}
 	for _, e := range w.hub.LabelEvents(owner, name, is.Number) {
 		what := "put on"
 		if e.Removed {
 			what = "taken off"
 		}
-		facts = append(facts, fact{key: fmt.Sprint("event ", e.ID), appeared: fmt.Sprintf("label %s %s %s by %s", e.Label, what, at, e.Actor)})
+		facts = append(facts, fact{key: fmt.Sprint("event ", e.ID),
+			appeared: fmt.Sprintf("label %s %s %s by %s", e.Label, what, at, e.Actor)})
 	}
 	for _, r := range w.hub.Reactions(owner, name, is.Number) {
-		facts = append(facts, fact{key: fmt.Sprint("reaction ", r.ID), appeared: fmt.Sprintf("reaction %s on %s by %s", r.Content, at, r.User)})
+		facts = append(facts, fact{key: fmt.Sprint("reaction ", r.ID),
+			appeared: fmt.Sprintf("reaction %s on %s by %s", r.Content, at, r.User)})
 	}
 	for _, c := range w.hub.Comments(owner, name, is.Number) {
 		said := fmt.Sprintf("on %s: %s", at, firstWords(c.Body))
