@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/ralph-loop/ralph/internal/config"
 )
 
 var update = flag.Bool("update", false, "write docs/cli.md")
@@ -20,11 +22,12 @@ This page is generated from the grammar of the program; ` + "`ralph COMMAND --he
 
 // TestCommandsAreDocumented: docs/cli.md is what the grammar says.
 func TestCommandsAreDocumented(t *testing.T) {
-	parser, err := kong.New(&cli{}, kong.Name("ralph"), variables(nil))
+	parser, err := kong.New(&cli{}, kong.Name("ralph"), kong.Vars{"version": version})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
+	describe(parser.Model.Node, config.Sentences())
 	b.WriteString(cliIntro)
 	documentCommand(&b, parser.Model.Node, "ralph")
 	const file = "../../docs/cli.md"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"strings"
 	"time"
@@ -110,13 +109,26 @@ func grammar(args []string) any {
 	return &cli{}
 }
 
-// variables are what help texts name. ralph hook, which must start fast, has no flag that sets a setting.
-func variables(args []string) kong.Vars {
-	vars := kong.Vars{"version": version}
-	if len(args) == 0 || args[0] != "hook" {
-		maps.Copy(vars, config.Sentences())
+// helpTexts prints help once it says what the table of settings says of the settings that flags set. Nobody else pays for that.
+func helpTexts(options kong.HelpOptions, ctx *kong.Context) error {
+	describe(ctx.Model.Node, config.Sentences())
+	return kong.DefaultHelpPrinter(options, ctx)
+}
+
+// describe puts sentences in the place of "{maxTokens}" in the help of a command's flags, and of those below it.
+func describe(n *kong.Node, sentences map[string]string) {
+	for _, f := range n.Flags {
+		key, rest, ok := strings.Cut(strings.TrimPrefix(f.Help, "The coding agent: "), "}")
+		if !ok || !strings.HasPrefix(key, "{") {
+			continue
+		}
+		if said := sentences[key[1:]]; said != "" {
+			f.Help = strings.Replace(f.Help, key+"}"+rest, said+rest, 1)
+		}
 	}
-	return vars
+	for _, child := range n.Children {
+		describe(child, sentences)
+	}
 }
 
 // run runs one command line and returns its exit code.
@@ -125,7 +137,7 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	args = spelledOut(args)
 	p.args = args
 	parser, err := kong.New(grammar(args),
-		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), variables(args),
+		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version}, kong.Help(helpTexts),
 		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
 		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"}, {Key: "done", Title: "When an issue or a task is done:"}}),
 	)

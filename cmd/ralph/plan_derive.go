@@ -19,9 +19,9 @@ import (
 type planDerive struct {
 	planFlags
 	From         string         `placeholder:"FILE|NUMBER" help:"An issue: a Markdown file, or the number of an issue of this repository (needs GITHUB_TOKEN). Default: ralph/prd.md, or what you answer at the terminal."`
-	Agent        *string        `placeholder:"NAME" help:"The coding agent: ${agent_command}"`
-	Model        *string        `placeholder:"NAME" help:"${agent_model} Default: the agent's own."`
-	AgentTimeout *time.Duration `placeholder:"TIME" help:"${agent_timeout} Default: 20m."`
+	Agent        *string        `placeholder:"NAME" help:"The coding agent: {agent_command}"`
+	Model        *string        `placeholder:"NAME" help:"{agent_model} Default: the agent's own."`
+	AgentTimeout *time.Duration `placeholder:"TIME" help:"{agent_timeout} Default: 20m."`
 	Verbose      bool           `short:"V" help:"Verbose logging on standard error."`
 	JSON         bool           `name:"json" help:"Print what was written as JSON on standard output, and everything else on standard error."`
 }

@@ -20,17 +20,17 @@ type planRun struct {
 	RalphDir          string `default:"ralph" placeholder:"PATH" help:"The plan's directory. Default: ralph."`
 	ProjectDir        string `short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
 
-	Agent        *string        `placeholder:"NAME" help:"The coding agent: ${agent_command}"`
-	Model        *string        `placeholder:"NAME" help:"${agent_model} Default: the agent's own."`
+	Agent        *string        `placeholder:"NAME" help:"The coding agent: {agent_command}"`
+	Model        *string        `placeholder:"NAME" help:"{agent_model} Default: the agent's own."`
 	Sandbox      bool           `xor:"sandbox" help:"Refuse to run without a sandbox that holds."`
 	NoSandbox    bool           `xor:"sandbox" help:"Run without a sandbox."`
 	SkipReview   bool           `help:"No reviews: an iteration that implements a story sets it to passed itself."`
-	ReviewCap    *int           `placeholder:"N" help:"${reviewCap} Default: 5."`
+	ReviewCap    *int           `placeholder:"N" help:"{reviewCap} Default: 5."`
 	FailAtCap    bool           `help:"Fail when a story's last review does not approve it, rather than approve it marked so. The same as the setting atReviewCap: fail."`
 	Timeout      *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: 60m."`
-	AgentTimeout *time.Duration `placeholder:"TIME" help:"${agent_timeout} Default: 20m."`
-	MaxCostUSD   *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"${maxCostUsd}"`
-	MaxTokens    *int64         `name:"max-tokens" placeholder:"N" help:"${maxTokens}"`
+	AgentTimeout *time.Duration `placeholder:"TIME" help:"{agent_timeout} Default: 20m."`
+	MaxCostUSD   *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"{maxCostUsd}"`
+	MaxTokens    *int64         `name:"max-tokens" placeholder:"N" help:"{maxTokens}"`
 	Resume       bool           `xor:"again" help:"Continue the last run, even when it has ended."`
 	Fresh        bool           `xor:"again" help:"Start over at the base. What was done is kept under wip/archive."`
 	Verbose      bool           `short:"V" help:"Verbose logging on standard error."`

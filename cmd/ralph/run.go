@@ -29,29 +29,29 @@ type runCommand struct {
 	Task       string `group:"what" placeholder:"FILE|ID" help:"A task file, or the id of a task under .ralph/tasks; see ralph task --help."`
 	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another. One that fails is set aside on its branch, and the next begins."`
 
-	MaximumIterations  *int    `short:"m" aliases:"max-iterations" placeholder:"N" help:"${maximumIterations} Default: 10 for a prompt, 5 for an issue. 0 needs --timeout."`
+	MaximumIterations  *int    `short:"m" aliases:"max-iterations" placeholder:"N" help:"{maximumIterations} Default: 10 for a prompt, 5 for an issue. 0 needs --timeout."`
 	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
-	CompletionResponse *string `short:"c" placeholder:"TEXT" help:"${completionResponse} Default: DONE."`
-	StreamAgentOutput  *bool   `negatable:"" help:"${streamAgentOutput} Default: yes."`
+	CompletionResponse *string `short:"c" placeholder:"TEXT" help:"{completionResponse} Default: DONE."`
+	StreamAgentOutput  *bool   `negatable:"" help:"{streamAgentOutput} Default: yes."`
 	Verbose            bool    `short:"V" help:"Verbose logging on standard error."`
 
-	Agent             *string        `placeholder:"NAME" help:"The coding agent: ${agent_command}"`
-	Model             *string        `placeholder:"NAME" help:"${agent_model} Default: the agent's own."`
+	Agent             *string        `placeholder:"NAME" help:"The coding agent: {agent_command}"`
+	Model             *string        `placeholder:"NAME" help:"{agent_model} Default: the agent's own."`
 	Timeout           *time.Duration `placeholder:"TIME" help:"How long the whole run may take, in whole minutes: 90m. Default: no limit for a prompt, 60m for an issue."`
-	AgentTimeout      *time.Duration `placeholder:"TIME" help:"${agent_timeout} Default: 20m."`
-	MaxCostUSD        *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"${maxCostUsd}"`
-	MaxTokens         *int64         `name:"max-tokens" placeholder:"N" help:"${maxTokens}"`
-	TimeoutMultiplier *float64       `placeholder:"FACTOR" help:"${timeoutMultiplier}"`
-	WaitForLimits     *bool          `negatable:"" help:"${waitForLimits} Default: yes."`
-	Review            *bool          `help:"${review} Default: for an issue, not for a prompt."`
+	AgentTimeout      *time.Duration `placeholder:"TIME" help:"{agent_timeout} Default: 20m."`
+	MaxCostUSD        *float64       `name:"max-cost-usd" placeholder:"AMOUNT" help:"{maxCostUsd}"`
+	MaxTokens         *int64         `name:"max-tokens" placeholder:"N" help:"{maxTokens}"`
+	TimeoutMultiplier *float64       `placeholder:"FACTOR" help:"{timeoutMultiplier}"`
+	WaitForLimits     *bool          `negatable:"" help:"{waitForLimits} Default: yes."`
+	Review            *bool          `help:"{review} Default: for an issue, not for a prompt."`
 	SkipReview        bool           `help:"Accept the work without a reviewer."`
 	Commit            bool           `help:"With -p or -f: commit every iteration whose guardrails have passed."`
 	Resume            bool           `xor:"again" help:"Continue this task's last run, even when it has ended."`
 	Fresh             bool           `xor:"again" help:"Start over, even when there is a run to continue."`
 	DryRun            bool           `help:"With -p or -f: print what would run, and run nothing."`
-	Sandbox           string         `placeholder:"MODE" help:"${sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
+	Sandbox           string         `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory  string         `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
-	Strict            bool           `help:"${strict}"`
+	Strict            bool           `help:"{strict}"`
 	Accept            []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
 	AllowDirty        bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
