@@ -284,9 +284,9 @@ const shownSettings = `{
   "setup": "", // default
   "setupInputs": [], // default
   "environment": [] // default
+  // scm is not set: nothing runs
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
-  // scm is not set: nothing runs
   // judge is not set: without a setup, the checks are given the directories in which dependencies are installed
 }
 `
