@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -49,9 +50,22 @@ func (t *Tree) ChangedBetween(ctx context.Context, from, to string) (names []str
 	return names, out.lost > 0, nil
 }
 
-// Read reads at most so many bytes of the beginning of a file as a commit has it; ok is false when it has none, or something that is not
-// a regular file: a link, a directory, a submodule.
+// Read reads at most so many bytes of the beginning of a file as a commit has it; ok is false when it has none, or
+// something that is not a regular file: a link, a directory, a submodule. What a commit holds never changes, so the same
+// question is asked once.
 func (t *Tree) Read(ctx context.Context, commit, path string, most int) (content []byte, ok bool, err error) {
+	key := readKey{commit, path, most}
+	if known, there := t.known.get(key); there {
+		return slices.Clone(known.content), known.ok, nil
+	}
+	content, ok, err = t.read(ctx, commit, path, most)
+	if err == nil && fullID.MatchString(commit) {
+		t.known.put(key, readResult{slices.Clone(content), ok})
+	}
+	return content, ok, err
+}
+
+func (t *Tree) read(ctx context.Context, commit, path string, most int) (content []byte, ok bool, err error) {
 	out, err := t.git.out(ctx, "ls-tree", "-z", "--full-tree", commit, "--", ":(literal)"+path)
 	if err != nil {
 		return nil, false, fmt.Errorf("looking for %s in commit %.12s: %w", path, commit, err)
