@@ -21,7 +21,6 @@ type Reads struct {
 
 	Gathered bool // Facts are there
 	Facts    event.Facts
-	Assumed  bool // nobody could be asked: Facts are what would let the request pass
 
 	Located bool // it was looked for the run; Request then says which pull request it is about
 	Request event.Request
@@ -31,8 +30,6 @@ type Reads struct {
 
 	Listed bool // Runs are there: the newest run of every task
 	Runs   []loop.State
-	// Anew says that no run of an earlier attempt can be gone on with: the request stands as it is.
-	Anew bool
 
 	Looked  bool  // of a dry run: at what is wanted and at the settings, which a job reads with its checkout
 	Mistake error // in them; nil: none
@@ -44,6 +41,8 @@ type Job struct {
 	URL     string // of the workflow run
 	Owner   string // as a lease names it
 	Now     time.Time
+	// Anew says that no run of an earlier attempt can be gone on with: the request stands as it is.
+	Anew bool
 }
 
 // Step is what is done about an event. The first four ask for something to be read before it can be decided.
@@ -231,7 +230,7 @@ func (d Decision) cases() []Case {
 // kind, and the request stands as it is.
 func (d Decision) again() (Decision, bool) {
 	r := d.Reads
-	if r.Job.Attempt <= 1 || r.Preview || r.Anew || d.Request.Event.Issue == nil ||
+	if r.Job.Attempt <= 1 || r.Preview || r.Job.Anew || d.Request.Event.Issue == nil ||
 		slices.Contains([]event.Verb{event.Plan, event.Help, event.Status}, d.Request.Verb) {
 		return d, false
 	}

@@ -90,7 +90,7 @@ func (p *personReader) facts(ctx context.Context, r *Reads) error {
 // assume completes an event without looking.
 func (p *personReader) assume(r *Reads) {
 	ev := &r.Event
-	r.Gathered, r.Assumed = true, true
+	r.Gathered = true
 	r.Facts.Self, r.Facts.Permissions = actionsSelf, map[string]event.Permission{}
 	if ev.Kind == event.Labeled {
 		r.Facts.Labeller = ev.Sender.Login

@@ -104,7 +104,7 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	if err != nil {
 		return b, err
 	}
-	at, err := o.prepareWorkspace(ctx, work, o.request, o.wanted.ID, branch, o.root)
+	at, err := o.prepareWorkspace(ctx, work, workplace{o.request, o.wanted.ID, branch, o.root})
 	if err != nil {
 		return b, err
 	}
@@ -173,16 +173,23 @@ func (s site) spec(work engine.Work, rules engine.Rules) *engine.Spec {
 	return &engine.Spec{Work: work, Rules: rules, Place: s.Place, Identity: s.Identity, Output: s.Output}
 }
 
+// workplace says what a checkout is for, and where it is made.
+type workplace struct {
+	request      event.Request
+	task, branch string
+	root         string // the directory that everything of this job lies in
+}
+
 // prepareWorkspace makes the checkout and who works in it, below a directory of the job's.
-func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, request event.Request, id, branch,
-	root string) (at site, err error) {
+func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of workplace) (at site, err error) {
+	root := of.root
 	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
 	format.Redact = a.redact // before a line is cut: half a secret is one too
 	user, home, err := a.user(root)
 	if err != nil {
 		return at, err
 	}
-	tree, err := a.checkout(ctx, request, id, user, root, branch)
+	tree, err := a.checkout(ctx, of, user)
 	if err != nil {
 		return at, err
 	}
@@ -285,21 +292,20 @@ func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 	return name, nil
 }
 
-func (a *Action) checkout(ctx context.Context, request event.Request, id string, user *proc.User, root,
-	branch string) (*git.Tree, error) {
-	o, err := a.gitOptions(ctx, id)
+func (a *Action) checkout(ctx context.Context, of workplace, user *proc.User) (*git.Tree, error) {
+	o, err := a.gitOptions(ctx, of.task)
 	if err != nil {
 		return nil, err
 	}
 	if o.Sign != nil {
 		a.log("commits are signed with the key %s", o.Sign.Public())
 	}
-	o.Root, o.As, o.Fresh = root, user, request.Fresh
+	o.Root, o.As, o.Fresh = of.root, user, of.request.Fresh
 	base := a.Inputs.BaseBranch
 	if base == "" {
-		base = request.Event.Repo.DefaultBranch
+		base = of.request.Event.Repo.DefaultBranch
 	}
-	tree, err := git.Checkout(ctx, o, base, branch)
+	tree, err := git.Checkout(ctx, o, base, of.branch)
 	if err != nil {
 		return nil, fmt.Errorf("checking out %s of %s: %w", base, a.Env.Repository, err)
 	}

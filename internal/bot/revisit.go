@@ -42,7 +42,7 @@ func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
 
 // reread makes the checkout of a run whose task we hold now, as the run stands.
 func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.State, root string) error {
-	at, err := a.prepareWorkspace(ctx, work.Run, r, s.Start.Task, s.Start.Branch, root)
+	at, err := a.prepareWorkspace(ctx, work.Run, workplace{r, s.Start.Task, s.Start.Branch, root})
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (a *Action) takeUp(ctx context.Context, d Decision) (loop.Result, error) {
 	if request, facts, ok := a.orphan(ctx, d.Request.Event, d.Run); ok {
 		return a.work(ctx, request, facts)
 	}
-	d.Reads.Anew = true
+	d.Reads.Job.Anew = true
 	return a.Do(ctx, Decide(d.Reads))
 }
 

@@ -96,7 +96,7 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 					a.log("issue #%d is passed over: its run is alive", queued[i].Number)
 				} else if !a.wants(queued[i].Number) || ctx.Err() != nil {
 					continue
-				} else if request, known, ok := a.queued(ctx, ev, facts, runs, queued[i], label); ok {
+				} else if request, known, ok := a.queued(ctx, ev, runs, queued[i], label); ok {
 					if !yield(pending{request: request, facts: known, why: "it waits with the label " + label}, nil) {
 						return
 					}
@@ -108,7 +108,7 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 
 // queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was
 // labelled is passed over: the text that was asked for is not to be had any more.
-func (a *Action) queued(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State, issue event.Issue,
+func (a *Action) queued(ctx context.Context, ev event.Event, runs []loop.State, issue event.Issue,
 	label string) (event.Request, event.Facts, bool) {
 	none := func(format string, args ...any) (event.Request, event.Facts, bool) {
 		a.log("issue #%d is passed over: %s", issue.Number, fmt.Sprintf(format, args...))

@@ -112,17 +112,7 @@ func judgeRows() []Setting {
 			InputSays: "Commands that judge the work, one a line, in their order. Default: the guardrails of " +
 				".ralph/settings.json, else what the repository shows (make test, npm test, go test, ...).",
 		},
-		{Key: "scm", Kind: Object, NoValue: "none", Where: ForPrompt, Unset: "nothing runs",
-			Says: "What runs after an iteration whose guardrails all passed.",
-			More: "A task that fails ends the run as `invalid` ([checks.md](checks.md#what-no-agent-can-put-right)). Other runs commit by themselves.",
-			Keys: []Setting{
-				{Key: "command", Pattern: filled, NoValue: "needed", Says: "The source control command.", More: "It may stand in another layer than the tasks."},
-				{
-					Key: "tasks", Kind: List, Entry: texts(), NoValue: "none", Says: "Its tasks, in order.",
-					More: "`commit` commits everything that changed, new files too, with a message of the agent's; git's hooks are off. " +
-						"Any other is handed to the command: `push`, `push origin HEAD`.",
-				},
-			}},
+		scmRow(),
 		{
 			Key: "review", Kind: Boolean, Default: true, Input: "review", Unset: "true for an issue, a task or a plan, false for a prompt",
 			Says: "Ask a fresh reviewer before a run is done.",
@@ -167,6 +157,20 @@ func judgeRows() []Setting {
 			More: "`soft` warns; the marks of a merge block all the same, and stubs where nobody reviews. `hard` blocks, `off` does not look.",
 		},
 	}
+}
+
+func scmRow() Setting {
+	return Setting{Key: "scm", Kind: Object, NoValue: "none", Where: ForPrompt, Unset: "nothing runs",
+		Says: "What runs after an iteration whose guardrails all passed.",
+		More: "A task that fails ends the run as `invalid` ([checks.md](checks.md#what-no-agent-can-put-right)). Other runs commit by themselves.",
+		Keys: []Setting{
+			{Key: "command", Pattern: filled, NoValue: "needed", Says: "The source control command.", More: "It may stand in another layer than the tasks."},
+			{
+				Key: "tasks", Kind: List, Entry: texts(), NoValue: "none", Says: "Its tasks, in order.",
+				More: "`commit` commits everything that changed, new files too, with a message of the agent's; git's hooks are off. " +
+					"Any other is handed to the command: `push`, `push origin HEAD`.",
+			},
+		}}
 }
 
 func guardrailRows() []Setting {

@@ -77,11 +77,7 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 		return "", invalid.Mark(err)
 	}
 	l.bindPlan(ctx, wanted.ID, settings)
-	place, out := engine.Place{
-		Workspace: tree, Tree: tree,
-	}, engine.Output{
-		Clock: l.Clock, Log: l.Log, Redact: l.Redact,
-	}
+	place, out := engine.Place{Workspace: tree, Tree: tree}, engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact}
 	work, rules, err := l.goalAndRules(ctx, wanted, settings, place, out)
 	if err != nil {
 		return "", err
@@ -98,8 +94,7 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s, err := t.goOn(
-		l.Session, before, dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil),
-		spec.Goal.Most,
+		l.Session, before, asked{dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil), spec.Goal.Most},
 		func() *loop.Start {
 			start := spec.FirstRecord(engine.NewRunID(t.Clock()), wanted)
 			if spec.Plan != nil {
@@ -178,7 +173,7 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	}
 	most := settings.Iterations(config.PromptIterations)
 	s, err := t.goOn(
-		p.Session, before, dir != "", before.Start.Spec == recordedPrompt(base), most,
+		p.Session, before, asked{dir != "", before.Start.Spec == recordedPrompt(base), most},
 		func() *loop.Start {
 			return &loop.Start{
 				Run: engine.NewRunID(t.Clock()), Task: id, Title: title, Spec: recordedPrompt(base),
@@ -200,12 +195,17 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	)
 }
 
+// asked is how what is asked for now compares with the run that there was.
+type asked struct {
+	known     bool // there was one
+	unchanged bool // the same is asked for
+	most      int  // iterations
+}
+
 // goOn is the state of the run that would be taken up, as it would be then: one that is there, or one that begins.
-func (t *Preview) goOn(
-	in session.Session, before loop.State, known, unchanged bool, most int, begin func() *loop.Start,
-) (loop.State, error) {
+func (t *Preview) goOn(in session.Session, before loop.State, now asked, begin func() *loop.Start) (loop.State, error) {
 	in.Ask = nil // who wants a fresh start says --fresh
-	way, why, err := in.ResumeMode(before, known, unchanged)
+	way, why, err := in.ResumeMode(before, now.known, now.unchanged)
 	switch {
 	case err != nil:
 		return before, err
@@ -217,7 +217,7 @@ func (t *Preview) goOn(
 	t.Log("%s: %s", way, why)
 	resume := loop.Resume{Retry: way == loop.Again}
 	if way == loop.Again {
-		resume.MaxIterations = most
+		resume.MaxIterations = now.most
 	}
 	return before.With(loop.Record{Type: loop.Resumed, At: t.Clock(), Resume: &resume}), nil
 }

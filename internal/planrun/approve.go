@@ -50,16 +50,10 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 			p.Say("%s is %s already, and that is on record", id, of.Standing(id))
 			continue
 		}
-		known = append(
-			known,
-			handApproval{
-				wanted.ID,
-				plan.OnRecord{
-					Story: id, Reviews: recordedCount(sealed, id), By: plan.ByPerson, Who: who, At: p.Clock().UTC(),
-					Criteria: story.Digest(),
-				},
-			},
-		)
+		known = append(known, handApproval{wanted.ID, plan.OnRecord{
+			Story: id, Reviews: recordedCount(sealed, id), By: plan.ByPerson, Who: who, At: p.Clock().UTC(),
+			Criteria: story.Digest(),
+		}})
 		of = of.ApprovedBy(id, who)
 		p.Say("%s is approved by %s", id, who)
 	}
