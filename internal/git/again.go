@@ -35,3 +35,9 @@ func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error
 		}
 	}
 }
+
+// out runs a command and returns its standard output.
+func (d door) out(ctx context.Context, args ...string) (string, error) {
+	stdout, _, err := d.run(ctx, call{args: args})
+	return stdout, err
+}

@@ -38,12 +38,6 @@ const (
 	remoteTime = 30 * time.Minute
 )
 
-// out runs a command and returns its standard output.
-func (d door) out(ctx context.Context, args ...string) (string, error) {
-	stdout, _, err := d.run(ctx, call{args: args})
-	return stdout, err
-}
-
 // once runs a command once.
 func (d door) once(ctx context.Context, c call) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
