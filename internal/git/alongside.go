@@ -13,7 +13,7 @@ import (
 )
 
 // Clone is a user's clone beside which a run works: no branch of its own, no checkout, and commits only where the settings ask for
-// them (C25).
+// them.
 type Clone struct {
 	door    door
 	secrets []string
@@ -34,7 +34,7 @@ func (c *Clone) Identify(ctx context.Context, env []string) (known bool, err err
 	return who != nil, err
 }
 
-// KeepOut keeps ralph's own files out of the commits that the agent and the user make (C7).
+// KeepOut keeps ralph's own files out of the commits that the agent and the user make.
 func (c *Clone) KeepOut(ctx context.Context) error {
 	out, err := c.door.out(ctx, "rev-parse", "--git-common-dir")
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Clone) Changed(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(out) != "", nil
 }
 
-// Commit commits everything that changed, new files too; the message never comes near a command line (C17). Hooks are off: the agent
+// Commit commits everything that changed, new files too; the message never comes near a command line. Hooks are off: the agent
 // can have written them. done is false when git refused, and output says why.
 func (c *Clone) Commit(ctx context.Context, message string) (output string, done bool, err error) {
 	if _, stderr, err := c.door.run(ctx, call{args: []string{"add", "--all", ":/"}}); err != nil {

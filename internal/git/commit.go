@@ -14,7 +14,7 @@ import (
 // maxFiles is how many changed files a commit lists.
 const maxFiles = 50
 
-// Commit makes one commit of everything that changed since the commit `since`, new files too (C17). Commits that the agent made itself
+// Commit makes one commit of everything that changed since the commit `since`, new files too. Commits that the agent made itself
 // on top of it are kept below ours. When the agent rewrote history, reset or wandered off, its commits are not kept but its files are,
 // as one commit on top of since. Either way HEAD is on the run's branch afterwards. When nothing changed the result is Empty, with
 // SHA since. Note tells of everything out of the ordinary.

@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Correction is what the harness takes back of an iteration, or writes itself (C8). All paths are from the top, with slashes. A path of
+// Correction is what the harness takes back of an iteration, or writes itself. All paths are from the top, with slashes. A path of
 // Restore or Keep that is a directory stands for everything in it.
 type Correction struct {
 	Since   string   // the commit whose version of the paths of Restore is put back; what it did not have is removed

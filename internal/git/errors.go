@@ -2,14 +2,14 @@ package git
 
 import "fmt"
 
-// TakenError says that another process holds the run: its lease reached the remote first (B-26).
+// TakenError says that another process holds the run: its lease reached the remote first.
 type TakenError struct{ Task string }
 
 func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s is already running: another process has just taken it", e.Task)
 }
 
-// ConflictError says that the run's branch moved on the remote and our commits do not go on top of it (B-18).
+// ConflictError says that the run's branch moved on the remote and our commits do not go on top of it.
 type ConflictError struct{ Branch, Why string }
 
 func (e *ConflictError) Error() string {

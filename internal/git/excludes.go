@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// runtimeFiles are ralph's own files in a working tree, which no commit of the work takes up (C7).
+// runtimeFiles are ralph's own files in a working tree, which no commit of the work takes up.
 const runtimeFiles = `# ralph
 **/.ralph/runs/
 **/.ralph/guardrail_*.log

@@ -7,7 +7,7 @@ import (
 )
 
 // FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits and one more that adds these
-// files (S0-68…S0-70, C16). Nothing is checked out. The bot pushes it; in a clone it is a local
+// files. Nothing is checked out. The bot pushes it; in a clone it is a local
 // branch. One of the same name is the same run's, made again.
 func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (commit string, err error) {
 	if err := CheckBranchName(ctx, name); err != nil {
@@ -52,7 +52,7 @@ func (t *Tree) signAgain(ctx context.Context, ref, commit, message string) (stri
 	return signed, t.user.set(ctx, ref, signed)
 }
 
-// Archive moves the failure branches of the task's earlier runs from wip/… to wip/archive/… (C15).
+// Archive moves the failure branches of the task's earlier runs from wip/… to wip/archive/…
 func (t *Tree) Archive(ctx context.Context) error {
 	old := "refs/heads/wip/ralph-fail-" + t.o.Task + "-"
 	if t.o.Task == "" {

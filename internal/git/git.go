@@ -45,7 +45,7 @@ type Options struct {
 	Replaces string
 	// Came is where a clone stood before a process of this run was killed: a ref or a commit. "" is where HEAD is. It counts when HEAD is on the run's branch.
 	Came string
-	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/… (B-03).
+	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/…
 	Fresh bool
 	// Resume takes a killed run up again on a command line: what lies about in the tree is the agent's.
 	Resume bool
@@ -65,7 +65,7 @@ type Options struct {
 	Join bool
 	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
 	Secrets []string
-	// Sign signs every commit that the harness makes on a branch of the run's; the agent's own stay as they are. nil signs none (B-17).
+	// Sign signs every commit that the harness makes on a branch of the run's; the agent's own stay as they are. nil signs none.
 	Sign *Signer
 	// DryRun fetches and never pushes.
 	DryRun bool

@@ -10,7 +10,7 @@ import (
 )
 
 // Open takes the user's clone that dir is in, for a run on its own branch from base ("" is where HEAD is). Tracked files must be as
-// committed, unless a killed run is resumed (C16). Files that are there and not tracked stay the user's: no commit takes them up and
+// committed, unless a killed run is resumed. Files that are there and not tracked stay the user's: no commit takes them up and
 // nothing removes them. Whoever calls keeps every other run out of the clone.
 func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tree, error) {
 	t := &Tree{o: o, branch: branch, user: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}}

@@ -18,7 +18,7 @@ type Moved struct {
 }
 
 // Push sends the run's branch and its record together: both arrive, or neither. A branch that somebody else has moved is fetched, our
-// commits are put on top of it once, and moved says so (B-18). Errors of note: *TakenError, *ConflictError, *WorkflowsError,
+// commits are put on top of it once, and moved says so. Errors of note: *TakenError, *ConflictError, *WorkflowsError,
 // *AccessError. Without a remote it does nothing.
 func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 	if t.o.Remote.URL == "" || t.settled() {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Return puts a clone back where it stood when it was opened; the run's branch stays with all that is on it (S0-72). What
+// Return puts a clone back where it stood when it was opened; the run's branch stays with all that is on it. What
 // Adopt had committed lies there uncommitted again.
 func (t *Tree) Return(ctx context.Context) error {
 	if t.bot || t.came.ref == t.ref() {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Signer signs the commits that the harness makes, with an SSH key (B-17). The key is in our own memory alone: no file, no process and no
+// Signer signs the commits that the harness makes, with an SSH key. The key is in our own memory alone: no file, no process and no
 // environment ever holds it, which is why git does not sign here.
 type Signer struct{ key ssh.Signer }
 
