@@ -13,27 +13,6 @@ type Explained struct {
 // Default is where a value comes from that no layer set.
 const Default = "default"
 
-// Explain is Load with the origin of every value.
-func Explain(layers ...Layer) (Explained, error) {
-	var problems []string
-	merged, from := map[string]any{}, map[string]string{}
-	for _, layer := range layers {
-		object, faults := layer.parse()
-		problems = append(problems, faults...)
-		merge(merged, object)
-		mark(from, "", object, layer.Name)
-	}
-	if len(problems) == 0 {
-		problems = lacking(merged, from)
-	}
-	if err := asError(problems); err != nil {
-		return Explained{}, err
-	}
-	settings, err := decode(merged)
-	settings.GuardrailsFrom, settings.ReviewFrom, settings.TimeoutFrom = from["guardrails"], from["review"], from["timeoutMinutes"]
-	return Explained{settings, from}, err
-}
-
 // mark notes which layer set what.
 func mark(from map[string]string, path string, object map[string]any, layer string) {
 	for key, value := range object {

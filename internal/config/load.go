@@ -7,6 +7,27 @@ import (
 	"strings"
 )
 
+// Explain is Load with the origin of every value.
+func Explain(layers ...Layer) (Explained, error) {
+	var problems []string
+	merged, from := map[string]any{}, map[string]string{}
+	for _, layer := range layers {
+		object, faults := layer.parse()
+		problems = append(problems, faults...)
+		merge(merged, object)
+		mark(from, "", object, layer.Name)
+	}
+	if len(problems) == 0 {
+		problems = lacking(merged, from)
+	}
+	if err := asError(problems); err != nil {
+		return Explained{}, err
+	}
+	settings, err := decode(merged)
+	settings.GuardrailsFrom, settings.ReviewFrom, settings.TimeoutFrom = from["guardrails"], from["review"], from["timeoutMinutes"]
+	return Explained{settings, from}, err
+}
+
 // Layer is one source of settings: the name problems are reported under, and a JSON object.
 type Layer struct {
 	Name string // ".ralph/settings.json", "input settings"
@@ -94,4 +115,13 @@ func plain(value any) any {
 		}
 	}
 	return value
+}
+
+// Defaults are the settings of an empty file.
+func Defaults() Settings {
+	var settings Settings
+	if err := settings.read(defaults(Table())); err != nil { // the table is wrong, which a test finds
+		panic(err)
+	}
+	return settings
 }

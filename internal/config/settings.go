@@ -204,15 +204,6 @@ const (
 	BaselineOff     Baseline = "off"     // they are not run
 )
 
-// Defaults are the settings of an empty file.
-func Defaults() Settings {
-	var settings Settings
-	if err := settings.read(defaults(Table())); err != nil { // the table is wrong, which a test finds
-		panic(err)
-	}
-	return settings
-}
-
 // defaults are the values that rows have when no layer sets them.
 func defaults(rows []Setting) map[string]any {
 	object := map[string]any{}

@@ -155,3 +155,27 @@ func filled(why string, ev Event, rules Rules) string {
 	return strings.NewReplacer("{here}", here, "{issue}", issue, "{phrase}", rules.TriggerPhrase, "{label}", rules.TriggerLabel,
 		"{the label}", quote(ev.Label), "{event}", ev.Name).Replace(why)
 }
+
+// Read says what an event asks for: a request, a skip with its reason, or a *UsageError for a command that cannot be
+// followed.
+func Read(ev Event, rules Rules) (Request, *Skip, error) {
+	req := Request{Event: ev, CommentsBy: rules.CommentsBy}
+	if ev.Issue == nil && (ev.Kind == Labeled || ev.Kind == Unlabeled || ev.Kind == Closed || ev.Kind == Commented || ev.Kind == Reviewed) {
+		return req, &Skip{fmt.Sprintf("%s names no issue", ev.Name)}, nil
+	}
+	asking, cmd, err := askingOf(ev, rules)
+	if err != nil {
+		return req, nil, err
+	}
+	if why, ok := hopeless(asking, ev); ok {
+		return req, &Skip{filled(why, ev, rules)}, nil
+	}
+	req.Asking, req.Command = asking, cmd
+	if req.Verb == "" {
+		req.Verb = headingOf(asking).verb
+	}
+	if ev.Kind == Dispatched {
+		req.Prompt, req.PlanFile = ev.Ask.Prompt, ev.Ask.Plan
+	}
+	return req, nil, nil
+}

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -56,27 +55,3 @@ type Request struct {
 
 // Skip says why an event is not ours. It is a value, not an error: the job ends quietly with exit 0.
 type Skip struct{ Reason string }
-
-// Read says what an event asks for: a request, a skip with its reason, or a *UsageError for a command that cannot be
-// followed.
-func Read(ev Event, rules Rules) (Request, *Skip, error) {
-	req := Request{Event: ev, CommentsBy: rules.CommentsBy}
-	if ev.Issue == nil && (ev.Kind == Labeled || ev.Kind == Unlabeled || ev.Kind == Closed || ev.Kind == Commented || ev.Kind == Reviewed) {
-		return req, &Skip{fmt.Sprintf("%s names no issue", ev.Name)}, nil
-	}
-	asking, cmd, err := askingOf(ev, rules)
-	if err != nil {
-		return req, nil, err
-	}
-	if why, ok := hopeless(asking, ev); ok {
-		return req, &Skip{filled(why, ev, rules)}, nil
-	}
-	req.Asking, req.Command = asking, cmd
-	if req.Verb == "" {
-		req.Verb = headingOf(asking).verb
-	}
-	if ev.Kind == Dispatched {
-		req.Prompt, req.PlanFile = ev.Ask.Prompt, ev.Ask.Plan
-	}
-	return req, nil, nil
-}

@@ -72,12 +72,16 @@ type readyStories struct {
 }
 
 func (r *readyStories) Len() int { return len(r.at) }
+
 func (r *readyStories) Less(i, j int) bool {
 	a, b := r.at[i], r.at[j]
 	return cmp.Or(cmp.Compare(r.stories[a].Priority, r.stories[b].Priority), cmp.Compare(a, b)) < 0
 }
+
 func (r *readyStories) Swap(i, j int) { r.at[i], r.at[j] = r.at[j], r.at[i] }
-func (r *readyStories) Push(x any)    { r.at = append(r.at, x.(int)) }
+
+func (r *readyStories) Push(x any) { r.at = append(r.at, x.(int)) }
+
 func (r *readyStories) Pop() any {
 	last := r.at[len(r.at)-1]
 	r.at = r.at[:len(r.at)-1]

@@ -3,11 +3,43 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
+
+// story reads the n-th story, from 1.
+func (r *reader) story(n int, v *jsonValue) Story {
+	where := fmt.Sprintf("story number %d", n)
+	if v.kind != anObject {
+		r.add("%s is %s; allowed is an object with the keys %s", where, v.shown(), safetext.Listed(storyKeys))
+		return Story{}
+	}
+	if id := v.get("id"); id != nil && id.kind == aText && storyIDForm.MatchString(id.text) {
+		where = "story " + id.text
+	}
+	f := fields{r, where, v}
+	s := Story{
+		Extra:              f.extra(storyKeys),
+		ID:                 f.id(),
+		Title:              f.text("title", true),
+		Description:        f.text("description", false),
+		AcceptanceCriteria: f.texts("acceptanceCriteria", true),
+		Priority:           f.priority(),
+		Passes:             f.passes(),
+		ReviewStatus:       f.reviewStatus(),
+		ReviewCount:        f.reviewCount(),
+		ReviewFeedback:     f.text("reviewFeedback", true),
+		Notes:              f.text("notes", false),
+		DependsOn:          f.texts("dependsOn", false),
+	}
+	if s.Passes && strings.TrimSpace(s.Notes) == "" {
+		f.wrong("passes is true and notes is empty; say in notes what was done")
+	}
+	return s
+}
 
 // The keys of a plan and of a story, in the order of the template.
 var (
@@ -153,11 +185,4 @@ func shortPath(path string) string {
 		return path
 	}
 	return safetext.Quoted(path)
-}
-
-func lead(where string) string {
-	if where == "" {
-		return ""
-	}
-	return where + ": "
 }

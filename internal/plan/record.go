@@ -184,3 +184,8 @@ func (p Plan) Marks() string {
 	}
 	return text
 }
+
+// AtCap reports whether the story was approved because its reviews were used up.
+func (s Story) AtCap() bool {
+	return s.ReviewStatus == Approved && strings.HasPrefix(s.ReviewFeedback, AtCap)
+}

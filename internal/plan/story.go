@@ -2,15 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// AtCap reports whether the story was approved because its reviews were used up.
-func (s Story) AtCap() bool {
-	return s.ReviewStatus == Approved && strings.HasPrefix(s.ReviewFeedback, AtCap)
-}
 
 // Standing says in words where a story stands: "waits for its review", "changes were requested in review 2".
 func (p Plan) Standing(id string) string {
