@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
@@ -102,13 +101,4 @@ func common(wanted, granted *github.InstallationPermissions) (both *github.Insta
 		}
 	}
 	return both, lacks
-}
-
-// root is REST's address without a slash at its end: "https://api.github.com", "https://ghe.example/api/v3",
-// "https://api.sub.ghe.com".
-func (o Options) root() string {
-	if o.APIURL == "" {
-		return "https://api.github.com"
-	}
-	return strings.TrimSuffix(o.APIURL, "/")
 }

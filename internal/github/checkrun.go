@@ -2,10 +2,7 @@ package github
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 
 	"github.com/google/go-github/v60/github"
 
@@ -212,20 +209,4 @@ func annotations(list []Annotation) []*github.CheckRunAnnotation {
 		})
 	}
 	return made
-}
-
-// given is nil for what is not given.
-func given(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func short(sha string) string { return sha[:min(7, len(sha))] }
-
-// forbidden reports whether the token may not do something at all.
-func forbidden(err error) bool {
-	var api *github.ErrorResponse
-	return errors.As(err, &api) && api.Response != nil && api.Response.StatusCode == http.StatusForbidden && !strings.Contains(api.Message, "rate limit")
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -87,25 +85,6 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	}
 	c.api = api.WithAuthToken(o.Token)
 	return c, nil
-}
-
-func (c *Client) dial(h *http.Client) (*github.Client, error) {
-	h.CheckRedirect = stay
-	api := github.NewClient(h)
-	address, err := url.Parse(c.o.root() + "/")
-	if err != nil {
-		return nil, fmt.Errorf("reading GITHUB_API_URL: %w", err)
-	}
-	api.BaseURL = address
-	return api, nil
-}
-
-// stay follows a redirect, as of a renamed repository, on the same host alone: the token goes nowhere else.
-func stay(req *http.Request, via []*http.Request) error {
-	if req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || len(via) >= 5 {
-		return http.ErrUseLastResponse
-	}
-	return nil
 }
 
 // Token is the credential for git over HTTP; for an App it is renewed when it is about to expire.

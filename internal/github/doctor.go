@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 )
 
@@ -36,4 +37,16 @@ func (c *Client) Examine(ctx context.Context, labels []string, branch string) Re
 	e := &examination{c: c, ctx: ctx}
 	e.examine(labels, branch)
 	return e.report
+}
+
+func (e *examination) examine(labels []string, branch string) {
+	if !e.token() || !e.repository() {
+		return
+	}
+	branch = cmp.Or(branch, e.repo.GetDefaultBranch())
+	e.actions()
+	e.labels(labels)
+	e.rules(branch)
+	e.secrets()
+	e.workflow(branch)
 }

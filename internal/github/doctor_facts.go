@@ -31,18 +31,6 @@ func (e *examination) unread(what string, err error, advice string) {
 	e.add(what, Warning, explain("reading it", err).Error(), "")
 }
 
-func (e *examination) examine(labels []string, branch string) {
-	if !e.token() || !e.repository() {
-		return
-	}
-	branch = cmp.Or(branch, e.repo.GetDefaultBranch())
-	e.actions()
-	e.labels(labels)
-	e.rules(branch)
-	e.secrets()
-	e.workflow(branch)
-}
-
 // token says who ralph writes as; without an answer there is nothing else to ask.
 func (e *examination) token() bool {
 	self, err := e.c.whoami(e.ctx)

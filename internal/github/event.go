@@ -125,19 +125,6 @@ func ofIssue(ev event.Event, p *github.IssuesEvent) (event.Event, error) {
 	return ev, nil
 }
 
-// ofAction is the kind of what happened to an issue or a pull request.
-func ofAction(action string) event.Kind {
-	switch action {
-	case "labeled":
-		return event.Labeled
-	case "unlabeled":
-		return event.Unlabeled
-	case "closed":
-		return event.Closed
-	}
-	return event.Other
-}
-
 func ofComment(ev event.Event, p *github.IssueCommentEvent) (event.Event, error) {
 	if p.GetIssue().GetNumber() <= 0 || p.Comment == nil {
 		return ev, errors.New("it holds no issue, no comment or no repository")
@@ -148,30 +135,4 @@ func ofComment(ev event.Event, p *github.IssueCommentEvent) (event.Event, error)
 		ev.Kind = event.Commented
 	}
 	return ev, nil
-}
-
-func repo(r *github.Repository) event.Repo {
-	return event.Repo{Owner: r.GetOwner().GetLogin(), Name: r.GetName(), DefaultBranch: r.GetDefaultBranch()}
-}
-
-func actor(u *github.User) event.Actor {
-	return event.Actor{Login: u.GetLogin(), Bot: u.GetType() == "Bot"}
-}
-
-func issue(i *github.Issue) *event.Issue {
-	out := &event.Issue{
-		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), Author: actor(i.GetUser()),
-		Pull: i.IsPullRequest(), Closed: i.GetState() == "closed",
-	}
-	for _, l := range i.Labels {
-		out.Labels = append(out.Labels, l.GetName())
-	}
-	return out
-}
-
-func comment(c *github.IssueComment) event.Comment {
-	return event.Comment{
-		ID: c.GetID(), NodeID: c.GetNodeID(), Author: actor(c.GetUser()), Body: c.GetBody(),
-		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
-	}
 }

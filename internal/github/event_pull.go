@@ -3,7 +3,6 @@ package github
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v60/github"
 
@@ -57,26 +56,4 @@ func ofInline(ev event.Event, p *github.PullRequestReviewCommentEvent) (event.Ev
 		ev.Kind = event.Commented
 	}
 	return ev, nil
-}
-
-// later is when something happened as the payload tells it, or else when the job was told of it.
-func later(told, happened time.Time) time.Time {
-	if happened.IsZero() {
-		return told
-	}
-	return happened
-}
-
-// side is the issue side of a pull request. Its head is somebody else's when that repository is another one, or is
-// gone.
-func side(p *github.PullRequest) *event.Issue {
-	head := p.GetHead().GetRepo().GetFullName()
-	out := &event.Issue{
-		Number: p.GetNumber(), Title: p.GetTitle(), Body: p.GetBody(), Author: actor(p.GetUser()), Pull: true,
-		Fork: head == "" || !strings.EqualFold(head, p.GetBase().GetRepo().GetFullName()), Closed: p.GetState() == "closed",
-	}
-	for _, l := range p.Labels {
-		out.Labels = append(out.Labels, l.GetName())
-	}
-	return out
 }

@@ -21,6 +21,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// forbidden reports whether the token may not do something at all.
+func forbidden(err error) bool {
+	var api *github.ErrorResponse
+	return errors.As(err, &api) && api.Response != nil && api.Response.StatusCode == http.StatusForbidden && !strings.Contains(api.Message, "rate limit")
+}
+
 // failed is a call that did not work, in one sentence: what was being done, what GitHub said, and what to do about it.
 // It never holds the token, an address's query or the page of a proxy.
 type failed struct {
@@ -29,6 +35,7 @@ type failed struct {
 }
 
 func (f *failed) Error() string { return f.text }
+
 func (f *failed) Unwrap() error { return f.err }
 
 // explain adds to an error of a call what the reader can do about it.
@@ -204,4 +211,22 @@ const mostSaid = 300
 // oneLine is text from outside as a part of a sentence: on one line, and short.
 func oneLine(s string) string {
 	return safetext.ShortenBytes(safetext.OneLine(strings.ToValidUTF8(s, "")), mostSaid)
+}
+
+// ErrGone is a comment or pull request that somebody deleted meanwhile.
+func ErrGone(err error) bool {
+	var api *github.ErrorResponse
+	return errors.As(err, &api) && api.Response != nil && (api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
+}
+
+// lost reports whether a write may have happened although its answer is an error: a server error or a broken
+// connection.
+func lost(err error) bool {
+	var api *github.ErrorResponse
+	if errors.As(err, &api) && api.Response != nil {
+		return api.Response.StatusCode >= 500
+	}
+	var limit *github.RateLimitError
+	var abuse *github.AbuseRateLimitError
+	return !errors.As(err, &limit) && !errors.As(err, &abuse) && !errors.Is(err, context.Canceled)
 }

@@ -257,3 +257,8 @@ func (c *Client) Queued(ctx context.Context, label string) ([]event.Issue, error
 	}
 	return out, nil
 }
+
+// Permission looks up what a login may do here.
+func (c *Client) Permission(ctx context.Context, login string) event.Permission {
+	return c.permission(ctx, map[string]event.Permission{}, login)
+}

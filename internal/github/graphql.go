@@ -55,36 +55,6 @@ func adviseGraphQL(kind string) string {
 	return "try again, and if it stays so, tell ralph's developers"
 }
 
-// ReadyPull takes a pull request out of draft; only GraphQL can.
-func (c *Client) ReadyPull(ctx context.Context, nodeID string) error {
-	const mutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
-	if c.dry("mark the pull request ready for review") {
-		return nil
-	}
-	return c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID}, nil)
-}
-
-// FinishPull replaces a pull request's title and body and takes it out of draft, in one call, and reports whether it is
-// closed.
-func (c *Client) FinishPull(ctx context.Context, nodeID, title, body string) (closed bool, err error) {
-	const mutation = `mutation($id: ID!, $title: String!, $body: String!) {
-  updatePullRequest(input: {pullRequestId: $id, title: $title, body: $body}) { pullRequest { closed } }
-  markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
-}`
-	if c.dry("edit the pull request and mark it ready for review") {
-		return false, nil
-	}
-	var data struct {
-		Updated struct {
-			Pull struct {
-				Closed bool `json:"closed"`
-			} `json:"pullRequest"`
-		} `json:"updatePullRequest"`
-	}
-	err = c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID, "title": title, "body": body}, &data)
-	return data.Updated.Pull.Closed, err
-}
-
 // LastEdited is when an issue's text was last changed; zero when never. The REST API does not tell.
 func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) {
 	const query = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }`
@@ -142,9 +112,4 @@ func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor
 		who.Login += "[bot]"
 	}
 	return who, true, data.Node.Issue.Closed, nil
-}
-
-// Permission looks up what a login may do here.
-func (c *Client) Permission(ctx context.Context, login string) event.Permission {
-	return c.permission(ctx, map[string]event.Permission{}, login)
 }

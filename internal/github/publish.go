@@ -2,9 +2,7 @@ package github
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -94,12 +92,6 @@ func (c *Client) EditComment(ctx context.Context, id int64, body string) error {
 	return nil
 }
 
-// ErrGone is a comment or pull request that somebody deleted meanwhile.
-func ErrGone(err error) bool {
-	var api *github.ErrorResponse
-	return errors.As(err, &api) && api.Response != nil && (api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
-}
-
 // AddLabel puts a label on; GitHub makes it when the repository does not have it. On are all that the issue then has;
 // nil in a dry run.
 func (c *Client) AddLabel(ctx context.Context, number int, label string) (on []string, err error) {
@@ -134,16 +126,4 @@ func (c *Client) dry(format string, args ...any) bool {
 		c.o.Log("dry run: would "+format, args...)
 	}
 	return c.o.DryRun
-}
-
-// lost reports whether a write may have happened although its answer is an error: a server error or a broken
-// connection.
-func lost(err error) bool {
-	var api *github.ErrorResponse
-	if errors.As(err, &api) && api.Response != nil {
-		return api.Response.StatusCode >= 500
-	}
-	var limit *github.RateLimitError
-	var abuse *github.AbuseRateLimitError
-	return !errors.As(err, &limit) && !errors.As(err, &abuse) && !errors.Is(err, context.Canceled)
 }

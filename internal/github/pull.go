@@ -11,6 +11,36 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
+// ReadyPull takes a pull request out of draft; only GraphQL can.
+func (c *Client) ReadyPull(ctx context.Context, nodeID string) error {
+	const mutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
+	if c.dry("mark the pull request ready for review") {
+		return nil
+	}
+	return c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID}, nil)
+}
+
+// FinishPull replaces a pull request's title and body and takes it out of draft, in one call, and reports whether it is
+// closed.
+func (c *Client) FinishPull(ctx context.Context, nodeID, title, body string) (closed bool, err error) {
+	const mutation = `mutation($id: ID!, $title: String!, $body: String!) {
+  updatePullRequest(input: {pullRequestId: $id, title: $title, body: $body}) { pullRequest { closed } }
+  markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
+}`
+	if c.dry("edit the pull request and mark it ready for review") {
+		return false, nil
+	}
+	var data struct {
+		Updated struct {
+			Pull struct {
+				Closed bool `json:"closed"`
+			} `json:"pullRequest"`
+		} `json:"updatePullRequest"`
+	}
+	err = c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID, "title": title, "body": body}, &data)
+	return data.Updated.Pull.Closed, err
+}
+
 // PullRequest is what a pull request says.
 type PullRequest struct {
 	Title, Body string

@@ -9,6 +9,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// given is nil for what is not given.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func short(sha string) string { return sha[:min(7, len(sha))] }
+
 // putStatus says as a commit status what a check run would; a token that may not do that either is told so in the log,
 // and the run goes on. Setting it twice is as setting it once: the last one of a name counts.
 func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
