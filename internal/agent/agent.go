@@ -214,9 +214,6 @@ func environment(o Options, d dialect) []string {
 	return proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass, o.Allow), append(extra, o.Extra...)...)
 }
 
-// reads reports whether the agent is to change nothing.
-func (o Options) reads() bool { return o.ReadOnly || o.NoTools }
-
 // asRoot reports whether the agent runs as root.
 func (o Options) asRoot() bool {
 	if o.As != nil {

@@ -206,19 +206,6 @@ func geminiSettings(dir string, o Options) (string, error) {
 	return string(raw), err
 }
 
-// into is an object within an object, which is made where there is none.
-func into(object map[string]any, path ...string) map[string]any {
-	for _, name := range path {
-		inner, ok := object[name].(map[string]any)
-		if !ok {
-			inner = map[string]any{}
-			object[name] = inner
-		}
-		object = inner
-	}
-	return object
-}
-
 var (
 	geminiBlocked = lazy(`(?i)response was blocked|prohibited_content|blocked due to|blocked by safety`)
 	geminiBroken  = lazy(`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)

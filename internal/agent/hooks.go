@@ -11,6 +11,22 @@ import (
 	"strings"
 )
 
+// reads reports whether the agent is to change nothing.
+func (o Options) reads() bool { return o.ReadOnly || o.NoTools }
+
+// into is an object within an object, which is made where there is none.
+func into(object map[string]any, path ...string) map[string]any {
+	for _, name := range path {
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			object[name] = inner
+		}
+		object = inner
+	}
+	return object
+}
+
 // hookSettings are hooks as all agents that know any write them: event → groups, each with what it matches and what it
 // calls. What else is said beside "hooks" is other.
 type hookSettings struct {

@@ -19,12 +19,6 @@ type judgement struct {
 // dialect.has42.
 const waitsExit = 42
 
-// judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never
-// looked into: an agent may speak of rate limits all day.
-func (d dialect) judge(f facts, now time.Time) judgement {
-	return d.explain(d.classify(f), f, now)
-}
-
 func (d dialect) classify(f facts) loop.Class {
 	switch {
 	case f.asked:
@@ -152,4 +146,26 @@ func byStatus(status int, words loop.Class) loop.Class {
 		return loop.Rejected
 	}
 	return words
+}
+
+// byWords is the class that a failure's own words tell; "" when they tell none.
+func byWords(said string) loop.Class {
+	said = plainer.Replace(said)
+	words := loop.Class("")
+	for _, p := range phrases {
+		if p.pattern.MatchString(said) {
+			words = p.class
+			break
+		}
+	}
+	m := statuses.FindStringSubmatch(said)
+	if m == nil {
+		return words
+	}
+	class := byStatus(number(m[2]), words)
+	// a test may well speak of a status 404
+	if words == "" && !class.Transient() && !strings.EqualFold(m[1], "api error") {
+		return ""
+	}
+	return class
 }

@@ -47,25 +47,3 @@ var statuses = lazy(`(?i)\b(api error|http(?:/[\d.]+)?|unexpected status|status[
 // plainer are characters that mean the same as simpler ones: providers write "5:26 AM" with a narrow space, and
 // "You’ve".
 var plainer = strings.NewReplacer("\u00A0", " ", "\u202F", " ", "\u2009", " ", "’", "'", "‘", "'", "\x00", "")
-
-// byWords is the class that a failure's own words tell; "" when they tell none.
-func byWords(said string) loop.Class {
-	said = plainer.Replace(said)
-	words := loop.Class("")
-	for _, p := range phrases {
-		if p.pattern.MatchString(said) {
-			words = p.class
-			break
-		}
-	}
-	m := statuses.FindStringSubmatch(said)
-	if m == nil {
-		return words
-	}
-	class := byStatus(number(m[2]), words)
-	// a test may well speak of a status 404
-	if words == "" && !class.Transient() && !strings.EqualFold(m[1], "api error") {
-		return ""
-	}
-	return class
-}

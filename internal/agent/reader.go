@@ -57,16 +57,6 @@ type reader struct {
 // claimBytes is how much of a message is kept while it comes; a tag that comes in pieces is looked for in that.
 const claimBytes = 64 << 10
 
-func newReader(t *talk, d dialect) *reader {
-	if t.Text {
-		d.decode, t.dialect.ends = stream.NewPlain, false
-	}
-	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10), said: newSaid()}
-	r.decoder = d.decode(t.clock(), r.event)
-	r.Writer = t.console.stdout(r.decoder)
-	return r
-}
-
 // plain reports whether what the agent prints is text, of which any line is a word of its own.
 func (r *reader) plain() bool { return r.talk.Text || r.talk.dialect.name == command.name }
 

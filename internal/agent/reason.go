@@ -10,6 +10,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
+// judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never
+// looked into: an agent may speak of rate limits all day.
+func (d dialect) judge(f facts, now time.Time) judgement {
+	return d.explain(d.classify(f), f, now)
+}
+
 // explain words a judgement: what happened, what to do about it, and what the agent said itself; in one line.
 func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
 	j := judgement{class: class}

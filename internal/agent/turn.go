@@ -9,10 +9,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
+
+func newReader(t *talk, d dialect) *reader {
+	if t.Text {
+		d.decode, t.dialect.ends = stream.NewPlain, false
+	}
+	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10), said: newSaid()}
+	r.decoder = d.decode(t.clock(), r.event)
+	r.Writer = t.console.stdout(r.decoder)
+	return r
+}
 
 // talk is what one turn is about.
 type talk struct {

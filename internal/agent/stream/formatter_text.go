@@ -75,19 +75,3 @@ func (f *Formatter) flush() {
 	}
 	f.text = speech{line: f.text.line[:0]}
 }
-
-// indent puts what a helper of the agent does under what the agent does.
-func under(nested bool) string {
-	if nested {
-		return "  "
-	}
-	return ""
-}
-
-// clip keeps the beginning of a line.
-func clip(s string, most int, more string) string {
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + " " + more
-	}
-	return s
-}
