@@ -47,10 +47,6 @@ func holds(root *os.Root, name string, pid int) bool {
 	return owner == pid
 }
 
-func lock(file *os.File) bool {
-	return unix.FcntlFlock(file.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}) == nil
-}
-
 // holder is the process that has the file, 0 when none has it, -1 when it cannot be told.
 func holder(file *os.File) int {
 	asked := unix.Flock_t{Type: unix.F_WRLCK}

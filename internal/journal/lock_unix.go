@@ -12,6 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+func lock(file *os.File) bool {
+	return unix.FcntlFlock(file.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}) == nil
+}
+
 // tryLock locks the whole file for as long as it is open; got is false when somebody else has locked it. This lock
 // belongs to the open file: closing another descriptor of the same file does not drop it, as it would drop a lock of
 // fcntl.

@@ -16,6 +16,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
+func chained(before, object []byte) []byte {
+	sum := sha256.New()
+	sum.Write(before)
+	sum.Write(object)
+	return sum.Sum(nil)
+}
+
 // TamperedError says that a journal is not what ralph has written.
 type TamperedError struct {
 	Run     string // the name of its directory
