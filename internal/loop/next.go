@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -151,18 +152,6 @@ func (s State) capReason(used int) string {
 	return why
 }
 
-// counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits or whose model was not
-// to be had, nor an empty one that may be retried.
-func (s State) counts(it Iteration) bool {
-	switch c := it.Turn.Class; {
-	case c == Stopped, c == Waits, c.Transient():
-		return false
-	case c == Empty && (it.Commit.Empty || it.Commit.Unseen):
-		return s.EmptyInRow >= maxEmpty
-	}
-	return true
-}
-
 func (s State) nextNumber() int {
 	if s.Turning != nil {
 		return s.Turning.Iteration
@@ -204,3 +193,22 @@ const (
 	PlanCheck   = "plan"   // of a plan: its rules were kept
 	ReviewCheck = "review" // a fresh context approves
 )
+
+// nextStory is what the next turn is for. Of a plan, the story with it; spent says why there can be no turn.
+func (s State) nextStory() (mode Mode, id, spent string) {
+	if s.Plan == nil {
+		return s.nextMode(), "", ""
+	}
+	rules := s.Rules()
+	mode = s.Plan.Mode(rules)
+	story, ok := s.Plan.Next(mode, rules)
+	switch {
+	case !ok:
+		return mode, "", fmt.Sprintf("no story is left that can be done, and %d of %d are not approved", len(s.Plan.Stories)-s.Plan.Passed(), len(s.Plan.Stories))
+	case mode == ReviewFix && rules.FailAtCap && story.ReviewCount >= rules.ReviewCap && !s.ApprovedLast(story.ID):
+		return mode, "", fmt.Sprintf("%s has had %s, and the last one asks for changes: %s", story.ID, safetext.Count(story.ReviewCount, "review"), safetext.Shorten(safetext.FirstLine(story.ReviewFeedback), 200))
+	case mode == Review && story.ReviewCount > rules.ReviewCap: // it was approved at the cap, and its checks failed, twice
+		return mode, "", fmt.Sprintf("%s has been reviewed %d times, and its checks still fail", story.ID, story.ReviewCount)
+	}
+	return mode, story.ID, ""
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/plan"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // plan takes a plan up as it stands.
@@ -20,9 +19,6 @@ func (s *State) plan(p *Planned) {
 
 // HeadTree is the tree of Head; empty when no record has told it.
 func (s State) HeadTree() string { return s.tree }
-
-// Rules are what a run of a plan is held to.
-func (s State) Rules() plan.Rules { return s.Start.Plan.Rules() }
 
 // advance takes up what an iteration made of the plan. A turn that does not count hands nothing on.
 func (s *State) advance(it *Iteration) {
@@ -115,23 +111,4 @@ func (s State) AtCap() []string {
 		return nil
 	}
 	return s.Plan.AtCap()
-}
-
-// nextStory is what the next turn is for. Of a plan, the story with it; spent says why there can be no turn.
-func (s State) nextStory() (mode Mode, id, spent string) {
-	if s.Plan == nil {
-		return s.nextMode(), "", ""
-	}
-	rules := s.Rules()
-	mode = s.Plan.Mode(rules)
-	story, ok := s.Plan.Next(mode, rules)
-	switch {
-	case !ok:
-		return mode, "", fmt.Sprintf("no story is left that can be done, and %d of %d are not approved", len(s.Plan.Stories)-s.Plan.Passed(), len(s.Plan.Stories))
-	case mode == ReviewFix && rules.FailAtCap && story.ReviewCount >= rules.ReviewCap && !s.ApprovedLast(story.ID):
-		return mode, "", fmt.Sprintf("%s has had %s, and the last one asks for changes: %s", story.ID, safetext.Count(story.ReviewCount, "review"), safetext.Shorten(safetext.FirstLine(story.ReviewFeedback), 200))
-	case mode == Review && story.ReviewCount > rules.ReviewCap: // it was approved at the cap, and its checks failed, twice
-		return mode, "", fmt.Sprintf("%s has been reviewed %d times, and its checks still fail", story.ID, story.ReviewCount)
-	}
-	return mode, story.ID, ""
 }

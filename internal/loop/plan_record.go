@@ -8,6 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
+// Rules are what a run of a plan is held to.
+func (s State) Rules() plan.Rules { return s.Start.Plan.Rules() }
+
 // OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where
 // the work on those that are not approved began. Of a run that an earlier version has begun, only what its iterations
 // did is known.

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -199,15 +198,6 @@ func (it Iteration) unasked(ended Outcome) bool {
 	return ended == Invalid && it.Unfixable() != nil || ended == Budget && it.Passed() && !it.Done()
 }
 
-// feedbackDue reports whether no iteration has been judged since the run was resumed for a review.
-func (s State) feedbackDue() bool {
-	if s.Feedback == nil {
-		return false
-	}
-	last := s.lastJudged()
-	return last == nil || last.N <= s.fed
-}
-
 // turned adds the iteration, or puts it in the place of one that did not count.
 func (s *State) turned(r Record) {
 	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration), since: s.Head()}
@@ -323,74 +313,4 @@ func (p Post) with(q Post) Post {
 	p.Each = max(p.Each, q.Each)
 	p.Answered = slices.Concat(p.Answered, q.Answered)
 	return p
-}
-
-// Spent is what the run has spent since it was last asked for.
-func (s State) Spent() Usage { return s.Usage.Minus(s.Before) }
-
-// OnIssue is what everything that was ever done on the run's issue has spent.
-func (s State) OnIssue() Usage {
-	if s.Start.Earlier == nil {
-		return s.Usage
-	}
-	return s.Usage.Plus(*s.Start.Earlier)
-}
-
-// Last is the newest iteration, nil before the first.
-func (s State) Last() *Iteration {
-	if len(s.Iterations) == 0 {
-		return nil
-	}
-	return s.Iterations[len(s.Iterations)-1]
-}
-
-// Settled reports whether everything that the agent has changed is in a commit.
-func (s State) Settled() bool {
-	last := s.Last()
-	return s.Turning == nil && (last == nil || last.Commit != nil)
-}
-
-// Of writes an iteration's number with how many there may be: "2/5".
-func (s State) Of(n int) string {
-	if s.MaxIterations == 0 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d/%d", n, s.MaxIterations)
-}
-
-// Head is the commit that the next iteration builds on.
-func (s State) Head() string {
-	if s.Tip != "" {
-		return s.Tip
-	}
-	return s.Start.Base
-}
-
-// NoDiff reports whether the run has changed nothing against its base.
-func (s State) NoDiff() bool {
-	for i := len(s.Iterations) - 1; i >= 0; i-- {
-		if c := s.Iterations[i].Commit; c != nil {
-			return c.NoDiff
-		}
-	}
-	return true
-}
-
-// JudgedWith are the paths that the checks had besides the commit, from the top of the clone.
-func (s State) JudgedWith() []string {
-	var names []string
-	for _, given := range s.Start.Shared {
-		names = append(names, given.Path)
-	}
-	return names
-}
-
-// Failure is the newest verdict that blocked, nil when nothing did.
-func (s State) Failure() *Verdict {
-	for i := len(s.Iterations) - 1; i >= 0; i-- {
-		if s.Iterations[i].Judged {
-			return s.Iterations[i].Failure()
-		}
-	}
-	return nil
 }
