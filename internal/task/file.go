@@ -42,25 +42,6 @@ func (f Form) task() Task {
 // maxFile bounds a task file in bytes.
 const maxFile = 64 << 10
 
-// ParseFile reads a task file: YAML, or Markdown, by its name or, when that tells nothing, by its look. Its error is
-// one sentence a mistake: the file, line and column, the key, what was found and what is allowed. The text is a
-// person's own: it may name commands.
-func ParseFile(name string, content []byte) (Task, error) {
-	s := source{name: name}
-	text, err := s.readable(content)
-	if err != nil {
-		return Task{}, err
-	}
-	if isMarkdown(name, text) {
-		return s.markdownTask(text)
-	}
-	form, d, err := s.form(text)
-	if err != nil {
-		return Task{}, err
-	}
-	return d.checked(form)
-}
-
 // ParseCompletion reads a completion alone: YAML or JSON, its keys at the top or under "completion". name is how it is
 // called in errors.
 func ParseCompletion(name string, content []byte) (*Completion, error) {

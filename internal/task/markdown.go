@@ -2,7 +2,6 @@ package task
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -73,29 +72,6 @@ func blockSpan(content string, b *ast.FencedCodeBlock) span {
 	return span{startOfLine(content, b.Info.Segment.Start), fenceEnd(content, b, b.Info.Segment.Stop)}
 }
 
-// fenceEnd is where the line after a block's last fence begins; empty is where a block without a line stands.
-func fenceEnd(content string, b *ast.FencedCodeBlock, empty int) int {
-	to := empty
-	if n := b.Lines().Len(); n > 0 {
-		to = b.Lines().At(n-1).Stop - 1
-	}
-	to = endOfLine(content, to)
-	if next := endOfLine(content, to); strings.Trim(content[to:next], "`~ \t\n") == "" && strings.ContainsAny(content[to:next], "`~") {
-		to = next
-	}
-	return to
-}
-
-func startOfLine(content string, i int) int { return strings.LastIndexByte(content[:i], '\n') + 1 }
-
-// endOfLine is where the line after the one that i stands in begins.
-func endOfLine(content string, i int) int {
-	if n := strings.IndexByte(content[i:], '\n'); n >= 0 {
-		return i + n + 1
-	}
-	return len(content)
-}
-
 func lineOf(content string, i int) int { return 1 + strings.Count(content[:i], "\n") }
 
 // cut is a text without some parts of it, which are in their order.
@@ -115,16 +91,6 @@ func cut(content string, parts ...span) string {
 	}
 	keep(content[at:])
 	return strings.Join(kept, "\n\n")
-}
-
-func unique(texts []string) []string {
-	var out []string
-	for _, t := range texts {
-		if !slices.Contains(out, t) {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 func (c *Completion) empty() bool {

@@ -6,6 +6,16 @@ import (
 	"strings"
 )
 
+func unique(texts []string) []string {
+	var out []string
+	for _, t := range texts {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Resolve is a role's criteria with what they leave open filled in: the role's own promise, a description, a method.
 // The method is external where there is a command, multi_stage where there are stages, else def, which is string_match
 // when empty. A semantic verification that asks nothing asks for the acceptance criteria. c may be nil.

@@ -15,6 +15,29 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// fenceEnd is where the line after a block's last fence begins; empty is where a block without a line stands.
+func fenceEnd(content string, b *ast.FencedCodeBlock, empty int) int {
+	to := empty
+	if n := b.Lines().Len(); n > 0 {
+		to = b.Lines().At(n-1).Stop - 1
+	}
+	to = endOfLine(content, to)
+	if next := endOfLine(content, to); strings.Trim(content[to:next], "`~ \t\n") == "" && strings.ContainsAny(content[to:next], "`~") {
+		to = next
+	}
+	return to
+}
+
+func startOfLine(content string, i int) int { return strings.LastIndexByte(content[:i], '\n') + 1 }
+
+// endOfLine is where the line after the one that i stands in begins.
+func endOfLine(content string, i int) int {
+	if n := strings.IndexByte(content[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(content)
+}
+
 // labels are the headings that criteria stand under.
 var labels = []string{"acceptance criteria", "acceptance criterion", "definition of done", "done when"}
 
