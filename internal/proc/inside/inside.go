@@ -5,7 +5,6 @@ package inside
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -33,13 +32,6 @@ type Steps struct {
 func (in Steps) Arguments(program string, argv []string) []string {
 	told, _ := json.Marshal(in) // strings and numbers
 	return append([]string{Entry, string(told), program}, argv...)
-}
-
-// init takes over where our own program was started in a box.
-func init() {
-	if len(os.Args) > 1 && os.Args[1] == Entry {
-		os.Exit(run(os.Args[2:]))
-	}
 }
 
 // Proxied are the variables that lead everything to a proxy.
