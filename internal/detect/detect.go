@@ -3,7 +3,6 @@
 package detect
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -57,34 +56,6 @@ const (
 // shown is the names at the top of a repository, with the contents of those that Files names. Contents are hostile: no word of
 // them becomes part of a command line that safeName does not let through.
 type shown map[string][]byte
-
-// detectors look for one kind of project each. A repository may be of several kinds, and is checked as all of them; within a stage
-// their checks run in this order.
-var detectors = []func(shown) Result{
-	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject, dotnetProject,
-	cmakeProject, mesonProject, autotoolsProject, elixirProject, dartProject, plainProjects, preCommit,
-}
-
-// Repository says how a repository is checked when no setting does, and what has to be installed before. A Makefile, justfile or
-// Taskfile with a target that tests is its owner's word on that, and nothing else is looked at for checks then; of what installs, only
-// what a lock file asks for is left. The same files always give the same answer, and nothing of them is run.
-func Repository(files map[string][]byte) Result {
-	entry, decides := entryPoint(files)
-	var all Result
-	for _, detect := range detectors {
-		all.add(detect(files))
-	}
-	if decides {
-		all.Checks = nil
-		all.Setup = slices.DeleteFunc(all.Setup, func(s Step) bool { return !s.locked })
-	}
-	if !slices.ContainsFunc(all.Checks, func(d Check) bool { return d.Severity == config.Hard }) {
-		all.Checks = append(entry.Checks, all.Checks...)
-	}
-	all.Notes = append(entry.Notes, all.Notes...)
-	slices.SortStableFunc(all.Checks, func(a, b Check) int { return cmp.Compare(a.stage, b.stage) })
-	return all
-}
 
 func (d *Result) add(more Result) {
 	d.Checks = append(d.Checks, more.Checks...)
