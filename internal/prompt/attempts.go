@@ -9,37 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// attempts tells of the last attempts, newest last: the facts of the state file, which are what every check said and
-// the outputs of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest
-// come first. What of the newest attempt stands elsewhere in the prompt is returned, as far as it fits.
-func attempts(s loop.State, room int) (text string, elsewhere []loop.Verdict) {
-	its := judged(s, loop.Window)
-	if len(its) == 0 {
-		return "First attempt", nil
-	}
-	room -= maxHeads
-	out := make([]string, len(its))
-	seen := map[string]int{}
-	for i := len(its) - 1; i >= 0; i-- {
-		it := its[i]
-		newest := i == len(its)-1
-		texts := outputs(*it, newest, seen)
-		room -= fit(texts, room)
-		for _, o := range texts {
-			if o.moved && !o.lost {
-				v := it.Verdicts[o.verdict]
-				v.Tell = o.text
-				elsewhere = append(elsewhere, v)
-			}
-			if key := o.key; key != "" && seen[key] == 0 {
-				seen[key] = it.N
-			}
-		}
-		out[i] = told(*it, texts)
-	}
-	return strings.Join(out, "\n\n") + "\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
-}
-
 // output is one text of an attempt: what a failed check printed, or the agent's last words.
 type output struct {
 	verdict int    // its index

@@ -183,3 +183,29 @@ func (f PlanFiles) own(p parts) string {
 	})
 	return strings.TrimRight(text, "\n") + "\n\n" + p.header() + ". Where what follows differs from the text above, what follows counts.\n"
 }
+
+// For writes the prompt of the next iteration.
+func (w Writer) For(s loop.State, step loop.Step) (string, error) {
+	if s.Plan != nil {
+		return w.forStory(s, step)
+	}
+	role := step.Role
+	if role == "" {
+		role = task.Coder
+	}
+	p := parts{
+		Role: string(role), Iteration: step.Iteration, MaxIterations: s.MaxIterations,
+		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: asides(s, fence(s.Start.Run)), Criteria: criteria(s), Notes: notes(s, step),
+		Completion: completion(s, role, step.Iteration, w.section(s, role)), Exit: w.exit(s, role),
+	}
+	p.Shift, p.Context = w.escalated(s, step.Tier, fence(s.Start.Run), maxContext)
+	room := maxAdded - maxFrame - len(p.Hints) - len(p.Criteria) - len(p.Notes) - len(p.Shift) - len(p.Context)
+	attempts, elsewhere := attempts(s, room)
+	p.Attempts = attempts
+	text, err := w.Templates.render(writerTemplate(role), p)
+	if err != nil {
+		return "", err
+	}
+	text = combine(text, elsewhere)
+	return w.counted(p.complete(text, writerSections(p)), s, step), nil
+}

@@ -10,6 +10,37 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
+// attempts tells of the last attempts, newest last: the facts of the state file, which are what every check said and
+// the outputs of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest
+// come first. What of the newest attempt stands elsewhere in the prompt is returned, as far as it fits.
+func attempts(s loop.State, room int) (text string, elsewhere []loop.Verdict) {
+	its := judged(s, loop.Window)
+	if len(its) == 0 {
+		return "First attempt", nil
+	}
+	room -= maxHeads
+	out := make([]string, len(its))
+	seen := map[string]int{}
+	for i := len(its) - 1; i >= 0; i-- {
+		it := its[i]
+		newest := i == len(its)-1
+		texts := outputs(*it, newest, seen)
+		room -= fit(texts, room)
+		for _, o := range texts {
+			if o.moved && !o.lost {
+				v := it.Verdicts[o.verdict]
+				v.Tell = o.text
+				elsewhere = append(elsewhere, v)
+			}
+			if key := o.key; key != "" && seen[key] == 0 {
+				seen[key] = it.N
+			}
+		}
+		out[i] = told(*it, texts)
+	}
+	return strings.Join(out, "\n\n") + "\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
+}
+
 // Writer writes the prompts of one run.
 type Writer struct {
 	Completion     string // setting completionResponse
@@ -24,32 +55,6 @@ type Writer struct {
 
 // Comment is a remark by somebody with write access.
 type Comment struct{ Author, Text string }
-
-// For writes the prompt of the next iteration.
-func (w Writer) For(s loop.State, step loop.Step) (string, error) {
-	if s.Plan != nil {
-		return w.forStory(s, step)
-	}
-	role := step.Role
-	if role == "" {
-		role = task.Coder
-	}
-	p := parts{
-		Role: string(role), Iteration: step.Iteration, MaxIterations: s.MaxIterations,
-		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: asides(s, fence(s.Start.Run)), Criteria: criteria(s), Notes: notes(s, step),
-		Completion: completion(s, role, step.Iteration, w.section(s, role)), Exit: w.exit(s, role),
-	}
-	p.Shift, p.Context = w.escalated(s, step.Tier, fence(s.Start.Run), maxContext)
-	room := maxAdded - maxFrame - len(p.Hints) - len(p.Criteria) - len(p.Notes) - len(p.Shift) - len(p.Context)
-	attempts, elsewhere := attempts(s, room)
-	p.Attempts = attempts
-	text, err := w.Templates.render(writerTemplate(role), p)
-	if err != nil {
-		return "", err
-	}
-	text = combine(text, elsewhere)
-	return w.counted(p.complete(text, writerSections(p)), s, step), nil
-}
 
 // escalated is what a run is told that is stuck, empty when it is not: the strategy shift, and excerpts of files within
 // a room.
@@ -81,17 +86,6 @@ func (w Writer) counted(text string, s loop.State, step loop.Step) string {
 		return fmt.Sprintf("Iteration %d.\n\n%s", step.Iteration, text)
 	}
 	return fmt.Sprintf("Iteration %d of %d, %d remaining.\n\n%s", step.Iteration, s.MaxIterations, s.MaxIterations-step.Iteration, text)
-}
-
-// judged are the newest iterations that the checks have spoken about, at most so many, oldest first.
-func judged(s loop.State, most int) []*loop.Iteration {
-	var out []*loop.Iteration
-	for i := len(s.Iterations) - 1; i >= 0 && len(out) < most; i-- {
-		if s.Iterations[i].Judged {
-			out = append([]*loop.Iteration{s.Iterations[i]}, out...)
-		}
-	}
-	return out
 }
 
 // combine puts the failed checks' texts into the prompt: REPLACE results first form the base, in order, then PREPEND
