@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -67,14 +70,6 @@ const (
 	keptBytes = 64 << 10 // of an output's beginning, and as many of its end
 	shellExit = 126      // from here on, a shell says that it could not run the command: 126 not executable, 127 not found
 )
-
-// Shell is what a command line is given to, by the operating system as Go names it (S1-88, S1-89).
-func Shell(system string) []string {
-	if system == "windows" {
-		return []string{"cmd", "/c"}
-	}
-	return []string{"sh", "-c"}
-}
 
 // Name is the check's name in verdicts.
 func (c *Command) Name() string { return c.Title }
@@ -233,4 +228,36 @@ func (c *Command) signature(o ending, said failure.Output, no string) string {
 		return said.Signature(c.Title)
 	}
 	return failure.Signature(c.Title, no+"\n"+o.output)
+}
+
+// readReports reads what the run has written. A report from before says nothing of this run, whoever put it there.
+func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
+	now, err := c.reports()
+	if err != nil || len(now) == 0 {
+		return err
+	}
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return fmt.Errorf("reading the report %s: %w", c.Report, err)
+	}
+	defer func() { _ = root.Close() }()
+	left := int64(maxReportsRead)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		info := now[name]
+		if old := before[name]; old != nil && unchanged(old, info) {
+			continue
+		}
+		o.report.files++
+		if left -= info.Size(); !info.Mode().IsRegular() || info.Size() > maxReportBytes || left < 0 {
+			o.report.bad = fmt.Sprintf("its report %s cannot be read: it is no plain file of at most %d MiB (of all reports, %d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
+			continue
+		}
+		content, err := root.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("reading the report %s: %w", name, err)
+		}
+		o.report.take(name, []byte(c.redacted(string(content))))
+	}
+	o.tests = more(o.tests, o.report.tests)
+	return nil
 }

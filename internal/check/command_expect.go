@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -18,13 +19,6 @@ type Expect struct {
 	// MinTests is how many tests must have run; when that cannot be told, the command fails. 0: none need to. nil: at least one, where
 	// the output or the report tells.
 	MinTests *int
-}
-
-func (e Expect) exit() int {
-	if e.Exit == nil {
-		return 0
-	}
-	return *e.Exit
 }
 
 // unmet is the first expectation that does not hold, in the order in which they are looked at; empty: all hold.
@@ -169,3 +163,22 @@ func (f *sought) Write(p []byte) (int, error) {
 }
 
 func (f *sought) has(s string) bool { return !f.missing[s] }
+
+// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can run it.
+func (c *Command) tell(o ending, no, log string) string {
+	var b strings.Builder
+	switch {
+	case o.Class == proc.TimedOut:
+		fmt.Fprintf(&b, "Guardrail \"%s\" was stopped after %s.\n", c.Line, c.Timeout)
+	case o.Class == proc.Exited && c.exit(o) != "" && c.Expect.exit() == 0:
+		fmt.Fprintf(&b, "Guardrail \"%s\" failed with exit code %d.\n", c.Line, o.Exit)
+	default:
+		fmt.Fprintf(&b, "Guardrail \"%s\" failed: %s.\n", c.Line, no)
+	}
+	if c.Hint != "" {
+		fmt.Fprintf(&b, "Hint: %s\n", c.Hint)
+	}
+	fmt.Fprintf(&b, "Output file: %s\n", log)
+	b.WriteString("Output (truncated):\n" + truncate(o.output, c.TruncateChars, c.TruncateFrom))
+	return b.String()
+}

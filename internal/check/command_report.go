@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -52,38 +51,6 @@ func (c *Command) reports() (map[string]fs.FileInfo, error) {
 		}
 	}
 	return found, nil
-}
-
-// readReports reads what the run has written. A report from before says nothing of this run, whoever put it there.
-func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
-	now, err := c.reports()
-	if err != nil || len(now) == 0 {
-		return err
-	}
-	root, err := os.OpenRoot(c.Dir)
-	if err != nil {
-		return fmt.Errorf("reading the report %s: %w", c.Report, err)
-	}
-	defer func() { _ = root.Close() }()
-	left := int64(maxReportsRead)
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		info := now[name]
-		if old := before[name]; old != nil && unchanged(old, info) {
-			continue
-		}
-		o.report.files++
-		if left -= info.Size(); !info.Mode().IsRegular() || info.Size() > maxReportBytes || left < 0 {
-			o.report.bad = fmt.Sprintf("its report %s cannot be read: it is no plain file of at most %d MiB (of all reports, %d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
-			continue
-		}
-		content, err := root.ReadFile(name)
-		if err != nil {
-			return fmt.Errorf("reading the report %s: %w", name, err)
-		}
-		o.report.take(name, []byte(c.redacted(string(content))))
-	}
-	o.tests = more(o.tests, o.report.tests)
-	return nil
 }
 
 func unchanged(a, b fs.FileInfo) bool {

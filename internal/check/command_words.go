@@ -11,6 +11,21 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// Shell is what a command line is given to, by the operating system as Go names it (S1-88, S1-89).
+func Shell(system string) []string {
+	if system == "windows" {
+		return []string{"cmd", "/c"}
+	}
+	return []string{"sh", "-c"}
+}
+
+func (e Expect) exit() int {
+	if e.Exit == nil {
+		return 0
+	}
+	return *e.Exit
+}
+
 func (c *Command) logName(iteration int) string {
 	name := fmt.Sprintf("guardrail_%d_%s", iteration, Slug(c.Line))
 	if c.LogNth > 1 {
@@ -82,25 +97,6 @@ func place(f loop.Finding) string {
 		return f.Test + ": " + f.Message
 	}
 	return f.Message
-}
-
-// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can run it.
-func (c *Command) tell(o ending, no, log string) string {
-	var b strings.Builder
-	switch {
-	case o.Class == proc.TimedOut:
-		fmt.Fprintf(&b, "Guardrail \"%s\" was stopped after %s.\n", c.Line, c.Timeout)
-	case o.Class == proc.Exited && c.exit(o) != "" && c.Expect.exit() == 0:
-		fmt.Fprintf(&b, "Guardrail \"%s\" failed with exit code %d.\n", c.Line, o.Exit)
-	default:
-		fmt.Fprintf(&b, "Guardrail \"%s\" failed: %s.\n", c.Line, no)
-	}
-	if c.Hint != "" {
-		fmt.Fprintf(&b, "Hint: %s\n", c.Hint)
-	}
-	fmt.Fprintf(&b, "Output file: %s\n", log)
-	b.WriteString("Output (truncated):\n" + truncate(o.output, c.TruncateChars, c.TruncateFrom))
-	return b.String()
 }
 
 const cutMark = "... [truncated]"

@@ -1,67 +1,18 @@
 package check
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // defaultTimeout is how long a verification's command may take when its criteria do not say (S2-27).
 const defaultTimeout = 300 * time.Second
-
-// external runs a command and looks at how it ended and what it printed (S2-23…S2-36). What keeps it from running is a failed verification
-// like any other, and is logged (S2-80).
-func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at At) result {
-	if strings.TrimSpace(config.Command) == "" {
-		return result{reason: "No command specified for external verification"}
-	}
-	cannot := func(why any) result {
-		c.log("the command %q cannot be run: %v", config.Command, why)
-		return result{reason: fmt.Sprintf("Command failed: %v", why)}
-	}
-	if runtime.GOOS == "windows" && strings.Contains(strings.TrimSpace(config.Command), "\n") {
-		return cannot("cmd runs one line only; put the lines into a script and name that")
-	}
-	if c.Runner.Stray != nil {
-		if err := c.Runner.Stray(); err != nil {
-			return cannot(err)
-		}
-	}
-	dir, err := c.Runner.within(config.WorkingDir)
-	if err != nil {
-		return cannot(err)
-	}
-	command, log := c.Runner.command(config, dir, &c.mu), c.logName(at.Iteration.N, stage)
-	o, err := command.logged(ctx, log)
-	switch {
-	case err != nil:
-		return cannot(err)
-	case o.Class == proc.NotFound, o.Class == proc.NotExecutable:
-		return cannot("there is no shell to run it")
-	}
-	out := result{output: o.output, log: log, exit: o.Exit, killed: killed(o.Result)}
-	if out.reason = unverified(o, command.Timeout, config); out.reason == "" {
-		out.pass, out.reason = true, "External verification passed"
-	}
-	lacking := loop.Verdict{Pass: out.pass}
-	command.Title = c.Name()
-	if command.environment(at, o, &lacking); lacking.Unfixable {
-		out.unfixable, out.reason = true, "Command failed: "+lacking.Reason
-	}
-	if o.Exit == shellExit || o.Exit == shellExit+1 {
-		out.missing = !out.pass
-		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, o.Exit)
-	}
-	return out
-}
 
 // unverified is why a command that has run does not verify anything, in the words of S2; empty when it does.
 func unverified(o ending, limit time.Duration, config *task.Verification) string {
@@ -122,3 +73,8 @@ func (r Runner) limit(seconds int) time.Duration {
 	}
 	return limit
 }
+
+// Name is the check's name in verdicts: "verify coder".
+func (c *Verify) Name() string { return "verify " + string(c.role()) }
+
+func (c *Verify) role() task.Role { return cmp.Or(c.Role, task.Coder) }

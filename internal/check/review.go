@@ -215,24 +215,6 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	return a, nil
 }
 
-// lastObject is the JSON object with a key with which a text ends, a code fence around it or not; empty when it does not end so.
-func lastObject(text, key string) string {
-	text = strings.TrimSpace(text)
-	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
-	if !strings.HasSuffix(text, "}") {
-		return ""
-	}
-	for i := strings.LastIndex(text, "{"); i >= 0; i = strings.LastIndex(text[:i], "{") {
-		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(text[i:]), &object) == nil {
-			if _, ok := object[key]; ok {
-				return text[i:]
-			}
-		}
-	}
-	return ""
-}
-
 // verdict is what an answer means. who is who gave it: "the reviewer".
 func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 	summary := safetext.OneLine(a.Summary)
@@ -268,4 +250,34 @@ func (a Answer) Feedback() string {
 		fmt.Fprintf(&b, "- not met: %s: %s\n", safetext.ShortenBytes(safetext.OneLine(c.Text), maxCriterion), safetext.ShortenBytes(safetext.OneLine(c.Reason), maxCriterion))
 	}
 	return b.String()
+}
+
+// read reads an answer. One that approves without the promise that it was asked for is as good as none.
+func (r *Review) read(turn loop.Turn, tree string) (Answer, error) {
+	a, err := ParseAnswer(turn, tree)
+	if err == nil && a.Verdict == "approve" && r.Promise != "" && !r.promised(a, turn) {
+		err = errUnpromised
+	}
+	return a, err
+}
+
+// unread is the verdict when nothing could be read, however often it was asked for.
+func (r *Review) unread(v *loop.Verdict, turn loop.Turn, a Answer, asked int, why error) {
+	if errors.Is(why, errUnpromised) {
+		*v = a.verdict(*v, r.who())
+		r.keeps(v, a, turn)
+		return
+	}
+	often := ""
+	if asked > 1 {
+		often = fmt.Sprintf(", asked %d times", asked)
+	}
+	v.Reason = fmt.Sprintf("%s's answer does not count%s: %v", r.who(), often, why)
+	v.Output = loop.Excerpt(turn.Text)
+}
+
+func (r *Review) log(format string, args ...any) {
+	if r.Log != nil {
+		r.Log(r.Name()+": "+format, args...)
+	}
 }

@@ -32,31 +32,7 @@ func AskAgain(turn loop.Turn, tree string, unread error) string {
 	return b.String()
 }
 
-// read reads an answer. One that approves without the promise that it was asked for is as good as none.
-func (r *Review) read(turn loop.Turn, tree string) (Answer, error) {
-	a, err := ParseAnswer(turn, tree)
-	if err == nil && a.Verdict == "approve" && r.Promise != "" && !r.promised(a, turn) {
-		err = errUnpromised
-	}
-	return a, err
-}
-
 var errUnpromised = errors.New("it approves without its promise")
-
-// unread is the verdict when nothing could be read, however often it was asked for.
-func (r *Review) unread(v *loop.Verdict, turn loop.Turn, a Answer, asked int, why error) {
-	if errors.Is(why, errUnpromised) {
-		*v = a.verdict(*v, r.who())
-		r.keeps(v, a, turn)
-		return
-	}
-	often := ""
-	if asked > 1 {
-		often = fmt.Sprintf(", asked %d times", asked)
-	}
-	v.Reason = fmt.Sprintf("%s's answer does not count%s: %v", r.who(), often, why)
-	v.Output = loop.Excerpt(turn.Text)
-}
 
 // pause waits for a model whose servers failed, and reports whether it is worth asking again. A usage limit is not waited for here.
 func (r *Review) pause(ctx context.Context, turn loop.Turn, n int) bool {
@@ -69,12 +45,6 @@ func (r *Review) pause(ctx context.Context, turn loop.Turn, n int) bool {
 
 // modelPause is how long the first pause takes; the agent has tried for longer by itself.
 const modelPause = 15 * time.Second
-
-func (r *Review) log(format string, args ...any) {
-	if r.Log != nil {
-		r.Log(r.Name()+": "+format, args...)
-	}
-}
 
 // answerBytes is how much of the end of an answer is read.
 const answerBytes = 64 << 10

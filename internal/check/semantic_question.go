@@ -12,6 +12,24 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// lastObject is the JSON object with a key with which a text ends, a code fence around it or not; empty when it does not end so.
+func lastObject(text, key string) string {
+	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
+	if !strings.HasSuffix(text, "}") {
+		return ""
+	}
+	for i := strings.LastIndex(text, "{"); i >= 0; i = strings.LastIndex(text[:i], "{") {
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(text[i:]), &object) == nil {
+			if _, ok := object[key]; ok {
+				return text[i:]
+			}
+		}
+	}
+	return ""
+}
+
 const (
 	outputRunes = 5000     // of the output that a model sees (S2-20)
 	diffBytes   = 20 << 10 // of the change

@@ -137,3 +137,38 @@ func stepsOf(stages []task.Stage) []step {
 }
 
 func (st step) required() bool { return st.Required == nil || *st.Required }
+
+// judge verifies by the method of the criteria.
+func (c *Verify) judge(ctx context.Context, s subject) (result, error) {
+	config := c.Criteria.Config
+	if config == nil {
+		config = &task.Verification{}
+	}
+	method := c.Criteria.Method
+	if method == "" {
+		method = task.StringMatch
+		if config.Command != "" {
+			method = task.External
+		}
+	}
+	if method == task.MultiStage {
+		return c.stages(ctx, config, s)
+	}
+	return c.single(ctx, method, config, "", s)
+}
+
+// single verifies by a method that is no list of others. stage is empty outside one.
+func (c *Verify) single(ctx context.Context, method task.Method, config *task.Verification, stage string, s subject) (result, error) {
+	switch method {
+	case task.StringMatch:
+		if stage != "" { // S2-42
+			return result{pass: true, reason: "Skipped"}, nil
+		}
+		return c.stringMatch(s), nil
+	case task.Semantic:
+		return c.semantic(ctx, config, s)
+	case task.External:
+		return c.external(ctx, config, stage, s.at), nil
+	}
+	return result{reason: fmt.Sprintf("Unknown verification method: %s", method)}, nil // S2-43
+}

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"sync"
 
@@ -31,9 +30,6 @@ type Verify struct {
 	mu     sync.Mutex // of Log and the console, while stages run side by side
 	asking sync.Mutex // of Ask, which has one log
 }
-
-// Name is the check's name in verdicts: "verify coder".
-func (c *Verify) Name() string { return "verify " + string(c.role()) }
 
 // Severity of a broken promise is hard.
 func (*Verify) Severity() loop.Severity { return loop.Hard }
@@ -67,5 +63,3 @@ func (c *Verify) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	}
 	return v, nil
 }
-
-func (c *Verify) role() task.Role { return cmp.Or(c.Role, task.Coder) }

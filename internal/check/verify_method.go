@@ -4,11 +4,59 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/task"
 )
+
+// external runs a command and looks at how it ended and what it printed (S2-23…S2-36). What keeps it from running is a failed verification
+// like any other, and is logged (S2-80).
+func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at At) result {
+	if strings.TrimSpace(config.Command) == "" {
+		return result{reason: "No command specified for external verification"}
+	}
+	cannot := func(why any) result {
+		c.log("the command %q cannot be run: %v", config.Command, why)
+		return result{reason: fmt.Sprintf("Command failed: %v", why)}
+	}
+	if runtime.GOOS == "windows" && strings.Contains(strings.TrimSpace(config.Command), "\n") {
+		return cannot("cmd runs one line only; put the lines into a script and name that")
+	}
+	if c.Runner.Stray != nil {
+		if err := c.Runner.Stray(); err != nil {
+			return cannot(err)
+		}
+	}
+	dir, err := c.Runner.within(config.WorkingDir)
+	if err != nil {
+		return cannot(err)
+	}
+	command, log := c.Runner.command(config, dir, &c.mu), c.logName(at.Iteration.N, stage)
+	o, err := command.logged(ctx, log)
+	switch {
+	case err != nil:
+		return cannot(err)
+	case o.Class == proc.NotFound, o.Class == proc.NotExecutable:
+		return cannot("there is no shell to run it")
+	}
+	out := result{output: o.output, log: log, exit: o.Exit, killed: killed(o.Result)}
+	if out.reason = unverified(o, command.Timeout, config); out.reason == "" {
+		out.pass, out.reason = true, "External verification passed"
+	}
+	lacking := loop.Verdict{Pass: out.pass}
+	command.Title = c.Name()
+	if command.environment(at, o, &lacking); lacking.Unfixable {
+		out.unfixable, out.reason = true, "Command failed: "+lacking.Reason
+	}
+	if o.Exit == shellExit || o.Exit == shellExit+1 {
+		out.missing = !out.pass
+		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, o.Exit)
+	}
+	return out
+}
 
 // subject is what a promise is verified on.
 type subject struct {
@@ -32,41 +80,6 @@ type result struct {
 	unfixable bool        // of the command: no change to the code mends it
 	killed    bool        // what it ran was ended by a signal that was not ours
 	usage     *loop.Usage // nil: no model was asked
-}
-
-// judge verifies by the method of the criteria.
-func (c *Verify) judge(ctx context.Context, s subject) (result, error) {
-	config := c.Criteria.Config
-	if config == nil {
-		config = &task.Verification{}
-	}
-	method := c.Criteria.Method
-	if method == "" {
-		method = task.StringMatch
-		if config.Command != "" {
-			method = task.External
-		}
-	}
-	if method == task.MultiStage {
-		return c.stages(ctx, config, s)
-	}
-	return c.single(ctx, method, config, "", s)
-}
-
-// single verifies by a method that is no list of others. stage is empty outside one.
-func (c *Verify) single(ctx context.Context, method task.Method, config *task.Verification, stage string, s subject) (result, error) {
-	switch method {
-	case task.StringMatch:
-		if stage != "" { // S2-42
-			return result{pass: true, reason: "Skipped"}, nil
-		}
-		return c.stringMatch(s), nil
-	case task.Semantic:
-		return c.semantic(ctx, config, s)
-	case task.External:
-		return c.external(ctx, config, stage, s.at), nil
-	}
-	return result{reason: fmt.Sprintf("Unknown verification method: %s", method)}, nil // S2-43
 }
 
 // stringMatch looks for the promise in the agent's own text (S2-15, S2-16). Of the role's default promise, which any claim stands for
