@@ -2,12 +2,10 @@ package hook
 
 import (
 	"errors"
-	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -24,58 +22,6 @@ var (
 	errTooLong = errors.New("it is too long to be read")
 	errTooDeep = errors.New("it is nested too deeply to be read")
 )
-
-// walk goes over the calls of a script in the order of its text: every branch, both sides of && and ||, each body once.
-type walk struct {
-	world     *World
-	steps     int
-	handed    int
-	depth     int
-	defaulted map[string]bool // the variables that have a default somewhere: ${x:-rm}
-	found     *finding
-	err       error // why it cannot be followed
-}
-
-// shell is what a shell knows at one point: values that the text itself assigns, nothing else.
-type shell struct {
-	vars    map[string]expand.Variable
-	args    []string // $1…
-	cwd     string
-	funcs   map[string]*syntax.Stmt
-	written map[string]string // what the script itself has written to files, by their absolute paths
-}
-
-func newWalk(w *World) *walk {
-	return &walk{world: w, steps: mostSteps, handed: mostHanded, defaulted: map[string]bool{}}
-}
-
-func newShell(cwd string) *shell {
-	return &shell{map[string]expand.Variable{}, nil, cwd, map[string]*syntax.Stmt{}, map[string]string{}}
-}
-
-func (sh *shell) clone() *shell {
-	return &shell{maps.Clone(sh.vars), slices.Clone(sh.args), sh.cwd, maps.Clone(sh.funcs), maps.Clone(sh.written)}
-}
-
-func (w *walk) done() bool { return w.found != nil || w.err != nil }
-
-func (w *walk) step() bool {
-	if w.steps--; w.steps < 0 && w.err == nil {
-		w.err = errTooLong
-	}
-	return !w.done()
-}
-
-// deeper follows something within, unless that is too deep.
-func (w *walk) deeper(f func()) {
-	if w.depth >= mostNesting {
-		w.err = errTooDeep
-		return
-	}
-	w.depth++
-	f()
-	w.depth--
-}
 
 // refuse notes a danger; the first one counts.
 func (w *walk) refuse(name, what string) {
@@ -204,21 +150,6 @@ func (w *walk) stmt(st *syntax.Stmt, in string, sh *shell) {
 	if st.Cmd != nil {
 		w.visit(st.Cmd, in, sh)
 	}
-}
-
-// stdin is what a statement reads, by its redirections.
-func (w *walk) stdin(st *syntax.Stmt, in string, sh *shell) string {
-	for _, r := range st.Redirs {
-		switch r.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			in = w.document(r.Hdoc, sh)
-		case syntax.WordHdoc:
-			in = w.document(r.Word, sh) + "\n"
-		case syntax.RdrIn, syntax.DplIn:
-			in = marked(w.word(r.Word, sh))
-		}
-	}
-	return in
 }
 
 // callExpr follows a simple command.
@@ -367,28 +298,6 @@ func (w *walk) run(args, env []string, in string, sh *shell) {
 	}
 }
 
-// programs are the names of a program that the rules know it by: of a pattern (/bin/r?) all that fit.
-func programs(word string) []string {
-	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.TrimPrefix(word, `\`))), ".exe")
-	if strings.HasPrefix(name, "mkfs.") {
-		name = "mkfs"
-	}
-	if plain := strings.TrimRight(name, "0123456789."); plain == "python" || plain == "pypy" || plain == "pip" {
-		name = plain
-	}
-	if !strings.ContainsAny(name, "*?[") {
-		return []string{name}
-	}
-	var names []string
-	for known := range ruleIndex() {
-		if ok, err := path.Match(name, known); ok && err == nil && !strings.Contains(known, " ") {
-			names = append(names, known)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // within follows what a call runs: functions, files that the script wrote, built-in commands, shells, wrappers.
 func (w *walk) within(c call, sh *shell) {
 	if body, ok := sh.funcs[c.word]; ok {
@@ -515,5 +424,73 @@ func (w *walk) sourced(c call, name string, sh *shell) {
 		w.script(text, "", sh)
 	case name == "/dev/stdin" || name == "/dev/fd/0" || name == "/proc/self/fd/0" || name == "-":
 		w.script(c.in, "", sh)
+	}
+}
+
+// wrapped follows the command that a wrapper runs.
+func (w *walk) wrapped(wr wrapper, c call, sh *shell) {
+	if c.name == "command" && c.short("vV") {
+		return
+	}
+	for _, text := range c.values("-c", "--command", "-S", "--split-string", "--call") {
+		w.script(text, c.in, sh.clone())
+	}
+	args, env := wr.rest(c.args)
+	if len(args) == 0 {
+		return
+	}
+	if wr.more {
+		args = added(c, args)
+	}
+	if wr.line {
+		w.script(strings.Join(args, " "), c.in, sh.clone())
+		return
+	}
+	inner := sh.clone()
+	delete(inner.funcs, args[0]) // a wrapper knows no functions
+	w.deeper(func() { w.run(args, env, c.in, inner) })
+}
+
+// findExec follows the commands that find runs, with what it finds below where it starts in the place of {}.
+func (w *walk) findExec(c call, sh *shell) {
+	starts := []string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}
+	for i := 0; i < len(c.args); i++ {
+		if !slices.Contains(starts, c.args[i]) {
+			continue
+		}
+		var args []string
+		for i++; i < len(c.args) && c.args[i] != ";" && c.args[i] != "+"; i++ {
+			args = append(args, strings.ReplaceAll(c.args[i], "{}", findStart(c)[0]+"/"+output))
+		}
+		w.deeper(func() { w.run(args, nil, unknown, sh.clone()) })
+	}
+}
+
+// gitAliases follows commands that git runs: git config alias.x '!rm -rf /'.
+func (w *walk) gitAliases(c call, sh *shell) {
+	globals, sub, rest := gitParts(c.args)
+	ops := call{args: rest}.operands("-f", "--file")
+	var texts []string
+	for _, pair := range (call{args: globals}).values("-c") {
+		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(strings.ToLower(name), "alias.") {
+			texts = append(texts, value)
+		}
+	}
+	switch {
+	case sub == "config" && len(ops) > 1 && strings.HasPrefix(strings.ToLower(ops[len(ops)-2]), "alias."):
+		texts = append(texts, ops[len(ops)-1])
+	case sub == "submodule" && len(ops) > 1 && ops[0] == "foreach", sub == "bisect" && len(ops) > 1 && ops[0] == "run":
+		texts = append(texts, "!"+strings.Join(ops[1:], " "))
+	case sub == "rebase":
+		for _, text := range (call{args: rest}).values("-x", "--exec") {
+			texts = append(texts, "!"+text)
+		}
+	}
+	for _, text := range texts {
+		run, ok := strings.CutPrefix(text, "!")
+		if !ok {
+			run = "git " + text
+		}
+		w.script(run, "", sh.clone())
 	}
 }
