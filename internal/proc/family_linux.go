@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -217,4 +218,94 @@ func (f *family) owner(s stat) (t *tree, sure bool) {
 // spared reports whether a process was spared.
 func (f *family) spared(s stat) bool {
 	return slices.ContainsFunc(f.resting, func(rest *tree) bool { return rest.known[s.pid] == s.start })
+}
+
+// holds reports whether a process was seen in the tree, or shares a group or session with what was.
+func (t *tree) holds(s stat) bool {
+	return t.known[s.pid] == s.start || t.led(s.group) || t.led(s.session)
+}
+
+// led reports whether a group or session is one of the tree. While it exists, no new process gets its id: a living
+// process that has it and is not the one we know says that it is another group.
+func (t *tree) led(id int) bool {
+	start, known := t.known[id]
+	if !known && id != t.root || id == 0 {
+		return false
+	}
+	leader, alive := readStat(id)
+	return !alive || leader.start == start || id == t.root && home.roots[id]
+}
+
+// members lists the living processes of the tree. again asks for another look, as orphans does, and when an orphan has
+// died under our eyes: what it left, dead or alive, is still to be seen to.
+func (t *tree) members() (found []stat, again bool) {
+	orphans, again := home.orphans(t, true, func(stat) {})
+	all := living()
+	home.mu.Lock()
+	defer home.mu.Unlock()
+	in := map[int]bool{}
+	for _, s := range orphans {
+		in[s.pid] = true
+	}
+	for _, s := range all {
+		if s.pid == t.root && home.roots[t.root] || t.known[s.pid] == s.start || t.taken && t.holds(s) {
+			in[s.pid] = true
+		}
+	}
+	found = below(all, in, t.taken, home.spared)
+	if t.known == nil {
+		t.known = map[int]ticks{}
+	}
+	lives := map[int]bool{}
+	for _, s := range found {
+		t.known[s.pid], lives[s.pid] = s.start, true
+	}
+	died := slices.ContainsFunc(orphans, func(s stat) bool { return !lives[s.pid] })
+	return found, again || died
+}
+
+// left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an
+// orphan when they die, and their death is told to nobody who could start them anew. With each it does something at
+// once.
+func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
+	if !t.taken && childless() {
+		return nil, false
+	}
+	left, again = home.orphans(t, late, each)
+	if t.taken { // it may hang below something that is spared on
+		var more bool
+		left, more = t.members()
+		again = again || more || t.some // what has died since may have left something
+		t.some = len(left) > 0
+	}
+	return slices.DeleteFunc(left, func(s stat) bool { return t.other[s.pid] == s.start }), again
+}
+
+// strike kills a process, or notes that it is not ours to kill.
+func (t *tree) strike(s stat) {
+	if t.other == nil {
+		t.other, t.struck = map[int]ticks{}, map[int]ticks{}
+	}
+	if syscall.Kill(s.pid, syscall.SIGKILL) == syscall.EPERM {
+		t.other[s.pid] = s.start
+	}
+	t.struck[s.pid] = s.start
+}
+
+// below lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group
+// and session too. What is to be skipped is left out, with what is below that alone.
+func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found []stat) {
+	rest := slices.DeleteFunc(all, skip)
+	for again := true; again; {
+		again = false
+		rest = slices.DeleteFunc(rest, func(s stat) bool {
+			belongs := in[s.pid] || in[s.parent] || wide && (in[s.group] || in[s.session])
+			if belongs {
+				in[s.pid], again = true, true
+				found = append(found, s)
+			}
+			return belongs
+		})
+	}
+	return found
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 )
 
@@ -176,13 +175,4 @@ func (r *running) watch(ctx context.Context) Class {
 			silence.Reset(left)
 		}
 	}
-}
-
-func name(s Spec) string { return s.Argv[0][strings.LastIndexByte(s.Argv[0], '/')+1:] }
-
-func orElse(d, other time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return other
 }

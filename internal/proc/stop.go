@@ -2,6 +2,13 @@ package proc
 
 import "time"
 
+func orElse(d, other time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return other
+}
+
 // killing is how long ending what is left may take: of a tree that grows while it is cut, or that does not react to
 // KILL.
 const killing = 3 * time.Second

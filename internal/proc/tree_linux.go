@@ -78,68 +78,6 @@ func (t *tree) close() {
 	delete(home.trees, t)
 }
 
-// holds reports whether a process was seen in the tree, or shares a group or session with what was.
-func (t *tree) holds(s stat) bool {
-	return t.known[s.pid] == s.start || t.led(s.group) || t.led(s.session)
-}
-
-// led reports whether a group or session is one of the tree. While it exists, no new process gets its id: a living
-// process that has it and is not the one we know says that it is another group.
-func (t *tree) led(id int) bool {
-	start, known := t.known[id]
-	if !known && id != t.root || id == 0 {
-		return false
-	}
-	leader, alive := readStat(id)
-	return !alive || leader.start == start || id == t.root && home.roots[id]
-}
-
-// members lists the living processes of the tree. again asks for another look, as orphans does, and when an orphan has
-// died under our eyes: what it left, dead or alive, is still to be seen to.
-func (t *tree) members() (found []stat, again bool) {
-	orphans, again := home.orphans(t, true, func(stat) {})
-	all := living()
-	home.mu.Lock()
-	defer home.mu.Unlock()
-	in := map[int]bool{}
-	for _, s := range orphans {
-		in[s.pid] = true
-	}
-	for _, s := range all {
-		if s.pid == t.root && home.roots[t.root] || t.known[s.pid] == s.start || t.taken && t.holds(s) {
-			in[s.pid] = true
-		}
-	}
-	found = below(all, in, t.taken, home.spared)
-	if t.known == nil {
-		t.known = map[int]ticks{}
-	}
-	lives := map[int]bool{}
-	for _, s := range found {
-		t.known[s.pid], lives[s.pid] = s.start, true
-	}
-	died := slices.ContainsFunc(orphans, func(s stat) bool { return !lives[s.pid] })
-	return found, again || died
-}
-
-// below lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group
-// and session too. What is to be skipped is left out, with what is below that alone.
-func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found []stat) {
-	rest := slices.DeleteFunc(all, skip)
-	for again := true; again; {
-		again = false
-		rest = slices.DeleteFunc(rest, func(s stat) bool {
-			belongs := in[s.pid] || in[s.parent] || wide && (in[s.group] || in[s.session])
-			if belongs {
-				in[s.pid], again = true, true
-				found = append(found, s)
-			}
-			return belongs
-		})
-	}
-	return found
-}
-
 // keep notes how many processes, from the root down, only keep the box of the rest.
 func (t *tree) keep(keepers int) { t.kept = keepers }
 
@@ -161,23 +99,6 @@ func (t *tree) terminate() {
 func (t *tree) gone() bool {
 	left, again := t.left(false, func(stat) {})
 	return len(left) == 0 && !again
-}
-
-// left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an
-// orphan when they die, and their death is told to nobody who could start them anew. With each it does something at
-// once.
-func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
-	if !t.taken && childless() {
-		return nil, false
-	}
-	left, again = home.orphans(t, late, each)
-	if t.taken { // it may hang below something that is spared on
-		var more bool
-		left, more = t.members()
-		again = again || more || t.some // what has died since may have left something
-		t.some = len(left) > 0
-	}
-	return slices.DeleteFunc(left, func(s stat) bool { return t.other[s.pid] == s.start }), again
 }
 
 // doubt is how long an orphan may be one that nobody can attribute just now.
@@ -212,17 +133,6 @@ func (t *tree) kill() {
 // freeze stops a process.
 func freeze(s stat) { _ = syscall.Kill(s.pid, syscall.SIGSTOP) }
 
-// strike kills a process, or notes that it is not ours to kill.
-func (t *tree) strike(s stat) {
-	if t.other == nil {
-		t.other, t.struck = map[int]ticks{}, map[int]ticks{}
-	}
-	if syscall.Kill(s.pid, syscall.SIGKILL) == syscall.EPERM {
-		t.other[s.pid] = s.start
-	}
-	t.struck[s.pid] = s.start
-}
-
 // cut kills the whole tree once, its root included.
 func (t *tree) cut() {
 	all, _ := t.members()
@@ -230,8 +140,6 @@ func (t *tree) cut() {
 		t.strike(s)
 	}
 }
-
-func thisThread() int { return unix.Gettid() }
 
 // bytesThere asks a pipe how much is in it.
 const bytesThere = unix.TIOCINQ
@@ -251,9 +159,6 @@ func interrupt(p *os.Process) {
 	_ = p.Signal(syscall.SIGINT)
 	_ = p.Signal(syscall.SIGCONT)
 }
-
-// renouncePrivileges makes sure that what this thread starts never becomes more than it is, by sudo or a setuid file.
-func renouncePrivileges() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
 // HideSelf keeps processes of our own user from reading our memory and environment through /proc. It does not hide us
 // from root.

@@ -240,3 +240,19 @@ func (b *bwrap) worktree(u Use, dir string) []string {
 	}
 	return args
 }
+
+// judged reports whether a directory is in the tree that checks run in, and where that is in a box: at the worktree's
+// own path.
+func (o *Options) judged(dir string) (at string, ok bool) {
+	if o.Judge == "" || dir == "" {
+		return dir, false
+	}
+	if at, err := real(dir); err == nil {
+		dir = at
+	}
+	if !over(o.Judge, dir) {
+		return dir, false
+	}
+	rel, _ := filepath.Rel(o.Judge, dir)
+	return filepath.Join(clone(o.Dir, o.Home), rel), true
+}

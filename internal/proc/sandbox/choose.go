@@ -59,3 +59,26 @@ func candidates(mode string) []string {
 	}
 	return []string{mode}
 }
+
+// openMode makes a sandbox of one mode, and runs something in it.
+func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err error) {
+	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}, homes: map[Use]bool{}}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	switch mode {
+	case Bwrap:
+		err = s.openBwrap(ctx)
+	case Landlock:
+		err = s.openLandlock(ctx)
+	case Container:
+		err = s.openContainer(ctx)
+	case DockerSandbox:
+		err = s.openDockerSandbox(ctx)
+	default:
+		err = &UnavailableError{"there is no such sandbox"}
+	}
+	return s, err
+}

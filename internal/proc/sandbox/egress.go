@@ -11,12 +11,16 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // egress is the only way out of a box: a proxy for HTTP and CONNECT that speaks to hosts that are allowed, and resolves
@@ -276,4 +280,46 @@ func carry(l net.Listener, address string) {
 			splice(here, here, there)
 		}()
 	}
+}
+
+// furnish makes what boxes of this machine need: homes, gates, and the look at what there is to see.
+func (s *Sandbox) furnish() (err error) {
+	o := &s.o
+	if over(o.Dir, o.Home) {
+		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", o.Dir)}
+	}
+	var discard func()
+	if s.scratch, discard, err = proc.TempDir(o.Scratch); err != nil {
+		return fmt.Errorf("making a directory for the sandbox: %w", err)
+	}
+	s.cleanup = append(s.cleanup, discard)
+	if o.As != nil { // who may pass, but not look around
+		if err := os.Chmod(s.scratch, 0o711); err != nil {
+			return fmt.Errorf("making a directory for the sandbox: %w", err)
+		}
+	}
+	if err := os.WriteFile(s.nothing(), nil, 0o444); err != nil {
+		return fmt.Errorf("making a directory for the sandbox: %w", err)
+	}
+	s.view = look(*o)
+	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
+	if !s.view.reach(o.self) {                  // our own program has to be seen by whom it runs as
+		at := filepath.Join(s.scratch, "ralph")
+		if err := copyAll(o.self, at); err != nil {
+			return fmt.Errorf("making a directory for the sandbox: %w", err)
+		}
+		if err := os.Chmod(at, 0o755); err != nil { // said above
+			return fmt.Errorf("making a directory for the sandbox: %w", err)
+		}
+		o.self = at
+	}
+	for _, u := range []Use{Checks, Works} {
+		hosts := o.Network
+		if u != Checks {
+			hosts = append(hosts[:len(hosts):len(hosts)], o.hosts()...)
+		}
+		s.gates[u] = newEgress(hosts, func(name string) string { return proc.Value(o.Parent, name) }, o.Log)
+		s.cleanup = append(s.cleanup, s.gates[u].close)
+	}
+	return nil
 }

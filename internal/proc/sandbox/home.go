@@ -344,3 +344,8 @@ func (s *Sandbox) environ(of proc.Spec, in rooms) []string {
 	}
 	return out
 }
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

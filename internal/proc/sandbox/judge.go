@@ -1,26 +1,11 @@
 package sandbox
 
 import (
-	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
-
-// judged reports whether a directory is in the tree that checks run in, and where that is in a box: at the worktree's
-// own path.
-func (o *Options) judged(dir string) (at string, ok bool) {
-	if o.Judge == "" || dir == "" {
-		return dir, false
-	}
-	if at, err := real(dir); err == nil {
-		dir = at
-	}
-	if !over(o.Judge, dir) {
-		return dir, false
-	}
-	rel, _ := filepath.Rel(o.Judge, dir)
-	return filepath.Join(clone(o.Dir, o.Home), rel), true
-}
 
 // objectsAt is where a box has the nth directory of objects.
 func objectsAt(n int) string { return boxDir + "/objects/" + strconv.Itoa(n) }
@@ -50,18 +35,29 @@ func (b *bwrap) writableIn(judge bool) (args []string) {
 	return args
 }
 
-// judge is the machine of the checks: they share none with an agent.
-func (m *microVM) judge() (*microVM, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.checks != nil || m.checksErr != nil {
-		return m.checks, m.checksErr
+// clone is the top of the clone that a directory is in, or the directory itself outside of one. A home is no clone.
+func clone(dir, home string) string {
+	for at := dir; at != "/" && at != "." && !over(at, home); at = filepath.Dir(at) {
+		if exists(filepath.Join(at, ".git")) {
+			return at
+		}
 	}
-	c := &microVM{s: m.s, program: m.program, dir: m.s.o.Judge, name: machineName(m.s.o.Judge), env: m.env}
-	if m.checksErr = c.ready(); m.checksErr != nil {
-		m.checksErr = fmt.Errorf("making the sandbox of the checks: %w", m.checksErr)
-		return nil, m.checksErr
+	return dir
+}
+
+// nothing is an empty file to put over others.
+func (s *Sandbox) nothing() string { return filepath.Join(s.scratch, "nothing") }
+
+// over reports whether a path is another or lies above it.
+func over(path, other string) bool {
+	if path == "" || other == "" {
+		return false
 	}
-	m.checks = c
-	return c, nil
+	rel, err := filepath.Rel(path, other)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

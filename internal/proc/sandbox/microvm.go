@@ -19,6 +19,22 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// judge is the machine of the checks: they share none with an agent.
+func (m *microVM) judge() (*microVM, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.checks != nil || m.checksErr != nil {
+		return m.checks, m.checksErr
+	}
+	c := &microVM{s: m.s, program: m.program, dir: m.s.o.Judge, name: machineName(m.s.o.Judge), env: m.env}
+	if m.checksErr = c.ready(); m.checksErr != nil {
+		m.checksErr = fmt.Errorf("making the sandbox of the checks: %w", m.checksErr)
+		return nil, m.checksErr
+	}
+	m.checks = c
+	return c, nil
+}
+
 // microVM makes boxes of Docker Desktop's sandboxes: one virtual machine for the worktree, which stays from turn to
 // turn, and a fresh process in it for each. Files are kept in step by Docker, from the machine to here; what we write
 // here it does not take over, so that is written there by exec.
@@ -252,4 +268,45 @@ func (m *microVM) settle() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen = seen
+}
+
+// tell writes what has changed here since the last look to the machine.
+func (m *microVM) tell(ctx context.Context) error {
+	now := m.look()
+	m.mu.Lock()
+	before := m.seen
+	m.seen = now
+	m.mu.Unlock()
+	var changed, gone []string
+	var size int64
+	for name, at := range now {
+		if before[name] != at {
+			changed = append(changed, name)
+			size += at.size
+		}
+	}
+	for name := range before {
+		if _, there := now[name]; !there {
+			gone = append(gone, "./"+name)
+		}
+	}
+	if size > mostWritten || len(gone) > 1000 {
+		return m.restart(ctx)
+	}
+	slices.Sort(changed)
+	slices.Sort(gone)
+	if len(gone) > 0 {
+		if _, err := m.ask(ctx, askLimit, nil, append([]string{"exec", "-w", m.dir, m.name, "rm", "-f", "--"}, gone...)...); err != nil {
+			return err
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	packed, err := packed(m.dir, changed)
+	if err != nil {
+		return err
+	}
+	_, err = m.ask(ctx, createLimit, bytes.NewReader(packed), "exec", "-i", "-w", m.dir, m.name, "tar", "-x", "-f", "-")
+	return err
 }

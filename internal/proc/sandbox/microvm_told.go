@@ -3,13 +3,11 @@ package sandbox
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // look takes the stamps of the worktree's files. Objects of git are never written anew, and packages are not ours to
@@ -31,47 +29,6 @@ func (m *microVM) look() map[string]stamp {
 		return nil
 	})
 	return seen
-}
-
-// tell writes what has changed here since the last look to the machine.
-func (m *microVM) tell(ctx context.Context) error {
-	now := m.look()
-	m.mu.Lock()
-	before := m.seen
-	m.seen = now
-	m.mu.Unlock()
-	var changed, gone []string
-	var size int64
-	for name, at := range now {
-		if before[name] != at {
-			changed = append(changed, name)
-			size += at.size
-		}
-	}
-	for name := range before {
-		if _, there := now[name]; !there {
-			gone = append(gone, "./"+name)
-		}
-	}
-	if size > mostWritten || len(gone) > 1000 {
-		return m.restart(ctx)
-	}
-	slices.Sort(changed)
-	slices.Sort(gone)
-	if len(gone) > 0 {
-		if _, err := m.ask(ctx, askLimit, nil, append([]string{"exec", "-w", m.dir, m.name, "rm", "-f", "--"}, gone...)...); err != nil {
-			return err
-		}
-	}
-	if len(changed) == 0 {
-		return nil
-	}
-	packed, err := packed(m.dir, changed)
-	if err != nil {
-		return err
-	}
-	_, err = m.ask(ctx, createLimit, bytes.NewReader(packed), "exec", "-i", "-w", m.dir, m.name, "tar", "-x", "-f", "-")
-	return err
 }
 
 // packed is an archive of files and links.

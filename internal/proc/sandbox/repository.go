@@ -69,16 +69,6 @@ func (b *bwrap) repository(top string) (args []string) {
 	return args
 }
 
-// clone is the top of the clone that a directory is in, or the directory itself outside of one. A home is no clone.
-func clone(dir, home string) string {
-	for at := dir; at != "/" && at != "." && !over(at, home); at = filepath.Dir(at) {
-		if exists(filepath.Join(at, ".git")) {
-			return at
-		}
-	}
-	return dir
-}
-
 // linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The
 // repository must know of the worktree: anybody can write a file that points to somebody's home.
 func linked(file string) (dir, common string) {

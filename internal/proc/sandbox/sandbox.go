@@ -2,7 +2,6 @@
 package sandbox
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -161,71 +160,6 @@ func (o *Options) ready() (err error) {
 	return nil
 }
 
-// openMode makes a sandbox of one mode, and runs something in it.
-func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err error) {
-	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}, homes: map[Use]bool{}}
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
-	switch mode {
-	case Bwrap:
-		err = s.openBwrap(ctx)
-	case Landlock:
-		err = s.openLandlock(ctx)
-	case Container:
-		err = s.openContainer(ctx)
-	case DockerSandbox:
-		err = s.openDockerSandbox(ctx)
-	default:
-		err = &UnavailableError{"there is no such sandbox"}
-	}
-	return s, err
-}
-
-// furnish makes what boxes of this machine need: homes, gates, and the look at what there is to see.
-func (s *Sandbox) furnish() (err error) {
-	o := &s.o
-	if over(o.Dir, o.Home) {
-		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", o.Dir)}
-	}
-	var discard func()
-	if s.scratch, discard, err = proc.TempDir(o.Scratch); err != nil {
-		return fmt.Errorf("making a directory for the sandbox: %w", err)
-	}
-	s.cleanup = append(s.cleanup, discard)
-	if o.As != nil { // who may pass, but not look around
-		if err := os.Chmod(s.scratch, 0o711); err != nil {
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
-		}
-	}
-	if err := os.WriteFile(s.nothing(), nil, 0o444); err != nil {
-		return fmt.Errorf("making a directory for the sandbox: %w", err)
-	}
-	s.view = look(*o)
-	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
-	if !s.view.reach(o.self) {                  // our own program has to be seen by whom it runs as
-		at := filepath.Join(s.scratch, "ralph")
-		if err := copyAll(o.self, at); err != nil {
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
-		}
-		if err := os.Chmod(at, 0o755); err != nil { // said above
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
-		}
-		o.self = at
-	}
-	for _, u := range []Use{Checks, Works} {
-		hosts := o.Network
-		if u != Checks {
-			hosts = append(hosts[:len(hosts):len(hosts)], o.hosts()...)
-		}
-		s.gates[u] = newEgress(hosts, func(name string) string { return proc.Value(o.Parent, name) }, o.Log)
-		s.cleanup = append(s.cleanup, s.gates[u].close)
-	}
-	return nil
-}
-
 // remove throws a directory away, also where a build has left directories that may not be written.
 func remove(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -236,9 +170,6 @@ func remove(dir string) {
 	})
 	_ = os.RemoveAll(dir)
 }
-
-// nothing is an empty file to put over others.
-func (s *Sandbox) nothing() string { return filepath.Join(s.scratch, "nothing") }
 
 // hosts are those of the agents' models.
 func (o *Options) hosts() (hosts []string) {
@@ -323,13 +254,4 @@ func real(path string) (string, error) {
 		return "", err
 	}
 	return filepath.EvalSymlinks(path)
-}
-
-// over reports whether a path is another or lies above it.
-func over(path, other string) bool {
-	if path == "" || other == "" {
-		return false
-	}
-	rel, err := filepath.Rel(path, other)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }

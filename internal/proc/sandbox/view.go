@@ -230,16 +230,6 @@ func outermost(paths []string) (out []string) {
 	return out
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // asRoot reports whether what runs is root.
 func asRoot(as *proc.User) bool {
 	if as != nil {
