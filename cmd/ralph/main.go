@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 
@@ -172,14 +171,3 @@ type endedError struct {
 }
 
 func (e *endedError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
-
-func environment(environ []string) map[string]string {
-	m := make(map[string]string, len(environ))
-	for _, pair := range environ {
-		name, value, _ := strings.Cut(pair, "=")
-		m[name] = value
-	}
-	return m
-}
-
-func now() time.Time { return time.Now().UTC() }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"time"
 
@@ -88,18 +86,4 @@ func (c *planRun) command() *runCommand {
 		run.Sandbox = "off"
 	}
 	return run
-}
-
-// limits says what is wrong with the flags of a run, one sentence, and settles which of two names of one was given.
-func (c *runCommand) limits() error {
-	if c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0) {
-		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", *c.Timeout)
-	}
-	if usd := c.MaxCostUSD; usd != nil && (math.IsNaN(*usd) || math.IsInf(*usd, 0)) {
-		return fmt.Errorf("flag --max-cost-usd is %g; allowed is an amount of US dollars, 0 for any", *usd)
-	}
-	if c.MaximumIterations == nil {
-		c.MaximumIterations = c.N
-	}
-	return nil
 }

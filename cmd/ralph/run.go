@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -189,6 +188,20 @@ func (c *runCommand) validate() error {
 	return c.limits()
 }
 
+// limits says what is wrong with the flags of a run, one sentence, and settles which of two names of one was given.
+func (c *runCommand) limits() error {
+	if c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0) {
+		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", *c.Timeout)
+	}
+	if usd := c.MaxCostUSD; usd != nil && (math.IsNaN(*usd) || math.IsInf(*usd, 0)) {
+		return fmt.Errorf("flag --max-cost-usd is %g; allowed is an amount of US dollars, 0 for any", *usd)
+	}
+	if c.MaximumIterations == nil {
+		c.MaximumIterations = c.N
+	}
+	return nil
+}
+
 // layer is the settings that the flags make; they are held against the schema like every other layer.
 func (c *runCommand) layer() config.Layer {
 	object, agent := map[string]any{}, map[string]any{}
@@ -317,9 +330,4 @@ func printJSON(to io.Writer, value any) error {
 	encoder := json.NewEncoder(to)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+func environment(environ []string) map[string]string {
+	m := make(map[string]string, len(environ))
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		m[name] = value
+	}
+	return m
+}
+
+func now() time.Time { return time.Now().UTC() }
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
