@@ -12,15 +12,17 @@ import (
 
 // TestDocumentedTimes: docs/checks.md has the limits that hold when nobody sets any.
 func TestDocumentedTimes(t *testing.T) {
-	set, err := config.Load(config.Layer{Name: "the test", JSON: []byte(`{"guardrails": [{"command": "true"}, {"command": "true", "severity": "soft"}]}`)})
+	set, err := config.Load(config.Layer{Name: "the test",
+		JSON: []byte(`{"guardrails": [{"command": "true"}, {"command": "true", "severity": "soft"}]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	short := func(d time.Duration) string { return fmt.Sprintf("%gm", d.Minutes()) }
 	hard, soft := set.Guardrails[0], set.Guardrails[1]
 	want := map[string][2]string{
-		"the run":      {short(set.Timeout() * 3 / 4), short(set.Timeout())},
-		"a turn":       {short(set.TurnTimeout() * 3 / 5), short(set.TurnTimeout()) + ", or " + short(set.IdleTimeout()) + " without output"},
+		"the run": {short(set.Timeout() * 3 / 4), short(set.Timeout())},
+		"a turn": {short(set.TurnTimeout() * 3 / 5),
+			short(set.TurnTimeout()) + ", or " + short(set.IdleTimeout()) + " without output"},
 		"a hard check": {short(set.CheckWarning(hard)), short(set.CheckTimeout(hard))},
 		"a review":     {short(set.ReviewTimeout() * 3 / 5), short(set.ReviewTimeout())},
 		"a soft check": {short(set.CheckWarning(soft)), short(set.CheckTimeout(soft))},

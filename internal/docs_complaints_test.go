@@ -42,8 +42,8 @@ var (
 	nameOfTest = regexp.MustCompile(`Test[A-Za-z0-9]+`)
 )
 
-// holds is how many tests or scripts a part of a cell names, as in "`TestA`, `TestB` in `internal/bot`" or "`name.txtar`". there is what the
-// packages have that were looked at.
+// holds is how many tests or scripts a part of a cell names, as in "`TestA`, `TestB` in `internal/bot`" or
+// "`name.txtar`". there is what the packages have that were looked at.
 func holds(t *testing.T, there map[string]map[string]bool, part string) int {
 	t.Helper()
 	if m := heldBy.FindStringSubmatch(part); m != nil {
@@ -91,11 +91,12 @@ func testsIn(t *testing.T, dir string) map[string]bool {
 	return all
 }
 
-// TestWorkflowCancelsNothing: in the workflows that are shown, no comment of the bot's own can cancel a run. A group of the whole workflow
-// would be entered by every event, before anybody has looked at it.
+// TestWorkflowCancelsNothing: in the workflows that are shown, no comment of the bot's own can cancel a run. A group of
+// the whole workflow would be entered by every event, before anybody has looked at it.
 func TestWorkflowCancelsNothing(t *testing.T) {
 	full := strings.Join(fenced(document(t, "../docs/github.md"), "yaml"), "\n")
-	if !regexp.MustCompile(`(?m)^    concurrency:$`).MatchString(full) || !strings.Contains(full, "cancel-in-progress: false") {
+	if !regexp.MustCompile(`(?m)^    concurrency:$`).MatchString(full) ||
+		!strings.Contains(full, "cancel-in-progress: false") {
 		t.Error("concurrency is not the job's")
 	}
 	for _, shown := range []string{full, strings.Join(fenced(document(t, "../README.md"), "yaml"), "\n")} {

@@ -49,7 +49,8 @@ func TestExamplesParse(t *testing.T) {
 			}
 		}
 		for _, example := range issues.FindAllStringSubmatch(text, -1) {
-			if read, err := task.FromFile(file, "# T\n\n"+example[1]); err != nil || read.Completion == nil || len(read.Completion.Acceptance) == 0 {
+			if read, err := task.FromFile(file, "# T\n\n"+example[1]); err != nil || read.Completion == nil ||
+				len(read.Completion.Acceptance) == 0 {
 				t.Errorf("%s: the issue says %+v, %v:\n%s", file, read.Completion, err, example[1])
 			}
 		}
@@ -71,7 +72,8 @@ func TestWorkflowsCanBeUsed(t *testing.T) {
 			"the host variant", len(short), len(blocks))
 	}
 	before, _, found := strings.Cut(blocks[0], "    steps:\n")
-	if !found || !strings.Contains(blocks[0], "uses: ralph-loop/ralph@") || !strings.Contains(blocks[1], "uses: ralph-loop/ralph/host@") {
+	if !found || !strings.Contains(blocks[0], "uses: ralph-loop/ralph@") ||
+		!strings.Contains(blocks[1], "uses: ralph-loop/ralph/host@") {
 		t.Fatal("the blocks are not the container variant and the host variant")
 	}
 	host := before + "    steps:\n" + regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(blocks[1], "      $1")
@@ -117,10 +119,12 @@ func lintWorkflow(t *testing.T, text string) {
 	}
 }
 
-// TestExampleReportsAreGolden: the examples of docs/reports.md are what the tests of internal/report hold the code against.
+// TestExampleReportsAreGolden: the examples of docs/reports.md are what the tests of internal/report hold the code
+// against.
 func TestExampleReportsAreGolden(t *testing.T) {
 	text := document(t, "../docs/reports.md")
-	examples := regexp.MustCompile("(?ms)^<!-- (internal/report/testdata/golden/\\S+) -->\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(text, -1)
+	examples := regexp.MustCompile(
+		"(?ms)^<!-- (internal/report/testdata/golden/\\S+) -->\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(text, -1)
 	if n := strings.Count(text, "\n<!-- internal/"); len(examples) < 6 || len(examples) != n {
 		t.Fatalf("%d examples are read, of %d", len(examples), n)
 	}

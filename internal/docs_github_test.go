@@ -6,9 +6,11 @@ import (
 	"testing"
 )
 
-// TestExampleOfReplayIsTheScripts: what docs/github.md shows of ralph action --dry-run is what its script holds the program against.
+// TestExampleOfReplayIsTheScripts: what docs/github.md shows of ralph action --dry-run is what its script holds the
+// program against.
 func TestExampleOfReplayIsTheScripts(t *testing.T) {
-	shown := regexp.MustCompile("(?ms)^<!-- (testdata/scripts/\\S+): (\\S+) -->\n\n```\n(.*?)^```$").FindStringSubmatch(document(t, "../docs/github.md"))
+	shown := regexp.MustCompile("(?ms)^<!-- (testdata/scripts/\\S+): (\\S+) -->\n\n```\n(.*?)^```$").FindStringSubmatch(
+		document(t, "../docs/github.md"))
 	if shown == nil {
 		t.Fatal("docs/github.md shows no example of a script")
 	}

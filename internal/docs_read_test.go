@@ -87,7 +87,8 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-// schemaKeys is every key of the settings with its default: "agent.command", "guardrails[].name". A key without one has nil.
+// schemaKeys is every key of the settings with its default: "agent.command", "guardrails[].name". A key without one has
+// nil.
 func schemaKeys(t *testing.T) map[string]any {
 	t.Helper()
 	type node struct {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestSuperviseDocumentNamesEveryFlag: the table of docs/supervise.md has the flags of the command, with their defaults.
+// TestSuperviseDocumentNamesEveryFlag: the table of docs/supervise.md has the flags of the command, with their
+// defaults.
 func TestSuperviseDocumentNamesEveryFlag(t *testing.T) {
 	said := help(t, "supervise")
 	there := flag.FindAllString(said, -1)

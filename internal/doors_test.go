@@ -1,5 +1,5 @@
-// Package internal_test holds the rooms to their plan: which room may know which (arrows), and who alone reaches an outside thing
-// (doors). .golangci.yml says a part of the same to whoever lints.
+// Package internal_test holds the rooms to their plan: which room may know which (arrows), and who alone reaches an
+// outside thing (doors). .golangci.yml says a part of the same to whoever lints.
 package internal_test
 
 import (
@@ -26,7 +26,8 @@ type source struct {
 	file    *ast.File
 }
 
-// arrows are what each room may import of the others, as the table of docs/architecture.md says. A room that may import everything is not in it.
+// arrows are what each room may import of the others, as the table of docs/architecture.md says. A room that may import
+// everything is not in it.
 func arrows(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/architecture.md")
@@ -64,7 +65,8 @@ var doors = map[string][]string{
 }
 
 // pure rooms get what they need as arguments.
-var pure = []string{"event", "task", "loop", "failure", "report", "hook", "bisect", "cleanup", "plan", "diffscan", "safetext", "detect"}
+var pure = []string{"event", "task", "loop", "failure", "report", "hook", "bisect", "cleanup", "plan", "diffscan",
+	"safetext", "detect"}
 
 func TestArrows(t *testing.T) {
 	arrows := arrows(t)
@@ -127,7 +129,8 @@ func TestTheEnvironmentIsReadOnce(t *testing.T) {
 			if !ok {
 				return true
 			}
-			if of, ok := call.X.(*ast.Ident); ok && of.Name == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "ExpandEnv"}, call.Sel.Name) {
+			if of, ok := call.X.(*ast.Ident); ok && of.Name == "os" &&
+				slices.Contains([]string{"Getenv", "LookupEnv", "ExpandEnv"}, call.Sel.Name) {
 				t.Errorf("%s uses os.%s: the environment is read once, in cmd", s.path, call.Sel.Name)
 			}
 			return true

@@ -32,7 +32,8 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	case c.DryRun:
 		return c.replay(ctx, p)
 	case c.EventName != "" || c.Event != "" || c.JSON:
-		return &endedError{loop.Invalid.ExitCode(), errors.New("flags --event-name, --event and --json go with --dry-run: a run from a payload of your own would be one for real; the event of a job is read from its environment")}
+		return &endedError{loop.Invalid.ExitCode(), errors.New("flags --event-name, --event and --json go with --dry-run: " +
+			"a run from a payload of your own would be one for real; the event of a job is read from its environment")}
 	}
 	environ := environment(p.environ)
 	runner := actions.New(func(name string) string { return environ[name] }, p.out)
@@ -47,7 +48,8 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	result, err := a.Run(ctx)
 	switch {
-	case err != nil && (result.Outcome == "" || result.Outcome == loop.Done || invalid.Is(err) && result.Outcome == loop.Failed):
+	case err != nil && (result.Outcome == "" || result.Outcome == loop.Done || invalid.Is(err) &&
+		result.Outcome == loop.Failed):
 		code := loop.Failed.ExitCode()
 		if invalid.Is(err) {
 			code = loop.Invalid.ExitCode()
@@ -59,8 +61,9 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	return &endedError{result.Outcome.ExitCode(), logged(runner, err)}
 }
 
-// logged tells an error that nobody was told of by the job's log, where the runner obeys nothing of it: what git and GitHub say may hold the
-// names of files and the like. On standard error the runner would. Outside of a runner it is returned to be told there.
+// logged tells an error that nobody was told of by the job's log, where the runner obeys nothing of it: what git and
+// GitHub say may hold the names of files and the like. On standard error the runner would. Outside of a runner it is
+// returned to be told there.
 func logged(runner *actions.Runner, err error) error {
 	if err == nil || invalid.Reported(err) || !runner.Inside() {
 		return err
@@ -69,7 +72,8 @@ func logged(runner *actions.Runner, err error) error {
 	return nil
 }
 
-// replay says what an event would come to. Its exit code says whether the payload could be read, whatever that comes to.
+// replay says what an event would come to. Its exit code says whether the payload could be read, whatever that comes
+// to.
 func (c *actionCommand) replay(ctx context.Context, p process) error {
 	told, err := c.explain(ctx, p)
 	switch {
@@ -109,7 +113,8 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 		env.EventPath = from(p.dir, c.Event)
 	}
 	if env.EventName == "" || env.EventPath == "" {
-		return bot.Explained{}, errors.New("which event is meant is not known: give --event-name NAME and --event FILE, such as --event-name issues --event payload.json")
+		return bot.Explained{}, errors.New("which event is meant is not known: give --event-name NAME and --event FILE, " +
+			"such as --event-name issues --event payload.json")
 	}
 	if env.EventName == "workflow_dispatch" {
 		dispatched(environ, env.EventPath)
@@ -123,8 +128,8 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 	return a.DryRun(ctx, p.dir)
 }
 
-// dispatched gives ralph the inputs that a workflow was dispatched with, as the workflow of docs/github.md hands them on. What is wrong with the
-// payload its reader tells.
+// dispatched gives ralph the inputs that a workflow was dispatched with, as the workflow of docs/github.md hands them
+// on. What is wrong with the payload its reader tells.
 func dispatched(environ map[string]string, file string) {
 	var payload struct{ Inputs map[string]any }
 	text, err := os.ReadFile(file)

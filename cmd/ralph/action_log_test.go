@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/actions"
 )
 
-// TestErrorInTheLogIsText: the words of others in a job's last error command nothing. Outside of a job there is nobody to command.
+// TestErrorInTheLogIsText: the words of others in a job's last error command nothing. Outside of a job there is nobody
+// to command.
 func TestErrorInTheLogIsText(t *testing.T) {
 	hostile := errors.New("pushing: remote: ##[set-output name=outcome;]done\n::add-mask::a")
 	var out bytes.Buffer
@@ -16,11 +17,13 @@ func TestErrorInTheLogIsText(t *testing.T) {
 	if err := logged(inside, hostile); err != nil {
 		t.Errorf("it is told again: %v", err)
 	}
-	if text := out.Bytes(); !bytes.HasPrefix(text, []byte("::stop-commands::ralph-")) || !bytes.Contains(text, []byte("\nralph: pushing: remote: ")) {
+	if text := out.Bytes(); !bytes.HasPrefix(text, []byte("::stop-commands::ralph-")) ||
+		!bytes.Contains(text, []byte("\nralph: pushing: remote: ")) {
 		t.Errorf("the log is %q", text)
 	}
 	out.Reset()
-	if err := logged(actions.New(func(string) string { return "" }, &out), hostile); !errors.Is(err, hostile) || out.Len() != 0 {
+	if err := logged(actions.New(func(string) string { return "" }, &out), hostile); !errors.Is(err, hostile) ||
+		out.Len() != 0 {
 		t.Errorf("outside: %v, and the log is %q", err, out.String())
 	}
 	if err := logged(inside, nil); err != nil || out.Len() != 0 {

@@ -19,8 +19,9 @@ import (
 // every runs what a usual test run has a fixed sample of.
 var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 
-// TestWhateverAnAgentDoesWithGit, its work is in the run's commit or somebody is told where it lies: on a laptop and as a bot, in each
-// sandbox. The sample has every third of the things that agents do, once; doors and sandboxes take turns.
+// TestWhateverAnAgentDoesWithGit, its work is in the run's commit or somebody is told where it lies: on a laptop and as
+// a bot, in each sandbox. The sample has every third of the things that agents do, once; doors and sandboxes take
+// turns.
 func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 	doors := []string{"laptop", "bot"}
 	sandboxes := []string{"off", "bwrap", "landlock"}
@@ -51,7 +52,8 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 					if c.Has != "" && !strings.Contains(d.git("log", "--format=%s", tip), c.Has+"\n") {
 						t.Errorf("the history does not have %q", c.Has)
 					}
-					if refs := d.git("for-each-ref", "--format=%(refname)"); c.Kept != "" && door == "laptop" && !strings.Contains(refs, d.named(c.Kept)) {
+					if refs := d.git("for-each-ref", "--format=%(refname)"); c.Kept != "" && door == "laptop" &&
+						!strings.Contains(refs, d.named(c.Kept)) {
 						t.Errorf("%s is not kept:\n%s", c.Kept, refs)
 					} else if c.Kept != "" && !strings.Contains(refs, "kept/") && door == "bot" {
 						t.Errorf("nothing is kept:\n%s", refs)
@@ -75,7 +77,8 @@ type door struct {
 }
 
 // seeded is what the repository begins with.
-var seeded = map[string]string{"a.txt": "one\ntwo\nthree\n", "sub/b.txt": "b\n", ".ralph/settings.json": `{"guardrails": [{"command": "true"}], "baseline": "off"}`}
+var seeded = map[string]string{"a.txt": "one\ntwo\nthree\n", "sub/b.txt": "b\n",
+	".ralph/settings.json": `{"guardrails": [{"command": "true"}], "baseline": "off"}`}
 
 func newDoor(t *testing.T, name, sandbox string) *door {
 	t.Helper()
@@ -84,7 +87,8 @@ func newDoor(t *testing.T, name, sandbox string) *door {
 		d.asBot(sandbox, seeded)
 		return d
 	}
-	d.args = []string{"run", "--issue", filepath.Join(d.dir, "issue-1.md"), "--agent", filepath.Join(d.dir, "agent"), "--skip-review", "-m", "2"}
+	d.args = []string{"run", "--issue", filepath.Join(d.dir, "issue-1.md"), "--agent", filepath.Join(d.dir, "agent"),
+		"--skip-review", "-m", "2"}
 	d.in(sandbox)
 	d.write("issue-1.md", "# Make it work\n\nIt does not.\n")
 	for file, content := range seeded {
@@ -114,7 +118,8 @@ func (d *door) agent(do string) {
 	d.Helper()
 	d.write("agent", "#!/bin/sh\n[ \"$1\" != --version ] || exit 0\ncat >/dev/null\nexec 2>&1\n"+
 		"export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b.c\n"+
-		"if [ ! -e before ]; then\n"+agentgit.Before+"\necho begun\nexit 0\nfi\n"+d.named(do)+"\necho '<response>DONE</response>'\n")
+		"if [ ! -e before ]; then\n"+agentgit.Before+"\necho begun\nexit 0\nfi\n"+d.named(do)+
+		"\necho '<response>DONE</response>'\n")
 }
 
 // named has the run's issue where a case names its own.
@@ -151,7 +156,8 @@ func (d *door) said(told, note string) {
 
 func (d *door) tryGit(args ...string) (string, error) {
 	command := exec.Command("git", append([]string{"-C", d.repo}, args...)...)
-	command.Env = append(slices.Clone(d.env), "GIT_NO_REPLACE_OBJECTS=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
+	command.Env = append(slices.Clone(d.env), "GIT_NO_REPLACE_OBJECTS=1", "GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 	out, err := command.Output()
 	if slices.Contains([]string{"rev-parse", "for-each-ref"}, args[0]) {
 		return strings.TrimSpace(string(out)), err
@@ -168,8 +174,9 @@ func (d *door) git(args ...string) string {
 	return out
 }
 
-// TestRepositoryGone: an agent removes the repository, or puts another one in its place. As a bot that loses nothing, since the repository is
-// not the agent's to remove. On a laptop it was the user's: the run ends, and says where the work is.
+// TestRepositoryGone: an agent removes the repository, or puts another one in its place. As a bot that loses nothing,
+// since the repository is not the agent's to remove. On a laptop it was the user's: the run ends, and says where the
+// work is.
 func TestRepositoryGone(t *testing.T) {
 	const work = `echo work >>a.txt; echo n >new; `
 	for name, do := range map[string]string{
@@ -196,7 +203,8 @@ func TestRepositoryGone(t *testing.T) {
 				d := newDoor(t, "laptop", sandbox)
 				d.agent(do)
 				said := d.run(1)
-				d.said(said, "the repository "+d.clone+"/.git was removed or replaced during the turn, so nothing could be committed; the files are in "+d.clone)
+				d.said(said, "the repository "+d.clone+
+					"/.git was removed or replaced during the turn, so nothing could be committed; the files are in "+d.clone)
 				for file, want := range map[string]string{"a.txt": "1\nwork\n", "new": "n\n", "before": "b\n"} {
 					if content, err := os.ReadFile(filepath.Join(d.clone, file)); err != nil || string(content) != want {
 						t.Errorf("%s is %q (%v), want %q", file, content, err, want)
@@ -219,18 +227,21 @@ func TestNoCommitYet(t *testing.T) {
 	b.said(b.run(1), "has no commit yet: push a first one, then ask again")
 }
 
-// TestSubmoduleOfTheAgents: a submodule that the agent adds is told where its commits cannot be had, and its files are not lost.
+// TestSubmoduleOfTheAgents: a submodule that the agent adds is told where its commits cannot be had, and its files are
+// not lost.
 func TestSubmoduleOfTheAgents(t *testing.T) {
 	for _, name := range []string{"laptop", "bot"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDoor(t, name, "off")
-			d.agent(`git init -q lib; echo l >lib/f; git -C lib add f; git -C lib commit -qm l; git -c protocol.file.allow=always submodule --quiet add ./lib lib; git commit -qam sub`)
+			d.agent(
+				`git init -q lib; echo l >lib/f; git -C lib add f; git -C lib commit -qm l; git -c protocol.file.allow=always submodule --quiet add ./lib lib; git commit -qam sub`)
 			said := d.run(1) // nobody else can clone it
 			d.said(said, "the submodule lib is new in this run, so the checks do not have what is in it")
 			link, _, _ := strings.Cut(strings.TrimPrefix(d.git("ls-tree", d.branch, "--", "lib"), "160000 commit "), "\t")
 			if d.bot {
-				d.said(said, fmt.Sprintf("the commit %.12s of the submodule lib is kept as refs/ralph/kept/issue-1/%.12s", link, link))
+				d.said(said, fmt.Sprintf("the commit %.12s of the submodule lib is kept as refs/ralph/kept/issue-1/%.12s", link,
+					link))
 				if got := d.git("show", link+":f"); got != "l\n" {
 					t.Errorf("of the submodule, f is %q", got)
 				}
@@ -241,8 +252,8 @@ func TestSubmoduleOfTheAgents(t *testing.T) {
 	}
 }
 
-// TestChecksJudgeTheCommitOfABot: the agents of judged-commit.txtar, which make a check pass where they work and not for anybody else, at the
-// other door. Whatever they do, what is done in the end passes in a fresh clone.
+// TestChecksJudgeTheCommitOfABot: the agents of judged-commit.txtar, which make a check pass where they work and not
+// for anybody else, at the other door. Whatever they do, what is done in the end passes in a fresh clone.
 func TestChecksJudgeTheCommitOfABot(t *testing.T) {
 	archive, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "scripts", "judged-commit.txtar"))
 	if err != nil {
@@ -256,7 +267,8 @@ func TestChecksJudgeTheCommitOfABot(t *testing.T) {
 			agents[name] = string(f.Data)
 		}
 	}
-	turns := map[string]int{"ignored": 2, "makefile": 2, "path": 2, "home": 2, "replace": 2, "leftover": 3, "skip": 1, "assume": 1, "exclude": 1, "date": 1}
+	turns := map[string]int{"ignored": 2, "makefile": 2, "path": 2, "home": 2, "replace": 2, "leftover": 3, "skip": 1,
+		"assume": 1, "exclude": 1, "date": 1}
 	for i, name := range slices.Sorted(maps.Keys(agents)) {
 		for k, sandbox := range []string{"off", "bwrap", "landlock"} {
 			if !every && (i%2 != 0 || i/2%3 != k) {

@@ -22,8 +22,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// How many rounds there are: some in make test, more when every fault is tried. A seed of its own runs that round alone; it settles what is run,
-// who is killed and when, but not how far the machine comes until then.
+// How many rounds there are: some in make test, more when every fault is tried. A seed of its own runs that round
+// alone; it settles what is run, who is killed and when, but not how far the machine comes until then.
 const (
 	killSeed   = "RALPH_TEST_KILL_SEED"
 	killRounds = "RALPH_TEST_KILL_ROUNDS"
@@ -38,7 +38,8 @@ func seeds(t *testing.T) (list []uint64) {
 	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" {
 		count = everyKill
 	}
-	for name, set := range map[string]func(n int){killRounds: func(n int) { count = n }, killSeed: func(n int) { from = uint64(n) }} {
+	for name, set := range map[string]func(n int){killRounds: func(n int) { count = n },
+		killSeed: func(n int) { from = uint64(n) }} {
 		if text := os.Getenv(name); text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil {
@@ -56,8 +57,8 @@ func seeds(t *testing.T) (list []uint64) {
 	return list
 }
 
-// restless is an agent that goes by what it finds, so that a turn may be taken again: it edits a tracked file, writes one that is ignored, makes
-// a commit of its own now and then, and leaves a process in the background.
+// restless is an agent that goes by what it finds, so that a turn may be taken again: it edits a tracked file, writes
+// one that is ignored, makes a commit of its own now and then, and leaves a process in the background.
 const restless = `#!/bin/sh
 p=$(cat)
 case "$p" in
@@ -146,7 +147,8 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 		v.inJob()
 		v.write("agent", strings.ReplaceAll(restless, "DIR", v.dir))
 		if _, err := v.hub.CommitFiles("alice", "demo", "main", "files", map[string]string{
-			"Makefile": "test:\n\t@test $$(wc -l < tracked.txt) -ge 3\n", "tracked.txt": "", ".gitignore": "/out\n"}); err != nil {
+			"Makefile": "test:\n\t@test $$(wc -l < tracked.txt) -ge 3\n", "tracked.txt": "",
+			".gitignore": "/out\n"}); err != nil {
 			t.Fatal(err)
 		}
 		v.env = append(v.env, "INPUT_MAX_ITERATIONS=30")
@@ -162,10 +164,13 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 		case "a list of tasks":
 			text = busy
 			for id, needs := range map[string]string{"a": "", "b": "", "c": "a, b"} {
-				v.write("todo/"+id+".yaml", "{id: "+id+", title: Make "+id+", dependencies: ["+needs+"], completion: {outcome: done, acceptance_criteria: [done]}}\n")
+				v.write("todo/"+id+".yaml", "{id: "+id+", title: Make "+id+", dependencies: ["+needs+
+					"], completion: {outcome: done, acceptance_criteria: [done]}}\n")
 			}
 		}
-		if err := errors.Join(os.Remove(filepath.Join(v.dir, "agent")), os.WriteFile(agent, []byte(strings.ReplaceAll(text, "DIR", v.dir)), 0o755)); err != nil { // a program
+		// a program
+		if err := errors.Join(os.Remove(filepath.Join(v.dir, "agent")),
+			os.WriteFile(agent, []byte(strings.ReplaceAll(text, "DIR", v.dir)), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 		v.args = append(v.args, "--agent", agent)
@@ -175,9 +180,11 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 		v.write("tracked.txt", "")
 		v.write(".gitignore", "/out\n.env\n")
 		v.write("Makefile", "test:\n\t@test $$(wc -l < tracked.txt) -ge 3\n")
-		v.write("ralph/tasks.json", `{"project": "demo", "branchName": "ralph/demo", "description": "d", "verifyCommands": ["true"], "userStories": [`+
-			story("US-001")+", "+story("US-002")+"]}\n")
-		v.sh("echo .ralph/settings.local.json >> .git/info/exclude && git add . && git commit -qm files && git tag v1 && git branch other")
+		v.write("ralph/tasks.json",
+			`{"project": "demo", "branchName": "ralph/demo", "description": "d", "verifyCommands": ["true"], "userStories": [`+
+				story("US-001")+", "+story("US-002")+"]}\n")
+		v.sh("echo .ralph/settings.local.json >> .git/info/exclude && git add . && git commit -qm files && git tag v1 && " +
+			"git branch other")
 		if k.name == "a prompt" {
 			v.write(".ralph/settings.json", `{"guardrails": [{"command": "make test"}]}`)
 			v.sh("git add -f .ralph/settings.json && git commit -qm settings")
@@ -195,7 +202,8 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 		v.env = append(v.env, "RALPH_SANDBOX=")
 		v.users = v.theirs()
 	}
-	v.env = append(v.env, "TMPDIR="+v.temp, "XDG_CACHE_HOME="+filepath.Join(v.home, "cache"), "XDG_STATE_HOME="+filepath.Join(v.home, "state"))
+	v.env = append(v.env, "TMPDIR="+v.temp, "XDG_CACHE_HOME="+filepath.Join(v.home, "cache"),
+		"XDG_STATE_HOME="+filepath.Join(v.home, "state"))
 	return v
 }
 
@@ -338,7 +346,8 @@ func (v *victim) leftovers() (found []string) {
 func (v *victim) commandEnded() bool { return v.command.ProcessState != nil }
 
 // leftName is the name of what is removed or renamed where nobody is killed.
-var leftName = regexp.MustCompile(`\.lock$|\.ralph-new$|\.new$|^(adopt|carry|correct|nested|review|judge|ralph)-[0-9A-Z]+$`)
+var leftName = regexp.MustCompile(
+	`\.lock$|\.ralph-new$|\.new$|^(adopt|carry|correct|nested|review|judge|ralph)-[0-9A-Z]+$`)
 
 // files are what lies in the clone and beside it, without what names a run or an object.
 func (v *victim) files() (names []string) {
@@ -351,7 +360,10 @@ func (v *victim) files() (names []string) {
 				return nil
 			case d.Name() == "open": // says that a process has died there, to the next that works there
 				return nil
-			case strings.HasPrefix(name, "/.git/objects/") || strings.HasPrefix(name, "/.git/logs/") || strings.HasPrefix(name, "/.ralph/") || strings.HasPrefix(name, "/.git/refs/heads/wip") || strings.HasPrefix(name, "/ralph/seals/") || strings.HasPrefix(name, "/ralph/boxes") || strings.Contains(name, "/new-"):
+			case strings.HasPrefix(name, "/.git/objects/") || strings.HasPrefix(name, "/.git/logs/") ||
+				strings.HasPrefix(name, "/.ralph/") || strings.HasPrefix(name, "/.git/refs/heads/wip") ||
+				strings.HasPrefix(name, "/ralph/seals/") || strings.HasPrefix(name, "/ralph/boxes") ||
+				strings.Contains(name, "/new-"):
 				return nil
 			}
 			names = append(names, hashes.ReplaceAllString(name, "HASH"))
@@ -386,8 +398,9 @@ func (w *unkilled) goes(v *victim) {
 	w.took, w.files = took*5/4, v.files()
 }
 
-// TestKilledAtAnyMoment kills ralph at random moments, alone or with its process group, once or several times in a row, and starts it again:
-// it comes to its end, no commit is lost, the user's own things are as they were, and nothing is left.
+// TestKilledAtAnyMoment kills ralph at random moments, alone or with its process group, once or several times in a row,
+// and starts it again: it comes to its end, no commit is lost, the user's own things are as they were, and nothing is
+// left.
 func TestKilledAtAnyMoment(t *testing.T) {
 	whole := make([]unkilled, len(kinds))
 	for _, seed := range seeds(t) {
@@ -421,7 +434,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			if left := v.leftovers(); len(left) > 0 {
 				t.Errorf("%s: left: %q", what, left)
 			}
-			if more := slices.DeleteFunc(v.files(), func(name string) bool { return slices.Contains(w.files, name) }); len(more) > 0 && v.hub == nil {
+			if more := slices.DeleteFunc(v.files(),
+				func(name string) bool { return slices.Contains(w.files, name) }); len(more) > 0 && v.hub == nil {
 				t.Errorf("%s: files that an unkilled run does not leave: %q", what, more)
 			}
 			if t.Failed() {
@@ -450,7 +464,8 @@ func (v *victim) nothingLost(what string) {
 			v.Errorf("%s: commit %s is lost: %s", what, commit, v.repository("git log -1 --format=%s "+commit))
 		}
 	}
-	if said := v.repository("git fsck --no-progress --no-dangling 2>&1"); strings.Contains(said, "error") || strings.Contains(said, "missing") {
+	if said := v.repository("git fsck --no-progress --no-dangling 2>&1"); strings.Contains(said, "error") ||
+		strings.Contains(said, "missing") {
 		v.Errorf("%s: git fsck says:\n%s", what, said)
 	}
 	if v.hub == nil && v.theirs() != v.users {

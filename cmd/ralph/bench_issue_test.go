@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// BenchmarkIssueIteration is an iteration of a run of an issue, in a repository of a few files and in one of 50,000: an instant agent that
-// changes a tracked file, the commit of that, and one check that says true. What agent and check take when a shell starts them is taken off.
+// BenchmarkIssueIteration is an iteration of a run of an issue, in a repository of a few files and in one of 50,000: an
+// instant agent that changes a tracked file, the commit of that, and one check that says true. What agent and check
+// take when a shell starts them is taken off.
 func BenchmarkIssueIteration(b *testing.B) {
 	const perRun = 20
 	const changing = "#!/bin/sh\ncat > /dev/null\necho x >> d0/f0\necho working\n"

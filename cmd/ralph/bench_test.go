@@ -93,8 +93,8 @@ type own struct {
 	peak float64 // MB
 }
 
-// watch looks at a process again and again until it has gone. The figures of rusage are those of its children too, and at least the
-// memory of whoever started it.
+// watch looks at a process again and again until it has gone. The figures of rusage are those of its children too, and
+// at least the memory of whoever started it.
 func watch(pid int) func() own {
 	var last own
 	done, gone := make(chan struct{}), make(chan struct{})
@@ -143,8 +143,8 @@ const (
 	perSample = 200
 )
 
-// BenchmarkPromptIteration is an iteration of a run of a prompt, with an instant agent and one guardrail that says true, beside a shell
-// loop that runs the same two programs and nothing else.
+// BenchmarkPromptIteration is an iteration of a run of a prompt, with an instant agent and one guardrail that says
+// true, beside a shell loop that runs the same two programs and nothing else.
 func BenchmarkPromptIteration(b *testing.B) {
 	w := newBench(b, instant, oneTrue)
 	var own, bare cost
@@ -217,8 +217,9 @@ func BenchmarkIdle(b *testing.B) {
 		time.Sleep(2 * time.Second)
 		b.ReportMetric(megabytes(cmd.Process.Pid, "VmRSS"), "idle-MB")
 		b.ReportMetric(megabytes(cmd.Process.Pid, "RssAnon"), "idle-own-MB") // without the pages of the program
-		_ = cmd.Process.Signal(syscall.SIGTERM)                              // once stops the run after the agent, twice stops the agent
-		time.Sleep(200 * time.Millisecond)                                   // two at once would be one
+		// once stops the run after the agent, twice stops the agent
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		time.Sleep(200 * time.Millisecond) // two at once would be one
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		w.ended(cmd, 130)
 	}
@@ -249,24 +250,32 @@ func number(s string) int {
 // BenchmarkStream is 200 MB of claude's events in one iteration, through the whole program and shown on a pipe.
 func BenchmarkStream(b *testing.B) {
 	const size = 200 << 20
-	said := `{"type":"assistant","message":{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"I look at the next file now."}],` +
-		`"usage":{"input_tokens":9,"output_tokens":9}},"session_id":"s"}` + "\n"
-	before, after := `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"`, `"}]},"session_id":"s"}`+"\n"
+	said :=
+		`{"type":"assistant","message":{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"I look at the next file now."}],` +
+			`"usage":{"input_tokens":9,"output_tokens":9}},"session_id":"s"}` + "\n"
+	before,
+		after := `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"`,
+		`"}]},"session_id":"s"}`+"\n"
 	answered := func(text string) string { return before + text + after }
 	for _, c := range []struct {
 		name        string
 		begin, each string
 		end         string
 	}{
-		{"lines", "", strings.Repeat(said, 40) + answered(strings.Repeat("x", 2_000)) + answered(strings.Repeat("some code\\n", 10_000)), ""}, // a session's mix
+		// a session's mix
+		{"lines", "", strings.Repeat(said, 40) + answered(strings.Repeat("x", 2_000)) +
+			answered(strings.Repeat("some code\\n", 10_000)), ""},
 		{"short lines", "", said, ""},
 		{"one line", before, strings.Repeat("x", 1<<10), after},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			w := newBench(b, "", `{"agent": {"command": "./claude"}, "streamAgentOutput": true}`)
 			w.write("claude", "#!/bin/sh\ncat > /dev/null\ncat stream last\n", 0o755)
-			w.write("last", `{"type":"assistant","message":{"id":"n","content":[{"type":"text","text":"<response>DONE</response>"}]},"session_id":"s"}`+"\n"+
-				`{"type":"result","subtype":"success","is_error":false,"result":"<response>DONE</response>","session_id":"s"}`+"\n", 0o644)
+			w.write("last",
+				`{"type":"assistant","message":{"id":"n","content":[{"type":"text","text":"<response>DONE</response>"}]},"session_id":"s"}`+"\n"+
+					`{"type":"result","subtype":"success","is_error":false,"result":"<response>DONE</response>","session_id":"s"}`+
+					"\n",
+				0o644)
 			w.repeat("stream", c.begin, c.each, size/len(c.each), c.end)
 			var sum, most own
 			b.SetBytes(size)
@@ -302,8 +311,8 @@ func (w bench) repeat(name, begin, each string, times int, end string) {
 	}
 }
 
-// BenchmarkSecondSignal is how long it takes from the second signal until everything is gone: an agent that ignores TERM, a child in a
-// session of its own, and a daemon with a cleared environment that holds the agent's output.
+// BenchmarkSecondSignal is how long it takes from the second signal until everything is gone: an agent that ignores
+// TERM, a child in a session of its own, and a daemon with a cleared environment that holds the agent's output.
 func BenchmarkSecondSignal(b *testing.B) {
 	w := newBench(b, `#!/bin/sh
 trap '' TERM INT

@@ -21,6 +21,7 @@ func (c *cancelCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	cancel := &local.Cancel{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Task: c.Task, Now: c.Now}
+	cancel := &local.Cancel{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
+		Task: c.Task, Now: c.Now}
 	return lookEnded(ctx, cancel.Run(ctx))
 }

@@ -24,7 +24,8 @@ func (c *cleanCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	clean := &local.Clean{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Yes: c.Yes, DryRun: c.DryRun, Drop: c.Drop}
+	clean := &local.Clean{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
+		Yes: c.Yes, DryRun: c.DryRun, Drop: c.Drop}
 	if p.in != nil && term.IsTerminal(int(p.in.Fd())) && isTerminal(p.out) {
 		clean.Ask = func(question string) (string, error) { return askLine(ctx, p.in, p.out, question) }
 	}

@@ -36,7 +36,8 @@ func TestCommandsAreDocumented(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s is not what the grammar says; write it with: go test ./cmd/ralph -run CommandsAreDocumented -update", file)
+		t.Fatalf("%s is not what the grammar says; write it with: go test ./cmd/ralph -run CommandsAreDocumented -update",
+			file)
 	}
 	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil { //nolint:gosec // not a secret
 		t.Fatal(err)

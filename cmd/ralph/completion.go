@@ -17,7 +17,8 @@ type completionCommand struct {
 
 // Help is the long help of ralph completion.
 func (completionCommand) Help() string {
-	return "For the shell you are in: source <(ralph completion bash), the same with zsh, or ralph completion fish | source. " +
+	return "For the shell you are in: source <(ralph completion bash), the same with zsh, or ralph completion fish | " +
+		"source. " +
 		"Put that line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to keep it."
 }
 
@@ -106,7 +107,8 @@ func completions(n *kong.Node, command string) []completable {
 // bash writes a function that knows the words of each command by the longest command that the line begins with.
 func bash(to io.Writer, all []completable) error {
 	var b strings.Builder
-	b.WriteString("_ralph() {\n\tlocal line=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \" current=\"${COMP_WORDS[COMP_CWORD]}\" words\n" +
+	b.WriteString("_ralph() {\n\tlocal line=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \" current=\"${COMP_WORDS[COMP_CWORD]}\" " +
+		"words\n" +
 		"\tcase \"$line\" in\n")
 	for _, c := range slices.Backward(all) { // the longest commands first, and of each the flags whose values are known
 		for _, w := range c.words {
@@ -120,7 +122,8 @@ func bash(to io.Writer, all []completable) error {
 		}
 		fmt.Fprintf(&b, "\t%s) words=%s ;;\n", pattern, texts(c.words))
 	}
-	b.WriteString("\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -o bashdefault -F _ralph ralph\n")
+	b.WriteString("\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -o " +
+		"bashdefault -F _ralph ralph\n")
 	_, err := io.WriteString(to, b.String())
 	return err
 }

@@ -28,7 +28,8 @@ type roleFlags struct {
 func (f criteriaFlags) completion() (*task.Completion, error) {
 	c := &task.Completion{Outcome: strings.TrimSpace(f.Outcome), Acceptance: f.Acceptance}
 	said := c.Outcome != "" || len(c.Acceptance) > 0
-	for role, flags := range map[task.Role]roleFlags{task.Coder: f.Coder, task.Tester: f.Tester, task.Reviewer: f.Reviewer, task.QA: f.QA} {
+	for role, flags := range map[task.Role]roleFlags{task.Coder: f.Coder, task.Tester: f.Tester, task.Reviewer: f.Reviewer,
+		task.QA: f.QA} {
 		of, err := flags.criteria(role)
 		if err != nil {
 			return nil, err
@@ -65,9 +66,11 @@ func (f roleFlags) criteria(role task.Role) (*task.Criteria, error) {
 	case c.Method != "" && !slices.Contains(task.Methods, c.Method):
 		return nil, fmt.Errorf("flag --%s-verify is %q; allowed are string_match, semantic and external", role, c.Method)
 	case c.Method == task.MultiStage:
-		return nil, fmt.Errorf("flag --%s-verify is multi_stage, whose stages no flag can say; write them into a task file", role)
+		return nil, fmt.Errorf("flag --%s-verify is multi_stage, whose stages no flag can say; write them into a task file",
+			role)
 	case f.VerifyCmd != nil && c.Method != "" && c.Method != task.External:
-		return nil, fmt.Errorf("flag --%s-verify-cmd gives a command, and --%s-verify is %s, which runs none; say external, or leave one of them out", role, role, c.Method)
+		return nil, fmt.Errorf("flag --%s-verify-cmd gives a command, and --%s-verify is %s, which runs none; say "+
+			"external, or leave one of them out", role, role, c.Method)
 	case f.VerifyCmd != nil:
 		c.Method, c.Config = task.External, &task.Verification{Command: *f.VerifyCmd}
 	case c.Method == task.Semantic:

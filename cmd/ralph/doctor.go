@@ -17,8 +17,8 @@ type doctorCommand struct {
 	JSON   bool    `name:"json" help:"Print what was found out as one JSON object."`
 }
 
-// Run implements ralph doctor. Its exit code is 0 when the agent can run and the settings are valid; with --github, when nothing on GitHub
-// keeps ralph from working.
+// Run implements ralph doctor. Its exit code is 0 when the agent can run and the settings are valid; with --github,
+// when nothing on GitHub keeps ralph from working.
 func (c *doctorCommand) Run(ctx context.Context, p process) error {
 	env, err := config.ReadEnvironment(environment(p.environ))
 	if err == nil {
@@ -28,7 +28,8 @@ func (c *doctorCommand) Run(ctx context.Context, p process) error {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	flags := runCommand{Agent: c.Agent}
-	d := &doctor.Doctor{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Flags: flags.layer(), Marks: isTerminal(p.out) || env.CI || env.Actions}
+	d := &doctor.Doctor{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Flags: flags.layer(),
+		Marks: isTerminal(p.out) || env.CI || env.Actions}
 	var found any
 	var ready bool
 	var tell func() error

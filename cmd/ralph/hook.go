@@ -75,7 +75,8 @@ func (hookSessionStart) Run(p process, stderr io.Writer) error {
 
 // Run implements ralph hook install.
 func (c *hookInstall) Run(ctx context.Context, p process) error {
-	i := agenthook.HookInstall{Dir: p.dir, Project: c.ProjectDir, Agent: c.Agent, Local: c.Local, DryRun: c.DryRun, Environ: p.environ, Out: p.out}
+	i := agenthook.HookInstall{Dir: p.dir, Project: c.ProjectDir, Agent: c.Agent, Local: c.Local, DryRun: c.DryRun,
+		Environ: p.environ, Out: p.out}
 	if c.Local {
 		program, err := os.Executable()
 		if err != nil {

@@ -19,7 +19,8 @@ type initCommand struct {
 	Yes    bool   `short:"y" help:"With --github: do it without asking."`
 }
 
-// Run implements ralph init. Whatever keeps the settings from being written is exit code 2, but 130 when the answers end early.
+// Run implements ralph init. Whatever keeps the settings from being written is exit code 2, but 130 when the answers
+// end early.
 func (c initCommand) Run(ctx context.Context, p process) error {
 	terminal := p.in != nil && term.IsTerminal(int(p.in.Fd()))
 	if err := c.possible(terminal); err != nil {
@@ -42,9 +43,11 @@ func (c initCommand) Run(ctx context.Context, p process) error {
 func (c initCommand) possible(terminal bool) error {
 	switch {
 	case !c.GitHub && (c.Repo != "" || c.Yes):
-		return errors.New("flags --repo and --yes go with --github; without that, ralph init asks for the settings of this directory")
+		return errors.New("flags --repo and --yes go with --github; without that, ralph init asks for the settings of this " +
+			"directory")
 	case c.GitHub && !c.Yes && !terminal:
-		return errors.New("ralph init --github asks before it writes, and standard input is not a terminal; run it in one, or say --yes")
+		return errors.New("ralph init --github asks before it writes, and standard input is not a terminal; run it in one, " +
+			"or say --yes")
 	case !c.GitHub && !terminal:
 		return errors.New("ralph init asks questions, and standard input is not a terminal; " +
 			"run it in one, or write " + config.SettingsFile + " yourself (ralph settings schema prints what may stand in it)")

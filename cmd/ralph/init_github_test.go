@@ -35,7 +35,8 @@ func TestInitGitHubAsks(t *testing.T) {
 		}
 		hub.AddToken(aliceToken, "alice", fake.PAT)
 		for name, value := range map[string]string{
-			"GITHUB_API_URL": hub.APIURL(), "GITHUB_SERVER_URL": hub.URL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(), "GITHUB_TOKEN": aliceToken,
+			"GITHUB_API_URL": hub.APIURL(), "GITHUB_SERVER_URL": hub.URL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(),
+			"GITHUB_TOKEN": aliceToken,
 		} {
 			t.Setenv(name, value)
 		}

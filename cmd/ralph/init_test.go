@@ -37,7 +37,8 @@ func (p *person) start() {
 	if p.args == nil {
 		p.args = []string{"init"}
 	}
-	ctx, cancel := context.WithTimeout(p.Context(), time.Minute) // who waits for what does not come sees the terminal close
+	// who waits for what does not come sees the terminal close
+	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
 	p.Cleanup(cancel)
 	p.command = exec.CommandContext(ctx, "ralph", p.args...) // TestMain puts it on PATH
 	p.command.Dir = p.dir
@@ -131,7 +132,8 @@ func TestInitOnATerminal(t *testing.T) { // S1-44
 	if code := p.leaves(); code != 0 || p.screen.String() != exampleFlow {
 		t.Errorf("exit code %d; the screen is:\n%s", code, p.screen.String())
 	}
-	for _, want := range []string{`"--model"`, `"Fix lint errors only. Do not change behavior."`, `"outputTruncateChars": 5000`, `"maximumIterations": 10`} {
+	for _, want := range []string{`"--model"`, `"Fix lint errors only. Do not change behavior."`,
+		`"outputTruncateChars": 5000`, `"maximumIterations": 10`} {
 		if !strings.Contains(p.file(".ralph/settings.json"), want) {
 			t.Errorf("%s is not in %s", want, p.file(".ralph/settings.json"))
 		}
@@ -146,7 +148,8 @@ func TestInitOnATerminal(t *testing.T) { // S1-44
 	}
 }
 
-// TestInitLeftAtAnyQuestion presses Ctrl+C and Ctrl+D at each of the questions: nothing is written, exit code 130 (S1-28).
+// TestInitLeftAtAnyQuestion presses Ctrl+C and Ctrl+D at each of the questions: nothing is written, exit code 130
+// (S1-28).
 func TestInitLeftAtAnyQuestion(t *testing.T) {
 	for key, name := range map[string]string{"\x03": "Ctrl+C", "\x04": "Ctrl+D"} {
 		for n, at := range questions() {

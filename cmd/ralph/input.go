@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// until is a reader that ends with ctx, also while it waits for what does not come. A read that was given up may still take a byte from
-// whoever reads next, so nobody does.
+// until is a reader that ends with ctx, also while it waits for what does not come. A read that was given up may still
+// take a byte from whoever reads next, so nobody does.
 type until struct {
 	ctx context.Context
 	io.Reader

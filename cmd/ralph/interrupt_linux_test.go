@@ -21,9 +21,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// unheeding is work that goes on through every signal but SIGKILL, as agents and their tools can: a process that notes SIGINT and lets it
-// be, one in a session of its own, and one that has left its session, its parent and its environment behind. DIR is in the command line of
-// all of them.
+// unheeding is work that goes on through every signal but SIGKILL, as agents and their tools can: a process that notes
+// SIGINT and lets it be, one in a session of its own, and one that has left its session, its parent and its environment
+// behind. DIR is in the command line of all of them.
 const unheeding = `#!/bin/sh
 trap 'touch interrupted' INT
 trap '' TERM HUP QUIT
@@ -51,14 +51,15 @@ type work struct {
 	left     []int // who was there still when ralph had ended
 }
 
-// begin prepares a directory with the agent and git's identity. Ralph, the agent and what it starts are killed in the end, whatever becomes
-// of the test.
+// begin prepares a directory with the agent and git's identity. Ralph, the agent and what it starts are killed in the
+// end, whatever becomes of the test.
 func begin(t *testing.T, args ...string) *work {
 	t.Helper()
 	w := &work{T: t, dir: t.TempDir(), home: t.TempDir(), args: args}
 	w.env = []string{
 		"PATH=" + os.Getenv("PATH"), "TERM=dumb", "HOME=" + w.home, "RALPH_SANDBOX=off", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice", "GIT_COMMITTER_EMAIL=alice@example.com",
+		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice",
+		"GIT_COMMITTER_EMAIL=alice@example.com",
 	}
 	w.write("agent", strings.ReplaceAll(unheeding, "DIR", w.dir))
 	t.Cleanup(func() {
@@ -130,7 +131,8 @@ func (w *work) run(atTerminal bool, program string, args ...string) {
 	}()
 }
 
-// atTerminalOf starts a command at a terminal of its own, which closes at once when it is closed, also while it is read.
+// atTerminalOf starts a command at a terminal of its own, which closes at once when it is closed, also while it is
+// read.
 func atTerminalOf(command *exec.Cmd) (*os.File, error) {
 	terminal, err := pty.Start(command)
 	if err != nil {
@@ -242,7 +244,8 @@ func (w *work) survivors() (pids []int) {
 		}
 		at, _ := os.Readlink("/proc/" + e.Name() + "/cwd")
 		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		if at == w.dir || strings.HasPrefix(at, w.dir+"/") || strings.HasPrefix(at, w.home+"/") || bytes.Contains(line, []byte(w.dir)) {
+		if at == w.dir || strings.HasPrefix(at, w.dir+"/") || strings.HasPrefix(at, w.home+"/") ||
+			bytes.Contains(line, []byte(w.dir)) {
 			pids = append(pids, pid)
 		}
 	}
@@ -258,14 +261,15 @@ func (w *work) inClone() {
 	w.write(".gitignore", "/agent\n/ready\n/session\n/daemon\n/interrupted\n")
 	w.write("ralph/prd.md", "# Greetings\n\nA file that greets.\n")
 	w.write("ralph/progress.txt", "# Ralph Progress Log\n")
-	w.write("ralph/tasks.json", `{"project": "demo", "branchName": "ralph/demo", "description": "Greetings", "verifyCommands": ["true"], "userStories": [{
+	w.write("ralph/tasks.json",
+		`{"project": "demo", "branchName": "ralph/demo", "description": "Greetings", "verifyCommands": ["true"], "userStories": [{
 		"id": "US-001", "title": "Add a greeting", "description": "A file that greets.", "acceptanceCriteria": ["greeting says hello"], "priority": 1,
 		"passes": false, "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependencies": []}]}`)
 	w.sh("git init -q -b main && git add . && git commit -qm seed")
 }
 
-// TestNoSignalLeavesAnythingBehind asks ralph to end twice and then again and again, in every place and with every command that runs
-// something: it ends once everything that it has started has ended, and not before.
+// TestNoSignalLeavesAnythingBehind asks ralph to end twice and then again and again, in every place and with every
+// command that runs something: it ends once everything that it has started has ended, and not before.
 func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 	const nobody, terminal = false, true
 	prompt := []string{"run", "-p", "x", "--agent", "./agent"}
@@ -275,15 +279,19 @@ func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 		prepare    func(w *work)
 		waitsFor   string
 	}{
-		"a prompt":                 {prompt, nobody, nil, "the agent's turn of iteration 1/10"},
-		"a prompt at a terminal":   {prompt, terminal, nil, "the agent's turn of iteration 1/10"},
-		"a plan at a terminal":     {[]string{"plan", "run", "--agent", "./agent"}, terminal, (*work).inClone, "the agent's turn of iteration 1/15"},
-		"supervise at a terminal":  {[]string{"supervise", "--", "./agent"}, terminal, nil, "attempt 1 of 100"},
-		"Landlock at a terminal":   {prompt, terminal, func(w *work) { w.in("landlock") }, "the agent's turn of iteration 1/10"},
-		"bubblewrap":               {prompt, nobody, func(w *work) { w.in("bwrap") }, "the agent's turn of iteration 1/10"},
-		"a check":                  {prompt, nobody, (*work).checkThatHangs, "the check ./hang"},
-		"the setup of an issue":    {[]string{"run", "--issue", "issue.md", "--agent", "./agent", "--skip-review"}, nobody, (*work).setupThatHangs, "the setup command ./hang"},
-		"an agent that is derived": {[]string{"plan", "derive", "--agent", "./agent"}, nobody, (*work).inClone, "the agent's answer"},
+		"a prompt":               {prompt, nobody, nil, "the agent's turn of iteration 1/10"},
+		"a prompt at a terminal": {prompt, terminal, nil, "the agent's turn of iteration 1/10"},
+		"a plan at a terminal": {[]string{"plan", "run", "--agent", "./agent"}, terminal, (*work).inClone,
+			"the agent's turn of iteration 1/15"},
+		"supervise at a terminal": {[]string{"supervise", "--", "./agent"}, terminal, nil, "attempt 1 of 100"},
+		"Landlock at a terminal": {prompt, terminal, func(w *work) { w.in("landlock") },
+			"the agent's turn of iteration 1/10"},
+		"bubblewrap": {prompt, nobody, func(w *work) { w.in("bwrap") }, "the agent's turn of iteration 1/10"},
+		"a check":    {prompt, nobody, (*work).checkThatHangs, "the check ./hang"},
+		"the setup of an issue": {[]string{"run", "--issue", "issue.md", "--agent", "./agent", "--skip-review"}, nobody,
+			(*work).setupThatHangs, "the setup command ./hang"},
+		"an agent that is derived": {[]string{"plan", "derive", "--agent", "./agent"}, nobody, (*work).inClone,
+			"the agent's answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -347,14 +355,15 @@ func TestSignalsInAnyOrder(t *testing.T) {
 				t.Fatalf("one signal has stopped the turn:\n%s", w.stderr.String())
 			}
 			w.send(pair[1])
-			w.says("Stopping the agent's turn of iteration 1/10; what is left of it after 5s is killed, and more signals change nothing.")
+			w.says("Stopping the agent's turn of iteration 1/10; what is left of it after 5s is killed, and more signals " +
+				"change nothing.")
 			w.ends(130)
 		})
 	}
 }
 
-// TestGraceIsOver: where nobody can send a second signal the turn is stopped after 30 seconds, and no signal after that ends ralph before
-// the agent. A terminal that has closed is such a place.
+// TestGraceIsOver: where nobody can send a second signal the turn is stopped after 30 seconds, and no signal after that
+// ends ralph before the agent. A terminal that has closed is such a place.
 func TestGraceIsOver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes the 30 seconds that a step has")
@@ -392,12 +401,14 @@ func TestStepFinishesAfterTheTerminalHasClosed(t *testing.T) {
 	_ = w.terminal.Close()
 	w.sh("sleep 0.5; touch go")
 	w.ends(130)
-	if got := w.sh("cat .ralph/runs/*/journal.jsonl"); !strings.Contains(got, `"class":"ok"`) || !strings.Contains(got, `"outcome":"interrupted"`) {
+	if got := w.sh("cat .ralph/runs/*/journal.jsonl"); !strings.Contains(got, `"class":"ok"`) ||
+		!strings.Contains(got, `"outcome":"interrupted"`) {
 		t.Errorf("the journal is:\n%s", got)
 	}
 }
 
-// TestJobOfGitHub: one signal, and everything has gone two seconds later, whatever is running and whichever command it is.
+// TestJobOfGitHub: one signal, and everything has gone two seconds later, whatever is running and whichever command it
+// is.
 func TestJobOfGitHub(t *testing.T) {
 	prompt := []string{"run", "-p", "x", "--agent", "./agent"}
 	for name, c := range map[string]struct {
@@ -423,7 +434,8 @@ func TestJobOfGitHub(t *testing.T) {
 			w.says("Stopping " + c.stops + "; what is left of it after 2s is killed, and more signals change nothing.")
 			w.storm()
 			w.ends(130)
-			if took := time.Since(asked); name != "a job of its own" && took >= proc.DefaultGrace { // that one pushes and tells, too
+			// that one pushes and tells, too
+			if took := time.Since(asked); name != "a job of its own" && took >= proc.DefaultGrace {
 				t.Errorf("it took %s", took)
 			}
 		})
@@ -457,23 +469,29 @@ func (w *work) inJob() {
 	w.write("event.json", string(hub.LabeledPayload("alice", "demo", issue, "ralph", "alice")))
 	w.write("workspace/keep", "")
 	for name, value := range map[string]string{
-		"CI": "true", "GITHUB_EVENT_NAME": "issues", "GITHUB_EVENT_PATH": filepath.Join(w.dir, "event.json"), "GITHUB_REPOSITORY": "alice/demo",
-		"GITHUB_SERVER_URL": hub.URL(), "GITHUB_API_URL": hub.APIURL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(), "GITHUB_RUN_ID": "1", "GITHUB_RUN_ATTEMPT": "1",
-		"GITHUB_WORKSPACE": filepath.Join(w.dir, "workspace"), "GITHUB_OUTPUT": filepath.Join(w.dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(w.dir, "summary.md"),
-		"RALPH_WORKSPACE": filepath.Join(w.dir, "ralph"), "INPUT_GITHUB_TOKEN": jobToken, "INPUT_AGENT": filepath.Join(w.dir, "agent"), "INPUT_REVIEW": "false",
+		"CI": "true", "GITHUB_EVENT_NAME": "issues", "GITHUB_EVENT_PATH": filepath.Join(w.dir, "event.json"),
+		"GITHUB_REPOSITORY": "alice/demo",
+		"GITHUB_SERVER_URL": hub.URL(), "GITHUB_API_URL": hub.APIURL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(),
+		"GITHUB_RUN_ID": "1", "GITHUB_RUN_ATTEMPT": "1",
+		"GITHUB_WORKSPACE": filepath.Join(w.dir, "workspace"), "GITHUB_OUTPUT": filepath.Join(w.dir, "output"),
+		"GITHUB_STEP_SUMMARY": filepath.Join(w.dir, "summary.md"),
+		"RALPH_WORKSPACE":     filepath.Join(w.dir, "ralph"), "INPUT_GITHUB_TOKEN": jobToken,
+		"INPUT_AGENT": filepath.Join(w.dir, "agent"), "INPUT_REVIEW": "false",
 	} {
 		w.env = append(w.env, name+"="+value)
 	}
 }
 
-// TestIgnoredSignalsStayIgnored: nohup has SIGHUP ignored, a shell SIGINT and SIGQUIT of what it runs in the background.
+// TestIgnoredSignalsStayIgnored: nohup has SIGHUP ignored, a shell SIGINT and SIGQUIT of what it runs in the
+// background.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	for name, c := range map[string]struct {
 		shell   string
 		ignored []syscall.Signal
 	}{
-		"nohup":             {`exec nohup ralph run -p x --agent ./agent`, []syscall.Signal{syscall.SIGHUP}},
-		"in the background": {`ralph run -p x --agent ./agent & echo $! > pid; wait $!`, []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT}},
+		"nohup": {`exec nohup ralph run -p x --agent ./agent`, []syscall.Signal{syscall.SIGHUP}},
+		"in the background": {`ralph run -p x --agent ./agent & echo $! > pid; wait $!`,
+			[]syscall.Signal{syscall.SIGINT, syscall.SIGQUIT}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -511,12 +529,14 @@ func TestQuestionsAreLeftAtOnce(t *testing.T) {
 		clone bool
 		leave func(w *work)
 	}{
-		"Ctrl-C, of a prompt":         {prompt, false, func(w *work) { w.types("\x03") }},
-		"Ctrl-\\, of a prompt":        {prompt, false, func(w *work) { w.types("\x1c") }},
-		"SIGTERM, of an issue":        {issue, true, func(w *work) { w.send(syscall.SIGTERM) }},
-		"the terminal of an issue":    {issue, true, func(w *work) { _ = w.terminal.Close() }},
-		"Ctrl-C, of a list of tasks":  {[]string{"run", "--tasks", "tasks", "--agent", "./agent", "--skip-review"}, true, func(w *work) { w.types("\x03") }},
-		"Ctrl-C, of a plan":           {[]string{"plan", "run", "--agent", "./agent"}, true, func(w *work) { w.types("\x03") }},
+		"Ctrl-C, of a prompt":      {prompt, false, func(w *work) { w.types("\x03") }},
+		"Ctrl-\\, of a prompt":     {prompt, false, func(w *work) { w.types("\x1c") }},
+		"SIGTERM, of an issue":     {issue, true, func(w *work) { w.send(syscall.SIGTERM) }},
+		"the terminal of an issue": {issue, true, func(w *work) { _ = w.terminal.Close() }},
+		"Ctrl-C, of a list of tasks": {[]string{"run", "--tasks", "tasks", "--agent", "./agent", "--skip-review"}, true,
+			func(w *work) { w.types("\x03") }},
+		"Ctrl-C, of a plan": {[]string{"plan", "run", "--agent", "./agent"}, true,
+			func(w *work) { w.types("\x03") }},
 		"Ctrl-C, in the middle of it": {prompt, false, func(w *work) { w.types("fre\x03") }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -550,8 +570,9 @@ func TestQuestionsAreLeftAtOnce(t *testing.T) {
 func TestInputIsLeftAtOnce(t *testing.T) {
 	for name, args := range map[string][]string{
 		"signature": {"signature"}, "replay": {"replay", "--agent", "claude", "-"}, "a task": {"task", "create", "-f", "-"},
-		"a hook": {"hook", "guard"}, "the stop hook": {"hook", "stop"}, "an event": {"action", "--dry-run", "--event-name", "issues", "--event", "-"},
-		"a wish": {"plan", "derive", "--agent", "./agent"}, "settings": {"init"},
+		"a hook": {"hook", "guard"}, "the stop hook": {"hook", "stop"},
+		"an event": {"action", "--dry-run", "--event-name", "issues", "--event", "-"},
+		"a wish":   {"plan", "derive", "--agent", "./agent"}, "settings": {"init"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -590,8 +611,8 @@ func waiting(pid int) bool {
 	return false
 }
 
-// TestHungOutput: nobody reads what ralph prints, so it cannot come to its end when the agent has: a third signal ends it, and leaves
-// nothing either.
+// TestHungOutput: nobody reads what ralph prints, so it cannot come to its end when the agent has: a third signal ends
+// it, and leaves nothing either.
 func TestHungOutput(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "run", "-p", "x", "--agent", "./agent")
@@ -630,7 +651,8 @@ func TestHungOutput(t *testing.T) {
 	}
 }
 
-// TestSupervisedRunThatDoesNotEnd: what does not end when its supervisor asks for it is killed with it; the run within has heard one signal.
+// TestSupervisedRunThatDoesNotEnd: what does not end when its supervisor asks for it is killed with it; the run within
+// has heard one signal.
 func TestSupervisedRunThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "supervise", "--task-dir", "task", "--", "ralph", "run", "-p", "x", "--agent", "./agent")
@@ -641,13 +663,14 @@ func TestSupervisedRunThatDoesNotEnd(t *testing.T) {
 	w.storm()
 	w.sh("rm -f .ralph.lock") // the run was killed: the next one takes over what it held
 	w.ends(130)
-	if got := w.stderr.String(); strings.Count(got, "Received signal") != 2 || strings.Contains(got, "Stopping the agent's turn") {
+	if got := w.stderr.String(); strings.Count(got, "Received signal") != 2 ||
+		strings.Contains(got, "Stopping the agent's turn") {
 		t.Errorf("it said:\n%s", got)
 	}
 }
 
-// TestSupervisedTurnIsToldTruly: a supervisor that is stopped asks the agent to end, too. The run says so, and not that the machine ran out
-// of memory; the turn does not count, and no check is blamed.
+// TestSupervisedTurnIsToldTruly: a supervisor that is stopped asks the agent to end, too. The run says so, and not that
+// the machine ran out of memory; the turn does not count, and no check is blamed.
 func TestSupervisedTurnIsToldTruly(t *testing.T) {
 	for name, prepare := range map[string]func(w *work){
 		"in a turn": func(w *work) { w.write("agent", "#!/bin/sh\ntouch ready\nexec sleep 600\n") },

@@ -1,4 +1,5 @@
-// Command ralph turns an issue into a reviewed pull request by running a coding agent until independent checks say that it is done.
+// Command ralph turns an issue into a reviewed pull request by running a coding agent until independent checks say that
+// it is done.
 package main
 
 import (
@@ -50,8 +51,8 @@ type cli struct {
 	versionFlag
 }
 
-// Of cli, what ralph hook and ralph plan need: an agent calls the one beside each of its tools, the other shows where a plan stands, and
-// the grammar of all commands takes longer to build than either to run.
+// Of cli, what ralph hook and ralph plan need: an agent calls the one beside each of its tools, the other shows where a
+// plan stands, and the grammar of all commands takes longer to build than either to run.
 type (
 	hookCLI struct {
 		hooks
@@ -108,7 +109,8 @@ func grammar(args []string) any {
 	return &cli{}
 }
 
-// helpTexts prints help once it says what the table of settings says of the settings that flags set. Nobody else pays for that.
+// helpTexts prints help once it says what the table of settings says of the settings that flags set. Nobody else pays
+// for that.
 func helpTexts(options kong.HelpOptions, ctx *kong.Context) error {
 	describe(ctx.Model.Node, config.Sentences())
 	return kong.DefaultHelpPrinter(options, ctx)
@@ -136,9 +138,13 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	args = spelledOut(args)
 	p.args = args
 	parser, err := kong.New(grammar(args),
-		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version}, kong.Help(helpTexts),
-		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext), kong.Bind(p), kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }), kong.UsageOnError(),
-		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"}, {Key: "done", Title: "When an issue or a task is done:"}}),
+		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
+		kong.Help(helpTexts),
+		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext), kong.Bind(p),
+		kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }),
+		kong.UsageOnError(),
+		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"},
+			{Key: "done", Title: "When an issue or a task is done:"}}),
 	)
 	if err != nil {
 		panic(err) // the grammar above is wrong

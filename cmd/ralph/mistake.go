@@ -14,13 +14,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// kongWords are how kong says what is wrong with a command line, and how we do: with what is allowed, and without the types of Go.
+// kongWords are how kong says what is wrong with a command line, and how we do: with what is allowed, and without the
+// types of Go.
 var kongWords = []struct{ kong, ours string }{
 	{`^(--\S+): expected \w+ value but got "EOL".*`, `flag $1 has no value: give one after it`},
-	{`^(--\S+): expected \w+ value but got ("[^"]*") \([a-z ]+\); perhaps try (.*)\?$`, `flag $1 has no value, and $2 looks like a flag: for a value that begins with a dash, write $3`},
+	{`^(--\S+): expected \w+ value but got ("[^"]*") \([a-z ]+\); perhaps try (.*)\?$`,
+		`flag $1 has no value, and $2 looks like a flag: for a value that begins with a dash, write $3`},
 	{`^(--\S+): expected a valid \d+ bit u?int but got (.*)$`, `flag $1 is $2; allowed is a whole number`},
 	{`^(--\S+): expected a float but got (.*) \(.*$`, `flag $1 is $2; allowed is a number`},
-	{`^(--\S+): expected duration but got ("[^"]*").*`, `flag $1 is $2; allowed is a time such as "90s", "10m" or "1h30m"`},
+	{`^(--\S+): expected duration but got ("[^"]*").*`,
+		`flag $1 is $2; allowed is a time such as "90s", "10m" or "1h30m"`},
 	{`^(--\S+): bool value must be .* but got (.*)$`, `flag $1 is $2; allowed are true and false`},
 }
 
@@ -66,7 +69,8 @@ func suggestion(args []string, n *kong.Node) string {
 	return fmt.Sprintf("; did you mean %q?", "ralph "+best)
 }
 
-// misread tells that a command line cannot be understood. Who asked for JSON gets it on standard output, whatever else is wrong.
+// misread tells that a command line cannot be understood. Who asked for JSON gets it on standard output, whatever else
+// is wrong.
 func misread(err error, args []string, out, stderr io.Writer) int {
 	code, told := loop.Invalid.ExitCode(), mistake(err)+"; see ralph --help"
 	fmt.Fprintln(stderr, "ralph:", told)
@@ -78,7 +82,8 @@ func misread(err error, args []string, out, stderr io.Writer) int {
 	return code
 }
 
-// asksForJSON reports whether a command line that could not be read asks ralph run for JSON: run is named or nothing is.
+// asksForJSON reports whether a command line that could not be read asks ralph run for JSON: run is named or nothing
+// is.
 func asksForJSON(args []string) bool {
 	named := len(args) > 0 && args[0] != "run" && args[0][:min(1, len(args[0]))] != "-"
 	return !named && slices.ContainsFunc(args, func(arg string) bool { return arg == "--json" || arg == "--json=true" })

@@ -37,7 +37,8 @@ func (f planFlags) plans(p process, out, stderr io.Writer) (*planrun.Plans, erro
 		return nil, &endedError{loop.Invalid.ExitCode(), err}
 	}
 	none := config.Layer{Name: "flags", JSON: []byte("{}")}
-	seat := session.Session{Env: env, Parent: p.environ, Dir: below(p.dir, f.ProjectDir), Out: out, Err: stderr, Clock: now, Flags: none}
+	seat := session.Session{Env: env, Parent: p.environ, Dir: below(p.dir, f.ProjectDir), Out: out, Err: stderr,
+		Clock: now, Flags: none}
 	return &planrun.Plans{Session: seat, RalphDir: f.RalphDir}, nil
 }
 
@@ -49,7 +50,8 @@ func below(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that somebody holds and everything else 1.
+// planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that somebody holds and
+// everything else 1.
 func planEnded(err error) error {
 	switch {
 	case errors.Is(err, session.ErrAborted):

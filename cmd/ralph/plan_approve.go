@@ -12,7 +12,8 @@ type planApprove struct {
 
 // Help implements kong.HelpProvider.
 func (c *planApprove) Help() string {
-	return "A story that somebody approves by hand is not reviewed again, and everything that shows the plan says who approved it. " +
+	return "A story that somebody approves by hand is not reviewed again, and everything that shows the plan says who " +
+		"approved it. " +
 		"Approvals that are in the plan's file alone, and on nobody's record, are not believed: a run reviews those stories."
 }
 

@@ -39,9 +39,11 @@ type planRun struct {
 
 // Help implements kong.HelpProvider.
 func (c *planRun) Help() string {
-	return "Each iteration is a fresh context that works on one story: it implements it, reviews what another one did, or fixes what a review asked for. " +
+	return "Each iteration is a fresh context that works on one story: it implements it, reviews what another one did, " +
+		"or fixes what a review asked for. " +
 		"Nothing passes that no review has approved.\n\n" +
-		"One plan runs in a directory at a time. For several at once, give each a worktree of its own: git worktree add ../other. " +
+		"One plan runs in a directory at a time. For several at once, give each a worktree of its own: git worktree add " +
+		"../other. " +
 		"Every run needs the memory of one agent, and of a virtual machine where the sandbox is one of Docker's."
 }
 
@@ -75,9 +77,11 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 // command is the run as ralph run would be told of it.
 func (c *planRun) command() *runCommand {
 	run := &runCommand{
-		MaximumIterations: c.MaximumIterations, N: c.M, Agent: c.Agent, Model: c.Model, Timeout: c.Timeout, AgentTimeout: c.AgentTimeout,
-		MaxCostUSD: c.MaxCostUSD, MaxTokens: c.MaxTokens,
-		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, JSON: c.JSON, ReviewCap: c.ReviewCap, FailAtCap: c.FailAtCap,
+		MaximumIterations: c.MaximumIterations, N: c.M, Agent: c.Agent, Model: c.Model, Timeout: c.Timeout,
+		AgentTimeout: c.AgentTimeout,
+		MaxCostUSD:   c.MaxCostUSD, MaxTokens: c.MaxTokens,
+		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, JSON: c.JSON, ReviewCap: c.ReviewCap,
+		FailAtCap: c.FailAtCap,
 	}
 	switch {
 	case c.Sandbox:

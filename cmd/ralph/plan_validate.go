@@ -31,10 +31,12 @@ func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) err
 		return err
 	}
 	if c.ReviewCap < 1 {
-		return &endedError{loop.Invalid.ExitCode(), fmt.Errorf("flag --review-cap is %d; allowed is a whole number from 1", c.ReviewCap)}
+		return &endedError{loop.Invalid.ExitCode(),
+			fmt.Errorf("flag --review-cap is %d; allowed is a whole number from 1", c.ReviewCap)}
 	}
 	found, err := plans.Validate(ctx, planrun.Validation{
-		File: c.File, Before: c.Before, After: c.After, Mode: plan.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview, ReviewCap: c.ReviewCap,
+		File: c.File, Before: c.Before, After: c.After, Mode: plan.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview,
+		ReviewCap: c.ReviewCap,
 	})
 	if err != nil {
 		return planEnded(err)

@@ -44,8 +44,9 @@ func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) er
 		return err
 	}
 	t := &local.Preview{
-		Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now, Flags: config.Layer{Name: "flags", JSON: []byte("{}")}, Resume: c.Resume, Fresh: c.Fresh},
-		Issue:   c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
+		Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now,
+			Flags: config.Layer{Name: "flags", JSON: []byte("{}")}, Resume: c.Resume, Fresh: c.Fresh},
+		Issue: c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
 	}
 	if isTerminal(p.out) {
 		t.Live = p.out
@@ -66,10 +67,12 @@ func (c *promptCommand) validate() error {
 		}
 	}
 	if given != 1 {
-		return errors.New("say of what with one of --issue FILE|NUMBER, --task FILE|ID, --plan DIR, --prompt TEXT and --prompt-file FILE, or print a template with --template NAME; see ralph prompt --help")
+		return errors.New("say of what with one of --issue FILE|NUMBER, --task FILE|ID, --plan DIR, --prompt TEXT and " +
+			"--prompt-file FILE, or print a template with --template NAME; see ralph prompt --help")
 	}
 	if _, ok := prompt.Template(c.Template); c.Template != "" && !ok {
-		return fmt.Errorf("flag --template is %q; allowed are %s", c.Template, strings.ReplaceAll(strings.Join(prompt.Names(), ", "), ".md", ""))
+		return fmt.Errorf("flag --template is %q; allowed are %s", c.Template,
+			strings.ReplaceAll(strings.Join(prompt.Names(), ", "), ".md", ""))
 	}
 	if _, err := roleNamed(c.Role); c.Role != "" && err != nil {
 		return err

@@ -111,7 +111,8 @@ func open(p process, name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("reading a recording: %w; name a file, or - for standard input", err)
 	}
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, errors.Join(fmt.Errorf("reading a recording: %s is a directory; name a file, or - for standard input", name), file.Close())
+		return nil, errors.Join(fmt.Errorf("reading a recording: %s is a directory; name a file, or - for standard input",
+			name), file.Close())
 	}
 	return file, nil
 }
@@ -142,7 +143,8 @@ func replayed(t loop.Turn) []byte {
 		ToolErrors int        `json:"tool_errors"`
 		Session    string     `json:"session"`
 	}{
-		t.Class, t.Reason, t.Text, []string{}, t.Claim.Done, t.Usage.CostUSD, t.Usage.Input, t.Usage.Output, t.Usage.CacheRead,
+		t.Class, t.Reason, t.Text, []string{}, t.Claim.Done, t.Usage.CostUSD, t.Usage.Input, t.Usage.Output,
+		t.Usage.CacheRead,
 		t.Usage.CacheWrite, nil, t.Tools, t.ToolErrors, t.Session,
 	}
 	if t.Claim.Tag != "" {

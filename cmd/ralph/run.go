@@ -76,7 +76,8 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	}
 	criteria, err := c.completion()
 	if err == nil && criteria != nil && c.Prompt+c.PromptFile != "" {
-		err = errors.New("criteria are for an issue or a task; a run of a prompt is done when the agent says so and its guardrails pass")
+		err = errors.New("criteria are for an issue or a task; a run of a prompt is done when the agent says so and its " +
+			"guardrails pass")
 	}
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
@@ -86,14 +87,16 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
-		l := &local.List{IssueRun: local.IssueRun{Session: seat, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}, Tasks: c.Tasks}
+		l := &local.List{IssueRun: local.IssueRun{Session: seat, Criteria: criteria, Accept: c.Accept,
+			AllowDirty: c.AllowDirty}, Tasks: c.Tasks}
 		list, err := l.Run(ctx, hard)
 		if err != nil && ctx.Err() != nil && len(list.Entries) == 0 {
 			list.Outcome, err = loop.Interrupted, nil
 		}
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
-		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept, AllowDirty: c.AllowDirty}
+		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept,
+			AllowDirty: c.AllowDirty}
 		result, err = l.Run(ctx, hard)
 	default:
 		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
@@ -142,7 +145,8 @@ func (c *runCommand) endList(p process, list local.ListResult, err error) error 
 }
 
 // seat is where the command line runs.
-func (c *runCommand) seat(ctx context.Context, env config.Environment, p process, out, stderr io.Writer) session.Session {
+func (c *runCommand) seat(ctx context.Context, env config.Environment, p process, out,
+	stderr io.Writer) session.Session {
 	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
 	s := session.Session{
 		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
@@ -171,18 +175,22 @@ func (c *runCommand) validate() error {
 	}
 	switch {
 	case given == 0:
-		return errors.New("nothing to do: say what with one of --prompt TEXT, --prompt-file FILE, --issue FILE|NUMBER, --task FILE|ID and --tasks DIR; see ralph run --help")
+		return errors.New("nothing to do: say what with one of --prompt TEXT, --prompt-file FILE, --issue FILE|NUMBER, " +
+			"--task FILE|ID and --tasks DIR; see ralph run --help")
 	case given > 1:
-		return errors.New("--prompt, --prompt-file, --issue, --task and --tasks exclude each other: say what to do with one of them")
+		return errors.New("--prompt, --prompt-file, --issue, --task and --tasks exclude each other: say what to do with " +
+			"one of them")
 	case c.Prompt+c.PromptFile == "" && (c.Commit || c.DryRun):
 		return errors.New("--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration")
 	case c.Prompt+c.PromptFile != "" && c.Strict:
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
 	case c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
-		return errors.New("--accept and --allow-dirty are for an issue or a task: a run of a prompt works with the files as they lie, and so do its checks")
+		return errors.New("--accept and --allow-dirty are for an issue or a task: a run of a prompt works with the files " +
+			"as they lie, and so do its checks")
 	case c.SkipReview && c.Review != nil:
 		return errors.New("--review and --skip-review exclude each other")
-	case c.TimeoutMultiplier != nil && (math.IsNaN(*c.TimeoutMultiplier) || math.IsInf(*c.TimeoutMultiplier, 0)): // which no JSON holds
+	case c.TimeoutMultiplier != nil && (math.IsNaN(*c.TimeoutMultiplier) || math.IsInf(*c.TimeoutMultiplier, 0)):
+		// which no JSON holds
 		return fmt.Errorf("flag --timeout-multiplier is %g; allowed is a number from 0.1 to 100", *c.TimeoutMultiplier)
 	}
 	return c.limits()
@@ -275,8 +283,10 @@ type resultJSON struct {
 // printResult prints how a run ended.
 func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 	out := resultJSON{
-		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run, Task: r.State.Start.Task,
-		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(), LeftOut: r.State.Start.LeftOut, Usage: r.State.Usage,
+		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run,
+		Task:       r.State.Start.Task,
+		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(),
+		LeftOut: r.State.Start.LeftOut, Usage: r.State.Usage,
 	}
 	if p := r.State.Plan; p != nil {
 		out.AtCap, out.ByHand = p.AtCap(), p.ByHand()
@@ -319,7 +329,8 @@ func printList(to io.Writer, list local.ListResult, code int, failed error) erro
 	for _, e := range list.Entries {
 		out.Tasks = append(out.Tasks, entryJSON{resultJSON{
 			Outcome: e.Outcome, ExitCode: e.Outcome.ExitCode(), Reason: e.Reason, Run: e.State.Start.Run, Task: e.Task.ID,
-			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(), LeftOut: e.State.Start.LeftOut, Usage: e.State.Usage,
+			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(),
+			LeftOut: e.State.Start.LeftOut, Usage: e.State.Usage,
 			Conflicts: e.Conflicts,
 		}, e.Skipped})
 	}

@@ -14,7 +14,8 @@ func TestScreen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"a\x1b[K\nb\x1b[K\n", "\x1b[2A\rc\x1b[K\n", "\x1b[1A\r1\x1b[K\n2\x1b[K\n3\x1b[K\n", "\x1b[3A\rz\x1b[K\n"}
+	want := []string{"a\x1b[K\nb\x1b[K\n", "\x1b[2A\rc\x1b[K\n", "\x1b[1A\r1\x1b[K\n2\x1b[K\n3\x1b[K\n",
+		"\x1b[3A\rz\x1b[K\n"}
 	if len(writes) != len(want) {
 		t.Fatalf("%d writes: %q", len(writes), writes)
 	}

@@ -35,9 +35,10 @@ const (
 
 func hubOf(ts *testscript.TestScript) *standIn { return ts.Value(standInKey{}).(*standIn) }
 
-// startHub starts a stand-in for GitHub with the repository alice/demo, and tells the script where it is by the variables of a job: github.
-// Alice owns it, bob may write, mallory may read; issue #1 is mallory's. GITHUB_TOKEN is alice's, $JOB_TOKEN a job's that may only read,
-// $WRITER_TOKEN one's that may write as ralph's workflow says, and $NO_WORKFLOWS_TOKEN one of alice's that may not write workflows.
+// startHub starts a stand-in for GitHub with the repository alice/demo, and tells the script where it is by the
+// variables of a job: github. Alice owns it, bob may write, mallory may read; issue #1 is mallory's. GITHUB_TOKEN is
+// alice's, $JOB_TOKEN a job's that may only read, $WRITER_TOKEN one's that may write as ralph's workflow says, and
+// $NO_WORKFLOWS_TOKEN one of alice's that may not write workflows.
 func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub, err := fake.New(fake.Options{})
 	ts.Check(err)
@@ -47,17 +48,22 @@ func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub.SetPermission("alice", "demo", "bob", "write")
 	hub.SetPermission("alice", "demo", "mallory", "read")
 	hub.AddToken(aliceToken, "alice", fake.PAT)
-	hub.AddLimitedToken(fake.Token{Value: noWorkflows, Login: "alice", Kind: fake.PAT, Permissions: &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write"}})
-	hub.AddLimitedToken(fake.Token{Value: jobToken, Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "read", Issues: "read"}})
+	hub.AddLimitedToken(fake.Token{Value: noWorkflows, Login: "alice", Kind: fake.PAT,
+		Permissions: &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write"}})
+	hub.AddLimitedToken(fake.Token{Value: jobToken, Kind: fake.Actions,
+		Permissions: &fake.Permissions{Contents: "read", Issues: "read"}})
 	hub.AddToken(writerToken, "github-actions[bot]", fake.Actions)
 	_, err = hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
-		"Makefile": "test:\n\ttrue\n", ".ralph/settings.json": `{"guardrails": [{"command": "make test"}], "maxCostUsd": 2.5}`,
+		"Makefile":             "test:\n\ttrue\n",
+		".ralph/settings.json": `{"guardrails": [{"command": "make test"}], "maxCostUsd": 2.5}`,
 	})
 	ts.Check(err)
 	hub.AddIssue("alice", "demo", fake.Issue{Title: "Make add add", Body: "It subtracts.", Author: "mallory"})
 	for name, value := range map[string]string{
-		"GITHUB_API_URL": hub.APIURL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(), "GITHUB_SERVER_URL": hub.URL(), "GITHUB_TOKEN": aliceToken,
-		"GITHUB_REPOSITORY": "alice/demo", "JOB_TOKEN": jobToken, "WRITER_TOKEN": writerToken, "NO_WORKFLOWS_TOKEN": noWorkflows,
+		"GITHUB_API_URL": hub.APIURL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(), "GITHUB_SERVER_URL": hub.URL(),
+		"GITHUB_TOKEN":      aliceToken,
+		"GITHUB_REPOSITORY": "alice/demo", "JOB_TOKEN": jobToken, "WRITER_TOKEN": writerToken,
+		"NO_WORKFLOWS_TOKEN": noWorkflows,
 	} {
 		ts.Setenv(name, value)
 	}
@@ -81,9 +87,9 @@ func wrote(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// onHub changes what is on GitHub: onhub secret NAME, onhub pulls-allowed, onhub commit PATH FILE, onhub remove PATH, onhub merge, onhub run for one
-// that is done, onhub running for one that somebody works on, onhub edit-plan WHO OLD NEW in the list of the plan's comment, onhub said NUMBER FILE
-// for what ralph has written there.
+// onHub changes what is on GitHub: onhub secret NAME, onhub pulls-allowed, onhub commit PATH FILE, onhub remove PATH,
+// onhub merge, onhub run for one that is done, onhub running for one that somebody works on, onhub edit-plan WHO OLD
+// NEW in the list of the plan's comment, onhub said NUMBER FILE for what ralph has written there.
 func onHub(ts *testscript.TestScript, _ bool, args []string) {
 	hub := hubOf(ts)
 	switch args[0] {
@@ -95,7 +101,8 @@ func onHub(ts *testscript.TestScript, _ bool, args []string) {
 		_, err := hub.CommitFiles("alice", "demo", "main", "change", map[string]string{args[1]: ts.ReadFile(args[2])})
 		ts.Check(err)
 	case "remove":
-		inRepo(ts, hub, "commit refs/heads/main\ncommitter alice <alice@example.com> 1763717400 +0000\ndata 6\nremove\nfrom refs/heads/main^0\nD "+args[1]+"\n", "fast-import", "--quiet")
+		inRepo(ts, hub, "commit refs/heads/main\ncommitter alice <alice@example.com> 1763717400 +0000\ndata "+
+			"6\nremove\nfrom refs/heads/main^0\nD "+args[1]+"\n", "fast-import", "--quiet")
 	case "merge":
 		hub.Merge("alice", "demo", hub.Pulls("alice", "demo")[0].Number, "alice")
 	case "run":
@@ -130,11 +137,13 @@ func onHub(ts *testscript.TestScript, _ bool, args []string) {
 func addRun(ts *testscript.TestScript, hub *standIn, more ...loop.Record) {
 	tip, err := hub.CommitFiles("alice", "demo", "ralph/issue-1", "add adds", map[string]string{"add.sh": "add\n"})
 	ts.Check(err)
-	pull := hub.AddPull("alice", "demo", fake.Pull{Title: "Make add add", Head: "ralph/issue-1", Author: "github-actions[bot]"})
+	pull := hub.AddPull("alice", "demo",
+		fake.Pull{Title: "Make add add", Head: "ralph/issue-1", Author: "github-actions[bot]"})
 	at := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	var journal bytes.Buffer
 	for _, r := range append([]loop.Record{
-		{Type: loop.Started, Start: &loop.Start{Run: made, Task: "issue-1", Title: "Make add add", Issue: 1, Base: hub.BranchSHA("alice", "demo", "main"),
+		{Type: loop.Started, Start: &loop.Start{Run: made, Task: "issue-1", Title: "Make add add", Issue: 1,
+			Base: hub.BranchSHA("alice", "demo", "main"),
 			Onto: "main", Branch: "ralph/issue-1", Agent: "claude", Checks: []string{"make test"}, MaxIterations: 5}},
 		{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: tip}},
 		{Type: loop.Posted, Post: &loop.Post{Pull: pull, Finished: true}},
@@ -149,7 +158,8 @@ func addRun(ts *testscript.TestScript, hub *standIn, more ...loop.Record) {
 
 // inRepo runs git in the repository on GitHub.
 func inRepo(ts *testscript.TestScript, hub *standIn, in string, args ...string) string {
-	cmd := exec.Command("git", append([]string{"--git-dir", hub.GitDir("alice", "demo"), "-c", "user.name=ralph", "-c", "user.email=ralph@example.com"}, args...)...)
+	cmd := exec.Command("git", append([]string{"--git-dir", hub.GitDir("alice", "demo"), "-c", "user.name=ralph", "-c",
+		"user.email=ralph@example.com"}, args...)...)
 	cmd.Stdin = strings.NewReader(in)
 	out, err := cmd.Output()
 	ts.Check(err)
@@ -168,9 +178,10 @@ func hold(ts *testscript.TestScript, hub *standIn) {
 	ts.Check(door.Close())
 }
 
-// payload makes something happen on GitHub and writes the payload of its event: payload FILE labeled LABEL WHO, payload FILE commented
-// NUMBER WHO TEXT, payload FILE approved WHO for an approval some seconds from now, payload FILE edited WHO TEXT, payload FILE closed WHO, payload FILE reviewed WHO TEXT, payload FILE fork WHO TEXT,
-// payload FILE dispatched WHO INPUT VALUE, payload FILE schedule.
+// payload makes something happen on GitHub and writes the payload of its event: payload FILE labeled LABEL WHO, payload
+// FILE commented NUMBER WHO TEXT, payload FILE approved WHO for an approval some seconds from now, payload FILE edited
+// WHO TEXT, payload FILE closed WHO, payload FILE reviewed WHO TEXT, payload FILE fork WHO TEXT, payload FILE
+// dispatched WHO INPUT VALUE, payload FILE schedule.
 func payload(ts *testscript.TestScript, _ bool, args []string) {
 	hub, file, rest := hubOf(ts), ts.MkAbs(args[0]), args[2:]
 	var text []byte
@@ -182,7 +193,9 @@ func payload(ts *testscript.TestScript, _ bool, args []string) {
 	case "commented":
 		text = commented(hub, map[string]int{"issue": 1, "pull": 2}[rest[0]], rest[1], rest[2])
 	case "approved": // GitHub keeps whole seconds
-		id := hub.AddComment("alice", "demo", 1, fake.Comment{Author: rest[0], Body: "/ralph approve", CreatedAt: time.Now().UTC().Truncate(time.Second).Add(3 * time.Second)})
+		id := hub.AddComment("alice", "demo", 1,
+			fake.Comment{Author: rest[0], Body: "/ralph approve",
+				CreatedAt: time.Now().UTC().Truncate(time.Second).Add(3 * time.Second)})
 		text = hub.CommentPayload("alice", "demo", id)
 	case "edited":
 		id := hub.AddComment("alice", "demo", 1, fake.Comment{Author: rest[0], Body: "hello"})
@@ -192,7 +205,8 @@ func payload(ts *testscript.TestScript, _ bool, args []string) {
 		hub.CloseIssue("alice", "demo", 1)
 		text = hub.IssueClosedPayload("alice", "demo", 1, rest[0])
 	case "reviewed":
-		text = hub.ReviewPayload("alice", "demo", hub.AddReview("alice", "demo", 2, fake.Review{Author: rest[0], State: "CHANGES_REQUESTED", Body: rest[1]}))
+		text = hub.ReviewPayload("alice", "demo",
+			hub.AddReview("alice", "demo", 2, fake.Review{Author: rest[0], State: "CHANGES_REQUESTED", Body: rest[1]}))
 	case "fork":
 		n := hub.AddPull("alice", "demo", fake.Pull{Title: "mine", Head: "mine", HeadRepo: "mallory/demo", Author: "mallory"})
 		text = commented(hub, n, rest[0], rest[1])
@@ -208,5 +222,6 @@ func payload(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func commented(hub *standIn, number int, who, body string) []byte {
-	return hub.CommentPayload("alice", "demo", hub.AddComment("alice", "demo", number, fake.Comment{Author: who, Body: body}))
+	return hub.CommentPayload("alice", "demo",
+		hub.AddComment("alice", "demo", number, fake.Comment{Author: who, Body: body}))
 }

@@ -41,7 +41,8 @@ func hearEverything() {
 }
 
 // seldom are stories that take long and whose rules have tables of their own elsewhere: make every plays them too.
-var seldom = []string{"edge-claims", "edge-guardrails", "edge-prompts", "judged-share-late", "limits-budget", "sandbox-docker", "verdict-exit", "verdict-invalid"}
+var seldom = []string{"edge-claims", "edge-guardrails", "edge-prompts", "judged-share-late", "limits-budget",
+	"sandbox-docker", "verdict-exit", "verdict-invalid"}
 
 // scripts are the files of the stories that are played.
 func scripts(t *testing.T) (files []string) {
@@ -67,8 +68,8 @@ func scripts(t *testing.T) (files []string) {
 	return files
 }
 
-// alone are stories in which a ralph that is killed leaves processes that the next one must find. They are not played beside others: a
-// ralph within this process would take them for its own orphans, since this process adopts them all.
+// alone are stories in which a ralph that is killed leaves processes that the next one must find. They are not played
+// beside others: a ralph within this process would take them for its own orphans, since this process adopts them all.
 var alone = []string{"killed-locks"}
 
 // TestScripts runs the user stories of the command line: real git, real processes, agents that are scripts.
@@ -96,7 +97,8 @@ func play(t *testing.T, files ...string) {
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			e.Setenv("RALPH_SANDBOX", "off") // the scripts of the sandbox switch it on
 			e.Setenv("PATH", filepath.Join(e.WorkDir, "bin")+string(os.PathListSeparator)+e.Getenv("PATH"))
-			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"), []byte("[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n"), 0o600)
+			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"),
+				[]byte("[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitfor":  waitFor,
@@ -133,7 +135,8 @@ func killWith(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Kill(pid, signals[args[0]]))
 }
 
-// gone fails while the process whose number a file holds is alive: gone FILE. A moment is allowed for the system to bury it.
+// gone fails while the process whose number a file holds is alive: gone FILE. A moment is allowed for the system to
+// bury it.
 func gone(ts *testscript.TestScript, _ bool, args []string) {
 	pid, err := strconv.Atoi(string(bytes.TrimSpace([]byte(ts.ReadFile(args[0])))))
 	ts.Check(err)
@@ -152,7 +155,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits CODE ARGS...")
 	}
 	var environ []string
-	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS", "INPUT_PROMPT", "INPUT_PROMPT_FILE",
+	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY",
+		"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS",
+		"INPUT_PROMPT", "INPUT_PROMPT_FILE",
 		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY", "RALPH_SANDBOX", "RALPH_SANDBOX_IMAGE"} {
 		if v := ts.Getenv(name); v != "" {
 			environ = append(environ, name+"="+v)
@@ -173,7 +178,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// delivered holds every run that has just been done against a fresh clone of its commit: clone, setup and checks pass there.
+// delivered holds every run that has just been done against a fresh clone of its commit: clone, setup and checks pass
+// there.
 func delivered(ts *testscript.TestScript, dir, below string, environ []string) {
 	runs, err := filepath.Glob(filepath.Join(dir, ".ralph", "runs", "*", journal.File))
 	ts.Check(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// recorded puts a script where an earlier ralph has left a run, in the clone, with that user's home: recorded NAME. testdata/upgrade says what
-// there is.
+// recorded puts a script where an earlier ralph has left a run, in the clone, with that user's home: recorded NAME.
+// testdata/upgrade says what there is.
 func recorded(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: recorded NAME")
@@ -31,7 +31,8 @@ func recorded(ts *testscript.TestScript, neg bool, args []string) {
 	if len(there) != 1 {
 		ts.Fatalf("there are seals of %d directories", len(there))
 	}
-	ts.Check(os.Rename(filepath.Join(seals, there[0].Name()), filepath.Join(seals, fmt.Sprintf("%x", sha256.Sum256([]byte(clone))))))
+	ts.Check(os.Rename(filepath.Join(seals, there[0].Name()),
+		filepath.Join(seals, fmt.Sprintf("%x", sha256.Sum256([]byte(clone))))))
 	ts.Setenv("HOME", filepath.Join(dir, "home"))
 	ts.Setenv("PATH", filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	ts.Check(ts.Chdir(clone))

@@ -14,7 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// hardContext is done when what runs has to be stopped; the plain context of a command is done earlier, when it should begin nothing new.
+// hardContext is done when what runs has to be stopped; the plain context of a command is done earlier, when it should
+// begin nothing new.
 type hardContext interface{ context.Context }
 
 // How long the step that runs may go on after the first signal.
@@ -25,10 +26,11 @@ const (
 )
 
 const (
-	jobKillGrace = 2 * time.Second        // between TERM and KILL in a job of GitHub's, which is killed itself ten seconds after it was asked
-	sameHangup   = 250 * time.Millisecond // a terminal that closes sends SIGHUP, and so does its shell: within this time they are one signal
-	lookEvery    = time.Second            // how often it is looked whether the terminal is still there
-	hungAfter    = 5 * time.Second        // for how long nothing has run in a process that will not end by itself any more
+	jobKillGrace = 2 * time.Second // between TERM and KILL in a job of GitHub's, which is killed itself ten seconds after it was asked
+	// a terminal that closes sends SIGHUP, and so does its shell: within this time they are one signal
+	sameHangup = 250 * time.Millisecond
+	lookEvery  = time.Second     // how often it is looked whether the terminal is still there
+	hungAfter  = 5 * time.Second // for how long nothing has run in a process that will not end by itself any more
 )
 
 // surroundings are where a command runs, as far as its interruption depends on them.
@@ -37,9 +39,9 @@ type surroundings struct {
 	attended func() bool // whether somebody is at a terminal now, who can send a second signal
 }
 
-// interruption makes two contexts of the signals that ask us to end: ctx is done with the first one, hard with the second or when the grace
-// is over. No signal after that ends the process while anything runs that it has started. A command that has asked for neither is ended by
-// the first signal: it has started nothing.
+// interruption makes two contexts of the signals that ask us to end: ctx is done with the first one, hard with the
+// second or when the grace is over. No signal after that ends the process while anything runs that it has started. A
+// command that has asked for neither is ended by the first signal: it has started nothing.
 type interruption struct {
 	ctx, hard             context.Context
 	beginNothing, stopAll context.CancelFunc
@@ -69,9 +71,9 @@ func (i *interruption) listen() {
 	go i.follow(signals)
 }
 
-// endingSignals are the signals that ask us to end, without those that whoever started us has had ignored: nohup does that with SIGHUP, a
-// shell with SIGINT and SIGQUIT of what it runs in the background. Go leaves the first two ignored but takes over SIGQUIT before we can see
-// how it was, so SIGINT speaks for it.
+// endingSignals are the signals that ask us to end, without those that whoever started us has had ignored: nohup does
+// that with SIGHUP, a shell with SIGINT and SIGQUIT of what it runs in the background. Go leaves the first two ignored
+// but takes over SIGQUIT before we can see how it was, so SIGINT speaks for it.
 func endingSignals() []os.Signal {
 	list := []os.Signal{syscall.SIGTERM}
 	if signal.Ignored(os.Interrupt) {
@@ -139,7 +141,8 @@ func (i *interruption) grace(first os.Signal) time.Duration {
 	return jobGrace
 }
 
-// awaitSecond returns with the second signal, or when the grace is over. One without an end gets it when the terminal goes away.
+// awaitSecond returns with the second signal, or when the grace is over. One without an end gets it when the terminal
+// goes away.
 func (i *interruption) awaitSecond(signals <-chan os.Signal, first os.Signal, grace time.Duration) {
 	began := time.Now()
 	var over <-chan time.Time
@@ -164,8 +167,8 @@ func (i *interruption) awaitSecond(signals <-chan os.Signal, first os.Signal, gr
 	}
 }
 
-// leaveWhenHung ends the process once nothing that it has started has run for a while: then it waits for what no context reaches, such as
-// a pipe that nobody reads, and nothing else could end it but SIGKILL.
+// leaveWhenHung ends the process once nothing that it has started has run for a while: then it waits for what no
+// context reaches, such as a pipe that nobody reads, and nothing else could end it but SIGKILL.
 func (i *interruption) leaveWhenHung() {
 	time.Sleep(hungAfter)
 	for proc.QuietFor() < hungAfter {

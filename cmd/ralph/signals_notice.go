@@ -39,7 +39,8 @@ func waitingNotice(step loop.RunningStep, grace, kill time.Duration, now time.Ti
 }
 
 func waitingLine(step loop.RunningStep, limit, then string, kill time.Duration) string {
-	return fmt.Sprintf("Waiting for %s to end, %s; %s, and what is left of it after %s is killed.\n", safetext.Inert(step.Name), limit, then, kill)
+	return fmt.Sprintf("Waiting for %s to end, %s; %s, and what is left of it after %s is killed.\n",
+		safetext.Inert(step.Name), limit, then, kill)
 }
 
 // stoppingNotice is about a step that is being stopped; it is empty when there is none.
@@ -47,5 +48,6 @@ func stoppingNotice(step loop.RunningStep, running bool, kill time.Duration) str
 	if !running {
 		return ""
 	}
-	return fmt.Sprintf("Stopping %s; what is left of it after %s is killed, and more signals change nothing.\n", safetext.Inert(step.Name), kill)
+	return fmt.Sprintf("Stopping %s; what is left of it after %s is killed, and more signals change nothing.\n",
+		safetext.Inert(step.Name), kill)
 }

@@ -51,7 +51,8 @@ func within(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// TestInterruption has a row for each place, each kind of command and each first signal. The grace of a job is not waited for here.
+// TestInterruption has a row for each place, each kind of command and each first signal. The grace of a job is not
+// waited for here.
 func TestInterruption(t *testing.T) {
 	const long, short = 20 * time.Second, 300 * time.Millisecond
 	for name, c := range map[string]struct {
@@ -62,12 +63,18 @@ func TestInterruption(t *testing.T) {
 		atOnce   bool // hard is done without a second signal
 		says     string
 	}{
-		"a person lets the step go on":             {attended: true, finishes: true, first: syscall.SIGINT, says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
-		"a person sends SIGQUIT":                   {attended: true, finishes: true, first: syscall.SIGQUIT, says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
-		"the person's terminal closes":             {attended: true, finishes: true, first: syscall.SIGHUP, says: "for at most 30s; then, or at a second signal, it is stopped, and what is left of it after 5s is killed."},
-		"nobody is there":                          {finishes: true, first: syscall.SIGTERM, says: "for at most 30s; then, or at a second signal, it is stopped, and what is left of it after 5s is killed."},
-		"a job of GitHub's is stopped":             {where: surroundings{job: true}, finishes: true, first: syscall.SIGINT, atOnce: true, says: "after 2s is killed, and more signals change nothing."},
-		"a command that does not let steps finish": {attended: true, first: syscall.SIGINT, atOnce: true, says: "after 5s is killed, and more signals change nothing."},
+		"a person lets the step go on": {attended: true, finishes: true, first: syscall.SIGINT,
+			says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+		"a person sends SIGQUIT": {attended: true, finishes: true, first: syscall.SIGQUIT,
+			says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+		"the person's terminal closes": {attended: true, finishes: true, first: syscall.SIGHUP,
+			says: "for at most 30s; then, or at a second signal, it is stopped, and what is left of it after 5s is killed."},
+		"nobody is there": {finishes: true, first: syscall.SIGTERM,
+			says: "for at most 30s; then, or at a second signal, it is stopped, and what is left of it after 5s is killed."},
+		"a job of GitHub's is stopped": {where: surroundings{job: true}, finishes: true, first: syscall.SIGINT,
+			atOnce: true, says: "after 2s is killed, and more signals change nothing."},
+		"a command that does not let steps finish": {attended: true, first: syscall.SIGINT, atOnce: true,
+			says: "after 5s is killed, and more signals change nothing."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := &heard{}
@@ -103,7 +110,8 @@ func TestInterruption(t *testing.T) {
 			if lines[0] != "Received signal, shutting down..." || !strings.HasSuffix(lines[1], c.says) {
 				t.Errorf("said %q", said)
 			}
-			if !c.atOnce && lines[2] != "Stopping the turn; what is left of it after 5s is killed, and more signals change nothing." {
+			if !c.atOnce && lines[2] != "Stopping the turn; what is left of it after 5s is killed, and more signals change "+
+				"nothing." {
 				t.Errorf("said %q after the second signal", lines[2])
 			}
 		})
@@ -126,20 +134,28 @@ func TestSecondSignal(t *testing.T) {
 		gone  time.Duration // when the terminal goes away without a word; 0: it stays
 		want  time.Duration
 	}{
-		"it comes":                                {syscall.SIGINT, untilSecond, []sent{{time.Hour, syscall.SIGINT}}, 0, time.Hour},
-		"it comes at once":                        {syscall.SIGINT, untilSecond, []sent{{0, syscall.SIGINT}}, 0, 0},
-		"it does not come":                        {syscall.SIGTERM, jobGrace, nil, 0, 30 * time.Second},
-		"the shell tells of the terminal, too":    {syscall.SIGHUP, jobGrace, []sent{{time.Millisecond, syscall.SIGHUP}}, 0, 30 * time.Second},
-		"somebody sends SIGHUP twice":             {syscall.SIGHUP, jobGrace, []sent{{time.Second, syscall.SIGHUP}}, 0, time.Second},
-		"another one comes with SIGHUP":           {syscall.SIGHUP, jobGrace, []sent{{time.Millisecond, syscall.SIGTERM}}, 0, time.Millisecond},
-		"the terminal closes after Ctrl-C":        {syscall.SIGINT, untilSecond, []sent{{time.Minute, syscall.SIGHUP}}, 0, time.Minute},
-		"the terminal goes away without a word":   {syscall.SIGINT, untilSecond, nil, 90*time.Minute - time.Millisecond, 90*time.Minute + jobGrace},
-		"it comes when the terminal is not there": {syscall.SIGINT, untilSecond, []sent{{6 * time.Second, syscall.SIGTERM}}, time.Second, 6 * time.Second},
+		"it comes": {syscall.SIGINT, untilSecond, []sent{{time.Hour, syscall.SIGINT}}, 0,
+			time.Hour},
+		"it comes at once": {syscall.SIGINT, untilSecond, []sent{{0, syscall.SIGINT}}, 0, 0},
+		"it does not come": {syscall.SIGTERM, jobGrace, nil, 0, 30 * time.Second},
+		"the shell tells of the terminal, too": {syscall.SIGHUP, jobGrace, []sent{{time.Millisecond, syscall.SIGHUP}}, 0,
+			30 * time.Second},
+		"somebody sends SIGHUP twice": {syscall.SIGHUP, jobGrace, []sent{{time.Second, syscall.SIGHUP}}, 0,
+			time.Second},
+		"another one comes with SIGHUP": {syscall.SIGHUP, jobGrace, []sent{{time.Millisecond, syscall.SIGTERM}}, 0,
+			time.Millisecond},
+		"the terminal closes after Ctrl-C": {syscall.SIGINT, untilSecond, []sent{{time.Minute, syscall.SIGHUP}}, 0,
+			time.Minute},
+		"the terminal goes away without a word": {syscall.SIGINT, untilSecond, nil, 90*time.Minute - time.Millisecond,
+			90*time.Minute + jobGrace},
+		"it comes when the terminal is not there": {syscall.SIGINT, untilSecond, []sent{{6 * time.Second, syscall.SIGTERM}},
+			time.Second, 6 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				i := newInterruption(io.Discard, surroundings{attended: func() bool { return c.gone == 0 || time.Since(began) < c.gone }})
+				i := newInterruption(io.Discard,
+					surroundings{attended: func() bool { return c.gone == 0 || time.Since(began) < c.gone }})
 				signals := make(chan os.Signal, 8)
 				for _, s := range c.then {
 					time.AfterFunc(s.after, func() { signals <- s.signal })
@@ -207,7 +223,8 @@ func TestWaitingNotice(t *testing.T) {
 	}
 }
 
-// TestSignalsAtATerminal presses Ctrl-C: once, and the step goes on as long as the person lets it; twice, and it is stopped.
+// TestSignalsAtATerminal presses Ctrl-C: once, and the step goes on as long as the person lets it; twice, and it is
+// stopped.
 func TestSignalsAtATerminal(t *testing.T) {
 	agent := `#!/bin/sh
 trap '' INT

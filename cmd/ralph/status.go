@@ -36,7 +36,8 @@ func (c *statusCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}, Task: c.Task}
+	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
+		Task: c.Task}
 	if c.Watch {
 		err = look.Watch(ctx, watchEvery, c.shower(p.out))
 	} else {

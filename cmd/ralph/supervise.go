@@ -24,7 +24,9 @@ type superviseCommand struct {
 
 // Help is the long help of ralph supervise.
 func (superviseCommand) Help() string {
-	return "Runs a command again and again until it leaves a file DONE in the task directory ($TASK_FOLDER for the command). Exit code 0 alone does not stop it; exit code 42, a file WAIT_WITHOUT_RESTART or ralph bus post wait_without_restart does, without an error."
+	return "Runs a command again and again until it leaves a file DONE in the task directory ($TASK_FOLDER for the " +
+		"command). Exit code 0 alone does not stop it; exit code 42, a file WAIT_WITHOUT_RESTART or ralph bus post " +
+		"wait_without_restart does, without an error."
 }
 
 // Run implements ralph supervise.
@@ -41,7 +43,8 @@ func (c *superviseCommand) Run(ctx context.Context, hard hardContext, p process,
 	s := &supervise.Supervisor{
 		Argv: argv, Dir: p.dir, TaskDir: c.TaskDir, Parent: p.environ, Self: self, Out: p.out, Err: stderr, Clock: now,
 		Grace:       proc.GraceOf(hard),
-		MaxRestarts: c.MaxRestarts, RestartDelay: c.RestartDelay, WaitTimeout: c.WaitTimeout, PollInterval: c.PollInterval, Timeout: c.Timeout,
+		MaxRestarts: c.MaxRestarts, RestartDelay: c.RestartDelay, WaitTimeout: c.WaitTimeout, PollInterval: c.PollInterval,
+		Timeout: c.Timeout,
 	}
 	outcome, err := s.Run(ctx, hard)
 	if err == nil && outcome == loop.Done {

@@ -35,7 +35,8 @@ func (f taskFlags) task(id, spec, title string) (local.NewTask, error) {
 		return local.NewTask{}, invalidTask(err)
 	}
 	return local.NewTask{Force: f.Force, Task: task.Task{
-		ID: id, SpecID: spec, Title: title, Spec: f.Description, Priority: f.Priority, Dependencies: f.DependsOn, Completion: completion,
+		ID: id, SpecID: spec, Title: title, Spec: f.Description, Priority: f.Priority, Dependencies: f.DependsOn,
+		Completion: completion,
 	}}, nil
 }
 
@@ -57,7 +58,8 @@ func (c *taskCreate) Run(ctx context.Context, p process) error {
 		id = c.Words[0]
 	case n == 0 && c.File != "":
 	default:
-		return invalidTask(errors.New("say which task: ralph task create ID [SPEC] TITLE, or ralph task create -f FILE; a title of several words needs quotes"))
+		return invalidTask(errors.New("say which task: ralph task create ID [SPEC] TITLE, or ralph task create -f FILE; a " +
+			"title of several words needs quotes"))
 	}
 	n, err := c.task(id, spec, title)
 	if err != nil {

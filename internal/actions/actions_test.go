@@ -29,7 +29,8 @@ func TestCommands(t *testing.T) {
 	r.Notice("100% done\n::error::no")
 	r.Warning("w")
 	r.Error("e")
-	want := "::add-mask::s3cret line%0D%0A key\n::add-mask::s3cret line\n::group::Iteration 1\nno line end\n::endgroup::\n::notice::100%25 done%0A::error::no\n::warning::w\n::error::e\n"
+	want := "::add-mask::s3cret line%0D%0A key\n::add-mask::s3cret line\n::group::Iteration 1\nno line " +
+		"end\n::endgroup::\n::notice::100%25 done%0A::error::no\n::warning::w\n::error::e\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
@@ -100,7 +101,8 @@ func TestForeignOutputIsNotObeyed(t *testing.T) {
 func TestOwnLogIsText(t *testing.T) {
 	var out bytes.Buffer
 	r := inside(&out)
-	for _, line := range []string{"nothing to do: x\n::add-mask::a\n", " ::stop-commands::a\n", "reading ##[add-mask]a: no\n", "x\r::error::a\n"} {
+	for _, line := range []string{"nothing to do: x\n::add-mask::a\n", " ::stop-commands::a\n",
+		"reading ##[add-mask]a: no\n", "x\r::error::a\n"} {
 		_, _ = r.Write([]byte(line))
 	}
 	r.Notice("ours")
@@ -120,14 +122,16 @@ func TestOwnLogIsText(t *testing.T) {
 func TestSetOutputs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "output")
 	r := New(getenv(map[string]string{"GITHUB_OUTPUT": path}), &bytes.Buffer{})
-	if err := r.SetOutputs(map[string]string{"pr_url": "https://x/1", "outcome": "", "branch_name": "ralph/issue-42"}); err != nil {
+	if err := r.SetOutputs(map[string]string{"pr_url": "https://x/1", "outcome": "",
+		"branch_name": "ralph/issue-42"}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	match := regexp.MustCompile(`^branch_name<<(ralph-[0-9a-f]{32})\nralph/issue-42\n(.*)\noutcome<<(.*)\n\n(.*)\npr_url<<(.*)\nhttps://x/1\n(.*)\n$`).FindStringSubmatch(string(text))
+	match := regexp.MustCompile(
+		`^branch_name<<(ralph-[0-9a-f]{32})\nralph/issue-42\n(.*)\noutcome<<(.*)\n\n(.*)\npr_url<<(.*)\nhttps://x/1\n(.*)\n$`).FindStringSubmatch(string(text))
 	if match == nil {
 		t.Fatalf("%s", text)
 	}
@@ -136,7 +140,8 @@ func TestSetOutputs(t *testing.T) {
 			t.Errorf("%q is not the delimiter of this call", delimiter)
 		}
 	}
-	for name, value := range map[string]string{"a": "x\ny", "b": "x\ry", "c": "\x00", "d": strings.Repeat("x", outputBytes+1), "E": "x", "f\n": "x", "g": "\xff", "h": "a\u2028b"} {
+	for name, value := range map[string]string{"a": "x\ny", "b": "x\ry", "c": "\x00",
+		"d": strings.Repeat("x", outputBytes+1), "E": "x", "f\n": "x", "g": "\xff", "h": "a\u2028b"} {
 		if err := r.SetOutputs(map[string]string{name: value, "outcome": "done"}); err == nil {
 			t.Errorf("%q=%q is let through", name, value)
 		}

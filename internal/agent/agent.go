@@ -139,13 +139,16 @@ func (e *UnknownError) Error() string {
 	known := strings.Join(Names(), ", ")
 	switch {
 	case e.Command == "":
-		return "no agent is named: name one of " + known + ", or the path of an executable that reads a prompt on standard input"
+		return "no agent is named: name one of " + known +
+			", or the path of an executable that reads a prompt on standard input"
 	case errors.Is(e.cause, proc.ErrNotExecutable):
 		return fmt.Sprintf("the agent %q is not executable: make it so (chmod +x), or name one of %s", e.Command, known)
 	case slices.Contains(Names(), filepath.Base(e.Command)):
-		return fmt.Sprintf("the agent %q is not installed or not on PATH: install it, or name the path of its executable", e.Command)
+		return fmt.Sprintf("the agent %q is not installed or not on PATH: install it, or name the path of its executable",
+			e.Command)
 	}
-	return fmt.Sprintf("the agent %q is neither a known agent (%s) nor an executable: install it, or name the path of an executable", e.Command, known)
+	return fmt.Sprintf("the agent %q is neither a known agent (%s) nor an executable: install it, or name the path of "+
+		"an executable", e.Command, known)
 }
 
 // Unwrap gives proc.ErrNotFound or proc.ErrNotExecutable.

@@ -90,7 +90,8 @@ func (f fake) env(t *testing.T) []string {
 	var env []string
 	for entry := range strings.SplitSeq(f.read(t, "env"), "\n") {
 		name, _, _ := strings.Cut(entry, "=")
-		if name != "" && !strings.HasPrefix(name, "TREE_MARK_") && !slices.Contains([]string{"PATH", "PWD", "OLDPWD", "SHLVL", "_"}, name) {
+		if name != "" && !strings.HasPrefix(name, "TREE_MARK_") &&
+			!slices.Contains([]string{"PATH", "PWD", "OLDPWD", "SHLVL", "_"}, name) {
 			env = append(env, entry)
 		}
 	}
@@ -105,9 +106,10 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]string{
-		"":                "no agent is named",
-		"claude":          `the agent "claude" is not installed`,
-		"clod":            `the agent "clod" is neither a known agent (` + strings.Join(agent.Names(), ", ") + `) nor an executable`,
+		"":       "no agent is named",
+		"claude": `the agent "claude" is not installed`,
+		"clod": `the agent "clod" is neither a known agent (` + strings.Join(agent.Names(), ", ") +
+			`) nor an executable`,
 		"./plain.sh":      `the agent "./plain.sh" is not executable`,
 		"./missing.sh":    `the agent "./missing.sh" is neither`,
 		"/nowhere/claude": `the agent "/nowhere/claude" is not installed`,
@@ -133,7 +135,8 @@ func TestTurnOfAnAgentThatWentAway(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(f.dir, "agent"), []byte(c.text), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if turn := f.turn(t, agent.Options{}, "Do it."); turn.Class != loop.Missing || !turn.Class.Fatal() || !strings.Contains(turn.Reason, c.want) {
+		if turn := f.turn(t, agent.Options{}, "Do it."); turn.Class != loop.Missing || !turn.Class.Fatal() ||
+			!strings.Contains(turn.Reason, c.want) {
 			t.Errorf("%s: %+v", name, turn)
 		}
 	}
@@ -153,7 +156,9 @@ func TestTurnOfAnAgentThatWentAway(t *testing.T) {
 func TestTurnEnds(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "agent", "echo working; sleep 600 & wait")
-	if turn := f.turn(t, agent.Options{Timeout: time.Second, Grace: 5 * time.Second}, "Do it."); turn.Class != loop.TimedOut || turn.Text != "working" || !strings.Contains(turn.Reason, "time limit of 1s") {
+	if turn := f.turn(t, agent.Options{Timeout: time.Second, Grace: 5 * time.Second},
+		"Do it."); turn.Class != loop.TimedOut || turn.Text != "working" ||
+		!strings.Contains(turn.Reason, "time limit of 1s") {
 		t.Errorf("timeout: %+v", turn)
 	}
 	if got := f.read(t, "signals"); got != "TERM\n" {
@@ -187,11 +192,13 @@ func TestTurnAsAnotherUser(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte("#!/bin/sh\necho \"$(id -u) $HOME $IS_SANDBOX\" > who\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte("#!/bin/sh\necho \"$(id -u) $HOME $IS_SANDBOX\" > who\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	f := fake{dir, "claude"}
-	a, err := agent.New(f.options(agent.Options{As: user, Home: "/nonexistent", LogFile: filepath.Join(t.TempDir(), "log")}))
+	a,
+		err := agent.New(f.options(agent.Options{As: user, Home: "/nonexistent", LogFile: filepath.Join(t.TempDir(), "log")}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,8 @@ func TestRealAgentsWriteAndClaim(t *testing.T) {
 
 // troubles are the scenarios in which a turn fails, and what it is then.
 var troubles = map[string]loop.Class{
-	"auth": loop.Auth, "billing": loop.Billing, "too-long": loop.TooLong, "limit": loop.UsageLimit, "overloaded": loop.Overloaded,
+	"auth": loop.Auth, "billing": loop.Billing, "too-long": loop.TooLong, "limit": loop.UsageLimit,
+	"overloaded":   loop.Overloaded,
 	"server-error": loop.OutOfOrder, "empty": loop.Empty, "refuse": loop.Declined, "cut": loop.Network,
 }
 
@@ -114,7 +115,8 @@ func TestRealAgentsTakeALongPrompt(t *testing.T) {
 
 func TestRealAgentsWhoseModelFallsSilent(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
-		if _, turn := takeSilent(t, r, agent.Options{Grace: 2 * time.Second}, model.Scenario("hang")...); turn.Class != loop.Idle {
+		if _, turn := takeSilent(t, r, agent.Options{Grace: 2 * time.Second},
+			model.Scenario("hang")...); turn.Class != loop.Idle {
 			t.Errorf("turn = %+v", turn)
 		}
 	})
@@ -180,7 +182,8 @@ func TestRealAgentsGoOn(t *testing.T) {
 			t.Errorf("turns = %+v, %+v", first, second)
 		}
 		requests := b.model.Requests()
-		if last := requests[len(requests)-1].Body; !strings.Contains(last, "FIRST-PROMPT") || !strings.Contains(last, "SECOND-PROMPT") {
+		if last := requests[len(requests)-1].Body; !strings.Contains(last, "FIRST-PROMPT") ||
+			!strings.Contains(last, "SECOND-PROMPT") {
 			t.Errorf("the model was asked: %.2000s", last)
 		}
 	})
@@ -221,8 +224,9 @@ func TestRealGeminiLeavesNoReport(t *testing.T) {
 var hostile = map[string]string{
 	".claude/settings.json": `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %[1]s/hooked-claude"}]}]}}`,
 	".mcp.json":             `{"mcpServers":{"m":{"command":"touch","args":["%[1]s/hooked-mcp"]}}}`,
-	".codex/config.toml":    "notify = [\"touch\", \"%[1]s/hooked-notify\"]\n[mcp_servers.m]\ncommand = \"touch\"\nargs = [\"%[1]s/hooked-codex-mcp\"]\n",
-	".codex/hooks.json":     `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %[1]s/hooked-codex"}]}]}}`,
+	".codex/config.toml": "notify = [\"touch\", \"%[1]s/hooked-notify\"]\n[mcp_servers.m]\ncommand = \"touch\"\nargs " +
+		"= [\"%[1]s/hooked-codex-mcp\"]\n",
+	".codex/hooks.json": `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %[1]s/hooked-codex"}]}]}}`,
 	".gemini/settings.json": `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %[1]s/hooked-gemini"}]}]},
 		"mcpServers":{"m":{"command":"touch","args":["%[1]s/hooked-gemini-mcp"]}},"tools":{"discoveryCommand":"touch %[1]s/hooked-discovery"}}`,
 	"opencode.json":         `{"mcp":{"m":{"type":"local","command":["touch","%[1]s/hooked-opencode-mcp"]}}}`,

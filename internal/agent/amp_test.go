@@ -33,13 +33,16 @@ func TestAmpCommandLine(t *testing.T) {
 		prompt  string
 		argv    []string
 	}{
-		"plain":         {agent.Options{}, "Do it.", append(slices.Clone(own), "-x", "Do it.")},
-		"settings":      {agent.Options{Flags: []string{"--mcp-config", "{}"}, Model: "rush"}, "Do it.", []string{"--mcp-config", "{}", "--stream-json", "--dangerously-allow-all", "-m", "rush", "-x", "Do it."}},
-		"text":          {agent.Options{Text: true}, "Do it.", []string{"--dangerously-allow-all", "-x", "Do it."}},
-		"no flag":       {agent.Options{}, "--help me,\x00 please", append(slices.Clone(own), "-x", "\n--help me, please")},
-		"no shell":      {agent.Options{}, "a $(b) 'c'\n\"d\"", append(slices.Clone(own), "-x", "a $(b) 'c'\n\"d\"")},
-		"too long":      {agent.Options{PromptFile: "/run/prompt_001.txt"}, long, append(slices.Clone(own), "-x", "Read the file /run/prompt_001.txt; it holds your whole task.")},
-		"just not long": {agent.Options{PromptFile: "/run/prompt_001.txt"}, long[:100<<10], append(slices.Clone(own), "-x", long[:100<<10])},
+		"plain": {agent.Options{}, "Do it.", append(slices.Clone(own), "-x", "Do it.")},
+		"settings": {agent.Options{Flags: []string{"--mcp-config", "{}"}, Model: "rush"}, "Do it.",
+			[]string{"--mcp-config", "{}", "--stream-json", "--dangerously-allow-all", "-m", "rush", "-x", "Do it."}},
+		"text":     {agent.Options{Text: true}, "Do it.", []string{"--dangerously-allow-all", "-x", "Do it."}},
+		"no flag":  {agent.Options{}, "--help me,\x00 please", append(slices.Clone(own), "-x", "\n--help me, please")},
+		"no shell": {agent.Options{}, "a $(b) 'c'\n\"d\"", append(slices.Clone(own), "-x", "a $(b) 'c'\n\"d\"")},
+		"too long": {agent.Options{PromptFile: "/run/prompt_001.txt"}, long,
+			append(slices.Clone(own), "-x", "Read the file /run/prompt_001.txt; it holds your whole task.")},
+		"just not long": {agent.Options{PromptFile: "/run/prompt_001.txt"}, long[:100<<10],
+			append(slices.Clone(own), "-x", long[:100<<10])},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +67,8 @@ func TestAmpReadingOnly(t *testing.T) {
 	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+ampRecording(t, "documented-success.jsonl"))
 	f.turn(t, agent.Options{ReadOnly: true}, "Review it.")
 	argv := f.argv(t)
-	if len(argv) != 5 || argv[0] != "--stream-json" || argv[1] != "--settings-file" || !slices.Equal(argv[3:], []string{"-x", "Review it."}) {
+	if len(argv) != 5 || argv[0] != "--stream-json" || argv[1] != "--settings-file" ||
+		!slices.Equal(argv[3:], []string{"-x", "Review it."}) {
 		t.Errorf("argv = %q", argv)
 	}
 	var settings struct {
@@ -95,7 +99,8 @@ func TestAmpWithoutAFileForALongPrompt(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "amp", "touch \"$HERE/started\"")
 	turn := f.turn(t, agent.Options{}, strings.Repeat("Do it well. ", 10_000))
-	if turn.Class != loop.Rejected || !strings.Contains(turn.Reason, "120000 bytes") || !strings.Contains(turn.Reason, "shorten the task") {
+	if turn.Class != loop.Rejected || !strings.Contains(turn.Reason, "120000 bytes") ||
+		!strings.Contains(turn.Reason, "shorten the task") {
 		t.Errorf("turn = %+v", turn)
 	}
 	if started, _ := filepath.Glob(filepath.Join(f.dir, "started")); started != nil {

@@ -50,9 +50,11 @@ func (r *reader) count(e stream.Event) {
 func (r *reader) beyond() string {
 	switch left := r.talk.Left; {
 	case left.Tokens > 0 && r.seen.Tokens() > left.Tokens:
-		return fmt.Sprintf("the agent was stopped, since the run had %d tokens left and it took %d: raise maxTokens, or ask for less at once", left.Tokens, r.seen.Tokens())
+		return fmt.Sprintf("the agent was stopped, since the run had %d tokens left and it took %d: raise maxTokens, or "+
+			"ask for less at once", left.Tokens, r.seen.Tokens())
 	case left.CostUSD > 0 && r.seen.CostUSD > left.CostUSD:
-		return fmt.Sprintf("the agent was stopped, since the run had %s left and it spent %s: raise maxCostUsd, or ask for less at once", loop.Dollars(left.CostUSD), loop.Dollars(r.seen.CostUSD))
+		return fmt.Sprintf("the agent was stopped, since the run had %s left and it spent %s: raise maxCostUsd, or ask for "+
+			"less at once", loop.Dollars(left.CostUSD), loop.Dollars(r.seen.CostUSD))
 	}
 	return ""
 }
@@ -64,7 +66,8 @@ func (a *Agent) settle(turn *loop.Turn, reader *reader, end proc.Result) {
 	case reader.over != "" && end.Class == proc.Cancelled:
 		turn.Class, turn.Reason, turn.Ours = loop.Spent, reader.over, true
 	case turn.Class == loop.Spent && a.dialect.holds != nil && a.dialect.holds(a.options) != "":
-		turn.Reason, turn.Ours = a.dialect.name+" stopped, since the run had "+loop.Dollars(a.options.Left.CostUSD)+" left: raise maxCostUsd, or ask for less at once", true
+		turn.Reason, turn.Ours = a.dialect.name+" stopped, since the run had "+loop.Dollars(a.options.Left.CostUSD)+
+			" left: raise maxCostUsd, or ask for less at once", true
 	}
 	if turn.Ours && turn.Usage.Tokens() < reader.seen.Tokens() {
 		cost := max(turn.Usage.CostUSD, reader.seen.CostUSD)

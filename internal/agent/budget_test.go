@@ -53,36 +53,43 @@ func TestBudget(t *testing.T) {
 		},
 		"beyond, and about to use a tool": {
 			script: printed(line(spoke, "1", using), line(spoke, "2", using)) + forever, left: loop.Left{Tokens: 299},
-			class: loop.Spent, ours: true, usage: loop.Usage{Input: 200, Output: 20, CacheRead: 80}, reason: "the run had 299 tokens left and it took 300",
+			class: loop.Spent, ours: true, usage: loop.Usage{Input: 200, Output: 20, CacheRead: 80},
+			reason: "the run had 299 tokens left and it took 300",
 		},
 		"beyond, and another message comes": {
 			script: printed(line(spoke, "1", saying), line(spoke, "2", saying)) + forever, left: loop.Left{Tokens: 149},
-			class: loop.Spent, ours: true, usage: loop.Usage{Input: 200, Output: 20, CacheRead: 80}, reason: "the run had 149 tokens left",
+			class: loop.Spent, ours: true, usage: loop.Usage{Input: 200, Output: 20, CacheRead: 80},
+			reason: "the run had 149 tokens left",
 		},
 		"beyond with its last word, which counts": {
 			script: printed(line(spoke, "1", saying), ended), left: loop.Left{Tokens: 1},
 			class: loop.OK, usage: loop.Usage{CostUSD: 0.5, Input: 200, Output: 90, CacheRead: 80},
 		},
 		"the blocks of a message are paid once, also when those of another context come between": {
-			script: printed(line(spoke, "1", using), line(spoke, "2", using), line(spoke, "1", using), line(spoke, "2", saying), ended), left: loop.Left{Tokens: 300},
+			script: printed(line(spoke, "1", using), line(spoke, "2", using), line(spoke, "1", using), line(spoke, "2", saying),
+				ended), left: loop.Left{Tokens: 300},
 			class: loop.OK, usage: loop.Usage{CostUSD: 0.5, Input: 200, Output: 90, CacheRead: 80},
 		},
 		"what it says when it is stopped has fewer tokens": {
 			script: `trap 'echo "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"total_cost_usd\":0.25}"; exit 0' INT` + "\n" +
 				printed(line(spoke, "1", using)) + forever, left: loop.Left{Tokens: 10},
-			class: loop.Spent, ours: true, usage: loop.Usage{CostUSD: 0.25, Input: 100, Output: 10, CacheRead: 40}, reason: "10 tokens left",
+			class: loop.Spent, ours: true, usage: loop.Usage{CostUSD: 0.25, Input: 100, Output: 10, CacheRead: 40},
+			reason: "10 tokens left",
 		},
 		"claude stops at the dollars that were left": {
 			script: printed(line(spoke, "1", using), dear) + "exit 1", left: loop.Left{CostUSD: 1},
-			class: loop.Spent, ours: true, usage: loop.Usage{CostUSD: 1.01, Input: 100, Output: 10, CacheRead: 40}, reason: "claude stopped, since the run had $1.00 left: raise maxCostUsd",
+			class: loop.Spent, ours: true, usage: loop.Usage{CostUSD: 1.01, Input: 100, Output: 10, CacheRead: 40},
+			reason: "claude stopped, since the run had $1.00 left: raise maxCostUsd",
 		},
 		"claude stops at its user's": {
 			script: printed(dear) + "exit 1", left: loop.Left{CostUSD: 5}, flags: []string{"--max-budget-usd", "1"},
 			class: loop.Spent, usage: loop.Usage{CostUSD: 1.01}, reason: "raise it in agent.flags",
 		},
 		"opencode tells what each step costs": {
-			agent: "opencode", script: printed(line(step, "1", "tool-calls"), line(text, "m", "")) + forever, left: loop.Left{CostUSD: 0.3},
-			class: loop.Spent, ours: true, usage: loop.Usage{CostUSD: 0.4, Input: 100, Output: 10, CacheRead: 40}, reason: "the run had $0.30 left and it spent $0.40: raise maxCostUsd",
+			agent: "opencode", script: printed(line(step, "1", "tool-calls"), line(text, "m", "")) + forever,
+			left:  loop.Left{CostUSD: 0.3},
+			class: loop.Spent, ours: true, usage: loop.Usage{CostUSD: 0.4, Input: 100, Output: 10, CacheRead: 40},
+			reason: "the run had $0.30 left and it spent $0.40: raise maxCostUsd",
 		},
 		"opencode's last step": {
 			agent: "opencode", script: printed(line(text, "m", ""), line(step, "1", "stop")), left: loop.Left{CostUSD: 0.3},
@@ -138,7 +145,8 @@ func TestBudgetFlag(t *testing.T) {
 func TestTells(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string][2]bool{
-		"claude": {true, true}, "opencode": {true, true}, "codex": {false, true}, "gemini": {false, true}, "amp": {false, true}, "./agent.sh": {},
+		"claude": {true, true}, "opencode": {true, true}, "codex": {false, true}, "gemini": {false, true},
+		"amp": {false, true}, "./agent.sh": {},
 	} {
 		if cost, tokens := (agent.Options{Command: command}).Tells(); [2]bool{cost, tokens} != want {
 			t.Errorf("%s tells cost %v and tokens %v, want %v", command, cost, tokens, want)

@@ -22,7 +22,8 @@ func told(t testing.TB, pieces []string) loop.Turn {
 		out.Write(line)
 		out.WriteByte('\n')
 	}
-	turn, err := agent.Replay(agent.Options{Command: "gemini", Completion: "DONE"}, agent.Recording{Stdout: strings.NewReader(out.String()), Stderr: strings.NewReader("")})
+	turn, err := agent.Replay(agent.Options{Command: "gemini", Completion: "DONE"},
+		agent.Recording{Stdout: strings.NewReader(out.String()), Stderr: strings.NewReader("")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func told(t testing.TB, pieces []string) loop.Turn {
 // The pieces in which a message comes change nothing of what it claims.
 func TestClaimInPieces(t *testing.T) {
 	t.Parallel()
-	parts := []string{"<response>", "</response>", "<promise>", "</PROMISE>", "DONE", "complete", "<", "</", ">", "respon", "se>", "\n", " no ", "é", "<Response>", "</"}
+	parts := []string{"<response>", "</response>", "<promise>", "</PROMISE>", "DONE", "complete", "<", "</", ">", "respon",
+		"se>", "\n", " no ", "é", "<Response>", "</"}
 	for range 500 {
 		var whole strings.Builder
 		for range rand.IntN(12) {

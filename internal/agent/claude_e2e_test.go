@@ -56,7 +56,8 @@ func TestRealClaudeAnswersInAForm(t *testing.T) {
 		model.Turn{Tools: []model.Tool{answer}}, model.Turn{Text: "That is my verdict."})
 	turn := b.take(t.Context(), t, "Review.")
 	var got struct{ Verdict string }
-	if err := json.Unmarshal([]byte(turn.Structured), &got); err != nil || got.Verdict != "APPROVED" || turn.Class != loop.OK {
+	if err := json.Unmarshal([]byte(turn.Structured), &got); err != nil || got.Verdict != "APPROVED" ||
+		turn.Class != loop.OK {
 		t.Errorf("turn = %+v, %v", turn, err)
 	}
 }
@@ -71,7 +72,8 @@ func TestRealClaudeWithoutTools(t *testing.T) {
 		t.Errorf("turn = %+v", turn)
 	}
 	for _, r := range b.model.Requests() {
-		if slices.ContainsFunc(r.Tools, func(name string) bool { return name != "StructuredOutput" && name != "DeferredToolPlaceholder" }) {
+		if slices.ContainsFunc(r.Tools,
+			func(name string) bool { return name != "StructuredOutput" && name != "DeferredToolPlaceholder" }) {
 			t.Errorf("it was offered %v", r.Tools)
 		}
 	}

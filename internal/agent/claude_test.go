@@ -35,7 +35,8 @@ func TestClaudeKilled(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "sigkill-tool.jsonl")+"; kill -KILL $$")
 	turn := f.turn(t, agent.Options{}, "Do it.")
-	if turn.Class != loop.Killed || turn.Exit != -1 || !strings.Contains(turn.Reason, "SIGKILL") || turn.Usage.Input != 100 {
+	if turn.Class != loop.Killed || turn.Exit != -1 || !strings.Contains(turn.Reason, "SIGKILL") ||
+		turn.Usage.Input != 100 {
 		t.Errorf("turn = %+v", turn)
 	}
 	f = newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "success.jsonl")+"; kill -KILL $$")
@@ -46,7 +47,8 @@ func TestClaudeKilled(t *testing.T) {
 
 // say is a line of the agent's own text.
 func say(message, text string) string {
-	return `{"type":"assistant","message":{"id":"` + message + `","content":[{"type":"text","text":"` + text + `"}],"usage":{"input_tokens":10,"cache_read_input_tokens":5}}}`
+	return `{"type":"assistant","message":{"id":"` + message + `","content":[{"type":"text","text":"` + text +
+		`"}],"usage":{"input_tokens":10,"cache_read_input_tokens":5}}}`
 }
 
 const (
@@ -63,17 +65,24 @@ func TestClaudeStreams(t *testing.T) {
 		class loop.Class
 		claim loop.Claim
 	}{
-		"a tag in a tool's answer is no claim":  {[]string{tool, say("a", "hm"), good}, loop.OK, loop.Claim{}},
-		"a tag of a helper is no claim":         {[]string{strings.Replace(say("a", "<response>DONE</response>"), `"message"`, `"parent_tool_use_id":"t","message"`, 1), say("b", "hm"), good}, loop.OK, loop.Claim{}},
-		"the last message with a tag wins":      {[]string{say("a", "<response>DONE</response>"), say("b", "<response>not yet</response>"), say("c", "hm"), good}, loop.OK, loop.Claim{Tag: "response", Text: "not yet"}},
-		"the first tag in a message wins":       {[]string{say("a", "<promise>COMPLETE</promise> <response>no</response>"), say("a", "<response>no</response>"), good}, loop.OK, loop.Claim{Done: true, Tag: "promise", Text: "COMPLETE"}},
-		"a claim across white space and case":   {[]string{say("a", `<RESPONSE>\n done \n</RESPONSE>`), good}, loop.OK, loop.Claim{Done: true, Tag: "response", Text: "done"}},
-		"no credit":                             {[]string{poor}, loop.Billing, loop.Claim{}},
-		"an answer in a form needs no words":    {[]string{form}, loop.OK, loop.Claim{}},
-		"no result":                             {[]string{say("a", "hm")}, loop.CutShort, loop.Claim{}},
-		"nothing at all":                        {nil, loop.Empty, loop.Claim{}},
-		"white space only":                      {[]string{say("a", ` \n `), strings.Replace(good, `"x"`, `""`, 1)}, loop.Empty, loop.Claim{}},
-		"a line that is no JSON among the rest": {[]string{"npm warn", say("a", "<response>DONE</response>"), good}, loop.OK, loop.Claim{Done: true, Tag: "response", Text: "DONE"}},
+		"a tag in a tool's answer is no claim": {[]string{tool, say("a", "hm"), good}, loop.OK, loop.Claim{}},
+		"a tag of a helper is no claim": {[]string{strings.Replace(say("a", "<response>DONE</response>"), `"message"`,
+			`"parent_tool_use_id":"t","message"`, 1), say("b", "hm"), good}, loop.OK, loop.Claim{}},
+		"the last message with a tag wins": {[]string{say("a", "<response>DONE</response>"),
+			say("b", "<response>not yet</response>"), say("c", "hm"), good}, loop.OK,
+			loop.Claim{Tag: "response", Text: "not yet"}},
+		"the first tag in a message wins": {[]string{say("a", "<promise>COMPLETE</promise> <response>no</response>"),
+			say("a", "<response>no</response>"), good}, loop.OK, loop.Claim{Done: true, Tag: "promise", Text: "COMPLETE"}},
+		"a claim across white space and case": {[]string{say("a", `<RESPONSE>\n done \n</RESPONSE>`), good}, loop.OK,
+			loop.Claim{Done: true, Tag: "response", Text: "done"}},
+		"no credit":                          {[]string{poor}, loop.Billing, loop.Claim{}},
+		"an answer in a form needs no words": {[]string{form}, loop.OK, loop.Claim{}},
+		"no result":                          {[]string{say("a", "hm")}, loop.CutShort, loop.Claim{}},
+		"nothing at all":                     {nil, loop.Empty, loop.Claim{}},
+		"white space only": {[]string{say("a", ` \n `), strings.Replace(good, `"x"`, `""`, 1)},
+			loop.Empty, loop.Claim{}},
+		"a line that is no JSON among the rest": {[]string{"npm warn", say("a", "<response>DONE</response>"), good}, loop.OK,
+			loop.Claim{Done: true, Tag: "response", Text: "DONE"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,14 +111,21 @@ func TestClaudeCommandLine(t *testing.T) {
 		argv    []string
 	}{
 		"plain": {agent.Options{}, slices.Concat([]string{"-p"}, shut, []string{skip})},
-		"settings": {agent.Options{Flags: []string{"--model", "opus", "--no-auto-compact"}, Model: "sonnet", Schema: `{"a": 1}`},
-			slices.Concat([]string{"-p", "--model", "opus", "--no-auto-compact"}, shut, []string{skip, "--model", "sonnet", "--json-schema", `{"a": 1}`})},
-		"reading":          {agent.Options{ReadOnly: true}, slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob"})},
-		"no tools":         {agent.Options{NoTools: true}, slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", ""})},
+		"settings": {agent.Options{Flags: []string{"--model", "opus", "--no-auto-compact"}, Model: "sonnet",
+			Schema: `{"a": 1}`},
+			slices.Concat([]string{"-p", "--model", "opus", "--no-auto-compact"}, shut,
+				[]string{skip, "--model", "sonnet", "--json-schema", `{"a": 1}`})},
+		"reading": {agent.Options{ReadOnly: true},
+			slices.Concat([]string{"-p"}, shut,
+				[]string{"--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob"})},
+		"no tools": {agent.Options{NoTools: true},
+			slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", ""})},
 		"its own settings": {agent.Options{AgentSettings: true}, slices.Concat([]string{"-p"}, own, []string{skip})},
-		"text":             {agent.Options{Text: true, Schema: `{}`}, slices.Concat([]string{"-p", "--output-format", "text"}, shut[3:], []string{skip})},
-		"going on":         {agent.Options{Resume: "11111111-2222-4333-8444-555555555555"}, slices.Concat([]string{"-p"}, shut, []string{skip, "--resume", "11111111-2222-4333-8444-555555555555"})},
-		"a false session":  {agent.Options{Resume: "--help"}, slices.Concat([]string{"-p"}, shut, []string{skip})},
+		"text": {agent.Options{Text: true, Schema: `{}`},
+			slices.Concat([]string{"-p", "--output-format", "text"}, shut[3:], []string{skip})},
+		"going on": {agent.Options{Resume: "11111111-2222-4333-8444-555555555555"},
+			slices.Concat([]string{"-p"}, shut, []string{skip, "--resume", "11111111-2222-4333-8444-555555555555"})},
+		"a false session": {agent.Options{Resume: "--help"}, slices.Concat([]string{"-p"}, shut, []string{skip})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,12 +146,15 @@ func TestClaudeEnvironment(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "claude", "cat "+recording(t, "success.jsonl"))
 	f.turn(t, agent.Options{
-		Parent: []string{"LANG=C", "GITHUB_TOKEN=t", "GH_TOKEN=t", "RALPH_X=x", "INPUT_AGENT=a", "ANTHROPIC_API_KEY=from-parent", "ANTHROPIC_BASE_URL=http://u",
+		Parent: []string{"LANG=C", "GITHUB_TOKEN=t", "GH_TOKEN=t", "RALPH_X=x", "INPUT_AGENT=a",
+			"ANTHROPIC_API_KEY=from-parent", "ANTHROPIC_BASE_URL=http://u",
 			"CLAUDE_CODE_MAX_RETRIES=2", "OPENAI_API_KEY=k", "SOMETHING=s"},
-		Keys: map[string]string{"ANTHROPIC_API_KEY": "key", "CLAUDE_CODE_OAUTH_TOKEN": "", "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"},
+		Keys: map[string]string{"ANTHROPIC_API_KEY": "key", "CLAUDE_CODE_OAUTH_TOKEN": "", "OPENAI_API_KEY": "k",
+			"GEMINI_API_KEY": "k"},
 		Home: f.dir, Extra: []string{"ASKED=for"},
 	}, "Do it.")
-	want := []string{"ANTHROPIC_API_KEY=key", "ANTHROPIC_BASE_URL=http://u", "ASKED=for", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+	want := []string{"ANTHROPIC_API_KEY=key", "ANTHROPIC_BASE_URL=http://u", "ASKED=for",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"CLAUDE_CODE_MAX_RETRIES=2", "DISABLE_AUTOUPDATER=1", "HOME=" + f.dir, "LANG=C"}
 	if os.Geteuid() == 0 {
 		want = append(want, "IS_SANDBOX=1")
@@ -148,7 +167,8 @@ func TestClaudeEnvironment(t *testing.T) {
 // A provider that does not answer makes lines that are no sign of life (C12).
 func TestClaudeRetriesAreSilence(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "claude", `echo '`+say("a", "hm")+`'; while :; do echo '{"type":"system","subtype":"api_retry","attempt":1,"error_status":529}'; sleep 0.05; done`)
+	f := newFake(t, "claude", `echo '`+say("a", "hm")+
+		`'; while :; do echo '{"type":"system","subtype":"api_retry","attempt":1,"error_status":529}'; sleep 0.05; done`)
 	turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond, Grace: 100 * time.Millisecond}, "Do it.")
 	if turn.Class != loop.Idle || !strings.Contains(turn.Reason, "500ms") || !strings.Contains(turn.Reason, "status 529") {
 		t.Errorf("turn = %+v", turn)
@@ -186,7 +206,8 @@ I wrote the file.
 <response>DONE</response>
 ✅ Complete (cost: $0.0016, tokens: 200 in / 40 out, tools: 1, time: T)
 `
-	got := regexp.MustCompile(`Write\(/home/user/repo/hello.txt\) \(`).ReplaceAllString(strings.Join(said, ""), "Write (") // standard error came between
+	got := regexp.MustCompile(`Write\(/home/user/repo/hello.txt\) \(`).ReplaceAllString(strings.Join(said, ""),
+		"Write (") // standard error came between
 	if got = regexp.MustCompile(`time: [^)]*`).ReplaceAllString(got, "time: T"); got != want {
 		t.Errorf("console:\n%s\nwant:\n%s", got, want)
 	}

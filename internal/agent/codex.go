@@ -20,9 +20,10 @@ import (
 // repository's .codex directory is kept out, and with it AGENTS.md, which the prompt names; its skills (.codex/skills,
 // .agents/skills) are not. Hooks are arguments, in the place of those that its user has for the same event.
 var codex = dialect{
-	name:        "codex",
-	keys:        []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
-	pass:        []string{"CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"},
+	name: "codex",
+	keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+	pass: []string{"CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION",
+		"OPENAI_PROJECT"},
 	first:       []string{"exec"},
 	flags:       codexFlags,
 	arguments:   codexArguments,
@@ -139,8 +140,9 @@ func codexEnvironment(o Options) []string {
 }
 
 var (
-	codexRefusal = lazy(`(?i)^model: \S+$|not inside a trusted directory|error loading config|required mcp servers failed|` +
-		`failed to read model instructions|no rollout found|invalid_json_schema`)
+	codexRefusal = lazy(
+		`(?i)^model: \S+$|not inside a trusted directory|error loading config|required mcp servers failed|` +
+			`failed to read model instructions|no rollout found|invalid_json_schema`)
 	// codexStarts is what it says on standard error of every run.
 	codexStarts = lazy(`(?m)^Reading (additional input|prompt) from stdin\.\.\.\s*$`)
 )
@@ -162,7 +164,8 @@ func codexClass(f facts) loop.Class {
 		return loop.OutOfOrder
 	case codexRefusal.MatchString(said):
 		return loop.Rejected
-	case f.result == nil && f.any && !f.plain && f.end.Class == proc.Exited && strings.TrimSpace(codexStarts.ReplaceAllString(f.stderr, "")) == "":
+	case f.result == nil && f.any && !f.plain && f.end.Class == proc.Exited &&
+		strings.TrimSpace(codexStarts.ReplaceAllString(f.stderr, "")) == "":
 		return loop.CutShort // it was interrupted, and says nothing of it
 	}
 	return ""

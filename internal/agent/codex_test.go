@@ -29,20 +29,28 @@ func TestCodexCommandLine(t *testing.T) {
 		first   string // before what every command line has
 		last    string // after it
 	}{
-		"plain":              {agent.Options{}, "exec", "--json --sandbox workspace-write -"},
-		"flags":              {agent.Options{Flags: []string{"--ephemeral"}}, "exec --ephemeral", "--json --sandbox workspace-write -"},
-		"own sandbox":        {agent.Options{Flags: []string{"--dangerously-bypass-approvals-and-sandbox"}}, "exec --dangerously-bypass-approvals-and-sandbox", "--json -"},
-		"own sandbox, short": {agent.Options{Flags: []string{"-s", "danger-full-access"}}, "exec -s danger-full-access", "--json -"},
-		"reading only":       {agent.Options{ReadOnly: true}, "exec", "--json --sandbox read-only -"},
-		"no tools":           {agent.Options{NoTools: true, Flags: []string{"--yolo"}}, "exec", "--json --sandbox read-only -"},
-		"reading only, whatever the user says": {agent.Options{ReadOnly: true, Flags: []string{"--yolo", "-c", "a=b", "--sandbox", "danger-full-access",
-			"--sandbox=workspace-write", "-sworkspace-write", "--add-dir", "/", "--approve-for-me", "--dangerously-bypass-hook-trust", "--ephemeral"}},
+		"plain": {agent.Options{}, "exec", "--json --sandbox workspace-write -"},
+		"flags": {agent.Options{Flags: []string{"--ephemeral"}}, "exec --ephemeral",
+			"--json --sandbox workspace-write -"},
+		"own sandbox": {agent.Options{Flags: []string{"--dangerously-bypass-approvals-and-sandbox"}},
+			"exec --dangerously-bypass-approvals-and-sandbox", "--json -"},
+		"own sandbox, short": {agent.Options{Flags: []string{"-s", "danger-full-access"}}, "exec -s danger-full-access",
+			"--json -"},
+		"reading only": {agent.Options{ReadOnly: true}, "exec", "--json --sandbox read-only -"},
+		"no tools": {agent.Options{NoTools: true, Flags: []string{"--yolo"}}, "exec",
+			"--json --sandbox read-only -"},
+		"reading only, whatever the user says": {agent.Options{ReadOnly: true,
+			Flags: []string{"--yolo", "-c", "a=b", "--sandbox", "danger-full-access",
+				"--sandbox=workspace-write", "-sworkspace-write", "--add-dir", "/", "--approve-for-me",
+				"--dangerously-bypass-hook-trust", "--ephemeral"}},
 			"exec -c a=b --ephemeral", "--json --sandbox read-only -"},
-		"model":                  {agent.Options{Model: "m"}, "exec", "--json --sandbox workspace-write -m m -"},
-		"a session":              {agent.Options{Resume: "01a1-b"}, "exec", "--json --sandbox workspace-write resume 01a1-b -"},
+		"model": {agent.Options{Model: "m"}, "exec", "--json --sandbox workspace-write -m m -"},
+		"a session": {agent.Options{Resume: "01a1-b"}, "exec",
+			"--json --sandbox workspace-write resume 01a1-b -"},
 		"a session that is none": {agent.Options{Resume: "--yolo"}, "exec", "--json --sandbox workspace-write -"},
 		"text":                   {agent.Options{Text: true}, "exec", "--color never -o VALUE --sandbox workspace-write -"},
-		"a form":                 {agent.Options{Schema: `{"a":1}`}, "exec", "--json --sandbox workspace-write --output-schema VALUE -"},
+		"a form": {agent.Options{Schema: `{"a":1}`}, "exec",
+			"--json --sandbox workspace-write --output-schema VALUE -"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,13 +86,16 @@ func TestCodexKeys(t *testing.T) {
 		keys map[string]string
 		want []string
 	}{
-		"OpenAI's": {map[string]string{"OPENAI_API_KEY": "o", "GH_TOKEN": "g"}, []string{"CODEX_API_KEY=o", "OPENAI_API_KEY=o"}},
-		"its own":  {map[string]string{"OPENAI_API_KEY": "o", "CODEX_API_KEY": "c"}, []string{"CODEX_API_KEY=c", "OPENAI_API_KEY=o"}},
-		"none":     {nil, nil},
+		"OpenAI's": {map[string]string{"OPENAI_API_KEY": "o", "GH_TOKEN": "g"},
+			[]string{"CODEX_API_KEY=o", "OPENAI_API_KEY=o"}},
+		"its own": {map[string]string{"OPENAI_API_KEY": "o", "CODEX_API_KEY": "c"},
+			[]string{"CODEX_API_KEY=c", "OPENAI_API_KEY=o"}},
+		"none": {nil, nil},
 	} {
 		f := newFake(t, "codex", "")
 		f.turn(t, agent.Options{Keys: c.keys, Parent: []string{"CODEX_API_KEY=ours"}}, "Do it.")
-		got := slices.DeleteFunc(f.env(t), func(e string) bool { return !strings.Contains(e, "KEY") && !strings.Contains(e, "TOKEN") })
+		got := slices.DeleteFunc(f.env(t),
+			func(e string) bool { return !strings.Contains(e, "KEY") && !strings.Contains(e, "TOKEN") })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -125,19 +136,22 @@ func TestCodexText(t *testing.T) {
 		text string
 		done bool
 	}{
-		"its last message":  {`printf 'Written.\n<response>DONE</response>' > "$2"`, "Written.\n<response>DONE</response>", true},
+		"its last message": {`printf 'Written.\n<response>DONE</response>' > "$2"`, "Written.\n<response>DONE</response>",
+			true},
 		"nothing":           {`:`, "printed", false},
 		"empty":             {`: > "$2"`, "printed", false},
 		"a link to outside": {`ln -s ` + secret + ` "$2"`, "printed", false},
 		"a pipe":            {`mkfifo "$2"`, "printed", false},
 		"a directory":       {`mkdir "$2"`, "printed", false},
-		"a huge one":        {`{ head -c 300000 /dev/zero | tr '\0' x; printf '<response>DONE</response>'; } > "$2"`, "", true},
+		"a huge one": {`{ head -c 300000 /dev/zero | tr '\0' x; printf '<response>DONE</response>'; } > "$2"`, "",
+			true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, "codex", `while [ $# -gt 0 ]; do [ "$1" = -o ] && { `+c.make+`; }; shift; done; echo printed`)
 			turn := f.turn(t, agent.Options{Text: true}, "Do it.")
-			if turn.Class != loop.OK || c.text != "" && turn.Text != c.text || turn.Claim.Done != c.done || len(turn.Text) > loop.TextBytes {
+			if turn.Class != loop.OK || c.text != "" && turn.Text != c.text || turn.Claim.Done != c.done ||
+				len(turn.Text) > loop.TextBytes {
 				t.Errorf("turn = %+v", turn)
 			}
 			path, _ := valued(f.argv(t), "-o")
@@ -164,7 +178,8 @@ func TestPromptsTooLongForStdin(t *testing.T) {
 			if got := f.read(t, "stdin"); got != "Read the file /run/prompt_001.txt; it holds your whole task." {
 				t.Errorf("stdin = %.200q", got)
 			}
-			if turn := f.turn(t, agent.Options{}, prompt+"x"); turn.Class != loop.Rejected || !strings.Contains(turn.Reason, "shorten the task") {
+			if turn := f.turn(t, agent.Options{}, prompt+"x"); turn.Class != loop.Rejected ||
+				!strings.Contains(turn.Reason, "shorten the task") {
 				t.Errorf("turn = %+v", turn)
 			}
 		})

@@ -22,31 +22,46 @@ func TestCommandTurns(t *testing.T) {
 		text   string
 		reason string
 	}{
-		"says and claims":            {"echo Fine.; echo '<response>done</response>'", loop.OK, true, "Fine.\n<response>done</response>", ""},
-		"says and does not claim":    {"echo Fine.", loop.OK, false, "Fine.", ""},
-		"what it says aside":         {"echo Fine.; echo '<response>DONE</response>' >&2", loop.OK, false, "Fine.", ""},
-		"an echo is no claim":        {`cat "$HERE/stdin"; echo Fine.`, loop.OK, false, "Fine.", ""},
-		"an echo with CRLF":          {`sed 's/$/\r/' "$HERE/stdin"; echo Fine.`, loop.OK, false, "Fine.", ""},
-		"an echo twice, then it":     {`cat "$HERE/stdin" "$HERE/stdin"; echo '<response>DONE</response>'`, loop.OK, true, "<response>DONE</response>", ""},
-		"an echo after much else":    {`head -c 2000000 /dev/zero | tr '\0' x; cat "$HERE/stdin"; echo Fine.`, loop.OK, false, "", ""},
-		"nothing but the echo":       {`cat "$HERE/stdin"`, loop.Empty, false, "", "said nothing"},
-		"nothing":                    {`printf ' \n\t\n'`, loop.Empty, false, "", "said nothing"},
-		"fails":                      {"echo '<response>DONE</response>'; echo 'no luck' >&2; exit 4", loop.Broke, true, "<response>DONE</response>", "exit code 4: see its log (it said: no luck)"},
-		"fails in its output":        {"echo 'no luck.'; exit 3", loop.Broke, false, "no luck.", "exit code 3: see its log (it said: no luck)"},
-		"waits for a human":          {"echo 'Which one?'; exit 42", loop.Waits, false, "Which one?", "waits for a human: see what it said, answer it, then let the run go on (it said: Which one?)"},
+		"says and claims": {"echo Fine.; echo '<response>done</response>'", loop.OK, true,
+			"Fine.\n<response>done</response>", ""},
+		"says and does not claim": {"echo Fine.", loop.OK, false, "Fine.", ""},
+		"what it says aside":      {"echo Fine.; echo '<response>DONE</response>' >&2", loop.OK, false, "Fine.", ""},
+		"an echo is no claim":     {`cat "$HERE/stdin"; echo Fine.`, loop.OK, false, "Fine.", ""},
+		"an echo with CRLF":       {`sed 's/$/\r/' "$HERE/stdin"; echo Fine.`, loop.OK, false, "Fine.", ""},
+		"an echo twice, then it": {`cat "$HERE/stdin" "$HERE/stdin"; echo '<response>DONE</response>'`, loop.OK, true,
+			"<response>DONE</response>", ""},
+		"an echo after much else": {`head -c 2000000 /dev/zero | tr '\0' x; cat "$HERE/stdin"; echo Fine.`, loop.OK, false,
+			"", ""},
+		"nothing but the echo": {`cat "$HERE/stdin"`, loop.Empty, false, "", "said nothing"},
+		"nothing":              {`printf ' \n\t\n'`, loop.Empty, false, "", "said nothing"},
+		"fails": {"echo '<response>DONE</response>'; echo 'no luck' >&2; exit 4", loop.Broke, true,
+			"<response>DONE</response>", "exit code 4: see its log (it said: no luck)"},
+		"fails in its output": {"echo 'no luck.'; exit 3", loop.Broke, false, "no luck.",
+			"exit code 3: see its log (it said: no luck)"},
+		"waits for a human": {"echo 'Which one?'; exit 42", loop.Waits, false, "Which one?",
+			"waits for a human: see what it said, answer it, then let the run go on (it said: Which one?)"},
 		"its own program is missing": {"no-such-program", loop.Broke, false, "", "exit code 127: see its log"},
 		"not executable":             {"exit 126", loop.Broke, false, "", "exit code 126: see its log"},
-		"a usage limit":              {"echo 'Claude AI usage limit reached|4102444800'; exit 1", loop.UsageLimit, false, "Claude AI usage limit reached|4102444800", "rate limit is reached: try again later"},
-		"no key":                     {"echo Working.; echo 'Error: Invalid API key' >&2; exit 1", loop.Auth, false, "Working.", "check the one that it takes (it said: Error: Invalid API key)"},
-		"talks of limits and is OK":  {"echo 'I wrote the code for: usage limit reached, invalid API key, 429 too many requests.'", loop.OK, false, "I wrote the code for: usage limit reached, invalid API key, 429 too many requests.", ""},
-		"talked of limits, long ago": {"echo 'I wrote the code for: usage limit reached.'; seq 9; exit 1", loop.Broke, false, "I wrote the code for: usage limit reached.\n1\n2\n3\n4\n5\n6\n7\n8\n9", "exit code 1"},
-		"a number is no status":      {"echo '500 tests passed, 429 failed, 503 skipped; time limit exceeded'; echo 'invalid argument: see src/login.ts' >&2; exit 1", loop.Broke, false, "500 tests passed, 429 failed, 503 skipped; time limit exceeded", "exit code 1"},
-		"an untagged word":           {"echo DONE", loop.OK, false, "DONE", ""},
-		"an empty promise":           {"echo '<promise></promise>'", loop.OK, false, "<promise></promise>", ""},
-		"not done":                   {"echo '<response>not DONE</response>'", loop.OK, false, "<response>not DONE</response>", ""},
+		"a usage limit": {"echo 'Claude AI usage limit reached|4102444800'; exit 1", loop.UsageLimit, false,
+			"Claude AI usage limit reached|4102444800", "rate limit is reached: try again later"},
+		"no key": {"echo Working.; echo 'Error: Invalid API key' >&2; exit 1", loop.Auth, false,
+			"Working.", "check the one that it takes (it said: Error: Invalid API key)"},
+		"talks of limits and is OK": {"echo 'I wrote the code for: usage limit reached, invalid API key, 429 too many " +
+			"requests.'", loop.OK, false, "I wrote the code for: usage limit reached, invalid API key, 429 too many requests.",
+			""},
+		"talked of limits, long ago": {"echo 'I wrote the code for: usage limit reached.'; seq 9; exit 1", loop.Broke, false,
+			"I wrote the code for: usage limit reached.\n1\n2\n3\n4\n5\n6\n7\n8\n9", "exit code 1"},
+		"a number is no status": {"echo '500 tests passed, 429 failed, 503 skipped; time limit exceeded'; echo " +
+			"'invalid argument: see src/login.ts' >&2; exit 1", loop.Broke, false,
+			"500 tests passed, 429 failed, 503 skipped; time limit exceeded", "exit code 1"},
+		"an untagged word": {"echo DONE", loop.OK, false, "DONE", ""},
+		"an empty promise": {"echo '<promise></promise>'", loop.OK, false, "<promise></promise>", ""},
+		"not done": {"echo '<response>not DONE</response>'", loop.OK, false,
+			"<response>not DONE</response>", ""},
 		"a promise not kept":         {"echo '<promise>COMPLETE'", loop.OK, false, "<promise>COMPLETE", ""},
 		"killed by its shell's word": {"exit 137", loop.Killed, false, "", "ended by a signal"},
-		"the first tag, of any text": {"echo '<promise>complete</promise><response>no</response>'", loop.OK, true, "<promise>complete</promise><response>no</response>", ""},
+		"the first tag, of any text": {"echo '<promise>complete</promise><response>no</response>'", loop.OK, true,
+			"<promise>complete</promise><response>no</response>", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,10 +114,12 @@ func TestCommandIsCalledPlainly(t *testing.T) {
 func TestCommandConsole(t *testing.T) {
 	t.Parallel()
 	var console bytes.Buffer
-	f := newFake(t, "my-agent", `printf 'one\n\n::set-env name=x::y\n\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' z; printf '\nlast'`)
+	f := newFake(t, "my-agent",
+		`printf 'one\n\n::set-env name=x::y\n\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' z; printf '\nlast'`)
 	f.turn(t, agent.Options{Console: &console}, "Do it.")
 	lines := strings.Split(console.String(), "\n")
-	if len(lines) != 9 || !slices.Equal(lines[:4], []string{"one", "", ": :set-env name=x::y", "red"}) || lines[5] != "last" || !strings.HasPrefix(lines[7], "[OK] Complete (time: ") {
+	if len(lines) != 9 || !slices.Equal(lines[:4], []string{"one", "", ": :set-env name=x::y", "red"}) ||
+		lines[5] != "last" || !strings.HasPrefix(lines[7], "[OK] Complete (time: ") {
 		t.Errorf("console = %.300q", lines)
 	}
 	if n := len(lines[4]); n < 1000 || n > 4000 || !strings.HasSuffix(lines[4], "[...]") {

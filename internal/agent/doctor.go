@@ -38,13 +38,19 @@ type login struct {
 }
 
 var logins = map[string]login{
-	"amp": {"npm install -g @sourcegraph/amp", "set AMP_API_KEY, or run: amp login", "amp/secrets.json", ".local/share", "XDG_DATA_HOME", false},
+	"amp": {"npm install -g @sourcegraph/amp", "set AMP_API_KEY, or run: amp login", "amp/secrets.json", ".local/share",
+		"XDG_DATA_HOME", false},
 	// which has a keychain
-	"claude": {"npm install -g @anthropic-ai/claude-code", "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude", ".credentials.json", ".claude", "CLAUDE_CONFIG_DIR", runtime.GOOS == "darwin"},
-	"codex":  {"npm install -g @openai/codex", "set OPENAI_API_KEY, or run: codex login", "auth.json", ".codex", "CODEX_HOME", false},
-	"gemini": {"npm install -g @google/gemini-cli", "set GEMINI_API_KEY, or log in by running: gemini", "oauth_creds.json", ".gemini", "", false},
+	"claude": {"npm install -g @anthropic-ai/claude-code",
+		"set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude", ".credentials.json", ".claude",
+		"CLAUDE_CONFIG_DIR", runtime.GOOS == "darwin"},
+	"codex": {"npm install -g @openai/codex", "set OPENAI_API_KEY, or run: codex login", "auth.json", ".codex",
+		"CODEX_HOME", false},
+	"gemini": {"npm install -g @google/gemini-cli", "set GEMINI_API_KEY, or log in by running: gemini", "oauth_creds.json",
+		".gemini", "", false},
 	// there are models without
-	"opencode": {"npm install -g opencode-ai", "set the key of its model's provider, or run: opencode auth login", "opencode/auth.json", ".local/share", "XDG_DATA_HOME", true},
+	"opencode": {"npm install -g opencode-ai", "set the key of its model's provider, or run: opencode auth login",
+		"opencode/auth.json", ".local/share", "XDG_DATA_HOME", true},
 }
 
 // versionLimit is how long an agent may take to say its version.
@@ -99,9 +105,11 @@ var versions = lazy(`\d+\.\d+[0-9A-Za-z.+-]*`)
 // version is what the agent says of itself. The error is a sentence.
 func version(ctx context.Context, d dialect, o Options, path string) (string, error) {
 	said := proc.NewTail(4<<10, 0)
-	allow := slices.DeleteFunc(slices.Clone(proc.Allowed), func(name string) bool { return strings.HasSuffix(strings.ToUpper(name), "_PROXY") })
+	allow := slices.DeleteFunc(slices.Clone(proc.Allowed),
+		func(name string) bool { return strings.HasSuffix(strings.ToUpper(name), "_PROXY") })
 	end, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{path, "--version"}, Dir: os.TempDir(), Env: proc.Environment(o.Parent, allow, d.environment(Options{As: o.As})...),
+		Argv: []string{path, "--version"}, Dir: os.TempDir(),
+		Env:    proc.Environment(o.Parent, allow, d.environment(Options{As: o.As})...),
 		Stdout: said, Stderr: said, Timeout: versionLimit, Grace: time.Second,
 	})
 	again := ": see what " + path + " --version says, and install it again (" + logins[d.name].install + ")"

@@ -24,20 +24,34 @@ func TestLook(t *testing.T) {
 		credential    string
 		advice        string // a part of it
 	}{
-		"a key":                     {agent: "claude", script: good, environ: []string{"ANTHROPIC_API_KEY=k"}, version: "1.2.3", credential: "key in ANTHROPIC_API_KEY"},
-		"a login":                   {agent: "claude", script: good, files: map[string]string{".claude/.credentials.json": `{"a": 1}`}, version: "1.2.3", credential: "login in ~/.claude/.credentials.json"},
-		"a login elsewhere":         {agent: "codex", script: good, files: map[string]string{"x/auth.json": `{"a": 1}`}, environ: []string{"CODEX_HOME=HOME/x"}, version: "1.2.3", credential: "login in ~/x/auth.json"},
-		"an empty login":            {agent: "codex", script: good, files: map[string]string{".codex/auth.json": `{}`}, version: "1.2.3", advice: "no credential for codex was found: set OPENAI_API_KEY, or run: codex login"},
-		"a login of gemini":         {agent: "gemini", script: good, files: map[string]string{".gemini/oauth_creds.json": `{"a": 1}`}, version: "1.2.3", credential: "login in ~/.gemini/oauth_creds.json"},
-		"gemini's settings":         {agent: "gemini", script: good, files: map[string]string{".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}}`}, version: "1.2.3", advice: "set GEMINI_API_KEY"},
-		"a login of amp":            {agent: "amp", script: good, files: map[string]string{".local/share/amp/secrets.json": `{"a": 1}`}, version: "1.2.3", credential: "login in ~/.local/share/amp/secrets.json"},
-		"opencode needs none":       {agent: "opencode", script: good, version: "1.2.3"},
-		"a login of opencode":       {agent: "opencode", script: good, environ: []string{"XDG_DATA_HOME=HOME/d"}, files: map[string]string{"d/opencode/auth.json": `{"a": 1}`}, version: "1.2.3", credential: "login in ~/d/opencode/auth.json"},
+		"a key": {agent: "claude", script: good, environ: []string{"ANTHROPIC_API_KEY=k"},
+			version: "1.2.3", credential: "key in ANTHROPIC_API_KEY"},
+		"a login": {agent: "claude", script: good,
+			files: map[string]string{".claude/.credentials.json": `{"a": 1}`}, version: "1.2.3",
+			credential: "login in ~/.claude/.credentials.json"},
+		"a login elsewhere": {agent: "codex", script: good, files: map[string]string{"x/auth.json": `{"a": 1}`},
+			environ: []string{"CODEX_HOME=HOME/x"}, version: "1.2.3", credential: "login in ~/x/auth.json"},
+		"an empty login": {agent: "codex", script: good, files: map[string]string{".codex/auth.json": `{}`},
+			version: "1.2.3", advice: "no credential for codex was found: set OPENAI_API_KEY, or run: codex login"},
+		"a login of gemini": {agent: "gemini", script: good,
+			files: map[string]string{".gemini/oauth_creds.json": `{"a": 1}`}, version: "1.2.3",
+			credential: "login in ~/.gemini/oauth_creds.json"},
+		"gemini's settings": {agent: "gemini", script: good,
+			files:   map[string]string{".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}}`},
+			version: "1.2.3", advice: "set GEMINI_API_KEY"},
+		"a login of amp": {agent: "amp", script: good,
+			files: map[string]string{".local/share/amp/secrets.json": `{"a": 1}`}, version: "1.2.3",
+			credential: "login in ~/.local/share/amp/secrets.json"},
+		"opencode needs none": {agent: "opencode", script: good, version: "1.2.3"},
+		"a login of opencode": {agent: "opencode", script: good, environ: []string{"XDG_DATA_HOME=HOME/d"},
+			files: map[string]string{"d/opencode/auth.json": `{"a": 1}`}, version: "1.2.3",
+			credential: "login in ~/d/opencode/auth.json"},
 		"another version":           {agent: "opencode", script: "echo v0.0.176-g0123abc", version: "0.0.176-g0123abc"},
 		"a version without numbers": {agent: "opencode", script: "echo hello", version: "of no number"},
-		"it cannot say":             {agent: "opencode", script: "echo no; exit 4", advice: "opencode cannot say its version (exited, exit code 4)"},
-		"much of a version":         {agent: "opencode", script: "yes 1.2.3 | head -c 10000000", version: "1.2.3"},
-		"a program of one's own":    {agent: "mine", script: "echo 1 > called"},
+		"it cannot say": {agent: "opencode", script: "echo no; exit 4",
+			advice: "opencode cannot say its version (exited, exit code 4)"},
+		"much of a version":      {agent: "opencode", script: "yes 1.2.3 | head -c 10000000", version: "1.2.3"},
+		"a program of one's own": {agent: "mine", script: "echo 1 > called"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +96,8 @@ func TestLookForAll(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	for i, f := range found {
-		if f.Name != agent.Names()[i] || f.Path != "" || !strings.Contains(f.Advice, "install it, or name the path of its executable (npm install -g ") {
+		if f.Name != agent.Names()[i] || f.Path != "" ||
+			!strings.Contains(f.Advice, "install it, or name the path of its executable (npm install -g ") {
 			t.Errorf("found %+v", f)
 		}
 	}

@@ -35,7 +35,8 @@ import (
 var gemini = dialect{
 	name: "gemini",
 	keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-	pass: []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_CLOUD_PROJECT",
+	pass: []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
+		"GOOGLE_CLOUD_PROJECT",
 		"GOOGLE_CLOUD_LOCATION", "GEMINI_MODEL", "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_TELEMETRY_ENABLED"},
 	arguments:   geminiArguments,
 	environment: geminiEnvironment,
@@ -79,7 +80,8 @@ func geminiEnvironment(o Options) []string {
 const (
 	geminiAll     = "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 998\nallowRedirection = true\n"
 	geminiNothing = "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n"
-	geminiReading = "[[rule]]\ntoolName = [\"read_file\", \"read_many_files\", \"list_directory\", \"glob\", \"grep_search\"]\ndecision = \"allow\"\npriority = 999\n\n" +
+	geminiReading = "[[rule]]\ntoolName = [\"read_file\", \"read_many_files\", \"list_directory\", \"glob\", " +
+		"\"grep_search\"]\ndecision = \"allow\"\npriority = 999\n\n" +
 		"[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 998\n"
 )
 
@@ -208,7 +210,8 @@ func geminiSettings(dir string, o Options) (string, error) {
 
 var (
 	geminiBlocked = lazy(`(?i)response was blocked|prohibited_content|blocked due to|blocked by safety`)
-	geminiBroken  = lazy(`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)
+	geminiBroken  = lazy(
+		`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)
 )
 
 // geminiClass judges what only gemini says, and its exit codes: its own, and the HTTP status of a failed request in
@@ -237,7 +240,8 @@ func geminiClass(f facts) loop.Class {
 		return loop.Declined
 	case geminiBroken.MatchString(said):
 		return loop.Network
-	case strings.Contains(f.stderr, "Unknown argument"), strings.Contains(f.stderr, "Invalid values:"), strings.Contains(f.stderr, "Error resuming session"):
+	case strings.Contains(f.stderr, "Unknown argument"), strings.Contains(f.stderr, "Invalid values:"),
+		strings.Contains(f.stderr, "Error resuming session"):
 		return loop.Rejected
 	case f.result != nil && f.result.Status == 0 && f.end.Exit >= 400-256:
 		return byStatus(f.end.Exit+256, byWords(said))

@@ -20,13 +20,17 @@ func TestGeminiCommandLine(t *testing.T) {
 		options agent.Options
 		argv    string
 	}{
-		"plain":              {agent.Options{}, "--output-format stream-json --policy VALUE"},
-		"flags, model":       {agent.Options{Flags: []string{"--debug"}, Model: "m"}, "--debug --output-format stream-json --policy VALUE -m m"},
-		"reading only":       {agent.Options{ReadOnly: true}, "--output-format stream-json --policy VALUE"},
-		"no tools":           {agent.Options{AgentSettings: true, NoTools: true}, "--output-format stream-json --policy VALUE"},
-		"its own settings":   {agent.Options{AgentSettings: true}, "--output-format stream-json --yolo"},
-		"both":               {agent.Options{AgentSettings: true, ReadOnly: true}, "--output-format stream-json --policy VALUE"},
-		"a session, as text": {agent.Options{Resume: "1111-2", Text: true}, "--output-format text --policy VALUE --resume 1111-2"},
+		"plain": {agent.Options{}, "--output-format stream-json --policy VALUE"},
+		"flags, model": {agent.Options{Flags: []string{"--debug"}, Model: "m"},
+			"--debug --output-format stream-json --policy VALUE -m m"},
+		"reading only": {agent.Options{ReadOnly: true}, "--output-format stream-json --policy VALUE"},
+		"no tools": {agent.Options{AgentSettings: true, NoTools: true},
+			"--output-format stream-json --policy VALUE"},
+		"its own settings": {agent.Options{AgentSettings: true}, "--output-format stream-json --yolo"},
+		"both": {agent.Options{AgentSettings: true, ReadOnly: true},
+			"--output-format stream-json --policy VALUE"},
+		"a session, as text": {agent.Options{Resume: "1111-2", Text: true},
+			"--output-format text --policy VALUE --resume 1111-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +43,8 @@ func TestGeminiCommandLine(t *testing.T) {
 			if c.options.ReadOnly && !strings.Contains(f.read(t, "policy"), `decision = "deny"`) {
 				t.Errorf("policy = %s", f.read(t, "policy"))
 			}
-			if policy := "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n"; c.options.NoTools && f.read(t, "policy") != policy {
+			if policy := "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n"; c.options.NoTools &&
+				f.read(t, "policy") != policy {
 				t.Errorf("policy = %s", f.read(t, "policy"))
 			}
 			if got := f.read(t, "stdin"); got != "Do it." {
@@ -70,13 +75,16 @@ func TestGeminiHome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := newFake(t, "gemini", `G=$GEMINI_CLI_HOME; ls -A "$G/.gemini" > "$HERE/listed"; cp "$G/.gemini/settings.json" "$HERE/"; echo "$G" > "$HERE/home"
+	f := newFake(t, "gemini",
+		`G=$GEMINI_CLI_HOME; ls -A "$G/.gemini" > "$HERE/listed"; cp "$G/.gemini/settings.json" "$HERE/"; echo "$G" > "$HERE/home"
 cat "$G/.gemini/oauth_creds.json" "$G/.gemini/tmp/session" > "$HERE/had"; echo new > "$G/.gemini/tmp/more"`)
 	f.turn(t, agent.Options{Home: home, Keys: map[string]string{"GEMINI_API_KEY": "k"}}, "Do it.")
-	if got := strings.Fields(f.read(t, "listed")); !slices.Equal(got, []string{"oauth_creds.json", "settings.json", "tmp"}) {
+	if got := strings.Fields(f.read(t, "listed")); !slices.Equal(got,
+		[]string{"oauth_creds.json", "settings.json", "tmp"}) {
 		t.Errorf("listed: %q", got)
 	}
-	want := `{"advanced":{"ignoreLocalEnv":true},"model":{"name":"mine"},"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}}}`
+	want :=
+		`{"advanced":{"ignoreLocalEnv":true},"model":{"name":"mine"},"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}}}`
 	if got := f.read(t, "settings.json"); got != want {
 		t.Errorf("settings = %s", got)
 	}
@@ -86,13 +94,16 @@ cat "$G/.gemini/oauth_creds.json" "$G/.gemini/tmp/session" > "$HERE/had"; echo n
 	if _, err := os.Stat(strings.TrimSpace(f.read(t, "home"))); !os.IsNotExist(err) {
 		t.Errorf("the home is left: %v", err)
 	}
-	for name, text := range map[string]string{"settings.json": "{// mine", "oauth_creds.json": "login", "tmp/more": "new"} {
-		if raw, err := os.ReadFile(filepath.Join(home, ".gemini", name)); err != nil || !strings.HasPrefix(string(raw), text) {
+	for name, text := range map[string]string{"settings.json": "{// mine", "oauth_creds.json": "login",
+		"tmp/more": "new"} {
+		if raw, err := os.ReadFile(filepath.Join(home, ".gemini", name)); err != nil ||
+			!strings.HasPrefix(string(raw), text) {
 			t.Errorf("%s of the user: %q, %v", name, raw, err)
 		}
 	}
 	f.turn(t, agent.Options{Home: t.TempDir()}, "Do it.") // who has nothing, and no key
-	if got := f.read(t, "settings.json"); got != `{"advanced":{"ignoreLocalEnv":true},"security":{"auth":{},"folderTrust":{"enabled":false}}}` {
+	if got := f.read(t,
+		"settings.json"); got != `{"advanced":{"ignoreLocalEnv":true},"security":{"auth":{},"folderTrust":{"enabled":false}}}` {
 		t.Errorf("settings = %s", got)
 	}
 }
@@ -114,7 +125,8 @@ func TestGeminiTemporaryFiles(t *testing.T) {
 // C12: an agent that only tells that it tries again shows no life.
 func TestGeminiTriesAgain(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "gemini", `while sleep 0.1; do echo "Attempt 1 failed with status 503. Retrying with backoff..." >&2; done`)
+	f := newFake(t, "gemini",
+		`while sleep 0.1; do echo "Attempt 1 failed with status 503. Retrying with backoff..." >&2; done`)
 	if turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond}, "Do it."); turn.Class != loop.Idle {
 		t.Errorf("turn = %+v", turn)
 	}

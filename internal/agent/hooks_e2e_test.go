@@ -95,7 +95,8 @@ func TestRealAgentsHeedTheHooksOfARun(t *testing.T) {
 			t.Errorf("it did not go on when it was told to: tasks.json = %q, %v", got, err)
 		}
 		for _, words := range []string{"Refused (", "of the context window is used", "The task list is malformed"} {
-			if !slices.ContainsFunc(b.model.Requests()[1:], func(q model.Request) bool { return strings.Contains(q.Body, words) }) {
+			if !slices.ContainsFunc(b.model.Requests()[1:],
+				func(q model.Request) bool { return strings.Contains(q.Body, words) }) {
 				t.Errorf("the model is not told %q", words)
 			}
 		}
@@ -108,7 +109,8 @@ func TestRealAgentsHeedTheHooksOfARun(t *testing.T) {
 // TestRealAgentsThatReadHaveNoHooks: a Stop hook would keep a reviewer from stopping in a tree that it may not change.
 func TestRealAgentsThatReadHaveNoHooks(t *testing.T) {
 	eachHooked(t, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{ReadOnly: true, Hooks: ralphHooks(t, r.name)}, model.Turn{Text: "<response>APPROVED</response>"})
+		b := ready(t, r, agent.Options{ReadOnly: true, Hooks: ralphHooks(t, r.name)},
+			model.Turn{Text: "<response>APPROVED</response>"})
 		put(t, b.dir, ".ralph-active", `{"skipReview":true}`)
 		put(t, b.dir, "ralph/tasks.json", `{`)
 		if turn := b.take(t.Context(), t, "Review."); turn.Class != loop.OK || !strings.Contains(turn.Text, "APPROVED") {

@@ -31,18 +31,24 @@ func TestClaudeHooks(t *testing.T) {
 		options agent.Options
 		want    string
 	}{
-		"none":                              {agent.Options{}, ""},
-		"ours":                              {agent.Options{Hooks: []byte(ourHooks)}, ourHooks},
-		"its own settings as well":          {agent.Options{Hooks: []byte(ourHooks), AgentSettings: true}, ourHooks},
-		"reading":                           {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true}, ""},
-		"no tools":                          {agent.Options{Hooks: []byte(ourHooks), NoTools: true}, ""},
-		"no hook in them":                   {agent.Options{Hooks: []byte(`{"hooks":{}}`)}, ""},
-		"beside the user's":                 {agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings", theirHooks}}, mergedHooks},
-		"beside those of the user's file":   {agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings", "theirs.json"}}, mergedHooks},
-		"the user's, of an agent in a box":  {agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings", "theirs.json"}, Box: noBox{}}, "theirs.json"},
-		"the user's, which cannot be read":  {agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings", "absent.json"}}, "absent.json"},
-		"the user's, which are no settings": {agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings", "{]"}}, "{]"},
-		"the user's, of a reviewer":         {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true, Flags: []string{"--settings", theirHooks}}, theirHooks},
+		"none":                     {agent.Options{}, ""},
+		"ours":                     {agent.Options{Hooks: []byte(ourHooks)}, ourHooks},
+		"its own settings as well": {agent.Options{Hooks: []byte(ourHooks), AgentSettings: true}, ourHooks},
+		"reading":                  {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true}, ""},
+		"no tools":                 {agent.Options{Hooks: []byte(ourHooks), NoTools: true}, ""},
+		"no hook in them":          {agent.Options{Hooks: []byte(`{"hooks":{}}`)}, ""},
+		"beside the user's": {agent.Options{Hooks: []byte(ourHooks),
+			Flags: []string{"--settings", theirHooks}}, mergedHooks},
+		"beside those of the user's file": {agent.Options{Hooks: []byte(ourHooks),
+			Flags: []string{"--settings", "theirs.json"}}, mergedHooks},
+		"the user's, of an agent in a box": {agent.Options{Hooks: []byte(ourHooks),
+			Flags: []string{"--settings", "theirs.json"}, Box: noBox{}}, "theirs.json"},
+		"the user's, which cannot be read": {agent.Options{Hooks: []byte(ourHooks),
+			Flags: []string{"--settings", "absent.json"}}, "absent.json"},
+		"the user's, which are no settings": {agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings", "{]"}},
+			"{]"},
+		"the user's, of a reviewer": {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true,
+			Flags: []string{"--settings", theirHooks}}, theirHooks},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +122,8 @@ func TestGeminiHooks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			for path, text := range map[string]string{"settings.json": theirHooks, "trustedFolders.json": "{}", ".env": "A=b", "extensions/theirs/gemini-extension.json": "{}"} {
+			for path, text := range map[string]string{"settings.json": theirHooks, "trustedFolders.json": "{}", ".env": "A=b",
+				"extensions/theirs/gemini-extension.json": "{}"} {
 				path = filepath.Join(home, ".gemini", path)
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
@@ -136,7 +143,8 @@ func TestGeminiHooks(t *testing.T) {
 				t.Errorf("hooks = %s\nwant    %s", got, c.hooks)
 			}
 			listed := f.read(t, "listed")
-			if got := strings.Contains(listed, "trustedFolders.json"); got != c.trusts || strings.Contains(listed, ".env") != c.trusts {
+			if got := strings.Contains(listed, "trustedFolders.json"); got != c.trusts ||
+				strings.Contains(listed, ".env") != c.trusts {
 				t.Errorf("listed: %s", listed)
 			}
 			if listed != "" && !strings.Contains(listed, "./extensions/theirs/gemini-extension.json\n") {
@@ -152,7 +160,8 @@ func TestGeminiHooks(t *testing.T) {
 func TestHooksThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"x", `[]`, `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`} {
-		if _, err := agent.New(agent.Options{Command: "sh", Hooks: []byte(text)}); err == nil || !strings.Contains(err.Error(), "reading the hooks for sh") {
+		if _, err := agent.New(agent.Options{Command: "sh", Hooks: []byte(text)}); err == nil ||
+			!strings.Contains(err.Error(), "reading the hooks for sh") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

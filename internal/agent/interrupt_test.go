@@ -17,7 +17,8 @@ import (
 // the same.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "claude", `trap 'echo "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"total_cost_usd\":0.25,\"session_id\":\"s\"}"; exit 0' INT
+	f := newFake(t, "claude",
+		`trap 'echo "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"total_cost_usd\":0.25,\"session_id\":\"s\"}"; exit 0' INT
 touch "$HERE/ready"; while :; do sleep 0.05; done`)
 	a, err := agent.New(f.options(agent.Options{Timeout: time.Minute, Grace: 40 * time.Second}))
 	if err != nil {

@@ -66,7 +66,8 @@ func (f facts) lingered() bool {
 }
 
 // refusal is how programs begin when their own arguments are wrong; they print nothing else then.
-var refusal = lazy(`(?i)^(error: )?(unknown|unrecogni[sz]ed|unexpected|invalid) (command[ -]line )?(option|argument|flag|value|choice)s?\b`)
+var refusal = lazy(
+	`(?i)^(error: )?(unknown|unrecogni[sz]ed|unexpected|invalid) (command[ -]line )?(option|argument|flag|value|choice)s?\b`)
 
 // failure is the class of a failed turn: by the HTTP status of the model's last answer, else by words, else by how the
 // process ended.

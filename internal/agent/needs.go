@@ -30,22 +30,28 @@ var needs = map[string]need{
 	},
 	"claude": {
 		hosts: []string{"*.anthropic.com", "claude.ai", "platform.claude.com"},
-		files: slices.Concat(shared(".claude/.credentials.json"), shown(".claude/settings.json", ".claude/CLAUDE.md", ".claude/agents", ".claude/commands",
-			".claude/skills", ".claude/plugins", ".claude/hooks", ".claude/rules", ".claude/output-styles"), copied(".claude.json")),
+		files: slices.Concat(shared(".claude/.credentials.json"),
+			shown(".claude/settings.json", ".claude/CLAUDE.md", ".claude/agents", ".claude/commands",
+				".claude/skills", ".claude/plugins", ".claude/hooks", ".claude/rules", ".claude/output-styles"),
+			copied(".claude.json")),
 		dir: ".claude", from: "CLAUDE_CONFIG_DIR",
 	},
 	"codex": {
 		hosts: []string{"api.openai.com", "auth.openai.com", "chatgpt.com"},
-		files: slices.Concat(shared(".codex/auth.json"), shown(".codex/config.toml", ".codex/AGENTS.md", ".codex/prompts", ".codex/rules", ".codex/skills")),
-		dir:   ".codex", from: "CODEX_HOME",
+		files: slices.Concat(shared(".codex/auth.json"),
+			shown(".codex/config.toml", ".codex/AGENTS.md", ".codex/prompts", ".codex/rules", ".codex/skills")),
+		dir: ".codex", from: "CODEX_HOME",
 	},
 	"gemini": {
-		hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "aiplatform.googleapis.com"},
-		files: slices.Concat(shared(".gemini/oauth_creds.json", ".gemini/google_accounts.json"), shown(".gemini/settings.json", ".gemini/GEMINI.md",
-			".gemini/extensions", ".gemini/commands", ".gemini/policies"), copied(".gemini/installation_id")),
+		hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
+			"accounts.google.com", "aiplatform.googleapis.com"},
+		files: slices.Concat(shared(".gemini/oauth_creds.json", ".gemini/google_accounts.json"),
+			shown(".gemini/settings.json", ".gemini/GEMINI.md",
+				".gemini/extensions", ".gemini/commands", ".gemini/policies"), copied(".gemini/installation_id")),
 	},
 	"opencode": {
-		hosts: []string{"models.dev", "opencode.ai", "*.opencode.ai", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
+		hosts: []string{"models.dev", "opencode.ai", "*.opencode.ai", "api.anthropic.com", "api.openai.com",
+			"generativelanguage.googleapis.com", "openrouter.ai"},
 		// it writes beside its settings
 		files: slices.Concat(shared(".local/share/opencode/auth.json"), copied(".config/opencode")),
 	},
@@ -64,7 +70,8 @@ func files(how sandbox.How, paths []string) (list []sandbox.File) {
 
 // baseURLs are variables that say where a model is, as do URLs among an agent's flags.
 var baseURLs = []string{
-	"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "AMP_URL", "OPENCODE_MODELS_URL", "OLLAMA_HOST",
+	"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "AMP_URL",
+	"OPENCODE_MODELS_URL", "OLLAMA_HOST",
 }
 
 var (
@@ -132,7 +139,8 @@ func told(files []sandbox.File, home string) (urls []string) {
 		}
 		for _, name := range names {
 			info, err := os.Stat(name)
-			if err != nil || !info.Mode().IsRegular() || info.Size() > settingBytes || !slices.Contains([]string{".json", ".jsonc", ".toml"}, filepath.Ext(name)) {
+			if err != nil || !info.Mode().IsRegular() || info.Size() > settingBytes ||
+				!slices.Contains([]string{".json", ".jsonc", ".toml"}, filepath.Ext(name)) {
 				continue
 			}
 			text, _ := os.ReadFile(name)

@@ -17,8 +17,10 @@ import (
 // Skills that it finds in .claude and .agents directories are not.
 var opencode = dialect{
 	name: "opencode",
-	keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY"},
-	pass: []string{"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_MODELS_URL", "OPENCODE_MODELS_PATH", "OPENCODE_DISABLE_MODELS_FETCH",
+	keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
+		"OPENROUTER_API_KEY", "OPENCODE_API_KEY"},
+	pass: []string{"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_MODELS_URL", "OPENCODE_MODELS_PATH",
+		"OPENCODE_DISABLE_MODELS_FETCH",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS", "OPENCODE_DISABLE_AUTOCOMPACT", "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS",
 		"OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_HOST"},
 	first:       []string{"run"},
@@ -53,7 +55,8 @@ func opencodeArguments(t *talk) []string {
 const opencodeReading = `{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow"}`
 
 func opencodeEnvironment(o Options) []string {
-	env := []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_TERMINAL_TITLE=1",
+	env := []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1",
+		"OPENCODE_DISABLE_TERMINAL_TITLE=1",
 		"OPENCODE_PRINT_LOGS=1", "OPENCODE_LOG_LEVEL=ERROR"}
 	if !o.AgentSettings {
 		env = append(env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
@@ -68,7 +71,8 @@ func opencodeEnvironment(o Options) []string {
 }
 
 // opencodeRefusal is how it answers flags, models and sessions that it does not know, and settings that it cannot read.
-var opencodeRefusal = lazy(`(?i)^opencode run \[message|model not found|session not found|config(uration)? (file )?(at|is|invalid)|configinvaliderror|configjsonerror`)
+var opencodeRefusal = lazy(
+	`(?i)^opencode run \[message|model not found|session not found|config(uration)? (file )?(at|is|invalid)|configinvaliderror|configjsonerror`)
 
 // opencodeClass judges what only opencode says.
 func opencodeClass(f facts) loop.Class {

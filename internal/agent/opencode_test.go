@@ -19,13 +19,19 @@ func TestOpencodeCommandLine(t *testing.T) {
 		argv      string
 		with, not string // of the environment
 	}{
-		"plain":                     {agent.Options{}, "run --format json --auto", "OPENCODE_DISABLE_PROJECT_CONFIG=1", reading},
-		"flags, model":              {agent.Options{Flags: []string{"--pure"}, Model: "a/b"}, "run --pure --format json --auto -m a/b", "OPENCODE_DISABLE_AUTOUPDATE=1", reading},
-		"reading only":              {agent.Options{ReadOnly: true}, "run --format json", reading, ""},
-		"no tools":                  {agent.Options{NoTools: true}, "run --format json", `OPENCODE_PERMISSION={"*":"deny"}`, reading},
-		"the user's own rule":       {agent.Options{ReadOnly: true, Parent: []string{`OPENCODE_PERMISSION="allow"`}}, "run --format json", reading, `OPENCODE_PERMISSION="allow"`},
-		"the repository's settings": {agent.Options{AgentSettings: true}, "run --format json --auto", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_PROJECT_CONFIG=1"},
-		"a session, as text":        {agent.Options{Resume: "ses_1", Text: true}, "run --auto -s ses_1", "OPENCODE_DISABLE_SHARE=1", reading},
+		"plain": {agent.Options{}, "run --format json --auto", "OPENCODE_DISABLE_PROJECT_CONFIG=1",
+			reading},
+		"flags, model": {agent.Options{Flags: []string{"--pure"}, Model: "a/b"},
+			"run --pure --format json --auto -m a/b", "OPENCODE_DISABLE_AUTOUPDATE=1", reading},
+		"reading only": {agent.Options{ReadOnly: true}, "run --format json", reading, ""},
+		"no tools": {agent.Options{NoTools: true}, "run --format json", `OPENCODE_PERMISSION={"*":"deny"}`,
+			reading},
+		"the user's own rule": {agent.Options{ReadOnly: true, Parent: []string{`OPENCODE_PERMISSION="allow"`}},
+			"run --format json", reading, `OPENCODE_PERMISSION="allow"`},
+		"the repository's settings": {agent.Options{AgentSettings: true}, "run --format json --auto",
+			"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_PROJECT_CONFIG=1"},
+		"a session, as text": {agent.Options{Resume: "ses_1", Text: true}, "run --auto -s ses_1",
+			"OPENCODE_DISABLE_SHARE=1", reading},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +53,8 @@ func TestOpencodeCommandLine(t *testing.T) {
 func TestOpencodeClasses(t *testing.T) {
 	t.Parallel()
 	failure := func(name string) string {
-		return `echo '{"type":"error","timestamp":1,"sessionID":"s","error":{"name":"` + name + `","data":{"message":"odd"}}}'; exit 1`
+		return `echo '{"type":"error","timestamp":1,"sessionID":"s","error":{"name":"` + name +
+			`","data":{"message":"odd"}}}'; exit 1`
 	}
 	step := func(reason string) string {
 		return `echo '{"type":"text","timestamp":1,"sessionID":"s","part":{"messageID":"m","text":"hm"}}

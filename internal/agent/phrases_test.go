@@ -87,11 +87,16 @@ func TestByStatus(t *testing.T) {
 		words  loop.Class
 		want   loop.Class
 	}{
-		{400, "", loop.Rejected}, {400, loop.Billing, loop.Billing}, {400, loop.TooLong, loop.TooLong}, {400, loop.UsageLimit, loop.UsageLimit},
-		{400, loop.Network, loop.Rejected}, {401, loop.Network, loop.Auth}, {402, "", loop.Billing}, {403, "", loop.Auth}, {403, loop.Billing, loop.Billing},
-		{404, "", loop.Rejected}, {408, "", loop.Network}, {413, "", loop.TooLong}, {422, "", loop.Rejected}, {429, "", loop.UsageLimit},
-		{429, loop.Billing, loop.Billing}, {429, loop.Overloaded, loop.UsageLimit}, {500, "", loop.OutOfOrder}, {500, loop.Overloaded, loop.Overloaded},
-		{502, loop.Network, loop.OutOfOrder}, {503, "", loop.Overloaded}, {504, "", loop.OutOfOrder}, {529, "", loop.Overloaded}, {200, loop.Network, loop.Network},
+		{400, "", loop.Rejected}, {400, loop.Billing, loop.Billing}, {400, loop.TooLong, loop.TooLong},
+		{400, loop.UsageLimit, loop.UsageLimit},
+		{400, loop.Network, loop.Rejected}, {401, loop.Network, loop.Auth}, {402, "", loop.Billing}, {403, "", loop.Auth},
+		{403, loop.Billing, loop.Billing},
+		{404, "", loop.Rejected}, {408, "", loop.Network}, {413, "", loop.TooLong}, {422, "", loop.Rejected},
+		{429, "", loop.UsageLimit},
+		{429, loop.Billing, loop.Billing}, {429, loop.Overloaded, loop.UsageLimit}, {500, "", loop.OutOfOrder},
+		{500, loop.Overloaded, loop.Overloaded},
+		{502, loop.Network, loop.OutOfOrder}, {503, "", loop.Overloaded}, {504, "", loop.OutOfOrder},
+		{529, "", loop.Overloaded}, {200, loop.Network, loop.Network},
 	} {
 		if got := byStatus(c.status, c.words); got != c.want {
 			t.Errorf("%d %q: %q, want %q", c.status, c.words, got, c.want)

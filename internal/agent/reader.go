@@ -176,7 +176,8 @@ func (r *reader) trouble() string {
 	if r.facts.retry == (stream.Attempt{}) {
 		return ""
 	}
-	return fmt.Sprintf("its model did not answer, status %d %s, attempt %d", r.facts.retry.Status, r.facts.retry.Text, r.facts.retry.Number)
+	return fmt.Sprintf("its model did not answer, status %d %s, attempt %d", r.facts.retry.Status, r.facts.retry.Text,
+		r.facts.retry.Number)
 }
 
 // turn tells what the output said: class, reason, text, claim, usage. It is asked once, after the end.
@@ -186,7 +187,8 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		r.said = newSaid() // what it printed besides has its tools' answers in it
 		r.words(stream.Event{Kind: stream.Text, Text: said})
 	}
-	t := loop.Turn{Text: safetext.LastBytes(strings.ToValidUTF8(string(r.text), "\uFFFD"), claimBytes), Claim: r.claim, Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
+	t := loop.Turn{Text: safetext.LastBytes(strings.ToValidUTF8(string(r.text), "\uFFFD"), claimBytes), Claim: r.claim,
+		Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
 	if res := r.facts.result; res != nil {
 		t.Structured = string(res.Structured)
 		if t.Usage = res.Usage; t.Usage == (loop.Usage{}) { // amp's tells nothing
@@ -204,7 +206,8 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 	}
 	r.facts.end, r.facts.stderr, r.facts.text, r.facts.noise = end, stderr, t.Text, r.noise.String()
 	// of an agent that gives its form in words
-	if t.Structured == "" && r.talk.Schema != "" && json.Valid([]byte(t.Text)) && strings.HasPrefix(strings.TrimSpace(t.Text), "{") {
+	if t.Structured == "" && r.talk.Schema != "" && json.Valid([]byte(t.Text)) &&
+		strings.HasPrefix(strings.TrimSpace(t.Text), "{") {
 		t.Structured = strings.TrimSpace(t.Text)
 	}
 	r.facts.said = strings.TrimSpace(t.Text) != "" || t.Structured != ""

@@ -18,7 +18,8 @@ func script(lines ...string) string {
 		id, words, _ := strings.Cut(rest, " ")
 		message := func(kind string, parent any, id string, block map[string]any) {
 			raw, _ := json.Marshal(map[string]any{"type": kind, "parent_tool_use_id": parent,
-				"message": map[string]any{"id": id, "content": []any{block}, "usage": map[string]any{"input_tokens": 10, "output_tokens": 1}}})
+				"message": map[string]any{"id": id, "content": []any{block},
+					"usage": map[string]any{"input_tokens": 10, "output_tokens": 1}}})
 			b.Write(append(raw, '\n'))
 		}
 		switch kind {
@@ -29,9 +30,11 @@ func script(lines ...string) string {
 		case "thinks":
 			message("assistant", nil, id, map[string]any{"type": "thinking", "thinking": words})
 		case "tool":
-			message("assistant", nil, id, map[string]any{"type": "tool_use", "id": "t" + id, "name": "Bash", "input": map[string]any{"command": "echo " + words}})
+			message("assistant", nil, id, map[string]any{"type": "tool_use", "id": "t" + id, "name": "Bash",
+				"input": map[string]any{"command": "echo " + words}})
 		case "answer":
-			message("user", nil, "", map[string]any{"type": "tool_result", "tool_use_id": "t" + id, "content": words, "is_error": strings.Contains(words, "failed")})
+			message("user", nil, "", map[string]any{"type": "tool_result", "tool_use_id": "t" + id, "content": words,
+				"is_error": strings.Contains(words, "failed")})
 		case "user":
 			message("user", nil, "", map[string]any{"type": "text", "text": rest})
 		default:
@@ -51,7 +54,8 @@ const (
 func TestWhatATurnSays(t *testing.T) {
 	t.Parallel()
 	claims := loop.Claim{Done: true, Tag: "response", Text: "DONE"}
-	counted, seen := loop.Usage{CostUSD: 0.5, Input: 70, Output: 7}, func(n int64) loop.Usage { return loop.Usage{Input: 10 * n, Output: n} }
+	counted, seen := loop.Usage{CostUSD: 0.5, Input: 70, Output: 7},
+		func(n int64) loop.Usage { return loop.Usage{Input: 10 * n, Output: n} }
 	for name, c := range map[string]struct {
 		out           string
 		exit          int
@@ -60,56 +64,89 @@ func TestWhatATurnSays(t *testing.T) {
 		usage         loop.Usage
 		tools, failed int
 	}{
-		"a tag in a tool's answer is no claim":           {out: script("tool a", "answer a "+tagged, "text b hm", fine), class: loop.OK, usage: counted, tools: 1},
-		"a tag in a tool's input is no claim":            {out: script("tool a "+tagged, "text b hm", fine), class: loop.OK, usage: counted, tools: 1},
-		"a tag of an echoed prompt is no claim":          {out: script("user "+tagged, "text b hm", fine), class: loop.OK, usage: counted},
-		"a tag in a thought is no claim":                 {out: script("thinks a "+tagged, "text b hm", fine), class: loop.OK, usage: counted},
-		"a tag of a helper is no claim":                  {out: script("nested a "+tagged, "text b hm", fine), class: loop.OK, usage: counted},
-		"a tag in a broken line is no claim":             {out: script("text b hm", `{"type":"assistant","message":{"content":[{"type":"text","text":"`+tagged, fine), class: loop.OK, usage: counted},
-		"a tag in no line of the format is no claim":     {out: script("text b hm", tagged, fine), class: loop.OK, usage: counted},
-		"a last message of tools only":                   {out: script("text a "+tagged, "tool b", "answer b ok", fine), class: loop.OK, claim: claims, usage: counted, tools: 1},
-		"the last message with a tag wins":               {out: script("text a "+tagged, "text b <response>not yet</response>", "text c hm", fine), class: loop.OK, claim: loop.Claim{Tag: "response", Text: "not yet"}, usage: counted},
-		"the first tag of a message wins":                {out: script("text a "+tagged+" <response>no</response>", "text a <response>no</response>", fine), class: loop.OK, claim: claims, usage: counted},
-		"a tag far ahead of the end of its message":      {out: script("text a "+tagged+strings.Repeat(" more", 50_000), fine), class: loop.OK, claim: claims, usage: counted},
-		"a tag over two lines":                           {out: script("text a <RESPONSE>\n done\n</RESPONSE>", fine), class: loop.OK, claim: loop.Claim{Done: true, Tag: "response", Text: "done"}, usage: counted},
-		"an empty promise":                               {out: script("text a <promise></promise>", fine), class: loop.OK, claim: loop.Claim{Tag: "promise"}, usage: counted},
-		"not done":                                       {out: script("text a <response>not DONE</response>", fine), class: loop.OK, claim: loop.Claim{Tag: "response", Text: "not DONE"}, usage: counted},
-		"done without a tag":                             {out: script("text a DONE", fine), class: loop.OK, usage: counted},
-		"only a result":                                  {out: strings.Replace(fine, "the last words", tagged, 1), class: loop.OK, claim: claims, usage: counted},
-		"a result as a list on one line":                 {out: "[" + fine + "]", class: loop.OK, usage: counted},
-		"no result":                                      {out: script("text a hm", "tool a", "text b hm"), class: loop.CutShort, usage: seen(2), tools: 1},
-		"no result, and a claim":                         {out: script("text a " + tagged), class: loop.CutShort, claim: claims, usage: seen(1)},
-		"the first line cut off":                         {out: `{"type":"assistant","message":{"content":[{"type":"text","text":"` + tagged, class: loop.CutShort},
-		"blocks of one message count once":               {out: script("text a one", "tool a", "text a two", "nested b x"), class: loop.CutShort, usage: seen(2), tools: 1},
-		"a tool that failed":                             {out: script("tool a", "answer a it failed", "tool b", "answer b ok", "text c hm", fine), class: loop.OK, usage: counted, tools: 2, failed: 1},
-		"a refusal":                                      {out: script("text a no", declined), class: loop.Declined, usage: seen(1)},
-		"a refusal as a failure":                         {out: strings.Replace(declined, "false", "true", 1), exit: 1, class: loop.Declined},
-		"a failure that is called success":               {out: strings.Replace(fine, "false", "true", 1), exit: 0, class: loop.Broke, usage: counted},
-		"a good result and a bad end":                    {out: script("text a hm", fine), exit: 1, class: loop.Broke, usage: counted},
-		"a good result, then a signal":                   {out: script("text a hm", fine), exit: -9, class: loop.OK, usage: counted},
-		"words of limits in a good answer":               {out: script("text a API Error: 429 usage limit reached", fine), class: loop.OK, usage: counted},
-		"words of limits in what it said before a crash": {out: script("text a usage limit reached"), exit: 1, class: loop.Broke, usage: seen(1)},
-		"an answer that is too long":                     {out: `{"type":"result","subtype":"success","is_error":true,"result":"API Error: Claude's response exceeded the 32000 output token maximum."}`, exit: 1, class: loop.MaxTurns},
-		"no credit":                                      {out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"Credit balance is too low"}`, exit: 1, class: loop.Billing},
-		"waits":                                          {out: script("text a hm", fine), exit: 42, class: loop.Waits, usage: counted},
-		"waits, whatever it printed":                     {out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"Invalid API key"}`, exit: 42, class: loop.Waits},
-		"nothing":                                        {class: loop.Empty},
-		"plain words":                                    {out: "I did it.\n" + tagged, class: loop.OK, claim: claims},
-		"plain words and no luck":                        {out: "Execution error", exit: 1, class: loop.Broke},
-		"the prompt, echoed":                             {out: "Do it and say " + tagged + "\nhm", class: loop.OK},
-		"costs of a session that goes on": {out: script("text a hm", `{"type":"result","subtype":"success","result":"x","total_cost_usd":9,"usage":{"input_tokens":1},"model_usage_since_last_result":{"a":{"costUSD":0.25},"b":{"costUSD":0.5}}}`),
+		"a tag in a tool's answer is no claim": {out: script("tool a", "answer a "+tagged, "text b hm", fine),
+			class: loop.OK, usage: counted, tools: 1},
+		"a tag in a tool's input is no claim": {out: script("tool a "+tagged, "text b hm", fine), class: loop.OK,
+			usage: counted, tools: 1},
+		"a tag of an echoed prompt is no claim": {out: script("user "+tagged, "text b hm", fine), class: loop.OK,
+			usage: counted},
+		"a tag in a thought is no claim": {out: script("thinks a "+tagged, "text b hm", fine), class: loop.OK,
+			usage: counted},
+		"a tag of a helper is no claim": {out: script("nested a "+tagged, "text b hm", fine), class: loop.OK,
+			usage: counted},
+		"a tag in a broken line is no claim": {out: script("text b hm",
+			`{"type":"assistant","message":{"content":[{"type":"text","text":"`+tagged, fine), class: loop.OK, usage: counted},
+		"a tag in no line of the format is no claim": {out: script("text b hm", tagged, fine), class: loop.OK,
+			usage: counted},
+		"a last message of tools only": {out: script("text a "+tagged, "tool b", "answer b ok", fine),
+			class: loop.OK, claim: claims, usage: counted, tools: 1},
+		"the last message with a tag wins": {out: script("text a "+tagged,
+			"text b <response>not yet</response>", "text c hm", fine), class: loop.OK,
+			claim: loop.Claim{Tag: "response", Text: "not yet"}, usage: counted},
+		"the first tag of a message wins": {out: script("text a "+tagged+" <response>no</response>",
+			"text a <response>no</response>", fine), class: loop.OK, claim: claims, usage: counted},
+		"a tag far ahead of the end of its message": {out: script("text a "+tagged+strings.Repeat(" more", 50_000),
+			fine), class: loop.OK, claim: claims, usage: counted},
+		"a tag over two lines": {out: script("text a <RESPONSE>\n done\n</RESPONSE>", fine),
+			class: loop.OK, claim: loop.Claim{Done: true, Tag: "response", Text: "done"}, usage: counted},
+		"an empty promise": {out: script("text a <promise></promise>", fine), class: loop.OK,
+			claim: loop.Claim{Tag: "promise"}, usage: counted},
+		"not done": {out: script("text a <response>not DONE</response>", fine),
+			class: loop.OK, claim: loop.Claim{Tag: "response", Text: "not DONE"}, usage: counted},
+		"done without a tag": {out: script("text a DONE", fine), class: loop.OK, usage: counted},
+		"only a result": {out: strings.Replace(fine, "the last words", tagged, 1),
+			class: loop.OK, claim: claims, usage: counted},
+		"a result as a list on one line": {out: "[" + fine + "]", class: loop.OK, usage: counted},
+		"no result": {out: script("text a hm", "tool a", "text b hm"),
+			class: loop.CutShort, usage: seen(2), tools: 1},
+		"no result, and a claim": {out: script("text a " + tagged), class: loop.CutShort,
+			claim: claims, usage: seen(1)},
+		"the first line cut off": {out: `{"type":"assistant","message":{"content":[{"type":"text","text":"` + tagged,
+			class: loop.CutShort},
+		"blocks of one message count once": {out: script("text a one", "tool a", "text a two", "nested b x"),
+			class: loop.CutShort, usage: seen(2), tools: 1},
+		"a tool that failed": {out: script("tool a", "answer a it failed", "tool b",
+			"answer b ok", "text c hm", fine), class: loop.OK, usage: counted, tools: 2, failed: 1},
+		"a refusal": {out: script("text a no", declined), class: loop.Declined,
+			usage: seen(1)},
+		"a refusal as a failure": {out: strings.Replace(declined, "false", "true", 1), exit: 1,
+			class: loop.Declined},
+		"a failure that is called success": {out: strings.Replace(fine, "false", "true", 1), exit: 0,
+			class: loop.Broke, usage: counted},
+		"a good result and a bad end": {out: script("text a hm", fine), exit: 1, class: loop.Broke,
+			usage: counted},
+		"a good result, then a signal": {out: script("text a hm", fine), exit: -9, class: loop.OK,
+			usage: counted},
+		"words of limits in a good answer": {out: script("text a API Error: 429 usage limit reached", fine),
+			class: loop.OK, usage: counted},
+		"words of limits in what it said before a crash": {out: script("text a usage limit reached"), exit: 1,
+			class: loop.Broke, usage: seen(1)},
+		"an answer that is too long": {out: `{"type":"result","subtype":"success","is_error":true,"result":"API Error: Claude's response exceeded the 32000 output token maximum."}`, exit: 1, class: loop.MaxTurns},
+		"no credit":                  {out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"Credit balance is too low"}`, exit: 1, class: loop.Billing},
+		"waits": {out: script("text a hm", fine), exit: 42, class: loop.Waits,
+			usage: counted},
+		"waits, whatever it printed": {out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"Invalid API key"}`, exit: 42, class: loop.Waits},
+		"nothing":                    {class: loop.Empty},
+		"plain words":                {out: "I did it.\n" + tagged, class: loop.OK, claim: claims},
+		"plain words and no luck":    {out: "Execution error", exit: 1, class: loop.Broke},
+		"the prompt, echoed":         {out: "Do it and say " + tagged + "\nhm", class: loop.OK},
+		"costs of a session that goes on": {out: script("text a hm",
+			`{"type":"result","subtype":"success","result":"x","total_cost_usd":9,"usage":{"input_tokens":1},"model_usage_since_last_result":{"a":{"costUSD":0.25},"b":{"costUSD":0.5}}}`),
 			class: loop.OK, usage: loop.Usage{CostUSD: 0.75, Input: 1}},
-		"costs of two results": {out: script(fine, strings.Replace(fine, "0.5", "0.75", 1)), class: loop.OK, usage: loop.Usage{CostUSD: 0.75, Input: 140, Output: 14}},
+		"costs of two results": {out: script(fine, strings.Replace(fine, "0.5", "0.75", 1)), class: loop.OK,
+			usage: loop.Usage{CostUSD: 0.75, Input: 140, Output: 14}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			turn, err := agent.Replay(agent.Options{Command: "claude", Completion: "DONE"}, agent.Recording{
-				Stdout: strings.NewReader(c.out), Stderr: strings.NewReader("warning: " + tagged + "\n"), Exit: c.exit, Prompt: "Do it and say " + tagged,
+				Stdout: strings.NewReader(c.out), Stderr: strings.NewReader("warning: " + tagged + "\n"), Exit: c.exit,
+				Prompt: "Do it and say " + tagged,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if turn.Class != c.class || turn.Claim != c.claim || turn.Usage != c.usage || turn.Tools != c.tools || turn.ToolErrors != c.failed {
+			if turn.Class != c.class || turn.Claim != c.claim || turn.Usage != c.usage || turn.Tools != c.tools ||
+				turn.ToolErrors != c.failed {
 				t.Errorf("turn = %+v", turn)
 			}
 		})
@@ -123,28 +160,40 @@ func TestAllThatATurnSays(t *testing.T) {
 		return `{"type":"message","role":"assistant","content":"` + words + `","delta":true}`
 	}
 	for name, c := range map[string]struct{ agent, out, said string }{
-		"several messages":                                      {"claude", script("text a one", "tool b", "answer b a tool", "text c two", fine), "one\ntwo"},
-		"two blocks of one message":                             {"claude", script("text a one", "tool a", "text a two", "text b three", fine), "one\ntwo\nthree"},
-		"neither helpers nor thoughts, tools, echoes and noise": {"claude", script("text a one", "nested b a helper", "thinks c a thought", "user an echo", "noise", "text d two", fine), "one\ntwo"},
-		"one message":                                           {"claude", script("tool a", "text b one", fine), ""},
-		"only a result":                                         {"claude", fine, ""},
-		"nothing":                                               {"claude", "", ""},
-		"a long message":                                        {"claude", script("text a "+strings.Repeat("x", 20_000), fine), strings.Repeat("x", 20_000)},
-		"a message in pieces":                                   {"gemini", script(delta("one "), delta("piece"), `{"type":"tool_use","tool_id":"t","tool_name":"x"}`, delta("two"), `{"type":"result","status":"success","stats":{}}`), "one piece\ntwo"},
-		"plain words":                                           {"/bin/cat", "one\ntwo\n", ""},
-		"more than is kept":                                     {"claude", script("text a begins"+strings.Repeat("x", 600_000), "text b "+strings.Repeat("y", 600_000)+"ends", fine), "cut"},
-		"where to log in":                                       {"amp", "If your browser does not open automatically, visit:\n\nhttps://ampcode.com/auth\n", ""},
-		"plain and too long":                                    {"/bin/cat", strings.Repeat("z", 2<<20), "cut"},
-		"a long result, alone":                                  {"claude", strings.Replace(fine, "the last words", strings.Repeat("w", 20_000), 1), strings.Repeat("w", 20_000)},
+		"several messages": {"claude",
+			script("text a one", "tool b", "answer b a tool", "text c two", fine), "one\ntwo"},
+		"two blocks of one message": {"claude",
+			script("text a one", "tool a", "text a two", "text b three", fine), "one\ntwo\nthree"},
+		"neither helpers nor thoughts, tools, echoes and noise": {"claude",
+			script("text a one", "nested b a helper", "thinks c a thought", "user an echo", "noise", "text d two", fine),
+			"one\ntwo"},
+		"one message":   {"claude", script("tool a", "text b one", fine), ""},
+		"only a result": {"claude", fine, ""},
+		"nothing":       {"claude", "", ""},
+		"a long message": {"claude",
+			script("text a "+strings.Repeat("x", 20_000), fine), strings.Repeat("x", 20_000)},
+		"a message in pieces": {"gemini",
+			script(delta("one "), delta("piece"), `{"type":"tool_use","tool_id":"t","tool_name":"x"}`, delta("two"),
+				`{"type":"result","status":"success","stats":{}}`), "one piece\ntwo"},
+		"plain words": {"/bin/cat", "one\ntwo\n", ""},
+		"more than is kept": {"claude",
+			script("text a begins"+strings.Repeat("x", 600_000), "text b "+strings.Repeat("y", 600_000)+"ends", fine), "cut"},
+		"where to log in": {"amp",
+			"If your browser does not open automatically, visit:\n\nhttps://ampcode.com/auth\n", ""},
+		"plain and too long": {"/bin/cat", strings.Repeat("z", 2<<20), "cut"},
+		"a long result, alone": {"claude",
+			strings.Replace(fine, "the last words", strings.Repeat("w", 20_000), 1), strings.Repeat("w", 20_000)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn, err := agent.Replay(agent.Options{Command: c.agent}, agent.Recording{Stdout: strings.NewReader(c.out), Stderr: strings.NewReader("")})
+			turn, err := agent.Replay(agent.Options{Command: c.agent},
+				agent.Recording{Stdout: strings.NewReader(c.out), Stderr: strings.NewReader("")})
 			switch {
 			case err != nil:
 				t.Fatal(err)
 			case c.said == "cut":
-				if len(turn.Said) > loop.SaidBytes+100 || len(turn.Said) < loop.SaidBytes || !strings.Contains(turn.Said, "truncated ...]\n") {
+				if len(turn.Said) > loop.SaidBytes+100 || len(turn.Said) < loop.SaidBytes ||
+					!strings.Contains(turn.Said, "truncated ...]\n") {
 					t.Errorf("of what it said %d bytes are kept", len(turn.Said))
 				}
 			case turn.Said != c.said:

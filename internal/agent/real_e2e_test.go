@@ -39,7 +39,8 @@ var reals = []real{
 		o.Parent = append(o.Parent, "ANTHROPIC_BASE_URL="+url)
 	}},
 	{"codex", "OPENAI_API_KEY", stream.NewCodex, func(o *agent.Options, url string, _ func(string, string)) {
-		provider := fmt.Sprintf(`model_providers.test={name="test",base_url="%s/v1",wire_api="responses",env_key="OPENAI_API_KEY"}`, url)
+		provider := fmt.Sprintf(
+			`model_providers.test={name="test",base_url="%s/v1",wire_api="responses",env_key="OPENAI_API_KEY"}`, url)
 		o.Flags, o.Model = append(o.Flags, "-c", "model_provider=test", "-c", provider), "gpt-5.5"
 	}},
 	{"gemini", "GEMINI_API_KEY", stream.NewGemini, func(o *agent.Options, url string, write func(string, string)) {
@@ -47,9 +48,11 @@ var reals = []real{
 		o.Extra, o.Model = append(o.Extra, "GOOGLE_GEMINI_BASE_URL="+url), "gemini-2.5-flash"
 	}},
 	{"opencode", "OPENAI_API_KEY", stream.NewOpencode, func(o *agent.Options, url string, write func(string, string)) {
-		write("test.json", fmt.Sprintf(`{"provider":{"test":{"npm":"@ai-sdk/openai-compatible","name":"test","models":{"m":{}},
+		write("test.json", fmt.Sprintf(
+			`{"provider":{"test":{"npm":"@ai-sdk/openai-compatible","name":"test","models":{"m":{}},
 			"options":{"baseURL":"%s/v1","apiKey":"{env:OPENAI_API_KEY}"}}}}`, url))
-		o.Extra, o.Model = append(o.Extra, "OPENCODE_CONFIG="+filepath.Join(o.Home, "test.json"), "OPENCODE_DISABLE_MODELS_FETCH=1"), "test/m"
+		o.Extra, o.Model = append(o.Extra, "OPENCODE_CONFIG="+filepath.Join(o.Home, "test.json"),
+			"OPENCODE_DISABLE_MODELS_FETCH=1"), "test/m"
 	}},
 }
 

@@ -73,13 +73,15 @@ func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) stri
 	case loop.OutOfOrder:
 		return name + "'s model is out of order" + status + ": try again later"
 	case loop.Network:
-		return name + " did not reach its model: check the network, the proxy settings and the model's address, then try again"
+		return name + " did not reach its model: check the network, the proxy settings and the model's address, then try " +
+			"again"
 	case loop.Auth:
 		return name + "'s credential is missing or was refused" + status + ": " + d.credential()
 	case loop.Billing:
 		return name + "'s account has no credit" + status + ": add some, or give another key; " + d.credential()
 	case loop.Rejected:
-		return name + " or its model refused how it was called" + status + ": check the settings agent.flags and agent.model, and " + name + "'s version"
+		return name + " or its model refused how it was called" + status +
+			": check the settings agent.flags and agent.model, and " + name + "'s version"
 	case loop.TooLong:
 		return "the prompt is too long for " + name + " or its model: shorten the task, or split it"
 	case loop.MaxTurns:

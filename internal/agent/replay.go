@@ -46,7 +46,8 @@ func Replay(o Options, r Recording) (loop.Turn, error) {
 	if r.Idle {
 		end = proc.Result{Class: proc.Idle, Exit: -1}
 	} else if r.Exit < 0 {
-		end = proc.Result{Class: proc.Signalled, Exit: -1, Signal: cmp.Or(signals[-r.Exit], fmt.Sprintf("signal %d", -r.Exit))}
+		end = proc.Result{Class: proc.Signalled, Exit: -1,
+			Signal: cmp.Or(signals[-r.Exit], fmt.Sprintf("signal %d", -r.Exit))}
 	}
 	turn := a.concluded(reader, end, stderr.String())
 	t.console.done(turn)
@@ -54,4 +55,5 @@ func Replay(o Options, r Recording) (loop.Turn, error) {
 }
 
 // signals are the names of those that end an agent, the same on every system that has them.
-var signals = map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 6: "SIGABRT", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM"}
+var signals = map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 6: "SIGABRT", 9: "SIGKILL", 11: "SIGSEGV",
+	13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM"}

@@ -59,9 +59,11 @@ func replay(t *testing.T, name string, exit int, place stream.Place) string {
 func TestReplayedConsole(t *testing.T) {
 	t.Parallel()
 	for name, exit := range map[string]int{
-		"claude/success": 0, "claude/two-tools": 0, "claude/partial": 0, "claude/bash-fails": 0, "claude/perm-dontask": 0, "claude/json": 0,
+		"claude/success": 0, "claude/two-tools": 0, "claude/partial": 0, "claude/bash-fails": 0, "claude/perm-dontask": 0,
+		"claude/json":             0,
 		"claude/stream-input-two": 0, "claude/limits-warning-oauth": 0, "claude/empty-answer": 0,
-		"claude/max-turns": 1, "claude/e429sub-oauth": 1, "claude/e529": 1, "claude/refused-conn": 1, "claude/bad-flag": 1, "claude/no-auth": 1,
+		"claude/max-turns": 1, "claude/e429sub-oauth": 1, "claude/e529": 1, "claude/refused-conn": 1, "claude/bad-flag": 1,
+		"claude/no-auth":      1,
 		"claude/sigterm-tool": 143, "claude/sigkill-tool": -9,
 		"amp/documented-success": 0, "amp/e402-credits": 1,
 		"codex/success": 0, "codex/bash-fails": 0, "codex/flaky429": 0, "codex/e429plan": 1,
@@ -76,7 +78,8 @@ func TestReplayedConsole(t *testing.T) {
 			}
 			golden := filepath.Join("testdata", "console", strings.ReplaceAll(name, "/", "-")+".txt")
 			if *update {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, []byte(got.String()), 0o644)); err != nil {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755),
+					os.WriteFile(golden, []byte(got.String()), 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -104,16 +107,20 @@ func TestReplay(t *testing.T) {
 		class                     loop.Class
 		claim, reason             string
 	}{
-		"text of claude":              {command: "claude", out: "Fine.\n<response>done</response>", class: loop.OK, claim: "done"},
-		"text of a path to claude":    {command: "/opt/bin/claude", out: "Fine.", class: loop.OK},
-		"text of a program":           {command: "./mine", out: "Fine. <response>DONE</response>", class: loop.OK, claim: "DONE"},
-		"text of any program":         {command: "command", out: "Fine.", class: loop.OK},
-		"the prompt is not its word":  {command: "command", out: "Say <response>DONE</response>\nFine.", prompt: "Say <response>DONE</response>", class: loop.OK},
-		"nothing":                     {command: "claude", class: loop.Empty},
-		"an exit code":                {command: "command", out: "hm", exit: 3, class: loop.Broke, reason: "exit code 3"},
-		"a signal":                    {command: "command", out: "hm", exit: -9, class: loop.Killed, reason: "SIGKILL"},
-		"a signal of another number":  {command: "command", out: "hm", exit: -64, class: loop.Killed, reason: "signal 64"},
-		"words on its standard error": {command: "command", err: "error: 429 too many requests, try again in 5 s", exit: 1, class: loop.UsageLimit},
+		"text of claude": {command: "claude", out: "Fine.\n<response>done</response>", class: loop.OK,
+			claim: "done"},
+		"text of a path to claude": {command: "/opt/bin/claude", out: "Fine.", class: loop.OK},
+		"text of a program": {command: "./mine", out: "Fine. <response>DONE</response>", class: loop.OK,
+			claim: "DONE"},
+		"text of any program": {command: "command", out: "Fine.", class: loop.OK},
+		"the prompt is not its word": {command: "command", out: "Say <response>DONE</response>\nFine.",
+			prompt: "Say <response>DONE</response>", class: loop.OK},
+		"nothing":                    {command: "claude", class: loop.Empty},
+		"an exit code":               {command: "command", out: "hm", exit: 3, class: loop.Broke, reason: "exit code 3"},
+		"a signal":                   {command: "command", out: "hm", exit: -9, class: loop.Killed, reason: "SIGKILL"},
+		"a signal of another number": {command: "command", out: "hm", exit: -64, class: loop.Killed, reason: "signal 64"},
+		"words on its standard error": {command: "command", err: "error: 429 too many requests, try again in 5 s", exit: 1,
+			class: loop.UsageLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +132,8 @@ func TestReplay(t *testing.T) {
 		})
 	}
 	var unknown *agent.UnknownError
-	if _, err := agent.Replay(agent.Options{Command: "clod", Dir: dir, Parent: []string{"PATH=" + dir}}, agent.Recording{Stdout: strings.NewReader("")}); !errors.As(err, &unknown) {
+	if _, err := agent.Replay(agent.Options{Command: "clod", Dir: dir, Parent: []string{"PATH=" + dir}},
+		agent.Recording{Stdout: strings.NewReader("")}); !errors.As(err, &unknown) {
 		t.Errorf("an unknown agent: %v", err)
 	}
 }
@@ -141,7 +149,8 @@ func TestConsoleGroups(t *testing.T) {
 	t.Parallel()
 	var console groups
 	o := agent.Options{Command: "command", Console: &console, Groups: &console, Title: "claude, iteration 1"}
-	if _, err := agent.Replay(o, agent.Recording{Stdout: strings.NewReader("one"), Stderr: strings.NewReader("two")}); err != nil {
+	if _, err := agent.Replay(o, agent.Recording{Stdout: strings.NewReader("one"),
+		Stderr: strings.NewReader("two")}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := console.String(), "{claude, iteration 1\none\nstderr: two\n}\n\n[OK] Complete\n"; got != want {
@@ -172,10 +181,12 @@ func TestReplayShowsAtOnce(t *testing.T) {
 	var console bytes.Buffer
 	stdout := &watched{pieces: []string{"one\ntwo\nthr", "ee\n", "four"}, shown: console.String}
 	stderr := &watched{pieces: []string{"a\nb", "c\n"}, shown: console.String}
-	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console}, agent.Recording{Stdout: stdout, Stderr: stderr}); err != nil {
+	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console},
+		agent.Recording{Stdout: stdout, Stderr: stderr}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := stdout.seen, []string{"", "one\ntwo\n", "one\ntwo\nthree\n", "one\ntwo\nthree\n"}; !slices.Equal(got, want) {
+	if got, want := stdout.seen, []string{"", "one\ntwo\n", "one\ntwo\nthree\n", "one\ntwo\nthree\n"}; !slices.Equal(got,
+		want) {
 		t.Errorf("standard output: %q, want %q", got, want)
 	}
 	if got, want := stderr.seen[1], "one\ntwo\nthree\nstderr: a\n"; got != want {
@@ -200,7 +211,8 @@ func TestReplayShowsManyLinesAtOnce(t *testing.T) {
 	t.Parallel()
 	var console counted
 	const lines = 100_000
-	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console}, agent.Recording{Stdout: strings.NewReader(strings.Repeat("a line\n", lines))}); err != nil {
+	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console},
+		agent.Recording{Stdout: strings.NewReader(strings.Repeat("a line\n", lines))}); err != nil {
 		t.Fatal(err)
 	}
 	if console.lines < lines || console.writes > lines/100 || console.broken > 0 {
@@ -232,7 +244,9 @@ func (m *many) Read(p []byte) (int, error) {
 // TestReplayReadsItsErrors: a recording that cannot be read to its end tells nothing.
 func TestReplayReadsItsErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := agent.Replay(agent.Options{Command: "claude"}, agent.Recording{Stdout: &many{text: "x\n", times: 2, err: os.ErrDeadlineExceeded}}); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := agent.Replay(agent.Options{Command: "claude"},
+		agent.Recording{Stdout: &many{text: "x\n", times: 2, err: os.ErrDeadlineExceeded}}); !errors.Is(err,
+		os.ErrDeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -244,11 +258,13 @@ func BenchmarkReplay200MB(b *testing.B) {
 		b.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(raw), "\n")
-	bulk := strings.Join(lines[1:3], "") + strings.Replace(lines[3], "File created", strings.Repeat("some words of output ", 500), 1)
+	bulk := strings.Join(lines[1:3], "") +
+		strings.Replace(lines[3], "File created", strings.Repeat("some words of output ", 500), 1)
 	times := 200 << 20 / len(bulk)
 	b.SetBytes(int64(times * len(bulk)))
 	for b.Loop() {
-		turn, err := agent.Replay(agent.Options{Command: "claude", Console: io.Discard}, agent.Recording{Stdout: &many{text: bulk, times: times, err: io.EOF}})
+		turn, err := agent.Replay(agent.Options{Command: "claude", Console: io.Discard},
+			agent.Recording{Stdout: &many{text: bulk, times: times, err: io.EOF}})
 		if err != nil || turn.Tools != times {
 			b.Fatal(turn, err)
 		}

@@ -19,16 +19,19 @@ const (
 )
 
 var (
-	aSpan     = lazy(`(?i)\b(?:in|after|for|retry-?after|retrydelay)\b["':= ]{1,4}(\d+(?:[.,]\d+)?\s*` + units + `\b(?:[\s,]*(?:and\s+)?\d+(?:[.,]\d+)?\s*` + units + `\b)*)`)
-	aJoined   = lazy(`(?i)\b(?:in|after|for)\s+((?:\d+(?:\.\d+)?(?:ms|d|h|m|s)){2,})`) // "6h12m", "1m30.5s"
-	aPart     = lazy(`(?i)(\d+(?:[.,]\d+)?)\s*` + units)
-	aHeader   = lazy(`(?i)retry[- _]?after["':= ]{1,4}(\d{1,7}(?:\.\d+)?)\b`) // seconds
-	aStamp    = lazy(`\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(Z|UTC|[+-]\d\d:?\d\d)?`)
-	aDay      = lazy(`(?i)\b(?:on|until|resets|after)\s+(\d{4}-\d\d-\d\d)(?:\s+at\s+(\d\d:\d\d))?(?:\s*(UTC))?`)
-	anEpoch   = lazy(`(?i)(?:\||resets?_?at["':= ]{1,4}|reset["':= ]{1,4})(1\d{9})(\d{3})?\b`)
-	aDate     = lazy(`(?i)\b(?:resets?|try again|available|until|on|at)(?:\s+(?:at|on))?\s+` + months + `\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,?\s+(?:at\s+)?` + clock + `)?`)
+	aSpan = lazy(`(?i)\b(?:in|after|for|retry-?after|retrydelay)\b["':= ]{1,4}(\d+(?:[.,]\d+)?\s*` + units +
+		`\b(?:[\s,]*(?:and\s+)?\d+(?:[.,]\d+)?\s*` + units + `\b)*)`)
+	aJoined = lazy(`(?i)\b(?:in|after|for)\s+((?:\d+(?:\.\d+)?(?:ms|d|h|m|s)){2,})`) // "6h12m", "1m30.5s"
+	aPart   = lazy(`(?i)(\d+(?:[.,]\d+)?)\s*` + units)
+	aHeader = lazy(`(?i)retry[- _]?after["':= ]{1,4}(\d{1,7}(?:\.\d+)?)\b`) // seconds
+	aStamp  = lazy(`\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(Z|UTC|[+-]\d\d:?\d\d)?`)
+	aDay    = lazy(`(?i)\b(?:on|until|resets|after)\s+(\d{4}-\d\d-\d\d)(?:\s+at\s+(\d\d:\d\d))?(?:\s*(UTC))?`)
+	anEpoch = lazy(`(?i)(?:\||resets?_?at["':= ]{1,4}|reset["':= ]{1,4})(1\d{9})(\d{3})?\b`)
+	aDate   = lazy(`(?i)\b(?:resets?|try again|available|until|on|at)(?:\s+(?:at|on))?\s+` + months +
+		`\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,?\s+(?:at\s+)?` + clock + `)?`)
 	aClock    = lazy(`(?i)\b(?:resets?|try again|available(?: again)?|until|retry)(?:\s+at)?\s+` + clock)
-	monthName = map[string]time.Month{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12}
+	monthName = map[string]time.Month{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8,
+		"sep": 9, "oct": 10, "nov": 11, "dec": 12}
 )
 
 // resetTime is when a usage limit ends, as far as the agent's own words tell; zero when they do not, or tell nonsense:

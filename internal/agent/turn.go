@@ -73,7 +73,8 @@ func (t *talk) said() string {
 // unsayable says why a prompt cannot be given to the agent; "" when it can.
 func (t *talk) unsayable() string {
 	if t.tooLong() && t.PromptFile == "" {
-		return fmt.Sprintf("the prompt has %d bytes, and %s takes at most %d: shorten the task, or keep prompt files so that it can read it",
+		return fmt.Sprintf("the prompt has %d bytes, and %s takes at most %d: shorten the task, or keep prompt files so "+
+			"that it can read it",
 			len(t.prompt), t.dialect.name, t.most())
 	}
 	return ""
@@ -205,9 +206,11 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 	o := a.options
 	switch end.Class {
 	case proc.TimedOut:
-		return loop.TimedOut, fmt.Sprintf("the agent was stopped at its time limit of %s: ask for less at once, or raise the limit", o.Timeout)
+		return loop.TimedOut, fmt.Sprintf(
+			"the agent was stopped at its time limit of %s: ask for less at once, or raise the limit", o.Timeout)
 	case proc.Idle:
-		return loop.Idle, fmt.Sprintf("the agent was stopped after %s without output: see whether its model answers, or raise the idle limit", o.Idle)
+		return loop.Idle, fmt.Sprintf(
+			"the agent was stopped after %s without output: see whether its model answers, or raise the idle limit", o.Idle)
 	case proc.Cancelled:
 		return loop.Stopped, "the agent was stopped because the run was cancelled"
 	case proc.Signalled:
@@ -215,7 +218,8 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 	case proc.NotFound:
 		return loop.Missing, fmt.Sprintf("the agent %s, or the interpreter it names, does not exist: install it", a.program)
 	case proc.NotExecutable:
-		return loop.Missing, fmt.Sprintf("the agent %s cannot be run: see that it is an executable file that its user may run", a.program)
+		return loop.Missing, fmt.Sprintf(
+			"the agent %s cannot be run: see that it is an executable file that its user may run", a.program)
 	}
 	return loop.OK, ""
 }

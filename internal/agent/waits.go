@@ -127,7 +127,8 @@ func (h *hearing) close() {
 // codexLog is what its log tells at this level: of every request that it tries again, how long it waits before that.
 const codexLog = "error,codex_core::responses_retry=warn"
 
-var codexRetry = lazy(`codex_core::responses_retry: .*\((\d+)/(\d+) in ([\d.]+)(s|ms|µs|ns)\)\.\.\.(?:.* sampling_error=(.*))?`)
+var codexRetry = lazy(
+	`codex_core::responses_retry: .*\((\d+)/(\d+) in ([\d.]+)(s|ms|µs|ns)\)\.\.\.(?:.* sampling_error=(.*))?`)
 
 // codexHears reads "… codex_core::responses_retry: stream disconnected - retrying sampling request (1/5 in 7199.9s)...
 // … sampling_error=…".

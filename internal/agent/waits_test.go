@@ -24,15 +24,27 @@ func TestSilentLimits(t *testing.T) {
 		silent                 bool
 		reason                 string
 	}{
-		{"codex tells when it tries again", "codex", "waiting/codex", "", loop.UsageLimit, "2026-11-22T14:00:00Z", false, "codex's usage limit is reached until 2026-11-22T14:00:00Z: try again after that; it waited for that without a word and was stopped after 10m0s (it said: exceeded retry limit, last status: 429 Too Many Requests, request id: req_fake00031)"},
-		{"codex without its log", "codex", "codex/e429long", "", loop.UsageLimit, "", false, "codex's rate limit is reached (HTTP 429): try again later; it waited for that without a word and was stopped after 10m0s (it said: exceeded retry limit, last status: 429 Too Many Requests, request id: req_fake00109)"},
-		{"opencode", "opencode", "waiting/opencode", "", loop.UsageLimit, "", false, "opencode's rate limit is reached: try again later; it waited for that without a word and was stopped after 10m0s (it said: This request would exceed your account's rate limit. Please try again later)"},
-		{"opencode without its log", "opencode", "opencode/e429long", "", loop.Idle, "", true, "the agent was stopped after 10m0s without output: see whether its model answers, or raise the idle limit"},
-		{"a model that has answered since", "codex", "codex/e429long", answered, loop.Idle, "", false, "the agent was stopped after 10m0s without output: see whether its model answers"},
-		{"a network that is not there is no limit", "codex", "codex/refused-conn", "", loop.Idle, "", true, "(it said: its model did not answer, status 0 waiting for network"},
-		{"a model that answers nothing", "codex", "codex/silent", "", loop.Idle, "", true, "the agent was stopped after 10m0s without output"},
+		{"codex tells when it tries again", "codex", "waiting/codex", "", loop.UsageLimit, "2026-11-22T14:00:00Z", false,
+			"codex's usage limit is reached until 2026-11-22T14:00:00Z: try again after that; it waited for that without a " +
+				"word and was stopped after 10m0s (it said: exceeded retry limit, last status: 429 Too Many Requests, request " +
+				"id: req_fake00031)"},
+		{"codex without its log", "codex", "codex/e429long", "", loop.UsageLimit, "", false,
+			"codex's rate limit is reached (HTTP 429): try again later; it waited for that without a word and was stopped " +
+				"after 10m0s (it said: exceeded retry limit, last status: 429 Too Many Requests, request id: req_fake00109)"},
+		{"opencode", "opencode", "waiting/opencode", "", loop.UsageLimit, "", false,
+			"opencode's rate limit is reached: try again later; it waited for that without a word and was stopped after 10m0s " +
+				"(it said: This request would exceed your account's rate limit. Please try again later)"},
+		{"opencode without its log", "opencode", "opencode/e429long", "", loop.Idle, "", true,
+			"the agent was stopped after 10m0s without output: see whether its model answers, or raise the idle limit"},
+		{"a model that has answered since", "codex", "codex/e429long", answered, loop.Idle, "", false,
+			"the agent was stopped after 10m0s without output: see whether its model answers"},
+		{"a network that is not there is no limit", "codex", "codex/refused-conn", "", loop.Idle, "", true,
+			"(it said: its model did not answer, status 0 waiting for network"},
+		{"a model that answers nothing", "codex", "codex/silent", "", loop.Idle, "", true,
+			"the agent was stopped after 10m0s without output"},
 		{"a model that is overloaded", "claude", "claude/e529-retry-watchdog", "", loop.Idle, "", true, "status 529"},
-		{"an agent that has worked", "claude", "claude/sigkill-tool", "", loop.Idle, "", false, "the agent was stopped after 10m0s without output"},
+		{"an agent that has worked", "claude", "claude/sigkill-tool", "", loop.Idle, "", false,
+			"the agent was stopped after 10m0s without output"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +55,8 @@ func TestSilentLimits(t *testing.T) {
 				}
 				return string(content)
 			}
-			turn, err := agent.Replay(agent.Options{Command: tt.agent, Idle: 10 * time.Minute, Clock: func() time.Time { return now }}, agent.Recording{
+			turn, err := agent.Replay(agent.Options{Command: tt.agent, Idle: 10 * time.Minute,
+				Clock: func() time.Time { return now }}, agent.Recording{
 				Stdout: strings.NewReader(read(".jsonl") + tt.then), Stderr: strings.NewReader(read(".stderr")), Idle: true,
 			})
 			if err != nil {
@@ -53,7 +66,8 @@ func TestSilentLimits(t *testing.T) {
 			if !turn.ResetAt.IsZero() {
 				resets = turn.ResetAt.Format(time.RFC3339)
 			}
-			if turn.Class != tt.class || turn.SatOut != (tt.class == loop.UsageLimit) || turn.Silent != tt.silent || resets != tt.resets || !strings.Contains(turn.Reason, tt.reason) {
+			if turn.Class != tt.class || turn.SatOut != (tt.class == loop.UsageLimit) || turn.Silent != tt.silent ||
+				resets != tt.resets || !strings.Contains(turn.Reason, tt.reason) {
 				t.Errorf("turn = %+v", turn)
 			}
 		})
@@ -86,10 +100,12 @@ echo "WARN codex_core::responses_retry: stream disconnected - retrying sampling 
 			f := newFake(t, "codex", tt.script)
 			log := filepath.Join(f.dir, "log")
 			turn := f.turn(t, agent.Options{Idle: tt.idle, LogFile: log}, "Do it.")
-			if turn.Class != tt.class || turn.SatOut != (tt.class == loop.UsageLimit) || turn.ResetAt.IsZero() != (tt.class == loop.OK) {
+			if turn.Class != tt.class || turn.SatOut != (tt.class == loop.UsageLimit) ||
+				turn.ResetAt.IsZero() != (tt.class == loop.OK) {
 				t.Errorf("turn = %+v", turn)
 			}
-			if content, err := os.ReadFile(log); err != nil || !strings.Contains(string(content), "responses_retry") || !strings.Contains(string(content), "a line of its own") {
+			if content, err := os.ReadFile(log); err != nil || !strings.Contains(string(content), "responses_retry") ||
+				!strings.Contains(string(content), "a line of its own") {
 				t.Errorf("its log is %q, %v", content, err)
 			}
 		})

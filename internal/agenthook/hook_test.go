@@ -129,8 +129,10 @@ func judged(t *testing.T, active, plan string) (string, string) {
 // TestStopIntegrity are the cases of S4-117.
 func TestStopIntegrity(t *testing.T) {
 	for name, c := range map[string]struct{ active, story, want string }{
-		"null":              {`{}`, storyJSON("US-001", true, "", 0, ""), "Story US-001 has passes=true but reviewStatus is"},
-		"needs_review":      {`{}`, storyJSON("US-001", true, "needs_review", 0, ""), "Story US-001 has passes=true but reviewStatus is 'needs_review', not 'approved'. Only review iterations may approve stories. Set passes back to false or complete the review cycle."},
+		"null": {`{}`, storyJSON("US-001", true, "", 0, ""), "Story US-001 has passes=true but reviewStatus is"},
+		"needs_review": {`{}`, storyJSON("US-001", true, "needs_review", 0, ""),
+			"Story US-001 has passes=true but reviewStatus is 'needs_review', not 'approved'. Only review iterations may " +
+				"approve stories. Set passes back to false or complete the review cycle."},
 		"changes_requested": {`{}`, storyJSON("US-001", true, "changes_requested", 1, "f"), "not 'approved'"},
 		"approved":          {`{}`, storyJSON("US-001", true, "approved", 1, ""), ""},
 		"no feedback":       {`{}`, storyJSON("US-001", false, "changes_requested", 1, ""), "US-001"},
@@ -153,20 +155,29 @@ func TestStopTransitions(t *testing.T) {
 	fresh, other := stood("US-001", false, "", 0), stood("US-002", false, "", 0)
 	rest := storyJSON("US-002", false, "", 0, "")
 	for name, c := range map[string]struct{ mode, before, plan, want string }{
-		"a": {"implement", fresh + "," + other, two(storyJSON("US-001", true, "approved", 0, ""), rest), "Implement iterations cannot set passes=true or approve stories"},
+		"a": {"implement", fresh + "," + other, two(storyJSON("US-001", true, "approved", 0, ""), rest),
+			"Implement iterations cannot set passes=true or approve stories"},
 		"b": {"implement", fresh + "," + other, two(storyJSON("US-001", true, "approved", 0, ""), rest), "US-001"},
 		"c": {"implement", fresh + "," + other, two(storyJSON("US-001", false, "needs_review", 1, ""), rest), "reviewCount"},
 		"d": {"implement", fresh + "," + other, two(storyJSON("US-001", false, "needs_review", 0, ""), rest), ""},
 		"e": {"implement", fresh, two(storyJSON("US-001", false, "needs_review", 0, ""), rest), ""},
-		"f": {"implement", fresh, two(storyJSON("US-001", false, "", 0, ""), storyJSON("US-002", true, "approved", 1, "")), "US-002"},
-		"g": {"review", stood("US-001", false, "needs_review", 1) + "," + other, two(storyJSON("US-001", true, "approved", 2, ""), rest), ""},
-		"h": {"review", stood("US-001", false, "needs_review", 1) + "," + other, two(storyJSON("US-001", false, "changes_requested", 2, "why"), rest), ""},
-		"i": {"review", stood("US-001", false, "needs_review", 1) + "," + other, two(storyJSON("US-001", true, "approved", 1, ""), rest), "Review iteration made illegal transition on story US-001"},
+		"f": {"implement", fresh, two(storyJSON("US-001", false, "", 0, ""), storyJSON("US-002", true, "approved", 1, "")),
+			"US-002"},
+		"g": {"review", stood("US-001", false, "needs_review", 1) + "," + other,
+			two(storyJSON("US-001", true, "approved", 2, ""), rest), ""},
+		"h": {"review", stood("US-001", false, "needs_review", 1) + "," + other,
+			two(storyJSON("US-001", false, "changes_requested", 2, "why"), rest), ""},
+		"i": {"review", stood("US-001", false, "needs_review", 1) + "," + other,
+			two(storyJSON("US-001", true, "approved", 1, ""), rest), "Review iteration made illegal transition on story US-001"},
 		"j": {"review", stood("US-001", false, "needs_review", 1) + "," + stood("US-002", false, "needs_review", 0),
 			two(storyJSON("US-001", true, "approved", 2, ""), storyJSON("US-002", true, "approved", 1, "")), "US-00"},
-		"k": {"review-fix", stood("US-001", false, "changes_requested", 1) + "," + other, two(storyJSON("US-001", true, "approved", 1, ""), rest), "Review-fix iterations cannot approve stories. Story US-001 must go back to needs_review"},
-		"l": {"review-fix", stood("US-001", false, "changes_requested", 1) + "," + other, two(storyJSON("US-001", false, "needs_review", 1, ""), rest), ""},
-		"m": {"review-fix", stood("US-001", false, "changes_requested", 1) + "," + other, two(storyJSON("US-001", false, "needs_review", 2, ""), rest), "reviewCount"},
+		"k": {"review-fix", stood("US-001", false, "changes_requested", 1) + "," + other,
+			two(storyJSON("US-001", true, "approved", 1, ""), rest),
+			"Review-fix iterations cannot approve stories. Story US-001 must go back to needs_review"},
+		"l": {"review-fix", stood("US-001", false, "changes_requested", 1) + "," + other,
+			two(storyJSON("US-001", false, "needs_review", 1, ""), rest), ""},
+		"m": {"review-fix", stood("US-001", false, "changes_requested", 1) + "," + other,
+			two(storyJSON("US-001", false, "needs_review", 2, ""), rest), "reviewCount"},
 	} {
 		got, _ := judged(t, fmt.Sprintf(`{"iterationMode":%q,"preIterationSnapshot":{%s}}`, c.mode, c.before), c.plan)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
@@ -320,7 +331,8 @@ func TestHooksHostile(t *testing.T) {
 		"guard": func(k Hook) { k.Guard(false) },
 	}
 	for name, which := range every {
-		for _, in := range []string{"", "x", "[]", "{", "null", `{"session_id":7}`, "\x00", strings.Repeat("[", 1<<20), `{"transcript_path":"/nowhere"}`} {
+		for _, in := range []string{"", "x", "[]", "{", "null", `{"session_id":7}`, "\x00", strings.Repeat("[", 1<<20),
+			`{"transcript_path":"/nowhere"}`} {
 			if out := h.ask(in, which); out != "" {
 				t.Errorf("%s says %s to %.20q", name, out, in)
 			}
@@ -412,7 +424,8 @@ func TestMonitorRemembers(t *testing.T) {
 	for _, c := range []struct {
 		size int64
 		want string
-	}{{400_000, "NOTICE"}, {400_001, ""}, {480_000, "NOTICE"}, {560_000, "WARNING"}, {640_000, "WARNING"}, {720_000, "CRITICAL"}, {720_000, ""}, {9_000_000, ""}} {
+	}{{400_000, "NOTICE"}, {400_001, ""}, {480_000, "NOTICE"}, {560_000, "WARNING"}, {640_000, "WARNING"},
+		{720_000, "CRITICAL"}, {720_000, ""}, {9_000_000, ""}} {
 		out := ask(c.size, "s")
 		if (out == "") != (c.want == "") || !strings.Contains(out, c.want) ||
 			out != "" &&

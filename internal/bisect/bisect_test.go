@@ -32,9 +32,11 @@ func TestApart(t *testing.T) {
 		{"three that fail together alone", 4, func(some []int) (bool, error) {
 			return slices.Contains(some, 0) && slices.Contains(some, 1) && slices.Contains(some, 3), nil
 		}, "[0 1 3] <nil>"},
-		{"one that fails alone, against all that is known", 3, func(some []int) (bool, error) { return slices.Contains(some, 0), nil }, "[0] <nil>"},
+		{"one that fails alone, against all that is known", 3,
+			func(some []int) (bool, error) { return slices.Contains(some, 0), nil }, "[0] <nil>"},
 		{"one change", 1, nil, "[0] <nil>"},
-		{"a search that is stopped", 4, func([]int) (bool, error) { return false, errors.New("stopped") }, "[0 1 2 3] stopped"},
+		{"a search that is stopped", 4, func([]int) (bool, error) { return false, errors.New("stopped") },
+			"[0 1 2 3] stopped"},
 	} {
 		got, err := Apart(c.n, c.fails)
 		if fmt.Sprint(got, " ", err) != c.want {

@@ -155,7 +155,8 @@ func TestBaseline(t *testing.T) {
 	}
 	w.inputs["settings"] = `{"baseline": "report"}`
 	w.must(loop.Done)(w.label("alice"))
-	if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(body, "Failed before this run, and passes now:** `make test`") {
+	if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(body,
+		"Failed before this run, and passes now:** `make test`") {
 		t.Errorf("the comment does not say what failed before:\n%s", body)
 	}
 }
@@ -172,7 +173,9 @@ func TestOutputs(t *testing.T) {
 		key, _, _ := strings.Cut(lines[i], "<<")
 		got[key] = lines[i+1]
 	}
-	for key, want := range map[string]string{"conclusion": "success", "outcome": "done", "pr_number": "2", "branch_name": "ralph/issue-1", "iterations": "3", "failure_branch": "", "pr_url": w.gh.URL() + "/alice/demo/pull/2"} {
+	for key, want := range map[string]string{"conclusion": "success", "outcome": "done", "pr_number": "2",
+		"branch_name": "ralph/issue-1", "iterations": "3", "failure_branch": "",
+		"pr_url": w.gh.URL() + "/alice/demo/pull/2"} {
 		if got[key] != want {
 			t.Errorf("output %s = %q, want %q", key, got[key], want)
 		}
@@ -182,7 +185,8 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestRetryOnThePullRequest: the reports stand on the pull request, so people ask there; it is the same run, on the same branch.
+// TestRetryOnThePullRequest: the reports stand on the pull request, so people ask there; it is the same run, on the
+// same branch.
 func TestRetryOnThePullRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,7 +201,8 @@ func TestRetryOnThePullRequest(t *testing.T) {
 	}
 	after := w.must(loop.Done)(on(pr, "/ralph retry use plus"))
 	if after.State.Start.Run != before.State.Start.Run || len(w.gh.Pulls(owner, name)) != 1 {
-		t.Errorf("a retry on the pull request is run %s of %s; pull requests: %+v", after.State.Start.Run, after.State.Start.Task, w.gh.Pulls(owner, name))
+		t.Errorf("a retry on the pull request is run %s of %s; pull requests: %+v", after.State.Start.Run,
+			after.State.Start.Task, w.gh.Pulls(owner, name))
 	}
 
 	// Done is not the end when a change is asked for, and says so when none is.
@@ -216,11 +221,14 @@ func TestRetryOnThePullRequest(t *testing.T) {
 	// Somebody else's pull request is not ralph's to work on.
 	other := w.gh.AddPull(owner, name, fake.Pull{Title: "P", Author: "alice", Head: "x", Base: "main"})
 	result, _ := on(other, "/ralph run")
-	if bodies := w.bodies(other); result.Outcome != "" || len(bodies) != 1 || !strings.Contains(bodies[0], "is not one that ralph opened") {
+	if bodies := w.bodies(other); result.Outcome != "" || len(bodies) != 1 ||
+		!strings.Contains(bodies[0], "is not one that ralph opened") {
 		t.Errorf("on another pull request: %q: %q", result.Outcome, bodies)
 	}
-	fork := w.gh.AddPull(owner, name, fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
-	if result, _ := on(fork, "/ralph run"); result.Outcome != loop.Refused || !strings.Contains(result.Reason, "comes from a fork") {
+	fork := w.gh.AddPull(owner, name,
+		fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
+	if result, _ := on(fork, "/ralph run"); result.Outcome != loop.Refused ||
+		!strings.Contains(result.Reason, "comes from a fork") {
 		t.Errorf("on a fork's pull request: %s (%s)", result.Outcome, result.Reason)
 	}
 }
@@ -243,8 +251,8 @@ func TestSomethingMustJudge(t *testing.T) {
 	}
 }
 
-// TestServerWithAnAPIHost: every address is one that the runner names, also where the API has a host of its own, as api.SUB.ghe.com has
-// (B-31). All other tests run on an Enterprise Server's layout.
+// TestServerWithAnAPIHost: every address is one that the runner names, also where the API has a host of its own, as
+// api.SUB.ghe.com has (B-31). All other tests run on an Enterprise Server's layout.
 func TestServerWithAnAPIHost(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, fake.Options{APIHost: true})

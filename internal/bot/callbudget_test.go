@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// nothingTwice holds that no address is read twice in one run. What another call has changed meanwhile is not read again either: the
-// answer to the change tells it.
+// nothingTwice holds that no address is read twice in one run. What another call has changed meanwhile is not read
+// again either: the answer to the change tells it.
 func (w *world) nothingTwice() {
 	w.t.Helper()
 	seen := map[string]int{}
@@ -61,8 +61,8 @@ func stories(n int) string {
 `
 }
 
-// TestCallBudgetOfAPlan: also in thirty iterations, for ten stories of which five are sent back once, an iteration costs at most two calls;
-// and so it does with a comment for each, here of fewer.
+// TestCallBudgetOfAPlan: also in thirty iterations, for ten stories of which five are sent back once, an iteration
+// costs at most two calls; and so it does with a comment for each, here of fewer.
 func TestCallBudgetOfAPlan(t *testing.T) {
 	t.Parallel()
 	for comments, n := range map[string]int{"sticky": 10, "each": 4} {
@@ -72,9 +72,11 @@ func TestCallBudgetOfAPlan(t *testing.T) {
 			clock, judged := w.shared("clock"), w.shared("judged")
 			sent := w.shared("sent")
 			w.inputs["agent"] = w.script("agent", "date +%s%N >> "+clock+"\n"+strings.Replace(storyAgent, `*" review") `,
-				`"US-00"[1-5]" review") if grep -q "$story" `+sent+`; then verdict approve "[]"; else echo "$story" >> `+sent+`; verdict request_changes '[{"file":"README","line":1,"problem":"say more"}]'; fi;;
+				`"US-00"[1-5]" review") if grep -q "$story" `+sent+`; then verdict approve "[]"; else echo "$story" >> `+sent+
+					`; verdict request_changes '[{"file":"README","line":1,"problem":"say more"}]'; fi;;
 *" review") `, 1))
-			w.inputs["checks"], w.inputs["comments"], w.inputs["max_iterations"], w.inputs["review"] = "date +%s%N >> "+judged, comments, "30", "true"
+			w.inputs["checks"], w.inputs["comments"], w.inputs["max_iterations"], w.inputs["review"] = "date +%s%N >> "+judged,
+				comments, "30", "true"
 			w.offered(stories(n))
 			event, payload := w.commented(w.issue, "/ralph approve")
 			result := w.must(loop.Done)(w.hasten(event, payload))

@@ -13,7 +13,8 @@ import (
 
 // What users of such bots complain about, as far as no other test holds it: see docs/complaints.md.
 
-// TestReRunBySomebodyElse: whoever presses "re-run" is asked for their permission, too, though the event is somebody else's (B-10).
+// TestReRunBySomebodyElse: whoever presses "re-run" is asked for their permission, too, though the event is somebody
+// else's (B-10).
 func TestReRunBySomebodyElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -25,8 +26,8 @@ func TestReRunBySomebodyElse(t *testing.T) {
 	w.leavesNothing()
 }
 
-// TestLabelsTakeWriteAccess: GitHub lets people with the role triage put labels on. That is not enough here, and it is the issue's event
-// log that says who it was (B-10).
+// TestLabelsTakeWriteAccess: GitHub lets people with the role triage put labels on. That is not enough here, and it is
+// the issue's event log that says who it was (B-10).
 func TestLabelsTakeWriteAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,7 +39,9 @@ func TestLabelsTakeWriteAccess(t *testing.T) {
 	if !strings.Contains(w.file("summary"), "mallory") {
 		t.Errorf("the job summary does not say who: %s", w.file("summary"))
 	}
-	w.must(loop.Refused)(w.action(context.Background(), "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice"))) // whom the log does not name
+	// whom the log does not name
+	w.must(loop.Refused)(w.action(context.Background(), "issues",
+		w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")))
 	w.leavesNothing()
 }
 
@@ -50,14 +53,17 @@ func (w *world) leavesNothing() {
 	}
 }
 
-// TestForkIsToldTheWay: a pull request of a fork is refused with what to do instead, and nothing of it is fetched (B-15).
+// TestForkIsToldTheWay: a pull request of a fork is refused with what to do instead, and nothing of it is fetched
+// (B-15).
 func TestForkIsToldTheWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	fork := w.gh.AddPull(owner, name, fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
+	fork := w.gh.AddPull(owner, name,
+		fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
 	id := w.gh.AddComment(owner, name, fork, fake.Comment{Author: "alice", Body: "/ralph run"})
 	w.must(loop.Refused)(w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id)))
-	if !strings.Contains(w.file("summary"), "open an issue here and ask ralph there, or push the branch to this repository") {
+	if !strings.Contains(w.file("summary"),
+		"open an issue here and ask ralph there, or push the branch to this repository") {
 		t.Errorf("job summary: %s", w.file("summary"))
 	}
 	w.leavesNothing()
@@ -92,7 +98,8 @@ func TestNoSkipIsSilent(t *testing.T) {
 		if result.Outcome != "" && result.Outcome != loop.Refused && result.Outcome != loop.Invalid {
 			t.Errorf("%s is %s", what, result.Outcome)
 		}
-		if said := w.out.String(); !strings.Contains(said, "nothing to do: ") && !strings.Contains(said, "::notice::") && !strings.Contains(said, "::error::") {
+		if said := w.out.String(); !strings.Contains(said, "nothing to do: ") && !strings.Contains(said, "::notice::") &&
+			!strings.Contains(said, "::error::") {
 			t.Errorf("%s: the log does not say why: %s", what, said)
 		}
 		if result.Outcome == loop.Refused && w.file("summary") == "" {
@@ -109,16 +116,18 @@ func (w *world) edits(body string) (loop.Result, error) {
 	return w.action(context.Background(), "issues", w.gh.IssueEditedPayload(owner, name, w.issue, was, "mallory"))
 }
 
-// TestAgentReadsWhatWasMeant: the text as it stood when it was asked for, of people with write access, as it is seen (B-13, B-14). The
-// pull request is there with the first commit, as a draft that will close the issue (B-19).
+// TestAgentReadsWhatWasMeant: the text as it stood when it was asked for, of people with write access, as it is seen
+// (B-13, B-14). The pull request is there with the first commit, as a draft that will close the issue (B-19).
 func TestAgentReadsWhatWasMeant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	now := time.Now().UTC()
 	w.gh.EditIssue(owner, name, w.issue, "Make add add", "It subtracts.<!-- HIDDEN -->")
 	for _, c := range []fake.Comment{
-		{Author: "alice", Body: "MEANT", CreatedAt: now.Add(-time.Hour)}, {Author: "mallory", Body: "STRANGE", CreatedAt: now.Add(-time.Hour)},
-		{Author: "alice", Body: "LATER", CreatedAt: now.Add(time.Hour)}, {Author: "alice", Body: "EDITED", CreatedAt: now.Add(-time.Hour), UpdatedAt: now.Add(time.Hour)},
+		{Author: "alice", Body: "MEANT", CreatedAt: now.Add(-time.Hour)},
+		{Author: "mallory", Body: "STRANGE", CreatedAt: now.Add(-time.Hour)},
+		{Author: "alice", Body: "LATER", CreatedAt: now.Add(time.Hour)},
+		{Author: "alice", Body: "EDITED", CreatedAt: now.Add(-time.Hour), UpdatedAt: now.Add(time.Hour)},
 	} {
 		w.gh.AddComment(owner, name, w.issue, c)
 	}
@@ -126,7 +135,8 @@ func TestAgentReadsWhatWasMeant(t *testing.T) {
 	payload := w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")
 	w.gh.EditIssue(owner, name, w.issue, "SWAPPED", "SWAPPED")
 	told := w.shared("told")
-	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", "tee -a "+told+` > /dev/null; date +%N > x; echo "<response>DONE</response>"`), "1"
+	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent",
+		"tee -a "+told+` > /dev/null; date +%N > x; echo "<response>DONE</response>"`), "1"
 	w.must(loop.Capped)(w.action(context.Background(), "issues", payload))
 	read := w.file("told")
 	for _, want := range []string{"Make add add", "It subtracts.", "MEANT"} {
@@ -144,11 +154,13 @@ func TestAgentReadsWhatWasMeant(t *testing.T) {
 	}
 }
 
-// TestOnlyDoneIsSuccess: of all outcomes one makes the check green that says so, and those that are nobody's fault are neutral.
+// TestOnlyDoneIsSuccess: of all outcomes one makes the check green that says so, and those that are nobody's fault are
+// neutral.
 func TestOnlyDoneIsSuccess(t *testing.T) {
 	for outcome, want := range map[loop.Outcome]string{
-		loop.Done: "success", loop.Capped: "failure", loop.Stuck: "failure", loop.Timeout: "failure", loop.Budget: "failure", loop.Invalid: "failure",
-		loop.Failed: "failure", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", "": "",
+		loop.Done: "success", loop.Capped: "failure", loop.Stuck: "failure", loop.Timeout: "failure", loop.Budget: "failure",
+		loop.Invalid: "failure",
+		loop.Failed:  "failure", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", "": "",
 	} {
 		if got := conclusion(outcome); got != want {
 			t.Errorf("%q concludes as %q, want %q", outcome, got, want)

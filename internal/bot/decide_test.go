@@ -22,7 +22,8 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 	}
 	gathered := func(r *Reads) {
 		r.Gathered = true
-		r.Facts = event.Facts{Self: "ralph[bot]", Labeller: "alice", Permissions: map[string]event.Permission{"alice": {Level: "write"}}}
+		r.Facts = event.Facts{Self: "ralph[bot]", Labeller: "alice",
+			Permissions: map[string]event.Permission{"alice": {Level: "write"}}}
 	}
 	stranger := func(r *Reads) { r.Facts.Permissions["alice"] = event.Permission{Level: "read"} }
 	located := func(r *Reads) { r.Located, r.Request = true, Decide(*r).Request }
@@ -31,7 +32,8 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 		return func(r *Reads) { r.Job.Attempt, r.Job.URL, r.Listed, r.Runs = 2, "here", runs != nil, runs }
 	}
 	of := func(end *loop.End, finished bool) loop.State {
-		return loop.State{Start: loop.Start{Task: "issue-1", Issue: 1}, RunURL: "here", End: end, Post: loop.Post{Finished: finished}}
+		return loop.State{Start: loop.Start{Task: "issue-1", Issue: 1}, RunURL: "here", End: end,
+			Post: loop.Post{Finished: finished}}
 	}
 	running := of(nil, false)
 	running.Lease, running.Owner = now.Add(time.Minute), "somebody"
@@ -54,17 +56,23 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 		{"plan", []func(*Reads){command("/ralph plan"), gathered, located}, DerivePlan, event.Derive},
 		{"stop of nothing", []func(*Reads){command("/ralph stop"), gathered, located}, Decline, event.Drop},
 		{"stop of a run", []func(*Reads){command("/ralph stop"), gathered, located, run(running)}, Stop, event.Halt},
-		{"stop of a dead run", []func(*Reads){command("/ralph stop"), gathered, located, run(of(nil, false))}, Stop, event.Close},
+		{"stop of a dead run", []func(*Reads){command("/ralph stop"), gathered, located, run(of(nil, false))}, Stop,
+			event.Close},
 		{"a job that is run again", []func(*Reads){labeled, gathered, located, again()}, ReadRuns, event.Begin},
-		{"after it was cut off while it told", []func(*Reads){labeled, gathered, located, again(of(done, false))}, TellEnd, event.Begin},
-		{"after it was cut off while it worked", []func(*Reads){labeled, gathered, located, again(of(nil, false))}, TakeUp, event.Begin},
+		{"after it was cut off while it told", []func(*Reads){labeled, gathered, located, again(of(done, false))}, TellEnd,
+			event.Begin},
+		{"after it was cut off while it worked", []func(*Reads){labeled, gathered, located, again(of(nil, false))}, TakeUp,
+			event.Begin},
 		{"after all was told", []func(*Reads){labeled, gathered, located, again(of(done, true))}, Work, event.Begin},
 		{"a dry run", []func(*Reads){labeled, gathered, located, func(r *Reads) { r.Preview = true }}, ReadWork, event.Begin},
-		{"and a mistake", []func(*Reads){labeled, gathered, located, func(r *Reads) { r.Preview, r.Looked, r.Mistake = true, true, errStillWaits }}, Reject, event.Begin},
+		{"and a mistake", []func(*Reads){labeled, gathered, located,
+			func(r *Reads) { r.Preview, r.Looked, r.Mistake = true, true, errStillWaits }}, Reject, event.Begin},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, Job: Job{Attempt: 1, Owner: "we", Now: now}}
-			r.Event = event.Event{Sender: event.Actor{Login: "alice"}, At: now, Issue: &event.Issue{Number: 1, Title: "t", Labels: []string{"ralph"}}}
+			r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
+				Job: Job{Attempt: 1, Owner: "we", Now: now}}
+			r.Event = event.Event{Sender: event.Actor{Login: "alice"}, At: now,
+				Issue: &event.Issue{Number: 1, Title: "t", Labels: []string{"ralph"}}}
 			for _, with := range test.with {
 				with(&r)
 			}
@@ -82,8 +90,10 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 
 // TestDecideForEveryWayARunMayStand: where nobody could look, each way is told once.
 func TestDecideForEveryWayARunMayStand(t *testing.T) {
-	r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, Preview: true, Gathered: true, Located: true, Unsure: true, Looked: true}
-	r.Event = event.Event{Kind: event.Labeled, Label: "ralph", Sender: event.Actor{Login: "alice"}, Issue: &event.Issue{Number: 1}}
+	r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, Preview: true, Gathered: true,
+		Located: true, Unsure: true, Looked: true}
+	r.Event = event.Event{Kind: event.Labeled, Label: "ralph", Sender: event.Actor{Login: "alice"},
+		Issue: &event.Issue{Number: 1}}
 	r.Facts = event.Facts{Labeller: "alice", Permissions: map[string]event.Permission{"alice": {Level: "admin"}}}
 	r.Request, _, _ = event.Read(r.Event, r.Rules)
 	d, seen := Decide(r), 0

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestNoPullRequestIsNotDone: where workflows may not open pull requests, which is how new repositories begin, the work waits for the
-// switch. A sweep, or whoever asks, then opens the pull request; no turn is paid for again.
+// TestNoPullRequestIsNotDone: where workflows may not open pull requests, which is how new repositories begin, the work
+// waits for the switch. A sweep, or whoever asks, then opens the pull request; no turn is paid for again.
 func TestNoPullRequestIsNotDone(t *testing.T) {
 	t.Parallel()
 	for how, then := range map[string]func(*world) (loop.Result, error){
@@ -35,7 +35,8 @@ func TestNoPullRequestIsNotDone(t *testing.T) {
 			if out := w.file("output"); !strings.Contains(out, "neutral") {
 				t.Errorf("outputs: %s", out)
 			}
-			if bodies := w.bodies(w.issue); len(bodies) != 2 || !strings.Contains(bodies[0], "Workflow permissions") || strings.Contains(bodies[0], "nothing was left to change") {
+			if bodies := w.bodies(w.issue); len(bodies) != 2 || !strings.Contains(bodies[0], "Workflow permissions") ||
+				strings.Contains(bodies[0], "nothing was left to change") {
 				t.Errorf("comments: %q", bodies)
 			}
 			paid := countLines(t, turns)

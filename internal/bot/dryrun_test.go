@@ -22,13 +22,14 @@ func (w *world) explain(name string, payload []byte) (Explained, error) {
 	return a.DryRun(context.Background(), w.dir)
 }
 
-// TestExplainSaysWhatAJobSays: what an event is said to come to is what the job of it then says, sentence by sentence, and saying so
-// writes nothing.
+// TestExplainSaysWhatAJobSays: what an event is said to come to is what the job of it then says, sentence by sentence,
+// and saying so writes nothing.
 func TestExplainSaysWhatAJobSays(t *testing.T) {
 	t.Parallel()
 	comment := func(who, body string) func(*world) (string, []byte) {
 		return func(w *world) (string, []byte) {
-			return "issue_comment", w.gh.CommentPayload(owner, name, w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body}))
+			return "issue_comment", w.gh.CommentPayload(owner, name,
+				w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body}))
 		}
 	}
 	label := func(label, who string) func(*world) (string, []byte) {
@@ -61,9 +62,12 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 		}, becomesFollowed, "ignore"},
 		{"a fork", func(w *world) (string, []byte) {
 			n := w.gh.AddPull(owner, name, fake.Pull{Title: "mine", Head: "mine", HeadRepo: "mallory/demo", Author: "mallory"})
-			return "issue_comment", w.gh.CommentPayload(owner, name, w.gh.AddComment(owner, name, n, fake.Comment{Author: "alice", Body: "/ralph fix"}))
+			return "issue_comment", w.gh.CommentPayload(owner, name,
+				w.gh.AddComment(owner, name, n, fake.Comment{Author: "alice", Body: "/ralph fix"}))
 		}, becomesRefused, ""},
-		{"a schedule with nothing to do", func(w *world) (string, []byte) { return "schedule", w.gh.SchedulePayload(owner, name) }, becomesFollowed, "take up"},
+		{"a schedule with nothing to do",
+			func(w *world) (string, []byte) { return "schedule", w.gh.SchedulePayload(owner, name) }, becomesFollowed,
+			"take up"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,17 +106,21 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 	}
 }
 
-// TestExplainIsInert: whatever stands in a payload, what is printed has no terminal sequence, no command of a runner and no secret, and
-// every line of it is one of its own.
+// TestExplainIsInert: whatever stands in a payload, what is printed has no terminal sequence, no command of a runner
+// and no secret, and every line of it is one of its own.
 func TestExplainIsInert(t *testing.T) {
 	t.Parallel()
-	const hostile = "/ralph retry \x1b[31mred\u202e\n::set-output name=x::y\n##[error]no " + token + "\nnothing   all is well"
+	const hostile = "/ralph retry \x1b[31mred\u202e\n::set-output name=x::y\n##[error]no " + token +
+		"\nnothing   all is well"
 	payload, err := json.Marshal(map[string]any{
-		"action":     "created",
-		"issue":      map[string]any{"number": 7, "title": hostile, "body": hostile, "user": map[string]any{"login": "mallory"}},
-		"comment":    map[string]any{"id": 1, "body": hostile, "user": map[string]any{"login": "eve\n::error::x"}, "created_at": "2026-11-21T09:30:00Z", "updated_at": "2026-11-21T09:30:00Z"},
-		"repository": map[string]any{"name": "demo", "owner": map[string]any{"login": "alice"}, "default_branch": "main\n::error::y"},
-		"sender":     map[string]any{"login": "eve\n::error::x"},
+		"action": "created",
+		"issue": map[string]any{"number": 7, "title": hostile, "body": hostile,
+			"user": map[string]any{"login": "mallory"}},
+		"comment": map[string]any{"id": 1, "body": hostile, "user": map[string]any{"login": "eve\n::error::x"},
+			"created_at": "2026-11-21T09:30:00Z", "updated_at": "2026-11-21T09:30:00Z"},
+		"repository": map[string]any{"name": "demo", "owner": map[string]any{"login": "alice"},
+			"default_branch": "main\n::error::y"},
+		"sender": map[string]any{"login": "eve\n::error::x"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +130,8 @@ func TestExplainIsInert(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log, page strings.Builder
-	a, err := newAction(map[string]string{"GITHUB_EVENT_NAME": "issue_comment", "GITHUB_EVENT_PATH": file, "GITHUB_TOKEN": ""}, &log)
+	a, err := newAction(map[string]string{"GITHUB_EVENT_NAME": "issue_comment", "GITHUB_EVENT_PATH": file,
+		"GITHUB_TOKEN": ""}, &log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +146,8 @@ func TestExplainIsInert(t *testing.T) {
 	names := []string{"event", "asks", "hint", "people", "decision", "would", "unknown", "Nothing", ""}
 	for line := range strings.Lines(page.String()) {
 		name, _, _ := strings.Cut(line, " ")
-		if !strings.Contains(strings.Join(names, " "), strings.TrimSpace(name)) || strings.ContainsAny(line, "\x1b\u202e") || strings.HasPrefix(strings.TrimSpace(line), "::") ||
+		if !strings.Contains(strings.Join(names, " "), strings.TrimSpace(name)) || strings.ContainsAny(line, "\x1b\u202e") ||
+			strings.HasPrefix(strings.TrimSpace(line), "::") ||
 			strings.Contains(line, "##[") || strings.Contains(line, token) {
 			t.Errorf("the line %q", line)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// everyFault is the variable that lets each call meet each fault by itself, and a kill come on both sides of each write. Without it, the
-// faults that the doors to GitHub and to git are known to treat alike are met once.
+// everyFault is the variable that lets each call meet each fault by itself, and a kill come on both sides of each
+// write. Without it, the faults that the doors to GitHub and to git are known to treat alike are met once.
 const everyFault = "RALPH_TEST_EVERY_FAULT"
 
 // one is a call of a journey: the nth of its route. A route has a star for each part that is a number or a hash.
@@ -77,8 +77,9 @@ var passing = []trouble{
 	{"slow", fake.Fault{Delay: time.Minute}},
 }
 
-// lasting is there as long as the call is tried. The run itself tells a call that came to nothing from one about something that is gone;
-// internal/github's table shows for each thing it does that the others end as the first does, in a sentence of their own.
+// lasting is there as long as the call is tried. The run itself tells a call that came to nothing from one about
+// something that is gone; internal/github's table shows for each thing it does that the others end as the first does,
+// in a sentence of their own.
 var lasting = []trouble{
 	{"403", fake.Fault{Status: 403}},
 	{"404", fake.Fault{Status: 404}},
@@ -92,7 +93,8 @@ var lasting = []trouble{
 	{"dropped after it was carried out, for good", fake.Fault{DropAfter: true, Times: 4}},
 }
 
-// ofGit are the troubles of git's calls, which git.Tree tries three times. git itself says the same of every call that comes to nothing.
+// ofGit are the troubles of git's calls, which git.Tree tries three times. git itself says the same of every call that
+// comes to nothing.
 var ofGit = []trouble{
 	{"403", fake.Fault{Status: 403}},
 	{"dropped after it was carried out", fake.Fault{DropAfter: true}},
@@ -124,8 +126,8 @@ func (m trouble) at(c one) fake.Fault {
 	return f
 }
 
-// believed says what may be otherwise afterwards. GitHub is believed that a label is not there, that the token may not write check runs, and that
-// somebody cannot be assigned or asked for a review.
+// believed says what may be otherwise afterwards. GitHub is believed that a label is not there, that the token may not
+// write check runs, and that somebody cannot be assigned or asked for a review.
 func believed(c one, m trouble) (line string, ok bool) {
 	switch {
 	case strings.HasPrefix(c.route, "DELETE ") && strings.Contains(c.route, "/labels/") && m.name == "404":
@@ -145,8 +147,8 @@ func believed(c one, m trouble) (line string, ok bool) {
 // refused reports whether GitHub has understood and said no: what only tells people is not tried again then.
 func refused(m trouble) bool { return m.name == "403" || m.name == "404" || m.name == "422" }
 
-// allowed is how a run may end when something goes wrong with a call for good: as if nothing had, or, when the call was a read that the
-// decision needs or a push of the work, as refused or failed.
+// allowed is how a run may end when something goes wrong with a call for good: as if nothing had, or, when the call was
+// a read that the decision needs or a push of the work, as refused or failed.
 func allowed(j journey, c one) []loop.Outcome {
 	ends := []loop.Outcome{j.want}
 	switch method, _, _ := strings.Cut(c.route, " "); {
@@ -162,7 +164,8 @@ func allowed(j journey, c one) []loop.Outcome {
 
 var (
 	code    = regexp.MustCompile(`\*?(github|url|net|http|exec|errors)\.[A-Z]\w*|\[\]$|&\{|0x[0-9a-f]+|/api/v3/`)
-	whatNow = regexp.MustCompile(`\b(add|allow|ask|begin|check|give|look|mend|put|renew|run|settle|try|turn|upload|use|wait)\b`)
+	whatNow = regexp.MustCompile(
+		`\b(add|allow|ask|begin|check|give|look|mend|put|renew|run|settle|try|turn|upload|use|wait)\b`)
 )
 
 // clearly holds what a run ends with to what its reader needs.
@@ -174,14 +177,16 @@ func clearly(result loop.Result, err error) string {
 	switch {
 	case result.Outcome != loop.Failed && result.Outcome != loop.Refused:
 		return ""
-	case strings.Contains(text, "\n"), len(text) > 600, strings.Contains(text, token), code.MatchString(text), !whatNow.MatchString(text):
+	case strings.Contains(text, "\n"), len(text) > 600, strings.Contains(text, token), code.MatchString(text),
+		!whatNow.MatchString(text):
 		return fmt.Sprintf("not one clear sentence: %q", text)
 	}
 	return ""
 }
 
 // meets runs a journey in which things go wrong, and says what is not as it has to be.
-func (j journey) meets(t *testing.T, git bool, what, want string, ends []loop.Outcome, but string, faults ...fake.Fault) {
+func (j journey) meets(t *testing.T, git bool, what, want string, ends []loop.Outcome, but string,
+	faults ...fake.Fault) {
 	w := newJourney(t, git)
 	event, payload := j.ask(w)
 	for _, f := range faults {
@@ -212,7 +217,8 @@ func (j journey) meets(t *testing.T, git bool, what, want string, ends []loop.Ou
 	}
 }
 
-// some are all rows of a table with everyFault, else every third one, the last of them too: what each row costs adds up.
+// some are all rows of a table with everyFault, else every third one, the last of them too: what each row costs adds
+// up.
 func some[T any](rows ...T) (out []T) {
 	for i, row := range rows {
 		if os.Getenv(everyFault) != "" || (len(rows)-i)%3 == 1 {
@@ -256,7 +262,8 @@ func (c one) known() one {
 	return c
 }
 
-// faultsOf are the runs of all journeys in which one call meets one trouble each. A call that an earlier journey has made too is met there.
+// faultsOf are the runs of all journeys in which one call meets one trouble each. A call that an earlier journey has
+// made too is met there.
 func faultsOf(t *testing.T, git bool, troubles []trouble) (jobs []func()) {
 	met := map[one]bool{}
 	for _, j := range journeys {
@@ -281,8 +288,9 @@ func faultsOf(t *testing.T, git bool, troubles []trouble) (jobs []func()) {
 	return jobs
 }
 
-// TestEveryCallMeetsEveryFault: whatever goes wrong with a call, once or for good, the run goes on or ends with one clear sentence; and
-// when it is over, the job run again and the next sweep lead to what there would have been, with nothing twice.
+// TestEveryCallMeetsEveryFault: whatever goes wrong with a call, once or for good, the run goes on or ends with one
+// clear sentence; and when it is over, the job run again and the next sweep lead to what there would have been, with
+// nothing twice.
 func TestEveryCallMeetsEveryFault(t *testing.T) {
 	t.Parallel()
 	t.Run("for good", func(t *testing.T) {
@@ -299,7 +307,8 @@ func TestEveryCallMeetsEveryFault(t *testing.T) {
 	})
 }
 
-// storms are runs in each of whose calls something goes wrong once: another thing at each, or with everyFault one thing at all of them.
+// storms are runs in each of whose calls something goes wrong once: another thing at each, or with everyFault one thing
+// at all of them.
 func storms(t *testing.T) (jobs []func()) {
 	for first, j := range journeys {
 		calls, want := healthy(t, j, false)

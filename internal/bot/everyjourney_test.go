@@ -18,7 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// journey is something that a maintainer asks of the bot, up to its end. The tests of faults and of kills disturb it in every way.
+// journey is something that a maintainer asks of the bot, up to its end. The tests of faults and of kills disturb it in
+// every way.
 type journey struct {
 	name string
 	want loop.Outcome
@@ -58,7 +59,8 @@ var journeys = []journey{
 		w.must(loop.Done)(w.hasten(w.labelled()))
 		pr := w.gh.Pulls(owner, name)[0].Number
 		for line := range 2 {
-			w.gh.AddReviewComment(owner, name, pr, fake.ReviewComment{Author: "alice", Path: "add.sh", Line: line + 1, Body: "say it twice"})
+			w.gh.AddReviewComment(owner, name, pr,
+				fake.ReviewComment{Author: "alice", Path: "add.sh", Line: line + 1, Body: "say it twice"})
 		}
 		return w.commented(pr, "/ralph fix")
 	}},
@@ -95,8 +97,8 @@ func (w *world) commented(number int, body string) (event string, payload []byte
 	return "issue_comment", w.gh.CommentPayload(owner, name, id)
 }
 
-// newJourney is a world for very many runs: one iteration, no review, a check that costs nothing. Unless git is looked at, git reaches its
-// remote as a directory.
+// newJourney is a world for very many runs: one iteration, no review, a check that costs nothing. Unless git is looked
+// at, git reaches its remote as a directory.
 func newJourney(t *testing.T, git bool) *world {
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", quick)
@@ -131,7 +133,8 @@ var (
 	aSize = regexp.MustCompile(`after \d+ iterations?`)
 )
 
-// dump is everything that there is on the stand-in, without what is another one each time: what two runs of one journey have in common.
+// dump is everything that there is on the stand-in, without what is another one each time: what two runs of one journey
+// have in common.
 func (w *world) dump() string {
 	w.t.Helper()
 	var b strings.Builder

@@ -31,8 +31,9 @@ func writesOf(t *testing.T, j journey) (n int, after string) {
 	return n, w.dump()
 }
 
-// diesAfter runs the job of an event in a process of its own, which is killed with SIGKILL when its nth write to GitHub has been carried
-// out, before the answer. Nothing that anybody sees happens from then to the next write, so that it is a kill before that one too.
+// diesAfter runs the job of an event in a process of its own, which is killed with SIGKILL when its nth write to GitHub
+// has been carried out, before the answer. Nothing that anybody sees happens from then to the next write, so that it is
+// a kill before that one too.
 func (w *world) diesAfter(nth int, event string, payload []byte) {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -70,8 +71,9 @@ func sampled(journey int) int {
 	return 10
 }
 
-// starts are how a journey goes on after a kill: by the job run again, or not. What a sweep can go on with is tried both ways in turn, or
-// with everyFault both ways each time. After the last write there is nothing left to do, and a job that is run again asks anew.
+// starts are how a journey goes on after a kill: by the job run again, or not. What a sweep can go on with is tried
+// both ways in turn, or with everyFault both ways each time. After the last write there is nothing left to do, and a
+// job that is run again asks anew.
 func (j journey) starts(nth, writes int) []bool {
 	switch {
 	case strings.HasPrefix(j.name, "a sweep") || nth == writes:
@@ -84,13 +86,14 @@ func (j journey) starts(nth, writes int) []bool {
 	return []bool{nth/2%2 == 0}
 }
 
-// TestKilledBetweenAnyTwoWrites: wherever a job dies, the next start leads to what there would have been: the sweep of another machine,
-// or GitHub's "re-run job", which alone knows of a comment that nobody has taken up yet.
+// TestKilledBetweenAnyTwoWrites: wherever a job dies, the next start leads to what there would have been: the sweep of
+// another machine, or GitHub's "re-run job", which alone knows of a comment that nobody has taken up yet.
 func TestKilledBetweenAnyTwoWrites(t *testing.T) {
 	t.Parallel()
 	var jobs []func()
 	for i, j := range journeys {
-		if os.Getenv(everyFault) == "" && (j.name == "a retry" || j.name == "a sweep that goes on") { // a fix and a label go on alike
+		// a fix and a label go on alike
+		if os.Getenv(everyFault) == "" && (j.name == "a retry" || j.name == "a sweep that goes on") {
 			continue
 		}
 		writes, want := writesOf(t, j)
@@ -126,8 +129,8 @@ func TestKilledBetweenAnyTwoWrites(t *testing.T) {
 	beside(t, jobs)
 }
 
-// TestKilledBeforeTheFirstCommitOfASecondRun: a run that begins afresh, on a branch that an earlier one has pushed, sets that work aside, also when
-// it is killed before it has done so and goes on.
+// TestKilledBeforeTheFirstCommitOfASecondRun: a run that begins afresh, on a branch that an earlier one has pushed,
+// sets that work aside, also when it is killed before it has done so and goes on.
 func TestKilledBeforeTheFirstCommitOfASecondRun(t *testing.T) {
 	t.Parallel()
 	var jobs []func()
@@ -147,7 +150,8 @@ func TestKilledBeforeTheFirstCommitOfASecondRun(t *testing.T) {
 			after := w.git("rev-list", "--branches")
 			for _, commit := range before {
 				if !strings.Contains(after, commit) {
-					t.Errorf("killed after write %d: commit %s is lost; the branches were %v and are %v", nth, commit, branch, w.branches())
+					t.Errorf("killed after write %d: commit %s is lost; the branches were %v and are %v", nth, commit, branch,
+						w.branches())
 				}
 			}
 		})

@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestRunSurvivesGitHub: whatever GitHub's documents say can be tried again is tried again; what only shows the run does not stop it.
+// TestRunSurvivesGitHub: whatever GitHub's documents say can be tried again is tried again; what only shows the run
+// does not stop it.
 func TestRunSurvivesGitHub(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -52,9 +53,12 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 		want  string
 		bad   loop.Outcome
 	}{
-		{"the token is refused", fake.Fault{Match: "GET /repos/.../events", Status: 401, Times: -1}, "could not be read", loop.Refused},
-		{"reading comments is forbidden", fake.Fault{Match: "GET /repos/.../comments", Status: 403, Times: -1}, "permissions contents, issues and pull-requests: write", loop.Failed},
-		{"the push is refused for good", fake.Fault{Match: "POST /.../git-receive-pack", Status: 403, Times: -1}, "write the repository's contents", loop.Failed},
+		{"the token is refused", fake.Fault{Match: "GET /repos/.../events", Status: 401, Times: -1}, "could not be read",
+			loop.Refused},
+		{"reading comments is forbidden", fake.Fault{Match: "GET /repos/.../comments", Status: 403, Times: -1},
+			"permissions contents, issues and pull-requests: write", loop.Failed},
+		{"the push is refused for good", fake.Fault{Match: "POST /.../git-receive-pack", Status: 403, Times: -1},
+			"write the repository's contents", loop.Failed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -73,8 +77,8 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 	}
 }
 
-// TestPushThatFailsIsNotDone: when the work, or only the outcome, cannot be pushed any more, the run does not end well, whatever the
-// checks say. The pushes are the lease, the run record, three commits and the outcome.
+// TestPushThatFailsIsNotDone: when the work, or only the outcome, cannot be pushed any more, the run does not end well,
+// whatever the checks say. The pushes are the lease, the run record, three commits and the outcome.
 func TestPushThatFailsIsNotDone(t *testing.T) {
 	t.Parallel()
 	for _, nth := range []int{1, 3, 6} { // every one of them meets more in TestEveryCallMeetsEveryFault
@@ -98,8 +102,8 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 	}
 }
 
-// TestWorkflowFilesNeedPermission: GitHub refuses a push that changes workflow files without that permission; the report says so, and
-// the work is kept as a patch (B-18).
+// TestWorkflowFilesNeedPermission: GitHub refuses a push that changes workflow files without that permission; the
+// report says so, and the work is kept as a patch (B-18).
 func TestWorkflowFilesNeedPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,12 +121,15 @@ done
 	if err := os.WriteFile(hook, []byte(refuse), 0o700); err != nil { // a program
 		t.Fatal(err)
 	}
-	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml; echo "<response>DONE</response>"`))
+	w.inputs["agent"] = w.script("agent",
+		approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml; echo "<response>DONE</response>"`))
 	result, _ := w.label("alice")
-	if result.Outcome != loop.Failed || !strings.Contains(result.Reason, `give ralph's token the permission "workflows: write"`) {
+	if result.Outcome != loop.Failed ||
+		!strings.Contains(result.Reason, `give ralph's token the permission "workflows: write"`) {
 		t.Errorf("outcome %s: %s", result.Outcome, result.Reason)
 	}
-	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch, "+++ b/.github/workflows/ci.yml") {
+	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch,
+		"+++ b/.github/workflows/ci.yml") {
 		t.Errorf("the work is not kept as a patch: %q", patch)
 	}
 	if bodies := w.bodies(w.issue); !strings.Contains(bodies[0], "workflows: write") {

@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestHostileText: whatever text comes from wherever, it does nothing in anything that a job leaves behind. One job carries the rows of all
-// the places that it reads; a trial is held against everything that came of it.
+// TestHostileText: whatever text comes from wherever, it does nothing in anything that a job leaves behind. One job
+// carries the rows of all the places that it reads; a trial is held against everything that came of it.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	for _, job := range []struct {
@@ -28,22 +28,31 @@ func TestHostileText(t *testing.T) {
 		run    func(w *world, says func(place string) string, each func(place string) []string)
 	}{
 		{"done", []hostilePlace{
-			{11, "the issue's title", inShort}, {12, "the issue's body", inLines}, {13, "a writer's comment", inLines}, {14, "the agent's output", inLines},
-			{15, "a check's output", inLines}, {16, "names of files", inNames}, {17, "the reviewer's summary", inWords}, {18, "what the reviewer finds", inLines},
+			{11, "the issue's title", inShort}, {12, "the issue's body", inLines}, {13, "a writer's comment", inLines},
+			{14, "the agent's output", inLines},
+			{15, "a check's output", inLines}, {16, "names of files", inNames}, {17, "the reviewer's summary", inWords},
+			{18, "what the reviewer finds", inLines},
 			{19, "a template for pull requests", inTemplate}, {20, "the file that the reviewer names", inWords},
 		}, hostileDone},
 		{"committed by the agent", []hostilePlace{{21, "the agent's commit", inCommits}}, hostileCommits},
-		{"capped", []hostilePlace{{31, "the agent's output", inLines}, {32, "a check's output", inLines}, {33, "a hint", inLines}}, hostileCapped},
-		{"refused", []hostilePlace{{41, "an actor's name", inNames}, {42, "a label's name", inShort}, {43, "a command that is none", inShort}}, hostileRefused},
+		{"capped", []hostilePlace{{31, "the agent's output", inLines}, {32, "a check's output", inLines},
+			{33, "a hint", inLines}}, hostileCapped},
+		{"refused", []hostilePlace{{41, "an actor's name", inNames}, {42, "a label's name", inShort},
+			{43, "a command that is none", inShort}}, hostileRefused},
 		{"after a review", []hostilePlace{
 			{51, "a review's body", inLines}, {52, "a review's thread", inLines}, {53, "the agent's answer", inLines},
 			{54, "a build's name", inNames}, {55, "a build's log", inLog},
 		}, hostileReviewed},
 		{"planned", []hostilePlace{
-			{61, "a story's title", inWords}, {62, "a story's criteria", inWords}, {63, "a plan's command", inNames}, {64, "an answer that is no plan", inLines},
+			{61, "a story's title", inWords}, {62, "a story's criteria", inWords}, {63, "a plan's command", inNames},
+			{64, "an answer that is no plan", inLines},
 		}, hostilePlanned},
-		{"dispatched", []hostilePlace{{71, "a prompt", inLines}, {72, "a payload's prompt", inLines}, {73, "a payload's key", inNames}, {74, "the name of a prompt's file", []string{"old log", "substitute"}}}, hostileDispatched},
-		{"of another's record", []hostilePlace{{81, "a run record's output", inLines}, {82, "a run record's verdict", inShort}, {83, "a run record's branch", inShort}, {84, "whose a lease is", inShort}}, hostileRecord},
+		{"dispatched", []hostilePlace{{71, "a prompt", inLines}, {72, "a payload's prompt", inLines},
+			{73, "a payload's key", inNames}, {74, "the name of a prompt's file", []string{"old log", "substitute"}}},
+			hostileDispatched},
+		{"of another's record", []hostilePlace{{81, "a run record's output", inLines},
+			{82, "a run record's verdict", inShort}, {83, "a run record's branch", inShort}, {84, "whose a lease is", inShort}},
+			hostileRecord},
 	} {
 		t.Run(job.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +88,8 @@ func TestThreatsAreSeen(t *testing.T) {
 		}
 		seen := false
 		for _, s := range []*surface{
-			newSurface(onMarkdown, "comment", text), newSurface(onPlain, "commit", text), newSurface(onLog, "log", text), newSurface(onOutputs, "outputs", text),
+			newSurface(onMarkdown, "comment", text), newSurface(onPlain, "commit", text), newSurface(onLog, "log", text),
+			newSurface(onOutputs, "outputs", text),
 			newSurface(onPage, "page", text), newSurface(onFiles, "files", "/tmp/a\n/tmp/b/canary99001\n"),
 		} {
 			seen = seen || threat.does(s, "99001") != ""
@@ -110,8 +120,8 @@ var (
 	inCommits = []string{"mention", "team", "closing", "foreign", "gh", "skip", "trailer", "substitute", "backticks"}
 )
 
-// holdsJob is what holds for a job whoever wrote what: nothing that was written to its log is obeyed but what ralph itself says, and its
-// outputs are those that there are.
+// holdsJob is what holds for a job whoever wrote what: nothing that was written to its log is obeyed but what ralph
+// itself says, and its outputs are those that there are.
 func holdsJob(t *testing.T, w *world) {
 	t.Helper()
 	for _, line := range commandsIn(w.out.String()) {
@@ -140,7 +150,8 @@ func (w *world) verdicts(summary, problem, file string) {
 	w.t.Helper()
 	for name, verdict := range map[string]map[string]any{
 		"changes.json": {"verdict": "request_changes", "tree": "TREE", "summary": summary, "issues": []map[string]any{
-			{"file": "add.sh", "line": 1, "problem": "say what it does\n" + problem}, {"file": file, "line": 3, "problem": "name it"},
+			{"file": "add.sh", "line": 1, "problem": "say what it does\n" + problem},
+			{"file": file, "line": 3, "problem": "name it"},
 		}},
 		"approve.json": {"verdict": "approve", "tree": "TREE", "summary": summary, "issues": []map[string]any{}},
 	} {
@@ -152,8 +163,8 @@ func (w *world) verdicts(summary, problem, file string) {
 	}
 }
 
-// hostile is an agent that fails once, with the work of first, then fixes, then does what the reviewer asked; and its reviewer. What it says
-// is in a file, and what it is told it writes into another.
+// hostile is an agent that fails once, with the work of first, then fixes, then does what the reviewer asked; and its
+// reviewer. What it says is in a file, and what it is told it writes into another.
 func (w *world) hostile(first string) string {
 	told := w.shared("told")
 	return w.script("agent", strings.NewReplacer("DIR", w.dir, "TOLD", told, "FIRST", first).Replace(`p=$(cat)
@@ -171,16 +182,20 @@ esac
 // noisy makes the test of the world print a text before it fails.
 func (w *world) noisy(text string, more ...string) {
 	w.t.Helper()
-	w.commit(append([]string{"noise.txt", text, "Makefile", strings.Replace(makefile, "\t@", "\t@cat noise.txt; ", 1)}, more...)...)
+	w.commit(append([]string{"noise.txt", text, "Makefile", strings.Replace(makefile, "\t@", "\t@cat noise.txt; ", 1)},
+		more...)...)
 }
 
 func hostileDone(w *world, says func(string) string, each func(string) []string) {
 	w.gh.EditIssue(owner, name, w.issue, strings.Join(each("the issue's title"), " "), says("the issue's body"))
-	w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "alice", Body: says("a writer's comment"), CreatedAt: time.Now().UTC().Add(-time.Hour)})
-	w.noisy(says("a check's output"), ".github/pull_request_template.md", "## Deployment\n\n"+says("a template for pull requests")+"\n")
+	w.gh.AddComment(owner, name, w.issue,
+		fake.Comment{Author: "alice", Body: says("a writer's comment"), CreatedAt: time.Now().UTC().Add(-time.Hour)})
+	w.noisy(says("a check's output"), ".github/pull_request_template.md",
+		"## Deployment\n\n"+says("a template for pull requests")+"\n")
 	w.write("says.txt", says("the agent's output")+"\n")
 	w.write("names", strings.Join(each("names of files"), "\x00"))
-	w.verdicts(says("the reviewer's summary"), says("what the reviewer finds"), strings.Join(each("the file that the reviewer names"), " "))
+	w.verdicts(says("the reviewer's summary"), says("what the reviewer finds"),
+		strings.Join(each("the file that the reviewer names"), " "))
 	w.inputs["max_iterations"] = "4"
 	w.inputs["agent"] = w.hostile("tr '/' '_' < " + w.dir + "/names | xargs -0 touch --")
 	w.must(loop.Done)(w.label("alice"))
@@ -207,7 +222,8 @@ func hostileCapped(w *world, says func(string) string, _ func(string) []string) 
 	w.noisy(says("a check's output"))
 	w.write("says.txt", says("the agent's output")+"\n")
 	told := w.shared("told")
-	w.inputs["agent"] = w.script("agent", `tee -a `+told+` > /dev/null; date +%N >> tried.txt; cat `+w.dir+`/says.txt; echo "<response>DONE</response>"`)
+	w.inputs["agent"] = w.script("agent",
+		`tee -a `+told+` > /dev/null; date +%N >> tried.txt; cat `+w.dir+`/says.txt; echo "<response>DONE</response>"`)
 	w.must(loop.Capped)(w.comment("alice", "/ralph run "+says("a hint")))
 }
 
@@ -233,19 +249,25 @@ func hostileReviewed(w *world, says func(string) string, each func(string) []str
 	done := w.must(loop.Done)(w.label("alice"))
 	pr := done.State.Post.Pull
 	w.late = time.Minute
-	review := w.gh.AddReview(owner, name, pr, fake.Review{Author: "alice", State: "CHANGES_REQUESTED", Body: says("a review's body"), Comments: []fake.ReviewComment{
-		{Author: "alice", Path: "add.sh", Line: 1, Body: says("a review's thread")},
-	}})
+	review := w.gh.AddReview(owner, name, pr,
+		fake.Review{Author: "alice", State: "CHANGES_REQUESTED", Body: says("a review's body"),
+			Comments: []fake.ReviewComment{
+				{Author: "alice", Path: "add.sh", Line: 1, Body: says("a review's thread")},
+			}})
 	told := w.shared("told")
 	w.write("says.txt", says("the agent's answer")+"\n")
-	w.inputs["agent"] = w.script("agent", "tee "+w.dir+"/now >> "+told+"; "+strings.Replace(approver("echo more >> more.txt; cat "+w.dir+`/says.txt; echo "<response>DONE</response>"`), "p=$(cat)", "p=$(cat "+w.dir+"/now)", 1))
+	w.inputs["agent"] = w.script("agent",
+		"tee "+w.dir+"/now >> "+told+"; "+
+			strings.Replace(approver("echo more >> more.txt; cat "+w.dir+`/says.txt; echo "<response>DONE</response>"`),
+				"p=$(cat)", "p=$(cat "+w.dir+"/now)", 1))
 	w.shared("now")
 	w.must(loop.Done)(w.action(context.Background(), "pull_request_review", w.gh.ReviewPayload(owner, name, review)))
 
 	logged := says("a build's log")
-	run, _ := w.gh.AddWorkflowRun(owner, name, fake.WorkflowRun{Name: "CI", Branch: "ralph/issue-1", Conclusion: "failure", Jobs: []fake.Job{
-		{Name: strings.Join(each("a build's name"), " "), Conclusion: "failure", Log: &logged},
-	}})
+	run, _ := w.gh.AddWorkflowRun(owner, name,
+		fake.WorkflowRun{Name: "CI", Branch: "ralph/issue-1", Conclusion: "failure", Jobs: []fake.Job{
+			{Name: strings.Join(each("a build's name"), " "), Conclusion: "failure", Log: &logged},
+		}})
 	w.inputs["ci_gate"] = "wait"
 	w.inputs["agent"] = w.script("agent", "tee -a "+told+` > /dev/null; echo "<response>DONE</response>"`)
 	result, err := w.action(context.Background(), "workflow_run", w.gh.WorkflowRunPayload(owner, name, run))
@@ -268,7 +290,8 @@ func hostilePlanned(w *world, says func(string) string, each func(string) []stri
 	}
 	w.inputs["agent"] = w.planner(w.answerPlan(string(text)))
 	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
-	w.write("no.json", `{"questions": [], "prd": "", "tasks": {"project": `+quoted(says("an answer that is no plan"))+`, "userStories": 7, `+quoted(says("an answer that is no plan"))+`: 1}}`)
+	w.write("no.json", `{"questions": [], "prd": "", "tasks": {"project": `+quoted(says("an answer that is no plan"))+
+		`, "userStories": 7, `+quoted(says("an answer that is no plan"))+`: 1}}`)
 	told := w.shared("told")
 	w.inputs["agent"] = w.script("agent", "tee -a "+told+" > /dev/null; cat "+w.dir+"/no.json")
 	_, _ = w.comment("alice", "/ralph plan")
@@ -282,33 +305,37 @@ func quoted(s string) string {
 func hostileDispatched(w *world, says func(string) string, each func(string) []string) {
 	told := w.shared("told")
 	w.inputs["max_iterations"] = "1"
-	w.inputs["agent"] = w.script("agent", `tee -a `+told+` > /dev/null; date +%N >> tried.txt; echo "<response>DONE</response>"`)
+	w.inputs["agent"] = w.script("agent",
+		`tee -a `+told+` > /dev/null; date +%N >> tried.txt; echo "<response>DONE</response>"`)
 	w.must(loop.Capped)(w.dispatch(map[string]string{"prompt": says("a prompt")}))
 	w.inputs["prompt"] = ""
 	w.must(loop.Capped)(w.action(context.Background(), "repository_dispatch",
 		w.gh.RepositoryDispatchPayload(owner, name, "alice", "ralph", map[string]any{"prompt": says("a payload's prompt")})))
 	for _, key := range each("a payload's key") {
-		w.tells(w.action(context.Background(), "repository_dispatch", w.gh.RepositoryDispatchPayload(owner, name, "alice", "ralph", map[string]any{key: "x"})))
+		w.tells(w.action(context.Background(), "repository_dispatch",
+			w.gh.RepositoryDispatchPayload(owner, name, "alice", "ralph", map[string]any{key: "x"})))
 	}
 	for _, file := range each("the name of a prompt's file") {
 		w.tells(w.dispatch(map[string]string{"prompt_file": file}))
 	}
 }
 
-// tells writes the error of a job that nobody was told of into the log, as the program does at its end, though without its care: no error
-// is a command of itself.
+// tells writes the error of a job that nobody was told of into the log, as the program does at its end, though without
+// its care: no error is a command of itself.
 func (w *world) tells(_ loop.Result, err error) {
 	if err != nil && !invalid.Reported(err) {
 		w.out.WriteString("ralph: " + strings.TrimSpace(err.Error()) + "\n")
 	}
 }
 
-// hostileRecord is a run record that somebody with write access has pushed by hand: it names branches, and says what was done.
+// hostileRecord is a run record that somebody with write access has pushed by hand: it names branches, and says what
+// was done.
 func hostileRecord(w *world, says func(string) string, each func(string) []string) {
 	w.inputs["max_iterations"] = "1"
 	w.inputs["agent"] = w.script("agent", hopeless)
 	w.must(loop.Capped)(w.label("alice"))
-	for _, branch := range []string{"--upload-pack=touch canary83999/../x", strings.Join(each("a run record's branch"), " ")} {
+	for _, branch := range []string{"--upload-pack=touch canary83999/../x",
+		strings.Join(each("a run record's branch"), " ")} {
 		w.tampers(func(r map[string]any) {
 			if start, ok := r["start"].(map[string]any); ok {
 				start["branch"] = branch
@@ -328,8 +355,10 @@ func hostileRecord(w *world, says func(string) string, each func(string) []strin
 	w.tells(w.comment("alice", "/ralph retry"))
 	now := time.Now().UTC()
 	lease, err := json.Marshal(map[string]any{
-		"version": 1, "task": "issue-1", "run": strings.Join(each("whose a lease is"), " "), "owner": strings.Join(each("whose a lease is"), " "),
-		"run_url": "https://evil.example/?<img src=x onerror=alert(84999)>", "key": "k", "taken_at": now, "until": now.Add(10 * time.Minute),
+		"version": 1, "task": "issue-1", "run": strings.Join(each("whose a lease is"), " "),
+		"owner":   strings.Join(each("whose a lease is"), " "),
+		"run_url": "https://evil.example/?<img src=x onerror=alert(84999)>", "key": "k", "taken_at": now,
+		"until": now.Add(10 * time.Minute),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -364,7 +393,9 @@ func (w *world) puts(ref, file, content string) {
 	w.write("put", content)
 	blob := strings.TrimSpace(w.git("hash-object", "-w", filepath.Join(w.dir, "put")))
 	w.write("tree", fmt.Sprintf("100644 blob %s\t%s\n", blob, file))
-	made := exec.Command("sh", "-c", `git update-ref "$1" $(git -c user.name=m -c user.email=m@m commit-tree $(git mktree < "$2") -m put)`, "sh", ref, filepath.Join(w.dir, "tree")) // the test's own
+	made := exec.Command("sh", "-c",
+		`git update-ref "$1" $(git -c user.name=m -c user.email=m@m commit-tree $(git mktree < "$2") -m put)`, "sh", ref,
+		filepath.Join(w.dir, "tree")) // the test's own
 	made.Env = append(os.Environ(), "GIT_DIR="+w.gh.GitDir(owner, name))
 	if text, err := made.CombinedOutput(); err != nil || content == "" {
 		w.t.Fatalf("%v: %s", err, text)
@@ -385,11 +416,13 @@ func TestAgentsLinks(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			out := filepath.Join(w.dir, "outside")
-			if err := errors.Join(os.Mkdir(out, 0o700), os.WriteFile(filepath.Join(out, "file"), []byte("before"), 0o600)); err != nil {
+			if err := errors.Join(os.Mkdir(out, 0o700),
+				os.WriteFile(filepath.Join(out, "file"), []byte("before"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			w.inputs["max_iterations"] = "1"
-			w.inputs["agent"] = w.script("agent", strings.ReplaceAll(deed, "OUT", out)+"\n"+`echo x > work.txt; echo "<response>DONE</response>"`)
+			w.inputs["agent"] = w.script("agent",
+				strings.ReplaceAll(deed, "OUT", out)+"\n"+`echo x > work.txt; echo "<response>DONE</response>"`)
 			result, err := w.label("alice")
 			if err != nil || result.Outcome == loop.Done {
 				t.Errorf("%s (%s), %v", result.Outcome, result.Reason, err)

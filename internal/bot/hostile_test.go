@@ -16,8 +16,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// threat is a piece of text that tries to do something. Each row of the table has a number of its own in it, so that whatever came of it
-// can be told from everything else; N stands for it.
+// threat is a piece of text that tries to do something. Each row of the table has a number of its own in it, so that
+// whatever came of it can be told from everything else; N stands for it.
 type threat struct {
 	text string
 	// does says what the text has done on a surface; "" nothing.
@@ -57,7 +57,8 @@ var threats = map[string]threat{
 // What fits into a place. A word holds no line end; a name no slash either, as the name of a file does not.
 var (
 	inLines = []string{
-		"mention", "team", "closing", "foreign", "gh", "marker", "plan", "html", "details", "image", "link", "command", "log", "indented", "return", "old log", "stop",
+		"mention", "team", "closing", "foreign", "gh", "marker", "plan", "html", "details", "image", "link", "command", "log",
+		"indented", "return", "old log", "stop",
 		"group", "output", "substitute", "backticks", "semicolon", "quote", "newline", "fence",
 	}
 	inWords = []string{"mention", "closing", "marker", "html", "old log", "substitute", "backticks", "semicolon", "gh"}
@@ -254,7 +255,8 @@ func setsOutput(s *surface, n string) string {
 	if s.kind != onOutputs {
 		return ""
 	}
-	return hold(slices.DeleteFunc(strings.Split(s.text, "\n"), func(line string) bool { return aName.MatchString(line) }), n)
+	return hold(slices.DeleteFunc(strings.Split(s.text, "\n"), func(line string) bool { return aName.MatchString(line) }),
+		n)
 }
 
 var aName = regexp.MustCompile(`^[a-z]+/[a-z0-9./-]*$`)
@@ -363,7 +365,8 @@ func (w *world) files() (all string, reports []string) {
 				return nil //nolint:nilerr // what is removed meanwhile is not there
 			}
 			names.WriteString(path + "\n")
-			if rel, _ := filepath.Rel(w.dir, path); strings.HasPrefix(rel, ".ralph/runs/") && slices.Contains([]string{".md", ".html"}, filepath.Ext(path)) {
+			if rel, _ := filepath.Rel(w.dir, path); strings.HasPrefix(rel, ".ralph/runs/") &&
+				slices.Contains([]string{".md", ".html"}, filepath.Ext(path)) {
 				reports = append(reports, rel)
 			}
 			return nil

@@ -51,7 +51,8 @@ func (w *world) job(run int, clock *leaseTime) *Action {
 	}
 	a.Clock = clock.now
 	a.prepare()
-	if a.github, err = a.connect(context.Background(), event.Event{Repo: event.Repo{Owner: owner, Name: name}}); err != nil {
+	if a.github, err = a.connect(context.Background(),
+		event.Event{Repo: event.Repo{Owner: owner, Name: name}}); err != nil {
 		w.t.Fatal(err)
 	}
 	return a
@@ -93,8 +94,10 @@ func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = book.Close(); _ = tree.Close() })
-	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Heartbeat: p, Remote: true, Token: a.github.Token, Redact: a.redact}
-	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), Onto: "main", Branch: "ralph/issue-1", Owner: a.owner()}
+	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Heartbeat: p, Remote: true, Token: a.github.Token,
+		Redact: a.redact}
+	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), Onto: "main", Branch: "ralph/issue-1",
+		Owner: a.owner()}
 	if err := l.Claim(ctx, loop.Record{Type: loop.Started, At: a.Clock(), Start: start}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -121,11 +124,14 @@ func TestHoldLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *heldError
-	if _, _, err := two.holdLease(ctx, "issue-1", w.dir); !errors.As(err, &held) || held.reason != "issue-1 is already running (workflow run 77, attempt 1). This request was dropped; ask again when it has ended" {
+	if _, _, err := two.holdLease(ctx, "issue-1", w.dir); !errors.As(err, &held) ||
+		held.reason != "issue-1 is already running (workflow run 77, attempt 1). This request was dropped; ask again when "+
+			"it has ended" {
 		t.Fatal(err)
 	}
 	w.inputs["dry_run"] = "true"
-	if _, none, err := w.job(79, clock).holdLease(ctx, "issue-2", w.dir); none != nil || err != nil || w.refs() != "refs/ralph/leases/issue-1" {
+	if _, none, err := w.job(79, clock).holdLease(ctx, "issue-2", w.dir); none != nil || err != nil ||
+		w.refs() != "refs/ralph/leases/issue-1" {
 		t.Fatal("a dry run", none, err, w.refs())
 	}
 	if _, _, err := w.job(79, clock).holdLease(ctx, "issue-1", w.dir); !errors.As(err, &held) {
@@ -174,10 +180,12 @@ func TestAskedToStop(t *testing.T) {
 				l.EndWithNextPush()
 				want = onlyRecord
 			}
-			if _, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(), End: &loop.End{Outcome: result.Outcome, Reason: result.Reason}}); err != nil || w.refs() != want {
+			if _, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(),
+				End: &loop.End{Outcome: result.Outcome, Reason: result.Reason}}); err != nil || w.refs() != want {
 				t.Fatal(err, w.refs())
 			}
-			if _, err := l.Store(loop.Record{Type: loop.Posted, At: clock.now(), Post: &loop.Post{IssueComment: 1}}); err != nil {
+			if _, err := l.Store(loop.Record{Type: loop.Posted, At: clock.now(),
+				Post: &loop.Post{IssueComment: 1}}); err != nil {
 				t.Fatal(err)
 			}
 			if err := l.Finish(ctx); err != nil || w.refs() != onlyRecord {
@@ -193,7 +201,8 @@ func TestAskedToStop(t *testing.T) {
 	}
 }
 
-// TestStopArrivesWithTheOutcome: a wish that moves the lease under the last push does not keep the outcome from the remote.
+// TestStopArrivesWithTheOutcome: a wish that moves the lease under the last push does not keep the outcome from the
+// remote.
 func TestStopArrivesWithTheOutcome(t *testing.T) {
 	t.Parallel()
 	w, clock, ctx := newWorld(t), leaseClock(), context.Background()
@@ -204,7 +213,8 @@ func TestStopArrivesWithTheOutcome(t *testing.T) {
 	if heard, err := asker.askStop(ctx, "issue-1", "alice", ""); !heard || err != nil {
 		t.Fatal(heard, err)
 	}
-	if _, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(), End: &loop.End{Outcome: loop.Done}}); err != nil || w.refs() != onlyRecord {
+	if _, err := l.Append(ctx, loop.Record{Type: loop.Ended, At: clock.now(),
+		End: &loop.End{Outcome: loop.Done}}); err != nil || w.refs() != onlyRecord {
 		t.Fatal(err, w.refs())
 	}
 	if err := l.Finish(ctx); err != nil {
@@ -212,7 +222,8 @@ func TestStopArrivesWithTheOutcome(t *testing.T) {
 	}
 }
 
-// TestLostLease: a job that was away for too long does not touch what is somebody else's now, whether it knows it already or not.
+// TestLostLease: a job that was away for too long does not touch what is somebody else's now, whether it knows it
+// already or not.
 func TestLostLease(t *testing.T) {
 	t.Parallel()
 	for _, knows := range []bool{true, false} {
@@ -241,7 +252,8 @@ func TestLostLease(t *testing.T) {
 			if !errors.As(err, &lost) || lost.Now.Owner != "workflow run 78, attempt 1" || l.Lost() == nil {
 				t.Fatal(err)
 			}
-			if _, err := l.Append(ctx, loop.Record{Type: loop.Paused, At: clock.now(), Pause: &loop.Pause{Until: clock.now()}}); !errors.As(err, &lost) {
+			if _, err := l.Append(ctx, loop.Record{Type: loop.Paused, At: clock.now(),
+				Pause: &loop.Pause{Until: clock.now()}}); !errors.As(err, &lost) {
 				t.Fatal(err)
 			}
 			if err := l.Finish(ctx); !errors.As(err, &lost) || watched != 0 || w.git("for-each-ref") != before {
@@ -251,7 +263,8 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// TestRemoteAwayAndBack: the run goes on while the remote does not answer, and is still ours when nobody took it meanwhile.
+// TestRemoteAwayAndBack: the run goes on while the remote does not answer, and is still ours when nobody took it
+// meanwhile.
 func TestRemoteAwayAndBack(t *testing.T) {
 	t.Parallel()
 	w, clock := newWorld(t), leaseClock()
@@ -286,7 +299,8 @@ func TestWithLease(t *testing.T) {
 	_, p, _ := w.takes(a)
 	living, _ := p.Lease()
 	started := clock.now().Add(-time.Hour)
-	running := loop.State{Start: loop.Start{Run: "r", Task: "issue-1"}, Owner: "workflow run 60, attempt 1", At: started, StartedAt: started}
+	running := loop.State{Start: loop.Start{Run: "r", Task: "issue-1"}, Owner: "workflow run 60, attempt 1", At: started,
+		StartedAt: started}
 	ended := running
 	ended.End = &loop.End{Outcome: loop.Capped}
 	old := running
@@ -311,7 +325,8 @@ func TestWithLease(t *testing.T) {
 			s := withLease(tt.state, tt.held)
 			now := clock.now().Add(tt.later)
 			way, why := loop.TakeUp(s, true, loop.Asked{Retry: true, Owner: b.owner()}, now)
-			if way != tt.way || way == loop.Held && tt.held.Task != "" && !strings.Contains(why, "(workflow run 77, attempt 1)") {
+			if way != tt.way || way == loop.Held && tt.held.Task != "" &&
+				!strings.Contains(why, "(workflow run 77, attempt 1)") {
 				t.Errorf("%s: %s", way, why)
 			}
 			b.Clock = func() time.Time { return now }
@@ -334,7 +349,8 @@ func TestOwnRunIsNotSilent(t *testing.T) {
 	l := w.ledgerOf(a, p)
 	past := clock.now().Add(-time.Minute)
 	s, err := l.Append(context.Background(), loop.Record{Type: loop.Baselined, At: clock.now(), Lease: &past})
-	if err != nil || !s.Lease.IsZero() || !l.State().Lease.IsZero() || strings.Contains(report.Status(a.view(s)), "No sign of life") {
+	if err != nil || !s.Lease.IsZero() || !l.State().Lease.IsZero() ||
+		strings.Contains(report.Status(a.view(s)), "No sign of life") {
 		t.Error(s.Lease, err)
 	}
 	if strings.Contains(w.git("show", onlyRecord+":journal.jsonl"), `"lease"`) {

@@ -27,8 +27,11 @@ const dieInList = "RALPH_TEST_DIE_IN_LIST"
 // listRun runs the tasks of a clone.
 func listRun(clone, agent string, out io.Writer, stored func(loop.Record)) (local.ListResult, error) {
 	l := &local.List{Tasks: "todo", IssueRun: local.IssueRun{Stored: stored, Session: session.Session{
-		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(clone), "RALPH_SANDBOX=off"}, Dir: clone, Out: out, Clock: time.Now,
-		Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}, "sandbox": "off", "review": false, "guardrails": [{"command": "test -d todo"}]}`)},
+		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(clone), "RALPH_SANDBOX=off"}, Dir: clone,
+		Out: out, Clock: time.Now,
+		Flags: config.Layer{Name: "flags",
+			JSON: []byte(`{"agent": {"command": "` + agent +
+				`"}, "sandbox": "off", "review": false, "guardrails": [{"command": "test -d todo"}]}`)},
 	}}}
 	return l.Run(context.Background(), context.Background())
 }
@@ -50,9 +53,11 @@ func listClone(t *testing.T) (clone, agent string) {
 	dir := t.TempDir()
 	clone, agent = filepath.Join(dir, "clone"), filepath.Join(dir, "agent")
 	text := func(id, needs string) string {
-		return "{id: " + id + ", title: Make " + id + ", dependencies: [" + needs + "], completion: {outcome: done, acceptance_criteria: [done]}}\n"
+		return "{id: " + id + ", title: Make " + id + ", dependencies: [" + needs +
+			"], completion: {outcome: done, acceptance_criteria: [done]}}\n"
 	}
-	for name, text := range map[string]string{agent: maker, clone + "/todo/a.yaml": text("a", ""), clone + "/todo/b.yaml": text("b", ""), clone + "/todo/c.yaml": text("c", "a, b")} {
+	for name, text := range map[string]string{agent: maker, clone + "/todo/a.yaml": text("a", ""),
+		clone + "/todo/b.yaml": text("b", ""), clone + "/todo/c.yaml": text("c", "a, b")} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -69,13 +74,15 @@ func listClone(t *testing.T) (clone, agent string) {
 	return clone, agent
 }
 
-// TestListKilledAtAnyRecord kills a list of tasks right after a record of each kind, and where the branch of a run was made and its record was not: the
-// next start goes on, every task has the work of what it needs and of nothing else, and in the end all of it is on one branch.
+// TestListKilledAtAnyRecord kills a list of tasks right after a record of each kind, and where the branch of a run was
+// made and its record was not: the next start goes on, every task has the work of what it needs and of nothing else,
+// and in the end all of it is on one branch.
 func TestListKilledAtAnyRecord(t *testing.T) {
 	t.Parallel()
 	rows := []string{"started 2 unwritten", "ended 3", "started 4"}
 	if os.Getenv(everyFault) != "" {
-		rows = append(rows, "started 1", "turned 1", "committed 1", "ended 1", "started 2", "judged 2", "ended 2", "started 3 unwritten", "started 3",
+		rows = append(rows, "started 1", "turned 1", "committed 1", "ended 1", "started 2", "judged 2", "ended 2",
+			"started 3 unwritten", "started 3",
 			"turning 3", "committed 3", "started 4 unwritten", "baselined 4", "ended 4")
 	}
 	for _, at := range rows {
@@ -113,7 +120,8 @@ func TestListKilledAtAnyRecord(t *testing.T) {
 					t.Errorf("commit %s is lost", c)
 				}
 			}
-			for branch, want := range map[string]string{"ralph/a": "a.txt", "ralph/b": "b.txt", "ralph/c": "a.txt b.txt c.txt", "ralph/all-todo": "a.txt b.txt c.txt"} {
+			for branch, want := range map[string]string{"ralph/a": "a.txt", "ralph/b": "b.txt", "ralph/c": "a.txt b.txt c.txt",
+				"ralph/all-todo": "a.txt b.txt c.txt"} {
 				if got := safetext.OneLine(gitIn(t, clone, "diff", "--name-only", "main", branch)); got != want {
 					t.Errorf("%s has %s, want %s\n%s\n%s", branch, got, want, said, out.String())
 				}

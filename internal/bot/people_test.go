@@ -31,8 +31,8 @@ func (w *world) mentions() []string {
 	return out
 }
 
-// TestPeopleAreTold has a row for each outcome and setting: one new comment that mentions whoever asked, and of a pull request that is ready a
-// request for a review. Where there is a failure report, it is that comment.
+// TestPeopleAreTold has a row for each outcome and setting: one new comment that mentions whoever asked, and of a pull
+// request that is ready a request for a review. Where there is a failure report, it is that comment.
 func TestPeopleAreTold(t *testing.T) {
 	t.Parallel()
 	const asks = `echo x >> add.sh; echo 'which colour, @bob?'; exit 42`
@@ -43,11 +43,13 @@ func TestPeopleAreTold(t *testing.T) {
 		assigned, requested         string
 	}
 	for _, tt := range some(
-		row{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration: `true` passes**", "[alice]", "[alice]"},
+		row{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration: `true` passes**", "[alice]",
+			"[alice]"},
 		row{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[alice]", "[]"},
 		row{"done, not wanted", quick, "true", "failed, waiting", loop.Done, "", "[]", "[]"},
 		row{"failed, not wanted", quick, "test -e good", "done", loop.Capped, "", "[]", "[]"},
-		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]", "[]"},
+		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]",
+			"[]"},
 		row{"waiting, not wanted", asks, "true", "done, failed", loop.Waiting, "", "[]", "[]"},
 		row{"nobody", quick, "true", "nobody", loop.Done, "", "[]", "[]"},
 		row{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", "", ""},
@@ -59,18 +61,21 @@ func TestPeopleAreTold(t *testing.T) {
 			w.must(tt.want)(w.hasten(w.labelled()))
 			w.clean()
 			got := w.mentions()
-			if tt.mention == "" && len(got) != 0 || tt.mention != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tt.mention)) {
+			if tt.mention == "" && len(got) != 0 || tt.mention != "" &&
+				(len(got) != 1 || !strings.HasPrefix(got[0], tt.mention)) {
 				t.Errorf("mentions %q, want one that begins %q", got, tt.mention)
 			}
 			pulls := w.gh.Pulls(owner, name)
-			if tt.assigned == "" != (len(pulls) == 0) || tt.assigned != "" && (fmt.Sprint(pulls[0].Assignees) != tt.assigned || fmt.Sprint(pulls[0].Requests) != tt.requested) {
+			if tt.assigned == "" != (len(pulls) == 0) || tt.assigned != "" &&
+				(fmt.Sprint(pulls[0].Assignees) != tt.assigned || fmt.Sprint(pulls[0].Requests) != tt.requested) {
 				t.Errorf("pull requests %+v", pulls)
 			}
 		})
 	}
 }
 
-// TestWhoeverAskedLastIsTold: a retry by somebody else tells them of its outcome; that of the run before was told already, and is not told again.
+// TestWhoeverAskedLastIsTold: a retry by somebody else tells them of its outcome; that of the run before was told
+// already, and is not told again.
 func TestWhoeverAskedLastIsTold(t *testing.T) {
 	t.Parallel()
 	w := newJourney(t, false)
@@ -99,7 +104,8 @@ func TestNobodyElseIsMentioned(t *testing.T) {
 	t.Parallel()
 	w := newJourney(t, false)
 	w.gh.EditIssue(owner, name, w.issue, "@bob add @carol", "cc @bob, @alice/team")
-	w.inputs["agent"], w.inputs["checks"] = w.script("agent", `echo "# @bob" >> add.sh; echo "@carol, look"; echo "<response>DONE</response>"`), "echo @dave; false"
+	w.inputs["agent"], w.inputs["checks"] = w.script("agent",
+		`echo "# @bob" >> add.sh; echo "@carol, look"; echo "<response>DONE</response>"`), "echo @dave; false"
 	w.must(loop.Capped)(w.hasten(w.labelled()))
 	for _, is := range w.gh.Issues(owner, name) {
 		for _, c := range w.gh.Comments(owner, name, is.Number) {
@@ -115,8 +121,8 @@ func TestNobodyElseIsMentioned(t *testing.T) {
 	}
 }
 
-// TestReviewThatGitHubRefuses: a review is never requested from a pull request's author, nor from somebody who does not work here. That is said in
-// the log, and the outcome counts as told.
+// TestReviewThatGitHubRefuses: a review is never requested from a pull request's author, nor from somebody who does not
+// work here. That is said in the log, and the outcome counts as told.
 func TestReviewThatGitHubRefuses(t *testing.T) {
 	t.Parallel()
 	w := newJourney(t, false)

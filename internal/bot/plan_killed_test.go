@@ -27,13 +27,15 @@ const dieIn = "RALPH_TEST_DIE_IN"
 // Plan runs the plan of a clone.
 func Plan(clone, agent string, out io.Writer, stored func(loop.Record)) (loop.Result, error) {
 	l := &local.IssueRun{Plan: "ralph", Stored: stored, Session: session.Session{
-		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(clone), "RALPH_SANDBOX=off"}, Dir: clone, Out: out, Clock: time.Now,
+		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(clone), "RALPH_SANDBOX=off"}, Dir: clone,
+		Out: out, Clock: time.Now,
 		Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}, "sandbox": "off"}`)},
 	}}
 	return l.Run(context.Background(), context.Background())
 }
 
-// worker is an agent that goes by .ralph-active alone, so that a turn may be taken again: it implements badly first, hands in, approves.
+// worker is an agent that goes by .ralph-active alone, so that a turn may be taken again: it implements badly first,
+// hands in, approves.
 const worker = `#!/bin/sh
 p=$(cat)
 mode=$(sed -n 's/.*"iterationMode": "\(.*\)".*/\1/p' .ralph-active); story=$(sed -n 's/.*"story": "\(.*\)".*/\1/p' .ralph-active)
@@ -55,9 +57,11 @@ func planClone(t *testing.T) (clone, agent string) {
 	clone, agent = filepath.Join(dir, "clone"), filepath.Join(dir, "agent")
 	p := plan.Plan{Project: "p", BranchName: "ralph/p", Description: "d", VerifyCommands: []string{"! grep -q bad US-*"}}
 	for _, id := range []string{"US-001", "US-002"} {
-		p.Stories = append(p.Stories, plan.Story{ID: id, Title: "Write " + id, AcceptanceCriteria: []string{"it is good"}, Priority: 1})
+		p.Stories = append(p.Stories, plan.Story{ID: id, Title: "Write " + id, AcceptanceCriteria: []string{"it is good"},
+			Priority: 1})
 	}
-	for name, text := range map[string]string{agent: worker, clone + "/README": "hello\n", clone + "/ralph/prd.md": "Two files.\n", clone + "/ralph/tasks.json": string(p.Marshal())} {
+	for name, text := range map[string]string{agent: worker, clone + "/README": "hello\n",
+		clone + "/ralph/prd.md": "Two files.\n", clone + "/ralph/tasks.json": string(p.Marshal())} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +77,8 @@ func planClone(t *testing.T) (clone, agent string) {
 
 func gitIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Alice", "-c", "user.email=alice@example.com"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Alice", "-c", "user.email=alice@example.com"},
+		args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -81,11 +86,12 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// TestPlanKilledAtAnyRecord kills the run of a plan right after a record of each kind: the next run goes on, no commit is lost, nothing is
-// approved twice or without its review, and in the end the file says what counts.
+// TestPlanKilledAtAnyRecord kills the run of a plan right after a record of each kind: the next run goes on, no commit
+// is lost, nothing is approved twice or without its review, and in the end the file says what counts.
 func TestPlanKilledAtAnyRecord(t *testing.T) {
 	t.Parallel()
-	for _, at := range some("started 1", "corrected 1", "baselined 1", "turning 1", "turned 1", "committed 1", "judged 1", "corrected 2",
+	for _, at := range some("started 1", "corrected 1", "baselined 1", "turning 1", "turned 1", "committed 1", "judged 1",
+		"corrected 2",
 		"committed 2", "turned 3", "committed 3", "judged 3", "judged 6", "ended 1") {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()

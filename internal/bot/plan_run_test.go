@@ -19,7 +19,8 @@ import (
 func (w *world) offered(tasks string) {
 	w.t.Helper()
 	w.gh.AddComment(owner, name, w.issue, fake.Comment{
-		Author: "github-actions[bot]", CreatedAt: time.Now().UTC().Add(-time.Hour), Body: "<!-- ralph:plan:issue-1 -->\n```json\n" + tasks + "```\n",
+		Author: "github-actions[bot]", CreatedAt: time.Now().UTC().Add(-time.Hour),
+		Body: "<!-- ralph:plan:issue-1 -->\n```json\n" + tasks + "```\n",
 	})
 }
 
@@ -28,11 +29,12 @@ func (w *world) sweep() (loop.Result, error) {
 	return w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
 }
 
-// TestApprovedPlanKilledAtAnyRecord kills a run of a plan right after each type of record; the sweep of another machine goes on with the story that
-// it was at, and ends with the same plan.
+// TestApprovedPlanKilledAtAnyRecord kills a run of a plan right after each type of record; the sweep of another machine
+// goes on with the story that it was at, and ends with the same plan.
 func TestApprovedPlanKilledAtAnyRecord(t *testing.T) {
 	t.Parallel()
-	for _, at := range some("started 1", "corrected 1", "committed 1", "judged 1", "turning 2", "judged 2", "committed 3") {
+	for _, at := range some("started 1", "corrected 1", "committed 1", "judged 1", "turning 2", "judged 2",
+		"committed 3") {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -52,7 +54,8 @@ func TestApprovedPlanKilledAtAnyRecord(t *testing.T) {
 					t.Errorf("commit %s is lost", c)
 				}
 			}
-			if n := strings.Count(w.git("log", "--format=%s", "main..ralph/issue-1"), "ralph: the plan as it was approved"); n != 1 {
+			if n := strings.Count(w.git("log", "--format=%s", "main..ralph/issue-1"),
+				"ralph: the plan as it was approved"); n != 1 {
 				t.Errorf("the plan was laid %d times", n)
 			}
 			if p := w.gh.Pulls(owner, name); len(p) != 1 || p[0].Draft {
@@ -62,27 +65,30 @@ func TestApprovedPlanKilledAtAnyRecord(t *testing.T) {
 	}
 }
 
-// TestApprovalsInAPlanOfTheRepository count as far as the run's record has them: what the file alone says is reviewed, and once it is merged, nothing
-// is reviewed again.
+// TestApprovalsInAPlanOfTheRepository count as far as the run's record has them: what the file alone says is reviewed,
+// and once it is merged, nothing is reviewed again.
 func TestApprovalsInAPlanOfTheRepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")
 	at := strings.LastIndex(twoStories, `"passes": false`)
-	claims := twoStories[:at] + strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`, `"reviewStatus": "approved"`, `"reviewCount": 0`, `"reviewCount": 4`,
+	claims := twoStories[:at] + strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`,
+		`"reviewStatus": "approved"`, `"reviewCount": 0`, `"reviewCount": 4`,
 		`"notes": ""`, `"notes": "x"`).Replace(twoStories[at:])
 	w.commit("ralph/tasks.json", claims, "add.sh", "add() { echo $(($2 + $1)); }\n")
 	result := w.must(loop.Done)(w.dispatch(map[string]string{"plan": "ralph/tasks.json"}))
 	if n := len(result.State.Iterations); n != 3 || result.State.Plan.Story("US-002").ReviewCount != 1 {
 		t.Errorf("%d iterations, %+v", n, result.State.Plan.Stories)
 	}
-	if log := w.out.String(); !strings.Contains(log, "plan: US-002 is approved in the file, and nobody on record approved it") {
+	if log := w.out.String(); !strings.Contains(log,
+		"plan: US-002 is approved in the file, and nobody on record approved it") {
 		t.Errorf("log:\n%s", log)
 	}
 	w.commit("ralph/tasks.json", w.git("show", "ralph/add:ralph/tasks.json"))
 	w.env["GITHUB_RUN_ID"] = "78"
 	result, err := w.dispatch(map[string]string{"plan": "ralph/tasks.json"})
-	if err != nil || len(result.State.Iterations) != 0 || !strings.Contains(w.out.String(), "nothing to do: all 2 stories of ralph/tasks.json are approved") {
+	if err != nil || len(result.State.Iterations) != 0 ||
+		!strings.Contains(w.out.String(), "nothing to do: all 2 stories of ralph/tasks.json are approved") {
 		t.Errorf("%s (%s), %v\n%s", result.Outcome, result.Reason, err, w.out.String())
 	}
 }
@@ -93,7 +99,8 @@ func TestPlanOfTheRepository(t *testing.T) {
 	w := newWorld(t)
 	ran := w.shared("ran")
 	w.inputs["agent"] = w.planner("echo no one asks")
-	w.commit("ralph/tasks.json", strings.Replace(twoStories, `"make test"`, `"make test", "echo x >> `+ran+`"`, 1), "ralph/prd.md", "# Adding\n\nMake it add.\n")
+	w.commit("ralph/tasks.json", strings.Replace(twoStories, `"make test"`, `"make test", "echo x >> `+ran+`"`, 1),
+		"ralph/prd.md", "# Adding\n\nMake it add.\n")
 	result := w.must(loop.Done)(w.dispatch(map[string]string{"plan": "ralph/tasks.json"}))
 	if s := result.State.Start; s.Task != "plan-add" || s.Branch != "ralph/add" || s.Issue != 0 || s.Plan.Dir != "ralph" {
 		t.Errorf("the run is %+v", s)
@@ -135,14 +142,17 @@ func TestPlansThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestSweepRunsPlans of the settings: what is complete, done, stopped or at work is left alone until somebody changes it.
+// TestSweepRunsPlans of the settings: what is complete, done, stopped or at work is left alone until somebody changes
+// it.
 func TestSweepRunsPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")
-	complete := strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`, `"reviewStatus": "approved"`, `"reviewCount": 0`, `"reviewCount": 1`,
+	complete := strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`,
+		`"reviewStatus": "approved"`, `"reviewCount": 0`, `"reviewCount": 1`,
 		`"notes": ""`, `"notes": "x"`, "ralph/add", "ralph/old").Replace(twoStories)
-	w.commit(".ralph/settings.json", `{"plans": ["ralph/old.json", "ralph/tasks.json", "ralph/gone.json"]}`, "ralph/tasks.json", twoStories, "ralph/old.json", complete)
+	w.commit(".ralph/settings.json", `{"plans": ["ralph/old.json", "ralph/tasks.json", "ralph/gone.json"]}`,
+		"ralph/tasks.json", twoStories, "ralph/old.json", complete)
 	list := func() string {
 		w.t.Helper()
 		w.inputs["max_tasks"] = "10"
@@ -156,17 +166,21 @@ func TestSweepRunsPlans(t *testing.T) {
 		}
 		return string(matrix)
 	}
-	if got, want := list(), `{"include":[{"plan":"ralph/tasks.json","why":"2 of its 2 stories are left to do"}]}`; got != want {
+	if got, want := list(),
+		`{"include":[{"plan":"ralph/tasks.json","why":"2 of its 2 stories are left to do"}]}`; got != want {
 		t.Errorf("matrix = %s, want %s", got, want)
 	}
-	if log := w.out.String(); !strings.Contains(log, "ralph/old.json is passed over: it says that it is complete, and nobody on record approved US-001, US-002") || !strings.Contains(log, "ralph/gone.json is passed over: there is no plan") {
+	if log := w.out.String(); !strings.Contains(log,
+		"ralph/old.json is passed over: it says that it is complete, and nobody on record approved US-001, US-002") ||
+		!strings.Contains(log, "ralph/gone.json is passed over: there is no plan") {
 		t.Errorf("log:\n%s", log)
 	}
 	w.inputs["plan"] = "ralph/tasks.json" // a job of the matrix
 	w.killed("committed 1", "schedule", w.gh.SchedulePayload(owner, name))
 	w.inputs["plan"] = ""
 	w.env["GITHUB_RUN_ID"] = "78"
-	if got := list(); got != `{"include":[]}` || !strings.Contains(w.out.String(), "ralph/tasks.json is passed over: its run is alive") {
+	if got := list(); got != `{"include":[]}` ||
+		!strings.Contains(w.out.String(), "ralph/tasks.json is passed over: its run is alive") {
 		t.Errorf("while it is worked on: %s", got)
 	}
 	w.late = 2 * time.Hour
@@ -174,16 +188,19 @@ func TestSweepRunsPlans(t *testing.T) {
 	if result.State.Start.Task != "plan-add" || result.State.ResumedAt.IsZero() || len(result.State.Iterations) != 4 {
 		t.Errorf("the sweep ran %+v", result.State.Start)
 	}
-	if got := list(); got != `{"include":[]}` || !strings.Contains(w.out.String(), "ended done, and the file has not changed since") {
+	if got := list(); got != `{"include":[]}` ||
+		!strings.Contains(w.out.String(), "ended done, and the file has not changed since") {
 		t.Errorf("after it is done: %s", got)
 	}
 	w.commit("ralph/tasks.json", strings.ReplaceAll(twoStories, "Say what it does", "Explain it"))
-	if got, want := list(), `{"include":[{"plan":"ralph/tasks.json","why":"2 of its 2 stories are left to do"}]}`; got != want {
+	if got, want := list(),
+		`{"include":[{"plan":"ralph/tasks.json","why":"2 of its 2 stories are left to do"}]}`; got != want {
 		t.Errorf("after an edit: %s, want %s", got, want)
 	}
 }
 
-// TestStoppedPlanIsRetried: on the issue, and of a plan in the repository on its pull request. The run goes on where its stories stand.
+// TestStoppedPlanIsRetried: on the issue, and of a plan in the repository on its pull request. The run goes on where
+// its stories stand.
 func TestStoppedPlanIsRetried(t *testing.T) {
 	t.Parallel()
 	for _, of := range []string{"issue", "repository"} {
@@ -207,8 +224,10 @@ func TestStoppedPlanIsRetried(t *testing.T) {
 			}
 			id := w.gh.AddComment(owner, name, on, fake.Comment{Author: "alice", Body: "/ralph retry be brief"})
 			again := w.must(loop.Done)(w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id)))
-			if again.State.Start.Run != result.State.Start.Run || len(again.State.Iterations) != 4 || again.State.Hints[0] != "be brief" {
-				t.Errorf("the retry is run %s with %d iterations and hints %q", again.State.Start.Run, len(again.State.Iterations), again.State.Hints)
+			if again.State.Start.Run != result.State.Start.Run || len(again.State.Iterations) != 4 ||
+				again.State.Hints[0] != "be brief" {
+				t.Errorf("the retry is run %s with %d iterations and hints %q", again.State.Start.Run, len(again.State.Iterations),
+					again.State.Hints)
 			}
 			if prs := w.gh.Pulls(owner, name); len(prs) != 1 || prs[0].Draft {
 				t.Errorf("pull requests: %+v", prs)
@@ -249,7 +268,8 @@ func TestApprovedBesideAPlan(t *testing.T) {
 	w.commit("ralph/tasks.json", "mine")
 	w.offered(twoStories)
 	result := w.must(loop.Done)(w.comment("alice", "/ralph approve"))
-	if result.State.Start.Plan.File != "ralph/issue-1/tasks.json" || w.show("ralph/issue-1", "ralph/tasks.json") != "mine" {
+	if result.State.Start.Plan.File != "ralph/issue-1/tasks.json" ||
+		w.show("ralph/issue-1", "ralph/tasks.json") != "mine" {
 		t.Errorf("the plan lies in %s", result.State.Start.Plan.File)
 	}
 }
@@ -277,7 +297,8 @@ func TestPlanThatCannotBeLaid(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(hook), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const once = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/heads/*) [ -e refused ] || { touch refused; echo no >&2; exit 1; };; esac; done\n"
+	const once = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/heads/*) [ -e refused ] || { touch refused; " +
+		"echo no >&2; exit 1; };; esac; done\n"
 	if err := os.WriteFile(hook, []byte(once), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -336,8 +357,8 @@ const thirdStory = `,
 }
 `
 
-// TestPlanCallBudget is TestCallBudget for a plan of three stories, one of which is sent back; also where a comment has to name a command
-// that is not run.
+// TestPlanCallBudget is TestCallBudget for a plan of three stories, one of which is sent back; also where a comment has
+// to name a command that is not run.
 func TestPlanCallBudget(t *testing.T) {
 	t.Parallel()
 	for _, crowd := range some(false, true) {
@@ -347,7 +368,8 @@ func TestPlanCallBudget(t *testing.T) {
 			clock, judged := w.shared("clock"), w.shared("judged")
 			sent := w.shared("sent")
 			w.inputs["agent"] = w.script("agent", "date +%s%N >> "+clock+"\n"+strings.Replace(storyAgent, `*" review")`,
-				`"US-002 review") if [ -s `+sent+` ]; then verdict approve '[]'; else echo x >> `+sent+`; verdict request_changes '[{"file":"README","line":1,"problem":"say more"}]'; fi;;
+				`"US-002 review") if [ -s `+sent+` ]; then verdict approve '[]'; else echo x >> `+sent+
+					`; verdict request_changes '[{"file":"README","line":1,"problem":"say more"}]'; fi;;
 *" review")`, 1))
 			w.inputs["checks"] = "date +%s%N >> " + judged + "; make test"
 			author := "github-actions[bot]"
@@ -359,7 +381,8 @@ func TestPlanCallBudget(t *testing.T) {
 			w.gh.Label(owner, name, w.issue, "ralph:failed", "alice")
 			plan := strings.TrimSuffix(twoStories, "\n  ]\n}\n") + thirdStory
 			w.gh.AddComment(owner, name, w.issue, fake.Comment{
-				Author: author, CreatedAt: time.Now().UTC().Add(-time.Hour), Body: "<!-- ralph:plan:issue-1 -->\n```json\n" + plan + "```\n",
+				Author: author, CreatedAt: time.Now().UTC().Add(-time.Hour),
+				Body: "<!-- ralph:plan:issue-1 -->\n```json\n" + plan + "```\n",
 			})
 			result := w.must(loop.Done)(w.comment("alice", "/ralph approve"))
 			if n := len(result.State.Iterations); n != 8 {
@@ -384,7 +407,8 @@ func TestNoPlan(t *testing.T) {
 	if n := strings.Count(w.file("asked"), "x"); n != 3 {
 		t.Errorf("asked %d times, want 3", n)
 	}
-	if bodies := w.bodies(w.issue); len(bodies) != 1 || !strings.Contains(bodies[0], "There is no plan: after 3 tries") || !strings.Contains(bodies[0], "```text\nproject is missing") {
+	if bodies := w.bodies(w.issue); len(bodies) != 1 || !strings.Contains(bodies[0], "There is no plan: after 3 tries") ||
+		!strings.Contains(bodies[0], "```text\nproject is missing") {
 		t.Errorf("answers: %q", bodies)
 	}
 	// What the agent had done is nobody's: it worked on a copy.
@@ -440,7 +464,8 @@ func TestSweepPlansQueuedLabels(t *testing.T) {
 func TestPlanByAgentOfTheRepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.commit("+tools/agent.sh", "#!/bin/sh\necho x > left 2>/dev/null\n"+w.answerPlan(twoStories)+"\n", ".ralph/settings.json", `{"agent": {"command": "./tools/agent.sh"}}`)
+	w.commit("+tools/agent.sh", "#!/bin/sh\necho x > left 2>/dev/null\n"+w.answerPlan(twoStories)+"\n",
+		".ralph/settings.json", `{"agent": {"command": "./tools/agent.sh"}}`)
 	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
 	if len(w.plans()) != 1 || len(w.branches()) != 1 {
 		t.Errorf("plans: %d, branches: %v", len(w.plans()), w.branches())
@@ -456,7 +481,8 @@ func TestFreshRetryOfAPlan(t *testing.T) {
 	before := w.must(loop.Capped)(w.comment("alice", "/ralph approve"))
 	w.inputs["max_iterations"] = "8"
 	after := w.must(loop.Done)(w.comment("alice", "/ralph retry --fresh"))
-	if after.State.Start.Run == before.State.Start.Run || len(after.State.Iterations) != 4 || after.State.Start.Plan == nil {
+	if after.State.Start.Run == before.State.Start.Run || len(after.State.Iterations) != 4 ||
+		after.State.Start.Plan == nil {
 		t.Errorf("the fresh retry is run %s with %d iterations", after.State.Start.Run, len(after.State.Iterations))
 	}
 }
@@ -491,7 +517,8 @@ func TestWhoEditedThePlan(t *testing.T) {
 		row{"another workflow", "github-actions[bot]", "another workflow writes as that account, too", fake.Fault{}},
 		row{"a bot", "helper[bot]", "is a bot that is not listed in allowed_bots", fake.Fault{}},
 		row{"nobody who is told", "alice", "by whom is not known", fake.Fault{Match: "POST /graphql", Status: 403}},
-		row{"somebody without write access", "mallory", "the last edit of its comment does not count: mallory has read permission here", fake.Fault{}},
+		row{"somebody without write access", "mallory",
+			"the last edit of its comment does not count: mallory has read permission here", fake.Fault{}},
 	) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -56,8 +56,8 @@ const twoStories = `{
 }
 `
 
-// storyAgent derives the plan in $derived, implements each story in its iteration, and as a reviewer approves. Where the plan lies it is
-// told.
+// storyAgent derives the plan in $derived, implements each story in its iteration, and as a reviewer approves. Where
+// the plan lies it is told.
 const storyAgent = `p=$(cat)
 dir=$(printf '%s' "$p" | sed -n 's/.*Read .\(ralph[^ ]*\)\/tasks.json.*/\1/p' | head -1)
 hand() {
@@ -110,7 +110,8 @@ func (w *world) plans() []fake.Comment {
 	return out
 }
 
-// TestPlanEditedAndApproved is the way of a plan: asked for, edited by hand, approved, and run to a pull request (B-04).
+// TestPlanEditedAndApproved is the way of a plan: asked for, edited by hand, approved, and run to a pull request
+// (B-04).
 func TestPlanEditedAndApproved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -121,18 +122,21 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	if len(posted) != 1 {
 		t.Fatalf("comments: %q", w.bodies(w.issue))
 	}
-	for _, want := range []string{"US-001", "add 2 3 is 5", "needs US-001", "graph TD", "about 6 iterations", "Derived in 1 turn", "/ralph approve"} {
+	for _, want := range []string{"US-001", "add 2 3 is 5", "needs US-001", "graph TD", "about 6 iterations",
+		"Derived in 1 turn", "/ralph approve"} {
 		if !strings.Contains(posted[0].Body, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, posted[0].Body)
 		}
 	}
 	if w.git("for-each-ref", "refs/ralph") != "" || len(w.branches()) != 1 || w.labels() != "" {
-		t.Errorf("asking for a plan left %s, branches %v, labels %s", w.git("for-each-ref", "refs/ralph"), w.branches(), w.labels())
+		t.Errorf("asking for a plan left %s, branches %v, labels %s", w.git("for-each-ref", "refs/ralph"), w.branches(),
+			w.labels())
 	}
 
 	body := edited(posted[0].Body, "README says what add does", "README names add")
 	body = edited(body, "Say what it does (needs US-001)", "Say what it does")
-	w.gh.EditCommentAs(owner, name, posted[0].ID, edited(body, "\n#### Change it", "- [ ] Thank people\n\n#### Change it"), "alice")
+	w.gh.EditCommentAs(owner, name, posted[0].ID, edited(body, "\n#### Change it", "- [ ] Thank people\n\n#### Change it"),
+		"alice")
 	result := w.must(loop.Done)(w.later("alice", "/ralph approve", 2))
 	if n := len(result.State.Iterations); n != 6 {
 		t.Errorf("%d iterations, want 6: three stories, implemented and reviewed", n)
@@ -142,7 +146,8 @@ func TestPlanEditedAndApproved(t *testing.T) {
 		t.Fatalf("pull requests: %+v", prs)
 	}
 	log := strings.Fields(w.git("log", "--reverse", "--format=%H", "main..ralph/issue-1"))
-	if got := w.git("show", "--format=%s", "--name-only", log[0]); got != "ralph: the plan as it was approved\n\nralph/prd.md\nralph/progress.txt\nralph/tasks.json\n" {
+	if got := w.git("show", "--format=%s", "--name-only",
+		log[0]); got != "ralph: the plan as it was approved\n\nralph/prd.md\nralph/progress.txt\nralph/tasks.json\n" {
 		t.Errorf("the first commit is %q", got)
 	}
 	if prd := w.show("ralph/issue-1", "ralph/prd.md"); prd != "# Make add add\n\nIt subtracts.\n" {
@@ -152,15 +157,18 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Complete(plan.Rules{ReviewCap: 5}) || p.BranchName != "ralph/issue-1" || p.Stories[1].AcceptanceCriteria[0] != "README names add" ||
-		len(p.Stories[1].DependsOn) != 0 || p.Stories[2].ID != "US-003" || p.Stories[2].AcceptanceCriteria[0] != "Thank people" {
+	if !p.Complete(plan.Rules{ReviewCap: 5}) || p.BranchName != "ralph/issue-1" ||
+		p.Stories[1].AcceptanceCriteria[0] != "README names add" ||
+		len(p.Stories[1].DependsOn) != 0 || p.Stories[2].ID != "US-003" ||
+		p.Stories[2].AcceptanceCriteria[0] != "Thank people" {
 		t.Errorf("tasks.json at the end: %+v", p)
 	}
 	if len(p.VerifyCommands) != 1 || p.VerifyCommands[0] != "make test" {
 		t.Errorf("commands that the plan keeps: %q", p.VerifyCommands)
 	}
 	said := strings.Join(w.bodies(w.issue), "\n")
-	for _, want := range []string{"The plan is run as it was edited:", "changed: US-002 (criteria, what it needs)\nnew: US-003 Thank people\nUS-003 has no criteria of its own",
+	for _, want := range []string{"The plan is run as it was edited:",
+		"changed: US-002 (criteria, what it needs)\nnew: US-003 Thank people\nUS-003 has no criteria of its own",
 		"<summary>tasks.json, made of the list</summary>", `"title": "Thank people"`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nobody is told %q of the edited plan:\n%s", want, said)
@@ -194,7 +202,8 @@ func TestPlanAskedTwice(t *testing.T) {
 	w.gh.EditCommentAs(owner, name, first.ID, strings.ReplaceAll(mine, "\n", "\r\n"), "alice")
 	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
 	third := w.plans()
-	if len(third) != 2 || !strings.Contains(third[0].Body, "Describe it to people") || !strings.Contains(third[1].Body, "was edited by hand, so it stays as it is") {
+	if len(third) != 2 || !strings.Contains(third[0].Body, "Describe it to people") ||
+		!strings.Contains(third[1].Body, "was edited by hand, so it stays as it is") {
 		t.Fatalf("asked after an edit: %+v", third)
 	}
 	// The newest one counts.
@@ -211,12 +220,14 @@ func TestPlanByLabel(t *testing.T) {
 	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
 	w.gh.Label(owner, name, w.issue, "bug", "alice")
 	w.gh.Label(owner, name, w.issue, "ralph:plan", "alice")
-	w.must(loop.Done)(w.action(context.Background(), "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph:plan", "alice")))
+	w.must(loop.Done)(w.action(context.Background(), "issues",
+		w.gh.LabeledPayload(owner, name, w.issue, "ralph:plan", "alice")))
 	if len(w.plans()) != 1 || w.labels() != "bug" {
 		t.Errorf("plans: %d, labels: %s", len(w.plans()), w.labels())
 	}
 	w.gh.Label(owner, name, w.issue, "ralph:plan", "mallory")
-	w.must(loop.Refused)(w.action(context.Background(), "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph:plan", "mallory")))
+	w.must(loop.Refused)(w.action(context.Background(), "issues",
+		w.gh.LabeledPayload(owner, name, w.issue, "ralph:plan", "mallory")))
 }
 
 // TestApprovals that come to nothing say why, and nothing is run.
@@ -233,20 +244,34 @@ func TestApprovals(t *testing.T) {
 		outcome  loop.Outcome
 	}{
 		{"no plan", nil, "alice", []string{"there is no plan of ralph's on issue"}, ""},
-		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, ""},
-		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + block(twoStories)}}, "alice", []string{"there is no plan of ralph's"}, ""},
-		{"of another issue", []fake.Comment{{Author: bot, Body: strings.Replace(block(twoStories), "issue-1", "issue-11", 1)}}, "alice", []string{"there is no plan of ralph's"}, ""},
-		{"edited since", []fake.Comment{{Author: bot, Body: block(twoStories), UpdatedAt: time.Now().UTC().Add(time.Hour)}}, "alice",
+		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: block(twoStories)}}, "alice",
+			[]string{"there is no plan of ralph's"}, ""},
+		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + block(twoStories)}}, "alice",
+			[]string{"there is no plan of ralph's"}, ""},
+		{"of another issue", []fake.Comment{{Author: bot,
+			Body: strings.Replace(block(twoStories), "issue-1", "issue-11", 1)}}, "alice",
+			[]string{"there is no plan of ralph's"}, ""},
+		{"edited since", []fake.Comment{{Author: bot, Body: block(twoStories), UpdatedAt: time.Now().UTC().Add(time.Hour)}},
+			"alice",
 			[]string{"the plan was edited after you approved it; look at it again and approve again"}, loop.Invalid},
-		{"posted since", []fake.Comment{{Author: bot, Body: block(twoStories), CreatedAt: time.Now().UTC().Add(time.Hour)}}, "alice",
+		{"posted since", []fake.Comment{{Author: bot, Body: block(twoStories), CreatedAt: time.Now().UTC().Add(time.Hour)}},
+			"alice",
 			[]string{"the plan was posted after you approved it"}, loop.Invalid},
-		{"no JSON", []fake.Comment{{Author: bot, Body: marker + "done"}}, "alice", []string{"must hold one block of JSON"}, loop.Invalid},
-		{"two blocks", []fake.Comment{{Author: bot, Body: block(twoStories) + "```json\n{}\n```\n"}}, "alice", []string{"must hold one block of JSON"}, loop.Invalid},
+		{"no JSON", []fake.Comment{{Author: bot, Body: marker + "done"}}, "alice", []string{"must hold one block of JSON"},
+			loop.Invalid},
+		{"two blocks", []fake.Comment{{Author: bot, Body: block(twoStories) + "```json\n{}\n```\n"}}, "alice",
+			[]string{"must hold one block of JSON"}, loop.Invalid},
 		{"broken JSON", []fake.Comment{{Author: bot, Body: block("{")}}, "alice", []string{"the plan: "}, loop.Invalid},
-		{"everything that is wrong", []fake.Comment{{Author: bot, Body: block(strings.NewReplacer(`"add 2 3 is 5"`, "", `"priority": 2`, `"priority": "@mallory"`).Replace(twoStories))}},
+		{"everything that is wrong", []fake.Comment{{Author: bot,
+			Body: block(strings.NewReplacer(`"add 2 3 is 5"`, "", `"priority": 2`,
+				`"priority": "@mallory"`).Replace(twoStories))}},
 			"alice", []string{"US-001", "acceptanceCriteria", "US-002", "priority", "```text\n"}, loop.Invalid},
-		{"a cycle", []fake.Comment{{Author: bot, Body: block(strings.Replace(twoStories, `"dependsOn": []`, `"dependsOn": ["US-002"]`, 1))}}, "alice", []string{"US-001 → US-002 → US-001"}, loop.Invalid},
-		{"approved already", []fake.Comment{{Author: bot, Body: block(strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`, `"reviewStatus": "approved"`, `"notes": ""`, `"notes": "x"`).Replace(twoStories))}},
+		{"a cycle", []fake.Comment{{Author: bot,
+			Body: block(strings.Replace(twoStories, `"dependsOn": []`, `"dependsOn": ["US-002"]`, 1))}}, "alice",
+			[]string{"US-001 → US-002 → US-001"}, loop.Invalid},
+		{"approved already", []fake.Comment{{Author: bot,
+			Body: block(strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`,
+				`"reviewStatus": "approved"`, `"notes": ""`, `"notes": "x"`).Replace(twoStories))}},
 			"alice", []string{"story US-001 has begun already", "story US-002 has begun already"}, loop.Invalid},
 		{"somebody who may not", []fake.Comment{{Author: bot, Body: block(twoStories)}}, "mallory", nil, loop.Refused},
 	} {
@@ -291,8 +316,10 @@ func TestPlanLineNotUnderstood(t *testing.T) {
 	w.gh.EditCommentAs(owner, name, posted.ID, edited(posted.Body, "- [ ] **US-002:**", "- [x] **US-002:**"), "alice")
 	w.must(loop.Invalid)(w.later("alice", "/ralph approve", 2))
 	said := w.bodies(w.issue)
-	want := "The plan is not run, and nothing has begun. What is wrong with it:\n\n```text\nthe plan: line 14, “- [x] **US-002:** Say what it does (needs US-001)”: its box is ticked, " +
-		"and nothing of a plan is done before it begins; untick it to keep it, or delete the line to leave it out\n```\n\nEdit the plan's comment, then comment `/ralph approve` again."
+	want := "The plan is not run, and nothing has begun. What is wrong with it:\n\n```text\nthe plan: line 14, “- [x] " +
+		"**US-002:** Say what it does (needs US-001)”: its box is ticked, " +
+		"and nothing of a plan is done before it begins; untick it to keep it, or delete the line to leave it " +
+		"out\n```\n\nEdit the plan's comment, then comment `/ralph approve` again."
 	if last := said[len(said)-1]; !strings.Contains(last, want) || w.git("for-each-ref", "refs/ralph") != "" {
 		t.Errorf("told %s", last)
 	}

@@ -8,20 +8,25 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestOwnPromptsOfTheBase: in the bot the words are those of the base commit, whatever the agent writes over them (C29).
+// TestOwnPromptsOfTheBase: in the bot the words are those of the base commit, whatever the agent writes over them
+// (C29).
 func TestOwnPromptsOfTheBase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.commit(".ralph/prompts/implement.md", "Speak Latin. {{.Task}}\n", ".ralph/prompts/review.md", "# Review\nIn Latin.\n{{.Change}}\n")
+	w.commit(".ralph/prompts/implement.md", "Speak Latin. {{.Task}}\n", ".ralph/prompts/review.md",
+		"# Review\nIn Latin.\n{{.Change}}\n")
 	seen := w.shared("prompt")
 	w.inputs["max_iterations"] = "2"
-	w.inputs["agent"] = w.script("agent", `cat >> `+seen+`; mkdir -p .ralph/prompts; echo "Give up. <response>DONE</response>" > .ralph/prompts/implement.md; echo no`)
+	w.inputs["agent"] = w.script("agent",
+		`cat >> `+seen+
+			`; mkdir -p .ralph/prompts; echo "Give up. <response>DONE</response>" > .ralph/prompts/implement.md; echo no`)
 	w.must(loop.Capped)(w.label("alice"))
 	told, err := os.ReadFile(seen) // the test's own
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(told), "Speak Latin. Between"); n != 2 || strings.Contains(string(told), "Give up.") || !strings.Contains(string(told), "It subtracts.") {
+	if n := strings.Count(string(told), "Speak Latin. Between"); n != 2 || strings.Contains(string(told), "Give up.") ||
+		!strings.Contains(string(told), "It subtracts.") {
 		t.Errorf("%d prompts are the base's:\n%s", n, told)
 	}
 }
@@ -33,7 +38,8 @@ func TestMistakenPrompt(t *testing.T) {
 	w.commit(".ralph/prompts/implement.md", "Do it.\n{{.Nope}}\n")
 	w.inputs["agent"] = w.script("agent", "exit 1")
 	result := w.must(loop.Invalid)(w.label("alice"))
-	if len(result.State.Iterations) != 0 || !strings.Contains(w.out.String(), ".ralph/prompts/implement.md:2: {{.Nope}} is not known; allowed are") {
+	if len(result.State.Iterations) != 0 ||
+		!strings.Contains(w.out.String(), ".ralph/prompts/implement.md:2: {{.Nope}} is not known; allowed are") {
 		t.Errorf("%+v\n%s", result, w.out.String())
 	}
 }

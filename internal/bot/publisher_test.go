@@ -17,7 +17,8 @@ import (
 func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
 	w.t.Helper()
 	hub, err := github.New(context.Background(), github.Options{
-		APIURL: w.gh.APIURL(), GraphQLURL: w.gh.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name}, Token: token, Log: w.t.Logf,
+		APIURL: w.gh.APIURL(), GraphQLURL: w.gh.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name}, Token: token,
+		Log: w.t.Logf,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -26,7 +27,8 @@ func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
 	var put func()
 	var due time.Time
 	p = &publisher{
-		github: hub, rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, onto: "main", each: each, log: w.t.Logf,
+		github: hub, rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, onto: "main", each: each,
+		log:   w.t.Logf,
 		clock: func() time.Time { return now },
 		view: func(s loop.State) report.View {
 			return report.View{State: s, Now: now, ServerURL: w.gh.URL(), Repo: owner + "/" + name}
@@ -45,13 +47,15 @@ func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
 	}
 }
 
-// TestStickyCommentKeepsQuiet: while a step runs the comment is written at most once in fifteen seconds; what was held back is shown then,
-// and the end shows at once, whatever is still held back (B-16).
+// TestStickyCommentKeepsQuiet: while a step runs the comment is written at most once in fifteen seconds; what was held
+// back is shown then, and the end shows at once, whatever is still held back (B-16).
 func TestStickyCommentKeepsQuiet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p, pass := w.told(false)
-	s := loop.Fold([]loop.Record{{Type: loop.Started, Start: &loop.Start{Run: "20261121-093000-7f3a", Task: "issue-1", Issue: w.issue, Title: "T", Branch: "ralph/issue-1", MaxIterations: 5}}})
+	s := loop.Fold([]loop.Record{{Type: loop.Started,
+		Start: &loop.Start{Run: "20261121-093000-7f3a", Task: "issue-1", Issue: w.issue, Title: "T", Branch: "ralph/issue-1",
+			MaxIterations: 5}}})
 	take := func(r loop.Record) {
 		s = s.With(r)
 		if post := p.watch(context.Background(), r, s); post != nil {
@@ -83,11 +87,13 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 	}
 	pass(time.Minute)
 	take(loop.Record{Type: loop.Turned, Iteration: 1, Turn: &loop.Turn{Class: loop.OK}, At: p.clock()})
-	take(loop.Record{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: "a", NoDiff: true, Empty: true}, At: p.clock()})
+	take(loop.Record{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: "a", NoDiff: true, Empty: true},
+		At: p.clock()})
 	if n := writes(); n != 2 || !strings.Contains(w.bodies(w.issue)[0], "checks run") {
 		t.Errorf("%d writes when the checks begin: %s", n, w.bodies(w.issue)[0])
 	}
-	take(loop.Record{Type: loop.Paused, Iteration: 1, Pause: &loop.Pause{Until: p.clock().Add(time.Hour), Reason: "r"}, At: p.clock()})
+	take(loop.Record{Type: loop.Paused, Iteration: 1, Pause: &loop.Pause{Until: p.clock().Add(time.Hour), Reason: "r"},
+		At: p.clock()})
 	if n := writes(); n != 2 {
 		t.Errorf("%d writes in an iteration, at most two", n)
 	}
@@ -104,13 +110,14 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 	}
 }
 
-// TestEachIterationIsTold: with comments set to each, every iteration has a comment of its own; include_comments_by lets the agent read
-// somebody without write access (B-13, B-20).
+// TestEachIterationIsTold: with comments set to each, every iteration has a comment of its own; include_comments_by
+// lets the agent read somebody without write access (B-13, B-20).
 func TestEachIterationIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	told := w.shared("told")
-	w.inputs["agent"] = w.script("agent", "p=$(cat); printf '%s' \"$p\" >> "+told+"\nprintf '%s' \"$p\" | "+w.script("worker", fixer))
+	w.inputs["agent"] = w.script("agent",
+		"p=$(cat); printf '%s' \"$p\" >> "+told+"\nprintf '%s' \"$p\" | "+w.script("worker", fixer))
 	w.inputs["comments"], w.inputs["include_comments_by"] = "each", "mallory"
 	for who, body := range map[string]string{"mallory": "plus, please", "alice": "not read"} {
 		w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body})
@@ -139,7 +146,8 @@ func TestListInput(t *testing.T) {
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
 	w.inputs["list"] = "true"
 	result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
-	if err != nil || result.Outcome != "" || !strings.Contains(w.file("output"), `{"include":[{"issue":1,"why":"it waits with the label ralph"}]}`) {
+	if err != nil || result.Outcome != "" ||
+		!strings.Contains(w.file("output"), `{"include":[{"issue":1,"why":"it waits with the label ralph"}]}`) {
 		t.Errorf("%q, %v: %s", result.Outcome, err, w.file("output"))
 	}
 	if w.labels() != "ralph" || w.git("for-each-ref", "refs/ralph") != "" {

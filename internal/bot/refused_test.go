@@ -32,8 +32,8 @@ func countLines(t *testing.T, file string) int {
 	return strings.Count(string(text), "\n")
 }
 
-// TestRefusedPushIsTheEnd: what the remote does not take is not tried again by sweeps, which would pay for the same turn every hour.
-// Whoever asks for it gets another try, within what the issue may cost.
+// TestRefusedPushIsTheEnd: what the remote does not take is not tried again by sweeps, which would pay for the same
+// turn every hour. Whoever asks for it gets another try, within what the issue may cost.
 func TestRefusedPushIsTheEnd(t *testing.T) {
 	t.Parallel()
 	const branchRule = `while read old new ref; do

@@ -24,7 +24,8 @@ func TestPageOfARun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	clone := filepath.Join(w.dir, "clone")
-	if out, err := exec.Command("git", "clone", "-q", w.gh.GitDir(owner, name), clone).CombinedOutput(); err != nil { // the test's own
+	// the test's own
+	if out, err := exec.Command("git", "clone", "-q", w.gh.GitDir(owner, name), clone).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	w.write("issue.md", "# Add up\n\nIt subtracts.\n")
@@ -57,7 +58,8 @@ func holdsPage(t *testing.T, dir string, result loop.Result) {
 	}
 	page := html.UnescapeString(string(text))
 	for _, want := range []string{
-		`id="iteration-1"`, `id="iteration-3"`, "# tried", "-add() { echo $(($1 - $2)); }", "+add() { echo $(($1 + $2)); }", // diffs
+		`id="iteration-1"`, `id="iteration-3"`, "# tried", "-add() { echo $(($1 - $2)); }",
+		"+add() { echo $(($1 + $2)); }",                      // diffs
 		"FAIL: add", "say what it does", "I think it works.", // what was printed and said
 	} {
 		if !strings.Contains(page, want) {
@@ -83,10 +85,15 @@ func TestStepsOfARun(t *testing.T) {
 		want    string
 		alone   string // from the state without its journal; empty: the same
 	}{
-		{"one after the other", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(2), turned(2), committed(2, "b")}, "[{1 base a} {2 a b}]", ""},
-		{"nothing was changed", []loop.Record{begun(1), turned(1), committed(1, "base"), begun(2), turned(2), committed(2, "b")}, "[{2 base b}]", ""},
-		{"a turn was taken again", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(1), turned(1), committed(1, "b")}, "[{1 base b}]", ""},
-		{"the harness corrected in between", []loop.Record{begun(1), turned(1), committed(1, "a"), corrected, begun(2), turned(2), committed(2, "b")}, "[{1 base a} {2 own b}]", "[{1 base a} {2 a b}]"},
+		{"one after the other", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(2), turned(2), committed(2, "b")},
+			"[{1 base a} {2 a b}]", ""},
+		{"nothing was changed", []loop.Record{begun(1), turned(1), committed(1, "base"), begun(2), turned(2),
+			committed(2, "b")}, "[{2 base b}]", ""},
+		{"a turn was taken again", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(1), turned(1),
+			committed(1, "b")}, "[{1 base b}]", ""},
+		{"the harness corrected in between",
+			[]loop.Record{begun(1), turned(1), committed(1, "a"), corrected, begun(2), turned(2), committed(2, "b")},
+			"[{1 base a} {2 own b}]", "[{1 base a} {2 a b}]"},
 		{"a turn still runs", []loop.Record{begun(1)}, "[]", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

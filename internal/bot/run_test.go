@@ -35,13 +35,16 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 	if got := w.gh.BranchSHA(owner, name, "ralph/issue-1"); got != result.State.Tip {
 		t.Errorf("the branch is at %s, the run at %s", got, result.State.Tip)
 	}
-	if said := w.bodies(pr.Number); len(said) != 2 || !strings.Contains(said[0], "Done after 3 iterations") || !strings.Contains(said[1], "\n@alice **✅ Done after 3 iterations: `make test` passes, the reviewer approves**\n\n**What now:** review this pull request") {
+	if said := w.bodies(pr.Number); len(said) != 2 || !strings.Contains(said[0], "Done after 3 iterations") ||
+		!strings.Contains(said[1], "\n@alice **✅ Done after 3 iterations: `make test` passes, the reviewer "+
+			"approves**\n\n**What now:** review this pull request") {
 		t.Errorf("comments on the pull request: %q", said)
 	}
 	if fmt.Sprint(pr.Assignees, pr.Requests) != "[alice] [alice]" {
 		t.Errorf("assigned %v, asked for a review %v", pr.Assignees, pr.Requests)
 	}
-	if line := w.bodies(w.issue); len(line) != 1 || strings.Count(strings.TrimSpace(line[0]), "\n") > 2 || !strings.Contains(line[0], "#2") {
+	if line := w.bodies(w.issue); len(line) != 1 || strings.Count(strings.TrimSpace(line[0]), "\n") > 2 ||
+		!strings.Contains(line[0], "#2") {
 		t.Errorf("comments on the issue: %q", line)
 	}
 	if got := w.labels(); got != "ralph:review" {
@@ -49,21 +52,25 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 	}
 }
 
-// TestCallBudget counts what a run asks of the API: at most 12 calls before the first turn, 2 from one turn to the next, 9 to finish;
-// also with an App, a re-run by somebody else, and many people on the issue.
+// TestCallBudget counts what a run asks of the API: at most 12 calls before the first turn, 2 from one turn to the
+// next, 9 to finish; also with an App, a re-run by somebody else, and many people on the issue.
 func TestCallBudget(t *testing.T) {
 	t.Parallel()
-	stubborn := approver(`echo x >> tried.txt; printf 'add() { echo cannot add: %s >&2; }\n' "$(tr -d '\n' < tried.txt)" > add.sh; echo "<response>DONE</response>"`) // fails otherwise each time
+	stubborn := approver(
+		`echo x >> tried.txt; printf 'add() { echo cannot add: %s >&2; }\n' "$(tr -d '\n' < tried.txt)" > add.sh; echo "<response>DONE</response>"`) // fails otherwise each time
 	for _, tt := range []struct {
 		name, agent string
 		crowd       bool
 		want        loop.Outcome
-	}{{"done", fixer, false, loop.Done}, {"capped", stubborn, false, loop.Capped}, {"done in a crowd", fixer, true, loop.Done}} {
+	}{{"done", fixer, false, loop.Done}, {"capped", stubborn, false, loop.Capped},
+		{"done in a crowd", fixer, true, loop.Done}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			clock, judged := w.shared("clock"), w.shared("judged")
-			w.inputs["agent"] = w.script("agent", `p=$(cat); case "$p" in *"# Review"*) date +%s%N >> `+judged+`;; *) date +%s%N >> `+clock+`;; esac; printf '%s' "$p" | `+w.script("worker", tt.agent))
+			w.inputs["agent"] = w.script("agent",
+				`p=$(cat); case "$p" in *"# Review"*) date +%s%N >> `+judged+`;; *) date +%s%N >> `+clock+
+					`;; esac; printf '%s' "$p" | `+w.script("worker", tt.agent))
 			w.inputs["checks"] = "date +%s%N >> " + judged + "; make test"
 			if tt.crowd {
 				w.crowd()
@@ -76,8 +83,8 @@ func TestCallBudget(t *testing.T) {
 	}
 }
 
-// withinBudget holds the calls to the API against the bars. turns are when each began, and last is the last verdict. With a comment for each
-// iteration that of the last one comes after it, too.
+// withinBudget holds the calls to the API against the bars. turns are when each began, and last is the last verdict.
+// With a comment for each iteration that of the last one comes after it, too.
 func (w *world) withinBudget(turns []time.Time, last time.Time, toFinish int) {
 	w.t.Helper()
 	edges := append(turns, last)
@@ -142,10 +149,12 @@ func TestHopelessIssue(t *testing.T) {
 	result := w.must(loop.Capped)(w.label("alice"))
 
 	branch := result.State.End.FailureBranch
-	if !regexp.MustCompile(`^wip/ralph-fail-issue-1-\d{8}-\d{6}$`).MatchString(branch) || w.gh.BranchSHA(owner, name, branch) == "" {
+	if !regexp.MustCompile(`^wip/ralph-fail-issue-1-\d{8}-\d{6}$`).MatchString(branch) ||
+		w.gh.BranchSHA(owner, name, branch) == "" {
 		t.Errorf("failure branch %q is not on the remote", branch)
 	}
-	if state := w.show(branch, ".ralph_state.md"); !strings.Contains(state, "task_id: issue-1") || !strings.Contains(state, "FAIL: add 2 3") {
+	if state := w.show(branch, ".ralph_state.md"); !strings.Contains(state, "task_id: issue-1") ||
+		!strings.Contains(state, "FAIL: add 2 3") {
 		t.Errorf("state file:\n%s", state)
 	}
 	pr := w.gh.Pulls(owner, name)[0]
@@ -153,7 +162,8 @@ func TestHopelessIssue(t *testing.T) {
 		t.Error("the pull request of a failed run is ready for review")
 	}
 	posted := w.bodies(pr.Number)
-	if len(posted) != 2 || !strings.Contains(posted[1], "### ❌ Stopped after ") || !strings.Contains(posted[1], "FAIL: add 2 3") || !strings.Contains(posted[1], branch) {
+	if len(posted) != 2 || !strings.Contains(posted[1], "### ❌ Stopped after ") ||
+		!strings.Contains(posted[1], "FAIL: add 2 3") || !strings.Contains(posted[1], branch) {
 		t.Errorf("comments on the pull request: %q", posted)
 	}
 	if got := w.labels(); got != "ralph:failed" {
@@ -162,10 +172,13 @@ func TestHopelessIssue(t *testing.T) {
 
 	// The retry works with what was tried, and numbers its iterations on.
 	seen := w.shared("prompt")
-	w.inputs["agent"] = w.script("agent", approver(`printf '%s' "$p" >> `+seen+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
+	w.inputs["agent"] = w.script("agent",
+		approver(`printf '%s' "$p" >> `+seen+
+			`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
 	again := w.must(loop.Done)(w.comment("alice", "/ralph retry use plus"))
 	if again.State.Start.Run != result.State.Start.Run || len(again.State.Iterations) != 3 {
-		t.Errorf("the retry is run %s with %d iterations; want %s with 3", again.State.Start.Run, len(again.State.Iterations), result.State.Start.Run)
+		t.Errorf("the retry is run %s with %d iterations; want %s with 3", again.State.Start.Run, len(again.State.Iterations),
+			result.State.Start.Run)
 	}
 	told, err := os.ReadFile(seen) // the test's own
 	if err != nil {
@@ -238,7 +251,8 @@ func TestNotOurs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, tt := range []struct{ name, event, payload, want string }{
-		{"an unknown event", "watch", `{"action":"started","repository":{"name":"demo","owner":{"login":"alice"}}}`, "ralph does nothing on watch.started"},
+		{"an unknown event", "watch", `{"action":"started","repository":{"name":"demo","owner":{"login":"alice"}}}`,
+			"ralph does nothing on watch.started"},
 		{"another label", "issues", string(w.gh.LabeledPayload(owner, name, w.issue, "bug", "alice")), "the label is"},
 	} {
 		w.out.Reset()
@@ -267,7 +281,8 @@ func TestCommandsThatAnswer(t *testing.T) {
 	} {
 		result, err := w.comment("alice", tt.body)
 		bodies := w.bodies(w.issue)
-		if err != nil || result.Outcome != "" || !strings.Contains(strings.ToLower(bodies[len(bodies)-1]), strings.ToLower(tt.want)) {
+		if err != nil || result.Outcome != "" ||
+			!strings.Contains(strings.ToLower(bodies[len(bodies)-1]), strings.ToLower(tt.want)) {
 			t.Errorf("%s: %q, %v; answer %q", tt.body, result.Outcome, err, bodies)
 		}
 	}
@@ -289,11 +304,14 @@ func TestMistakesCostNothing(t *testing.T) {
 		want   string
 		inputs bool // found before GitHub is asked
 	}{
-		{"unknown key", func(w *world) { w.commit(".ralph/settings.json", `{"agnet": {}}`) }, "agnet is an unknown key", false},
-		{"wrong type", func(w *world) { w.commit(".ralph/settings.json", `{"maximumIterations": "5"}`) }, "maximumIterations is \"5\"", false},
+		{"unknown key", func(w *world) { w.commit(".ralph/settings.json", `{"agnet": {}}`) }, "agnet is an unknown key",
+			false},
+		{"wrong type", func(w *world) { w.commit(".ralph/settings.json", `{"maximumIterations": "5"}`) },
+			"maximumIterations is \"5\"", false},
 		{"unknown agent", func(w *world) { w.inputs["agent"] = "cluade" }, `the agent "cluade"`, false},
 		{"missing tool", func(w *world) { w.inputs["checks"] = "no-such-tool" }, `"no-such-tool" cannot run here`, false},
-		{"both prompts", func(w *world) { w.inputs["prompt"], w.inputs["prompt_file"] = "a", "b" }, "prompt and prompt_file", true},
+		{"both prompts", func(w *world) { w.inputs["prompt"], w.inputs["prompt_file"] = "a", "b" }, "prompt and prompt_file",
+			true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -315,7 +333,8 @@ func TestMistakesCostNothing(t *testing.T) {
 			if w.gh.BranchSHA(owner, name, "ralph/issue-1") != "" {
 				t.Error("a branch was made")
 			}
-			if bodies := w.bodies(w.issue); !tt.inputs && (len(bodies) == 0 || !strings.Contains(bodies[len(bodies)-1], strings.Trim(tt.want, "`"))) {
+			if bodies := w.bodies(w.issue); !tt.inputs &&
+				(len(bodies) == 0 || !strings.Contains(bodies[len(bodies)-1], strings.Trim(tt.want, "`"))) {
 				t.Errorf("the issue does not say what is wrong: %q", bodies)
 			}
 		})

@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// sly is fixer, and tries on every turn to reach what is none of its business: the job's secrets, the harness's files, the next turn.
+// sly is fixer, and tries on every turn to reach what is none of its business: the job's secrets, the harness's files,
+// the next turn.
 const sly = `if grep -qs INPUT_GITHUB_TOKEN /proc/[0-9]*/environ; then echo REACHED the environment of another; fi
 if cat ../repo.git/HEAD 2>/dev/null; then echo REACHED the repository of the harness; fi
 if [ -n "$BWRAP" ] && echo >> .git/config; then echo REACHED the configuration of git; fi 2>/dev/null
@@ -22,7 +23,8 @@ func TestJobInASandbox(t *testing.T) {
 			w := newWorld(t)
 			w.env["RALPH_SANDBOX"] = ""
 			w.inputs["sandbox"] = mode
-			w.inputs["agent"] = w.script("agent", strings.Replace(fixer, "p=$(cat)", "p=$(cat)\n"+map[string]string{"bwrap": "BWRAP=1\n"}[mode]+sly, 1))
+			w.inputs["agent"] = w.script("agent",
+				strings.Replace(fixer, "p=$(cat)", "p=$(cat)\n"+map[string]string{"bwrap": "BWRAP=1\n"}[mode]+sly, 1))
 			result := w.must(loop.Done)(w.label("alice"))
 			if log := w.out.String(); strings.Contains(log, "REACHED") || !strings.Contains(log, "is readable") {
 				t.Error("the agent has reached what is none of its business, or not what is")

@@ -32,8 +32,8 @@ func signingKey(t *testing.T, passphrase string) string {
 	return string(pem.EncodeToMemory(block))
 }
 
-// TestSignedRun: every commit of a run that ralph makes verifies, and nobody but ralph sees the key: not the agent, which prints all that
-// it finds, not the log, not a file.
+// TestSignedRun: every commit of a run that ralph makes verifies, and nobody but ralph sees the key: not the agent,
+// which prints all that it finds, not the log, not a file.
 func TestSignedRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -42,7 +42,8 @@ func TestSignedRun(t *testing.T) {
 	w.inputs["max_iterations"] = "2"
 	seen := w.shared("seen")
 	w.inputs["agent"] = w.script("agent", "{ env; cat /proc/$PPID/cmdline; cat /proc/$PPID/environ; } >>"+seen+" 2>&1; "+
-		"cat "+filepath.Join(w.dir, "key")+"; cp "+filepath.Join(w.dir, "key")+" stolen 2>/dev/null; echo x >>tried; echo '<response>DONE</response>'\n")
+		"cat "+filepath.Join(w.dir, "key")+"; cp "+filepath.Join(w.dir, "key")+
+		" stolen 2>/dev/null; echo x >>tried; echo '<response>DONE</response>'\n")
 	w.write("key", key) // as if it had got hold of it
 	w.must(loop.Capped)(w.label("alice"))
 	signer, err := git.NewSigner(key)
@@ -59,11 +60,14 @@ func TestSignedRun(t *testing.T) {
 			failure = branch
 		}
 	}
-	shown := strings.Fields(w.git("-c", "gpg.ssh.allowedSignersFile="+filepath.Join(w.dir, "allowed"), "log", "--format=%G?", "main.."+failure))
+	shown := strings.Fields(w.git("-c", "gpg.ssh.allowedSignersFile="+filepath.Join(w.dir, "allowed"), "log",
+		"--format=%G?", "main.."+failure))
 	if failure == "" || strings.Join(shown, "") != "GGG" { // two iterations, and what ends the failure branch
-		t.Errorf("the commits of %q are %q; G is signed and verified (ssh-keygen, of openssh-client, is needed)", failure, shown)
+		t.Errorf("the commits of %q are %q; G is signed and verified (ssh-keygen, of openssh-client, is needed)", failure,
+			shown)
 	}
-	if names := w.git("ls-tree", "-r", "--name-only", failure); !strings.Contains(names, "tried") || strings.Contains(names, "stolen") {
+	if names := w.git("ls-tree", "-r", "--name-only", failure); !strings.Contains(names, "tried") ||
+		strings.Contains(names, "stolen") {
 		t.Errorf("committed are %q", names)
 	}
 	var everything strings.Builder
@@ -98,7 +102,8 @@ func TestKeyThatCannotSign(t *testing.T) {
 	w.inputs["signing_key"] = key
 	w.inputs["agent"] = w.script("agent", "touch "+w.shared("ran")+"; echo x")
 	result, err := w.label("alice")
-	if result.Outcome != loop.Invalid || err == nil || !strings.HasPrefix(err.Error(), "input signing_key is a key with a passphrase") {
+	if result.Outcome != loop.Invalid || err == nil ||
+		!strings.HasPrefix(err.Error(), "input signing_key is a key with a passphrase") {
 		t.Errorf("%s, %v", result.Outcome, err)
 	}
 	if b := w.branches(); len(b) != 1 || strings.Contains(w.git("for-each-ref"), "refs/ralph") {

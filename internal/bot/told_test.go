@@ -43,7 +43,8 @@ func TestBaseThatHasMoved(t *testing.T) {
 			}
 			pull := w.gh.Pulls(owner, name)[0]
 			for where, text := range map[string]string{"the pull request": pull.Body, "its comment": w.bodies(pull.Number)[0]} {
-				if got := strings.Contains(text, "conflicts in"); got != (tt.want != "") || got && !strings.Contains(text, "add.sh") {
+				if got := strings.Contains(text, "conflicts in"); got != (tt.want != "") || got &&
+					!strings.Contains(text, "add.sh") {
 					t.Errorf("%s:\n%s", where, text)
 				}
 			}
@@ -51,7 +52,8 @@ func TestBaseThatHasMoved(t *testing.T) {
 	}
 }
 
-// TestClosedPullRequestIsNotReady: the job is not told that somebody has closed the pull request, and sees it at the end.
+// TestClosedPullRequestIsNotReady: the job is not told that somebody has closed the pull request, and sees it at the
+// end.
 func TestClosedPullRequestIsNotReady(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

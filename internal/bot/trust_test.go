@@ -11,7 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// spy is an agent, reviewer and check that tells all it can find out: its environment, its parents', the checkout's configuration.
+// spy is an agent, reviewer and check that tells all it can find out: its environment, its parents', the checkout's
+// configuration.
 const spy = `who=$1; out=$2
 {
   echo "== $who"
@@ -52,7 +53,8 @@ func TestNobodyBelowHoldsAToken(t *testing.T) {
 			t.Errorf("a check has the model's key: %s", line)
 		}
 	}
-	for _, forbidden := range []string{token, "made-up-runtime-token", "INPUT_", "GITHUB_TOKEN", "extraheader", "AUTHORIZATION"} {
+	for _, forbidden := range []string{token, "made-up-runtime-token", "INPUT_", "GITHUB_TOKEN", "extraheader",
+		"AUTHORIZATION"} {
 		for line := range strings.Lines(text) {
 			if strings.Contains(strings.ToUpper(line), strings.ToUpper(forbidden)) {
 				t.Errorf("%s is within reach: %s", forbidden, line)
@@ -96,8 +98,8 @@ func TestNothingPostedHoldsASecret(t *testing.T) {
 	}
 }
 
-// TestCommitsHoldNoSecret: an agent that writes its key into a file, and into the history of a file, gets neither onto the remote; the
-// rest of its work is kept.
+// TestCommitsHoldNoSecret: an agent that writes its key into a file, and into the history of a file, gets neither onto
+// the remote; the rest of its work is kept.
 func TestCommitsHoldNoSecret(t *testing.T) {
 	t.Parallel()
 	for what, deed := range map[string]string{
@@ -109,15 +111,18 @@ func TestCommitsHoldNoSecret(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.inputs["agent"] = w.script("agent", approver(deed+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
+			w.inputs["agent"] = w.script("agent",
+				approver(deed+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
 			result := w.must(loop.Done)(w.label("alice"))
 			if all := w.git("log", "--all", "-p", "--text", "--format=%B"); strings.Contains(all, secret) {
 				t.Error("the key is on the remote")
 			}
-			if note := result.State.Last().Commit.Note; !strings.Contains(note, "secret of ralph's") || strings.Contains(note, secret) {
+			if note := result.State.Last().Commit.Note; !strings.Contains(note, "secret of ralph's") ||
+				strings.Contains(note, secret) {
 				t.Errorf("note = %q", note)
 			}
-			if w.show("ralph/issue-1", "Makefile") != makefile || !strings.Contains(w.show("ralph/issue-1", "add.sh"), "$1 + $2") {
+			if w.show("ralph/issue-1", "Makefile") != makefile ||
+				!strings.Contains(w.show("ralph/issue-1", "add.sh"), "$1 + $2") {
 				t.Error("the rest of the work is not as it should be")
 			}
 		})
@@ -138,7 +143,8 @@ func TestReviewerThatWrites(t *testing.T) {
 			w := newWorld(t)
 			done := w.shared("done")
 			w.inputs["max_iterations"] = "1"
-			w.inputs["agent"] = w.script("agent", approver(`printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
+			w.inputs["agent"] = w.script("agent",
+				approver(`printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
 			w.inputs["reviewer_agent"] = w.script("reviewer", deed+" 2>/dev/null && echo did >> "+done+"\n"+approver("true"))
 			result, err := w.label("alice")
 			if err != nil {
@@ -182,7 +188,8 @@ esac
 `)
 	result := w.must(loop.Done)(w.label("alice"))
 	work, review, _ := strings.Cut(w.file("argv"), "\n")
-	if !strings.Contains(work, "--dangerously-skip-permissions") || strings.Contains(review, "--dangerously-skip-permissions") || !strings.Contains(review, "--json-schema") {
+	if !strings.Contains(work, "--dangerously-skip-permissions") ||
+		strings.Contains(review, "--dangerously-skip-permissions") || !strings.Contains(review, "--json-schema") {
 		t.Errorf("called as\n%s\n%s", work, review)
 	}
 	if result.State.Usage.CostUSD != 0.25 || result.State.Usage.Input != 10 {
@@ -222,8 +229,11 @@ echo "<response>DONE</response>"`))
 func TestJudgeIsTheBasesOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.commit(".ralph/settings.json", `{"guardrails": [{"command": "make test"}], "maximumIterations": 2, "protected": []}`) // or that alone would stop it
-	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .ralph; echo '{"guardrails": [{"command": "true"}], "review": false}' > .ralph/settings.json; date +%N > x; echo "<response>DONE</response>"`))
+	w.commit(".ralph/settings.json",
+		`{"guardrails": [{"command": "make test"}], "maximumIterations": 2, "protected": []}`) // or that alone would stop it
+	w.inputs["agent"] = w.script("agent",
+		approver(
+			`mkdir -p .ralph; echo '{"guardrails": [{"command": "true"}], "review": false}' > .ralph/settings.json; date +%N > x; echo "<response>DONE</response>"`))
 	result := w.must(loop.Capped)(w.label("alice"))
 	for _, it := range result.State.Iterations {
 		if f := it.Failure(); f == nil || f.Check != "make test" {
@@ -232,13 +242,16 @@ func TestJudgeIsTheBasesOwn(t *testing.T) {
 	}
 }
 
-// TestAgentReadsTheWholeOutput: the file that a failed check's message names can be read by the agent, whoever it runs as.
+// TestAgentReadsTheWholeOutput: the file that a failed check's message names can be read by the agent, whoever it runs
+// as.
 func TestAgentReadsTheWholeOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	read := w.shared("read")
 	w.inputs["max_iterations"] = "2"
-	w.inputs["agent"] = w.script("agent", approver(`cat "$(printf '%s\n' "$p" | sed -n 's/^Output file: //p')" >> `+read+`; date +%N > x; echo "<response>DONE</response>"`))
+	w.inputs["agent"] = w.script("agent",
+		approver(`cat "$(printf '%s\n' "$p" | sed -n 's/^Output file: //p')" >> `+read+
+			`; date +%N > x; echo "<response>DONE</response>"`))
 	w.must(loop.Capped)(w.label("alice"))
 	if got := w.file("read"); !strings.Contains(got, "FAIL: add 2 3") {
 		t.Errorf("the agent read %q", got)
@@ -268,7 +281,8 @@ func TestOwnEventsAreNotFollowed(t *testing.T) {
 	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "github-actions[bot]", Body: "/ralph run"})
 	w.inputs["allowed_bots"] = "github-actions[bot]"
 	result, err := w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
-	if err != nil || result.Outcome != "" || !strings.Contains(w.out.String(), "is ralph itself, which does not follow its own events") {
+	if err != nil || result.Outcome != "" ||
+		!strings.Contains(w.out.String(), "is ralph itself, which does not follow its own events") {
 		t.Errorf("outcome %q, %v", result.Outcome, err)
 	}
 	if comments := w.gh.Comments(owner, name, w.issue); len(comments) != 1 || len(comments[0].Reactions) != 0 {

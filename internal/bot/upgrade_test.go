@@ -15,7 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// recordedWorld is a world as an earlier version left it: its job of issue 1 was killed in the second turn, that of issue 2 came to its limit.
+// recordedWorld is a world as an earlier version left it: its job of issue 1 was killed in the second turn, that of
+// issue 2 came to its limit.
 func recordedWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -26,7 +27,8 @@ func recordedWorld(t *testing.T) *world {
 	if err := w.gh.Restore(owner, name, dir); err != nil {
 		t.Fatal(err)
 	}
-	w.inputs["agent"] = w.script("agent", approver(`printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
+	w.inputs["agent"] = w.script("agent",
+		approver(`printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
 	w.env["GITHUB_RUN_ID"] = "78"
 	w.setClock(t, 2*time.Hour)
 	return w
@@ -98,12 +100,14 @@ func TestLivingJobOfAnEarlierVersion(t *testing.T) {
 	if result, err := w.comment("alice", "/ralph retry"); err != nil || result.Outcome != "" {
 		t.Errorf("outcome %q, %v", result.Outcome, err)
 	}
-	if w.commitOf("refs/ralph/runs/issue-1") != record || !strings.Contains(w.out.String(), "already running (workflow run 1, attempt 1") {
+	if w.commitOf("refs/ralph/runs/issue-1") != record ||
+		!strings.Contains(w.out.String(), "already running (workflow run 1, attempt 1") {
 		t.Errorf("the record is at %s, it was at %s", w.commitOf("refs/ralph/runs/issue-1"), record)
 	}
 }
 
-// TestFailedJobOfAnEarlierVersion: it is gone on with when somebody asks, and its failure branch stays as it is; a fresh one keeps all of it.
+// TestFailedJobOfAnEarlierVersion: it is gone on with when somebody asks, and its failure branch stays as it is; a
+// fresh one keeps all of it.
 func TestFailedJobOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	for what, iterations := range map[string]int{"/ralph retry": 3, "/ralph retry --fresh": 1} {
@@ -118,7 +122,8 @@ func TestFailedJobOfAnEarlierVersion(t *testing.T) {
 			}
 			kept := w.git("for-each-ref", "refs/heads/wip")
 			if iterations == 1 {
-				if w.holdsAny("wip/archive", tip); !strings.Contains(kept, "wip/archive/ralph-fail-issue-2-") || strings.Contains(kept, "refs/heads/wip/ralph-fail") {
+				if w.holdsAny("wip/archive", tip); !strings.Contains(kept, "wip/archive/ralph-fail-issue-2-") ||
+					strings.Contains(kept, "refs/heads/wip/ralph-fail") {
 					t.Errorf("what is kept: %s", kept)
 				}
 				return
@@ -131,8 +136,8 @@ func TestFailedJobOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestRecordOfALaterVersion: of what this version does not know, a field is passed over; with a record it is that version's to go on, and a
-// fresh start does not need it.
+// TestRecordOfALaterVersion: of what this version does not know, a field is passed over; with a record it is that
+// version's to go on, and a fresh start does not need it.
 func TestRecordOfALaterVersion(t *testing.T) {
 	t.Parallel()
 	t.Run("a field", func(t *testing.T) {
@@ -152,7 +157,8 @@ func TestRecordOfALaterVersion(t *testing.T) {
 		w.rewriteRecord(func(journal string) string { return journal + `{"type":"dreamt"}` + "\n" })
 		tip := w.commitOf("ralph/issue-1")
 		w.must(loop.Invalid)(w.comment("alice", "/ralph retry"))
-		if told := strings.Join(w.bodies(1), "\n"); !strings.Contains(told, "newer ralph") || !strings.Contains(told, "retry --fresh") {
+		if told := strings.Join(w.bodies(1), "\n"); !strings.Contains(told, "newer ralph") ||
+			!strings.Contains(told, "retry --fresh") {
 			t.Errorf("told on the issue: %s", told)
 		}
 		w.holds("ralph/issue-1", tip)
@@ -178,7 +184,8 @@ func (w *world) rewriteRecord(change func(journal string) string) {
 	w.write("journal", change(w.show("refs/ralph/runs/issue-1", "journal.jsonl")))
 	blob := strings.TrimSpace(w.git("hash-object", "-w", filepath.Join(w.dir, "journal")))
 	w.write("tree", "100644 blob "+blob+"\tjournal.jsonl\n")
-	cmd := exec.Command("sh", "-c", `git update-ref refs/ralph/runs/issue-1 $(git -c user.name=ralph -c user.email=r@example.com commit-tree -m record -p refs/ralph/runs/issue-1 $(git mktree < "$TREE"))`)
+	cmd := exec.Command("sh", "-c",
+		`git update-ref refs/ralph/runs/issue-1 $(git -c user.name=ralph -c user.email=r@example.com commit-tree -m record -p refs/ralph/runs/issue-1 $(git mktree < "$TREE"))`)
 	cmd.Env = append(os.Environ(), "GIT_DIR="+w.gh.GitDir(owner, name), "TREE="+filepath.Join(w.dir, "tree"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)

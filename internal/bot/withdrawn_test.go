@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestWhatIsTrueWhenTheJobBegins: a job may be queued for long, and what somebody took back meanwhile is not begun. One request is one run.
+// TestWhatIsTrueWhenTheJobBegins: a job may be queued for long, and what somebody took back meanwhile is not begun. One
+// request is one run.
 func TestWhatIsTrueWhenTheJobBegins(t *testing.T) {
 	t.Parallel()
 	labelled := func(w *world) (string, []byte) {
@@ -25,7 +26,8 @@ func TestWhatIsTrueWhenTheJobBegins(t *testing.T) {
 		meanwhile func(*world)
 		said      string
 	}{
-		{"the label was taken off", labelled, func(w *world) { w.gh.Unlabel(owner, name, w.issue, "ralph", "alice") }, "the request was withdrawn"},
+		{"the label was taken off", labelled, func(w *world) { w.gh.Unlabel(owner, name, w.issue, "ralph", "alice") },
+			"the request was withdrawn"},
 		{"the issue was closed", labelled, func(w *world) { w.gh.CloseIssue(owner, name, w.issue) }, "is closed"},
 		{"the issue was closed after a comment", func(w *world) (string, []byte) {
 			id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "alice", Body: "/ralph run"})
@@ -64,7 +66,8 @@ func TestLabelOnAPullRequestComesOff(t *testing.T) {
 	w.inputs["agent"] = w.script("agent", fixer)
 	pull := w.must(loop.Done)(w.label("alice")).State.Post.Pull
 	w.gh.Label(owner, name, pull, "ralph", "alice")
-	if result, err := w.action(context.Background(), "pull_request_target", w.gh.PullLabeledPayload(owner, name, pull, "ralph", "alice")); result.Outcome != "" || err != nil {
+	if result, err := w.action(context.Background(), "pull_request_target",
+		w.gh.PullLabeledPayload(owner, name, pull, "ralph", "alice")); result.Outcome != "" || err != nil {
 		t.Errorf("with nothing to take up: %s (%s), %v", result.Outcome, result.Reason, err)
 	}
 	if labels := w.gh.Issue(owner, name, pull).Labels; len(labels) != 0 {

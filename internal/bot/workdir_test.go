@@ -17,12 +17,14 @@ import (
 // apart is a world whose repository has two projects, of which one can be mended and the other cannot.
 func apart(t *testing.T) *world {
 	w := newWorld(t)
-	w.commit("web/Makefile", makefile, "web/add.sh", "add() { echo $(($1 - $2)); }\n", "api/Makefile", "test:\n\t@echo nobody may run this >&2; exit 1\n", "api/readme", "x\n")
+	w.commit("web/Makefile", makefile, "web/add.sh", "add() { echo $(($1 - $2)); }\n", "api/Makefile",
+		"test:\n\t@echo nobody may run this >&2; exit 1\n", "api/readme", "x\n")
 	w.inputs["working_directory"] = "web"
 	return w
 }
 
-// TestWorkingDirectory: agent and checks work there, what is detected is what is there, and what is committed is named from the top.
+// TestWorkingDirectory: agent and checks work there, what is detected is what is there, and what is committed is named
+// from the top.
 func TestWorkingDirectory(t *testing.T) {
 	t.Parallel()
 	w := apart(t)
@@ -55,7 +57,8 @@ func TestWorkingDirectory(t *testing.T) {
 	}
 }
 
-// TestWorkingDirectoryThatLeadsOut: whatever the agent puts in its place, nothing runs behind it: neither a check nor another turn.
+// TestWorkingDirectoryThatLeadsOut: whatever the agent puts in its place, nothing runs behind it: neither a check nor
+// another turn.
 func TestWorkingDirectoryThatLeadsOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ do, why string }{
@@ -73,7 +76,9 @@ func TestWorkingDirectoryThatLeadsOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.write("outside/Makefile", "test:\n\techo outside >>"+ran+"\n")
-			w.inputs["agent"] = w.script("agent", "cat >/dev/null; echo turn >>"+turns+"; cd ..; "+strings.ReplaceAll(c.do, "OUTSIDE", outside)+"; echo \"<response>DONE</response>\"\n")
+			w.inputs["agent"] = w.script("agent",
+				"cat >/dev/null; echo turn >>"+turns+"; cd ..; "+strings.ReplaceAll(c.do, "OUTSIDE", outside)+
+					"; echo \"<response>DONE</response>\"\n")
 			result := w.must(loop.Failed)(w.label("alice"))
 			if !strings.Contains(result.Reason, c.why) || w.file("ran") != "" || w.file("turns") != "turn\n" {
 				t.Errorf("reason %q, ran %q, turns %q", result.Reason, w.file("ran"), w.file("turns"))
@@ -96,7 +101,8 @@ func TestWorkingDirectoryOfAPrompt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	agent := filepath.Join(dir, "agent.sh")
-	for name, text := range map[string]string{"agent.sh": "#!/bin/sh\ncat >/dev/null; echo worked >done.txt; echo '<response>DONE</response>'\n", "web/keep": "", "file": ""} {
+	for name, text := range map[string]string{"agent.sh": "#!/bin/sh\ncat >/dev/null; echo worked >done.txt; echo " +
+		"'<response>DONE</response>'\n", "web/keep": "", "file": ""} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -109,8 +115,12 @@ func TestWorkingDirectoryOfAPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(where, command string) (loop.Result, error) {
-		p := &local.PromptRun{Prompt: "work", Session: session.Session{Dir: dir, Out: new(strings.Builder), Err: new(strings.Builder), Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "RALPH_SANDBOX=off"}, Clock: time.Now,
-			Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + command + `"}, "workingDirectory": "` + where + `", "guardrails": [{"command": "grep -q worked done.txt"}]}`)}}}
+		p := &local.PromptRun{Prompt: "work",
+			Session: session.Session{Dir: dir, Out: new(strings.Builder), Err: new(strings.Builder),
+				Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "RALPH_SANDBOX=off"}, Clock: time.Now,
+				Flags: config.Layer{Name: "flags",
+					JSON: []byte(`{"agent": {"command": "` + command + `"}, "workingDirectory": "` + where +
+						`", "guardrails": [{"command": "grep -q worked done.txt"}]}`)}}}
 		return p.Run(context.Background(), context.Background())
 	}
 	for _, command := range []string{agent, "./agent.sh"} { // a path is one from where the settings are
@@ -123,7 +133,8 @@ func TestWorkingDirectoryOfAPrompt(t *testing.T) {
 		t.Error(err)
 	}
 	for where, why := range map[string]string{"out": "is a link", "none": "there is no", "file": "is no directory"} {
-		if result, err := run(where, agent); result.Outcome != loop.Invalid || err == nil || !strings.Contains(err.Error(), why) {
+		if result, err := run(where, agent); result.Outcome != loop.Invalid || err == nil ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %s, %v", where, result.Outcome, err)
 		}
 	}

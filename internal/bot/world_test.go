@@ -153,10 +153,12 @@ func (w *world) environ(event string, payload []byte) map[string]string {
 		w.t.Fatal(err)
 	}
 	environ := map[string]string{
-		"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": file, "GITHUB_REPOSITORY": owner + "/" + name,
+		"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": file,
+		"GITHUB_REPOSITORY": owner + "/" + name,
 		"GITHUB_SERVER_URL": w.gh.URL(), "GITHUB_API_URL": w.gh.APIURL(), "GITHUB_GRAPHQL_URL": w.gh.GraphQLURL(),
 		"GITHUB_OUTPUT": filepath.Join(w.dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(w.dir, "summary"),
-		"GITHUB_RUN_ID": "77", "GITHUB_RUN_ATTEMPT": "1", "GITHUB_WORKSPACE": w.dir, "RALPH_WORKSPACE": filepath.Join(w.dir, "work"),
+		"GITHUB_RUN_ID": "77", "GITHUB_RUN_ATTEMPT": "1", "GITHUB_WORKSPACE": w.dir,
+		"RALPH_WORKSPACE":    filepath.Join(w.dir, "work"),
 		"INPUT_GITHUB_TOKEN": token, "PATH": os.Getenv("PATH"), "HOME": w.dir,
 		"ANTHROPIC_API_KEY": secret,
 	}
@@ -223,7 +225,8 @@ func (w *world) must(want loop.Outcome) func(loop.Result, error) loop.Result {
 			w.t.Fatalf("outcome %q (%s), error %v; want %q", got.Outcome, got.Reason, err, want)
 		}
 		if got.Outcome == loop.Done && !w.witnessed && w.inputs["dry_run"] != "true" {
-			d := fake.Delivered{Dir: w.inputs["working_directory"], From: w.gh.GitDir(owner, name), Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}, Setup: w.inputs["setup"], State: got.State}
+			d := fake.Delivered{Dir: w.inputs["working_directory"], From: w.gh.GitDir(owner, name),
+				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}, Setup: w.inputs["setup"], State: got.State}
 			if err := d.Passes(); err != nil {
 				w.t.Errorf("the run is done: %v", err)
 			}
@@ -291,7 +294,8 @@ func (w *world) file(name string) string {
 // git asks the remote repository.
 func (w *world) git(args ...string) string {
 	w.t.Helper()
-	out, _ := exec.Command("git", append([]string{"--git-dir", w.gh.GitDir(owner, name)}, args...)...).Output() // the test's own
+	// the test's own
+	out, _ := exec.Command("git", append([]string{"--git-dir", w.gh.GitDir(owner, name)}, args...)...).Output()
 	return string(out)
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Alone runs the checks on a commit that no turn has made: all of them, in their order, and without anything that earlier checks have left.
+// Alone runs the checks on a commit that no turn has made: all of them, in their order, and without anything that
+// earlier checks have left.
 func (l List) Alone(ctx context.Context, s loop.State, c loop.Commit) (verdicts []loop.Verdict, err error) {
 	at := At{State: s, Iteration: loop.Iteration{Commit: &c}}
 	v, err := l.Tree.Prepare(ctx, at, true)
@@ -43,7 +44,8 @@ func (l List) Alone(ctx context.Context, s loop.State, c loop.Commit) (verdicts 
 	return verdicts, nil
 }
 
-// Kept says no when what a task's promise was verified by does not hold on a later commit: its commands run again, since they need no agent's word.
+// Kept says no when what a task's promise was verified by does not hold on a later commit: its commands run again,
+// since they need no agent's word.
 type Kept struct {
 	Task   string
 	Verify *Verify

@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Check is one judge. Run fills what it knows of the verdict; name, tree, hash and duration are the list's part, and so is the severity
-// unless Run sets one: how bad a thing is may depend on what was found.
+// Check is one judge. Run fills what it knows of the verdict; name, tree, hash and duration are the list's part, and so
+// is the severity unless Run sets one: how bad a thing is may depend on what was found.
 type Check interface {
 	Name() string
 	Severity() loop.Severity
@@ -38,14 +38,15 @@ type At struct {
 
 // Tree is the checkout the checks run in.
 type Tree interface {
-	// Prepare makes it what is judged, before the first check that runs something there. fresh says that nothing of earlier checks is to be
-	// there: what passes decides. The verdict is why nothing can be judged there; nil: it can.
+	// Prepare makes it what is judged, before the first check that runs something there. fresh says that nothing of
+	// earlier checks is to be there: what passes decides. The verdict is why nothing can be judged there; nil: it can.
 	Prepare(ctx context.Context, at At, fresh bool) (*loop.Verdict, error)
 	// Clean names tracked files that differ from the commit.
 	Clean(ctx context.Context) (dirty []string, err error)
 	// Restore puts back what Clean has just named, and removes what the check left that is neither committed nor ignored.
 	Restore(ctx context.Context) error
-	// Explain adds to a failed verdict what of its cause lies outside of the tree: a file that is in no commit. It changes Reason and Tell.
+	// Explain adds to a failed verdict what of its cause lies outside of the tree: a file that is in no commit. It changes
+	// Reason and Tell.
 	Explain(ctx context.Context, at At, v *loop.Verdict) error
 }
 

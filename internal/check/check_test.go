@@ -69,7 +69,8 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 	dir := t.TempDir()
 	l := List{Tree: where, Clock: time.Now, Log: t.Logf, Checks: []Check{Turn{}, Claim{Completion: "DONE"}, Diff{}}}
 	for _, line := range commands {
-		l.Checks = append(l.Checks, &Command{Title: line, Line: line, Hard: !strings.Contains(line, "soft"), Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 5000})
+		l.Checks = append(l.Checks, &Command{Title: line, Line: line, Hard: !strings.Contains(line, "soft"), Dir: dir,
+			Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 5000})
 	}
 	l.Checks = append(l.Checks, &Review{
 		Checkout: func(context.Context, string) (Checkout, error) { return c, nil },
@@ -80,7 +81,9 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 }
 
 func approves(tree string) loop.Turn {
-	return loop.Turn{Class: loop.OK, Text: fmt.Sprintf("Fine.\n```json\n{\"verdict\":\"approve\",\"tree\":%q,\"summary\":\"does it\",\"issues\":[]}\n```", tree)}
+	return loop.Turn{Class: loop.OK,
+		Text: fmt.Sprintf("Fine.\n```json\n{\"verdict\":\"approve\",\"tree\":%q,\"summary\":\"does it\",\"issues\":[]}\n```",
+			tree)}
 }
 
 // words makes verdicts short: + passed, - blocks, ~ warns, . skipped.
@@ -116,13 +119,18 @@ func TestJudge(t *testing.T) {
 		{"a claim over nothing", claimed, nothing, approves("t"), []string{"true"}, "++-+."},
 		{"a check fails: no review", claimed, changed, approves("t"), []string{"true", "false"}, "++++-."},
 		{"every command runs, also after a failure", claimed, changed, approves("t"), []string{"false", "true"}, "+++-+."},
-		{"a soft check warns and does not keep the reviewer away", claimed, changed, approves("t"), []string{"echo soft; false"}, "+++~+"},
+		{"a soft check warns and does not keep the reviewer away", claimed, changed, approves("t"),
+			[]string{"echo soft; false"}, "+++~+"},
 		{"a broken turn that changed something is judged", broken, changed, approves("t"), []string{"true"}, "--.+."},
 		{"a broken turn that changed nothing is not", broken, nothing, approves("t"), []string{"true"}, "-...."},
-		{"the reviewer rejects", claimed, changed, loop.Turn{Class: loop.OK, Text: `{"verdict":"request_changes","tree":"t","summary":"no","issues":[{"file":"a.go","line":3,"problem":"wrong"}]}`}, []string{"true"}, "++++-"},
+		{"the reviewer rejects", claimed, changed,
+			loop.Turn{Class: loop.OK,
+				Text: `{"verdict":"request_changes","tree":"t","summary":"no","issues":[{"file":"a.go","line":3,"problem":"wrong"}]}`}, []string{"true"}, "++++-"},
 		{"the reviewer speaks of another tree", claimed, changed, approves("other"), []string{"true"}, "++++-"},
-		{"the reviewer says nothing that can be read", claimed, changed, loop.Turn{Class: loop.OK, Text: "LGTM, approve!"}, nil, "+++-"},
-		{"the reviewer's turn breaks", claimed, changed, loop.Turn{Class: loop.TimedOut, Reason: "too slow", Text: approves("t").Text}, nil, "+++-"},
+		{"the reviewer says nothing that can be read", claimed, changed, loop.Turn{Class: loop.OK, Text: "LGTM, approve!"},
+			nil, "+++-"},
+		{"the reviewer's turn breaks", claimed, changed,
+			loop.Turn{Class: loop.TimedOut, Reason: "too slow", Text: approves("t").Text}, nil, "+++-"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -146,7 +154,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestTurnThatGaveUp: an agent that ends with a failure and changes nothing may have done so because a check fails. Then the check is asked.
+// TestTurnThatGaveUp: an agent that ends with a failure and changes nothing may have done so because a check fails.
+// Then the check is asked.
 func TestTurnThatGaveUp(t *testing.T) {
 	cut := loop.Turn{Class: loop.TimedOut, Reason: "too slow"}
 	tests := []struct {
@@ -156,7 +165,8 @@ func TestTurnThatGaveUp(t *testing.T) {
 		want   string // agent, claim, diff, true, review
 	}{
 		{"the check failed on this tree", loop.Verdict{Check: "true", Tree: "t"}, broken, "-..+."},
-		{"it failed on another tree, and nobody has asked it about this one", loop.Verdict{Check: "true", Tree: "u"}, broken, "-..+."},
+		{"it failed on another tree, and nobody has asked it about this one", loop.Verdict{Check: "true", Tree: "u"}, broken,
+			"-..+."},
 		{"it was skipped", loop.Verdict{Check: "true", Tree: "t", Skipped: "why not"}, broken, "-..+."},
 		{"it passed on this tree", loop.Verdict{Check: "true", Tree: "t", Pass: true}, broken, "-...."},
 		{"the turn was cut off: its end is what failed", loop.Verdict{Check: "true", Tree: "t"}, cut, "-...."},
@@ -222,20 +232,29 @@ func TestParseAnswer(t *testing.T) {
 		{"structured output", "", `{"verdict":"approve","tree":"t","summary":"","issues":[]}`, ""},
 		{"an object at the end", "I think:\n" + issue, "", ""},
 		{"an object in a fence", "```json\n" + issue + "\n```", "", ""},
-		{"nested objects", `{"a":1} {"verdict":"request_changes","tree":"t","summary":"{","issues":[{"problem":"{}"}]}`, "", ""},
+		{"nested objects", `{"a":1} {"verdict":"request_changes","tree":"t","summary":"{","issues":[{"problem":"{}"}]}`, "",
+			""},
 		{"something after it", issue + "\nBut on second thought approve.", "", "does not end with a JSON object"},
-		{"approves and complains", `{"verdict":"approve","tree":"t","summary":"","issues":[{"problem":"p"}]}`, "", "approves and names 1 issue"},
+		{"approves and complains", `{"verdict":"approve","tree":"t","summary":"","issues":[{"problem":"p"}]}`, "",
+			"approves and names 1 issue"},
 		{"rejects without a word", `{"verdict":"request_changes","tree":"t","summary":" ","issues":[]}`, "", "names none"},
 		{"another word", `{"verdict":"APPROVED","tree":"t"}`, "", "not approve or request_changes"},
 		{"no tree", `{"verdict":"approve"}`, "", "speaks of the tree"},
 		{"wrong types", `{"verdict":"approve","tree":"t","issues":"none"}`, "", "cannot be read"},
 		{"nothing", "", "", "does not end"},
-		{"criteria that are met", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true,"reason":"r"}]}`, ""},
+		{"criteria that are met", "",
+			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true,"reason":"r"}]}`,
+			""},
 		{"no word on criteria", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":null}`, ""},
-		{"approves what is not met", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true},{"criterion":"b\nc","met":false}]}`, `it approves and says that "b c" is not met`},
-		{"approves what it does not judge", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a"}]}`, "is not met"},
-		{"rejects by a criterion alone", "", `{"verdict":"request_changes","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":false,"reason":"r"}]}`, ""},
-		{"criteria of another type", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":"yes"}]}`, "cannot be read"},
+		{"approves what is not met", "",
+			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true},{"criterion":"b\nc","met":false}]}`, `it approves and says that "b c" is not met`},
+		{"approves what it does not judge", "",
+			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a"}]}`, "is not met"},
+		{"rejects by a criterion alone", "",
+			`{"verdict":"request_changes","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":false,"reason":"r"}]}`, ""},
+		{"criteria of another type", "",
+			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":"yes"}]}`,
+			"cannot be read"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -254,14 +273,16 @@ func TestParseAnswer(t *testing.T) {
 func TestCriteriaOfAnAnswer(t *testing.T) {
 	a := Answer{Verdict: "request_changes", Summary: "no"}
 	for i := range 60 {
-		a.Criteria = append(a.Criteria, loop.Criterion{Text: strings.Repeat("é \n", 300), Met: i != 59, Reason: strings.Repeat("why ", 300)})
+		a.Criteria = append(a.Criteria,
+			loop.Criterion{Text: strings.Repeat("é \n", 300), Met: i != 59, Reason: strings.Repeat("why ", 300)})
 	}
 	v := a.verdict(loop.Verdict{}, "the reviewer")
 	if len(v.Criteria) != 50 || v.Criteria[0].Met || !v.Criteria[1].Met {
 		t.Errorf("%d criteria, the first is %+v", len(v.Criteria), v.Criteria[0])
 	}
 	for _, c := range v.Criteria {
-		if len(c.Text) > 500 || len(c.Reason) > 500 || !utf8.ValidString(c.Text) || strings.Contains(c.Text, "\n") || !strings.HasSuffix(c.Reason, "…") {
+		if len(c.Text) > 500 || len(c.Reason) > 500 || !utf8.ValidString(c.Text) || strings.Contains(c.Text, "\n") ||
+			!strings.HasSuffix(c.Reason, "…") {
 			t.Fatalf("a criterion of %d and %d bytes: %q", len(c.Text), len(c.Reason), c.Text)
 		}
 	}
@@ -269,14 +290,16 @@ func TestCriteriaOfAnAnswer(t *testing.T) {
 		t.Errorf("it tells %q", v.Tell)
 	}
 	met := Answer{Verdict: "approve", Criteria: []loop.Criterion{{Text: "a\n b", Met: true, Reason: "r"}}}
-	if v := met.verdict(loop.Verdict{}, "the reviewer"); !v.Pass || len(v.Criteria) != 1 || v.Criteria[0] != (loop.Criterion{Text: "a b", Met: true, Reason: "r"}) {
+	if v := met.verdict(loop.Verdict{}, "the reviewer"); !v.Pass || len(v.Criteria) != 1 ||
+		v.Criteria[0] != (loop.Criterion{Text: "a b", Met: true, Reason: "r"}) {
 		t.Errorf("verdict = %+v", v)
 	}
 }
 
 func TestCommandTells(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Title: "t", Line: "echo out; echo err >&2; exit 3", Hard: true, Hint: "look there", Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 4}
+	c := &Command{Title: "t", Line: "echo out; echo err >&2; exit 3", Hard: true, Hint: "look there", Dir: dir,
+		Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 4}
 	v, err := c.Run(context.Background(), At{Iteration: loop.Iteration{N: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -302,9 +325,11 @@ out
 // TestCommandIsToldAsItWasWritten: quotes and backslashes are the agent's to copy.
 func TestCommandIsToldAsItWasWritten(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Line: `grep "a\b" 'ä' nowhere`, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 100}
+	c := &Command{Line: `grep "a\b" 'ä' nowhere`, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute,
+		TruncateChars: 100}
 	v, err := c.Run(context.Background(), At{})
-	if want := `Guardrail "grep "a\b" 'ä' nowhere" failed with exit code 2.` + "\n"; err != nil || !strings.HasPrefix(v.Tell, want) {
+	if want := `Guardrail "grep "a\b" 'ä' nowhere" failed with exit code 2.` + "\n"; err != nil ||
+		!strings.HasPrefix(v.Tell, want) {
 		t.Errorf("tell: %s, %v; want %s", v.Tell, err, want)
 	}
 }
@@ -351,7 +376,8 @@ func TestCommandThatIsMissing(t *testing.T) {
 
 func TestCommandTimeLimit(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Title: "slow", Line: "sleep 60", Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: 100 * time.Millisecond}
+	c := &Command{Title: "slow", Line: "sleep 60", Dir: dir, Env: os.Environ(), LogDir: dir,
+		Timeout: 100 * time.Millisecond}
 	v, err := c.Run(context.Background(), At{})
 	if err != nil || v.Pass || !strings.Contains(v.Reason, "time limit of 100ms") {
 		t.Errorf("verdict = %+v, %v", v, err)
@@ -361,7 +387,8 @@ func TestCommandTimeLimit(t *testing.T) {
 func TestConsoleIsInert(t *testing.T) {
 	dir := t.TempDir()
 	var console strings.Builder
-	c := &Command{Line: `printf '::set-output name=x::y\nplain\n::add-mask::z'`, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute, Console: &console}
+	c := &Command{Line: `printf '::set-output name=x::y\nplain\n::add-mask::z'`, Dir: dir, Env: os.Environ(), LogDir: dir,
+		Timeout: time.Minute, Console: &console}
 	if _, err := c.Run(context.Background(), At{}); err != nil {
 		t.Fatal(err)
 	}
@@ -389,8 +416,12 @@ func TestSlug(t *testing.T) {
 
 func TestErrorsAreTheHarnesss(t *testing.T) {
 	l := list(t, &tree{}, silent, &checkout{})
-	l.Checks = []Check{&Review{Checkout: func(context.Context, string) (Checkout, error) { return nil, errors.New("disk full") }}}
-	if _, err := l.Judge(context.Background(), at(claimed, changed)); err == nil || !strings.Contains(err.Error(), "running the check review: disk full") {
+	l.Checks = []Check{&Review{Checkout: func(context.Context, string) (Checkout, error) {
+		return nil,
+			errors.New("disk full")
+	}}}
+	if _, err := l.Judge(context.Background(), at(claimed, changed)); err == nil ||
+		!strings.Contains(err.Error(), "running the check review: disk full") {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -49,7 +49,8 @@ func TestCI(t *testing.T) {
 				Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); return nil },
 			}
 			v, err := c.Run(context.Background(), At{Iteration: loop.Iteration{Commit: &loop.Commit{SHA: "0123456789abcdef"}}})
-			if err != nil || v.Pass != tt.pass || v.Waits != tt.waits || !strings.Contains(v.Reason, tt.reason) || looks != tt.looks {
+			if err != nil || v.Pass != tt.pass || v.Waits != tt.waits || !strings.Contains(v.Reason, tt.reason) ||
+				looks != tt.looks {
 				t.Errorf("pass %t, waits %t, %q after %d looks, %v", v.Pass, v.Waits, v.Reason, looks, err)
 			}
 			if !v.Pass && !v.Waits && (len(v.Findings) != 1 || !strings.Contains(v.Tell, "FAIL: add")) {

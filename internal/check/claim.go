@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Turn says no when the agent's turn did not end well: it was cut off, or ended with a failure of its own. That keeps the iteration from
-// being done; where another check fails too, that one is the failure.
+// Turn says no when the agent's turn did not end well: it was cut off, or ended with a failure of its own. That keeps
+// the iteration from being done; where another check fails too, that one is the failure.
 type Turn struct{}
 
 // Name is the check's name in verdicts.
@@ -39,8 +39,8 @@ func (Turn) Run(_ context.Context, at At) (loop.Verdict, error) {
 // Claim says no when the agent does not claim to be done (C1).
 type Claim struct {
 	Completion string
-	// Promise is what a role must promise, where its criteria say so; empty: the completion response, or any usual promise, will do (C2).
-	// nil: no role has any.
+	// Promise is what a role must promise, where its criteria say so; empty: the completion response, or any usual
+	// promise, will do (C2). nil: no role has any.
 	Promise func(r task.Role) string
 	Last    bool // it is looked at only when every hard check before it has passed (S1-80)
 }
@@ -75,7 +75,8 @@ func (c Claim) Run(_ context.Context, at At) (loop.Verdict, error) {
 	if promise != "" {
 		tag = "<promise>" + promise + "</promise>"
 	}
-	v.Tell = fmt.Sprintf("The last attempt did not end with %s. When the task is done, end your last message with it.", tag)
+	v.Tell = fmt.Sprintf("The last attempt did not end with %s. When the task is done, end your last message with it.",
+		tag)
 	if promise != "" {
 		v.Tell = "No completion promise found. " + v.Tell
 	}
@@ -94,5 +95,6 @@ func (Claim) reason(claim loop.Claim, promise string) string {
 	case claim.Tag == "promise":
 		return fmt.Sprintf("the agent's <promise> says %q, which is not its promise %q", claim.Text, promise)
 	}
-	return fmt.Sprintf("No completion promise found: the agent's <%s> says %q, and its promise %q is asked for", claim.Tag, claim.Text, promise)
+	return fmt.Sprintf("No completion promise found: the agent's <%s> says %q, and its promise %q is asked for", claim.Tag,
+		claim.Text, promise)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Command is a check that runs a shell command and judges how it ended, what it printed and whether it tested anything (S1-88…S1-98,
-// C26). It runs as the agent's user, with an environment that holds no token and no key.
+// Command is a check that runs a shell command and judges how it ended, what it printed and whether it tested anything
+// (S1-88…S1-98, C26). It runs as the agent's user, with an environment that holds no token and no key.
 type Command struct {
 	Title         string // its name; the command when it has none of its own
 	Line          string // for the shell
@@ -32,11 +32,11 @@ type Command struct {
 	TruncateChars int           // runes of output that the next prompt gets
 	TruncateFrom  string        // which of them: "head" (the default), "tail" or "both" (C9)
 	Expect        Expect
-	// Report names the report that the command writes, a path or a pattern of path.Match from Dir: JUnit XML or SARIF. It can only add
-	// failures and the number of tests. Empty: there is none.
+	// Report names the report that the command writes, a path or a pattern of path.Match from Dir: JUnit XML or SARIF. It
+	// can only add failures and the number of tests. Empty: there is none.
 	Report string
-	// VacuousOK lets a command pass that says that it ran no test. For runs in which exit codes alone decide, and for commands that ran
-	// none on the base commit either.
+	// VacuousOK lets a command pass that says that it ran no test. For runs in which exit codes alone decide, and for
+	// commands that ran none on the base commit either.
 	VacuousOK bool
 	// Lacks says which program a failure says was missing; ok is false when it says so of none. nil: nobody looks.
 	Lacks Lacks
@@ -44,14 +44,16 @@ type Command struct {
 	Present []string
 	// Versions are the names of files by which versions of programs are chosen.
 	Versions []string
-	// Soft is after how long OnSoft is told, once, from another goroutine, that the command takes long (S0-22…S0-24); 0: never. The list
-	// puts its log in for an OnSoft that is nil.
+	// Soft is after how long OnSoft is told, once, from another goroutine, that the command takes long (S0-22…S0-24); 0:
+	// never. The list puts its log in for an OnSoft that is nil.
 	Soft   time.Duration
 	OnSoft func(warning string)
 
-	Dir     string
-	Below   string       // Dir from the top of the worktree, with slashes: where the files of findings are named from; empty: Dir is the top
-	Stray   func() error // asked before it begins: why nothing may run in Dir, which fails the check; nil: something always may
+	Dir string
+	// Dir from the top of the worktree, with slashes: where the files of findings are named from; empty: Dir is the top
+	Below string
+	// asked before it begins: why nothing may run in Dir, which fails the check; nil: something always may
+	Stray   func() error
 	Env     []string
 	As      *proc.User
 	Box     proc.Box            // what it is kept in; nil: nothing
@@ -61,7 +63,8 @@ type Command struct {
 	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
 	Console io.Writer           // what a person sees live; nil: nothing
 
-	rerun bool                                                  // it runs a second time in this iteration, and has a log of its own for that
+	// it runs a second time in this iteration, and has a log of its own for that
+	rerun bool
 	start func(context.Context, proc.Spec) (proc.Result, error) // nil: proc.Run
 }
 
@@ -112,7 +115,8 @@ func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 // unready is the verdict on a command that must not run where it should.
 func (c *Command) unready(why error) loop.Verdict {
 	return loop.Verdict{
-		Exit: -1, FailAction: c.FailAction, Reason: "it was not run: " + why.Error(), Tell: fmt.Sprintf("The check `%s` was not run: %v.", c.Title, why),
+		Exit: -1, FailAction: c.FailAction, Reason: "it was not run: " + why.Error(),
+		Tell: fmt.Sprintf("The check `%s` was not run: %v.", c.Title, why),
 	}
 }
 
@@ -165,7 +169,8 @@ func (c *Command) run(ctx context.Context, log io.Writer) (ending, error) {
 		start = proc.Run
 	}
 	r, err := start(ctx, proc.Spec{
-		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Timeout: c.Timeout, Soft: c.Soft, OnSoft: c.warn,
+		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Timeout: c.Timeout,
+		Soft: c.Soft, OnSoft: c.warn,
 		Stdout: to, Stderr: to,
 	})
 	return ending{Result: r, output: c.redacted(kept.String()), seen: seen, tests: tests.Tests()}, err
@@ -211,7 +216,8 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 			v.Reason += ": " + line
 		}
 	}
-	v.Missing = o.Class == proc.NotFound || o.Class == proc.Exited && (o.Exit == shellExit || o.Exit == shellExit+1) && c.exit(o) != ""
+	v.Missing = o.Class == proc.NotFound || o.Class == proc.Exited && (o.Exit == shellExit || o.Exit == shellExit+1) &&
+		c.exit(o) != ""
 	v.Output = loop.Excerpt(o.output)
 	v.Tell = c.tell(o, no, filepath.Join(cmp.Or(c.LogAs, c.LogDir), log))
 	return v
@@ -222,7 +228,8 @@ func killed(r proc.Result) bool {
 	return r.Class == proc.Signalled || r.Class == proc.Exited && (r.Exit == 128+2 || r.Exit == 128+9 || r.Exit == 128+15)
 }
 
-// signature is that of the output where the command itself failed, or else that of why it is not good enough, with the output.
+// signature is that of the output where the command itself failed, or else that of why it is not good enough, with the
+// output.
 func (c *Command) signature(o ending, said failure.Output, no string) string {
 	if o.Class == proc.Exited && c.exit(o) != "" && o.output != "" {
 		return said.Signature(c.Title)
@@ -249,7 +256,8 @@ func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
 		}
 		o.report.files++
 		if left -= info.Size(); !info.Mode().IsRegular() || info.Size() > maxReportBytes || left < 0 {
-			o.report.bad = fmt.Sprintf("its report %s cannot be read: it is no plain file of at most %d MiB (of all reports, %d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
+			o.report.bad = fmt.Sprintf("its report %s cannot be read: it is no plain file of at most %d MiB (of all reports, "+
+				"%d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
 			continue
 		}
 		content, err := root.ReadFile(name)

@@ -10,14 +10,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Expect is what must be so for a command to pass (C26). The zero value expects the exit code 0, and that tests ran where the output
-// tells of any.
+// Expect is what must be so for a command to pass (C26). The zero value expects the exit code 0, and that tests ran
+// where the output tells of any.
 type Expect struct {
-	Exit        *int     // the one good exit code; nil: 0
-	Contains    []string // what stdout and stderr together must contain, each of them, byte for byte, anywhere in all of it
+	Exit *int // the one good exit code; nil: 0
+	// what stdout and stderr together must contain, each of them, byte for byte, anywhere in all of it
+	Contains    []string
 	NotContains []string // what they must not contain
-	// MinTests is how many tests must have run; when that cannot be told, the command fails. 0: none need to. nil: at least one, where
-	// the output or the report tells.
+	// MinTests is how many tests must have run; when that cannot be told, the command fails. 0: none need to. nil: at
+	// least one, where the output or the report tells.
 	MinTests *int
 }
 
@@ -70,31 +71,37 @@ func (c *Command) reported(o ending) string {
 	case o.report.failures == 0:
 		return ""
 	}
-	return fmt.Sprintf("its exit code is as expected, and its report %s names a failure all the same: %s", c.Report, safetext.Shorten(safetext.Inert(place(*o.report.worst)), 120))
+	return fmt.Sprintf("its exit code is as expected, and its report %s names a failure all the same: %s", c.Report,
+		safetext.Shorten(safetext.Inert(place(*o.report.worst)), 120))
 }
 
 // tested says no to a pass that tested nothing.
 func (c *Command) tested(o ending) string {
 	t := o.tests
-	if t.Known && t.Failed > 0 && o.Exit == 0 && !c.VacuousOK && (c.Expect.MinTests == nil || *c.Expect.MinTests > 0) { // a pipe, a wrapper or a crash ate the exit code
-		return fmt.Sprintf("it exited with code 0, and its output says that %s (%s); let it end with the exit code of its tests", failedTests(t.Failed), t.Runner)
+	// a pipe, a wrapper or a crash ate the exit code
+	if t.Known && t.Failed > 0 && o.Exit == 0 && !c.VacuousOK && (c.Expect.MinTests == nil || *c.Expect.MinTests > 0) {
+		return fmt.Sprintf("it exited with code 0, and its output says that %s (%s); let it end with the exit code of its "+
+			"tests", failedTests(t.Failed), t.Runner)
 	}
 	if c.Expect.MinTests == nil {
 		if c.VacuousOK || !vacuous(t) || asksForNone.MatchString(c.Line) {
 			return ""
 		}
-		return "it passed without running a single test (" + t.Said + "), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"
+		return "it passed without running a single test (" + t.Said +
+			"), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"
 	}
 	least := *c.Expect.MinTests
 	switch {
 	case least <= 0 || t.Known && t.Ran >= least:
 		return ""
 	case !t.Known:
-		return fmt.Sprintf("how many tests ran cannot be told from the output; at least %d must, so let the command print its runner's summary or name its JUnit report", least)
+		return fmt.Sprintf("how many tests ran cannot be told from the output; at least %d must, so let the command print "+
+			"its runner's summary or name its JUnit report", least)
 	case t.Ran == 0:
 		return fmt.Sprintf("no test ran (%s), and at least %d must", t.Said, least)
 	case t.AtLeast:
-		return fmt.Sprintf("how many tests ran cannot be told from the output, only that at least %d did; at least %d must, so let %s list them (go test: -v) or name its JUnit report", t.Ran, least, t.Runner)
+		return fmt.Sprintf("how many tests ran cannot be told from the output, only that at least %d did; at least %d "+
+			"must, so let %s list them (go test: -v) or name its JUnit report", t.Ran, least, t.Runner)
 	}
 	return fmt.Sprintf("only %d tests ran (%s), and at least %d must", t.Ran, t.Runner, least)
 }
@@ -109,7 +116,8 @@ func failedTests(n int) string {
 func vacuous(t failure.Tests) bool { return t.Known && t.Ran == 0 }
 
 // asksForNone matches a command that says itself that it is to run no test: it builds, or collects.
-var asksForNone = lazy(`\s(?:-DskipTests(?:=true)?|-Dmaven\.test\.skip(?:=true)?|--collect-only|--co|-run[= ](?:\^\$|'\^\$'|"\^\$"))(?:[\s;&|]|$)`)
+var asksForNone = lazy(
+	`\s(?:-DskipTests(?:=true)?|-Dmaven\.test\.skip(?:=true)?|--collect-only|--co|-run[= ](?:\^\$|'\^\$'|"\^\$"))(?:[\s;&|]|$)`)
 
 // remark is what a reader should know of a command that passed.
 func (c *Command) remark(o ending) string {
@@ -164,7 +172,8 @@ func (f *sought) Write(p []byte) (int, error) {
 
 func (f *sought) has(s string) bool { return !f.missing[s] }
 
-// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can run it.
+// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can
+// run it.
 func (c *Command) tell(o ending, no, log string) string {
 	var b strings.Builder
 	switch {

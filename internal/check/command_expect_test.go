@@ -15,7 +15,8 @@ import (
 func command(t *testing.T, line string) *Command {
 	t.Helper()
 	return &Command{
-		Title: "check", Line: line, Hard: true, Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(), Timeout: time.Minute, TruncateChars: 5000,
+		Title: "check", Line: line, Hard: true, Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(),
+		Timeout: time.Minute, TruncateChars: 5000,
 	}
 }
 
@@ -41,35 +42,53 @@ func TestExpect(t *testing.T) {
 		{"nothing expected: exit 1", "exit 1", Expect{}, "it exited with code 1"},
 		{"another exit", "exit 3", Expect{Exit: new(3)}, ""},
 		{"another exit, and 0", "true", Expect{Exit: new(3)}, "it exited with code 0, and 3 is expected"},
-		{"another exit, and a third", "echo bad luck; exit 4", Expect{Exit: new(3)}, "it exited with code 4, and 3 is expected: bad luck"},
+		{"another exit, and a third", "echo bad luck; exit 4", Expect{Exit: new(3)},
+			"it exited with code 4, and 3 is expected: bad luck"},
 		{"0 asked for", "exit 1", Expect{Exit: new(0)}, "it exited with code 1"},
-		{"a missing tool is no expected failure", "no-such-tool", Expect{Exit: new(1)}, "a program of the command was not found (exit code 127); install it before ralph runs, or change the check"},
+		{"a missing tool is no expected failure", "no-such-tool", Expect{Exit: new(1)},
+			"a program of the command was not found (exit code 127); install it before ralph runs, or change the check"},
 		{"a missing tool, asked for exactly", "no-such-tool", Expect{Exit: new(127)}, ""},
 		{"a program that is none", ". /; exit 126", Expect{Exit: new(1)}, "the command cannot be executed (exit code 126)"},
 		{"ended by a signal", "kill -TERM $$", Expect{Exit: new(143)}, "it was ended by SIGTERM"},
 
 		{"contains", "echo all good", Expect{Contains: []string{"good", "all"}}, ""},
 		{"contains, on stderr", "echo good >&2", Expect{Contains: []string{"good"}}, ""},
-		{"contains, and lacks it", "echo all", Expect{Contains: []string{"all", "good"}}, `its output does not contain "good", which is expected`},
-		{"contains is exact", "echo GOOD", Expect{Contains: []string{"good"}}, `its output does not contain "good", which is expected`},
+		{"contains, and lacks it", "echo all", Expect{Contains: []string{"all", "good"}},
+			`its output does not contain "good", which is expected`},
+		{"contains is exact", "echo GOOD", Expect{Contains: []string{"good"}},
+			`its output does not contain "good", which is expected`},
 		{"contains not", "echo all", Expect{NotContains: []string{"warning"}}, ""},
-		{"contains not, and does", "echo 1 warning", Expect{NotContains: []string{"error", "warning"}}, `its output contains "warning", which it must not`},
+		{"contains not, and does", "echo 1 warning", Expect{NotContains: []string{"error", "warning"}},
+			`its output contains "warning", which it must not`},
 		{"contained by a failure", "echo good; exit 1", Expect{Contains: []string{"good"}}, "it exited with code 1: good"},
-		{"the exit comes first", "echo warning; exit 2", Expect{NotContains: []string{"warning"}}, "it exited with code 2: warning"},
-		{"what it contains comes before what not", "echo warning", Expect{Contains: []string{"good"}, NotContains: []string{"warning"}}, `its output does not contain "good", which is expected`},
-		{"what it contains comes before the tests", noTests, Expect{Contains: []string{"good"}}, `its output does not contain "good", which is expected`},
+		{"the exit comes first", "echo warning; exit 2", Expect{NotContains: []string{"warning"}},
+			"it exited with code 2: warning"},
+		{"what it contains comes before what not", "echo warning",
+			Expect{Contains: []string{"good"}, NotContains: []string{"warning"}},
+			`its output does not contain "good", which is expected`},
+		{"what it contains comes before the tests", noTests, Expect{Contains: []string{"good"}},
+			`its output does not contain "good", which is expected`},
 
-		{"no test", noTests, Expect{}, "it passed without running a single test (go test: no test files), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"},
-		{"no test, with another exit", noTests + "exit 5", Expect{Exit: new(5)}, "it passed without running a single test (go test: no test files), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"},
+		{"no test", noTests, Expect{}, "it passed without running a single test (go test: no test files), which proves " +
+			"nothing; run the tests, or set expect.minTests to 0 if it is to run none"},
+		{"no test, with another exit", noTests + "exit 5", Expect{Exit: new(5)}, "it passed without running a single test " +
+			"(go test: no test files), which proves nothing; run the tests, or set expect.minTests to 0 if it is to run none"},
 		{"no test, and none is needed", noTests, Expect{MinTests: new(0)}, ""},
-		{"no test, and some are", noTests, Expect{MinTests: new(1)}, "no test ran (go test: no test files), and at least 1 must"},
+		{"no test, and some are", noTests, Expect{MinTests: new(1)},
+			"no test ran (go test: no test files), and at least 1 must"},
 		{"enough tests", "echo 'Tests:       3 passed, 3 total'", Expect{MinTests: new(3)}, ""},
-		{"too few tests", "echo 'Tests:       2 skipped, 3 passed, 5 total'", Expect{MinTests: new(4)}, "only 3 tests ran (jest), and at least 4 must"},
-		{"a pipe eats the exit code", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{}, "it exited with code 0, and its output says that a test failed (jest); let it end with the exit code of its tests"},
-		{"a pipe eats the exit code, and nobody counts tests", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{MinTests: new(0)}, ""},
-		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be told from the output; at least 1 must, so let the command print its runner's summary or name its JUnit report"},
+		{"too few tests", "echo 'Tests:       2 skipped, 3 passed, 5 total'", Expect{MinTests: new(4)},
+			"only 3 tests ran (jest), and at least 4 must"},
+		{"a pipe eats the exit code", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{},
+			"it exited with code 0, and its output says that a test failed (jest); let it end with the exit code of its tests"},
+		{"a pipe eats the exit code, and nobody counts tests", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0",
+			Expect{MinTests: new(0)}, ""},
+		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be told from the output; " +
+			"at least 1 must, so let the command print its runner's summary or name its JUnit report"},
 		{"at least one", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(1)}, ""},
-		{"at least one, and two must", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(2)}, "how many tests ran cannot be told from the output, only that at least 1 did; at least 2 must, so let go test list them (go test: -v) or name its JUnit report"},
+		{"at least one, and two must", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(2)},
+			"how many tests ran cannot be told from the output, only that at least 1 did; at least 2 must, so let go test " +
+				"list them (go test: -v) or name its JUnit report"},
 		{"none needed, none told", "echo fine", Expect{MinTests: new(0)}, ""},
 	}
 	for _, tt := range tests {
@@ -98,7 +117,8 @@ func TestExpectationIsExplained(t *testing.T) {
 	c := command(t, "echo warning")
 	c.Expect.NotContains, c.Hint = []string{"warning"}, "mend them"
 	v := outcomeOf(t, c)
-	want := `Guardrail "echo warning" failed: its output contains "warning", which it must not.` + "\nHint: mend them\nOutput file: "
+	want := `Guardrail "echo warning" failed: its output contains "warning", which it must not.` +
+		"\nHint: mend them\nOutput file: "
 	if !strings.HasPrefix(v.Tell, want) || !strings.HasSuffix(v.Tell, "\nOutput (truncated):\nwarning\n") {
 		t.Errorf("tell:\n%s", v.Tell)
 	}
@@ -115,14 +135,22 @@ func TestVacuous(t *testing.T) {
 	}{
 		{"unknown", "echo built", false, true, "", -1},
 		{"some", "echo '===== 2 passed, 1 skipped in 0.01s ====='", false, true, "", 2},
-		{"none", "echo '===== no tests ran in 0.01s ====='", false, false, "it passed without running a single test (pytest: no tests ran)", 0},
-		{"all skipped", "echo '===== 2 skipped in 0.01s ====='", false, false, "it passed without running a single test (pytest: all 2 skipped)", 0},
-		{"none, where exit codes decide", "echo '===== no tests ran in 0.01s ====='", true, true, "it passed without running a single test (pytest: no tests ran)", 0},
-		{"none of one runner, some of another", "echo 'Tests:       3 skipped, 3 total'; echo 'ok  \tm\t0.1s'", false, true, "", 1},
-		{"none of two", "echo 'Tests:       3 skipped, 3 total'; echo 'ok  \tm\t0.1s [no tests to run]'", false, false, "it passed without running a single test (go test: no tests to run; jest: all 3 skipped)", 0},
-		{"it is asked to run none", "mvn() { echo 'Tests are skipped.'; }; mvn -DskipTests package", false, true, "it passed without running a single test (maven: Tests are skipped)", 0},
-		{"it is asked to run them", "mvn() { echo 'Tests are skipped.'; }; mvn -DskipTests=false package", false, false, "it passed without running a single test", 0},
-		{"a failure is a failure", "echo '===== no tests ran in 0.01s ====='; exit 5", true, false, "it exited with code 5", 0},
+		{"none", "echo '===== no tests ran in 0.01s ====='", false, false,
+			"it passed without running a single test (pytest: no tests ran)", 0},
+		{"all skipped", "echo '===== 2 skipped in 0.01s ====='", false, false,
+			"it passed without running a single test (pytest: all 2 skipped)", 0},
+		{"none, where exit codes decide", "echo '===== no tests ran in 0.01s ====='", true, true,
+			"it passed without running a single test (pytest: no tests ran)", 0},
+		{"none of one runner, some of another", "echo 'Tests:       3 skipped, 3 total'; echo 'ok  \tm\t0.1s'", false, true,
+			"", 1},
+		{"none of two", "echo 'Tests:       3 skipped, 3 total'; echo 'ok  \tm\t0.1s [no tests to run]'", false, false,
+			"it passed without running a single test (go test: no tests to run; jest: all 3 skipped)", 0},
+		{"it is asked to run none", "mvn() { echo 'Tests are skipped.'; }; mvn -DskipTests package", false, true,
+			"it passed without running a single test (maven: Tests are skipped)", 0},
+		{"it is asked to run them", "mvn() { echo 'Tests are skipped.'; }; mvn -DskipTests=false package", false, false,
+			"it passed without running a single test", 0},
+		{"a failure is a failure", "echo '===== no tests ran in 0.01s ====='; exit 5", true, false, "it exited with code 5",
+			0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,7 +169,8 @@ func TestVacuous(t *testing.T) {
 
 // TestAllOfTheOutputIsSearched: also what is kept nowhere, since it is in the middle of megabytes.
 func TestAllOfTheOutputIsSearched(t *testing.T) {
-	c := command(t, "yes 'a line of no interest' | head -n 40000; echo needle; echo 'Tests:       3 skipped, 3 total'; yes 'a line of no interest' | head -n 40000")
+	c := command(t, "yes 'a line of no interest' | head -n 40000; echo needle; echo 'Tests:       3 skipped, 3 total'; "+
+		"yes 'a line of no interest' | head -n 40000")
 	c.Expect.Contains = []string{"needle"}
 	if v := outcomeOf(t, c); v.Pass || !strings.Contains(v.Reason, "jest: all 3 skipped") {
 		t.Errorf("verdict = %+v", v)

@@ -29,8 +29,8 @@ type report struct {
 	tests    failure.Tests
 }
 
-// reports finds the files that Report names as they are now. Only a plain file counts, and only in the worktree: the agent may have
-// put anything there.
+// reports finds the files that Report names as they are now. Only a plain file counts, and only in the worktree: the
+// agent may have put anything there.
 func (c *Command) reports() (map[string]fs.FileInfo, error) {
 	found := map[string]fs.FileInfo{}
 	if c.Report == "" {
@@ -43,7 +43,8 @@ func (c *Command) reports() (map[string]fs.FileInfo, error) {
 	defer func() { _ = root.Close() }()
 	names, err := fs.Glob(root.FS(), path.Clean(filepath.ToSlash(c.Report)))
 	if err != nil {
-		return nil, fmt.Errorf("looking for the report %q of the check %s: %w; write a path, or a pattern like build/*.xml", c.Report, c.Title, err)
+		return nil, fmt.Errorf("looking for the report %q of the check %s: %w; write a path, or a pattern like build/*.xml",
+			c.Report, c.Title, err)
 	}
 	for _, name := range names[:min(len(names), maxReports)] {
 		if info, err := root.Lstat(name); err == nil {
@@ -75,7 +76,8 @@ func (r *report) take(name string, content []byte) {
 	r.findings = append(r.findings, found[:min(len(found), loop.MaxFindings-len(r.findings))]...)
 	tests := failure.RanReport(content)
 	if r.tests.Known && tests.Known {
-		tests.Ran, tests.Skipped, tests.Failed = tests.Ran+r.tests.Ran, tests.Skipped+r.tests.Skipped, tests.Failed+r.tests.Failed
+		tests.Ran, tests.Skipped, tests.Failed = tests.Ran+r.tests.Ran, tests.Skipped+r.tests.Skipped,
+			tests.Failed+r.tests.Failed
 	}
 	if tests.Known {
 		r.tests = tests
@@ -102,7 +104,8 @@ func (o ending) findings(check string, said failure.Output) []loop.Finding {
 	return found[:min(len(found), loop.MaxFindings)]
 }
 
-// fromTop names the files of findings from the top of the worktree. A command that works below it names them from there.
+// fromTop names the files of findings from the top of the worktree. A command that works below it names them from
+// there.
 func (c *Command) fromTop(found []loop.Finding) []loop.Finding {
 	if c.Below == "" {
 		return found

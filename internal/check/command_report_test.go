@@ -15,7 +15,8 @@ const (
 	sarifWarn = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"l"}},"results":[{"ruleId":"R1","level":"warning","message":{"text":"hm"}}]}]}`
 )
 
-// TestReport: a report adds failures and tests. It never makes a failed command pass, and one from before the run says nothing.
+// TestReport: a report adds failures and tests. It never makes a failed command pass, and one from before the run says
+// nothing.
 func TestReport(t *testing.T) {
 	tests := []struct {
 		name, line, before string // before: what r.xml is when the command begins
@@ -28,24 +29,30 @@ func TestReport(t *testing.T) {
 		{"a failure that the exit code hides", "cp bad r.xml", "", "", false, "names a failure all the same: ", 2},
 		{"a failure with its exit code", "cp bad r.xml; exit 1", "", "", false, "it exited with code 1: ", 2},
 		{"a good report and a bad exit", "cp good r.xml; exit 1", "", "", false, "it exited with code 1", 2},
-		{"all skipped", "cp skip r.xml", "", "", false, "without running a single test (JUnit report: the only one is skipped)", 0},
+		{"all skipped", "cp skip r.xml", "", "", false,
+			"without running a single test (JUnit report: the only one is skipped)", 0},
 		{"it tells more than the output", "cp good r.xml; echo 'ok  \tm\t0.1s'", "", "", true, "", 2},
-		{"it tells of tests where the output tells of none", "cp good r.xml; echo '?   \tm\t[no test files]'", "", "", true, "", 2},
+		{"it tells of tests where the output tells of none", "cp good r.xml; echo '?   \tm\t[no test files]'", "", "", true,
+			"", 2},
 		{"SARIF with errors", "cp error.sarif r.xml", "", "", false, "names a failure all the same: ", -1},
 		{"SARIF with warnings", "cp warning.sarif r.xml", "", "", true, "", -1},
 		{"none was written", "true", "", "", true, "it passed without writing its report r.xml", -1},
 		{"one from before the run", "true", junitGood, "", true, "it passed without writing its report r.xml", -1},
 		{"a failing one from before the run", "true", junitBad, "", true, "it passed without writing its report r.xml", -1},
-		{"a forged one does not hide that none ran", "echo '?   \tm\t[no test files]'", junitGood, "", false, "without running a single test", 0},
+		{"a forged one does not hide that none ran", "echo '?   \tm\t[no test files]'", junitGood, "", false,
+			"without running a single test", 0},
 		{"one from before, written anew", "cp bad r.xml", junitGood, "", false, "names a failure", 2},
 		{"several", "mkdir b; cp good b/1.xml; cp bad b/2.xml", "", "b/*.xml", false, "names a failure", 4},
-		{"broken off", "printf '<testsuite><testc' >r.xml", "", "", false, "its report r.xml is neither JUnit XML nor SARIF, or is broken off", -1},
+		{"broken off", "printf '<testsuite><testc' >r.xml", "", "", false,
+			"its report r.xml is neither JUnit XML nor SARIF, or is broken off", -1},
 		{"something else", "echo hello >r.xml", "", "", false, "is neither JUnit XML nor SARIF", -1},
 		{"a link", "ln -s good r.xml", "", "", false, "cannot be read: it is no plain file", -1},
 		{"a pipe", "mkfifo r.xml", "", "", false, "cannot be read: it is no plain file", -1},
-		{"too large", "head -c 9000000 /dev/zero >r.xml", "", "", false, "cannot be read: it is no plain file of at most 8 MiB", -1},
+		{"too large", "head -c 9000000 /dev/zero >r.xml", "", "", false,
+			"cannot be read: it is no plain file of at most 8 MiB", -1},
 		{"out of the tree", "true", "", "../outside.xml", true, "it passed without writing its report ../outside.xml", -1},
-		{"out of the tree by a link", "ln -s .. up; cp bad ../outside.xml", "", "up/outside.xml", true, "without writing its report", -1},
+		{"out of the tree by a link", "ln -s .. up; cp bad ../outside.xml", "", "up/outside.xml", true,
+			"without writing its report", -1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,7 +62,8 @@ func TestReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, content := range map[string]string{
-				"good": junitGood, "bad": junitBad, "skip": junitSkip, "error.sarif": sarifBad, "warning.sarif": sarifWarn, "r.xml": tt.before, "../outside.xml": junitBad,
+				"good": junitGood, "bad": junitBad, "skip": junitSkip, "error.sarif": sarifBad, "warning.sarif": sarifWarn,
+				"r.xml": tt.before, "../outside.xml": junitBad,
 			} {
 				if content == "" {
 					continue
@@ -68,7 +76,8 @@ func TestReport(t *testing.T) {
 				c.Report = "./r.xml"
 			}
 			v := outcomeOf(t, c)
-			if v.Pass != tt.pass || !strings.Contains(v.Reason, strings.ReplaceAll(tt.reason, " r.xml", " "+c.Report)) && !strings.Contains(v.Reason, tt.reason) || tt.reason == "" && v.Reason != "" {
+			if v.Pass != tt.pass || !strings.Contains(v.Reason, strings.ReplaceAll(tt.reason, " r.xml", " "+c.Report)) &&
+				!strings.Contains(v.Reason, tt.reason) || tt.reason == "" && v.Reason != "" {
 				t.Errorf("pass %v, reason %q; want %v, %q", v.Pass, v.Reason, tt.pass, tt.reason)
 			}
 			if tt.ran < 0 && v.Ran != nil || tt.ran >= 0 && (v.Ran == nil || *v.Ran != tt.ran) {

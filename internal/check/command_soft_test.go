@@ -52,7 +52,8 @@ func TestTimeLimits(t *testing.T) {
 				if n := strings.Count(log, "check has taken 5m0s; it is stopped at 10m0s"); n != map[bool]int{true: 1}[tt.warned] {
 					t.Errorf("warned %d times:\n%s", n, log)
 				}
-				if !tt.pass && (v.Reason != "it was stopped after its time limit of 10m0s" || !strings.HasPrefix(v.Tell, `Guardrail "make test" was stopped after 10m0s.`)) {
+				if !tt.pass && (v.Reason != "it was stopped after its time limit of 10m0s" ||
+					!strings.HasPrefix(v.Tell, `Guardrail "make test" was stopped after 10m0s.`)) {
 					t.Errorf("reason %q, tell %q", v.Reason, v.Tell)
 				}
 			})

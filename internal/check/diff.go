@@ -8,9 +8,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Diff says no when the agent claims to be done and the whole run has changed nothing that counts: nothing at all, white space, empty
-// files, modes, or files that ralph and agents keep for themselves. White space counts when it was the task, as far as can be told: a
-// hard check failed on the base commit and passes now. For that Diff must stand after the commands in the list.
+// Diff says no when the agent claims to be done and the whole run has changed nothing that counts: nothing at all,
+// white space, empty files, modes, or files that ralph and agents keep for themselves. White space counts when it was
+// the task, as far as can be told: a hard check failed on the base commit and passes now. For that Diff must stand
+// after the commands in the list.
 type Diff struct {
 	Changes *diffscan.Changes // nil: only a tree like the base commit's is nothing
 	// Kept names further files that are not work, as the setting doneFile.
@@ -31,7 +32,8 @@ func (c Diff) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	if at.Iteration.Commit.NoDiff {
 		return loop.Verdict{
 			Reason: "the agent claims to be done, but nothing has changed",
-			Tell:   "The last attempt claimed to be done, but no file differs from where you began. Do the work, or say without the claim why nothing needs doing.",
+			Tell: "The last attempt claimed to be done, but no file differs from where you began. Do the work, or say " +
+				"without the claim why nothing needs doing.",
 		}, nil
 	}
 	d, err := changeOf(ctx, c.Changes, at)
@@ -45,7 +47,8 @@ func (c Diff) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	what := onlyThese(amounts)
 	return loop.Verdict{
 		Reason: "the agent claims to be done, but " + what,
-		Tell:   "The last attempt claimed to be done, but " + what + ". Do the work, or say without the claim why nothing needs doing.",
+		Tell: "The last attempt claimed to be done, but " + what +
+			". Do the work, or say without the claim why nothing needs doing.",
 	}, nil
 }
 
@@ -57,7 +60,9 @@ func onlyThese(amounts map[diffscan.Amount]bool) string {
 		diffscan.Empty:  "only empty files came or went",
 		diffscan.Mode:   "only the modes of files have changed",
 	}
-	short := map[diffscan.Amount]string{diffscan.Spaces: "white space", diffscan.Kept: "files that ralph or the agent keeps for itself", diffscan.Empty: "empty files", diffscan.Mode: "modes"}
+	short := map[diffscan.Amount]string{diffscan.Spaces: "white space",
+		diffscan.Kept: "files that ralph or the agent keeps for itself", diffscan.Empty: "empty files",
+		diffscan.Mode: "modes"}
 	var parts []string
 	for _, one := range []diffscan.Amount{diffscan.Spaces, diffscan.Kept, diffscan.Empty, diffscan.Mode} {
 		if amounts[one] && len(amounts) == 1 {
@@ -75,7 +80,8 @@ func onlyThese(amounts map[diffscan.Amount]bool) string {
 func repaired(at At) bool {
 	for _, before := range at.State.Baseline {
 		for _, now := range at.So {
-			if before.Check == now.Check && before.Skipped == "" && before.Blocks() && now.Skipped == "" && now.Pass && now.Severity == loop.Hard {
+			if before.Check == now.Check && before.Skipped == "" && before.Blocks() && now.Skipped == "" && now.Pass &&
+				now.Severity == loop.Hard {
 				return true
 			}
 		}

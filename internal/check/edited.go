@@ -11,10 +11,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Edited says no when the run changed what judges it: a script that a check runs, the recipe of a make target, a script of package.json. A
-// script whose path does not say that it is a judge may be the work itself, and only warns.
-// What a check's line names is read as it was in the base commit, and what that names in turn, some steps deep. A check whose line names
-// no file, such as "go test ./...", is judged by Weakened alone. A script that the run itself has added is none of the judge's.
+// Edited says no when the run changed what judges it: a script that a check runs, the recipe of a make target, a script
+// of package.json. A script whose path does not say that it is a judge may be the work itself, and only warns. What a
+// check's line names is read as it was in the base commit, and what that names in turn, some steps deep. A check whose
+// line names no file, such as "go test ./...", is judged by Weakened alone. A script that the run itself has added is
+// none of the judge's.
 type Edited struct {
 	Changes *diffscan.Changes
 	Guards  []Guard
@@ -65,8 +66,9 @@ func (e *Edited) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	switch {
 	case len(judges.parts) > 0:
 		return loop.Verdict{
-			Reason:   "the change edits what judges it: " + judges.list(),
-			Tell:     fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit %.12s, and make the code pass it.", judges.list(), d.From),
+			Reason: "the change edits what judges it: " + judges.list(),
+			Tell: fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit "+
+				"%.12s, and make the code pass it.", judges.list(), d.From),
 			Output:   loop.Excerpt(strings.Join(judges.files(), "\n") + "\n"),
 			Findings: judges.findings,
 		}, nil

@@ -49,7 +49,8 @@ func (r Runner) within(name string) (string, error) {
 	}
 	local := filepath.Clean(filepath.FromSlash(name))
 	if !filepath.IsLocal(local) {
-		return "", fmt.Errorf("working_dir %q leads out of the worktree; name a directory in it, by its path from the top", name)
+		return "", fmt.Errorf("working_dir %q leads out of the worktree; name a directory in it, by its path from the top",
+			name)
 	}
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {

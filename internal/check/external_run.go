@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Runner is where and as whom the commands of verifications run: as checks do, in the run's worktree, without tokens and keys.
+// Runner is where and as whom the commands of verifications run: as checks do, in the run's worktree, without tokens
+// and keys.
 type Runner struct {
 	Dir      string
 	Stray    func() error // as of a Command
@@ -30,12 +31,14 @@ type Runner struct {
 	Scaled func(time.Duration) time.Duration
 }
 
-// command is how a verification's command line runs: like any check's, but for what it is told to print and how long it may take.
+// command is how a verification's command line runs: like any check's, but for what it is told to print and how long it
+// may take.
 func (r Runner) command(config *task.Verification, dir string, console *sync.Mutex) *Command {
 	c := &Command{
 		Line: strings.TrimSpace(config.Command), Timeout: r.limit(config.Timeout),
-		Expect: Expect{Exit: &config.SuccessExitCode, Contains: []string{config.OutputContains}, NotContains: []string{config.OutputNotContains}},
-		Hard:   true, Lacks: r.Lacks, Present: r.Present, Versions: r.Versions,
+		Expect: Expect{Exit: &config.SuccessExitCode, Contains: []string{config.OutputContains},
+			NotContains: []string{config.OutputNotContains}},
+		Hard: true, Lacks: r.Lacks, Present: r.Present, Versions: r.Versions,
 		Dir: dir, Env: r.Env, As: r.As, Box: r.Box, LogDir: r.LogDir, LogAs: r.LogAs, Redact: r.Redact,
 	}
 	if r.Console != nil {

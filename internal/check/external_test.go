@@ -19,15 +19,18 @@ func TestWorkingDir(t *testing.T) {
 	c := verifier(t, task.External, task.Verification{})
 	top := c.Runner.Dir
 	outside := t.TempDir()
-	for _, err := range []error{os.MkdirAll(filepath.Join(top, "a/b"), 0o755), os.WriteFile(filepath.Join(top, "file"), nil, 0o644),
-		os.Symlink("a/b", filepath.Join(top, "inside")), os.Symlink(outside, filepath.Join(top, "outside")), os.Symlink("../..", filepath.Join(top, "a/up"))} {
+	for _, err := range []error{os.MkdirAll(filepath.Join(top, "a/b"), 0o755),
+		os.WriteFile(filepath.Join(top, "file"), nil, 0o644),
+		os.Symlink("a/b", filepath.Join(top, "inside")), os.Symlink(outside, filepath.Join(top, "outside")),
+		os.Symlink("../..", filepath.Join(top, "a/up"))} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]string{
 		"": "", ".": "", "a": "a", "a/b/": "a/b", "./a/../a": "a", "inside": "a/b", "a/b/../..": "",
-		"file": "no directory", "nothing": "no directory", "outside": "no directory", "a/up": "no directory", "inside/../../..": "leads out", "..": "leads out",
+		"file": "no directory", "nothing": "no directory", "outside": "no directory", "a/up": "no directory",
+		"inside/../../..": "leads out", "..": "leads out",
 		outside: "leads out", top: "leads out", "/": "leads out", "a\x00b": "no directory",
 	} {
 		c.Criteria.Config.WorkingDir, c.Criteria.Config.Command = name, "pwd -P"
@@ -55,7 +58,8 @@ func TestCommandThatCannotRun(t *testing.T) {
 	if err := os.WriteFile(c.Runner.LogDir, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if v := verdictOf(t, c, promised("x")); v.Pass || !strings.HasPrefix(v.Reason, "Command failed: ") || len(logged) != 1 {
+	if v := verdictOf(t, c, promised("x")); v.Pass || !strings.HasPrefix(v.Reason, "Command failed: ") ||
+		len(logged) != 1 {
 		t.Errorf("verdict = %+v, logged %q", v, logged)
 	}
 	c = verifier(t, task.External, task.Verification{Command: "true"})
@@ -65,7 +69,8 @@ func TestCommandThatCannotRun(t *testing.T) {
 	}
 }
 
-// TestLongOutput: what is wanted or forbidden is found wherever it stands, also when it comes in pieces and the verdict does not keep it.
+// TestLongOutput: what is wanted or forbidden is found wherever it stands, also when it comes in pieces and the verdict
+// does not keep it.
 func TestLongOutput(t *testing.T) {
 	const noise = "i=0; while [ $i -lt 3000 ]; do echo 'a line that says nothing at all'; i=$((i+1)); done; "
 	line := noise + "printf SEC; sleep 0.01; printf 'RET\\n'; " + noise

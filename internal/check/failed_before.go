@@ -70,7 +70,8 @@ const clippedBytes = 4 << 10
 // clipped shortens a line that is looked at; nobody writes longer ones.
 func clipped(text string) string { return text[:min(len(text), clippedBytes)] }
 
-// holdsWord reports whether a name stands in a text, not as a part of a longer one. A name of two letters or less is no evidence.
+// holdsWord reports whether a name stands in a text, not as a part of a longer one. A name of two letters or less is no
+// evidence.
 func holdsWord(text, name string) bool {
 	if len(name) < 3 {
 		return text == name

@@ -6,7 +6,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// passedBefore reports whether the check has passed on the very tree that is judged now: then it is not the code that makes it fail.
+// passedBefore reports whether the check has passed on the very tree that is judged now: then it is not the code that
+// makes it fail.
 func passedBefore(at At, check string) bool {
 	return slices.ContainsFunc(before(at, check), func(v loop.Verdict) bool { return v.Pass })
 }
@@ -20,7 +21,8 @@ func saidBefore(at At, check string) *loop.Verdict {
 	return &all[len(all)-1]
 }
 
-// before are the verdicts of a check on the tree that is judged now: on the base commit and in every iteration, oldest first.
+// before are the verdicts of a check on the tree that is judged now: on the base commit and in every iteration, oldest
+// first.
 func before(at At, check string) (all []loop.Verdict) {
 	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
 		return nil
@@ -47,6 +49,7 @@ func flaky(first, second loop.Verdict) loop.Verdict {
 		return second
 	}
 	second.Reason += "; it has passed on this very tree before, and failed twice now"
-	second.Tell = "The next check has passed on this very tree before, and failed twice now: it may depend on something other than the code.\n" + second.Tell
+	second.Tell = "The next check has passed on this very tree before, and failed twice now: it may depend on something " +
+		"other than the code.\n" + second.Tell
 	return second
 }

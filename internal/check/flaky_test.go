@@ -45,13 +45,17 @@ func TestFlaky(t *testing.T) {
 		flaky bool
 		says  string
 	}{
-		{"passed on this tree", judgedBefore("t", passed), once, false, 2, "+", true, "it failed once and passed once on the same tree: flaky"},
-		{"passed on this tree, and fails again", judgedBefore("t", passed), never, false, 2, "-", true, "it exited with code 1: broken; it has passed on this very tree before, and failed twice now"},
+		{"passed on this tree", judgedBefore("t", passed), once, false, 2, "+", true,
+			"it failed once and passed once on the same tree: flaky"},
+		{"passed on this tree, and fails again", judgedBefore("t", passed), never, false, 2, "-", true,
+			"it exited with code 1: broken; it has passed on this very tree before, and failed twice now"},
 		{"passed on the base commit, which is this tree", onBase, once, false, 2, "+", true, "flaky"},
 		{"passed on another tree", judgedBefore("old", passed), once, false, 1, "-", false, "it exited with code 1: broken"},
 		{"failed on this tree", judgedBefore("t", failed), once, false, 1, "-", false, ""},
-		{"was skipped on this tree", judgedBefore("t", loop.Verdict{Check: "check", Pass: true, Skipped: "why"}), once, false, 1, "-", false, ""},
-		{"another check passed on this tree", judgedBefore("t", loop.Verdict{Check: "other", Pass: true}), once, false, 1, "-", false, ""},
+		{"was skipped on this tree", judgedBefore("t", loop.Verdict{Check: "check", Pass: true, Skipped: "why"}), once, false,
+			1, "-", false, ""},
+		{"another check passed on this tree", judgedBefore("t", loop.Verdict{Check: "other", Pass: true}), once, false, 1,
+			"-", false, ""},
 		{"a soft one only warns", judgedBefore("t", passed), once, true, 1, "~", false, ""},
 		{"passes at once", judgedBefore("t", passed), "echo run >>$LOG", false, 1, "+", false, ""},
 	}
@@ -69,7 +73,8 @@ func TestFlaky(t *testing.T) {
 			if n := strings.Count(string(content), "run"); n != tt.runs {
 				t.Errorf("it ran %d times, want %d", n, tt.runs)
 			}
-			if told := strings.Contains(log, "check failed on a tree that it has passed on before (it exited with code 1: broken); it is run once more"); told != (tt.runs > 1) {
+			if told := strings.Contains(log,
+				"check failed on a tree that it has passed on before (it exited with code 1: broken); it is run once more"); told != (tt.runs > 1) {
 				t.Errorf("log:\n%s", log)
 			}
 			if tt.runs > 1 {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTruncate: what fits is kept as it is; of any other output, whole characters are kept, as many as asked for, of the end that was
-// asked for.
+// FuzzTruncate: what fits is kept as it is; of any other output, whole characters are kept, as many as asked for, of
+// the end that was asked for.
 func FuzzTruncate(f *testing.F) {
 	for n := range 6 {
 		f.Add("x€é𝄞\xffy", n)
@@ -31,7 +31,8 @@ func FuzzTruncate(f *testing.F) {
 			if strings.Contains(s, cutMark) {
 				return // it cannot be told which mark is ours
 			}
-			if utf8.RuneCountInString(head)+utf8.RuneCountInString(tail) != n || !strings.HasPrefix(s, head) || !strings.HasSuffix(s, tail) {
+			if utf8.RuneCountInString(head)+utf8.RuneCountInString(tail) != n || !strings.HasPrefix(s, head) ||
+				!strings.HasSuffix(s, tail) {
 				t.Errorf("%s of %q, %d characters: %q", from, s, n, got)
 			}
 			if utf8.ValidString(s) && !utf8.ValidString(got) {
@@ -52,7 +53,8 @@ func TestConsoleCutsBetweenCharacters(t *testing.T) {
 		_, _ = w.Write([]byte(strings.Repeat("x", shift) + strings.Repeat("€é𝄞", maxConsoleLine) + "\nnext\n"))
 		w.flush()
 		long, next, _ := strings.Cut(console.String(), "\n")
-		if n := len(long); n > maxConsoleLine+20 || n < maxConsoleLine || strings.Contains(long, "\uFFFD") || !strings.HasSuffix(long, " [...]") || next != "  │ next\n" {
+		if n := len(long); n > maxConsoleLine+20 || n < maxConsoleLine || strings.Contains(long, "\uFFFD") ||
+			!strings.HasSuffix(long, " [...]") || next != "  │ next\n" {
 			t.Errorf("after %d bytes: %d bytes ending in %q, then %q", shift, n, long[len(long)-20:], next)
 		}
 	}

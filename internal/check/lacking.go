@@ -23,8 +23,8 @@ type Lack struct {
 // Lacks says which program a failure of a command line says was missing; ok is false when it says so of none.
 type Lacks func(line string, exit int, output string) (lack Lack, ok bool)
 
-// environment marks a failure that no change to the code mends: the command lacks a program, and it was not the change that took it away. In
-// doubt it was: a failure that ends the run must be certain, one more attempt costs only itself.
+// environment marks a failure that no change to the code mends: the command lacks a program, and it was not the change
+// that took it away. In doubt it was: a failure that ends the run must be certain, one more attempt costs only itself.
 func (c *Command) environment(at At, o ending, v *loop.Verdict) {
 	if c.Lacks == nil || v.Pass || !c.Hard || at.Iteration.Commit == nil || o.Class != proc.Exited {
 		return
@@ -37,20 +37,21 @@ func (c *Command) environment(at At, o ending, v *loop.Verdict) {
 	v.Reason = "the check cannot run here: " + lack.Advice
 }
 
-// ranBefore reports whether the command found all its programs once, on the base commit or in an earlier iteration: then it was the change
-// that took one away.
+// ranBefore reports whether the command found all its programs once, on the base commit or in an earlier iteration:
+// then it was the change that took one away.
 func (c *Command) ranBefore(at At) bool {
 	ran := func(v loop.Verdict) bool {
 		return v.Check == c.Title && v.Skipped == "" && !v.Missing && v.Exit != shellExit && v.Exit != shellExit+1
 	}
-	return slices.ContainsFunc(at.State.Baseline, ran) || slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool {
-		return slices.ContainsFunc(it.Verdicts, ran)
-	})
+	return slices.ContainsFunc(at.State.Baseline, ran) ||
+		slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool {
+			return slices.ContainsFunc(it.Verdicts, ran)
+		})
 }
 
-// certain reports whether nothing that the run has changed can be why a program is missing, of a command that has never run before: its own
-// line, which nobody can change, names the program, and it was not there before the first turn; or what the line runs is as it was in the base
-// commit. A version may be missing because another one was chosen.
+// certain reports whether nothing that the run has changed can be why a program is missing, of a command that has never
+// run before: its own line, which nobody can change, names the program, and it was not there before the first turn; or
+// what the line runs is as it was in the base commit. A version may be missing because another one was chosen.
 func (c *Command) certain(at At, lack Lack) bool {
 	if lack.Chosen {
 		return !c.touched(at, c.Versions)
@@ -71,9 +72,12 @@ func Words(line string) []string {
 
 // manifests name what a project depends on: a program may be missing because one of them asks for it now.
 var manifests = []string{
-	"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "pyproject.toml", "requirements*.txt", "uv.lock", "poetry.lock",
-	"Pipfile", "Pipfile.lock", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "go.mod",
-	"Cargo.toml", "Cargo.lock", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs", "Makefile", "justfile", "Taskfile.yml",
+	"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "pyproject.toml", "requirements*.txt",
+	"uv.lock", "poetry.lock",
+	"Pipfile", "Pipfile.lock", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "Gemfile", "Gemfile.lock",
+	"composer.json", "composer.lock", "go.mod",
+	"Cargo.toml", "Cargo.lock", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs", "Makefile", "justfile",
+	"Taskfile.yml",
 }
 
 // touched reports whether the run may have changed a file of one of these names. Of a run whose commits nobody sees, the time tells when a
@@ -92,7 +96,8 @@ func (c *Command) touched(at At, names []string) bool {
 		if it.Commit == nil {
 			continue
 		}
-		if it.Commit.MoreFiles > 0 || slices.ContainsFunc(it.Commit.Files, func(f loop.FileChange) bool { return matches(f.Path) }) {
+		if it.Commit.MoreFiles > 0 || slices.ContainsFunc(it.Commit.Files,
+			func(f loop.FileChange) bool { return matches(f.Path) }) {
 			return true
 		}
 	}

@@ -46,17 +46,26 @@ func TestLacking(t *testing.T) {
 	}{
 		{name: "the line names it, and it was never there", lacks: missing("jest"), commit: changes("a.js"), want: true},
 		{name: "nothing is missing", lacks: missing(""), commit: changes("a.js")},
-		{name: "it was there before the first turn", lacks: missing("jest"), commit: changes("a.js"), present: []string{"jest"}},
-		{name: "the check ran on the base commit", lacks: missing("jest"), commit: changes("a.js"), baseline: []loop.Verdict{ran}},
-		{name: "the check ran in an earlier iteration", lacks: missing("jest"), commit: changes("a.js"), before: []loop.Verdict{ran}},
-		{name: "it was missing before, too", lacks: missing("jest"), commit: changes("a.js"), before: []loop.Verdict{{Check: line, Missing: true, Exit: 2}}, want: true},
-		{name: "it was skipped before", lacks: missing("jest"), commit: changes("a.js"), before: []loop.Verdict{{Check: line, Skipped: "why"}}, want: true},
+		{name: "it was there before the first turn", lacks: missing("jest"), commit: changes("a.js"),
+			present: []string{"jest"}},
+		{name: "the check ran on the base commit", lacks: missing("jest"), commit: changes("a.js"),
+			baseline: []loop.Verdict{ran}},
+		{name: "the check ran in an earlier iteration", lacks: missing("jest"), commit: changes("a.js"),
+			before: []loop.Verdict{ran}},
+		{name: "it was missing before, too", lacks: missing("jest"), commit: changes("a.js"),
+			before: []loop.Verdict{{Check: line, Missing: true, Exit: 2}}, want: true},
+		{name: "it was skipped before", lacks: missing("jest"), commit: changes("a.js"),
+			before: []loop.Verdict{{Check: line, Skipped: "why"}}, want: true},
 		{name: "something that the line runs names it", lacks: missing("deeper"), commit: changes("a.js")},
-		{name: "and what the line runs is as it was", lacks: missing("deeper"), commit: changes("a.js"), so: []loop.Verdict{untouched}, want: true},
-		{name: "what the line runs was edited", lacks: missing("deeper"), commit: changes("a.js"), so: []loop.Verdict{touched}},
-		{name: "the change asks for other dependencies", lacks: missing("deeper"), commit: changes("a.js", "web/package.json"), so: []loop.Verdict{untouched}},
+		{name: "and what the line runs is as it was", lacks: missing("deeper"), commit: changes("a.js"),
+			so: []loop.Verdict{untouched}, want: true},
+		{name: "what the line runs was edited", lacks: missing("deeper"), commit: changes("a.js"),
+			so: []loop.Verdict{touched}},
+		{name: "the change asks for other dependencies", lacks: missing("deeper"),
+			commit: changes("a.js", "web/package.json"), so: []loop.Verdict{untouched}},
 		{name: "nobody knows all that was changed", lacks: missing("deeper"), commit: many, so: []loop.Verdict{untouched}},
-		{name: "a manager has no version of it", lacks: chosen, commit: changes("a.js"), present: []string{"jest"}, want: true},
+		{name: "a manager has no version of it", lacks: chosen, commit: changes("a.js"), present: []string{"jest"},
+			want: true},
 		{name: "the change chose another version", lacks: chosen, commit: changes(".nvmrc")},
 		{name: "of a prompt, the line names it", lacks: missing("jest"), commit: unseen, want: true},
 		{name: "of a prompt, a manager has no version", lacks: chosen, commit: unseen, want: true},
@@ -66,7 +75,8 @@ func TestLacking(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c := &Command{
-				Title: line, Line: "exit 127 # " + line, Hard: true, Dir: dir, Env: os.Environ(), LogDir: t.TempDir(), Timeout: time.Minute, TruncateChars: 100,
+				Title: line, Line: "exit 127 # " + line, Hard: true, Dir: dir, Env: os.Environ(), LogDir: t.TempDir(),
+				Timeout: time.Minute, TruncateChars: 100,
 				Lacks: tt.lacks, Present: tt.present, Versions: []string{".nvmrc"},
 			}
 			s := at(claimed, changed)
@@ -89,7 +99,8 @@ func TestLacking(t *testing.T) {
 			}
 		})
 	}
-	soft := &Command{Title: line, Line: "exit 127", Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(), Timeout: time.Minute, Lacks: chosen}
+	soft := &Command{Title: line, Line: "exit 127", Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(),
+		Timeout: time.Minute, Lacks: chosen}
 	if v, err := soft.Run(t.Context(), At{Iteration: *at(claimed, changed).Last()}); err != nil || v.Unfixable {
 		t.Errorf("a soft check: %+v, %v", v, err)
 	}

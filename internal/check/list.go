@@ -22,7 +22,8 @@ type List struct {
 	BaseTree string
 	// Stopping reports whether no further check should begin; the one that runs is let run. nil: never.
 	Stopping func() bool
-	// Stopped reports whether a check that somebody else's signal has just ended was ended because the run is being stopped. nil: never.
+	// Stopped reports whether a check that somebody else's signal has just ended was ended because the run is being
+	// stopped. nil: never.
 	Stopped func() bool
 }
 
@@ -212,7 +213,8 @@ func (*Weakened) onlooks()   {}
 func (*Unfinished) onlooks() {}
 func (*Review) onlooks()     {} // it has a checkout of its own
 
-// settle makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged something else.
+// settle makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged
+// something else.
 func (l List) settle(ctx context.Context, v *loop.Verdict) error {
 	if ctx.Err() != nil {
 		return nil
@@ -223,8 +225,10 @@ func (l List) settle(ctx context.Context, v *loop.Verdict) error {
 	}
 	if len(dirty) > 0 {
 		v.Pass = false
-		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only look, or commit what it makes", strings.Join(dirty[:min(len(dirty), 5)], ", "))
-		v.Tell = fmt.Sprintf("The check `%s` changes tracked files (%s). Run it yourself and leave its result in place, so that it changes nothing more.", v.Check, strings.Join(dirty[:min(len(dirty), 5)], ", "))
+		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only "+
+			"look, or commit what it makes", strings.Join(dirty[:min(len(dirty), 5)], ", "))
+		v.Tell = fmt.Sprintf("The check `%s` changes tracked files (%s). Run it yourself and leave its result in place, so "+
+			"that it changes nothing more.", v.Check, strings.Join(dirty[:min(len(dirty), 5)], ", "))
 	}
 	return l.Tree.Restore(ctx)
 }
@@ -243,8 +247,9 @@ func missing(c Check, at At, blocked string) string {
 	return ""
 }
 
-// gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has changed nothing: the
-// prompt tells it to while tests fail. The check has failed on this tree before, or nobody has asked it in spite of earlier turns.
+// gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has
+// changed nothing: the prompt tells it to while tests fail. The check has failed on this tree before, or nobody has
+// asked it in spite of earlier turns.
 func gaveUp(c Check, at At) bool {
 	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
 		return false
@@ -291,8 +296,8 @@ func describe(v loop.Verdict) string {
 	return fmt.Sprintf("failed in %s: %s", took, v.Reason)
 }
 
-// once is a check's run, and one more of a hard command that has failed on a tree it has passed on before (once an iteration, since a
-// check runs once an iteration). The first run's log is kept.
+// once is a check's run, and one more of a hard command that has failed on a tree it has passed on before (once an
+// iteration, since a check runs once an iteration). The first run's log is kept.
 func (l List) once(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	command, isCommand := c.(*Command)
 	if !isCommand {
@@ -300,7 +305,8 @@ func (l List) once(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	}
 	command = l.warned(command)
 	first, err := command.Run(ctx, at)
-	if err != nil || first.Pass || !command.Hard || ctx.Err() != nil || l.Stopping != nil && l.Stopping() || !passedBefore(at, command.Name()) {
+	if err != nil || first.Pass || !command.Hard || ctx.Err() != nil || l.Stopping != nil && l.Stopping() ||
+		!passedBefore(at, command.Name()) {
 		return first, err
 	}
 	settled := first

@@ -11,7 +11,8 @@ import (
 
 // shownName writes a path into a sentence: as it is, or quoted when it holds what could break the sentence.
 func shownName(name string) string {
-	plain := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("\"`\uFFFD", r) }) < 0
+	plain := strings.IndexFunc(name,
+		func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("\"`\uFFFD", r) }) < 0
 	if !plain {
 		name = strconv.Quote(name)
 	}

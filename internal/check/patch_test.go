@@ -34,7 +34,8 @@ func eachBetween(t testing.TB, pairs []pairOfTrees) (changes []*diffscan.Changes
 		write(t, filepath.Join(dir, "a", rowDir(i)), p.before.without(p.after))
 		write(t, filepath.Join(dir, "b", rowDir(i)), p.after.without(p.before))
 	}
-	diff := exec.Command("git", "-c", "core.fileMode=true", "diff", "--no-index", "--no-color", "-U0", "--no-renames", "--no-prefix", "a", "b")
+	diff := exec.Command("git", "-c", "core.fileMode=true", "diff", "--no-index", "--no-color", "-U0", "--no-renames",
+		"--no-prefix", "a", "b")
 	diff.Dir = dir
 	diff.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
 	out, err := diff.Output()
@@ -42,7 +43,8 @@ func eachBetween(t testing.TB, pairs []pairOfTrees) (changes []*diffscan.Changes
 		t.Fatalf("git diff: %v", err)
 	}
 	patches := make([]strings.Builder, len(pairs))
-	for _, part := range strings.SplitAfter(strings.ReplaceAll("\n"+string(out), "\ndiff --git ", "\n\x00diff --git "), "\x00") {
+	for _, part := range strings.SplitAfter(strings.ReplaceAll("\n"+string(out), "\ndiff --git ", "\n\x00diff --git "),
+		"\x00") {
 		part = strings.TrimSuffix(part, "\x00")
 		for i := range pairs {
 			if dir := "/" + rowDir(i) + "/"; strings.Contains(part, dir) {

@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Plan says no when an iteration broke the rules of its plan (C8). What it did was put back when it was committed; here it is told.
+// Plan says no when an iteration broke the rules of its plan (C8). What it did was put back when it was committed; here
+// it is told.
 type Plan struct{}
 
 // Name is the check's name in verdicts.
@@ -38,12 +39,13 @@ func (Plan) Run(_ context.Context, at At) (loop.Verdict, error) {
 	if more := len(all) - 1; more > 0 {
 		v.Reason += fmt.Sprintf(" (and %d more)", more)
 	}
-	v.Tell = "The last iteration broke the rules of the plan, so what it did to them was taken back:\n\n- " + strings.Join(strings.Split(v.Output, "\n"), "\n- ")
+	v.Tell = "The last iteration broke the rules of the plan, so what it did to them was taken back:\n\n- " +
+		strings.Join(strings.Split(v.Output, "\n"), "\n- ")
 	return v, nil
 }
 
-// Handed says no when an iteration did not hand its story on: not in for review, not reviewed, not in again. Work may take more than one
-// iteration, so like a missing claim this is nothing that a run is stuck on.
+// Handed says no when an iteration did not hand its story on: not in for review, not reviewed, not in again. Work may
+// take more than one iteration, so like a missing claim this is nothing that a run is stuck on.
 type Handed struct {
 	File string // "ralph/tasks.json"
 }
@@ -69,19 +71,23 @@ func (h Handed) Run(_ context.Context, at At) (loop.Verdict, error) {
 	switch {
 	case it.Mode == loop.Review:
 		v.Reason = it.Story + " was not reviewed"
-		v.Tell = fmt.Sprintf("The last iteration was to review %s, and gave no review that counts: end your last message with the JSON object that is asked for, and let %s say the same.", it.Story, h.File)
+		v.Tell = fmt.Sprintf("The last iteration was to review %s, and gave no review that counts: end your last message "+
+			"with the JSON object that is asked for, and let %s say the same.", it.Story, h.File)
 	case at.State.Rules().SkipReview:
 		v.Reason = it.Story + " is not done yet"
-		v.Tell = fmt.Sprintf("The last iteration did not finish %s. When it is done, set its passes to true in %s.", it.Story, h.File)
+		v.Tell = fmt.Sprintf("The last iteration did not finish %s. When it is done, set its passes to true in %s.", it.Story,
+			h.File)
 	default:
 		v.Reason = it.Story + " was not handed in for review"
-		v.Tell = fmt.Sprintf("The last iteration did not hand %s in. When it is done, set its reviewStatus to \"needs_review\" in %s.", it.Story, h.File)
+		v.Tell = fmt.Sprintf("The last iteration did not hand %s in. When it is done, set its reviewStatus to "+
+			"\"needs_review\" in %s.", it.Story, h.File)
 	}
 	return v, nil
 }
 
-// StoryDiff says no when a story is handed in, and nothing but the plan's own files has changed since the work on it began: since it was taken
-// up, or since the review that asked for changes. A review that found the story good, before a check failed, asks for none.
+// StoryDiff says no when a story is handed in, and nothing but the plan's own files has changed since the work on it
+// began: since it was taken up, or since the review that asked for changes. A review that found the story good, before
+// a check failed, asks for none.
 type StoryDiff struct {
 	// Own are the files of the plan itself: whoever changes nothing else has not worked on a story.
 	Own []string
@@ -115,14 +121,17 @@ func (d StoryDiff) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	}
 	v := loop.Verdict{
 		Reason: it.Story + " was handed in, and nothing but the plan's own files has changed for it",
-		Tell: fmt.Sprintf("The last iteration handed %s in without work: since it was taken up, nothing but the plan's own files has changed, so it was not handed in. "+
+		Tell: fmt.Sprintf("The last iteration handed %s in without work: since it was taken up, nothing but the plan's own "+
+			"files has changed, so it was not handed in. "+
 			"Do what its criteria ask for. If other work meets them already, add a test that shows so.", it.Story),
 		Hash: failure.Signature(loop.DiffCheck, ""),
 	}
 	if it.Mode == loop.ReviewFix {
 		v.Reason = it.Story + " was handed in again, and nothing but the plan's own files has changed since its review"
-		v.Tell = fmt.Sprintf("The last iteration handed %s in again without a change: since its review, nothing but the plan's own files is different, so it was not handed in. "+
-			"Change what the review feedback names. If the feedback is mistaken, say why in the plan's progress.txt, and add a test that shows so.", it.Story)
+		v.Tell = fmt.Sprintf("The last iteration handed %s in again without a change: since its review, nothing but the "+
+			"plan's own files is different, so it was not handed in. "+
+			"Change what the review feedback names. If the feedback is mistaken, say why in the plan's progress.txt, and add "+
+			"a test that shows so.", it.Story)
 	}
 	return v, nil
 }

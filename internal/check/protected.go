@@ -15,12 +15,13 @@ import (
 // ProtectedCheck is the name of the check of protected paths.
 const ProtectedCheck = "protected paths"
 
-// Protected says no when the run changed, added, deleted or moved a file that is not the agent's to touch. It judges every iteration,
-// claimed or not: the sooner the agent hears of it the less is built on it. It goes by the list of names, which is never cut.
+// Protected says no when the run changed, added, deleted or moved a file that is not the agent's to touch. It judges
+// every iteration, claimed or not: the sooner the agent hears of it the less is built on it. It goes by the list of
+// names, which is never cut.
 type Protected struct {
-	// Globs are patterns as doublestar reads them, from the top of the tree: "ci/**", "**/*.lock", "{Makefile,*.mk}". One without a
-	// slash is looked for in every directory, one whose last part has no wildcard protects what is below it too ("ci", "/ci/"). Letters
-	// match in either case, since on some systems "ci" and "CI" are one directory.
+	// Globs are patterns as doublestar reads them, from the top of the tree: "ci/**", "**/*.lock", "{Makefile,*.mk}". One
+	// without a slash is looked for in every directory, one whose last part has no wildcard protects what is below it too
+	// ("ci", "/ci/"). Letters match in either case, since on some systems "ci" and "CI" are one directory.
 	Globs   []string
 	Changes *diffscan.Changes
 }
@@ -64,7 +65,8 @@ func (p *Protected) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	if len(touched) == 1 {
 		v.Reason = "a protected file was changed: " + few(touched)
 	}
-	v.Tell = fmt.Sprintf("These files are protected, and not yours to change: %s. Put them back as they were in the commit %.12s, remove those that you added, and do the task without touching them.",
+	v.Tell = fmt.Sprintf("These files are protected, and not yours to change: %s. Put them back as they were in the "+
+		"commit %.12s, remove those that you added, and do the task without touching them.",
 		few(touched), d.From)
 	for _, name := range touched[:min(len(touched), loop.MaxFindings)] {
 		v.Findings = append(v.Findings, loop.Finding{File: name, Message: "this path is protected"})

@@ -54,19 +54,21 @@ func TestProtected(t *testing.T) {
 		change files
 		want   string
 	}{
-		"none of them":  {files{"src/x.go": "y\n"}, ""},
-		"one changed":   {files{"ci/a.sh": "x\n"}, "a protected file was changed: ci/a.sh"},
-		"one deleted":   {files{"ci/a.sh": gone}, "a protected file was changed: ci/a.sh"},
-		"one added":     {files{"ci/c.sh": "x\n"}, "a protected file was changed: ci/c.sh"},
-		"moved away":    {files{"ci/a.sh": gone, "src/a.sh": "a\n"}, "a protected file was changed: ci/a.sh"},
-		"moved there":   {files{"src/x.go": gone, "ci/x.go": "x\n"}, "a protected file was changed: ci/x.go"},
-		"a mode":        {files{"ci/a.sh": gone, "ci/a.sh*": "a\n"}, "a protected file was changed: ci/a.sh"},
-		"made a link":   {files{"ci/a.sh": gone, "ci/a.sh@": "../src/x.go"}, "a protected file was changed: ci/a.sh"},
-		"a nasty name":  {files{"ci/x\n\x1b[31my": "x\n"}, `a protected file was changed: "ci/x\n\x1b[31my"`},
-		"more than one": {files{"ci/1": "", "ci/2": "", "ci/3": "", "ci/4": "", "ci/5": "", "ci/6": "", "ci/7": ""}, "protected files were changed: ci/1, ci/2, ci/3, ci/4, ci/5 and 2 more"},
+		"none of them": {files{"src/x.go": "y\n"}, ""},
+		"one changed":  {files{"ci/a.sh": "x\n"}, "a protected file was changed: ci/a.sh"},
+		"one deleted":  {files{"ci/a.sh": gone}, "a protected file was changed: ci/a.sh"},
+		"one added":    {files{"ci/c.sh": "x\n"}, "a protected file was changed: ci/c.sh"},
+		"moved away":   {files{"ci/a.sh": gone, "src/a.sh": "a\n"}, "a protected file was changed: ci/a.sh"},
+		"moved there":  {files{"src/x.go": gone, "ci/x.go": "x\n"}, "a protected file was changed: ci/x.go"},
+		"a mode":       {files{"ci/a.sh": gone, "ci/a.sh*": "a\n"}, "a protected file was changed: ci/a.sh"},
+		"made a link":  {files{"ci/a.sh": gone, "ci/a.sh@": "../src/x.go"}, "a protected file was changed: ci/a.sh"},
+		"a nasty name": {files{"ci/x\n\x1b[31my": "x\n"}, `a protected file was changed: "ci/x\n\x1b[31my"`},
+		"more than one": {files{"ci/1": "", "ci/2": "", "ci/3": "", "ci/4": "", "ci/5": "", "ci/6": "", "ci/7": ""},
+			"protected files were changed: ci/1, ci/2, ci/3, ci/4, ci/5 and 2 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := run(t, &Protected{Globs: []string{"docs/**", "ci/**"}, Changes: between(t, before, before.with(c.change))}, judged())
+			v := run(t, &Protected{Globs: []string{"docs/**", "ci/**"}, Changes: between(t, before, before.with(c.change))},
+				judged())
 			if v.Pass != (c.want == "") || v.Reason != c.want {
 				t.Errorf("pass %v, %q; want %q", v.Pass, v.Reason, c.want)
 			}
@@ -83,8 +85,10 @@ func TestProtectedInAHugeChange(t *testing.T) {
 	for i := range 10_000 {
 		after[fmt.Sprintf("many/%d", i)] = "x"
 	}
-	c := given("diff --git a/aaa.txt b/aaa.txt\nnew file mode 100644\n--- /dev/null\n+++ b/aaa.txt\n@@ -0,0 +1 @@\n+"+after["aaa.txt"], nil, after)
-	if v := run(t, &Protected{Globs: []string{"ci/**"}, Changes: c}, judged()); v.Pass || len(v.Findings) > loop.MaxFindings {
+	c := given("diff --git a/aaa.txt b/aaa.txt\nnew file mode 100644\n--- /dev/null\n+++ b/aaa.txt\n@@ -0,0 +1 @@\n+"+
+		after["aaa.txt"], nil, after)
+	if v := run(t, &Protected{Globs: []string{"ci/**"}, Changes: c}, judged()); v.Pass ||
+		len(v.Findings) > loop.MaxFindings {
 		t.Errorf("verdict = %+v", v)
 	}
 }

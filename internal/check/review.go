@@ -22,15 +22,16 @@ type Checkout interface {
 	Close() error
 }
 
-// Review asks a fresh context that cannot write whether the change does what was asked (S0-04). Its verdict is bound to the tree it
-// saw: one about another tree, one that cannot be read, or one whose reviewer touched anything is no approval. It reads nothing but the
-// turn: what lies in a file is nobody's verdict.
+// Review asks a fresh context that cannot write whether the change does what was asked (S0-04). Its verdict is bound to
+// the tree it saw: one about another tree, one that cannot be read, or one whose reviewer touched anything is no
+// approval. It reads nothing but the turn: what lies in a file is nobody's verdict.
 type Review struct {
 	Checkout func(ctx context.Context, commit string) (Checkout, error)
 	Prompt   func(ctx context.Context, at At) (string, error)
 	Ask      func(ctx context.Context, c Checkout, prompt string) (loop.Turn, error)
 
-	// Role is who reviews, task.Reviewer or task.QA, when the run names its roles; empty: the reviewer of a run that names none.
+	// Role is who reviews, task.Reviewer or task.QA, when the run names its roles; empty: the reviewer of a run that names
+	// none.
 	Role task.Role
 	// Promise is what must come with an approval, and must not come without; empty: nothing.
 	Promise string
@@ -47,7 +48,8 @@ type Review struct {
 	After func(at At) string
 }
 
-// ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be left out.
+// ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be
+// left out.
 const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria"],` + reviewProperties + `}}`
 
 // PromisedSchema is that of a reviewer who gives a promise.
@@ -185,8 +187,8 @@ type Issue struct {
 	Problem string `json:"problem"`
 }
 
-// ParseAnswer reads a reviewer's answer: its structured output, or else the JSON object that ends its last message. Everything that is
-// not plainly an approval or a rejection of this tree is an error.
+// ParseAnswer reads a reviewer's answer: its structured output, or else the JSON object that ends its last message.
+// Everything that is not plainly an approval or a rejection of this tree is an error.
 func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	raw := turn.Structured
 	if raw == "" {
@@ -206,7 +208,8 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	case a.Verdict == "approve" && len(a.Issues) > 0:
 		return Answer{}, fmt.Errorf("it approves and names %s", safetext.Count(len(a.Issues), "issue"))
 	case a.Verdict == "approve" && len(a.unmet()) > 0:
-		return Answer{}, fmt.Errorf("it approves and says that %q is not met", safetext.Shorten(safetext.OneLine(a.unmet()[0].Text), 80))
+		return Answer{}, fmt.Errorf("it approves and says that %q is not met",
+			safetext.Shorten(safetext.OneLine(a.unmet()[0].Text), 80))
 	case a.Verdict == "request_changes" && len(a.Issues) == 0 && len(a.unmet()) == 0 && strings.TrimSpace(a.Summary) == "":
 		return Answer{}, errors.New("it asks for changes and names none")
 	case a.Verdict != "approve" && a.Verdict != "request_changes":
@@ -247,7 +250,8 @@ func (a Answer) Feedback() string {
 		fmt.Fprintf(&b, "- %s%s\n", where, strings.TrimSpace(i.Problem))
 	}
 	for _, c := range a.unmet() {
-		fmt.Fprintf(&b, "- not met: %s: %s\n", safetext.ShortenBytes(safetext.OneLine(c.Text), maxCriterion), safetext.ShortenBytes(safetext.OneLine(c.Reason), maxCriterion))
+		fmt.Fprintf(&b, "- not met: %s: %s\n", safetext.ShortenBytes(safetext.OneLine(c.Text), maxCriterion),
+			safetext.ShortenBytes(safetext.OneLine(c.Reason), maxCriterion))
 	}
 	return b.String()
 }

@@ -41,7 +41,8 @@ func (a Answer) judged() []loop.Criterion {
 	}
 	var kept []loop.Criterion
 	for _, c := range list {
-		kept = append(kept, loop.Criterion{Text: safetext.ShortenBytes(safetext.OneLine(c.Text), maxCriterion), Met: c.Met, Reason: safetext.ShortenBytes(safetext.OneLine(c.Reason), maxCriterion)})
+		kept = append(kept, loop.Criterion{Text: safetext.ShortenBytes(safetext.OneLine(c.Text), maxCriterion), Met: c.Met,
+			Reason: safetext.ShortenBytes(safetext.OneLine(c.Reason), maxCriterion)})
 	}
 	return kept
 }

@@ -53,7 +53,8 @@ func (c *Verify) words(at At, t loop.Turn) subject {
 		s.text = s.last
 	default:
 		s.text, s.lost = s.last, true
-		s.lacks = fmt.Sprintf("of what the agent said only the last %d bytes are known: the file with all of it is gone", len(t.Text))
+		s.lacks = fmt.Sprintf("of what the agent said only the last %d bytes are known: the file with all of it is gone",
+			len(t.Text))
 	}
 	return s
 }

@@ -18,8 +18,8 @@ func (r *Review) who() string {
 	return "the reviewer"
 }
 
-// keeps reports whether an approval comes with the promise that it needs. A verdict and a promise that contradict each other are a
-// rejection.
+// keeps reports whether an approval comes with the promise that it needs. A verdict and a promise that contradict each
+// other are a rejection.
 func (r *Review) keeps(v *loop.Verdict, a Answer, t loop.Turn) bool {
 	if r.Promise == "" {
 		return v.Pass
@@ -28,16 +28,19 @@ func (r *Review) keeps(v *loop.Verdict, a Answer, t loop.Turn) bool {
 	switch {
 	case v.Pass && !given:
 		v.Pass, v.Verification = false, true
-		v.Reason = fmt.Sprintf("No completion promise found: %s approves without its promise %q, which is no approval", r.who(), r.Promise)
+		v.Reason = fmt.Sprintf("No completion promise found: %s approves without its promise %q, which is no approval",
+			r.who(), r.Promise)
 		v.Output = loop.Excerpt(t.Text)
 	case !v.Pass && given:
 		v.Verification = true
-		v.Reason = fmt.Sprintf("%s gives its promise %q and asks for changes all the same, which is a rejection", r.who(), r.Promise)
+		v.Reason = fmt.Sprintf("%s gives its promise %q and asks for changes all the same, which is a rejection", r.who(),
+			r.Promise)
 	}
 	return v.Pass
 }
 
-// promised reports whether the promise was given: in the answer's own field, or else in a tag of the reviewer's own text.
+// promised reports whether the promise was given: in the answer's own field, or else in a tag of the reviewer's own
+// text.
 func (r *Review) promised(a Answer, t loop.Turn) bool {
 	if said := safetext.OneLine(a.Promise); said != "" {
 		return strings.EqualFold(said, safetext.OneLine(r.Promise))

@@ -41,18 +41,24 @@ func TestPromiseOfAReviewer(t *testing.T) {
 	}{
 		{"in its field, in any case", loop.Turn{Structured: answer("approve", `" qa_passed\n"`)}, true, "seen"},
 		{"in a tag of its text", loop.Turn{Text: "<promise>QA_PASSED</promise>\n" + answer("approve", "null")}, true, "seen"},
-		{"in a tag of an earlier message", loop.Turn{Text: answer("approve", "null"), Claim: loop.Claim{Tag: "promise", Text: "QA_PASSED"}}, true, "seen"},
+		{"in a tag of an earlier message",
+			loop.Turn{Text: answer("approve", "null"), Claim: loop.Claim{Tag: "promise", Text: "QA_PASSED"}}, true, "seen"},
 		{"nowhere", loop.Turn{Structured: answer("approve", "null")}, false, without},
 		{"an empty one", loop.Turn{Structured: answer("approve", `""`)}, false, without},
 		{"another one", loop.Turn{Structured: answer("approve", `"REVIEW_PASSED"`)}, false, without},
 		{"one that only holds it", loop.Turn{Structured: answer("approve", `"QA_PASSED not yet"`)}, false, without},
 		{"the word without a tag", loop.Turn{Text: "QA_PASSED\n" + answer("approve", "null")}, false, without},
-		{"a field that says no counts before a tag", loop.Turn{Text: "<promise>QA_PASSED</promise>\n" + answer("approve", `"no"`)}, false, without},
-		{"the first tag counts", loop.Turn{Text: "<promise>no</promise> <promise>QA_PASSED</promise>\n" + answer("approve", "null")}, false, without},
+		{"a field that says no counts before a tag",
+			loop.Turn{Text: "<promise>QA_PASSED</promise>\n" + answer("approve", `"no"`)}, false, without},
+		{"the first tag counts", loop.Turn{Text: "<promise>no</promise> <promise>QA_PASSED</promise>\n" +
+			answer("approve", "null")}, false, without},
 		{"a rejection with it", loop.Turn{Structured: answer("request_changes", `"QA_PASSED"`)}, false, contradiction},
-		{"a rejection with a tag", loop.Turn{Text: "<promise>QA_PASSED</promise>\n" + answer("request_changes", "null")}, false, contradiction},
-		{"a rejection", loop.Turn{Structured: answer("request_changes", "null")}, false, "the QA engineer asks for changes: seen"},
-		{"the promise alone", loop.Turn{Text: "<promise>QA_PASSED</promise>"}, false, "the QA engineer's answer does not count: it does not end with a JSON object"},
+		{"a rejection with a tag", loop.Turn{Text: "<promise>QA_PASSED</promise>\n" + answer("request_changes", "null")},
+			false, contradiction},
+		{"a rejection", loop.Turn{Structured: answer("request_changes", "null")}, false,
+			"the QA engineer asks for changes: seen"},
+		{"the promise alone", loop.Turn{Text: "<promise>QA_PASSED</promise>"}, false,
+			"the QA engineer's answer does not count: it does not end with a JSON object"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := verdictOf(t, qa(tt.turn), at(claimed, changed))
@@ -62,7 +68,8 @@ func TestPromiseOfAReviewer(t *testing.T) {
 			if v.Check != "qa" || v.Role != task.QA || v.Severity != loop.Hard || v.Usage.Input != 5 {
 				t.Errorf("verdict = %+v", v)
 			}
-			if strings.Contains(tt.name, "rejection") != strings.Contains(v.Tell, "A QA engineer who read only the task and your change asks for this:\n\nseen") {
+			if strings.Contains(tt.name, "rejection") != strings.Contains(v.Tell,
+				"A QA engineer who read only the task and your change asks for this:\n\nseen") {
 				t.Errorf("it tells %q", v.Tell)
 			}
 		})
@@ -73,17 +80,20 @@ func TestPromiseOfAReviewer(t *testing.T) {
 func TestReviewerOfARunWithoutRoles(t *testing.T) {
 	r := qa(approves("t"))
 	r.Role, r.Promise = "", ""
-	if v := verdictOf(t, r, at(claimed, changed)); !v.Pass || v.Check != loop.ReviewCheck || v.Role != "" || v.Verification || r.Schema() != ReviewSchema {
+	if v := verdictOf(t, r, at(claimed, changed)); !v.Pass || v.Check != loop.ReviewCheck || v.Role != "" ||
+		v.Verification || r.Schema() != ReviewSchema {
 		t.Errorf("verdict = %+v", v)
 	}
 	r = qa(approves("t"))
 	r.Role = task.Reviewer
-	if v := verdictOf(t, r, at(claimed, changed)); v.Pass || v.Check != loop.ReviewCheck || v.Role != task.Reviewer || r.Schema() != PromisedSchema {
+	if v := verdictOf(t, r, at(claimed, changed)); v.Pass || v.Check != loop.ReviewCheck || v.Role != task.Reviewer ||
+		r.Schema() != PromisedSchema {
 		t.Errorf("verdict = %+v", v)
 	}
 }
 
-// TestReviewersPromiseIsVerified: by its method, on the reviewer's own words, or by commands in the run's worktree; only after an approval.
+// TestReviewersPromiseIsVerified: by its method, on the reviewer's own words, or by commands in the run's worktree;
+// only after an approval.
 func TestReviewersPromiseIsVerified(t *testing.T) {
 	const approved = `{"verdict":"approve","tree":"t","summary":"seen, one security concern","issues":[],"promise":"QA_PASSED"}`
 	const rejected = `{"verdict":"request_changes","tree":"t","summary":"no","issues":[],"promise":null}`
@@ -94,11 +104,18 @@ func TestReviewersPromiseIsVerified(t *testing.T) {
 		pass         bool
 		reason       string
 	}{
-		{"the promise in its form", approved, task.StringMatch, task.Verification{}, true, "Promise found in output: seen, one security concern"},
-		{"a negative pattern in its words", approved, task.Semantic, task.Verification{NegativePatterns: []string{"Security concern"}}, false, "Found negative pattern: Security concern"},
-		{"a command in the worktree", approved, task.External, task.Verification{Command: "test -e given"}, true, "External verification passed: seen, one security concern"},
-		{"a command that fails", approved, task.MultiStage, task.Verification{Stages: []task.Stage{shell("given", "test -e given"), shell("more", "echo why; false")}}, false, "Stage 'more' failed: Command exited with 1, expected 0"},
-		{"a rejection is not verified", rejected, task.External, task.Verification{Command: "touch ran"}, false, "the QA engineer asks for changes: no"},
+		{"the promise in its form", approved, task.StringMatch, task.Verification{}, true,
+			"Promise found in output: seen, one security concern"},
+		{"a negative pattern in its words", approved, task.Semantic,
+			task.Verification{NegativePatterns: []string{"Security concern"}}, false,
+			"Found negative pattern: Security concern"},
+		{"a command in the worktree", approved, task.External, task.Verification{Command: "test -e given"}, true,
+			"External verification passed: seen, one security concern"},
+		{"a command that fails", approved, task.MultiStage,
+			task.Verification{Stages: []task.Stage{shell("given", "test -e given"), shell("more", "echo why; false")}}, false,
+			"Stage 'more' failed: Command exited with 1, expected 0"},
+		{"a rejection is not verified", rejected, task.External, task.Verification{Command: "touch ran"}, false,
+			"the QA engineer asks for changes: no"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := qa(loop.Turn{Structured: tt.answer})
@@ -108,20 +125,25 @@ func TestReviewersPromiseIsVerified(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := verdictOf(t, r, at(claimed, changed))
-			if v.Pass != tt.pass || v.Reason != tt.reason || v.Usage.Input != 5 || v.Role != task.QA || v.Verification != (tt.answer == approved) {
+			if v.Pass != tt.pass || v.Reason != tt.reason || v.Usage.Input != 5 || v.Role != task.QA ||
+				v.Verification != (tt.answer == approved) {
 				t.Errorf("verdict = %+v, want %v %q", v, tt.pass, tt.reason)
 			}
 			if _, err := os.Stat(filepath.Join(r.Verify.Runner.Dir, "ran")); err == nil {
 				t.Error("a rejection was verified")
 			}
-			if tt.name == "a command that fails" && (v.LogFile != "verify_1_qa_more.log" || v.Output != "more:\nwhy\n" || !strings.HasPrefix(v.Tell, "The qa's promise was verified and does not hold. Verification failed: Stage 'more' failed")) {
+			if tt.name == "a command that fails" &&
+				(v.LogFile != "verify_1_qa_more.log" || v.Output != "more:\nwhy\n" ||
+					!strings.HasPrefix(v.Tell, "The qa's promise was verified and does not hold. Verification failed: Stage 'more' "+
+						"failed")) {
 				t.Errorf("verdict = %+v", v)
 			}
 		})
 	}
 }
 
-// TestReviewersCap: a role judges so often and no more; verdicts that were skipped, or are of the cap itself, are no turns of it.
+// TestReviewersCap: a role judges so often and no more; verdicts that were skipped, or are of the cap itself, are no
+// turns of it.
 func TestReviewersCap(t *testing.T) {
 	const approved = `{"verdict":"approve","tree":"t","summary":"","issues":[],"promise":"QA_PASSED"}`
 	state := func(verdicts ...loop.Verdict) loop.State {

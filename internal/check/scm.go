@@ -8,20 +8,23 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// SCM runs source control tasks on an iteration whose hard checks have all passed, whether the agent claims to be done or not
-// (S1-99…S1-106). A task that fails keeps the run from being done: nobody wants to hear that work is committed which is not.
+// SCM runs source control tasks on an iteration whose hard checks have all passed, whether the agent claims to be done
+// or not (S1-99…S1-106). A task that fails keeps the run from being done: nobody wants to hear that work is committed
+// which is not.
 type SCM struct {
 	Tasks []string // "commit", "push", in order
 	// Ask asks the agent for a commit message (S1-100).
 	Ask func(ctx context.Context) (loop.Turn, error)
 	// Changed reports whether there is anything to commit.
 	Changed func(ctx context.Context) (bool, error)
-	// Do runs one task. message is the commit's, for the task commit. What it prints comes back; done is false when it failed.
+	// Do runs one task. message is the commit's, for the task commit. What it prints comes back; done is false when it
+	// failed.
 	Do func(ctx context.Context, task, message string) (output string, done bool, err error)
 }
 
 // MessagePrompt is what the agent is asked for a commit's message.
-const MessagePrompt = "Provide a short imperative commit message for the changes. Output only the message, no explanation."
+const MessagePrompt = "Provide a short imperative commit message for the changes. Output only the message, no " +
+	"explanation."
 
 // Name is the check's name in verdicts.
 func (*SCM) Name() string { return "scm" }
@@ -32,8 +35,8 @@ func (*SCM) Severity() loop.Severity { return loop.Hard }
 // Needs every hard check before it passed.
 func (*SCM) Needs() Need { return SomeWork | Green }
 
-// Run runs the tasks in their order, up to the first that fails. An agent changes files: what keeps git from committing or pushing them is
-// nearly always something else, which a person has to put right.
+// Run runs the tasks in their order, up to the first that fails. An agent changes files: what keeps git from committing
+// or pushing them is nearly always something else, which a person has to put right.
 func (c *SCM) Run(ctx context.Context, _ At) (v loop.Verdict, err error) {
 	for _, task := range c.Tasks {
 		message := ""
@@ -101,21 +104,27 @@ func (c *SCM) refused(v loop.Verdict, task, output string) loop.Verdict {
 }
 
 // theAgents are the reasons to refuse a commit that lie in the files.
-var theAgents = lazy(`the change holds a credential|unmerged (files|paths)|fix conflicts|embedded git repository|does not have a commit checked out`)
+var theAgents = lazy(
+	`the change holds a credential|unmerged (files|paths)|fix conflicts|embedded git repository|does not have a commit checked out`)
 
 // refusals are why git refuses, and what to do about it; the first that matches counts.
 var refusals = []struct {
 	pattern *pattern
 	advice  string
 }{
-	{lazy(`(?i)failed to sign|no secret key|signing failed|no private key|couldn't (load|find) (public|private) key|user\.signingkey|gpg\.(ssh\.)?program`), "give git a key that it can sign with, or set commit.gpgsign to false"},
+	{lazy(
+		`(?i)failed to sign|no secret key|signing failed|no private key|couldn't (load|find) (public|private) key|user\.signingkey|gpg\.(ssh\.)?program`), "give git a key that it can sign with, or set commit.gpgsign to false"},
 	{lazy(`(?i)empty commit message`), "see which hook or setting of git's empties the message"},
-	{lazy(`(?i)tell me who you are|empty ident|unable to auto-detect email`), "tell git who commits: git config user.name NAME and git config user.email ADDRESS"},
+	{lazy(`(?i)tell me who you are|empty ident|unable to auto-detect email`),
+		"tell git who commits: git config user.name NAME and git config user.email ADDRESS"},
 	{lazy(`(?i)\.lock': File exists|another git process`), "see that no other git works here, and remove its lock"},
-	{lazy(`(?i)\bhook\b`), "see what the hook wants; what it checks can be a guardrail, so that the agent hears of it before"},
+	{lazy(`(?i)\bhook\b`), "see what the hook wants; what it checks can be a guardrail, so that the agent hears of it " +
+		"before"},
 	{lazy(`(?i)non-fast-forward|fetch first|\[rejected\]`), "bring the branch up to date with the remote's"},
-	{lazy(`(?i)authentication failed|permission denied|could not read (username|password)|access denied|\b403\b`), "give git a credential that may push"},
-	{lazy(`(?i)could not resolve|does not appear to be a git repository|unable to access|connection (refused|timed out)|no such remote|has no upstream branch`), "see that git knows the remote and reaches it"},
+	{lazy(`(?i)authentication failed|permission denied|could not read (username|password)|access denied|\b403\b`),
+		"give git a credential that may push"},
+	{lazy(
+		`(?i)could not resolve|does not appear to be a git repository|unable to access|connection (refused|timed out)|no such remote|has no upstream branch`), "see that git knows the remote and reaches it"},
 }
 
 // advice is what to do about a task that git refused.
@@ -143,11 +152,12 @@ func because(t loop.Turn) string {
 	return ": " + t.Reason
 }
 
-// response is what a message may be wrapped in. Its lines stay lines: the first is the subject, what follows an empty one the body.
+// response is what a message may be wrapped in. Its lines stay lines: the first is the subject, what follows an empty
+// one the body.
 var response = lazy(`(?is)<response>(.*?)</response>`)
 
-// Message is the commit message in an agent's answer: what its <response> holds, else its first line that says anything (S1-101,
-// S1-102). It is empty when the answer has none.
+// Message is the commit message in an agent's answer: what its <response> holds, else its first line that says anything
+// (S1-101, S1-102). It is empty when the answer has none.
 func Message(turn loop.Turn) string {
 	if turn.Class != loop.OK {
 		return ""

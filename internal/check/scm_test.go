@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestSCM has a row for each reason that source control gives for a refusal, with what to do about it, and whose it is to do.
+// TestSCM has a row for each reason that source control gives for a refusal, with what to do about it, and whose it is
+// to do.
 func TestSCM(t *testing.T) {
 	said := func(text string) loop.Turn { return loop.Turn{Class: loop.OK, Text: text} }
 	for _, tt := range []struct {
@@ -20,22 +21,49 @@ func TestSCM(t *testing.T) {
 		unfixable bool
 		waits     bool
 	}{
-		{name: "a key that is not there", task: "commit", output: "error: gpg failed to sign the data\nfatal: failed to write commit object\n", reason: "it failed: error: gpg failed to sign the data; give git a key that it can sign with, or set commit.gpgsign to false, then go on with --resume", unfixable: true},
-		{name: "an ssh key that is not there", task: "commit", output: "error: Load key \"/x\": No such file\nfatal: failed to sign\n", reason: "set commit.gpgsign to false", unfixable: true},
-		{name: "an empty message", task: "commit", output: "Aborting commit due to empty commit message.\n", reason: "see which hook or setting of git's empties the message", unfixable: true},
-		{name: "nobody to be the author", task: "commit", output: "Author identity unknown\n*** Please tell me who you are.\n", reason: "tell git who commits", unfixable: true},
-		{name: "a hook of the remote's", task: "push", output: " ! [remote rejected] main -> main (pre-receive hook declined)\nerror: failed to push\n", reason: "see what the hook wants", unfixable: true},
-		{name: "a branch behind the remote's", task: "push", output: " ! [rejected] main -> main (fetch first)\nerror: failed to push some refs\n", reason: "bring the branch up to date", unfixable: true},
-		{name: "no rights", task: "push", output: "fatal: Authentication failed for 'https://x/'\n", reason: "give git a credential that may push", unfixable: true},
-		{name: "no remote", task: "push", output: "fatal: 'nowhere' does not appear to be a git repository\n", reason: "see that git knows the remote", unfixable: true},
-		{name: "a lock", task: "commit", output: "fatal: Unable to create '/x/.git/index.lock': File exists.\n", reason: "remove its lock", unfixable: true},
-		{name: "another reason", task: "commit", output: "error: no ticket number\n", reason: "it failed: error: no ticket number; put that right, or take the task out of scm, then go on with --resume", unfixable: true},
-		{name: "a secret in the change is the agent's to take out", task: "commit", output: "error: the change holds a credential of the environment that ralph runs in; take it out", reason: "it failed: error: the change holds a credential of the environment that ralph runs in; take it out"},
-		{name: "a conflict is the agent's to solve", task: "commit", output: "error: Committing is not possible because you have unmerged files.\n", reason: "it failed: error: Committing is not possible because you have unmerged files."},
-		{name: "no message, twice", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said(" \n")}, reason: "the agent gave no commit message; see whether it answers such a question", unfixable: true},
-		{name: "a message at the second try", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said("Do it")}, output: "error: x\n", reason: "it failed: error: x; put that right", unfixable: true},
-		{name: "no message because of a limit", task: "commit", messages: []loop.Turn{{Class: loop.UsageLimit, Reason: "limit"}}, reason: "the agent gave no commit message: limit", waits: true},
-		{name: "no message in time", task: "commit", messages: []loop.Turn{{Class: loop.TimedOut, Reason: "too slow"}}, reason: "the agent gave no commit message: too slow"},
+		{name: "a key that is not there", task: "commit",
+			output: "error: gpg failed to sign the data\nfatal: failed to write commit object\n",
+			reason: "it failed: error: gpg failed to sign the data; give git a key that it can sign with, or set " +
+				"commit.gpgsign to false, then go on with --resume", unfixable: true},
+		{name: "an ssh key that is not there", task: "commit",
+			output: "error: Load key \"/x\": No such file\nfatal: failed to sign\n", reason: "set commit.gpgsign to false",
+			unfixable: true},
+		{name: "an empty message", task: "commit", output: "Aborting commit due to empty commit message.\n",
+			reason: "see which hook or setting of git's empties the message", unfixable: true},
+		{name: "nobody to be the author", task: "commit",
+			output: "Author identity unknown\n*** Please tell me who you are.\n", reason: "tell git who commits",
+			unfixable: true},
+		{name: "a hook of the remote's", task: "push",
+			output: " ! [remote rejected] main -> main (pre-receive hook declined)\nerror: failed to push\n",
+			reason: "see what the hook wants", unfixable: true},
+		{name: "a branch behind the remote's", task: "push",
+			output: " ! [rejected] main -> main (fetch first)\nerror: failed to push some refs\n",
+			reason: "bring the branch up to date", unfixable: true},
+		{name: "no rights", task: "push", output: "fatal: Authentication failed for 'https://x/'\n",
+			reason: "give git a credential that may push", unfixable: true},
+		{name: "no remote", task: "push", output: "fatal: 'nowhere' does not appear to be a git repository\n",
+			reason: "see that git knows the remote", unfixable: true},
+		{name: "a lock", task: "commit", output: "fatal: Unable to create '/x/.git/index.lock': File exists.\n",
+			reason: "remove its lock", unfixable: true},
+		{name: "another reason", task: "commit", output: "error: no ticket number\n",
+			reason: "it failed: error: no ticket number; put that right, or take the task out of scm, then go on with " +
+				"--resume",
+			unfixable: true},
+		{name: "a secret in the change is the agent's to take out", task: "commit",
+			output: "error: the change holds a credential of the environment that ralph runs in; take it out",
+			reason: "it failed: error: the change holds a credential of the environment that ralph runs in; take it out"},
+		{name: "a conflict is the agent's to solve", task: "commit",
+			output: "error: Committing is not possible because you have unmerged files.\n",
+			reason: "it failed: error: Committing is not possible because you have unmerged files."},
+		{name: "no message, twice", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said(" \n")},
+			reason: "the agent gave no commit message; see whether it answers such a question", unfixable: true},
+		{name: "a message at the second try", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said("Do it")},
+			output: "error: x\n", reason: "it failed: error: x; put that right", unfixable: true},
+		{name: "no message because of a limit", task: "commit",
+			messages: []loop.Turn{{Class: loop.UsageLimit, Reason: "limit"}}, reason: "the agent gave no commit message: limit",
+			waits: true},
+		{name: "no message in time", task: "commit", messages: []loop.Turn{{Class: loop.TimedOut, Reason: "too slow"}},
+			reason: "the agent gave no commit message: too slow"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := 0
@@ -54,7 +82,8 @@ func TestSCM(t *testing.T) {
 				Do:      func(context.Context, string, string) (string, bool, error) { return tt.output, false, nil },
 			}
 			v, err := c.Run(t.Context(), At{})
-			if err != nil || v.Pass || v.Unfixable != tt.unfixable || v.Waits != tt.waits || !strings.Contains(v.Reason, tt.reason) {
+			if err != nil || v.Pass || v.Unfixable != tt.unfixable || v.Waits != tt.waits ||
+				!strings.Contains(v.Reason, tt.reason) {
 				t.Errorf("verdict = %+v, %v, want %q", v, err, tt.reason)
 			}
 			if strings.HasPrefix(tt.reason, "it failed") && !tt.unfixable && !strings.HasSuffix(v.Reason, tt.reason) {

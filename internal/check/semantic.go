@@ -10,12 +10,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Asker asks a model one question in a fresh context, without tools, with an answer of the form SemanticSchema. model is the one that the
-// criteria name; empty: a cheap one. Stages that run side by side ask one after another. The turn's class tells of a model that gave no answer.
+// Asker asks a model one question in a fresh context, without tools, with an answer of the form SemanticSchema. model
+// is the one that the criteria name; empty: a cheap one. Stages that run side by side ask one after another. The turn's
+// class tells of a model that gave no answer.
 type Asker func(ctx context.Context, prompt, model string) (loop.Turn, error)
 
-// semantic verifies by what the output means (S2-17…S2-22): no negative pattern stands in it, and a model finds the criteria met. Without
-// any questions there is nothing to ask a model; without patterns too, the acceptance criteria are the questions (S2-71).
+// semantic verifies by what the output means (S2-17…S2-22): no negative pattern stands in it, and a model finds the
+// criteria met. Without any questions there is nothing to ask a model; without patterns too, the acceptance criteria
+// are the questions (S2-71).
 func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subject) (result, error) {
 	patterns := said(config.NegativePatterns)
 	for _, pattern := range patterns {
@@ -32,7 +34,8 @@ func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subj
 	}
 	switch {
 	case len(questions) > 0 && c.Ask == nil && s.gone:
-		return result{pass: true, reason: "All criteria appear met (in words of an earlier iteration, and no model could be asked)"}, nil
+		return result{pass: true, reason: "All criteria appear met (in words of an earlier iteration, and no model could " +
+			"be asked)"}, nil
 	case len(questions) > 0 && c.Ask == nil:
 		return heuristic(questions, s.text), nil
 	case len(questions) > 0:
@@ -64,8 +67,8 @@ func heuristic(questions []string, text string) result {
 	return result{pass: true, reason: "All criteria appear met" + only}
 }
 
-// ask asks the model. One that fails is logged, and string_match takes its place for this iteration (S2-81); one that answers in another
-// way than it was asked to has verified nothing.
+// ask asks the model. One that fails is logged, and string_match takes its place for this iteration (S2-81); one that
+// answers in another way than it was asked to has verified nothing.
 func (c *Verify) ask(ctx context.Context, questions []string, model string, s subject) (result, error) {
 	prompt, err := c.question(ctx, questions, s)
 	if err != nil {

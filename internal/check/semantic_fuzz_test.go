@@ -10,7 +10,8 @@ import (
 
 // FuzzReadAnswer: no text verifies anything unless it ends with a line that begins with VERIFIED:, or with an object.
 func FuzzReadAnswer(f *testing.F) {
-	for _, text := range []string{"VERIFIED: x", "NOT_VERIFIED: x", "x\nVERIFIED: y\n", `{"verified":true,"reason":"x"}`, `{"a":{"verified":true}}`, "VERIFIED: x\n{", "```json\n{\"verified\":true}\n```"} {
+	for _, text := range []string{"VERIFIED: x", "NOT_VERIFIED: x", "x\nVERIFIED: y\n", `{"verified":true,"reason":"x"}`,
+		`{"a":{"verified":true}}`, "VERIFIED: x\n{", "```json\n{\"verified\":true}\n```"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

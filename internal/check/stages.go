@@ -21,8 +21,8 @@ type step struct {
 	result
 }
 
-// stages verifies by several methods in their order (S2-37…S2-43). Neighbours that are independent run side by side; what comes of them
-// counts in their order all the same.
+// stages verifies by several methods in their order (S2-37…S2-43). Neighbours that are independent run side by side;
+// what comes of them counts in their order all the same.
 func (c *Verify) stages(ctx context.Context, config *task.Verification, s subject) (result, error) {
 	if len(config.Stages) == 0 {
 		return result{reason: "No stages specified for multi_stage verification"}, nil
@@ -158,7 +158,8 @@ func (c *Verify) judge(ctx context.Context, s subject) (result, error) {
 }
 
 // single verifies by a method that is no list of others. stage is empty outside one.
-func (c *Verify) single(ctx context.Context, method task.Method, config *task.Verification, stage string, s subject) (result, error) {
+func (c *Verify) single(ctx context.Context, method task.Method, config *task.Verification, stage string,
+	s subject) (result, error) {
 	switch method {
 	case task.StringMatch:
 		if stage != "" { // S2-42

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestCheckEndedWithTheRun: a check that is ended by the signal that stops the run has said nothing of the commit. One that fails by itself
-// meanwhile has, and so has one that somebody ends while the run goes on.
+// TestCheckEndedWithTheRun: a check that is ended by the signal that stops the run has said nothing of the commit. One
+// that fails by itself meanwhile has, and so has one that somebody ends while the run goes on.
 func TestCheckEndedWithTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		line     string
@@ -42,7 +42,8 @@ func TestCheckEndedWithTheRun(t *testing.T) {
 func TestBaselineEndedWithTheRun(t *testing.T) {
 	l := list(t, &tree{}, loop.Turn{}, &checkout{}, "kill -TERM $$")
 	l.Stopped = func() bool { return true }
-	if verdicts, err := l.Baseline(context.Background(), at(claimed, changed)); !errors.Is(err, context.Canceled) || len(verdicts) > 0 {
+	if verdicts, err := l.Baseline(context.Background(), at(claimed, changed)); !errors.Is(err, context.Canceled) ||
+		len(verdicts) > 0 {
 		t.Errorf("the verdicts are %q, %v", words(verdicts), err)
 	}
 }

@@ -19,11 +19,15 @@ func TestStray(t *testing.T) {
 	c.Stray = func() error { return errors.New("\"web\" is a link") }
 	verdicts, _ := judgeOne(t, at(silent, changed), &tree{}, c)
 	v := verdicts[0]
-	if v.Pass || v.Reason != `it was not run: "web" is a link` || !strings.Contains(v.Tell, `"web" is a link`) || v.Hash == "" || v.Missing {
+	if v.Pass || v.Reason != `it was not run: "web" is a link` || !strings.Contains(v.Tell, `"web" is a link`) ||
+		v.Hash == "" || v.Missing {
 		t.Errorf("%+v", v)
 	}
-	verify := &Verify{Criteria: task.Criteria{Promise: "OK", Method: task.External, Config: &task.Verification{Command: "touch '" + ran + "'"}}, Runner: Runner{Dir: t.TempDir(), LogDir: t.TempDir(), Stray: c.Stray}}
-	if got := verify.external(context.Background(), verify.Criteria.Config, "", At{}); got.pass || got.reason != `Command failed: "web" is a link` {
+	verify := &Verify{Criteria: task.Criteria{Promise: "OK", Method: task.External,
+		Config: &task.Verification{Command: "touch '" + ran + "'"}},
+		Runner: Runner{Dir: t.TempDir(), LogDir: t.TempDir(), Stray: c.Stray}}
+	if got := verify.external(context.Background(), verify.Criteria.Config, "", At{}); got.pass ||
+		got.reason != `Command failed: "web" is a link` {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(ran); err == nil {
@@ -40,7 +44,8 @@ func TestStray(t *testing.T) {
 
 // TestFindingsBelow: a command that works below the top names files from there; its findings name them from the top.
 func TestFindingsBelow(t *testing.T) {
-	for file, want := range map[string]string{"src/a.go": "web/app/src/a.go", "./a.go": "web/app/a.go", "../lib/b.go": "web/lib/b.go", "/abs/c.go": "/abs/c.go", "": ""} {
+	for file, want := range map[string]string{"src/a.go": "web/app/src/a.go", "./a.go": "web/app/a.go",
+		"../lib/b.go": "web/lib/b.go", "/abs/c.go": "/abs/c.go", "": ""} {
 		c := Command{Below: "web/app"}
 		before := []loop.Finding{{File: file, Line: 3}}
 		if got := c.fromTop(before); got[0].File != want || got[0].Line != 3 || before[0].File != file {
@@ -61,8 +66,10 @@ func TestFindingsBelow(t *testing.T) {
 // TestEditedBelow: what judges a run in a directory is what is there, not what is at the top.
 func TestEditedBelow(t *testing.T) {
 	before := files{"Makefile": "test:\n\ttrue\n", "web/Makefile": "test:\n\tsh check.sh\n", "web/check.sh": "exit 0\n"}
-	for changed, want := range map[string]string{"Makefile": "", "web/Makefile": "web/Makefile", "web/check.sh": "web/check.sh"} {
-		e := &Edited{Changes: given("", before, before.with(files{changed: "test:\n\t@echo fine\n"})), Guards: []Guard{{"make test", "make test"}}, Dir: "web"}
+	for changed, want := range map[string]string{"Makefile": "", "web/Makefile": "web/Makefile",
+		"web/check.sh": "web/check.sh"} {
+		e := &Edited{Changes: given("", before, before.with(files{changed: "test:\n\t@echo fine\n"})),
+			Guards: []Guard{{"make test", "make test"}}, Dir: "web"}
 		if v := run(t, e, judged()); v.Pass != (want == "") || !strings.Contains(v.Reason, want) {
 			t.Errorf("%s: pass %v, %q", changed, v.Pass, v.Reason)
 		}

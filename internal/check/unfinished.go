@@ -9,10 +9,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Unfinished says no when the run adds marks of work that is not done: TODO comments, stubs, placeholders, the marks of a merge that was
-// not resolved. It reads added lines of source files; prose, tests, fixtures and what others wrote may hold such words, but for the marks
-// of a merge, which only fixtures may. A mark that was
-// only moved or indented is not added.
+// Unfinished says no when the run adds marks of work that is not done: TODO comments, stubs, placeholders, the marks of
+// a merge that was not resolved. It reads added lines of source files; prose, tests, fixtures and what others wrote may
+// hold such words, but for the marks of a merge, which only fixtures may. A mark that was only moved or indented is not
+// added.
 type Unfinished struct {
 	Changes *diffscan.Changes
 	Hard    bool // it blocks whatever it finds
@@ -53,7 +53,8 @@ func (u *Unfinished) Run(ctx context.Context, at At) (loop.Verdict, error) {
 		worst = max(worst, m.Stage)
 		fmt.Fprintf(&b, "%s:%d: %s\n", shownName(m.File), m.Line, quote(m.Text))
 		if i < loop.MaxFindings {
-			v.Findings = append(v.Findings, loop.Finding{File: m.File, Line: m.Line, Level: "warning", Message: "unfinished: " + quote(m.Text)})
+			v.Findings = append(v.Findings,
+				loop.Finding{File: m.File, Line: m.Line, Level: "warning", Message: "unfinished: " + quote(m.Text)})
 		}
 	}
 	v.Reason = fmt.Sprintf("the change adds %d marks of unfinished work", len(marks))
@@ -72,6 +73,7 @@ func (u *Unfinished) Run(ctx context.Context, at At) (loop.Verdict, error) {
 		v.Reason += "; " + d.Partial
 	}
 	v.Output = loop.Excerpt(b.String())
-	v.Tell = "The change looks unfinished:\n\n" + v.Output + "\nFinish it. A remark that belongs there may stay when you say why in your last message."
+	v.Tell = "The change looks unfinished:\n\n" + v.Output +
+		"\nFinish it. A remark that belongs there may stay when you say why in your last message."
 	return v, nil
 }

@@ -121,7 +121,8 @@ func TestUnfinishedCanBeHard(t *testing.T) {
 	}
 }
 
-// TestHostileChanges: whatever a change holds, the checks that read it end, keep to their bounds, and say when they have not seen all.
+// TestHostileChanges: whatever a change holds, the checks that read it end, keep to their bounds, and say when they
+// have not seen all.
 func TestHostileChanges(t *testing.T) {
 	many, huge := files{}, files{"a.go": strings.Repeat("// TODO: x\n", 50_000), "b.go": strings.Repeat("x", 2<<20)}
 	var patch strings.Builder
@@ -132,28 +133,38 @@ func TestHostileChanges(t *testing.T) {
 		}
 	}
 	binary := "diff --git a/a.go b/a.go\nindex 1..2 100644\nBinary files a/a.go and b/a.go differ\n"
-	module := "diff --git a/s b/s\nindex 1..2 160000\n--- a/s\n+++ b/s\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n"
-	long := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -0,0 +1,50000 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(huge["a.go"], "\n"), "\n", "\n+") + "\n"
+	module := "diff --git a/s b/s\nindex 1..2 160000\n--- a/s\n+++ b/s\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject " +
+		"commit 2\n"
+	long := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -0,0 +1,50000 @@\n+" +
+		strings.ReplaceAll(strings.TrimSuffix(huge["a.go"], "\n"), "\n", "\n+") + "\n"
 	for name, c := range map[string]struct {
 		patch         string
 		before, after files
 		partial       bool
 	}{
-		"100 000 files":                       {patch.String(), nil, many, true},
-		"binary":                              {binary, files{"a.go": "\x00"}, files{"a.go": "\x01"}, false},
-		"a submodule":                         {module, files{"s": "1"}, files{"s": "2"}, false},
-		"not UTF-8":                           {"diff --git a/\xff b/\xff\n--- a/\xff\n+++ b/\xff\n@@ -1 +1 @@\n-\xfe\n+// TODO \xfd\n", files{"\xff": "\xfe"}, files{"\xff": "\xfd"}, false},
-		"a name with quote":                   {"diff --git \"a/x\\\\\" \"b/x\\\\\"\n--- \"a/x\\\\\"\n+++ \"b/x\\\\\"\n@@ -1 +1 @@\n-x\n+y\n", files{"x\\": "x"}, files{"x\\": "y"}, true},
-		"a name with quote, of a source file": {"diff --git \"a/x\\\\.go\\\\\" \"b/x\"\n", files{"x.go": "x"}, files{"x.go": "y"}, false},
-		"cut":                                 {long + strings.Repeat("+x\n", diffscan.PatchBytes/3), files{}, huge.with(files{"z.bin": "x"}), true},
-		"nonsense":                            {"diff --git \n@@ -1 +1 @@\n+x\ndiff --git a/b\n--- \n+++ \n", files{}, files{"b": "x"}, true},
+		"100 000 files": {patch.String(), nil, many, true},
+		"binary":        {binary, files{"a.go": "\x00"}, files{"a.go": "\x01"}, false},
+		"a submodule":   {module, files{"s": "1"}, files{"s": "2"}, false},
+		"not UTF-8": {"diff --git a/\xff b/\xff\n--- a/\xff\n+++ b/\xff\n@@ -1 +1 @@\n-\xfe\n+// " +
+			"TODO \xfd\n", files{"\xff": "\xfe"}, files{"\xff": "\xfd"}, false},
+		"a name with quote": {"diff --git \"a/x\\\\\" \"b/x\\\\\"\n--- \"a/x\\\\\"\n+++ \"b/x\\\\\"\n@@ " +
+			"-1 +1 @@\n-x\n+y\n", files{"x\\": "x"}, files{"x\\": "y"}, true},
+		"a name with quote, of a source file": {"diff --git \"a/x\\\\.go\\\\\" \"b/x\"\n", files{"x.go": "x"},
+			files{"x.go": "y"}, false},
+		"cut": {long + strings.Repeat("+x\n", diffscan.PatchBytes/3), files{},
+			huge.with(files{"z.bin": "x"}), true},
+		"nonsense": {"diff --git \n@@ -1 +1 @@\n+x\ndiff --git a/b\n--- \n+++ \n", files{},
+			files{"b": "x"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changes := given(c.patch, c.before, c.after)
-			for _, one := range []Check{Diff{Changes: changes}, &Protected{Globs: []string{"ci"}, Changes: changes}, &Edited{Changes: changes, Guards: []Guard{{"c", "sh a.go"}}}, &Weakened{Changes: changes}, &Unfinished{Changes: changes}} {
+			for _, one := range []Check{Diff{Changes: changes}, &Protected{Globs: []string{"ci"}, Changes: changes},
+				&Edited{Changes: changes, Guards: []Guard{{"c", "sh a.go"}}}, &Weakened{Changes: changes},
+				&Unfinished{Changes: changes}} {
 				v := run(t, one, judged())
 				if len(v.Findings) > loop.MaxFindings || len(v.Output) > loop.OutputBytes+200 || len(v.Reason) > 2000 {
-					t.Errorf("%s: %d findings, output of %d, reason of %d bytes", one.Name(), len(v.Findings), len(v.Output), len(v.Reason))
+					t.Errorf("%s: %d findings, output of %d, reason of %d bytes", one.Name(), len(v.Findings), len(v.Output),
+						len(v.Reason))
 				}
 				if _, ok := one.(*Weakened); ok && c.partial && v.Reason == "" {
 					t.Errorf("%s does not say that it has not seen all", one.Name())
@@ -185,7 +196,8 @@ func TestManyTests(t *testing.T) {
 
 // TestUnfinishedWhateverAttributesSay: a source file that its repository calls binary is read all the same.
 func TestUnfinishedWhateverAttributesSay(t *testing.T) {
-	c := given("diff --git a/a.go b/a.go\nindex 1..2 100644\nBinary files a/a.go and b/a.go differ\n", files{"a.go": "package a\n// TODO: old\n"}, files{"a.go": "// TODO: old\npackage a\n\npanic(\"not implemented\")\n"})
+	c := given("diff --git a/a.go b/a.go\nindex 1..2 100644\nBinary files a/a.go and b/a.go differ\n",
+		files{"a.go": "package a\n// TODO: old\n"}, files{"a.go": "// TODO: old\npackage a\n\npanic(\"not implemented\")\n"})
 	v := run(t, &Unfinished{Changes: c, Alone: true}, judged())
 	if v.Pass || v.Severity != loop.Hard || len(v.Findings) != 1 || v.Findings[0].Line != 4 {
 		t.Errorf("verdict = %+v", v)
@@ -200,7 +212,8 @@ func TestOnePatchForAll(t *testing.T) {
 		asked++
 		return patch(ctx, from, to)
 	}
-	for _, one := range []Check{Diff{Changes: c}, &Protected{Changes: c}, &Edited{Changes: c}, &Weakened{Changes: c}, &Unfinished{Changes: c}} {
+	for _, one := range []Check{Diff{Changes: c}, &Protected{Changes: c}, &Edited{Changes: c}, &Weakened{Changes: c},
+		&Unfinished{Changes: c}} {
 		run(t, one, judged())
 	}
 	if asked != 1 {

@@ -8,14 +8,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Verify says no when the promise of a role that writes does not hold (S2-15…S2-43). It is asked on every later tree too, also when
-// another role made it: what was promised must hold on the tree that the run ends with.
+// Verify says no when the promise of a role that writes does not hold (S2-15…S2-43). It is asked on every later tree
+// too, also when another role made it: what was promised must hold on the tree that the run ends with.
 type Verify struct {
 	Role task.Role // empty: the coder
 	// Criteria are the role's: promise, method and config. Empty, they are the role's own promise and the method of C13.
 	Criteria   task.Criteria
 	Acceptance []string // the task's acceptance criteria, for {{acceptance_criteria}} (S2-22)
-	// Said reads all that an agent said in a turn, where the turn's record names more than it holds; ok is false when it cannot be had.
+	// Said reads all that an agent said in a turn, where the turn's record names more than it holds; ok is false when it
+	// cannot be had.
 	Said func(t loop.Turn) (text string, ok bool)
 	// After says why the check has to wait for another role; nil: until this one has worked.
 	After func(at At) string

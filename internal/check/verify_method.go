@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// external runs a command and looks at how it ended and what it printed (S2-23…S2-36). What keeps it from running is a failed verification
-// like any other, and is logged (S2-80).
+// external runs a command and looks at how it ended and what it printed (S2-23…S2-36). What keeps it from running is a
+// failed verification like any other, and is logged (S2-80).
 func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at At) result {
 	if strings.TrimSpace(config.Command) == "" {
 		return result{reason: "No command specified for external verification"}
@@ -82,8 +82,8 @@ type result struct {
 	usage     *loop.Usage // nil: no model was asked
 }
 
-// stringMatch looks for the promise in the agent's own text (S2-15, S2-16). Of the role's default promise, which any claim stands for
-// (C2), the accepted claim is enough.
+// stringMatch looks for the promise in the agent's own text (S2-15, S2-16). Of the role's default promise, which any
+// claim stands for (C2), the accepted claim is enough.
 func (c *Verify) stringMatch(s subject) result {
 	own := c.role().Promise()
 	promise := cmp.Or(strings.TrimSpace(c.Criteria.Promise), own)

@@ -12,7 +12,8 @@ import (
 
 // promised is a state whose newest turn ends with a text and an accepted promise.
 func promised(text string) loop.State {
-	s := at(loop.Turn{Class: loop.OK, Text: text, Claim: loop.Claim{Done: true, Tag: "promise", Text: "AUTH_DONE"}}, changed)
+	s := at(loop.Turn{Class: loop.OK, Text: text, Claim: loop.Claim{Done: true, Tag: "promise", Text: "AUTH_DONE"}},
+		changed)
 	s.Start.Run = "20261121-053000-7f3a"
 	return s
 }
@@ -66,43 +67,84 @@ func TestVerify(t *testing.T) {
 		// string_match
 		{"the promise is there, in any case", task.StringMatch, task.Verification{}, nil, true, "Promise found in output"},
 		// semantic
-		{"a negative pattern, in any case", task.Semantic, task.Verification{NegativePatterns: []string{"TODO", "WROTE THE"}, CheckFor: task.Questions{"x"}}, says("VERIFIED: x"), false, "Found negative pattern: WROTE THE"},
-		{"negative patterns alone need no model", task.Semantic, task.Verification{NegativePatterns: []string{"TODO"}}, nil, true, "All criteria appear met"},
-		{"an empty negative pattern is none", task.Semantic, task.Verification{NegativePatterns: []string{" ", ""}, CheckFor: task.Questions{"x"}}, says("VERIFIED: it does"), true, "it does"},
-		{"no model, and the words are there", task.Semantic, task.Verification{CheckFor: task.Questions{"The Middleware"}}, nil, true, "All criteria appear met (no model could be asked, so only the words were looked for)"},
-		{"no model, and the words are not there", task.Semantic, task.Verification{CheckFor: task.Questions{"the middleware", "tests"}}, nil, false, "Criterion not evident: tests (no model could be asked, so only the words were looked for)"},
-		{"no model, and the task's own criteria", task.Semantic, task.Verification{CheckFor: task.Questions{task.AcceptanceCriteria}}, nil, false, "Criterion not evident: tokens expire (no model could be asked, so only the words were looked for)"},
-		{"no questions: the task's own criteria", task.Semantic, task.Verification{}, nil, false, "Criterion not evident: tokens expire (no model could be asked, so only the words were looked for)"},
-		{"the model agrees", task.Semantic, task.Verification{CheckFor: task.Questions{"x"}}, says("I looked.\nVERIFIED: All criteria appear to be met\n"), true, "All criteria appear to be met"},
-		{"the model does not agree", task.Semantic, task.Verification{CheckFor: task.Questions{"x"}}, says("NOT_VERIFIED: no test"), false, "no test"},
+		{"a negative pattern, in any case", task.Semantic,
+			task.Verification{NegativePatterns: []string{"TODO", "WROTE THE"}, CheckFor: task.Questions{"x"}},
+			says("VERIFIED: x"), false, "Found negative pattern: WROTE THE"},
+		{"negative patterns alone need no model", task.Semantic, task.Verification{NegativePatterns: []string{"TODO"}}, nil,
+			true, "All criteria appear met"},
+		{"an empty negative pattern is none", task.Semantic,
+			task.Verification{NegativePatterns: []string{" ", ""}, CheckFor: task.Questions{"x"}}, says("VERIFIED: it does"),
+			true, "it does"},
+		{"no model, and the words are there", task.Semantic, task.Verification{CheckFor: task.Questions{"The Middleware"}},
+			nil, true, "All criteria appear met (no model could be asked, so only the words were looked for)"},
+		{"no model, and the words are not there", task.Semantic,
+			task.Verification{CheckFor: task.Questions{"the middleware", "tests"}}, nil, false,
+			"Criterion not evident: tests (no model could be asked, so only the words were looked for)"},
+		{"no model, and the task's own criteria", task.Semantic,
+			task.Verification{CheckFor: task.Questions{task.AcceptanceCriteria}}, nil, false,
+			"Criterion not evident: tokens expire (no model could be asked, so only the words were looked for)"},
+		{"no questions: the task's own criteria", task.Semantic, task.Verification{}, nil, false,
+			"Criterion not evident: tokens expire (no model could be asked, so only the words were looked for)"},
+		{"the model agrees", task.Semantic, task.Verification{CheckFor: task.Questions{"x"}},
+			says("I looked.\nVERIFIED: All criteria appear to be met\n"), true, "All criteria appear to be met"},
+		{"the model does not agree", task.Semantic, task.Verification{CheckFor: task.Questions{"x"}},
+			says("NOT_VERIFIED: no test"), false, "no test"},
 		// external
 		{"no command", task.External, task.Verification{}, nil, false, "No command specified for external verification"},
-		{"another exit code", task.External, task.Verification{Command: "exit 3"}, nil, false, "Command exited with 3, expected 0"},
-		{"the exit code that is wanted", task.External, task.Verification{Command: "exit 3", SuccessExitCode: 3}, nil, true, "External verification passed"},
-		{"zero when another is wanted", task.External, task.Verification{Command: "true", SuccessExitCode: 3}, nil, false, "Command exited with 0, expected 3"},
-		{"a wanted text is missing", task.External, task.Verification{Command: "echo 3 failed", OutputContains: "passed"}, nil, false, "Output doesn't contain: passed"},
-		{"a wanted text on the other stream", task.External, task.Verification{Command: "echo out; echo 3 passed >&2", OutputContains: "out\n3 passed"}, nil, true, "External verification passed"},
-		{"a forbidden text", task.External, task.Verification{Command: "echo FAILED >&2", OutputNotContains: "FAILED"}, nil, false, "Output contains forbidden: FAILED"},
-		{"a forbidden text counts as it is written", task.External, task.Verification{Command: "echo failed", OutputNotContains: "FAILED"}, nil, true, "External verification passed"},
-		{"several lines", task.External, task.Verification{Command: "x=1\nif [ $x = 1 ]; then\n  echo fine\nfi\n", OutputContains: "fine"}, nil, true, "External verification passed"},
-		{"too slow", task.External, task.Verification{Command: "sleep 60", Timeout: 1}, nil, false, "Command timed out after 0.1s"},
-		{"a program that is not there", task.External, task.Verification{Command: "no-such-program"}, nil, false, "Command exited with 127, expected 0"},
-		{"ended by a signal", task.External, task.Verification{Command: "kill -9 $$"}, nil, false, "Command failed: it was ended by SIGKILL"},
-		{"a directory that is not there", task.External, task.Verification{Command: "true", WorkingDir: "src"}, nil, false, `Command failed: working_dir "src" is no directory in the worktree; name one, by its path from the top`},
-		{"a directory elsewhere", task.External, task.Verification{Command: "true", WorkingDir: "../x"}, nil, false, `Command failed: working_dir "../x" leads out of the worktree; name a directory in it, by its path from the top`},
+		{"another exit code", task.External, task.Verification{Command: "exit 3"}, nil, false,
+			"Command exited with 3, expected 0"},
+		{"the exit code that is wanted", task.External, task.Verification{Command: "exit 3", SuccessExitCode: 3}, nil, true,
+			"External verification passed"},
+		{"zero when another is wanted", task.External, task.Verification{Command: "true", SuccessExitCode: 3}, nil, false,
+			"Command exited with 0, expected 3"},
+		{"a wanted text is missing", task.External, task.Verification{Command: "echo 3 failed", OutputContains: "passed"},
+			nil, false, "Output doesn't contain: passed"},
+		{"a wanted text on the other stream", task.External,
+			task.Verification{Command: "echo out; echo 3 passed >&2", OutputContains: "out\n3 passed"}, nil, true,
+			"External verification passed"},
+		{"a forbidden text", task.External, task.Verification{Command: "echo FAILED >&2", OutputNotContains: "FAILED"}, nil,
+			false, "Output contains forbidden: FAILED"},
+		{"a forbidden text counts as it is written", task.External,
+			task.Verification{Command: "echo failed", OutputNotContains: "FAILED"}, nil, true, "External verification passed"},
+		{"several lines", task.External,
+			task.Verification{Command: "x=1\nif [ $x = 1 ]; then\n  echo fine\nfi\n", OutputContains: "fine"}, nil, true,
+			"External verification passed"},
+		{"too slow", task.External, task.Verification{Command: "sleep 60", Timeout: 1}, nil, false,
+			"Command timed out after 0.1s"},
+		{"a program that is not there", task.External, task.Verification{Command: "no-such-program"}, nil, false,
+			"Command exited with 127, expected 0"},
+		{"ended by a signal", task.External, task.Verification{Command: "kill -9 $$"}, nil, false,
+			"Command failed: it was ended by SIGKILL"},
+		{"a directory that is not there", task.External, task.Verification{Command: "true", WorkingDir: "src"}, nil, false,
+			`Command failed: working_dir "src" is no directory in the worktree; name one, by its path from the top`},
+		{"a directory elsewhere", task.External, task.Verification{Command: "true", WorkingDir: "../x"}, nil, false,
+			`Command failed: working_dir "../x" leads out of the worktree; name a directory in it, by its path from the top`},
 		// multi_stage
-		{"all stages", task.MultiStage, task.Verification{Stages: []task.Stage{external("true"), external("true")}}, nil, true, "All 2 verification stages passed"},
-		{"a stage fails, and stops", task.MultiStage, task.Verification{Stages: []task.Stage{external("false"), external("exit 2")}}, nil, false, "Stage 'false' failed: Command exited with 1, expected 0"},
-		{"all are to run", task.MultiStage, task.Verification{Stages: []task.Stage{external("false"), external("true"), external("exit 2")}, RequireAll: no()}, nil, false, "Failed stages: false: Command exited with 1, expected 0; exit 2: Command exited with 2, expected 0"},
-		{"one that only warns", task.MultiStage, task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: yes()}, nil, true, "All 2 verification stages passed (warnings: false: Command exited with 1, expected 0)"},
-		{"string_match in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a"}}}, nil, true, "All 1 verification stages passed"},
-		{"a stage without a name", task.MultiStage, task.Verification{Stages: []task.Stage{{Method: task.External}}}, nil, false, "Stage 'unnamed' failed: No command specified for external verification"},
-		{"an unknown method in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a", Method: "magic"}}}, nil, false, "Stage 'a' failed: Unknown verification method: magic"},
-		{"stages in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a", Method: task.MultiStage}}}, nil, false, "Stage 'a' failed: Unknown verification method: multi_stage"},
+		{"all stages", task.MultiStage, task.Verification{Stages: []task.Stage{external("true"), external("true")}}, nil,
+			true, "All 2 verification stages passed"},
+		{"a stage fails, and stops", task.MultiStage,
+			task.Verification{Stages: []task.Stage{external("false"), external("exit 2")}}, nil, false,
+			"Stage 'false' failed: Command exited with 1, expected 0"},
+		{"all are to run", task.MultiStage,
+			task.Verification{Stages: []task.Stage{external("false"), external("true"), external("exit 2")}, RequireAll: no()},
+			nil, false, "Failed stages: false: Command exited with 1, expected 0; exit 2: Command exited with 2, expected 0"},
+		{"one that only warns", task.MultiStage,
+			task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: yes()}, nil, true,
+			"All 2 verification stages passed (warnings: false: Command exited with 1, expected 0)"},
+		{"string_match in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a"}}}, nil, true,
+			"All 1 verification stages passed"},
+		{"a stage without a name", task.MultiStage, task.Verification{Stages: []task.Stage{{Method: task.External}}}, nil,
+			false, "Stage 'unnamed' failed: No command specified for external verification"},
+		{"an unknown method in a stage", task.MultiStage,
+			task.Verification{Stages: []task.Stage{{Name: "a", Method: "magic"}}}, nil, false,
+			"Stage 'a' failed: Unknown verification method: magic"},
+		{"stages in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a", Method: task.MultiStage}}},
+			nil, false, "Stage 'a' failed: Unknown verification method: multi_stage"},
 		{"no stages", task.MultiStage, task.Verification{}, nil, false, "No stages specified for multi_stage verification"},
 		{"an unknown method", "magic", task.Verification{}, nil, false, "Unknown verification method: magic"},
 		// no method
-		{"no method and a command", "", task.Verification{Command: "exit 4"}, nil, false, "Command exited with 4, expected 0"},
+		{"no method and a command", "", task.Verification{Command: "exit 4"}, nil, false,
+			"Command exited with 4, expected 0"},
 		{"no method and no command", "", task.Verification{}, nil, true, "Promise found in output"},
 	}
 	for _, tt := range tests {
@@ -135,12 +177,18 @@ func TestStringMatch(t *testing.T) {
 		want          string
 	}{
 		{"in the last message", "AUTH", loop.Turn{Text: "auth"}, "Promise found in output"},
-		{"in a message before the last", "AUTH", loop.Turn{Text: "bye", Claim: claim(true, "promise", "auth")}, "Promise found in output"},
-		{"in no message", "AUTH", loop.Turn{Text: "bye", Claim: claim(true, "file", "AUTH")}, "Promise 'AUTH' not found in output"},
-		{"quoted from the prompt, which is what the rule allows", "AUTH", loop.Turn{Text: "I was told to print <promise>AUTH</promise> and will not."}, "Promise found in output"},
-		{"white space is no promise: the role's own is wanted", " ", loop.Turn{Text: " "}, "Promise 'IMPLEMENTATION_COMPLETE' not found in output"},
-		{"the role's own promise, for which any claim stands", "", loop.Turn{Text: "x", Claim: claim(true, "response", "DONE")}, "Promise found in output"},
-		{"a claim that was not accepted does not", "", loop.Turn{Text: "x", Claim: claim(false, "response", "NO")}, "Promise 'IMPLEMENTATION_COMPLETE' not found in output"},
+		{"in a message before the last", "AUTH", loop.Turn{Text: "bye", Claim: claim(true, "promise", "auth")},
+			"Promise found in output"},
+		{"in no message", "AUTH", loop.Turn{Text: "bye", Claim: claim(true, "file", "AUTH")},
+			"Promise 'AUTH' not found in output"},
+		{"quoted from the prompt, which is what the rule allows", "AUTH",
+			loop.Turn{Text: "I was told to print <promise>AUTH</promise> and will not."}, "Promise found in output"},
+		{"white space is no promise: the role's own is wanted", " ", loop.Turn{Text: " "},
+			"Promise 'IMPLEMENTATION_COMPLETE' not found in output"},
+		{"the role's own promise, for which any claim stands", "",
+			loop.Turn{Text: "x", Claim: claim(true, "response", "DONE")}, "Promise found in output"},
+		{"a claim that was not accepted does not", "", loop.Turn{Text: "x", Claim: claim(false, "response", "NO")},
+			"Promise 'IMPLEMENTATION_COMPLETE' not found in output"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,8 +203,10 @@ func TestStringMatch(t *testing.T) {
 
 // TestVerifyAcrossRoles: a promise waits for its role, and is verified again on what other roles have made since.
 func TestVerifyAcrossRoles(t *testing.T) {
-	coder := &loop.Iteration{N: 1, Role: task.Coder, Turn: loop.Turn{Text: "C", Claim: loop.Claim{Done: true, Tag: "promise", Text: "C"}}}
-	tester := &loop.Iteration{N: 2, Role: task.Tester, Turn: loop.Turn{Text: "T", Claim: loop.Claim{Done: true, Tag: "promise", Text: "T"}}}
+	coder := &loop.Iteration{N: 1, Role: task.Coder,
+		Turn: loop.Turn{Text: "C", Claim: loop.Claim{Done: true, Tag: "promise", Text: "C"}}}
+	tester := &loop.Iteration{N: 2, Role: task.Tester,
+		Turn: loop.Turn{Text: "T", Claim: loop.Claim{Done: true, Tag: "promise", Text: "T"}}}
 	gaveUp := &loop.Iteration{N: 2, Role: task.Tester, Turn: loop.Turn{Text: "T"}}
 	again := &loop.Iteration{N: 3, Role: task.Coder, Turn: loop.Turn{Text: "C2", Claim: loop.Claim{Done: true}}}
 	of := func(its ...*loop.Iteration) At {
@@ -175,7 +225,8 @@ func TestVerifyAcrossRoles(t *testing.T) {
 		{"the tester's own turn", verifyTester, of(coder, tester), "", "Promise found in output"},
 		{"the coder's words in the tester's turn", verifyCoder, of(coder, tester), "", "Promise found in output"},
 		{"the tester's words after it", verifyTester, of(coder, tester, again), "", "Promise found in output"},
-		{"a tester that promised nothing has to come again", verifyTester, of(coder, gaveUp, again), "the tester has yet to work", ""},
+		{"a tester that promised nothing has to come again", verifyTester, of(coder, gaveUp, again),
+			"the tester has yet to work", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.check.Waits(tt.at); got != tt.waits {
@@ -191,7 +242,8 @@ func TestVerifyAcrossRoles(t *testing.T) {
 	}
 }
 
-// A check that waits is skipped until later, which keeps a run from being done and not the role from having done its part.
+// A check that waits is skipped until later, which keeps a run from being done and not the role from having done its
+// part.
 func TestWaitingIsSkipped(t *testing.T) {
 	c := verifier(t, task.StringMatch, task.Verification{})
 	c.Role = task.Tester
@@ -213,8 +265,10 @@ func TestVerificationIsRecorded(t *testing.T) {
 	v := verdictOf(t, verifier(t, task.External, task.Verification{Command: "echo nope; false"}), s)
 	s = s.With(loop.Record{Type: loop.Judged, Iteration: 1, Verdicts: []loop.Verdict{v}})
 	it := s.Last()
-	if got := it.Verdicts[0]; it.N != 1 || !it.Turn.Claim.Done || !got.Verification || got.Pass || got.Reason != "Command exited with 1, expected 0" ||
-		got.Exit != 1 || got.Output != "nope\n" || got.LogFile != "verify_1_coder.log" || len(got.Hash) != 8 || got.Tree != "t" {
+	if got := it.Verdicts[0]; it.N != 1 || !it.Turn.Claim.Done || !got.Verification || got.Pass ||
+		got.Reason != "Command exited with 1, expected 0" ||
+		got.Exit != 1 || got.Output != "nope\n" || got.LogFile != "verify_1_coder.log" || len(got.Hash) != 8 ||
+		got.Tree != "t" {
 		t.Errorf("verdict = %+v", got)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Weakened says no when the run made it easier to pass: tests deleted, skipped, emptied or kept from running, assertions removed or made
-// trivial, thresholds lowered, rules switched off, snapshots rewritten. It reads the tests of both commits, so that what was only moved,
-// renamed or folded into a table is not held against the agent. It knows Go, Python, JavaScript and TypeScript, Rust, Java and Kotlin, Ruby,
-// PHP and C#, and these only as they are commonly written. What it cannot see: an expected value that was changed, an assertion that was
-// moved into a helper whose name does not tell, tests that are made at run time. It is a witness for the reviewer, who looks with
-// other eyes; severity says when it blocks by itself.
+// Weakened says no when the run made it easier to pass: tests deleted, skipped, emptied or kept from running,
+// assertions removed or made trivial, thresholds lowered, rules switched off, snapshots rewritten. It reads the tests
+// of both commits, so that what was only moved, renamed or folded into a table is not held against the agent. It knows
+// Go, Python, JavaScript and TypeScript, Rust, Java and Kotlin, Ruby, PHP and C#, and these only as they are commonly
+// written. What it cannot see: an expected value that was changed, an assertion that was moved into a helper whose name
+// does not tell, tests that are made at run time. It is a witness for the reviewer, who looks with other eyes; severity
+// says when it blocks by itself.
 //
 // It must stand after the commands in the list, since it looks at what they said.
 type Weakened struct {
@@ -61,20 +62,23 @@ func (w *Weakened) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	}
 	v.Output = loop.Excerpt(listed(found))
 	for _, f := range found[:min(len(found), loop.MaxFindings)] {
-		v.Findings = append(v.Findings, loop.Finding{File: f.File, Line: f.Line, Test: f.Test, Level: "warning", Message: f.Message})
+		v.Findings = append(v.Findings,
+			loop.Finding{File: f.File, Line: f.Line, Test: f.Test, Level: "warning", Message: f.Message})
 	}
-	v.Tell = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it was. If the task itself asks for this, say so and why in your last message."
+	v.Tell = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it " +
+		"was. If the task itself asks for this, say so and why in your last message."
 	return v, nil
 }
 
-// severity says whether what was found blocks, and why. The rule: weakened tests are soft, because a maintainer may want them so, and the
-// reviewer is told. They are hard when
+// severity says whether what was found blocks, and why. The rule: weakened tests are soft, because a maintainer may
+// want them so, and the reviewer is told. They are hard when
 //   - the setting says so;
 //   - a test that was deleted, skipped or emptied had failed, on the base commit or earlier in this run: that is no repair;
 //   - a hard check failed before and passes now, and nothing but tests and settings changed: then the weakening is what made it pass;
 //   - nobody independent looks at the change. Removed assertions and cases of tables, silenced warnings and rewritten snapshots stay soft
 //     even then.
-func (w *Weakened) severity(found []diffscan.Weakening, d *diffscan.Change, at At, failed failedBefore) (s loop.Severity, why string) {
+func (w *Weakened) severity(found []diffscan.Weakening, d *diffscan.Change, at At,
+	failed failedBefore) (s loop.Severity, why string) {
 	grave := false
 	for _, f := range found {
 		if f.LosesTest() && failed.has(f.File, f.Test) {
@@ -100,7 +104,8 @@ func healed(at At) bool {
 		passes[v.Check] = v.Pass && v.Skipped == "" && v.Severity == loop.Hard
 	}
 	for _, v := range earlier(at) {
-		if v.Blocks() && v.Skipped == "" && passes[v.Check] && v.Check != loop.ClaimCheck && v.Check != loop.AgentCheck && v.Check != loop.DiffCheck {
+		if v.Blocks() && v.Skipped == "" && passes[v.Check] && v.Check != loop.ClaimCheck && v.Check != loop.AgentCheck &&
+			v.Check != loop.DiffCheck {
 			return true
 		}
 	}

@@ -55,8 +55,8 @@ const (
 	SandboxImage  = "RALPH_SANDBOX_IMAGE"
 )
 
-// numbers and flags of the environment. A flag is true for any value that does not say no: CI is "true" on one host and "woodpecker" on
-// another.
+// numbers and flags of the environment. A flag is true for any value that does not say no: CI is "true" on one host and
+// "woodpecker" on another.
 var (
 	environNumbers = []string{"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"}
 	environFlags   = []string{"GITHUB_ACTIONS", "RUNNER_DEBUG", "CI"}
@@ -74,7 +74,8 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 	for _, name := range environNumbers {
 		if value, ok := given[name]; ok {
 			if _, err := strconv.ParseUint(value, 10, 31+32); err != nil {
-				problems = append(problems, fmt.Sprintf("environment variable %s is %s; allowed is a whole number.", name, show(value)))
+				problems = append(problems, fmt.Sprintf("environment variable %s is %s; allowed is a whole number.", name,
+					show(value)))
 			}
 		}
 	}
@@ -84,10 +85,12 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 		}
 	}
 	if value, ok := given["GITHUB_REPOSITORY"]; ok && strings.Count(value, "/") != 1 {
-		problems = append(problems, fmt.Sprintf("environment variable GITHUB_REPOSITORY is %s; allowed is owner/name.", show(value)))
+		problems = append(problems, fmt.Sprintf("environment variable GITHUB_REPOSITORY is %s; allowed is owner/name.",
+			show(value)))
 	}
 	if value, ok := given[SandboxSwitch]; ok && value != "off" {
-		problems = append(problems, fmt.Sprintf("environment variable %s is %s; allowed is off: name another sandbox in the setting sandbox.", SandboxSwitch, show(value)))
+		problems = append(problems, fmt.Sprintf("environment variable %s is %s; allowed is off: name another sandbox in "+
+			"the setting sandbox.", SandboxSwitch, show(value)))
 	}
 	if err := asError(problems); err != nil {
 		return Environment{}, err

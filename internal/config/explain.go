@@ -5,8 +5,8 @@ import "strings"
 // Explained are settings, and where each value of them comes from.
 type Explained struct {
 	Settings Settings
-	// From names the layer of each value that layers set, by its key ("agent.command"), and of each object that they name. A list is
-	// one value. What is not here is a default, or follows from another key.
+	// From names the layer of each value that layers set, by its key ("agent.command"), and of each object that they name.
+	// A list is one value. What is not here is a default, or follows from another key.
 	From map[string]string
 }
 
@@ -23,7 +23,8 @@ func mark(from map[string]string, path string, object map[string]any, layer stri
 	}
 }
 
-// lacking says what must be there once all layers are merged. The schema cannot: each layer alone may leave it to another.
+// lacking says what must be there once all layers are merged. The schema cannot: each layer alone may leave it to
+// another.
 func lacking(merged map[string]any, from map[string]string) []string {
 	scm, ok := merged["scm"].(map[string]any)
 	if _, there := scm["command"]; ok && !there {

@@ -10,7 +10,9 @@ import (
 var explainedLayers = []Layer{
 	{SettingsFile, []byte(`{"agent": {"command": "codex", "flags": ["--api-key sk-1", "-v"]}, "maximumIterations": 0,
 		"guardrails": [{"command": "make lint && TOKEN=hush make test", "timeout": "90s"}], "timeoutMultiplier": 0.5}`)},
-	{LocalSettingsFile, []byte(`{"agent": {"flags": ["--token", "hush", "--verbose"]}, "reviewer": {"timeout": "7m"}, "scm": {"command": "git"}}`)},
+	{LocalSettingsFile,
+		[]byte(
+			`{"agent": {"flags": ["--token", "hush", "--verbose"]}, "reviewer": {"timeout": "7m"}, "scm": {"command": "git"}}`)},
 	{"flags", []byte(`{"streamAgentOutput": false}`)},
 }
 
@@ -122,10 +124,13 @@ func TestExplainedSettingsAreReadable(t *testing.T) {
 	}
 }
 
-// TestExplainedSettingsAreReadBack: what is shown is a settings file that means the same, also whether a key was set at all.
+// TestExplainedSettingsAreReadBack: what is shown is a settings file that means the same, also whether a key was set at
+// all.
 func TestExplainedSettingsAreReadBack(t *testing.T) {
-	for _, text := range []string{`{}`, `{"timeoutMinutes": 60}`, `{"guardrails": []}`, `{"review": true}`, `{"review": false, "maximumIterations": 0}`,
-		`{"reviewer": {"flags": []}, "agent": {"flags": ["a\u2028b</script>", "c // d"]}}`, `{"scm": {"command": "git", "tasks": ["commit"]}}`,
+	for _, text := range []string{`{}`, `{"timeoutMinutes": 60}`, `{"guardrails": []}`, `{"review": true}`,
+		`{"review": false, "maximumIterations": 0}`,
+		`{"reviewer": {"flags": []}, "agent": {"flags": ["a\u2028b</script>", "c // d"]}}`,
+		`{"scm": {"command": "git", "tasks": ["commit"]}}`,
 		`{"agent": {"command": "amp", "flags": ["-x"]}, "reviewer": {"command": "codex"}, "timeoutMultiplier": 0.30000000000000004}`} {
 		e, err := Explain(layer(text))
 		if err != nil {
@@ -158,8 +163,9 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"agent.command": SettingsFile, "agent.flags": LocalSettingsFile, "reviewer.command": "as agent.command",
-		"guardrails": SettingsFile, "scm.command": LocalSettingsFile, "streamAgentOutput": "flags", "review": Default} {
+	for key, want := range map[string]string{"agent.command": SettingsFile, "agent.flags": LocalSettingsFile,
+		"reviewer.command": "as agent.command",
+		"guardrails":       SettingsFile, "scm.command": LocalSettingsFile, "streamAgentOutput": "flags", "review": Default} {
 		if got.From[key] != want {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}

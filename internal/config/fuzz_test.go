@@ -8,12 +8,15 @@ import (
 	"testing"
 )
 
-// FuzzLoad: whatever stands in a file, the loader does not panic, a refusal names the file, and what is accepted means the same when it
-// is written and read again.
+// FuzzLoad: whatever stands in a file, the loader does not panic, a refusal names the file, and what is accepted means
+// the same when it is written and read again.
 func FuzzLoad(f *testing.F) {
-	for _, seed := range []string{``, `{}`, `[]`, `null`, `{"review": null}`, `{"agent":{"command":"codex","flags":["--model opus"],"timeout":"90s"}} // end`,
-		`{"guardrails":[{"command":"make test","failAction":"REPLACE","timeout":"1h",},],}`, `{"maximumIterations":5e0,"timeoutMultiplier":0.1}`,
-		`{"scm":{"command":"git","tasks":["commit"]},"doneFile":"a/b"}`, `{"scm":{"command":"git","tasks":[]}}`, "{/**/\"\\u0061gent\":{}}", `{"a":1e99999999}`, `{"a":1,"a":2}`, explainedJSONC} {
+	for _, seed := range []string{``, `{}`, `[]`, `null`, `{"review": null}`,
+		`{"agent":{"command":"codex","flags":["--model opus"],"timeout":"90s"}} // end`,
+		`{"guardrails":[{"command":"make test","failAction":"REPLACE","timeout":"1h",},],}`,
+		`{"maximumIterations":5e0,"timeoutMultiplier":0.1}`,
+		`{"scm":{"command":"git","tasks":["commit"]},"doneFile":"a/b"}`, `{"scm":{"command":"git","tasks":[]}}`,
+		"{/**/\"\\u0061gent\":{}}", `{"a":1e99999999}`, `{"a":1,"a":2}`, explainedJSONC} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -34,7 +37,8 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(layer(string(shown))); err != nil && !strings.Contains(string(shown), redacted) { // which may make a text too long
+		// which may make a text too long
+		if _, err := Load(layer(string(shown))); err != nil && !strings.Contains(string(shown), redacted) {
 			t.Errorf("what is shown is refused: %v\n%s", err, shown)
 		}
 		written, err := json.Marshal(e.Settings)
@@ -42,7 +46,8 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, err := Load(layer(string(written)))
-		again.GuardrailsFrom, again.ReviewFrom, again.TimeoutFrom = e.Settings.GuardrailsFrom, e.Settings.ReviewFrom, e.Settings.TimeoutFrom
+		again.GuardrailsFrom, again.ReviewFrom, again.TimeoutFrom = e.Settings.GuardrailsFrom, e.Settings.ReviewFrom,
+			e.Settings.TimeoutFrom
 		if err != nil || !reflect.DeepEqual(again, e.Settings) {
 			t.Errorf("%v\n got %+v\nwant %+v", err, again, e.Settings)
 		}

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what is made from the tables: the schema, the action files, and tables of docs")
+var update = flag.Bool("update", false,
+	"write what is made from the tables: the schema, the action files, and tables of docs")
 
 // TestGeneratedFiles: what is made from the tables of settings, inputs and outputs is as they are.
 func TestGeneratedFiles(t *testing.T) {
@@ -54,8 +55,8 @@ var (
 	passedInputs = regexp.MustCompile(`(?m)^        INPUT_(?:.*\n        INPUT_)*.*\n`)
 )
 
-// actionYML puts the inputs and outputs into an action file. On the host, outputs are those of a step, inputs are handed to it, and
-// there is an input of its own.
+// actionYML puts the inputs and outputs into an action file. On the host, outputs are those of a step, inputs are
+// handed to it, and there is an input of its own.
 func actionYML(old string, host bool) string {
 	var b, passed strings.Builder
 	b.WriteString("inputs:\n")
@@ -115,13 +116,15 @@ func settingRows(t *testing.T, above string, rows []Setting) (lines []string) {
 		if row.Kind == Integer || row.Kind == Number {
 			meaning += fmt.Sprintf(" From %s to %s.", number(row.Min), number(row.Max))
 		}
-		if slices.ContainsFunc(row.Choices, func(choice string) bool { return !strings.Contains(meaning+row.More, "`"+choice+"`") }) {
+		if slices.ContainsFunc(row.Choices,
+			func(choice string) bool { return !strings.Contains(meaning+row.More, "`"+choice+"`") }) {
 			meaning += " One of " + quoted(row.Choices) + "."
 		}
 		if row.Kind == List && row.Most > 0 {
 			meaning += fmt.Sprintf(" At most %d.", row.Most)
 		}
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("| `%s` | %s | %s %s", above+row.Key, shownDefault(t, row), meaning, row.More))+" |")
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("| `%s` | %s | %s %s", above+row.Key, shownDefault(t, row),
+			meaning, row.More))+" |")
 		lines = append(lines, settingRows(t, above+row.Key+".", row.Keys)...)
 		if row.Entry != nil {
 			lines = append(lines, settingRows(t, above+row.Key+"[].", row.Entry.Keys)...)

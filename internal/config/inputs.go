@@ -10,9 +10,9 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// Inputs are the action's inputs as the runner passes them: INPUT_ and the name in capitals. An empty input is one that was not given.
-// Names, descriptions and defaults are in InputTable; inputs that
-// mirror a setting have no field of their own.
+// Inputs are the action's inputs as the runner passes them: INPUT_ and the name in capitals. An empty input is one that
+// was not given. Names, descriptions and defaults are in InputTable; inputs that mirror a setting have no field of
+// their own.
 type Inputs struct {
 	GitHubToken   string `env:"INPUT_GITHUB_TOKEN"`
 	AppID         int64  `env:"INPUT_APP_ID"`
@@ -47,7 +47,8 @@ type Inputs struct {
 	Set map[string]any
 }
 
-// ReadInputs reads the inputs from an environment. Its error is an *Error with every problem; no secret is quoted in it.
+// ReadInputs reads the inputs from an environment. Its error is an *Error with every problem; no secret is quoted in
+// it.
 func ReadInputs(environ map[string]string) (Inputs, error) {
 	given, problems := inputValues(environ)
 	if err := asError(problems); err != nil {
@@ -75,7 +76,8 @@ func ReadInputs(environ map[string]string) (Inputs, error) {
 	return in, asError(append(problems, in.contradictions()...))
 }
 
-// inputValues trims what was given, puts defaults in for what was not, and holds each value against its row of the table.
+// inputValues trims what was given, puts defaults in for what was not, and holds each value against its row of the
+// table.
 func inputValues(environ map[string]string) (map[string]string, []string) {
 	values := map[string]string{}
 	var problems []string
@@ -106,22 +108,28 @@ func (in Inputs) contradictions() []string {
 		problems = append(problems, "inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.")
 	}
 	if in.Plan != "" && (in.Issue != 0 || in.Prompt != "" || in.PromptFile != "") {
-		problems = append(problems, "inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed.")
+		problems = append(problems, "inputs plan and issue, prompt or prompt_file are both given; only one of them is "+
+			"allowed.")
 	}
 	if in.Plan != "" && !isInside(in.Plan) {
-		problems = append(problems, fmt.Sprintf("input plan is %s; allowed is the path of a file in the repository, such as \"ralph/tasks.json\".", show(in.Plan)))
+		problems = append(problems, fmt.Sprintf("input plan is %s; allowed is the path of a file in the repository, such "+
+			"as \"ralph/tasks.json\".", show(in.Plan)))
 	}
 	if (in.AppID != 0) != (in.AppPrivateKey != "") {
-		problems = append(problems, "inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.")
+		problems = append(problems, "inputs app_id and app_private_key belong together, but only one of them is given; "+
+			"give both or neither.")
 	}
 	if in.SigningKey != "" && !isPrivateKey(in.SigningKey) {
-		problems = append(problems, "input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.")
+		problems = append(problems, "input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 "+
+			"-N '' makes it, with its lines as they are.")
 	}
 	if strings.ContainsAny(in.TriggerPhrase, " \t\n") {
-		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; allowed is one word, such as \"/ralph\".", show(in.TriggerPhrase)))
+		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; allowed is one word, such as \"/ralph\".",
+			show(in.TriggerPhrase)))
 	}
 	if slices.Contains(in.CommentsBy, "nobody") && len(in.CommentsBy) > 1 {
-		problems = append(problems, "input include_comments_by names nobody and others; allowed are nobody alone, or writers and logins.")
+		problems = append(problems, "input include_comments_by names nobody and others; allowed are nobody alone, or "+
+			"writers and logins.")
 	}
 	for _, bot := range in.AllowedBots {
 		if bot == "*" {
@@ -157,7 +165,8 @@ func (in Inputs) Layers() []Layer {
 // Secrets are the inputs that must never be printed.
 func (in Inputs) Secrets() []string {
 	var secrets []string
-	for _, secret := range []string{in.GitHubToken, in.AppPrivateKey, in.AnthropicAPIKey, in.ClaudeCodeOAuthToken, in.OpenAIAPIKey, in.GeminiAPIKey, in.SigningKey} {
+	for _, secret := range []string{in.GitHubToken, in.AppPrivateKey, in.AnthropicAPIKey, in.ClaudeCodeOAuthToken,
+		in.OpenAIAPIKey, in.GeminiAPIKey, in.SigningKey} {
 		if secret != "" {
 			secrets = append(secrets, secret)
 		}

@@ -24,7 +24,8 @@ type Input struct {
 	setting  *Setting // its row; nil for an input that is no setting
 }
 
-// InputTable is every input of the action: its own, and those that the table of settings asks for. Both action files are made from it.
+// InputTable is every input of the action: its own, and those that the table of settings asks for. Both action files
+// are made from it.
 var InputTable = sync.OnceValue(func() []Input {
 	return slices.Concat(taskInputs(), settingInputs(nil, Table()), runInputs())
 })
@@ -70,7 +71,8 @@ func taskInputs() []Input {
 		{Name: "allowed_bots",
 			Description: "Exact logins of bots that may ask, separated by commas or white space."},
 		{Name: "include_comments_by", Default: "writers",
-			Description: "Whose comments the agent reads: writers (people with write access), logins beside or instead of it, or nobody; separated by commas or white space."},
+			Description: "Whose comments the agent reads: writers (people with write access), logins beside or instead of it, " +
+				"or nobody; separated by commas or white space."},
 		{Name: "prompt",
 			Description: "What to do, for workflow_dispatch. Not together with prompt_file or issue."},
 		{Name: "prompt_file",
@@ -78,7 +80,8 @@ func taskInputs() []Input {
 		{Name: "issue", kind: Integer, min: 1, max: maxIssue,
 			Description: "Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."},
 		{Name: "plan",
-			Description: "Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the only one that is looked at."},
+			Description: "Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the " +
+				"only one that is looked at."},
 	}
 }
 
@@ -98,7 +101,8 @@ func runInputs() []Input {
 		{Name: "branch_prefix", Default: "ralph/",
 			Description: "What the name of a run's branch begins with."},
 		{Name: "branch_name_template",
-			Description: "Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."},
+			Description: "Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the " +
+				"task, such as issue-42."},
 		{Name: "signing_key", secret: true,
 			Description: "SSH private key, without a passphrase, that signs the commits."},
 		{Name: "dry_run", kind: Boolean, Default: "false",
@@ -115,19 +119,22 @@ func runInputs() []Input {
 // Env is the variable the runner passes the input in.
 func (i Input) Env() string { return "INPUT_" + strings.ToUpper(i.Name) }
 
-// check returns the value in the form env reads, or what is wrong with it. Inputs are above 0: an empty one says nothing.
+// check returns the value in the form env reads, or what is wrong with it. Inputs are above 0: an empty one says
+// nothing.
 func (i Input) check(value string) (checked, problem string) {
 	switch i.kind {
 	case Integer:
 		n, err := strconv.ParseInt(value, 10, 64)
 		if least := int64(max(i.min, 1)); err != nil || n < least || n > int64(i.max) {
-			return "", fmt.Sprintf("input %s is %s; allowed is a whole number from %d to %s.", i.Name, show(value), least, number(i.max))
+			return "", fmt.Sprintf("input %s is %s; allowed is a whole number from %d to %s.", i.Name, show(value), least,
+				number(i.max))
 		}
 		return strconv.FormatInt(n, 10), ""
 	case Number:
 		f, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(f > 0 && f <= i.max) {
-			return "", fmt.Sprintf("input %s is %s; allowed is a number above 0 and up to %s, such as 2.50.", i.Name, show(value), number(i.max))
+			return "", fmt.Sprintf("input %s is %s; allowed is a number above 0 and up to %s, such as 2.50.", i.Name,
+				show(value), number(i.max))
 		}
 		return strconv.FormatFloat(f, 'f', -1, 64), ""
 	case Boolean: // as YAML writes them
@@ -210,10 +217,12 @@ type Output struct {
 	Description string
 }
 
-// OutputTable is every output of the action. Outputs carry only enums, numbers, names and addresses, never an agent's text.
+// OutputTable is every output of the action. Outputs carry only enums, numbers, names and addresses, never an agent's
+// text.
 var OutputTable = []Output{
 	{"conclusion", "success, failure, neutral or cancelled."},
-	{"outcome", "done, capped, stuck, timeout, budget, failed, invalid, waiting, refused, interrupted, or empty when the event was not for ralph."},
+	{"outcome", "done, capped, stuck, timeout, budget, failed, invalid, waiting, refused, interrupted, or empty when " +
+		"the event was not for ralph."},
 	{"pr_url", "Address of the pull request."},
 	{"pr_number", "Number of the pull request."},
 	{"branch_name", "Branch with the work."},

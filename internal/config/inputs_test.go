@@ -13,7 +13,8 @@ func TestInputsOfAnEmptyEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Inputs{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CommentsBy: []string{"writers"}, BranchPrefix: "ralph/", MaxTasks: 1, Set: map[string]any{}}
+	want := Inputs{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CommentsBy: []string{"writers"}, BranchPrefix: "ralph/",
+		MaxTasks: 1, Set: map[string]any{}}
 	if !reflect.DeepEqual(in, want) {
 		t.Errorf("got %+v, want %+v", in, want)
 	}
@@ -33,7 +34,8 @@ func TestInputsBecomeSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in.Issue != 42 || !in.DryRun || !reflect.DeepEqual(in.AllowedBots, []string{"a[bot]", "b"}) || !reflect.DeepEqual(in.Secrets(), []string{"t0ken"}) {
+	if in.Issue != 42 || !in.DryRun || !reflect.DeepEqual(in.AllowedBots, []string{"a[bot]", "b"}) ||
+		!reflect.DeepEqual(in.Secrets(), []string{"t0ken"}) {
 		t.Errorf("%+v", in)
 	}
 	s, err := Load(in.Layers()...)
@@ -43,8 +45,10 @@ func TestInputsBecomeSettings(t *testing.T) {
 	if want := []string{"-c", "a b", "--x=c d", "e f", ""}; !reflect.DeepEqual(s.Agent.Flags, want) {
 		t.Errorf("arguments %q, want %q", s.Agent.Flags, want)
 	}
-	if s.Iterations(TaskIterations) != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" || s.ReviewCap != 2 || s.Sandbox != "landlock" || s.Agent.Command != "codex" ||
-		s.Reviewer.Model != "o" || len(s.Guardrails) != 2 || s.Guardrails[1].Command != "make test" || s.GuardrailsFrom != "inputs" {
+	if s.Iterations(TaskIterations) != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" ||
+		s.ReviewCap != 2 || s.Sandbox != "landlock" || s.Agent.Command != "codex" ||
+		s.Reviewer.Model != "o" || len(s.Guardrails) != 2 || s.Guardrails[1].Command != "make test" ||
+		s.GuardrailsFrom != "inputs" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -56,21 +60,33 @@ func TestInputProblems(t *testing.T) {
 		want    string
 	}{
 		{map[string]string{"INPUT_ISSUE": "#42"}, `input issue is "#42"; allowed is a whole number from 1 to 2147483647.`},
-		{map[string]string{"INPUT_MAX_ITERATIONS": "0"}, `input max_iterations is "0"; allowed is a whole number from 1 to 10000.`},
+		{map[string]string{"INPUT_MAX_ITERATIONS": "0"},
+			`input max_iterations is "0"; allowed is a whole number from 1 to 10000.`},
 		{map[string]string{"INPUT_REVIEW": "maybe"}, `input review is "maybe"; allowed is true or false.`},
-		{map[string]string{"INPUT_PROMPT": "a", "INPUT_PROMPT_FILE": "b"}, `inputs prompt and prompt_file are both given; only one of them is allowed.`},
-		{map[string]string{"INPUT_PROMPT": "a", "INPUT_ISSUE": "1"}, `inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.`},
-		{map[string]string{"INPUT_PLAN": "ralph/tasks.json", "INPUT_ISSUE": "1"}, `inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed.`},
-		{map[string]string{"INPUT_PLAN": "../tasks.json"}, `input plan is "../tasks.json"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
-		{map[string]string{"INPUT_PLAN": "/etc/passwd"}, `input plan is "/etc/passwd"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
+		{map[string]string{"INPUT_PROMPT": "a", "INPUT_PROMPT_FILE": "b"},
+			`inputs prompt and prompt_file are both given; only one of them is allowed.`},
+		{map[string]string{"INPUT_PROMPT": "a", "INPUT_ISSUE": "1"},
+			`inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.`},
+		{map[string]string{"INPUT_PLAN": "ralph/tasks.json", "INPUT_ISSUE": "1"},
+			`inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed.`},
+		{map[string]string{"INPUT_PLAN": "../tasks.json"},
+			`input plan is "../tasks.json"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
+		{map[string]string{"INPUT_PLAN": "/etc/passwd"},
+			`input plan is "/etc/passwd"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
 		{map[string]string{"INPUT_REVIEW_CAP": "101"}, `input review_cap is "101"; allowed is a whole number from 1 to 100.`},
-		{map[string]string{"INPUT_APP_PRIVATE_KEY": key}, `inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.`},
-		{map[string]string{"INPUT_SIGNING_KEY": key}, `input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.`},
-		{map[string]string{"INPUT_TRIGGER_PHRASE": "hey ralph"}, `input trigger_phrase is "hey ralph"; allowed is one word, such as "/ralph".`},
-		{map[string]string{"INPUT_ALLOWED_BOTS": "*"}, `input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
-		{map[string]string{"INPUT_AGENT_ARGS": `-c "a`}, `input agent_args: a quote is not closed; allowed are arguments as a shell reads them.`},
+		{map[string]string{"INPUT_APP_PRIVATE_KEY": key},
+			`inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.`},
+		{map[string]string{"INPUT_SIGNING_KEY": key},
+			`input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.`},
+		{map[string]string{"INPUT_TRIGGER_PHRASE": "hey ralph"},
+			`input trigger_phrase is "hey ralph"; allowed is one word, such as "/ralph".`},
+		{map[string]string{"INPUT_ALLOWED_BOTS": "*"},
+			`input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
+		{map[string]string{"INPUT_AGENT_ARGS": `-c "a`},
+			`input agent_args: a quote is not closed; allowed are arguments as a shell reads them.`},
 		{map[string]string{"INPUT_ISSUE": "x", "INPUT_DRY_RUN": "y", "INPUT_APP_PRIVATE_KEY": key},
-			"input issue is \"x\"; allowed is a whole number from 1 to 2147483647.\ninput dry_run is \"y\"; allowed is true or false."},
+			"input issue is \"x\"; allowed is a whole number from 1 to 2147483647.\ninput dry_run is \"y\"; allowed is true " +
+				"or false."},
 	} {
 		_, err := ReadInputs(test.environ)
 		var wrong *Error
@@ -98,13 +114,14 @@ func TestProblemsOfTheInputSettingsNameIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(in.Layers()...); err == nil || !strings.HasPrefix(err.Error(), "input settings: reviews is an unknown key") {
+	if _, err := Load(in.Layers()...); err == nil ||
+		!strings.HasPrefix(err.Error(), "input settings: reviews is an unknown key") {
 		t.Error(err)
 	}
 }
 
-// TestEveryInputHasAField holds the struct against the table: a field's tag, or a list that ReadInputs fills. Inputs that are settings need
-// none.
+// TestEveryInputHasAField holds the struct against the table: a field's tag, or a list that ReadInputs fills. Inputs
+// that are settings need none.
 func TestEveryInputHasAField(t *testing.T) {
 	fields := map[string]bool{"INPUT_ALLOWED_BOTS": true, "INPUT_INCLUDE_COMMENTS_BY": true}
 	typ := reflect.TypeFor[Inputs]()
@@ -128,8 +145,9 @@ func TestEveryInputHasAField(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	e, err := ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7", "CI": "woodpecker", "RUNNER_DEBUG": "1",
-		"NO_COLOR": "0", "GITHUB_SERVER_URL": "https://ghe.example/", "GITHUB_API_URL": "", "GITHUB_TOKEN": "s3cret"})
+	e, err := ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7", "CI": "woodpecker",
+		"RUNNER_DEBUG": "1",
+		"NO_COLOR":     "0", "GITHUB_SERVER_URL": "https://ghe.example/", "GITHUB_API_URL": "", "GITHUB_TOKEN": "s3cret"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +156,8 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	_, err = ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "r", "GITHUB_RUN_ID": "x"})
-	want := "environment variable GITHUB_RUN_ID is \"x\"; allowed is a whole number.\nenvironment variable GITHUB_REPOSITORY is \"r\"; allowed is owner/name."
+	want := "environment variable GITHUB_RUN_ID is \"x\"; allowed is a whole number.\nenvironment variable " +
+		"GITHUB_REPOSITORY is \"r\"; allowed is owner/name."
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -154,7 +173,8 @@ func TestNotifyOn(t *testing.T) {
 		{"done, waiting", `["done","waiting"]`, ""},
 		{"failed", `["failed"]`, ""},
 		{"nobody", `[]`, ""},
-		{"done, nobody", "", `input notify_on names "nobody"; allowed are done, failed and waiting, separated by commas or white space, or nobody alone.`},
+		{"done, nobody", "",
+			`input notify_on names "nobody"; allowed are done, failed and waiting, separated by commas or white space, or nobody alone.`},
 		{"always", "", `input notify_on names "always"; allowed are`},
 	} {
 		in, err := ReadInputs(map[string]string{"INPUT_NOTIFY_ON": tt.given})

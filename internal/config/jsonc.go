@@ -22,7 +22,8 @@ const (
 	mostKeys     = 10 // that are named in one problem
 )
 
-// parse reads a layer as a JSON object, with comments and trailing commas if it has them, and holds it against the schema.
+// parse reads a layer as a JSON object, with comments and trailing commas if it has them, and holds it against the
+// schema.
 func (l Layer) parse() (map[string]any, []string) {
 	text := bytes.TrimPrefix(l.JSON, []byte("\xef\xbb\xbf"))
 	switch {
@@ -53,7 +54,8 @@ func (l Layer) parse() (map[string]any, []string) {
 	return object, nil
 }
 
-// reader turns a syntax tree into values as encoding/json does, and notes what encoding/json would silently put up with.
+// reader turns a syntax tree into values as encoding/json does, and notes what encoding/json would silently put up
+// with.
 type reader struct {
 	layer    string
 	text     []byte

@@ -7,7 +7,8 @@ import (
 )
 
 func TestCommentsAndTrailingCommas(t *testing.T) {
-	s, err := Load(layer("// ours\n{\n  /* the\n     cap */ \"maximumIterations\": 7, // enough\n  \"agent\": {\"flags\": [\"//no comment\", \"/*nor this*/\",],},\n}\n// the end"))
+	s, err := Load(layer("// ours\n{\n  /* the\n     cap */ \"maximumIterations\": 7, // enough\n  \"agent\": " +
+		"{\"flags\": [\"//no comment\", \"/*nor this*/\",],},\n}\n// the end"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +27,10 @@ func TestSyntaxErrorsSayWhere(t *testing.T) {
 		{"{\n  \"agent\": {\n  // é\n  /* é */ review: 1\n", `line 4, column 11: review is no value; a text needs quotes`},
 		{"{\"a\": 1,, }", `line 1, column 9: invalid character ',' at start of value`},
 		{"{\"a\": 1\n \"b\": 2}", `line 2, column 2: invalid character '"' after object value (expecting ',' or '}')`},
-		{"{\n \"agent\": \"claude,\n \"review\": true}", `line 2, column 11: the text that begins here lacks its closing quote, or holds a line end or tab that is not written as \n or \t`},
-		{`{"setup": "a\d"}`, `line 1, column 11: the text that begins here holds a backslash that escapes nothing; a backslash itself is written as \\`},
+		{"{\n \"agent\": \"claude,\n \"review\": true}",
+			`line 2, column 11: the text that begins here lacks its closing quote, or holds a line end or tab that is not written as \n or \t`},
+		{`{"setup": "a\d"}`,
+			`line 1, column 11: the text that begins here holds a backslash that escapes nothing; a backslash itself is written as \\`},
 		{`{"setup": "a`, `line 1, column 13: a closing quote is missing before the end`},
 		{"{}\n /* open", `line 2, column 2: the comment that begins here has no end`},
 		{`// only a comment`, `line 1, column 18: the end comes too early; a bracket or a value is missing`},

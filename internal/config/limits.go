@@ -11,8 +11,8 @@ const (
 	TaskIterations   = 5  // an issue or a single task
 	PlanIterations   = 15
 
-	// Unlimited is the cap of a run whose maximumIterations is 0: only its time ends it. It is far below the largest int of a small
-	// machine, so that adding iterations to it does not overflow.
+	// Unlimited is the cap of a run whose maximumIterations is 0: only its time ends it. It is far below the largest int
+	// of a small machine, so that adding iterations to it does not overflow.
 	Unlimited = 1 << 30
 )
 
@@ -47,8 +47,8 @@ func (s Settings) ReviewIdleTimeout() time.Duration {
 // CheckTimeout bounds a guardrail.
 func (s Settings) CheckTimeout(g Guardrail) time.Duration { return s.Scaled(time.Duration(g.Timeout)) }
 
-// CheckWarning is after how long of a guardrail the log warns: half of its limit, as for tests, two thirds of that of a soft one, as for
-// what looks at quality.
+// CheckWarning is after how long of a guardrail the log warns: half of its limit, as for tests, two thirds of that of a
+// soft one, as for what looks at quality.
 func (s Settings) CheckWarning(g Guardrail) time.Duration {
 	switch {
 	case g.SoftTimeout != 0:

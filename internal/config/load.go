@@ -24,7 +24,8 @@ func Explain(layers ...Layer) (Explained, error) {
 		return Explained{}, err
 	}
 	settings, err := decode(merged)
-	settings.GuardrailsFrom, settings.ReviewFrom, settings.TimeoutFrom = from["guardrails"], from["review"], from["timeoutMinutes"]
+	settings.GuardrailsFrom, settings.ReviewFrom, settings.TimeoutFrom = from["guardrails"], from["review"],
+		from["timeoutMinutes"]
 	return Explained{settings, from}, err
 }
 
@@ -53,9 +54,9 @@ func asError(problems []string) error {
 	return &Error{Problems: problems}
 }
 
-// Load lays the layers over the defaults in their order and checks each on its own: scalars override, arrays replace, objects merge.
-// null is no value of any key: a layer that has nothing to say about one leaves it out. Load's error is an *Error that
-// holds the problems of all layers.
+// Load lays the layers over the defaults in their order and checks each on its own: scalars override, arrays replace,
+// objects merge. null is no value of any key: a layer that has nothing to say about one leaves it out. Load's error is
+// an *Error that holds the problems of all layers.
 func Load(layers ...Layer) (Settings, error) {
 	explained, err := Explain(layers...)
 	return explained.Settings, err
@@ -98,7 +99,8 @@ func (s *Settings) read(object any) error {
 	return nil
 }
 
-// plain writes whole numbers without point and exponent: 5.0 and 5e0 are integers to the schema, but not to encoding/json.
+// plain writes whole numbers without point and exponent: 5.0 and 5e0 are integers to the schema, but not to
+// encoding/json.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -29,8 +29,11 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestLayersMerge(t *testing.T) { // S1-55…S1-58
-	base := layer(`{"$schema":"x","agent":{"command":"codex","flags":["-a","-b"]},"maximumIterations":7,"guardrails":[{"command":"make lint"},{"command":"make test"}]}`)
-	local := Layer{Name: LocalSettingsFile, JSON: []byte(`{"agent":{"flags":["-c"]},"guardrails":[{"command":"true","timeout":"90s","severity":"soft"}],"review":false}`)}
+	base := layer(
+		`{"$schema":"x","agent":{"command":"codex","flags":["-a","-b"]},"maximumIterations":7,"guardrails":[{"command":"make lint"},{"command":"make test"}]}`)
+	local := Layer{Name: LocalSettingsFile,
+		JSON: []byte(
+			`{"agent":{"flags":["-c"]},"guardrails":[{"command":"true","timeout":"90s","severity":"soft"}],"review":false}`)}
 	over := Layer{Name: "flags", JSON: []byte("\ufeff{\"maximumIterations\": 9.0}")}
 	s, err := Load(base, local, over)
 	if err != nil {
@@ -39,7 +42,8 @@ func TestLayersMerge(t *testing.T) { // S1-55…S1-58
 	if s.Agent.Command != "codex" || !slices.Equal(s.Agent.Flags, []string{"-c"}) {
 		t.Errorf("flags alone keep the command of the layer below: %+v", s.Agent)
 	}
-	want := Guardrail{Name: "true", Command: "true", FailAction: Append, Severity: Soft, Timeout: Duration(90 * time.Second)}
+	want := Guardrail{Name: "true", Command: "true", FailAction: Append, Severity: Soft,
+		Timeout: Duration(90 * time.Second)}
 	if len(s.Guardrails) != 1 || s.Guardrails[0] != want || s.GuardrailsFrom != LocalSettingsFile {
 		t.Errorf("lists replace: %+v from %q", s.Guardrails, s.GuardrailsFrom)
 	}
@@ -65,7 +69,8 @@ func TestReviewerIsTheAgentUnlessItIsAnother(t *testing.T) {
 	}{
 		{`{"agent":{"command":"amp","flags":["-f"],"model":"m"}}`, command("amp", []string{"-f"}, "m", 5, 10)},
 		{`{"agent":{"command":"amp","model":"m"},"reviewer":{"model":"n"}}`, command("amp", nil, "n", 5, 10)},
-		{`{"agent":{"command":"amp","flags":["-f"],"model":"m"},"reviewer":{"command":"codex"}}`, command("codex", nil, "", 5, 10)},
+		{`{"agent":{"command":"amp","flags":["-f"],"model":"m"},"reviewer":{"command":"codex"}}`,
+			command("codex", nil, "", 5, 10)},
 		{`{"agent":{"flags":["-f"]},"reviewer":{"flags":[]}}`, command("claude", []string{}, "", 5, 10)},
 		{`{"agent":{"timeout":"30m","idleTimeout":"3m"}}`, command("claude", nil, "", 5, 3)},
 		{`{"agent":{"idleTimeout":"3m"},"reviewer":{"idleTimeout":"4m","timeout":"6m"}}`, command("claude", nil, "", 6, 4)},
@@ -82,48 +87,76 @@ func TestProblems(t *testing.T) {
 		{``, `.ralph/settings.json is empty; an object is needed, at least {}.`},
 		{"{\"a\":\"\xff\"}", `.ralph/settings.json is not UTF-8 text.`},
 		{`[]`, `.ralph/settings.json: the whole is a list; allowed is an object.`},
-		{`{"environment":["A B"]}`, `.ralph/settings.json: environment[0] is "A B"; allowed is a name such as DATABASE_URL, or a beginning and a star: MY_*.`},
-		{`{"maximumIterations":-1}`, `.ralph/settings.json: maximumIterations is -1; allowed is a whole number from 0 to 10000.`},
-		{`{"maximumIterations":"5"}`, `.ralph/settings.json: maximumIterations is "5"; allowed is a whole number from 0 to 10000.`},
-		{`{"timeoutMinutes":7201}`, `.ralph/settings.json: timeoutMinutes is 7201; allowed is a whole number from 1 to 7200.`},
+		{`{"environment":["A B"]}`,
+			`.ralph/settings.json: environment[0] is "A B"; allowed is a name such as DATABASE_URL, or a beginning and a star: MY_*.`},
+		{`{"maximumIterations":-1}`,
+			`.ralph/settings.json: maximumIterations is -1; allowed is a whole number from 0 to 10000.`},
+		{`{"maximumIterations":"5"}`,
+			`.ralph/settings.json: maximumIterations is "5"; allowed is a whole number from 0 to 10000.`},
+		{`{"timeoutMinutes":7201}`,
+			`.ralph/settings.json: timeoutMinutes is 7201; allowed is a whole number from 1 to 7200.`},
 		{`{"timeoutMinutes":1.5}`, `.ralph/settings.json: timeoutMinutes is 1.5; allowed is a whole number from 1 to 7200.`},
 		{`{"review":"yes"}`, `.ralph/settings.json: review is "yes"; allowed is true or false.`},
 		{`{"review":null}`, `.ralph/settings.json: review is null; allowed is true or false, or to leave the key out.`},
 		{`{"agent":null}`, `.ralph/settings.json: agent is null; allowed is an object, or to leave the key out.`},
-		{`{"timeoutMultiplier":0.05}`, `.ralph/settings.json: timeoutMultiplier is 0.05; allowed is a number from 0.1 to 100.`},
+		{`{"timeoutMultiplier":0.05}`,
+			`.ralph/settings.json: timeoutMultiplier is 0.05; allowed is a number from 0.1 to 100.`},
 		{`{"timeoutMultiplier":"2"}`, `.ralph/settings.json: timeoutMultiplier is "2"; allowed is a number from 0.1 to 100.`},
 		{`{"timeoutMultiplier":1e999999999}`, `.ralph/settings.json: the number at line 1, column 22 is out of any range.`},
-		{`{"outputTruncateFrom":"middle"}`, `.ralph/settings.json: outputTruncateFrom is "middle"; allowed is "head", "tail" or "both".`},
-		{`{"doneFile":"/tmp/DONE"}`, `.ralph/settings.json: doneFile is "/tmp/DONE"; allowed is the path of a file in the repository, such as "DONE".`},
-		{`{"doneFile":"a/../../DONE"}`, `.ralph/settings.json: doneFile is "a/../../DONE"; allowed is the path of a file in the repository, such as "DONE".`},
-		{`{"workingDirectory":"../web"}`, `.ralph/settings.json: workingDirectory is "../web"; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":"/etc"}`, `.ralph/settings.json: workingDirectory is "/etc"; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":".git"}`, `.ralph/settings.json: workingDirectory is ".git"; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":"web/../.."}`, `.ralph/settings.json: workingDirectory is "web/../.."; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":"."}`, `.ralph/settings.json: workingDirectory is "."; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"doneFile":".git/HEAD"}`, `.ralph/settings.json: doneFile is ".git/HEAD"; allowed is the path of a file in the repository, such as "DONE".`},
-		{`{"agent":{"timeout":"25h"}}`, `.ralph/settings.json: agent.timeout is "25h"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
-		{"{\"review\":true,\n \"agent\":{\"model\":\"é\", \"model\":\"b\"}}", `.ralph/settings.json: agent.model is there twice, at line 2, column 11 and at line 2, column 24; only one is allowed.`},
-		{`{"guardrails":[{"command":"a","command":"b"}],"guardrails":[]}`, ".ralph/settings.json: guardrails[0].command is there twice, at line 1, column 17 and at line 1, column 31; only one is allowed.\n" +
+		{`{"outputTruncateFrom":"middle"}`,
+			`.ralph/settings.json: outputTruncateFrom is "middle"; allowed is "head", "tail" or "both".`},
+		{`{"doneFile":"/tmp/DONE"}`,
+			`.ralph/settings.json: doneFile is "/tmp/DONE"; allowed is the path of a file in the repository, such as "DONE".`},
+		{`{"doneFile":"a/../../DONE"}`,
+			`.ralph/settings.json: doneFile is "a/../../DONE"; allowed is the path of a file in the repository, such as "DONE".`},
+		{`{"workingDirectory":"../web"}`,
+			`.ralph/settings.json: workingDirectory is "../web"; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
+		{`{"workingDirectory":"/etc"}`,
+			`.ralph/settings.json: workingDirectory is "/etc"; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
+		{`{"workingDirectory":".git"}`,
+			`.ralph/settings.json: workingDirectory is ".git"; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
+		{`{"workingDirectory":"web/../.."}`,
+			`.ralph/settings.json: workingDirectory is "web/../.."; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
+		{`{"workingDirectory":"."}`,
+			`.ralph/settings.json: workingDirectory is "."; allowed is the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
+		{`{"doneFile":".git/HEAD"}`,
+			`.ralph/settings.json: doneFile is ".git/HEAD"; allowed is the path of a file in the repository, such as "DONE".`},
+		{`{"agent":{"timeout":"25h"}}`,
+			`.ralph/settings.json: agent.timeout is "25h"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
+		{"{\"review\":true,\n \"agent\":{\"model\":\"é\", \"model\":\"b\"}}",
+			`.ralph/settings.json: agent.model is there twice, at line 2, column 11 and at line 2, column 24; only one is allowed.`},
+		{`{"guardrails":[{"command":"a","command":"b"}],"guardrails":[]}`, ".ralph/settings.json: guardrails[0].command is " +
+			"there twice, at line 1, column 17 and at line 1, column 31; only one is allowed.\n" +
 			`.ralph/settings.json: guardrails is there twice, at line 1, column 2 and at line 1, column 47; only one is allowed.`},
 		{`{"baseline":"on"}`, `.ralph/settings.json: baseline is "on"; allowed is "require", "report" or "off".`},
 		{`{"completionResponse":""}`, `.ralph/settings.json: completionResponse is ""; it must not be empty.`},
-		{`{"agent":{"cmd":"x"}}`, `.ralph/settings.json: agent.cmd is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},
+		{`{"agent":{"cmd":"x"}}`,
+			`.ralph/settings.json: agent.cmd is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},
 		{`{"agent":{"Falgs":[]}}`, `.ralph/settings.json: agent.Falgs is an unknown key. Did you mean flags?`},
-		{`{"agent":{"Falgs":[],"x":1}}`, `.ralph/settings.json: agent.Falgs and agent.x are unknown keys. Did you mean flags? Allowed are command, flags, idleTimeout, model and timeout.`},
-		{`{"guardrails":["true"]}`, `.ralph/settings.json: guardrails[0] is "true"; allowed is an object, such as {"command": "make test"}.`},
-		{`{"sandboxNetwork":["a b"]}`, `.ralph/settings.json: sandboxNetwork[0] is "a b"; allowed is a host such as proxy.golang.org, *.npmjs.org for all below it, or * for all.`},
+		{`{"agent":{"Falgs":[],"x":1}}`,
+			`.ralph/settings.json: agent.Falgs and agent.x are unknown keys. Did you mean flags? Allowed are command, flags, idleTimeout, model and timeout.`},
+		{`{"guardrails":["true"]}`,
+			`.ralph/settings.json: guardrails[0] is "true"; allowed is an object, such as {"command": "make test"}.`},
+		{`{"sandboxNetwork":["a b"]}`,
+			`.ralph/settings.json: sandboxNetwork[0] is "a b"; allowed is a host such as proxy.golang.org, *.npmjs.org for all below it, or * for all.`},
 		{`{"pipeline":["qa","qa"]}`, `.ralph/settings.json: pipeline names an entry twice; allowed is each once.`},
 		{`{"pipeline":[]}`, `.ralph/settings.json: pipeline has no entries; leave the key out, or name at least one.`},
-		{`{"agent":{"a\nb":[]}}`, `.ralph/settings.json: agent."a\nb" is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},
+		{`{"agent":{"a\nb":[]}}`,
+			`.ralph/settings.json: agent."a\nb" is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},
 		{`{"agent":{"command":" "}}`, `.ralph/settings.json: agent.command is " "; it must not be empty.`},
-		{`{"agent":{"flags":"--api-key hush"}}`, `.ralph/settings.json: agent.flags is "--api-key [redacted]"; allowed is a list.`},
+		{`{"agent":{"flags":"--api-key hush"}}`,
+			`.ralph/settings.json: agent.flags is "--api-key [redacted]"; allowed is a list.`},
 		{`{"agent":{"flags":"-x"}}`, `.ralph/settings.json: agent.flags is "-x"; allowed is a list.`},
-		{`{"guardrails":[{"command":"a"},{"hint":"b"}]}`, `.ralph/settings.json: guardrails[1] lacks command, which must be there.`},
-		{`{"guardrails":[{"command":"a","failAction":"append"}]}`, `.ralph/settings.json: guardrails[0].failAction is "append"; allowed is "APPEND", "PREPEND" or "REPLACE".`},
-		{`{"guardrails":[{"command":"a","timeout":"10"}]}`, `.ralph/settings.json: guardrails[0].timeout is "10"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
-		{`{"guardrails":[{"command":"a","timeout":"-1s"}]}`, `.ralph/settings.json: guardrails[0].timeout is "-1s"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
-		{`{"guardrails":[{"command":"a","when":"b","who":"c"}]}`, `.ralph/settings.json: guardrails[0].when and guardrails[0].who are unknown keys; allowed are command, expect, failAction, hint, name, report, severity, softTimeout and timeout.`},
+		{`{"guardrails":[{"command":"a"},{"hint":"b"}]}`,
+			`.ralph/settings.json: guardrails[1] lacks command, which must be there.`},
+		{`{"guardrails":[{"command":"a","failAction":"append"}]}`,
+			`.ralph/settings.json: guardrails[0].failAction is "append"; allowed is "APPEND", "PREPEND" or "REPLACE".`},
+		{`{"guardrails":[{"command":"a","timeout":"10"}]}`,
+			`.ralph/settings.json: guardrails[0].timeout is "10"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
+		{`{"guardrails":[{"command":"a","timeout":"-1s"}]}`,
+			`.ralph/settings.json: guardrails[0].timeout is "-1s"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
+		{`{"guardrails":[{"command":"a","when":"b","who":"c"}]}`,
+			`.ralph/settings.json: guardrails[0].when and guardrails[0].who are unknown keys; allowed are command, expect, failAction, hint, name, report, severity, softTimeout and timeout.`},
 		{`{"scm":{"tasks":["commit"]}}`, `.ralph/settings.json: scm lacks command, which must be there.`},
 	} {
 		_, err := Load(layer(test.settings))
@@ -140,7 +173,8 @@ func TestProblems(t *testing.T) {
 
 // TestLayersMayEachLackWhatAnotherHas: the schema sees each layer alone, the rule of scm holds for all together.
 func TestLayersMayEachLackWhatAnotherHas(t *testing.T) {
-	s, err := Load(layer(`{"scm":{"command":"git","tasks":["commit","push"]}}`), Layer{Name: LocalSettingsFile, JSON: []byte(`{"scm":{"tasks":["commit"]}}`)})
+	s, err := Load(layer(`{"scm":{"command":"git","tasks":["commit","push"]}}`),
+		Layer{Name: LocalSettingsFile, JSON: []byte(`{"scm":{"tasks":["commit"]}}`)})
 	if err != nil || !reflect.DeepEqual(s.SCM, &SCM{"git", []string{"commit"}}) {
 		t.Errorf("%+v, %v", s.SCM, err)
 	}
@@ -151,7 +185,8 @@ func TestLayersMayEachLackWhatAnotherHas(t *testing.T) {
 }
 
 func TestIterations(t *testing.T) { // C3
-	for settings, want := range map[string]int{`{}`: PlanIterations, `{"maximumIterations":3}`: 3, `{"maximumIterations":0}`: Unlimited} {
+	for settings, want := range map[string]int{`{}`: PlanIterations, `{"maximumIterations":3}`: 3,
+		`{"maximumIterations":0}`: Unlimited} {
 		s, err := Load(layer(settings))
 		if err != nil || s.Iterations(PlanIterations) != want {
 			t.Errorf("%s: %d iterations, %v; want %d", settings, s.Iterations(PlanIterations), err, want)
@@ -164,7 +199,9 @@ func TestIterations(t *testing.T) { // C3
 }
 
 func TestTheMultiplierScalesStepsButNotTheRun(t *testing.T) { // C12
-	s, err := Load(layer(`{"timeoutMultiplier": 2.5, "agent": {"timeout": "4m"}, "guardrails": [{"command": "a", "timeout": "90s"}]}`))
+	s,
+		err := Load(
+		layer(`{"timeoutMultiplier": 2.5, "agent": {"timeout": "4m"}, "guardrails": [{"command": "a", "timeout": "90s"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +233,8 @@ func TestWhetherReviewWasAskedFor(t *testing.T) { // C14
 }
 
 func TestDurationsAreWrittenAsPeopleDo(t *testing.T) {
-	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Minute: "1h30m", 90 * time.Second: "1m30s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s"} {
+	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Minute: "1h30m",
+		90 * time.Second: "1m30s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s"} {
 		if got, err := Duration(d).MarshalText(); err != nil || string(got) != want {
 			t.Errorf("%s is written %s, %v", d, got, err)
 		}
@@ -204,12 +242,14 @@ func TestDurationsAreWrittenAsPeopleDo(t *testing.T) {
 }
 
 func TestAllProblemsAtOnce(t *testing.T) {
-	_, err := Load(layer(`{"review":1,"typo":true}`), Layer{Name: LocalSettingsFile, JSON: []byte(`{"baseline":1}`)}, Layer{Name: "inputs", JSON: []byte(`{`)})
+	_, err := Load(layer(`{"review":1,"typo":true}`), Layer{Name: LocalSettingsFile, JSON: []byte(`{"baseline":1}`)},
+		Layer{Name: "inputs", JSON: []byte(`{`)})
 	var wrong *Error
 	if !errors.As(err, &wrong) || len(wrong.Problems) != 4 {
 		t.Fatalf("want four problems: %v", err)
 	}
-	for i, part := range []string{"review is 1", "typo is an unknown key", "settings.local.json: baseline", "inputs is not JSON"} {
+	for i, part := range []string{"review is 1", "typo is an unknown key", "settings.local.json: baseline",
+		"inputs is not JSON"} {
 		if !strings.Contains(wrong.Problems[i], part) {
 			t.Errorf("problem %d is %q, want %q in it", i, wrong.Problems[i], part)
 		}

@@ -12,7 +12,8 @@ func nearest(keys, allowed []string) []string {
 	for _, key := range keys {
 		best, least := "", 3
 		for _, candidate := range allowed {
-			if d := levenshtein.Distance(strings.ToLower(key), strings.ToLower(candidate), nil); d < least && d < len(candidate)-1 {
+			if d := levenshtein.Distance(strings.ToLower(key), strings.ToLower(candidate), nil); d < least &&
+				d < len(candidate)-1 {
 				best, least = candidate, d
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// JSONC is the merged settings as a settings file: every value on a line of its own, with its origin as a comment. Load reads it back
-// to the same settings. Texts pass through Redact and then through redact, which may be nil.
+// JSONC is the merged settings as a settings file: every value on a line of its own, with its origin as a comment. Load
+// reads it back to the same settings. Texts pass through Redact and then through redact, which may be nil.
 func (e Explained) JSONC(redact func(string) string) ([]byte, error) {
 	tree, err := e.tree(redact)
 	if err != nil {

@@ -16,14 +16,17 @@ const secretText = `(?:"[^"]*"|'[^']*'|[^\s"'&;-][^\s"'&;]*)`
 
 // secretValues are the ways in which a command line carries a secret. The first group of each stays.
 var secretValues = []*pattern{
-	lazy(`(?i)(` + secretName + `=)(?:` + secretText + `|-[^\s"'&;]+)`),                                       // --token=x, GH_TOKEN=x, ?token=x
-	lazy(`(?i)((?:^|[\s"'(;&|])--?` + secretName + `[ \t]+)` + secretText),                                    // --api-key x
+	lazy(`(?i)(` + secretName + `=)(?:` + secretText +
+		`|-[^\s"'&;]+)`), // --token=x, GH_TOKEN=x, ?token=x
+	lazy(`(?i)((?:^|[\s"'(;&|])--?` + secretName + `[ \t]+)` +
+		secretText), // --api-key x
 	lazy(`(?i)((?:authorization|` + secretName + `)["']?\s*:\s*(?:(?:bearer|basic|token)\s+)?)` + secretText), // a header
-	lazy(`(://[^/\s:@]*:)[^/\s@]+@`),                                                                          // https://user:x@host
+	lazy(
+		`(://[^/\s:@]*:)[^/\s@]+@`), // https://user:x@host
 }
 
-// Redact takes out of a text what is named as a secret: the value of --api-key or of GH_TOKEN=, of an authorisation header, the
-// password in an address. A secret that only looks like one (sk-…, ghp_…) is not known here.
+// Redact takes out of a text what is named as a secret: the value of --api-key or of GH_TOKEN=, of an authorisation
+// header, the password in an address. A secret that only looks like one (sk-…, ghp_…) is not known here.
 func Redact(text string) string {
 	for i, pattern := range secretValues {
 		with := "${1}" + redacted

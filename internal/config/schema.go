@@ -21,7 +21,8 @@ func (s *Setting) schema() ordered {
 		o.add("description", s.description())
 	}
 	if s.Choices == nil {
-		o.add("type", [...]string{Text: "string", Integer: "integer", Number: "number", Boolean: "boolean", Duration24: "string", Path: "string",
+		o.add("type", [...]string{Text: "string", Integer: "integer", Number: "number", Boolean: "boolean",
+			Duration24: "string", Path: "string",
 			List: "array", Object: "object"}[s.Kind])
 	} else {
 		o.add("enum", s.Choices)

@@ -1,5 +1,5 @@
-// Package config turns settings files, action inputs and the environment into validated structs, and says in plain sentences what is
-// wrong with them.
+// Package config turns settings files, action inputs and the environment into validated structs, and says in plain
+// sentences what is wrong with them.
 package config
 
 import (
@@ -14,8 +14,8 @@ const (
 	LocalSettingsFile = ".ralph/settings.local.json"
 )
 
-// Settings say how a run works. They are what the layers add up to: defaults ← settings.json ← settings.local.json ← inputs or flags.
-// What each key means, and its default, is in its row of the table.
+// Settings say how a run works. They are what the layers add up to: defaults ← settings.json ← settings.local.json ←
+// inputs or flags. What each key means, and its default, is in its row of the table.
 type Settings struct {
 	// MaximumIterations caps a run: nil when no layer set it, 0 for no cap at all; see Iterations.
 	MaximumIterations *int `json:"maximumIterations,omitempty"`
@@ -31,7 +31,8 @@ type Settings struct {
 	IncludeIterationCountInPrompt bool `json:"includeIterationCountInPrompt"`
 	// Agent does the work.
 	Agent Command `json:"agent"`
-	// AgentSettings lets the repository's own agent settings and hooks in (.claude/, .codex/, …). They are code that the repository brings.
+	// AgentSettings lets the repository's own agent settings and hooks in (.claude/, .codex/, …). They are code that the
+	// repository brings.
 	AgentSettings bool `json:"agentSettings"`
 	// ClaimByExit makes an agent's exit code 0 a claim.
 	ClaimByExit bool `json:"claimByExit"`
@@ -47,9 +48,11 @@ type Settings struct {
 	Review bool `json:"review"`
 	// Pipeline is who acts, in order: "coder", "tester", "reviewer", "qa"; nil: what task and review ask for.
 	Pipeline []string `json:"pipeline,omitzero"`
-	// Completion is what "done" means for tasks that do not say it themselves: a JSON object in the form of a task file; nil: nothing.
+	// Completion is what "done" means for tasks that do not say it themselves: a JSON object in the form of a task file;
+	// nil: nothing.
 	Completion json.RawMessage `json:"completion,omitzero"`
-	// Verification is how a promise is verified when the criteria name neither a method nor a command: "string_match", "semantic".
+	// Verification is how a promise is verified when the criteria name neither a method nor a command: "string_match",
+	// "semantic".
 	Verification string `json:"verification"`
 	// Strict refuses a task without acceptance criteria.
 	Strict bool `json:"strict"`
@@ -65,18 +68,20 @@ type Settings struct {
 	AtReviewCap string `json:"atReviewCap"`
 	// Plans are the plan files of the repository that a sweep runs.
 	Plans []string `json:"plans"`
-	// Sandbox is what agents and checks are kept in: "auto", "bwrap", "landlock", "container", "docker-sandbox", "off", "require".
+	// Sandbox is what agents and checks are kept in: "auto", "bwrap", "landlock", "container", "docker-sandbox", "off",
+	// "require".
 	Sandbox string `json:"sandbox"`
 	// SandboxWritable are paths that may be written to besides the worktree and a home of the run's own.
 	SandboxWritable []string `json:"sandboxWritable"`
-	// SandboxNetwork are the hosts that may be spoken to besides the agent's model: "proxy.golang.org", "*.npmjs.org", or "*" for all.
+	// SandboxNetwork are the hosts that may be spoken to besides the agent's model: "proxy.golang.org", "*.npmjs.org", or
+	// "*" for all.
 	SandboxNetwork []string `json:"sandboxNetwork"`
 	// Baseline says what checks that fail before the first turn mean.
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run.
 	TimeoutMinutes int `json:"timeoutMinutes"`
-	// MaxCostUSD and MaxTokens bound what a run may spend since it was asked for, MaxCostUSDPerIssue what all runs of an issue may; 0: any
-	// amount.
+	// MaxCostUSD and MaxTokens bound what a run may spend since it was asked for, MaxCostUSDPerIssue what all runs of an
+	// issue may; 0: any amount.
 	MaxCostUSD         float64 `json:"maxCostUsd"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue"`
 	MaxTokens          int     `json:"maxTokens"`
@@ -86,7 +91,8 @@ type Settings struct {
 	CITimeoutMinutes int `json:"ciTimeoutMinutes"`
 	// Comments says how a run is told on GitHub: "sticky", one comment, or "each", one more an iteration.
 	Comments string `json:"comments"`
-	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everybody can see: "done", "failed", "waiting".
+	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everybody can see: "done", "failed",
+	// "waiting".
 	NotifyOn []string `json:"notifyOn"`
 	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
 	WorkingDirectory string `json:"workingDirectory"`
@@ -94,18 +100,19 @@ type Settings struct {
 	TimeoutMultiplier float64 `json:"timeoutMultiplier"`
 	// WaitForLimits waits within a run for the known reset of a usage limit, when that fits into the run's time.
 	WaitForLimits bool `json:"waitForLimits"`
-	// Setup is a shell command that makes a fresh checkout ready for the checks; empty: none. It runs before the baseline, and again when one of
-	// the files changes that it reads.
+	// Setup is a shell command that makes a fresh checkout ready for the checks; empty: none. It runs before the baseline,
+	// and again when one of the files changes that it reads.
 	Setup string `json:"setup"`
 	// SetupInputs are patterns of files, from the top, that the setup reads besides manifests and lock files.
 	SetupInputs []string `json:"setupInputs"`
 	// Judge says what the checks have besides the commit; nil: nobody has said.
 	Judge *Judge `json:"judge,omitzero"`
-	// Environment names what the agent and the checks get of ralph's environment besides what builds need; an entry is a name, or a
-	// prefix and a star.
+	// Environment names what the agent and the checks get of ralph's environment besides what builds need; an entry is a
+	// name, or a prefix and a star.
 	Environment []string `json:"environment"`
 
-	// GuardrailsFrom names the layer that set guardrails, even to an empty list; empty when none did, so that they may be detected
+	// GuardrailsFrom names the layer that set guardrails, even to an empty list; empty when none did, so that they may be
+	// detected
 	//.
 	GuardrailsFrom string `json:"-"`
 	// ReviewFrom names the layer that set review; empty when none did.
@@ -116,8 +123,8 @@ type Settings struct {
 
 // Judge says what the checks of a run on a laptop have besides the commit.
 type Judge struct {
-	// Share are paths of the clone that are in no commit: ".env", "node_modules". nil: where nothing is installed by a setup, the directories in
-	// which dependencies usually lie.
+	// Share are paths of the clone that are in no commit: ".env", "node_modules". nil: where nothing is installed by a
+	// setup, the directories in which dependencies usually lie.
 	Share []string `json:"share,omitzero"`
 }
 
@@ -137,7 +144,8 @@ const (
 	FromBoth = "both" // half of it from each end
 )
 
-// Guardrail is a command that can say no. Load fills what a layer left out: the command as name, hard, APPEND, ten minutes.
+// Guardrail is a command that can say no. Load fills what a layer left out: the command as name, hard, APPEND, ten
+// minutes.
 type Guardrail struct {
 	Name       string   `json:"name,omitempty"`
 	Command    string   `json:"command"` // run by the shell
@@ -223,8 +231,10 @@ func defaults(rows []Setting) map[string]any {
 // registries are where builds get their packages from.
 func registries() []string {
 	return []string{
-		"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "registry.yarnpkg.com", "pypi.org", "files.pythonhosted.org",
-		"index.crates.io", "static.crates.io", "repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org",
+		"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "registry.yarnpkg.com", "pypi.org",
+		"files.pythonhosted.org",
+		"index.crates.io", "static.crates.io", "repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org",
+		"services.gradle.org",
 		"rubygems.org", "index.rubygems.org", "api.nuget.org", "repo.packagist.org",
 	}
 }

@@ -2,13 +2,13 @@ package config
 
 import "strings"
 
-// Setting is a row of the table of settings: all that is said of one key. Its validation, its default, its place in the JSON schema and
-// in docs/settings.md, and the action's input that sets it come from here.
+// Setting is a row of the table of settings: all that is said of one key. Its validation, its default, its place in the
+// JSON schema and in docs/settings.md, and the action's input that sets it come from here.
 type Setting struct {
 	Key  string // of its object alone: "timeout" of agent.timeout; empty for the entries of a list
 	Kind Kind
-	// Says is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what only
-	// docs/settings.md adds. Both are Markdown.
+	// Says is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what
+	// only docs/settings.md adds. Both are Markdown.
 	Says, More string
 	// Where is who reads the key, when it is not read by every run: ForBot, ForLaptop or ForPrompt.
 	Where string

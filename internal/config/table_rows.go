@@ -7,7 +7,8 @@ import (
 
 // Table is every key of the settings, in the order of the struct Settings.
 var Table = sync.OnceValue(func() []Setting {
-	return slices.Concat(loopRows(), agentRows(), judgeRows(), planRows(), sandboxRows(), limitRows(), botRows(), placeRows())
+	return slices.Concat(loopRows(), agentRows(), judgeRows(), planRows(), sandboxRows(), limitRows(), botRows(),
+		placeRows())
 })
 
 func loopRows() []Setting {
@@ -15,10 +16,13 @@ func loopRows() []Setting {
 		{
 			Key: "maximumIterations", Kind: Integer, Max: maxIterations, NoValue: "5", Input: "max_iterations",
 			Says: "How many iterations a run may take; 0 for as many as fit into `timeoutMinutes`.",
-			More: "Not set, it is 5 for an issue or a task, 10 for a prompt, 15 for a plan. Where roles have criteria, each may take as many " +
-				"turns as its `max_iterations` says (coder 15, tester 10, reviewer and qa 5), and the run as many as coder and tester " +
+			More: "Not set, it is 5 for an issue or a task, 10 for a prompt, 15 for a plan. Where roles have criteria, each " +
+				"may take as many " +
+				"turns as its `max_iterations` says (coder 15, tester 10, reviewer and qa 5), and the run as many as coder and " +
+				"tester " +
 				"together. A retry gets as many again.",
-			Unset: "5 for an issue or a task, 10 for a prompt, 15 for a plan", InputSays: "How many iterations a run may take. Default: 5 for an issue.",
+			Unset:     "5 for an issue or a task, 10 for a prompt, 15 for a plan",
+			InputSays: "How many iterations a run may take. Default: 5 for an issue.",
 		},
 		{
 			Key: "completionResponse", Default: "DONE", Pattern: filled, Most: 200,
@@ -54,12 +58,14 @@ func agentRows() []Setting {
 		{Key: "agent", Kind: Object, NoValue: "claude", Says: "The coding agent that does the work.", Keys: []Setting{
 			{
 				Key: "command", Pattern: filled, Default: "claude", Input: "agent", Says: command,
-				More:      "A program is a command on `PATH`, or a path; a relative path is one from the top of the repository.",
-				InputSays: "Coding agent: claude, codex, amp, gemini, opencode, or the path of a program that takes a prompt on standard input. Default: claude.",
+				More: "A program is a command on `PATH`, or a path; a relative path is one from the top of the repository.",
+				InputSays: "Coding agent: claude, codex, amp, gemini, opencode, or the path of a program that takes a prompt on " +
+					"standard input. Default: claude.",
 			},
 			agentFlags,
 			{
-				Key: "model", NoValue: "the agent's own", Input: "model", Says: "The model to use.", More: "A plain command is not told.",
+				Key: "model", NoValue: "the agent's own", Input: "model", Says: "The model to use.",
+				More:      "A plain command is not told.",
 				InputSays: "Model of the agent. Default: the agent's own.",
 			},
 			{
@@ -105,35 +111,43 @@ func judgeRows() []Setting {
 	block := []string{Hard, Soft, Off}
 	return []Setting{
 		{
-			Key: "guardrails", Kind: List, Most: 50, Entry: &Setting{Kind: Object, Keys: guardrailRows(), Allowed: `an object, such as {"command": "make test"}`},
+			Key: "guardrails", Kind: List, Most: 50,
+			Entry:   &Setting{Kind: Object, Keys: guardrailRows(), Allowed: `an object, such as {"command": "make test"}`},
 			NoValue: "detected", Input: "checks", Syntax: byLines, Unset: "detected from the repository",
 			Says: "The commands that judge the work, in the order they run.",
-			More: "Not set, they are [detected](detection.md). An empty list means none. [checks.md](checks.md) tells what they are held to.",
+			More: "Not set, they are [detected](detection.md). An empty list means none. [checks.md](checks.md) tells what " +
+				"they are held to.",
 			InputSays: "Commands that judge the work, one a line, in their order. Default: the guardrails of " +
 				".ralph/settings.json, else what the repository shows (make test, npm test, go test, ...).",
 		},
 		scmRow(),
 		{
-			Key: "review", Kind: Boolean, Default: true, Input: "review", Unset: "true for an issue, a task or a plan, false for a prompt",
-			Says: "Ask a fresh reviewer before a run is done.",
-			More: "A run with a prompt has a review only where a file or a flag says so.",
+			Key: "review", Kind: Boolean, Default: true, Input: "review",
+			Unset: "true for an issue, a task or a plan, false for a prompt",
+			Says:  "Ask a fresh reviewer before a run is done.",
+			More:  "A run with a prompt has a review only where a file or a flag says so.",
 		},
 		{
-			Key: "pipeline", Kind: List, Entry: oneOf("coder", "tester", "reviewer", "qa"), Most: 4, Distinct: true, NoValue: "from the task",
-			Says: "Who acts, in order: `coder` and `tester` take turns of their own; `reviewer` and `qa` judge after them.",
-			More: "With it nobody else acts, whatever a task says. Without it: the coder, every role that the task has criteria for, and the " +
+			Key: "pipeline", Kind: List, Entry: oneOf("coder", "tester", "reviewer", "qa"), Most: 4, Distinct: true,
+			NoValue: "from the task",
+			Says:    "Who acts, in order: `coder` and `tester` take turns of their own; `reviewer` and `qa` judge after them.",
+			More: "With it nobody else acts, whatever a task says. Without it: the coder, every role that the task has " +
+				"criteria for, and the " +
 				"reviewer unless `review` is false.",
 		},
 		{
 			Key: "completion", Kind: Object, NoValue: "none",
-			Says: "What done means for every task that does not say it itself: `outcome`, `acceptance_criteria`, and per role promise and verification.",
+			Says: "What done means for every task that does not say it itself: `outcome`, `acceptance_criteria`, and per role " +
+				"promise and verification.",
 			More: "As in a [task file](tasks.md#the-keys). An issue cannot change what it says of a role.",
 		},
 		{
 			Key: "verification", Choices: []string{"string_match", "semantic"}, Default: "string_match",
-			Says: "How a promise is verified when the criteria name neither a method nor a command: `string_match`, or `semantic`, which asks a model.",
+			Says: "How a promise is verified when the criteria name neither a method nor a command: `string_match`, or " +
+				"`semantic`, which asks a model.",
 		},
-		{Key: "strict", Kind: Boolean, Default: false, Says: "Refuse a task without acceptance criteria, instead of warning."},
+		{Key: "strict", Kind: Boolean, Default: false,
+			Says: "Refuse a task without acceptance criteria, instead of warning."},
 		{
 			Key: "protected", Kind: List, Entry: texts(), Most: maxEntries, Default: []string{".ralph/**"},
 			Says: "Files that a run may not touch: patterns from the top of the repository, `**` for any number of directories.",
@@ -141,20 +155,23 @@ func judgeRows() []Setting {
 		},
 		{
 			Key: "editedChecks", Choices: block, Default: Hard,
-			Says: "What it means when the change edits what judges it: a script that a guardrail runs, the recipe of its make target, " +
+			Says: "What it means when the change edits what judges it: a script that a guardrail runs, the recipe of its make " +
+				"target, " +
 				"its script in `package.json`.",
 			More: "`hard` blocks, `soft` warns, `off` does not look.",
 		},
 		{
 			Key: "weakenedTests", Choices: block, Default: Soft,
 			Says: "What deleted and skipped tests, removed assertions and lowered thresholds mean.",
-			More: "`soft` warns, and the reviewer is told; severe cases [block all the same](checks.md#when-nobody-reviews), such as taking " +
+			More: "`soft` warns, and the reviewer is told; severe cases [block all the same](checks.md#when-nobody-reviews), " +
+				"such as taking " +
 				"away a test that failed before. `hard` blocks, `off` does not look.",
 		},
 		{
 			Key: "unfinished", Choices: block, Default: Soft,
 			Says: "What markers of unfinished work mean that the change adds: `TODO`, \"not implemented\" and the like.",
-			More: "`soft` warns; the marks of a merge block all the same, and stubs where nobody reviews. `hard` blocks, `off` does not look.",
+			More: "`soft` warns; the marks of a merge block all the same, and stubs where nobody reviews. `hard` blocks, " +
+				"`off` does not look.",
 		},
 	}
 }
@@ -162,12 +179,15 @@ func judgeRows() []Setting {
 func scmRow() Setting {
 	return Setting{Key: "scm", Kind: Object, NoValue: "none", Where: ForPrompt, Unset: "nothing runs",
 		Says: "What runs after an iteration whose guardrails all passed.",
-		More: "A task that fails ends the run as `invalid` ([checks.md](checks.md#what-no-agent-can-put-right)). Other runs commit by themselves.",
+		More: "A task that fails ends the run as `invalid` ([checks.md](checks.md#what-no-agent-can-put-right)). Other " +
+			"runs commit by themselves.",
 		Keys: []Setting{
-			{Key: "command", Pattern: filled, NoValue: "needed", Says: "The source control command.", More: "It may stand in another layer than the tasks."},
+			{Key: "command", Pattern: filled, NoValue: "needed", Says: "The source control command.",
+				More: "It may stand in another layer than the tasks."},
 			{
 				Key: "tasks", Kind: List, Entry: texts(), NoValue: "none", Says: "Its tasks, in order.",
-				More: "`commit` commits everything that changed, new files too, with a message of the agent's; git's hooks are off. " +
+				More: "`commit` commits everything that changed, new files too, with a message of the agent's; git's hooks are " +
+					"off. " +
 					"Any other is handed to the command: `push`, `push origin HEAD`.",
 			},
 		}}
@@ -179,11 +199,13 @@ func guardrailRows() []Setting {
 		{
 			Key: "command", Pattern: filled, Required: true, NoValue: "needed",
 			Says: "The command, run by the shell. It fails when its exit code is not 0.",
-			More: "It runs in `workingDirectory`, the top of the checkout by default. It also fails when it changes tracked files, except in a " +
+			More: "It runs in `workingDirectory`, the top of the checkout by default. It also fails when it changes tracked " +
+				"files, except in a " +
 				"run of a prompt, whose checks work on your files and not on a commit.",
 		},
 		{
-			Key: "failAction", Choices: []string{Append, Prepend, Replace}, Default: Append, Says: "How its failure enters the next prompt.",
+			Key: "failAction", Choices: []string{Append, Prepend, Replace}, Default: Append,
+			Says: "How its failure enters the next prompt.",
 			More: "`APPEND` after it, `PREPEND` before it, `REPLACE` instead of it.",
 		},
 		{Key: "hint", NoValue: "none", Says: "What the agent is told when it fails."},
@@ -192,7 +214,8 @@ func guardrailRows() []Setting {
 			Key: "timeout", Kind: Duration24, NoValue: "10m, soft ones 3m", Says: "How long it may run, at most 24h.",
 			More: "Such as `90s`, `10m` or `1h30m`.",
 		},
-		{Key: "softTimeout", Kind: Duration24, NoValue: "half of it, soft ones two thirds", Says: "After how long the log warns."},
+		{Key: "softTimeout", Kind: Duration24, NoValue: "half of it, soft ones two thirds",
+			Says: "After how long the log warns."},
 		{
 			Key: "report", Kind: Path, NoValue: "none", Allowed: `the path of a file in the repository, such as "DONE"`,
 			Says: "A report that the command writes, JUnit XML or SARIF: its path in the repository, or a pattern with `*`.",
@@ -200,12 +223,15 @@ func guardrailRows() []Setting {
 		},
 		{Key: "expect", Kind: Object, NoValue: "exit code 0", Says: "What must be so for it to pass.", Keys: []Setting{
 			{Key: "exit", Kind: Integer, Max: 255, Default: 0, Says: "The exit code."},
-			{Key: "contains", Kind: List, Entry: texts(), Most: 20, NoValue: "none", Says: "Texts that the output must hold, each of them."},
-			{Key: "notContains", Kind: List, Entry: texts(), Most: 20, NoValue: "none", Says: "Texts that the output must not hold, none of them."},
+			{Key: "contains", Kind: List, Entry: texts(), Most: 20, NoValue: "none",
+				Says: "Texts that the output must hold, each of them."},
+			{Key: "notContains", Kind: List, Entry: texts(), Most: 20, NoValue: "none",
+				Says: "Texts that the output must not hold, none of them."},
 			{
 				Key: "minTests", Kind: Integer, Max: 1_000_000, NoValue: "1 where the output tells",
 				Says: "How many tests must have run at least.",
-				More: "A test runner that ran none has not passed; with `0` it has: [checks.md](checks.md#a-pass-that-tested-nothing).",
+				More: "A test runner that ran none has not passed; with `0` it has: " +
+					"[checks.md](checks.md#a-pass-that-tested-nothing).",
 			},
 		}},
 	}
@@ -220,7 +246,8 @@ func planRows() []Setting {
 		},
 		{
 			Key: "atReviewCap", Choices: []string{Approve, Fail}, Default: Approve, Input: "at_review_cap",
-			Says: "What happens to a story of a plan that its last review does not approve: `approve` passes it, marked so wherever it is shown; `fail` ends the run.",
+			Says: "What happens to a story of a plan that its last review does not approve: `approve` passes it, marked so " +
+				"wherever it is shown; `fail` ends the run.",
 			More: "The mark is `[AUTO-APPROVED AT CAP]`. With `fail` the exit code is 1.",
 		},
 		{
@@ -233,23 +260,30 @@ func planRows() []Setting {
 func sandboxRows() []Setting {
 	return []Setting{
 		{
-			Key: "sandbox", Choices: []string{"auto", "bwrap", "landlock", "container", "docker-sandbox", "off", "require"}, Default: "auto", Input: "sandbox",
-			Says: "What isolates the agent and the checks. `auto` uses the best there is and says which; `require` refuses to run without one.",
-			More: "`off` uses none; `RALPH_SANDBOX=off` in ralph's own environment switches it off too. See [sandbox.md](sandbox.md).",
+			Key: "sandbox", Choices: []string{"auto", "bwrap", "landlock", "container", "docker-sandbox", "off", "require"},
+			Default: "auto", Input: "sandbox",
+			Says: "What isolates the agent and the checks. `auto` uses the best there is and says which; `require` refuses to " +
+				"run without one.",
+			More: "`off` uses none; `RALPH_SANDBOX=off` in ralph's own environment switches it off too. See " +
+				"[sandbox.md](sandbox.md).",
 		},
 		{
 			Key: "sandboxWritable", Kind: List, Entry: texts(), Most: maxEntries, Default: []string{},
-			Says: "Paths that the agent and the checks may write to besides the worktree and a home of the run's own. `~` is the home of whoever runs ralph.",
+			Says: "Paths that the agent and the checks may write to besides the worktree and a home of the run's own. `~` is " +
+				"the home of whoever runs ralph.",
 		},
 		{
 			Key: "sandboxNetwork", Kind: List, Most: maxEntries, Default: registries(), NoValue: "package registries",
-			Entry: &Setting{Pattern: hostPattern, Allowed: "a host such as proxy.golang.org, *.npmjs.org for all below it, or * for all"},
-			Says:  "Hosts that may be reached in a sandbox besides the agent's model: a name, `*.example.com`, or `*` for all.",
-			More:  "The default is where builds get their packages from: " + quoted(registries()) + ".",
+			Entry: &Setting{Pattern: hostPattern,
+				Allowed: "a host such as proxy.golang.org, *.npmjs.org for all below it, or * for all"},
+			Says: "Hosts that may be reached in a sandbox besides the agent's model: a name, `*.example.com`, or `*` for all.",
+			More: "The default is where builds get their packages from: " + quoted(registries()) + ".",
 		},
 		{
-			Key: "baseline", Choices: []string{string(BaselineRequire), string(BaselineReport), string(BaselineOff)}, Default: string(BaselineReport),
-			Says: "What checks that fail on the base commit mean: `require` stops the run, `report` says so and goes on, `off` does not run them there.",
+			Key: "baseline", Choices: []string{string(BaselineRequire), string(BaselineReport), string(BaselineOff)},
+			Default: string(BaselineReport),
+			Says: "What checks that fail on the base commit mean: `require` stops the run, `report` says so and goes on, " +
+				"`off` does not run them there.",
 		},
 	}
 }
@@ -258,8 +292,9 @@ func limitRows() []Setting {
 	return []Setting{
 		{
 			Key: "timeoutMinutes", Kind: Integer, Min: 1, Max: maxMinutes, Default: 60, Input: "timeout_minutes",
-			Says:      "How many minutes one process may work on the run.",
-			More:      "A run with a prompt has this limit only where a file or a flag sets it. In a job, keep it below `timeout-minutes`.",
+			Says: "How many minutes one process may work on the run.",
+			More: "A run with a prompt has this limit only where a file or a flag sets it. In a job, keep it below " +
+				"`timeout-minutes`.",
 			Unset:     "60 for an issue, a task or a plan, no limit for a prompt",
 			InputSays: "How many minutes a run may take; keep it below the job's timeout-minutes. Default: 60.",
 		},
@@ -300,9 +335,11 @@ func botRows() []Setting {
 			Says: "Comment style: `sticky` is one comment that is kept up to date, `each` is one more for every iteration.",
 		},
 		{
-			Key: "notifyOn", Kind: List, Entry: oneOf(NotifyDone, NotifyFailed, NotifyWaiting), Most: 3, Where: ForBot, Input: "notify_on",
+			Key: "notifyOn", Kind: List, Entry: oneOf(NotifyDone, NotifyFailed, NotifyWaiting), Most: 3, Where: ForBot,
+			Input:   "notify_on",
 			Default: []string{NotifyDone, NotifyFailed, NotifyWaiting},
-			Says:    "On which outcomes (`done`, `failed`, `waiting`) whoever asked is notified, with a mention, a review request and an assignment.",
+			Says: "On which outcomes (`done`, `failed`, `waiting`) whoever asked is notified, with a mention, a review " +
+				"request and an assignment.",
 			More: "`failed` is every end without a result; `waiting` is one that waits for a person; `[]` for nobody. " +
 				"See [reports.md](reports.md#people-are-told).",
 			InputSays: "Outcomes on which whoever asked is notified, with a mention, a review request and an assignment: " +
@@ -332,27 +369,34 @@ func placeRows() []Setting {
 		{
 			Key: "setup", Default: "", Input: "setup",
 			Says: "A shell command that makes a fresh checkout ready for the checks, such as `npm ci`.",
-			More: "It takes at most 10 minutes. It runs in the checks' own tree before they run on the base commit, and again when a manifest or " +
-				"lock file changes, at any depth. The agent's tree gets an installation of its own: always in a job, on a laptop where " +
+			More: "It takes at most 10 minutes. It runs in the checks' own tree before they run on the base commit, and again " +
+				"when a manifest or " +
+				"lock file changes, at any depth. The agent's tree gets an installation of its own: always in a job, on a laptop " +
+				"where " +
 				"something is missing that the setup makes. Of what it makes, only files that git ignores stay.",
 			InputSays: "Command that makes a fresh checkout ready for the checks, such as npm ci.",
 		},
 		{
 			Key: "setupInputs", Kind: List, Entry: texts(), Most: maxEntries, Default: []string{},
-			Says: "Patterns of further files that the setup reads besides manifests and lock files, from the top: `scripts/bootstrap/**`. " +
+			Says: "Patterns of further files that the setup reads besides manifests and lock files, from the top: " +
+				"`scripts/bootstrap/**`. " +
 				"When one of them changes, it runs again.",
 		},
 		{Key: "judge", Kind: Object, Where: ForLaptop, Says: "What the checks have besides the commit.",
 			Unset: "without a setup, the checks are given the directories in which dependencies are installed", Keys: []Setting{{
 				Key: "share", Kind: List, Entry: texts(), Most: maxEntries,
-				Says: "Paths of the clone that git does not track and the checks are given as they were before the first turn: `.env`, `node_modules`.",
-				More: "See [checks.md](checks.md#what-the-checks-see). Without it, and without a setup, the directories in which dependencies are installed.",
+				Says: "Paths of the clone that git does not track and the checks are given as they were before the first turn: " +
+					"`.env`, `node_modules`.",
+				More: "See [checks.md](checks.md#what-the-checks-see). Without it, and without a setup, the directories in which " +
+					"dependencies are installed.",
 			}}},
 		{
 			Key: "environment", Kind: List, Most: maxEntries, Default: []string{},
 			Entry: &Setting{Pattern: namePattern, Allowed: "a name such as DATABASE_URL, or a beginning and a star: MY_*"},
-			Says:  "Environment variables that the agent and the checks get besides those that builds need: `DATABASE_URL`, or `MY_*` for all that begin so.",
-			More: "The [list of those](#environment) is below. Names that look like a secret are left out of a pattern. Never `GITHUB_*`, " +
+			Says: "Environment variables that the agent and the checks get besides those that builds need: `DATABASE_URL`, " +
+				"or `MY_*` for all that begin so.",
+			More: "The [list of those](#environment) is below. Names that look like a secret are left out of a pattern. Never " +
+				"`GITHUB_*`, " +
 				"`ACTIONS_*`, `RUNNER_*`, `INPUT_*` and `RALPH_*`.",
 		},
 	}

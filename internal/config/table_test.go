@@ -54,7 +54,8 @@ func sameType(t *testing.T, path string, row *Setting, typ reflect.Type) {
 		typ = typ.Elem()
 	}
 	kinds := map[reflect.Kind][]Kind{
-		reflect.String: {Text, Path}, reflect.Bool: {Boolean}, reflect.Int: {Integer}, reflect.Float64: {Number}, reflect.Slice: {List},
+		reflect.String: {Text, Path}, reflect.Bool: {Boolean}, reflect.Int: {Integer}, reflect.Float64: {Number},
+		reflect.Slice:  {List},
 		reflect.Struct: {Object}, reflect.Int64: {Duration24},
 	}
 	switch open := typ == reflect.TypeFor[json.RawMessage](); {
@@ -69,8 +70,8 @@ func sameType(t *testing.T, path string, row *Setting, typ reflect.Type) {
 	}
 }
 
-// TestTableIsTheSchema puts every value at every place of the settings, and holds what the table says against a validator of all of JSON
-// Schema that reads the schema: the same values are wrong, at the same places.
+// TestTableIsTheSchema puts every value at every place of the settings, and holds what the table says against a
+// validator of all of JSON Schema that reads the schema: the same values are wrong, at the same places.
 func TestTableIsTheSchema(t *testing.T) {
 	judge, tried, wrong := oracle(t), 0, 0
 	values := values(t)
@@ -210,7 +211,10 @@ func leaves(e *jsonschema.ValidationError, all *[]string) {
 
 // TestGuardrailDefaults holds what the table says of guardrails against what Load fills in.
 func TestGuardrailDefaults(t *testing.T) {
-	s, err := Load(layer(`{"guardrails":[{"command":"true"},{"command":"lint","severity":"soft"},{"command":"slow","timeout":"20m","softTimeout":"5m"}]}`))
+	s,
+		err := Load(
+		layer(
+			`{"guardrails":[{"command":"true"},{"command":"lint","severity":"soft"},{"command":"slow","timeout":"20m","softTimeout":"5m"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +222,8 @@ func TestGuardrailDefaults(t *testing.T) {
 	if g := s.Guardrails[0]; g.Severity != said["severity"] || g.FailAction != said["failAction"] {
 		t.Errorf("%+v is not what the table says", g)
 	}
-	for i, want := range [][2]time.Duration{{5 * time.Minute, 10 * time.Minute}, {2 * time.Minute, 3 * time.Minute}, {5 * time.Minute, 20 * time.Minute}} {
+	for i, want := range [][2]time.Duration{{5 * time.Minute, 10 * time.Minute}, {2 * time.Minute, 3 * time.Minute},
+		{5 * time.Minute, 20 * time.Minute}} {
 		g := s.Guardrails[i]
 		if got := [2]time.Duration{s.CheckWarning(g), s.CheckTimeout(g)}; got != want {
 			t.Errorf("%s: warned and stopped after %v, want %v", g.Command, got, want)

@@ -35,8 +35,9 @@ func violations(name string, value any) []string {
 // tell is given each problem, with the place it is at; when it returns false, the check ends.
 type tell func(at []string, problem string) bool
 
-// check holds a value, as reader makes them, against a row. What has the wrong type is not looked at any further. That it says what the
-// JSON schema says of the same row is a test's business: a validator of all of JSON Schema takes longer to start than a hook may take.
+// check holds a value, as reader makes them, against a row. What has the wrong type is not looked at any further. That
+// it says what the JSON schema says of the same row is a test's business: a validator of all of JSON Schema takes
+// longer to start than a hook may take.
 func (s *Setting) check(value any, at []string, tell tell) bool {
 	wrong := func(format string, args ...any) bool {
 		return tell(at, keyPath(at)+" "+fmt.Sprintf(format, args...))
@@ -53,7 +54,8 @@ func (s *Setting) check(value any, at []string, tell tell) bool {
 	case []any:
 		return s.checkEntries(v, at, tell, wrong)
 	case string:
-		if n := utf8.RuneCountInString(v); s.Most > 0 && n > s.Most && !wrong("has %d characters; allowed are at most %d.", n, s.Most) {
+		if n := utf8.RuneCountInString(v); s.Most > 0 && n > s.Most &&
+			!wrong("has %d characters; allowed are at most %d.", n, s.Most) {
 			return false
 		}
 		if s.Pattern != nil && !s.Pattern.MatchString(v) {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// unknown names keys that do not exist, and what they may have been meant to be: the nearest keys, or all where none is near.
+// unknown names keys that do not exist, and what they may have been meant to be: the nearest keys, or all where none is
+// near.
 func (s *Setting) unknown(at, keys []string) string {
 	word := "is an unknown key"
 	if len(keys) > 1 {
@@ -35,7 +36,8 @@ func (s *Setting) unknown(at, keys []string) string {
 	case len(meant) == len(keys):
 		return fmt.Sprintf("%s %s. Did you mean %s?", list(full, "and"), word, list(meant, "and"))
 	}
-	return fmt.Sprintf("%s %s. Did you mean %s? Allowed are %s.", list(full, "and"), word, list(meant, "and"), list(allowed, "and"))
+	return fmt.Sprintf("%s %s. Did you mean %s? Allowed are %s.", list(full, "and"), word, list(meant, "and"),
+		list(allowed, "and"))
 }
 
 // ordinary keys are written as they are, others in quotes and shortened.

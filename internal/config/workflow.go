@@ -2,7 +2,8 @@ package config
 
 import _ "embed" // the workflow
 
-// Workflow is the workflow that runs ralph, and where it goes: what docs/github.md shows, and what ralph init --github proposes.
+// Workflow is the workflow that runs ralph, and where it goes: what docs/github.md shows, and what ralph init --github
+// proposes.
 //
 //go:embed workflow.yml
 var Workflow string

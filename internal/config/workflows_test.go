@@ -45,21 +45,25 @@ func TestWorkflows(t *testing.T) {
 			}
 			lint(t, file, text)
 			for _, match := range uses.FindAllStringSubmatch(string(text), -1) {
-				if action := match[1]; !strings.HasPrefix(action, "./") && !regexp.MustCompile(`@v\d+\.\d+\.\d+$`).MatchString(action) {
+				if action := match[1]; !strings.HasPrefix(action, "./") &&
+					!regexp.MustCompile(`@v\d+\.\d+\.\d+$`).MatchString(action) {
 					t.Errorf("%s is not pinned by a full version", action)
 				}
 			}
-			if !strings.Contains(string(text), "timeout-minutes:") || strings.Count(string(text), "actions/checkout@") != strings.Count(string(text), "persist-credentials: false") {
+			if !strings.Contains(string(text), "timeout-minutes:") ||
+				strings.Count(string(text), "actions/checkout@") != strings.Count(string(text), "persist-credentials: false") {
 				t.Error("a job needs a time limit, and a checkout must not leave its token behind")
 			}
 		})
 	}
 }
 
-// TestActionsCanBeUsed has actionlint read action.yml and host/action.yml, which it does only through a workflow that uses them.
+// TestActionsCanBeUsed has actionlint read action.yml and host/action.yml, which it does only through a workflow that
+// uses them.
 func TestActionsCanBeUsed(t *testing.T) {
 	for _, action := range []string{"./", "./host"} {
-		text := "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - id: ralph\n        uses: " + action + "\n        with:\n          issue: '1'\n" +
+		text := "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - id: ralph\n        uses: " + action +
+			"\n        with:\n          issue: '1'\n" +
 			"      - run: echo \"$URL\"\n        env:\n          URL: ${{ steps.ralph.outputs.pr_url }}\n"
 		lint(t, "use.yml", []byte(text))
 	}

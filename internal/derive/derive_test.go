@@ -156,7 +156,8 @@ func TestAnAgentThatGivesNoPlan(t *testing.T) {
 			t.Errorf("the second question lacks %q:\n%s", want, s.asked[1])
 		}
 	}
-	for class, mine := range map[loop.Class]bool{loop.Auth: true, loop.Missing: true, loop.Network: false, loop.TimedOut: false, loop.Empty: false} {
+	for class, mine := range map[loop.Class]bool{loop.Auth: true, loop.Missing: true, loop.Network: false,
+		loop.TimedOut: false, loop.Empty: false} {
 		s := &scripted{turns: []loop.Turn{{Class: class, Reason: "so"}}}
 		_, err := Ask(t.Context(), s.deriver(), Request{name: "x", Text: "y"})
 		if err == nil || invalid.Is(err) != mine || len(s.asked) != 1 || !strings.Contains(err.Error(), "so") {
@@ -167,8 +168,9 @@ func TestAnAgentThatGivesNoPlan(t *testing.T) {
 
 func TestStoriesBeginAtTheBeginning(t *testing.T) {
 	for field, to := range map[string]string{
-		`"reviewStatus": null`: `"reviewStatus": "needs_review"`, `"reviewCount": 0`: `"reviewCount": 1`, `"reviewFeedback": ""`: `"reviewFeedback": "x"`,
-		`"passes": false`: `"passes": true`,
+		`"reviewStatus": null`: `"reviewStatus": "needs_review"`, `"reviewCount": 0`: `"reviewCount": 1`,
+		`"reviewFeedback": ""`: `"reviewFeedback": "x"`,
+		`"passes": false`:      `"passes": true`,
 	} {
 		text := strings.Replace(fake.DerivedPlan("# P\nText", "ralph/p"), `"notes": ""`, `"notes": "n"`, 1)
 		s := &scripted{turns: []loop.Turn{said(strings.Replace(text, field, to, 1)), said(text)}}

@@ -1,5 +1,5 @@
-// Package detect reads off the files of a repository how it is checked and set up, and off the output of a failed check which tool is
-// not installed. It runs nothing and opens nothing.
+// Package detect reads off the files of a repository how it is checked and set up, and off the output of a failed check
+// which tool is not installed. It runs nothing and opens nothing.
 package detect
 
 import (
@@ -53,8 +53,8 @@ const (
 	atTest
 )
 
-// shown is the names at the top of a repository, with the contents of those that Files names. Contents are hostile: no word of
-// them becomes part of a command line that safeName does not let through.
+// shown is the names at the top of a repository, with the contents of those that Files names. Contents are hostile: no
+// word of them becomes part of a command line that safeName does not let through.
 type shown map[string][]byte
 
 func (d *Result) add(more Result) {
@@ -68,8 +68,8 @@ func (d *Result) hard(at stage, command, why string) {
 	d.Checks = append(d.Checks, Check{command, why, config.Hard, at})
 }
 
-// soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository passes it, nobody
-// has said: it warns.
+// soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository
+// passes it, nobody has said: it warns.
 func (d *Result) soft(at stage, command, why string) {
 	d.Checks = append(d.Checks, Check{command, why, config.Soft, at})
 }
@@ -100,7 +100,8 @@ func (s shown) has(name string) bool { _, ok := s[name]; return ok }
 func (s shown) ending(suffixes ...string) []string {
 	var found []string
 	for name := range s {
-		if slices.ContainsFunc(suffixes, func(suffix string) bool { return len(name) > len(suffix) && strings.HasSuffix(name, suffix) }) {
+		if slices.ContainsFunc(suffixes,
+			func(suffix string) bool { return len(name) > len(suffix) && strings.HasSuffix(name, suffix) }) {
 			found = append(found, name)
 		}
 	}
@@ -113,6 +114,6 @@ func (s shown) says(name string, p *pattern) bool { return p.Match(s[name]) }
 
 var wholeName = lazy(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,79}$`)
 
-// safeName reports whether a name out of a repository may stand in a command line: no option, no way out of the repository, nothing
-// that a shell understands.
+// safeName reports whether a name out of a repository may stand in a command line: no option, no way out of the
+// repository, nothing that a shell understands.
 func safeName(name string) bool { return wholeName.MatchString(name) && !strings.Contains(name, "..") }

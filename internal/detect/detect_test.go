@@ -73,7 +73,8 @@ func sameWhy(t *testing.T, command, why string, files map[string][]byte) {
 
 func TestDetectedGuardrailIsComplete(t *testing.T) {
 	found := Repository(map[string][]byte{"Cargo.toml": nil, "rustfmt.toml": nil}).Checks
-	if g := found[2].Guardrail(); g.Name != "cargo test" || g.FailAction != config.Append || g.Severity != config.Hard || g.Timeout != config.Duration(10*time.Minute) {
+	if g := found[2].Guardrail(); g.Name != "cargo test" || g.FailAction != config.Append || g.Severity != config.Hard ||
+		g.Timeout != config.Duration(10*time.Minute) {
 		t.Errorf("%+v", g)
 	}
 	if g := found[0].Guardrail(); g.Severity != config.Soft || g.Timeout != config.Duration(3*time.Minute) {
@@ -81,7 +82,8 @@ func TestDetectedGuardrailIsComplete(t *testing.T) {
 	}
 }
 
-// TestDetectFilesAreThoseThatAreRead: what a row gives content to in order to be detected, a real repository is asked for too.
+// TestDetectFilesAreThoseThatAreRead: what a row gives content to in order to be detected, a real repository is asked
+// for too.
 func TestDetectFilesAreThoseThatAreRead(t *testing.T) {
 	for _, row := range detectRows {
 		given, err := Read(slices.Collect(func(yield func(string) bool) {
@@ -101,19 +103,23 @@ func TestShown(t *testing.T) {
 	files, err := Read([]string{"Makefile", "README.md"}, func(name string, most int) ([]byte, error) {
 		return []byte(strings.Repeat("x", most+1)), nil
 	})
-	if _, there := files["README.md"]; err != nil || !there || files["README.md"] != nil || len(files["Makefile"]) != MaxBytes || len(files) != 2 {
+	if _, there := files["README.md"]; err != nil || !there || files["README.md"] != nil ||
+		len(files["Makefile"]) != MaxBytes || len(files) != 2 {
 		t.Errorf("%d files, the Makefile of %d bytes, %v", len(files), len(files["Makefile"]), err)
 	}
 	broken := errors.New("no disk")
-	if _, err := Read([]string{"Makefile"}, func(string, int) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := Read([]string{"Makefile"}, func(string, int) ([]byte, error) { return nil, broken }); !errors.Is(err,
+		broken) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestBelow(t *testing.T) {
-	got := Below([]string{"README.md", "go.mod", "api/go.mod", "api/main.go", "apps/web/package.json", "a/b/c/go.mod", "web/node_modules/package.json", "node_modules/x/package.json",
+	got := Below([]string{"README.md", "go.mod", "api/go.mod", "api/main.go", "apps/web/package.json", "a/b/c/go.mod",
+		"web/node_modules/package.json", "node_modules/x/package.json",
 		"-x/go.mod", "we;b/package.json", "a/Makefile", "b/Cargo.toml", "c/pom.xml", "d/pom.xml"})
-	if want := []string{"api/go.mod", "apps/web/package.json", "a/Makefile", "b/Cargo.toml", "c/pom.xml"}; !slices.Equal(got, want) {
+	if want := []string{"api/go.mod", "apps/web/package.json", "a/Makefile", "b/Cargo.toml",
+		"c/pom.xml"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -125,7 +131,8 @@ func wellFormed(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	found := Repository(files)
 	for _, d := range found.Checks {
-		if !line.MatchString(d.Command) || strings.Contains(d.Command, "..'") || strings.Contains(strings.ReplaceAll(d.Command, "/...", ""), "..") || d.Why == "" || len(d.Command) > 6000 {
+		if !line.MatchString(d.Command) || strings.Contains(d.Command, "..'") ||
+			strings.Contains(strings.ReplaceAll(d.Command, "/...", ""), "..") || d.Why == "" || len(d.Command) > 6000 {
 			t.Errorf("check %q, %q", d.Command, d.Why)
 		}
 	}
@@ -139,15 +146,18 @@ func wellFormed(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// FuzzDetect: whatever is in files, and whatever they are called, a command line is made of fixed words and plain names.
+// FuzzDetect: whatever is in files, and whatever they are called, a command line is made of fixed words and plain
+// names.
 func FuzzDetect(f *testing.F) {
 	for _, row := range detectRows {
 		for name, content := range row.files {
 			f.Add(name, content, "x.sln")
 		}
 	}
-	for _, hostile := range []string{"use ./$(reboot)\n", "use (\n\t./a`b`\n)\n", `{"packageManager":"npm;x@1","scripts":{"lint; x":"y","test":"vitest --watch $(x)"}}`, "test;x:\n\ttrue\n",
-		"tasks:\n  test; x: y\n", `{"workflowPresets":[{"name":"a b"},{"name":"-x"}]}`, "[project.optional-dependencies]\n\"test'; x\"=['pytest']\n"} {
+	for _, hostile := range []string{"use ./$(reboot)\n", "use (\n\t./a`b`\n)\n",
+		`{"packageManager":"npm;x@1","scripts":{"lint; x":"y","test":"vitest --watch $(x)"}}`, "test;x:\n\ttrue\n",
+		"tasks:\n  test; x: y\n", `{"workflowPresets":[{"name":"a b"},{"name":"-x"}]}`,
+		"[project.optional-dependencies]\n\"test'; x\"=['pytest']\n"} {
 		f.Add("go.work", hostile, "a b.sln")
 	}
 	f.Fuzz(func(t *testing.T, name, content, other string) {
@@ -161,14 +171,15 @@ func FuzzDetect(f *testing.F) {
 	})
 }
 
-// TestDetectIsBounded: no content within the bound brings a parser down, or keeps it busy for long: what is read by patterns is read in
-// linear time anyway.
+// TestDetectIsBounded: no content within the bound brings a parser down, or keeps it busy for long: what is read by
+// patterns is read in linear time anyway.
 func TestDetectIsBounded(t *testing.T) {
 	for _, part := range []string{"[", "a.", "a={", `{"a":`, "[a.b]\n", "'", "tasks:\n "} {
 		for _, prefix := range []string{"", "a=", `{"scripts":`} {
 			content := []byte(prefix + strings.Repeat(part, MaxBytes/len(part)))
 			files := map[string][]byte{"CMakeLists.txt": nil}
-			for _, name := range []string{"package.json", "deno.jsonc", "pyproject.toml", "Cargo.toml", "composer.json", "CMakePresets.json", "Taskfile.yml", "go.work"} {
+			for _, name := range []string{"package.json", "deno.jsonc", "pyproject.toml", "Cargo.toml", "composer.json",
+				"CMakePresets.json", "Taskfile.yml", "go.work"} {
 				files[name] = content
 			}
 			if len(Repository(files).Checks) == 0 {
@@ -185,7 +196,8 @@ func TestDetectionIsDocumented(t *testing.T) {
 		if !row.doc {
 			continue
 		}
-		fmt.Fprintf(&table, "| %s | %s | %s |\n", row.name, documented(row.checks), cmp.Or(documented([]string{row.setup}), "–"))
+		fmt.Fprintf(&table, "| %s | %s | %s |\n", row.name, documented(row.checks),
+			cmp.Or(documented([]string{row.setup}), "–"))
 	}
 	documentedAs(t, "| there is | checks | installed before |\n|---|---|---|\n", table.String())
 }

@@ -2,8 +2,8 @@ package detect
 
 import "strings"
 
-// dotnetProject builds and tests the one solution, or else the one project, at the top. dotnet itself takes it without being told where
-// there is no other; of several it wants to be told which, and nothing says that.
+// dotnetProject builds and tests the one solution, or else the one project, at the top. dotnet itself takes it without
+// being told where there is no other; of several it wants to be told which, and nothing says that.
 func dotnetProject(files shown) (d Result) {
 	solutions, projects := files.ending(".sln", ".slnx"), files.ending(".csproj", ".fsproj", ".vbproj")
 	chosen := solutions

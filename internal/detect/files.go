@@ -17,12 +17,13 @@ const MaxBytes = 128 << 10
 // Files are the files at the top of a repository whose content Repository reads; of all others the name is enough.
 var Files = slices.Concat(
 	makefiles, justfiles, taskfiles, []string{
-		"go.work", "package.json", "yarn.lock", "deno.json", "deno.jsonc", "pyproject.toml", "setup.cfg", "Cargo.toml", "Gemfile", "Rakefile",
+		"go.work", "package.json", "yarn.lock", "deno.json", "deno.jsonc", "pyproject.toml", "setup.cfg", "Cargo.toml",
+		"Gemfile", "Rakefile",
 		"Pipfile", "composer.json", "CMakeLists.txt", "CMakePresets.json", "pubspec.yaml",
 	}, requirements)
 
-// Read puts together what Repository looks at: the names, and the contents of Files among them. read returns at most so many bytes of
-// a file's beginning, and nothing for what is not a regular file: a link is never followed.
+// Read puts together what Repository looks at: the names, and the contents of Files among them. read returns at most so
+// many bytes of a file's beginning, and nothing for what is not a regular file: a link is never followed.
 func Read(names []string, read func(name string, most int) ([]byte, error)) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range names {
@@ -43,17 +44,21 @@ func Read(names []string, read func(name string, most int) ([]byte, error)) (map
 
 // manifests are the files that say that a directory is a project.
 var manifests = []string{
-	"go.mod", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "Gemfile", "composer.json",
-	"CMakeLists.txt", "meson.build", "mix.exs", "pubspec.yaml", "Package.swift", "deno.json", "Makefile", "justfile", "Taskfile.yml",
+	"go.mod", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts",
+	"Gemfile", "composer.json",
+	"CMakeLists.txt", "meson.build", "mix.exs", "pubspec.yaml", "Package.swift", "deno.json", "Makefile", "justfile",
+	"Taskfile.yml",
 }
 
-// Below names the projects that lie below the top of a repository, at most five of them, by their manifests: "api/go.mod". How they are
-// checked is not guessed: which of them a change concerns, and in which order they depend on each other, no file says.
+// Below names the projects that lie below the top of a repository, at most five of them, by their manifests:
+// "api/go.mod". How they are checked is not guessed: which of them a change concerns, and in which order they depend on
+// each other, no file says.
 func Below(paths []string) []string {
 	var found []string
 	for _, p := range paths {
 		dir := path.Dir(p)
-		if len(found) < 5 && dir != "." && strings.Count(dir, "/") < 2 && safeName(p) && slices.Contains(manifests, path.Base(p)) && !brought(dir) {
+		if len(found) < 5 && dir != "." && strings.Count(dir, "/") < 2 && safeName(p) &&
+			slices.Contains(manifests, path.Base(p)) && !brought(dir) {
 			found = append(found, p)
 		}
 	}

@@ -33,8 +33,8 @@ func goProject(files shown) (d Result) {
 
 const maxModules = 50
 
-// workspacePackages are the patterns for all packages of all modules that a go.work uses: "./... ./api/..."; "" when one of them has a
-// name that no command line should hold. Outside of a module "./..." means nothing, so each is named.
+// workspacePackages are the patterns for all packages of all modules that a go.work uses: "./... ./api/..."; "" when
+// one of them has a name that no command line should hold. Outside of a module "./..." means nothing, so each is named.
 func workspacePackages(work []byte) string {
 	var patterns []string
 	block := false

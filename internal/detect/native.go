@@ -72,7 +72,8 @@ func presets(files shown, tests bool, d *Result) bool {
 	return true
 }
 
-// chosenPreset is the only one, or the one that is named as one for this: there is no default. Those of a configure preset alone, if one is named.
+// chosenPreset is the only one, or the one that is named as one for this: there is no default. Those of a configure
+// preset alone, if one is named.
 func chosenPreset(list []preset, configure string) (preset, bool) {
 	if configure != "" {
 		list = slices.DeleteFunc(list, func(p preset) bool { return p.Configure != configure })

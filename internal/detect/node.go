@@ -34,8 +34,8 @@ var scripts = []struct {
 	{atBuild, []string{"build"}},
 }
 
-// nodeProject takes scripts by their names. The field packageManager says which program runs them, else the lock file does, else it
-// is npm.
+// nodeProject takes scripts by their names. The field packageManager says which program runs them, else the lock file
+// does, else it is npm.
 func nodeProject(files shown) (d Result) {
 	if !files.has("package.json") {
 		return d
@@ -57,7 +57,8 @@ func nodeProject(files shown) (d Result) {
 	}
 	p.test(bodies, &d)
 	if len(d.Checks) == 0 && len(manifest["workspaces"]) > 0 {
-		d.note("package.json has workspaces, but no script lint, typecheck, build or test at the top: those of its packages are not guessed")
+		d.note("package.json has workspaces, but no script lint, typecheck, build or test at the top: those of its " +
+			"packages are not guessed")
 	}
 	return d
 }
@@ -174,8 +175,9 @@ var watchers = []struct {
 var (
 	waitsUnlessCI = lazy(`(^|[\s/])(react-scripts|craco|tsdx|react-app-rewired)\s+test(\s|$)`)
 	plainVitest   = lazy(`(^|[\s/])vitest(\s|$)`)
-	endsAnyway    = lazy(`(^|\s)(run|bench|list|related|--run|--no-watch|--watch(All)?=false|--single-run|CI=true|CI=1)(\s|$)`)
-	otherWatcher  = lazy(`(^|[\s/])(nodemon|watchexec|chokidar)(\s|$)`)
+	endsAnyway    = lazy(
+		`(^|\s)(run|bench|list|related|--run|--no-watch|--watch(All)?=false|--single-run|CI=true|CI=1)(\s|$)`)
+	otherWatcher = lazy(`(^|[\s/])(nodemon|watchexec|chokidar)(\s|$)`)
 )
 
 // onceOf is nil for a script that ends by itself.

@@ -7,7 +7,8 @@ import (
 )
 
 // requirements are files of pip that name what tests need, besides the first, which names what the program needs.
-var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "requirements-test.txt", "requirements_test.txt", "test-requirements.txt"}
+var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt",
+	"requirements-test.txt", "requirements_test.txt", "test-requirements.txt"}
 
 // pythonManager keeps a project's environment: what it runs is found there.
 type pythonManager struct {
@@ -34,9 +35,11 @@ type python struct {
 	d       Result
 }
 
-// pythonProject takes tox or nox as the owner's word, else what is configured: pytest, or the tests of the standard library.
+// pythonProject takes tox or nox as the owner's word, else what is configured: pytest, or the tests of the standard
+// library.
 func pythonProject(files shown) Result {
-	if files.first("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "noxfile.py", "pytest.ini", "manage.py", "Pipfile") == "" &&
+	if files.first("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "noxfile.py", "pytest.ini",
+		"manage.py", "Pipfile") == "" &&
 		files.first(requirements...) == "" {
 		return Result{}
 	}
@@ -54,7 +57,8 @@ func pythonProject(files shown) Result {
 	return p.d
 }
 
-// owner takes the programs that make their environments themselves. Interpreters that are not here are passed over: no runner has all.
+// owner takes the programs that make their environments themselves. Interpreters that are not here are passed over: no
+// runner has all.
 func (p *python) owner() bool {
 	const tox, nox = "tox --skip-missing-interpreters true", "nox --no-error-on-missing-interpreters"
 	switch {

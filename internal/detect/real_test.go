@@ -7,17 +7,21 @@ import (
 	"testing"
 )
 
-// TestDetectedChecksPass: what is detected in a small project of each kind passes with the real tool, in the order in which it runs. go
-// and make are there wherever this is tested; the others are used where they are.
+// TestDetectedChecksPass: what is detected in a small project of each kind passes with the real tool, in the order in
+// which it runs. go and make are there wherever this is tested; the others are used where they are.
 func TestDetectedChecksPass(t *testing.T) {
 	for _, row := range []struct {
 		needs string
 		files map[string]string
 	}{
-		{"go", top{"go.mod": "module x\n\ngo 1.24\n", "x.go": "package x\n", "x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n"}},
+		{"go", top{"go.mod": "module x\n\ngo 1.24\n", "x.go": "package x\n",
+			"x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n"}},
 		{"make", top{"Makefile": "lint test:\n\t@echo $@\n"}},
-		{"npm", top{"package.json": `{"name":"x","version":"1.0.0","scripts":{"lint":"node --check x.js","test":"node x.js"}}`, "x.js": "console.log(1)\n"}},
-		{"python3", top{"setup.py": "", "tests/test_x.py": "import unittest\n\n\nclass X(unittest.TestCase):\n    def test(self):\n        pass\n"}},
+		{"npm",
+			top{"package.json": `{"name":"x","version":"1.0.0","scripts":{"lint":"node --check x.js","test":"node x.js"}}`,
+				"x.js": "console.log(1)\n"}},
+		{"python3", top{"setup.py": "",
+			"tests/test_x.py": "import unittest\n\n\nclass X(unittest.TestCase):\n    def test(self):\n        pass\n"}},
 	} {
 		if _, err := exec.LookPath(row.needs); err != nil && row.needs != "go" && row.needs != "make" {
 			continue

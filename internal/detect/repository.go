@@ -7,16 +7,18 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// detectors look for one kind of project each. A repository may be of several kinds, and is checked as all of them; within a stage
-// their checks run in this order.
+// detectors look for one kind of project each. A repository may be of several kinds, and is checked as all of them;
+// within a stage their checks run in this order.
 var detectors = []func(shown) Result{
-	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject, dotnetProject,
+	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject,
+	dotnetProject,
 	cmakeProject, mesonProject, autotoolsProject, elixirProject, dartProject, plainProjects, preCommit,
 }
 
-// Repository says how a repository is checked when no setting does, and what has to be installed before. A Makefile, justfile or
-// Taskfile with a target that tests is its owner's word on that, and nothing else is looked at for checks then; of what installs, only
-// what a lock file asks for is left. The same files always give the same answer, and nothing of them is run.
+// Repository says how a repository is checked when no setting does, and what has to be installed before. A Makefile,
+// justfile or Taskfile with a target that tests is its owner's word on that, and nothing else is looked at for checks
+// then; of what installs, only what a lock file asks for is left. The same files always give the same answer, and
+// nothing of them is run.
 func Repository(files map[string][]byte) Result {
 	entry, decides := entryPoint(files)
 	var all Result

@@ -1,8 +1,9 @@
 package detect
 
 var (
-	rakeSpec   = lazy(`(?m)^\s*(task\s*\(?\s*(:spec\b|["']spec["']|spec:)|RSpec::Core::RakeTask\.new)`)
-	rakeTest   = lazy(`(?m)^\s*(task\s*\(?\s*(:test\b|["']test["']|test:)|(Rake::TestTask|Minitest::TestTask)\.(new|create)\b)`)
+	rakeSpec = lazy(`(?m)^\s*(task\s*\(?\s*(:spec\b|["']spec["']|spec:)|RSpec::Core::RakeTask\.new)`)
+	rakeTest = lazy(
+		`(?m)^\s*(task\s*\(?\s*(:test\b|["']test["']|test:)|(Rake::TestTask|Minitest::TestTask)\.(new|create)\b)`)
 	gemRails   = lazy(`(?m)^\s*gem\s*\(?\s*["']rails["']`)
 	gemRSpec   = lazy(`(?m)^\s*gem\s*\(?\s*["']rspec(-rails)?["']`)
 	gemRubocop = lazy(`(?m)^\s*gem\s*\(?\s*["']rubocop["']`)

@@ -10,7 +10,8 @@ import (
 var (
 	makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
 	justfiles = []string{"justfile", "Justfile", ".justfile"}
-	taskfiles = []string{"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml", "taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yaml"}
+	taskfiles = []string{"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml",
+		"taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yaml"}
 )
 
 // runner is a program that runs targets by their names.
@@ -27,8 +28,8 @@ var runners = []runner{
 	{"task", taskfiles, "task", taskNames},
 }
 
-// entryPoint is the first of the runners whose file names a target that tests, and what it runs. Of a file without one, the targets lint
-// and build are better than nothing.
+// entryPoint is the first of the runners whose file names a target that tests, and what it runs. Of a file without one,
+// the targets lint and build are better than nothing.
 func entryPoint(files shown) (found Result, decides bool) {
 	for _, r := range runners {
 		d, tests := r.detect(files)
@@ -40,8 +41,8 @@ func entryPoint(files shown) (found Result, decides bool) {
 	return found, false
 }
 
-// detect knows the targets that make a check. "test" is the one by which an owner says how the project is tested; GNU calls it "check";
-// "ci" stands for all the others, and is taken where neither is there.
+// detect knows the targets that make a check. "test" is the one by which an owner says how the project is tested; GNU
+// calls it "check"; "ci" stands for all the others, and is taken where neither is there.
 func (r runner) detect(files shown) (d Result, tests bool) {
 	name := files.first(r.files...)
 	if name == "" {
@@ -108,8 +109,8 @@ func justRecipes(content []byte) map[string]bool {
 
 var taskKey = lazy(`^( +)(?:"([A-Za-z]+)"|'([A-Za-z]+)'|([A-Za-z]+))[ \t]*:(?:[ \t]|$)`)
 
-// taskNames are the keys directly under "tasks:", without tasks that only others may call. It reads lines: a parser of YAML takes the
-// square of the nesting in time, and a task that a flow mapping names is one that nobody writes.
+// taskNames are the keys directly under "tasks:", without tasks that only others may call. It reads lines: a parser of
+// YAML takes the square of the nesting in time, and a task that a flow mapping names is one that nobody writes.
 func taskNames(content []byte) map[string]bool {
 	names := map[string]bool{}
 	inside, indent, last := false, "", ""

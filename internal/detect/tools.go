@@ -87,19 +87,23 @@ var Tools = []Tool{
 // contained are the tools that ralph's container has.
 var contained = []string{"git", "make", "node", "npm", "npx", "claude"}
 
-// InstallAdvice is a sentence, without its full stop, about a tool that is not there: what brings it. setup is the command that installs the
-// project's own dependencies, for a tool that no table knows: it may well be one of them; "" there is none.
+// InstallAdvice is a sentence, without its full stop, about a tool that is not there: what brings it. setup is the
+// command that installs the project's own dependencies, for a tool that no table knows: it may well be one of them; ""
+// there is none.
 func InstallAdvice(name, setup string) string {
 	i := slices.IndexFunc(Tools, func(t Tool) bool { return t.Name == name })
 	switch {
 	case i >= 0:
 		return Tools[i].advice()
 	case name == "":
-		return "a program of the check is not installed: install it in a step before ralph or in the setting setup, or change the check"
+		return "a program of the check is not installed: install it in a step before ralph or in the setting setup, or " +
+			"change the check"
 	case setup != "":
-		return fmt.Sprintf("%s is not installed, maybe because the dependencies are not: put `%s` into the setting setup", name, setup)
+		return fmt.Sprintf("%s is not installed, maybe because the dependencies are not: put `%s` into the setting setup",
+			name, setup)
 	}
-	return fmt.Sprintf("%s is not installed: install it in a step before ralph or in the setting setup, or change the check", name)
+	return fmt.Sprintf("%s is not installed: install it in a step before ralph or in the setting setup, or change the "+
+		"check", name)
 }
 
 func (t Tool) advice() string {
@@ -131,12 +135,16 @@ var absent = []*pattern{
 // cargoCommand is a command of cargo that is a program of its own.
 var cargoCommand = lazy("(?m)^error: no such command: `([\\w-]+)`")
 
-// missed are the ways in which a runner of targets says that a command of one did not exist, whatever its own exit code is.
-var missed = lazy(`(?m)^(?:g?make)(?:\[\d+\])?: \*\*\* .*Error 127\s*$|^task: Failed to run task .*exit status 127\b|^error: Recipe .*exit code 127\b|: No module named '?(?:pytest|ruff|mypy|unittest)'?\s*$|` +
-	"^error: no such command: |is not installed for the toolchain|^error: Failed to spawn: |^bundler: command not found: |^Command not found: ")
+// missed are the ways in which a runner of targets says that a command of one did not exist, whatever its own exit code
+// is.
+var missed = lazy(
+	`(?m)^(?:g?make)(?:\[\d+\])?: \*\*\* .*Error 127\s*$|^task: Failed to run task .*exit status 127\b|^error: Recipe .*exit code 127\b|: No module named '?(?:pytest|ruff|mypy|unittest)'?\s*$|` +
+		"^error: no such command: |is not installed for the toolchain|^error: Failed to spawn: |^bundler: command not " +
+		"found: |^Command not found: ")
 
-// Lacking reports whether the output of a check that failed says that a program was not there, as programs say it that run others: make ends
-// with 2 then, and python with 1; or that no version of it was there, as the managers of versions say it.
+// Lacking reports whether the output of a check that failed says that a program was not there, as programs say it that
+// run others: make ends with 2 then, and python with 1; or that no version of it was there, as the managers of versions
+// say it.
 func Lacking(output string) bool {
 	tool, _ := Unchosen(output)
 	return tool != "" || missed.MatchString(output) && MissingTool("", output) != ""
@@ -152,8 +160,8 @@ func LackAdvice(command, output, setup string) string {
 
 const maxTool = 40 // of a name that is shown
 
-// MissingTool is the program that was not there, by the output of a check or else by the command line, of which it is the first word; ""
-// when neither shows it. The name is plain, whatever the output is.
+// MissingTool is the program that was not there, by the output of a check or else by the command line, of which it is
+// the first word; "" when neither shows it. The name is plain, whatever the output is.
 func MissingTool(command, output string) string {
 	if found := cargoCommand.FindStringSubmatch(output); found != nil && len(found[1]) <= maxTool {
 		return "cargo-" + found[1]
@@ -177,11 +185,14 @@ func MissingTool(command, output string) string {
 
 var assigns = lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// uninstalled are the ways in which it is told that a project's dependencies are not there. A path of the project's own is none.
-var uninstalled = lazy(`(?m)Cannot find (?:module|package) '[^./'][^']*'|Cannot find package '|node_modules missing|node_modules state file|doesn't seem to have been installed|` +
-	`error TS2307: Cannot find module '[^./']|ModuleNotFoundError: No module named |Bundler::GemNotFound|Could not find [^\n]* in (?:any of the sources|locally installed gems)|` +
-	`vendor/autoload\.php|Could not open input file: vendor/bin/|Unchecked dependencies for environment|Can't continue due to errors on dependencies|` +
-	`(?:dart|flutter) pub get|run bundle install|^[\w./-]*sh(?:: line \d+|: \d+)?: [\w.+-]+: (?:command )?not found\s*$`)
+// uninstalled are the ways in which it is told that a project's dependencies are not there. A path of the project's own
+// is none.
+var uninstalled = lazy(
+	`(?m)Cannot find (?:module|package) '[^./'][^']*'|Cannot find package '|node_modules missing|node_modules state file|doesn't seem to have been installed|` +
+		`error TS2307: Cannot find module '[^./']|ModuleNotFoundError: No module named |Bundler::GemNotFound|Could not find [^\n]* in (?:any of the sources|locally installed gems)|` +
+		`vendor/autoload\.php|Could not open input file: vendor/bin/|Unchecked dependencies for environment|Can't continue due to errors on dependencies|` +
+		`(?:dart|flutter) pub get|run bundle install|^[\w./-]*sh(?:: line \d+|: \d+)?: [\w.+-]+: (?:command )?not found\s*$`)
 
-// Uninstalled reports whether the output of a check that failed reads as if the project's dependencies were not installed.
+// Uninstalled reports whether the output of a check that failed reads as if the project's dependencies were not
+// installed.
 func Uninstalled(output string) bool { return uninstalled.MatchString(output) }

@@ -16,11 +16,13 @@ func TestMissingTool(t *testing.T) {
 		{"pnpm run test", "bash: line 1: pnpm: command not found\n", "pnpm", false},
 		{"pnpm run test", "sh: pnpm: not found\n", "pnpm", false},
 		{"npm run test", "\n> test\n> vitest\n\nsh: 1: vitest: not found\n", "vitest", false},
-		{"make test", "uv run pytest\nmake: uv: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n", "uv", true},
+		{"make test", "uv run pytest\nmake: uv: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n", "uv",
+			true},
 		{"make test", "/bin/sh: 1: ruff: not found\nmake: *** [Makefile:2: lint] Error 127\n", "ruff", true},
 		{"make test", "make: *** [Makefile:2: test] Error 1\n", "make", false},
 		{"make test", "make: *** No rule to make target 'test'.  Stop.\n", "make", false},
-		{"task test", "\"x\": executable file not found in $PATH\ntask: Failed to run task \"test\": exit status 127\n", "x", true},
+		{"task test", "\"x\": executable file not found in $PATH\ntask: Failed to run task \"test\": exit status 127\n", "x",
+			true},
 		{"sh ci.sh", "ci.sh: 3: jq: not found\n", "jq", false},
 		{"sh ./gradlew check", "env: ‘java’: No such file or directory\n", "java", false},
 		{"python3 -m pytest", "/usr/bin/python3: No module named pytest\n", "pytest", true},
@@ -48,11 +50,15 @@ func TestMissingTool(t *testing.T) {
 
 func TestInstallAdvice(t *testing.T) {
 	for _, c := range []struct{ tool, setup, want string }{
-		{"pnpm", "", "pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or put `corepack enable` into the setting setup; ralph's container has only git, make, node and claude, so take the action in host/ for it"},
+		{"pnpm", "", "pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or put `corepack enable` " +
+			"into the setting setup; ralph's container has only git, make, node and claude, so take the action in host/ for it"},
 		{"node", "npm ci", "node is not installed: add `- uses: actions/setup-node@v6` before ralph"},
-		{"vitest", "npm ci", "vitest is not installed, maybe because the dependencies are not: put `npm ci` into the setting setup"},
-		{"no-such-tool", "", "no-such-tool is not installed: install it in a step before ralph or in the setting setup, or change the check"},
-		{"", "npm ci", "a program of the check is not installed: install it in a step before ralph or in the setting setup, or change the check"},
+		{"vitest", "npm ci", "vitest is not installed, maybe because the dependencies are not: put `npm ci` into the " +
+			"setting setup"},
+		{"no-such-tool", "", "no-such-tool is not installed: install it in a step before ralph or in the setting setup, or " +
+			"change the check"},
+		{"", "npm ci", "a program of the check is not installed: install it in a step before ralph or in the setting " +
+			"setup, or change the check"},
 	} {
 		if got := InstallAdvice(c.tool, c.setup); got != c.want {
 			t.Errorf("%q: %q, want %q", c.tool, got, c.want)
@@ -115,7 +121,8 @@ func FuzzMissingTool(f *testing.F) {
 	f.Add("pnpm run test", "sh: 1: pnpm: not found\n")
 	f.Add("`x`", "env: 'a': No such file or directory\n")
 	f.Fuzz(func(t *testing.T, command, output string) {
-		if tool := MissingTool(command, output); strings.ContainsAny(tool, " `'\"$;&|<>()\n\x1b@#") || len(tool) > maxTool+len("cargo-") {
+		if tool := MissingTool(command, output); strings.ContainsAny(tool, " `'\"$;&|<>()\n\x1b@#") ||
+			len(tool) > maxTool+len("cargo-") {
 			t.Errorf("%q", tool)
 		}
 	})

@@ -23,7 +23,8 @@ func TestParsePatch(t *testing.T) {
 	var got []string
 	for _, f := range files {
 		said := fmt.Sprintf("%q", f.name)
-		for what, is := range map[string]bool{"added": f.added, "deleted": f.deleted, "binary": f.binary, "mode": f.modeOnly} {
+		for what, is := range map[string]bool{"added": f.added, "deleted": f.deleted, "binary": f.binary,
+			"mode": f.modeOnly} {
 			if is {
 				said += " " + what
 			}
@@ -62,8 +63,10 @@ func numbered(lines []line) string {
 // FuzzParsePatch: whatever stands in a patch, it is read without a panic, and no line of it is lost to another file.
 func FuzzParsePatch(f *testing.F) {
 	f.Add("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n")
-	f.Add("diff --git a/a b/a\nBinary files a/a and b/a differ\ndiff --git \"a/\\\\\" \"b/\\\\\"\nnew file mode 120000\n--- /dev/null\n+++ \"b/\\\\\"\n@@ -0,0 +1 @@\n+y\n\\ No newline at end of file\n")
-	f.Add("diff --git a/s b/s\nindex 1..2 160000\n--- a/s\n+++ b/s\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n")
+	f.Add("diff --git a/a b/a\nBinary files a/a and b/a differ\ndiff --git \"a/\\\\\" \"b/\\\\\"\nnew file mode " +
+		"120000\n--- /dev/null\n+++ \"b/\\\\\"\n@@ -0,0 +1 @@\n+y\n\\ No newline at end of file\n")
+	f.Add("diff --git a/s b/s\nindex 1..2 160000\n--- a/s\n+++ b/s\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject " +
+		"commit 2\n")
 	f.Add("@@ -1 +1 @@\n-x\n+y\ndiff --git a/GIT binary patch\nliteral 9\n")
 	f.Fuzz(func(t *testing.T, patch string) {
 		files, unread := parsePatch(patch, true)
@@ -114,8 +117,8 @@ func changes(patch string, before, after map[string]string) *Changes {
 	}
 }
 
-// TestUnreadPatch: a file whose part of the patch is broken or cut off costs no other file, is compared line by line where it is source, and
-// is told of where it is not.
+// TestUnreadPatch: a file whose part of the patch is broken or cut off costs no other file, is compared line by line
+// where it is source, and is told of where it is not.
 func TestUnreadPatch(t *testing.T) {
 	const good = "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-x\n+// TODO: y\n"
 	const cut = "diff --git a/b.go b/b.go\n--- a/b.go\n+++ b/b.go\n@@ -1 +1,3 @@\n-x\n+one\n"

@@ -10,35 +10,54 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// TestFindHub has a row for each way of saying which repository is meant, and where it is. Which token is sent where is as GitHub's own
-// command line has it, but that a server which only a clone's remote names gets none that was not made for it.
+// TestFindHub has a row for each way of saying which repository is meant, and where it is. Which token is sent where is
+// as GitHub's own command line has it, but that a server which only a clone's remote names gets none that was not made
+// for it.
 func TestFindHub(t *testing.T) {
 	const all = "GITHUB_TOKEN=hub GH_ENTERPRISE_TOKEN=own"
 	tests := []struct {
 		name, origin, named, environ string
 		want                         string // "repository api graphql page token"
 	}{
-		{"a clone over ssh", "git@github.com:alice/demo.git", "", all, "alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
-		{"a clone over https", "https://github.com/alice/demo", "", all, "alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
-		{"a clone over ssh by the port of https", "ssh://git@ssh.github.com:443/alice/demo.git", "", all, "alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
-		{"a credential in the address goes nowhere", "https://me:secret@github.com/alice/demo.git", "", "", "alice/demo https://api.github.com https://api.github.com/graphql https://github.com "},
-		{"a host of GitHub's", "https://sub.ghe.com/alice/demo", "", all, "alice/demo https://api.sub.ghe.com https://api.sub.ghe.com/graphql https://sub.ghe.com hub"},
-		{"a server of one's own", "https://ghe.example:8443/alice/demo", "", all, "alice/demo https://ghe.example:8443/api/v3 https://ghe.example:8443/api/graphql https://ghe.example:8443 own"},
-		{"its port of ssh is not the API's", "ssh://git@ghe.example:2222/alice/demo", "", all, "alice/demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example own"},
-		{"a remote alone gets no token of GitHub's", "https://ghe.example/alice/demo", "", "GITHUB_TOKEN=hub GH_TOKEN=hub", "alice/demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example "},
-		{"nor does a host that only looks like it", "https://github.com.example/alice/demo", "", "GITHUB_TOKEN=hub", "alice/demo https://github.com.example/api/v3 https://github.com.example/api/graphql https://github.com.example "},
-		{"a server that somebody names does", "", "ghe.example/alice/demo", all, "alice/demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example hub"},
-		{"a name is enough", "", "alice/demo", all, "alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
-		{"an address is a name", "", "https://github.com/alice/demo", all, "alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
-		{"the name of the clone's own is where that is", "https://ghe.example/alice/demo", "Alice/Demo", all, "Alice/Demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example own"},
-		{"another name than the clone's is on github.com", "https://ghe.example/alice/demo", "bob/demo", all, "bob/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
-		{"the variable of a job", "git@github.com:alice/demo.git", "", all + " GITHUB_REPOSITORY=bob/tool", "bob/tool https://api.github.com https://api.github.com/graphql https://github.com hub"},
-		{"the addresses of a job", "", "alice/demo", all + " GITHUB_API_URL=https://ghe.example/api/v3/ GITHUB_SERVER_URL=https://ghe.example",
+		{"a clone over ssh", "git@github.com:alice/demo.git", "", all,
+			"alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
+		{"a clone over https", "https://github.com/alice/demo", "", all,
+			"alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
+		{"a clone over ssh by the port of https", "ssh://git@ssh.github.com:443/alice/demo.git", "", all,
+			"alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
+		{"a credential in the address goes nowhere", "https://me:secret@github.com/alice/demo.git", "", "",
+			"alice/demo https://api.github.com https://api.github.com/graphql https://github.com "},
+		{"a host of GitHub's", "https://sub.ghe.com/alice/demo", "", all,
+			"alice/demo https://api.sub.ghe.com https://api.sub.ghe.com/graphql https://sub.ghe.com hub"},
+		{"a server of one's own", "https://ghe.example:8443/alice/demo", "", all,
+			"alice/demo https://ghe.example:8443/api/v3 https://ghe.example:8443/api/graphql https://ghe.example:8443 own"},
+		{"its port of ssh is not the API's", "ssh://git@ghe.example:2222/alice/demo", "", all,
+			"alice/demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example own"},
+		{"a remote alone gets no token of GitHub's", "https://ghe.example/alice/demo", "", "GITHUB_TOKEN=hub GH_TOKEN=hub",
+			"alice/demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example "},
+		{"nor does a host that only looks like it", "https://github.com.example/alice/demo", "", "GITHUB_TOKEN=hub",
+			"alice/demo https://github.com.example/api/v3 https://github.com.example/api/graphql https://github.com.example "},
+		{"a server that somebody names does", "", "ghe.example/alice/demo", all,
 			"alice/demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example hub"},
-		{"the other name of the token", "", "alice/demo", "GH_TOKEN=other", "alice/demo https://api.github.com https://api.github.com/graphql https://github.com other"},
+		{"a name is enough", "", "alice/demo", all,
+			"alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
+		{"an address is a name", "", "https://github.com/alice/demo", all,
+			"alice/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
+		{"the name of the clone's own is where that is", "https://ghe.example/alice/demo", "Alice/Demo", all,
+			"Alice/Demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example own"},
+		{"another name than the clone's is on github.com", "https://ghe.example/alice/demo", "bob/demo", all,
+			"bob/demo https://api.github.com https://api.github.com/graphql https://github.com hub"},
+		{"the variable of a job", "git@github.com:alice/demo.git", "", all + " GITHUB_REPOSITORY=bob/tool",
+			"bob/tool https://api.github.com https://api.github.com/graphql https://github.com hub"},
+		{"the addresses of a job", "", "alice/demo",
+			all + " GITHUB_API_URL=https://ghe.example/api/v3/ GITHUB_SERVER_URL=https://ghe.example",
+			"alice/demo https://ghe.example/api/v3 https://ghe.example/api/graphql https://ghe.example hub"},
+		{"the other name of the token", "", "alice/demo", "GH_TOKEN=other",
+			"alice/demo https://api.github.com https://api.github.com/graphql https://github.com other"},
 		{"nothing says it", "", "", all, "invalid: which repository is meant is not known"},
 		{"a remote that is a directory", "/srv/demo", "", all, "invalid: which repository is meant is not known"},
-		{"more than a repository has", "https://gitlab.example/group/sub/demo", "", all, "invalid: which repository is meant is not known"},
+		{"more than a repository has", "https://gitlab.example/group/sub/demo", "", all,
+			"invalid: which repository is meant is not known"},
 		{"half a name", "", "demo", all, `invalid: flag --repo is "demo"`},
 		{"a name with more in it", "", "alice/demo?x=", all, `invalid: flag --repo is "alice/demo?x="`},
 		{"a way out of the address", "", "alice/..", all, `invalid: flag --repo is "alice/.."`},
@@ -81,11 +100,13 @@ func TestFindHub(t *testing.T) {
 
 // TestHubLabels holds them to what GitHub takes: six hexadecimal digits, and 100 characters.
 func TestHubLabels(t *testing.T) {
-	if got, want := strings.Join(labelNames(), " "), "ralph ralph:plan ralph:running ralph:review ralph:waiting ralph:failed"; got != want {
+	if got, want := strings.Join(labelNames(), " "),
+		"ralph ralph:plan ralph:running ralph:review ralph:waiting ralph:failed"; got != want {
 		t.Errorf("labels %s, want %s", got, want)
 	}
 	for _, l := range githubLabels() {
-		if len(l.color) != 6 || strings.Trim(l.color, "0123456789abcdef") != "" || l.description == "" || len(l.description) > 100 {
+		if len(l.color) != 6 || strings.Trim(l.color, "0123456789abcdef") != "" || l.description == "" ||
+			len(l.description) > 100 {
 			t.Errorf("label %+v", l)
 		}
 	}

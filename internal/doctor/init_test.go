@@ -79,12 +79,15 @@ const initialised = `{
 func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 	dir := t.TempDir()
 	out, err := initialise(t, dir, "", "  ", " claude ", " --model , opus,", "zero", "0", "-1", "1001", "7", "FINISHED",
-		"make lint && make vet", "later", "prepend", "Fix lint errors only.", "make test", "", "", "", "YES", "git", "commit , push")
+		"make lint && make vet", "later", "prepend", "Fix lint errors only.", "make test", "", "", "", "YES", "git",
+		"commit , push")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for sentence, times := range map[string]int{"An agent command is needed.": 2, "Maximum iterations is a whole number from 1 to 1000.": 4,
-		"  A fail action is APPEND, PREPEND or REPLACE; blank means APPEND.": 1, "Settings written to .ralph/settings.json\n": 1} {
+	for sentence, times := range map[string]int{"An agent command is needed.": 2,
+		"Maximum iterations is a whole number from 1 to 1000.":               4,
+		"  A fail action is APPEND, PREPEND or REPLACE; blank means APPEND.": 1,
+		"Settings written to .ralph/settings.json\n":                         1} {
 		if strings.Count(out, sentence) != times {
 			t.Errorf("%q is not there %d times:\n%s", sentence, times, out)
 		}
@@ -105,7 +108,8 @@ func TestInitWithDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(filesIn(t, dir)[".ralph/settings.json"])})
-	if err != nil || s.Iterations(0) != 10 || s.CompletionResponse != "DONE" || s.Agent.Command != "codex" || s.GuardrailsFrom != "" || s.SCM != nil {
+	if err != nil || s.Iterations(0) != 10 || s.CompletionResponse != "DONE" || s.Agent.Command != "codex" ||
+		s.GuardrailsFrom != "" || s.SCM != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -113,7 +117,8 @@ func TestInitWithDefaults(t *testing.T) {
 func TestInitWithoutAnSCMCommandConfiguresNone(t *testing.T) {
 	dir := t.TempDir()
 	out, err := initialise(t, dir, "codex", "", "", "", "", "y", "")
-	if err != nil || !strings.Contains(out, "SCM is not configured") || strings.Contains(filesIn(t, dir)[".ralph/settings.json"], "scm") {
+	if err != nil || !strings.Contains(out, "SCM is not configured") ||
+		strings.Contains(filesIn(t, dir)[".ralph/settings.json"], "scm") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -127,8 +132,10 @@ func TestInitShowsWhatThereIs(t *testing.T) { // S1-29…S1-33
 		{"declined", "", "n", "\nLoaded from .ralph/settings.json\nOverwrite? (y/N): ", false},
 		{"blank", "", "", "\nLoaded from .ralph/settings.json\nOverwrite? (y/N): ", false},
 		{"nonsense", "", "yep", "\nLoaded from .ralph/settings.json\nOverwrite? (y/N): ", false},
-		{"overlay", local, "N", "\nLoaded from .ralph/settings.json (with local overlay from settings.local.json)\nOverwrite? (y/N): ", false},
-		{"overwritten", local, "Y", "\nLoaded from .ralph/settings.json (with local overlay from settings.local.json)\nOverwrite? (y/N): \nAgent command", true},
+		{"overlay", local, "N", "\nLoaded from .ralph/settings.json (with local overlay from " +
+			"settings.local.json)\nOverwrite? (y/N): ", false},
+		{"overwritten", local, "Y", "\nLoaded from .ralph/settings.json (with local overlay from " +
+			"settings.local.json)\nOverwrite? (y/N): \nAgent command", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -138,24 +145,28 @@ func TestInitShowsWhatThereIs(t *testing.T) { // S1-29…S1-33
 				put(t, dir, config.LocalSettingsFile, test.local)
 			}
 			out, err := initialise(t, dir, test.answer, "codex", "", "", "", "", "")
-			if err != nil || !strings.Contains(out, test.loaded) || !strings.Contains(out, `"command": "amp"`) || strings.Contains(out, "hush") ||
+			if err != nil || !strings.Contains(out, test.loaded) || !strings.Contains(out, `"command": "amp"`) ||
+				strings.Contains(out, "hush") ||
 				strings.Contains(out, `"maximumIterations": 3`) != (test.local != "") {
 				t.Errorf("%v\n%s", err, out)
 			}
 			got := filesIn(t, dir)
-			if (got[config.SettingsFile] != base) != test.overwritten || got[config.LocalSettingsFile] != test.local || got[".ralph/.gitignore"] != "mine\n" {
+			if (got[config.SettingsFile] != base) != test.overwritten || got[config.LocalSettingsFile] != test.local ||
+				got[".ralph/.gitignore"] != "mine\n" {
 				t.Errorf("%v", got)
 			}
 		})
 	}
 }
 
-// TestInitAbortedAnywhereWritesNothing ends the answers before each of the questions: by their end, and by a cancelled context.
+// TestInitAbortedAnywhereWritesNothing ends the answers before each of the questions: by their end, and by a cancelled
+// context.
 func TestInitAbortedAnywhereWritesNothing(t *testing.T) { // S1-28
 	answers := []string{"claude", "", "", "", "make test", "", "", "", "y", "git", "commit"}
 	for n := range answers {
 		dir := t.TempDir()
-		if _, err := initialise(t, dir, append(answers[:n:n], "half a li")[:n]...); n > 0 && !errors.Is(err, session.ErrAborted) {
+		if _, err := initialise(t, dir, append(answers[:n:n], "half a li")[:n]...); n > 0 &&
+			!errors.Is(err, session.ErrAborted) {
 			t.Errorf("end before question %d: %v", n, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -185,9 +196,12 @@ func TestInitRefuses(t *testing.T) {
 	}{
 		{"broken settings", func(t *testing.T, dir string) { put(t, dir, config.SettingsFile, `{"agnet": 1}`) },
 			".ralph/settings.json: agnet is an unknown key"},
-		{"broken local settings", func(t *testing.T, dir string) { put(t, dir, config.LocalSettingsFile, `{`) }, ".ralph/settings.local.json is not JSON"},
-		{"a file in the place of the directory", func(t *testing.T, dir string) { put(t, dir, ".ralph", "") }, "not a directory"},
-		{"a directory in the place of the file", func(t *testing.T, dir string) { put(t, dir, ".ralph/settings.json/x", "") }, "it is no file"},
+		{"broken local settings", func(t *testing.T, dir string) { put(t, dir, config.LocalSettingsFile, `{`) },
+			".ralph/settings.local.json is not JSON"},
+		{"a file in the place of the directory", func(t *testing.T, dir string) { put(t, dir, ".ralph", "") },
+			"not a directory"},
+		{"a directory in the place of the file", func(t *testing.T, dir string) { put(t, dir, ".ralph/settings.json/x", "") },
+			"it is no file"},
 		{"a link in the place of the directory", func(t *testing.T, dir string) {
 			if err := os.Symlink(t.TempDir(), filepath.Join(dir, ".ralph")); err != nil {
 				t.Fatal(err)
@@ -199,7 +213,8 @@ func TestInitRefuses(t *testing.T) {
 			test.ready(t, dir)
 			before := len(filesIn(t, dir))
 			_, err := initialise(t, dir, "claude", "", "", "", "", "")
-			if err == nil || errors.Is(err, session.ErrAborted) || !strings.Contains(err.Error(), test.want) || len(filesIn(t, dir)) != before {
+			if err == nil || errors.Is(err, session.ErrAborted) || !strings.Contains(err.Error(), test.want) ||
+				len(filesIn(t, dir)) != before {
 				t.Errorf("%v, want %q; %v", err, test.want, filesIn(t, dir))
 			}
 		})

@@ -28,9 +28,9 @@ const (
 	deskScreen  = 900
 )
 
-// What is posted on GitHub looks as it should with GitHub's own style: nothing can be moved sideways, what is folded is closed, the first
-// screen of a phone says what the run came to, why and what to do next, and a pull request's description is one screen of a desk. With
-// RALPH_E2E_SHOTS=DIR it leaves pictures there.
+// What is posted on GitHub looks as it should with GitHub's own style: nothing can be moved sideways, what is folded is
+// closed, the first screen of a phone says what the run came to, why and what to do next, and a pull request's
+// description is one screen of a desk. With RALPH_E2E_SHOTS=DIR it leaves pictures there.
 func TestReportsOnGitHub(t *testing.T) {
 	t.Parallel()
 	browser := startBrowser(t)
@@ -41,27 +41,38 @@ func TestReportsOnGitHub(t *testing.T) {
 		pull  bool     // a pull request's description, which is one screen
 		title bool     // its title stands before it
 	}{
-		{file: "done.md", says: []string{"Done after 2 iterations", "go test ./... pass", "review this pull request and merge it"}},
+		{file: "done.md", says: []string{"Done after 2 iterations", "go test ./... pass",
+			"review this pull request and merge it"}},
 		{file: "capped.md", says: []string{"Stopped after 5 of 5 iterations", failing, retry}},
 		{file: "budget.md", says: []string{"Stopped by the budget", failing, "raise max_cost_usd"}},
 		{file: "failed.md", says: []string{"Failed in ralph's own part", "the branch moved", "/ralph retry goes on"}},
 		{file: "invalid.md", says: []string{"Cannot run", "ANTHROPIC_API_KEY is refused", "fix what is named above"}},
-		{file: "asks.md", says: []string{"Waiting for your answer", "Should the empty name be greeted", "/ralph continue <answer>"}},
-		{file: "waiting.md", says: []string{"Waiting until 2026-11-21 07:00 UTC", "usage limit is reached", "/ralph continue"}},
+		{file: "asks.md", says: []string{"Waiting for your answer", "Should the empty name be greeted",
+			"/ralph continue <answer>"}},
+		{file: "waiting.md", says: []string{"Waiting until 2026-11-21 07:00 UTC", "usage limit is reached",
+			"/ralph continue"}},
 		{file: "interrupted.md", says: []string{"Interrupted after 1 iteration", "the run was cancelled", "/ralph continue"}},
 		{file: "running-third.md", says: []string{"Working: iteration 3 of 5", "what the reviewer asked for", "/ralph stop"}},
 		{file: "plan-running.md", says: []string{"Working: iteration 10 of 15", "the review of US-003", "/ralph stop"}},
 		{file: "failure.md", says: []string{"Stopped after 5 of 5 iterations", failing, retry, "git fetch origin"}},
-		{file: "failure-stuck.md", says: []string{"Stuck after 5 of 5 iterations", "hello_test.go:12", retry, "git fetch origin"}},
-		{file: "failure-timed-out.md", says: []string{"Stopped by the time limit", "did not claim completion", retry, "git fetch origin"}},
-		{file: "plan-failure.md", says: []string{"Stopped after 9 of 9 iterations", "US-003 is not done", retry, "git fetch origin"}},
+		{file: "failure-stuck.md", says: []string{"Stuck after 5 of 5 iterations", "hello_test.go:12", retry,
+			"git fetch origin"}},
+		{file: "failure-timed-out.md",
+			says: []string{"Stopped by the time limit", "did not claim completion", retry, "git fetch origin"}},
+		{file: "plan-failure.md", says: []string{"Stopped after 9 of 9 iterations", "US-003 is not done", retry,
+			"git fetch origin"}},
 		{file: "pull-draft.md", says: []string{"Working on it", "/ralph stop"}, pull: true, title: true},
-		{file: "pull-done.md", says: []string{"Done after 2 iterations", "go test ./... pass", "merge it, or send it back"}, pull: true, title: true},
-		{file: "pull-reviewed.md", says: []string{"Done after 2 iterations", "the reviewer approves", "merge it, or send it back"}, pull: true, title: true},
+		{file: "pull-done.md", says: []string{"Done after 2 iterations", "go test ./... pass", "merge it, or send it back"},
+			pull: true, title: true},
+		{file: "pull-reviewed.md", says: []string{"Done after 2 iterations", "the reviewer approves",
+			"merge it, or send it back"}, pull: true, title: true},
 		{file: "pull-capped.md", says: []string{"Stuck after 5 of 5 iterations", failing, retry}, pull: true},
-		{file: "pull-waiting.md", says: []string{"Waiting for your answer", "Should the empty name be greeted", "/ralph continue <answer>"}, pull: true},
-		{file: "pull-interrupted.md", says: []string{"Interrupted after 1 iteration", "the run was cancelled", "/ralph continue"}, pull: true},
-		{file: "plan-pull.md", says: []string{"Done after 11 iterations", "1 of them only at the cap", "merge it, or send it back"}, pull: true, title: true},
+		{file: "pull-waiting.md", says: []string{"Waiting for your answer", "Should the empty name be greeted",
+			"/ralph continue <answer>"}, pull: true},
+		{file: "pull-interrupted.md", says: []string{"Interrupted after 1 iteration", "the run was cancelled",
+			"/ralph continue"}, pull: true},
+		{file: "plan-pull.md", says: []string{"Done after 11 iterations", "1 of them only at the cap",
+			"merge it, or send it back"}, pull: true, title: true},
 		{file: "summary-capped.md", says: []string{"Stopped after 5 of 5 iterations", failing, retry}},
 		{file: "summary.md", says: []string{"Done after 2 iterations", "go test ./... pass", "and merge it"}},
 		{file: "hostile-comment.md"}, {file: "hostile-failure.md"}, {file: "hostile-pull.md"}, {file: "hostile-summary.md"},
@@ -90,7 +101,8 @@ func TestReportsOnGitHub(t *testing.T) {
 						t.Errorf("the first screen of a phone does not say %q:\n%s", want, first)
 					}
 				}
-				height, err := strconv.ParseFloat(p.asks(`String(document.querySelector('main').getBoundingClientRect().height)`), 64)
+				height, err := strconv.ParseFloat(p.asks(`String(document.querySelector('main').getBoundingClientRect().height)`),
+					64)
 				if err != nil || tt.pull && width == desk && height > deskScreen {
 					t.Errorf("the description is %.0f high, and a screen %d; %v", height, deskScreen, err)
 				}
@@ -106,8 +118,8 @@ func TestReportsOnGitHub(t *testing.T) {
 	}
 }
 
-// asOnGitHub makes a page of a golden file that shows it as GitHub shows a comment, and returns its path. title says that a pull request's
-// title is above the text.
+// asOnGitHub makes a page of a golden file that shows it as GitHub shows a comment, and returns its path. title says
+// that a pull request's title is above the text.
 func asOnGitHub(t *testing.T, name string, title bool) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(pages, name))
@@ -124,13 +136,15 @@ func asOnGitHub(t *testing.T, name string, title bool) string {
 func framed(t *testing.T, text []byte, header string) string {
 	t.Helper()
 	// GitHub shows each end of a line in a comment, and the markup that the reports have.
-	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithHardWraps(), html.WithUnsafe()))
+	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM),
+		goldmark.WithRendererOptions(html.WithHardWraps(), html.WithUnsafe()))
 	var body bytes.Buffer
 	if err := gfm.Convert(text, &body); err != nil {
 		t.Fatal(err)
 	}
-	page := `<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>x</title><style>` + githubStyle +
-		`body { margin: 0 } main.markdown-body { box-sizing: border-box; max-width: 890px; margin: 0 auto; padding: 16px; border: 1px solid #d1d9e0; font-size: 14px }</style>
+	page :=
+		`<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>x</title><style>` + githubStyle +
+			`body { margin: 0 } main.markdown-body { box-sizing: border-box; max-width: 890px; margin: 0 auto; padding: 16px; border: 1px solid #d1d9e0; font-size: 14px }</style>
 <main class="markdown-body">` + header + body.String() + `</main>`
 	file := filepath.Join(openDir(t), "page.html")
 	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {

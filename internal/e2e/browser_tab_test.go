@@ -103,7 +103,8 @@ func (p *tab) look(width int64, scheme string) {
 	if width < 600 {
 		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait)
 	}
-	p.do(chromedp.EmulateViewport(width, 740, options...), order(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{feature}}))
+	p.do(chromedp.EmulateViewport(width, 740, options...),
+		order(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{feature}}))
 }
 
 // types puts a text into the field of the search, as if it was typed anew.
@@ -135,7 +136,8 @@ func (p *tab) tooWide(width int64) string {
 	})()`)
 }
 
-// tooPale names text that stands out from its ground by less than 4.5 to 1, which WCAG asks for at level AA; "" when there is none.
+// tooPale names text that stands out from its ground by less than 4.5 to 1, which WCAG asks for at level AA; "" when
+// there is none.
 func (p *tab) tooPale() string {
 	p.t.Helper()
 	return p.asks(`(() => {
@@ -164,8 +166,8 @@ func (p *tab) tooPale() string {
 	})()`)
 }
 
-// reached says what the page has asked for besides itself, and what the browser complained of: scripts and addresses that the page's policy
-// forbids among it; "" when nothing.
+// reached says what the page has asked for besides itself, and what the browser complained of: scripts and addresses
+// that the page's policy forbids among it; "" when nothing.
 func (p *tab) reached(file string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,7 +178,8 @@ func (p *tab) reached(file string) string {
 // holds complains of a page that is too wide or too pale, or reaches out.
 func (p *tab) holds(width int64, file string) {
 	p.t.Helper()
-	for what, got := range map[string]string{"the page can be moved sideways": p.tooWide(width), "hard to read": p.tooPale(), "the page reaches out": p.reached(file)} {
+	for what, got := range map[string]string{"the page can be moved sideways": p.tooWide(width),
+		"hard to read": p.tooPale(), "the page reaches out": p.reached(file)} {
 		if got != "" {
 			p.t.Errorf("%s at a width of %d: %s", what, width, got)
 		}
@@ -192,7 +195,8 @@ func (p *tab) picture(name string, width int64, scheme string) {
 	}
 	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, strings.Join([]string{name, strconv.FormatInt(width, 10), scheme, "png"}, ".")), png, 0o644)
+		err = os.WriteFile(filepath.Join(dir, strings.Join([]string{name, strconv.FormatInt(width, 10), scheme, "png"}, ".")),
+			png, 0o644)
 	}
 	if err != nil {
 		p.t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 // pages are the report's as its own test holds them.
 const pages = "../report/testdata/golden"
 
-// The report as people open it: on a desk and on a phone, by day and by night, and with no script at all. With RALPH_E2E_SHOTS=DIR it leaves
-// pictures there.
+// The report as people open it: on a desk and on a phone, by day and by night, and with no script at all. With
+// RALPH_E2E_SHOTS=DIR it leaves pictures there.
 func TestReportInABrowser(t *testing.T) {
 	t.Parallel()
 	browser := startBrowser(t)
@@ -63,11 +63,14 @@ func TestSearchInTheReport(t *testing.T) {
 		{"x", "Type one more letter.", "3,2,1"},
 	} {
 		p.types(c.typed)
-		p.until(`document.getElementById('found').textContent.endsWith(`+strconv.Quote(c.says)+`)`, "the search for "+c.typed+" says it")
-		if got := p.asks(`[...document.querySelectorAll('details.iteration:not([hidden])')].map((d) => d.id.slice(10)).join()`); got != c.iterations {
+		p.until(`document.getElementById('found').textContent.endsWith(`+strconv.Quote(c.says)+`)`,
+			"the search for "+c.typed+" says it")
+		if got := p.asks(
+			`[...document.querySelectorAll('details.iteration:not([hidden])')].map((d) => d.id.slice(10)).join()`); got != c.iterations {
 			t.Errorf("the search for %q shows the iterations %q, want %q", c.typed, got, c.iterations)
 		}
-		if hidden := p.asks(`String([...document.querySelectorAll('mark')].filter((m) => !m.getClientRects().length).length)`); hidden != "0" {
+		if hidden := p.asks(
+			`String([...document.querySelectorAll('mark')].filter((m) => !m.getClientRects().length).length)`); hidden != "0" {
 			t.Errorf("%s matches of %q cannot be seen", hidden, c.typed)
 		}
 		p.holds(360, file)
@@ -76,7 +79,8 @@ func TestSearchInTheReport(t *testing.T) {
 	p.types("hello!")
 	p.until(`document.querySelectorAll('mark').length > 2`, "marks")
 	p.press("\r")
-	p.until(`document.querySelectorAll('mark.now').length == 1 && document.getElementById('found').textContent.startsWith('Match 1 of')`, "Enter leads to the first match")
+	p.until(
+		`document.querySelectorAll('mark.now').length == 1 && document.getElementById('found').textContent.startsWith('Match 1 of')`, "Enter leads to the first match")
 	p.press("\x1b")
 	p.until(`!document.querySelector('mark') && document.getElementById('query').value == ''`, "Escape ends the search")
 	if after := p.asks(`[...document.querySelectorAll('details')].map((d) => d.open).join()`); after != before {
@@ -92,7 +96,8 @@ func TestReportWithoutScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := open(t, startBrowser(t), file, order(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+	p := open(t, startBrowser(t), file,
+		order(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	p.look(360, "light")
 	html, err := chromedp.Run(p.ctx, chromedp.Text(chromedp.CSS("main")))
 	if err != nil {
@@ -110,7 +115,8 @@ func TestReportWithoutScript(t *testing.T) {
 func TestCommentsOnAPhone(t *testing.T) {
 	t.Parallel()
 	browser := startBrowser(t)
-	for _, name := range []string{"capped.md", "running-third.md", "hostile-comment.md", "pull-done.md", "failure-stuck.md", "plan-running.md"} {
+	for _, name := range []string{"capped.md", "running-third.md", "hostile-comment.md", "pull-done.md",
+		"failure-stuck.md", "plan-running.md"} {
 		text, err := os.ReadFile(filepath.Join(pages, name))
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +142,8 @@ func TestCommentsOnAPhone(t *testing.T) {
 func TestBrowserJudges(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(openDir(t), "bad.html")
-	bad := `<meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+	bad :=
+		`<meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="default-src 'none'">
 <p style="color: #aaa">pale</p><details><summary>x</summary><pre>` + strings.Repeat("wide", 100) + `</pre></details><img src="https://127.0.0.1:9/x.png"><script>document.title = 'ran'</script>`
 	if err := os.WriteFile(file, []byte(bad), 0o644); err != nil {
 		t.Fatal(err)
@@ -171,7 +178,8 @@ func startBrowser(t *testing.T) context.Context {
 	if path == "" {
 		t.Skip("left out: no browser is here: apt-get install chromium, or any Chrome")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU)
 	all, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewContext(all)

@@ -13,8 +13,8 @@ import (
 
 const image = "ralph-e2e:test"
 
-// TestImage builds the Dockerfile, without the agents from npm, and has a container take a labelled issue to a pull request as GitHub
-// does: ralph is root and process 1.
+// TestImage builds the Dockerfile, without the agents from npm, and has a container take a labelled issue to a pull
+// request as GitHub does: ralph is root and process 1.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -27,9 +27,11 @@ func TestImage(t *testing.T) {
 		bases = append(bases, string(match[1]))
 	}
 	e.need(t, bases)
-	run(t, e.docker(t, "build", "--network=host", "--build-arg", "AGENT_CLIS=", "--build-arg", "VERSION=v0.0.0-e2e", "--tag", image, "../.."), 0)
+	run(t, e.docker(t, "build", "--network=host", "--build-arg", "AGENT_CLIS=", "--build-arg", "VERSION=v0.0.0-e2e",
+		"--tag", image, "../.."), 0)
 	t.Run("version", func(t *testing.T) {
-		if out := run(t, e.docker(t, "run", "--rm", "--network=none", "--entrypoint", "ralph", image, "--version"), 0); !strings.Contains(out, "v0.0.0-e2e") {
+		if out := run(t, e.docker(t, "run", "--rm", "--network=none", "--entrypoint", "ralph", image, "--version"),
+			0); !strings.Contains(out, "v0.0.0-e2e") {
 			t.Errorf("it calls itself %s", out)
 		}
 	})
@@ -50,7 +52,8 @@ func issueInContainer(t *testing.T, e engine) {
 	args := []string{"run", "--rm", "--network=host", "--volume", s.dir + ":/scene", "--workdir", "/github/workspace"}
 	environ := append(s.github(), "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=issues", "GITHUB_EVENT_PATH=/scene/event.json",
 		"GITHUB_ACTOR=alice", "GITHUB_TRIGGERING_ACTOR=alice", "GITHUB_RUN_ID=1", "GITHUB_RUN_ATTEMPT=1", "HOME=/github/home",
-		"GITHUB_OUTPUT=/scene/output", "GITHUB_STEP_SUMMARY=/scene/summary", "INPUT_GITHUB_TOKEN="+token, "INPUT_AGENT=/scene/agent")
+		"GITHUB_OUTPUT=/scene/output", "GITHUB_STEP_SUMMARY=/scene/summary", "INPUT_GITHUB_TOKEN="+token,
+		"INPUT_AGENT=/scene/agent")
 	for _, pair := range environ {
 		args = append(args, "--env", pair)
 	}

@@ -17,8 +17,8 @@ type engine struct {
 	env []string
 }
 
-// startEngine takes the engine that runs, else starts one of its own, with neither bridge nor firewall rules: containers share the
-// host's network. The test is left out only where neither can be had.
+// startEngine takes the engine that runs, else starts one of its own, with neither bridge nor firewall rules:
+// containers share the host's network. The test is left out only where neither can be had.
 func startEngine(t *testing.T) engine {
 	t.Helper()
 	if _, err := exec.LookPath("docker"); err != nil {
@@ -40,7 +40,8 @@ func startEngine(t *testing.T) engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(daemon, "--bridge=none", "--iptables=false", "--host="+socket, "--pidfile="+filepath.Join(dir, "pid"),
+	cmd := exec.Command(daemon, "--bridge=none", "--iptables=false", "--host="+socket,
+		"--pidfile="+filepath.Join(dir, "pid"),
 		"--data-root="+filepath.Join(dir, "data"), "--exec-root="+filepath.Join(dir, "exec"))
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {

@@ -26,25 +26,28 @@ var hookedAgents = map[string]struct {
 }{
 	"claude": {
 		file: ".claude/settings.json",
-		env:  []string{"ANTHROPIC_BASE_URL=@@", "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1"},
+		env: []string{"ANTHROPIC_BASE_URL=@@", "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+			"DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1"},
 		args: []string{"-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"},
 	},
 	"codex": {
 		file: ".codex/hooks.json",
 		env:  []string{"FAKE_KEY=k"},
-		args: []string{"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "-m", "gpt-5.5", "-c", "analytics.enabled=false", "-c", "model_provider=fake",
+		args: []string{"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
+			"-m", "gpt-5.5", "-c", "analytics.enabled=false", "-c", "model_provider=fake",
 			"-c", `model_providers.fake={name="fake",base_url="@@/v1",wire_api="responses",env_key="FAKE_KEY"}`, "-"},
 	},
 	"gemini": {
 		file: ".gemini/settings.json",
 		more: `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
-		env:  []string{"GOOGLE_GEMINI_BASE_URL=@@", "GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"},
+		env: []string{"GOOGLE_GEMINI_BASE_URL=@@", "GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true",
+			"GEMINI_CLI_NO_RELAUNCH=true"},
 		args: []string{"-m", "gemini-2.5-flash", "--output-format", "stream-json", "--yolo"},
 	},
 }
 
-// TestRealAgentsObeyHooks: a refused command is not run and its reason reaches the model; so does how full the context is; the agent
-// does not stop before everything is committed.
+// TestRealAgentsObeyHooks: a refused command is not run and its reason reaches the model; so does how full the context
+// is; the agent does not stop before everything is committed.
 func TestRealAgentsObeyHooks(t *testing.T) {
 	t.Parallel()
 	ralph := compiledRalph(t)
@@ -67,9 +70,11 @@ func TestRealAgentsObeyHooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			putFile(t, filepath.Join(home, a.file), string(settings))
-			putFile(t, filepath.Join(dir, "ralph/tasks.json"), `{"project":"p","branchName":"b","description":"d","userStories":[]}`)
+			putFile(t, filepath.Join(dir, "ralph/tasks.json"),
+				`{"project":"p","branchName":"b","description":"d","userStories":[]}`)
 			putFile(t, filepath.Join(dir, hook.ActiveFile), `{"skipReview":true}`)
-			env := []string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":" + filepath.Dir(ralph) + ":" + os.Getenv("PATH"), "CLAUDE_CONTEXT_WINDOW=100"}
+			env := []string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":" + filepath.Dir(ralph) + ":" + os.Getenv("PATH"),
+				"CLAUDE_CONTEXT_WINDOW=100"}
 			var args []string
 			for _, v := range a.env {
 				env = append(env, strings.ReplaceAll(v, "@@", m.URL))
@@ -77,7 +82,8 @@ func TestRealAgentsObeyHooks(t *testing.T) {
 			for _, v := range a.args {
 				args = append(args, strings.ReplaceAll(v, "@@", m.URL))
 			}
-			in(t, dir, env, "", "sh", "-c", "git init -q && git config user.name a && git config user.email a@b.c && git add ralph && git commit -qm first && echo .ralph-active >> .git/info/exclude")
+			in(t, dir, env, "", "sh", "-c", "git init -q && git config user.name a && git config user.email a@b.c && git add "+
+				"ralph && git commit -qm first && echo .ralph-active >> .git/info/exclude")
 			out := in(t, dir, env, "Do it.", bin, args...)
 			for _, id := range regexp.MustCompile(`"(?:session|thread)_id":"([^"]+)"`).FindAllStringSubmatch(out, -1) {
 				_ = os.Remove("/tmp/" + hook.AlertsFile(id[1]))
@@ -87,7 +93,9 @@ func TestRealAgentsObeyHooks(t *testing.T) {
 			for _, r := range m.Requests() {
 				asked += r.Body
 			}
-			for _, want := range []string{"Refused (recursive-delete): rm deletes /home-of-nobody", "[CRITICAL] About 100% of the context window is used. Wrap up immediately.", "There are uncommitted changes. Before you stop:"} {
+			for _, want := range []string{"Refused (recursive-delete): rm deletes /home-of-nobody",
+				"[CRITICAL] About 100% of the context window is used. Wrap up immediately.",
+				"There are uncommitted changes. Before you stop:"} {
 				if !strings.Contains(asked, want) {
 					t.Errorf("the model is not told %q\n%s", want, out)
 				}

@@ -36,8 +36,9 @@ jobs:
         shell: bash
 `
 
-// TestHostAction has a runner take a labelled issue to a pull request with host/action.yml, which builds ralph from this source.
-// Act, the runner, is not GitHub's: permissions, concurrency and time limits of jobs are not what is tested here.
+// TestHostAction has a runner take a labelled issue to a pull request with host/action.yml, which builds ralph from
+// this source. Act, the runner, is not GitHub's: permissions, concurrency and time limits of jobs are not what is
+// tested here.
 func TestHostAction(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -87,12 +88,15 @@ func act(t *testing.T, s scene, ralphPath string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"commit", "-qm", "source"}} {
-		git := exec.Command("git", append([]string{"-C", checkout, "-c", "user.name=e2e", "-c", "user.email=e2e@example.com"}, args...)...)
+		git := exec.Command("git", append([]string{"-C", checkout, "-c", "user.name=e2e", "-c", "user.email=e2e@example.com"},
+			args...)...)
 		run(t, git, 0)
 	}
-	args := []string{"issues", "-W", flow, "-C", checkout, "-e", filepath.Join(s.dir, "event.json"), "-P", "ubuntu-latest=-self-hosted",
+	args := []string{"issues", "-W", flow, "-C", checkout, "-e", filepath.Join(s.dir, "event.json"), "-P",
+		"ubuntu-latest=-self-hosted",
 		"--defaultbranch", "main", "--actor", "alice", "--no-cache-server", "-s", "GITHUB_TOKEN=" + token}
-	for _, pair := range append(s.github(), "AGENT="+filepath.Join(s.dir, "agent"), "OUTPUTS="+filepath.Join(s.dir, "outputs"), "RALPH_PATH="+ralphPath) {
+	for _, pair := range append(s.github(), "AGENT="+filepath.Join(s.dir, "agent"),
+		"OUTPUTS="+filepath.Join(s.dir, "outputs"), "RALPH_PATH="+ralphPath) {
 		args = append(args, "--env", pair)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)

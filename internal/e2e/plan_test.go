@@ -29,8 +29,9 @@ const onePlan = `{
 }
 `
 
-// TestPlanWithRealClaude runs a plan with the real CLI in the sandbox that is there: an agent that stops before it has committed is told so
-// by the hook that ralph gave it, one that wants to push is told what ralph does, and a fresh context reviews what the first has done.
+// TestPlanWithRealClaude runs a plan with the real CLI in the sandbox that is there: an agent that stops before it has
+// committed is told so by the hook that ralph gave it, one that wants to push is told what ralph does, and a fresh
+// context reviews what the first has done.
 func TestPlanWithRealClaude(t *testing.T) {
 	t.Parallel()
 	bin, ralph := installed(t, "claude"), compiledRalph(t)
@@ -40,7 +41,8 @@ func TestPlanWithRealClaude(t *testing.T) {
 		defer m.Close()
 		cmd := exec.CommandContext(t.Context(), ralph, "plan", "run", "-n", "1")
 		cmd.Dir = dir
-		cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+scratch(t), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"), "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=k")
+		cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+scratch(t), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"),
+			"ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=k")
 		return run(t, cmd, code), m.Requests()
 	}
 	says := func(asked []model.Request, text string) bool {
@@ -49,9 +51,11 @@ func TestPlanWithRealClaude(t *testing.T) {
 
 	out, asked := plan(1,
 		model.Turn{Tools: []model.Tool{model.Bash("git push --force origin main")}},
-		model.Turn{Tools: []model.Tool{model.Bash(`echo hello > greeting; sed -i 's/"reviewStatus": null/"reviewStatus": "needs_review"/' ralph/tasks.json`)}},
+		model.Turn{Tools: []model.Tool{model.Bash(
+			`echo hello > greeting; sed -i 's/"reviewStatus": null/"reviewStatus": "needs_review"/' ralph/tasks.json`)}},
 		model.Turn{Text: "I think that is all."},
-		model.Turn{Tools: []model.Tool{model.Bash("git add -A && git -c user.name=claude -c user.email=c@example.com commit -q -m 'feat: [US-001] - Greet'")}},
+		model.Turn{Tools: []model.Tool{model.Bash("git add -A && git -c user.name=claude -c user.email=c@example.com " +
+			"commit -q -m 'feat: [US-001] - Greet'")}},
 		model.Turn{Text: "Handed in."})
 	if !strings.Contains(out, "plan: US-001 waits for its review") || !strings.Contains(out, "CAP HIT") {
 		t.Fatalf("the story was not handed in:\n%s", out)
@@ -65,9 +69,12 @@ func TestPlanWithRealClaude(t *testing.T) {
 
 	tree := strings.TrimSpace(run(t, exec.Command("git", "-C", dir, "rev-parse", "HEAD^{tree}"), 0))
 	out, _ = plan(0,
-		model.Turn{Tools: []model.Tool{model.Bash(`sed -i 's/"needs_review"/"approved"/; s/"passes": false/"passes": true/; s/"reviewCount": 0/"reviewCount": 1/; s/"notes": ""/"notes": "greets"/' ralph/tasks.json
+		model.Turn{Tools: []model.Tool{model.Bash(
+			`sed -i 's/"needs_review"/"approved"/; s/"passes": false/"passes": true/; s/"reviewCount": 0/"reviewCount": 1/; s/"notes": ""/"notes": "greets"/' ralph/tasks.json
 			git add -A && git -c user.name=claude -c user.email=c@example.com commit -q -m 'review: [US-001] - approved'`)}},
-		model.Turn{Tools: []model.Tool{{Name: "StructuredOutput", Input: map[string]any{"verdict": "approve", "tree": tree, "summary": "It greets.", "issues": []any{}, "criteria": nil}}}},
+		model.Turn{Tools: []model.Tool{{Name: "StructuredOutput",
+			Input: map[string]any{"verdict": "approve", "tree": tree, "summary": "It greets.", "issues": []any{},
+				"criteria": nil}}}},
 		model.Turn{Text: "Reviewed."})
 	for _, want := range []string{"review US-001", "plan: US-001 approved in review 1", "1 of 1 story approved"} {
 		if !strings.Contains(out, want) {
@@ -80,7 +87,8 @@ func TestPlanWithRealClaude(t *testing.T) {
 func planProject(t *testing.T) string {
 	t.Helper()
 	dir := scratch(t)
-	for name, text := range map[string]string{"README": "A project.\n", "ralph/tasks.json": onePlan, "ralph/prd.md": "A greeting.\n"} {
+	for name, text := range map[string]string{"README": "A project.\n", "ralph/tasks.json": onePlan,
+		"ralph/prd.md": "A greeting.\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

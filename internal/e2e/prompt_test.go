@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake/model"
 )
 
-// cli is a real agent CLI and what its user has set to point it at another model: variables, and files in HOME, with {model} for the
-// model's address.
+// cli is a real agent CLI and what its user has set to point it at another model: variables, and files in HOME, with
+// {model} for the model's address.
 type cli struct {
 	name, model string
 	env         []string
@@ -26,11 +26,13 @@ type cli struct {
 var clis = []cli{
 	{name: "claude", env: []string{"ANTHROPIC_BASE_URL={model}", "ANTHROPIC_API_KEY=k"}},
 	{name: "codex", model: "gpt-5.5", env: []string{"OPENAI_API_KEY=k"}, files: map[string]string{
-		".codex/config.toml": "model_provider = \"test\"\n[model_providers.test]\nname = \"test\"\nbase_url = \"{model}/v1\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n",
+		".codex/config.toml": "model_provider = \"test\"\n[model_providers.test]\nname = \"test\"\nbase_url = " +
+			"\"{model}/v1\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n",
 	}},
-	{name: "gemini", model: "gemini-2.5-flash", env: []string{"GOOGLE_GEMINI_BASE_URL={model}", "GEMINI_API_KEY=k"}, files: map[string]string{
-		".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
-	}},
+	{name: "gemini", model: "gemini-2.5-flash", env: []string{"GOOGLE_GEMINI_BASE_URL={model}", "GEMINI_API_KEY=k"},
+		files: map[string]string{
+			".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
+		}},
 	{name: "opencode", model: "test/m", env: []string{"OPENAI_API_KEY=k"}, files: map[string]string{
 		".config/opencode/opencode.json": `{"provider":{"test":{"npm":"@ai-sdk/openai-compatible","name":"test","models":{"m":{}},
 			"options":{"baseURL":"{model}/v1","apiKey":"{env:OPENAI_API_KEY}"}}}}`,
@@ -59,7 +61,8 @@ func TestPromptRunWithRealAgents(t *testing.T) {
 				}
 			}
 			run(t, exec.Command("git", "init", "-q", dir), 0)
-			run(t, exec.Command("git", "-C", dir, "-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "commit", "-q", "--allow-empty", "-m", "begin"), 0)
+			run(t, exec.Command("git", "-C", dir, "-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "commit", "-q",
+				"--allow-empty", "-m", "begin"), 0)
 
 			args := []string{"run", "--prompt", "Create hello.txt", "--agent", c.name, "--json"}
 			if c.model != "" {

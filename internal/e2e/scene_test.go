@@ -19,8 +19,8 @@ import (
 // token is the workflow's; nothing but ralph itself may see it.
 const token = "ghs_stand-in-token-of-the-workflow"
 
-// agent is a coding agent as a script. Its first try is wrong, its second right, and it approves as a reviewer. Everything it could see
-// of secrets it writes into the work, where the test looks for it.
+// agent is a coding agent as a script. Its first try is wrong, its second right, and it approves as a reviewer.
+// Everything it could see of secrets it writes into the work, where the test looks for it.
 const agent = `#!/bin/sh
 prompt=$(cat)
 tree=$(printf '%s\n' "$prompt" | sed -n 's/^From .* to the tree \([0-9a-f]*\):$/\1/p')
@@ -132,7 +132,8 @@ func (s scene) user(t *testing.T) string {
 
 func (s scene) git(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("git", append([]string{"--git-dir", s.hub.GitDir("alice", "demo")}, args...)...).CombinedOutput()
+	out, err := exec.Command("git",
+		append([]string{"--git-dir", s.hub.GitDir("alice", "demo")}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -160,7 +161,8 @@ func compiledRalph(t *testing.T) string {
 	compiling.Do(func() {
 		var out []byte
 		if programDir, compiledBadly = os.MkdirTemp("", "ralph-e2e-program-"); compiledBadly == nil {
-			if out, compiledBadly = exec.Command("go", "build", "-o", filepath.Join(programDir, "ralph"), "../../cmd/ralph").CombinedOutput(); compiledBadly != nil {
+			if out, compiledBadly = exec.Command("go", "build", "-o", filepath.Join(programDir, "ralph"),
+				"../../cmd/ralph").CombinedOutput(); compiledBadly != nil {
 				compiledBadly = fmt.Errorf("%w: %s", compiledBadly, out)
 			}
 		}

@@ -24,8 +24,8 @@ completion:
     verification_config: {check_for: "{{acceptance_criteria}}"}
 `
 
-// TestSemanticVerificationWithRealClaude: the real CLI is asked in a context of its own, without a tool but the one that it answers with,
-// and its answer decides.
+// TestSemanticVerificationWithRealClaude: the real CLI is asked in a context of its own, without a tool but the one
+// that it answers with, and its answer decides.
 func TestSemanticVerificationWithRealClaude(t *testing.T) {
 	t.Parallel()
 	bin, ralph := installed(t, "claude"), compiledRalph(t)
@@ -41,19 +41,24 @@ func TestSemanticVerificationWithRealClaude(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			m := model.New(
-				model.Turn{Tools: []model.Tool{model.Write("hello.txt", "hello\n")}}, model.Turn{Text: "<promise>GREETED</promise>"},
-				model.Turn{Tools: []model.Tool{{Name: "StructuredOutput", Input: map[string]any{"verified": c.verified, "reason": "it says nothing of the sort"}}}}, model.Turn{Text: "Said."},
+				model.Turn{Tools: []model.Tool{model.Write("hello.txt", "hello\n")}},
+				model.Turn{Text: "<promise>GREETED</promise>"},
+				model.Turn{Tools: []model.Tool{{Name: "StructuredOutput",
+					Input: map[string]any{"verified": c.verified, "reason": "it says nothing of the sort"}}}},
+				model.Turn{Text: "Said."},
 			)
 			defer m.Close()
 			dir := semanticProject(t)
 			cmd := exec.CommandContext(t.Context(), ralph, "run", "--task", "hello.yaml", "--agent", "claude", "-m", "1")
 			cmd.Dir = dir
-			cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+scratch(t), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"), "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=k")
+			cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+scratch(t), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"),
+				"ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=k")
 			if out := run(t, cmd, c.code); !strings.Contains(out, c.want) {
 				t.Errorf("%q is missing:\n%s", c.want, out)
 			}
 			asked := slices.ContainsFunc(m.Requests(), func(r model.Request) bool {
-				return slices.Contains(r.Tools, "StructuredOutput") && !slices.Contains(r.Tools, "Bash") && !slices.Contains(r.Tools, "Write")
+				return slices.Contains(r.Tools, "StructuredOutput") && !slices.Contains(r.Tools, "Bash") &&
+					!slices.Contains(r.Tools, "Write")
 			})
 			if !asked {
 				t.Errorf("nobody asked without tools: %+v", m.Requests())
@@ -66,7 +71,8 @@ func TestSemanticVerificationWithRealClaude(t *testing.T) {
 func semanticProject(t *testing.T) string {
 	t.Helper()
 	dir := scratch(t)
-	for name, text := range map[string]string{"hello.yaml": semanticTask, ".ralph/settings.json": `{"guardrails": [{"command": "test -f hello.txt"}], "review": false, "baseline": "off"}`} {
+	for name, text := range map[string]string{"hello.yaml": semanticTask,
+		".ralph/settings.json": `{"guardrails": [{"command": "test -f hello.txt"}], "review": false, "baseline": "off"}`} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -77,6 +83,7 @@ func semanticProject(t *testing.T) string {
 	}
 	run(t, exec.Command("git", "init", "-q", dir), 0)
 	run(t, exec.Command("git", "-C", dir, "add", "-A"), 0)
-	run(t, exec.Command("git", "-C", dir, "-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "commit", "-q", "-m", "begin"), 0)
+	run(t, exec.Command("git", "-C", dir, "-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "commit", "-q", "-m",
+		"begin"), 0)
 	return dir
 }

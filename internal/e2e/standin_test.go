@@ -15,9 +15,10 @@ import (
 	"testing"
 )
 
-// standIn is an image that has what the Dockerfile's steps run, but no node: this machine's Debian, made anew, with this machine's Go,
-// its copies of the modules that go.mod names, and what it has compiled of the program already. A cache of Go's cannot make a build
-// right that is wrong: it is asked by what the sources hold, and what it lacks is compiled.
+// standIn is an image that has what the Dockerfile's steps run, but no node: this machine's Debian, made anew, with
+// this machine's Go, its copies of the modules that go.mod names, and what it has compiled of the program already. A
+// cache of Go's cannot make a build right that is wrong: it is asked by what the sources hold, and what it lacks is
+// compiled.
 func (e engine) standIn(t *testing.T) string {
 	t.Helper()
 	const name = "ralph-e2e-base:local"
@@ -26,10 +27,12 @@ func (e engine) standIn(t *testing.T) string {
 		t.Skip("left out: no registry can be reached, and mmdebstrap, as root, is not here to make the base images")
 	}
 	archive := filepath.Join(t.TempDir(), "stand-in.tar")
-	run(t, exec.CommandContext(t.Context(), bootstrap, "--variant=apt", "--include=ca-certificates,passwd", "--dpkgopt=force-unsafe-io",
+	run(t, exec.CommandContext(t.Context(), bootstrap, "--variant=apt", "--include=ca-certificates,passwd",
+		"--dpkgopt=force-unsafe-io",
 		`--customize-hook=cp `+certificates+` "$1`+certificates+`"`, "bookworm", archive), 0)
 	packGo(t, archive)
-	run(t, e.docker(t, "import", "--change", "ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", archive, name), 0)
+	run(t, e.docker(t, "import", "--change",
+		"ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", archive, name), 0)
 	return name
 }
 
@@ -45,7 +48,8 @@ func packGo(t *testing.T, archive string) {
 		paths[i] = strings.TrimPrefix(path, "/")
 	}
 	args := []string{"--append", "--file", archive, "--directory", "/", "--exclude", "*_test.go", "--exclude", "testdata"}
-	for from, to := range map[string]string{root: "usr/local/go", modules: "root/go/pkg/mod", cache: "root/.cache/go-build"} {
+	for from, to := range map[string]string{root: "usr/local/go", modules: "root/go/pkg/mod",
+		cache: "root/.cache/go-build"} {
 		args = append(args, "--transform", fmt.Sprintf("s,^%s/,%s/,S", strings.TrimPrefix(from, "/"), to))
 	}
 	cmd := exec.CommandContext(t.Context(), "tar", append(args, "--files-from", "-")...)
@@ -68,8 +72,9 @@ func moduleFiles(t *testing.T, cache string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return !strings.HasPrefix(path, cache+"/") })
 }
 
-// compiled are the files of the build cache that a build of the program reads, which is made here first, but for linking it. The
-// cache's names are hashes of what goes into a step and of what comes out; of the former the graph has the first 15 bytes.
+// compiled are the files of the build cache that a build of the program reads, which is made here first, but for
+// linking it. The cache's names are hashes of what goes into a step and of what comes out; of the former the graph has
+// the first 15 bytes.
 func compiled(t *testing.T, cache string) []string {
 	t.Helper()
 	graph := filepath.Join(t.TempDir(), "graph.json")

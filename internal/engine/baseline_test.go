@@ -17,7 +17,8 @@ import (
 func uninstalled(t *testing.T, settings config.Settings) (*Run, *[]string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, content := range map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`, "package-lock.json": "{}"} {
+	for name, content := range map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`,
+		"package-lock.json": "{}"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -44,15 +45,26 @@ func TestExplain(t *testing.T) {
 		want     string // what the reason holds
 		missing  bool
 	}{
-		{"a tool of the table", named, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: pnpm: not found\n"}, "add `- uses: pnpm/action-setup@v4` before ralph", true},
+		{"a tool of the table", named, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: pnpm: not found\n"},
+			"add `- uses: pnpm/action-setup@v4` before ralph", true},
 		{"a tool by the command alone", named, loop.Verdict{Exit: 127, Missing: true}, "pnpm is not installed", true},
-		{"a tool of make's", named, loop.Verdict{Exit: 2, Output: "make: uv: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n"}, "setup-uv", true},
-		{"a dependency that is a program", named, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"}, "put `npm ci` into the setting setup", true},
-		{"the same after a setup", prepared, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"}, "vitest is not installed: install it in a step before ralph", true},
-		{"a dependency that is a module", named, loop.Verdict{Exit: 1, Reason: "it exited with code 1", Output: "Error: Cannot find module 'express'\n"}, "it exited with code 1; maybe its dependencies are not installed: put `npm ci` into", false},
-		{"a module of its own", named, loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module './x'\n"}, "as it was", false},
-		{"a module after a setup", prepared, loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module 'express'\n"}, "as it was", false},
-		{"a check that passes", named, loop.Verdict{Pass: true, Reason: "as it was", Output: "make: *** [x] Error 127\nsh: 1: x: not found\n"}, "as it was", false},
+		{"a tool of make's", named, loop.Verdict{Exit: 2,
+			Output: "make: uv: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n"}, "setup-uv", true},
+		{"a dependency that is a program", named,
+			loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"}, "put `npm ci` into the setting setup",
+			true},
+		{"the same after a setup", prepared, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"},
+			"vitest is not installed: install it in a step before ralph", true},
+		{"a dependency that is a module", named,
+			loop.Verdict{Exit: 1, Reason: "it exited with code 1", Output: "Error: Cannot find module 'express'\n"},
+			"it exited with code 1; maybe its dependencies are not installed: put `npm ci` into", false},
+		{"a module of its own", named,
+			loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module './x'\n"}, "as it was", false},
+		{"a module after a setup", prepared,
+			loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module 'express'\n"}, "as it was", false},
+		{"a check that passes", named,
+			loop.Verdict{Pass: true, Reason: "as it was", Output: "make: *** [x] Error 127\nsh: 1: x: not found\n"}, "as it was",
+			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run, _ := uninstalled(t, c.settings)

@@ -70,11 +70,16 @@ func TestTellLimits(t *testing.T) {
 		agents []*agent.Options
 		want   string
 	}{
-		"no budget":       {loop.Limits{Wall: time.Hour}, []*agent.Options{codex}, ""},
-		"all of them":     {loop.Limits{Wall: time.Hour, CostUSD: 5, Tokens: 10, IssueCostUSD: 20}, []*agent.Options{claude, nil}, "limits: $5.00, 10 tokens, $20.00 for all runs of the issue, of which $2.50 are spent, 1h0m0s"},
-		"no price":        {loop.Limits{CostUSD: 5}, []*agent.Options{claude, codex, codex}, "limits: $5.00|warning: codex does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"},
+		"no budget": {loop.Limits{Wall: time.Hour}, []*agent.Options{codex}, ""},
+		"all of them": {loop.Limits{Wall: time.Hour, CostUSD: 5, Tokens: 10, IssueCostUSD: 20},
+			[]*agent.Options{claude, nil},
+			"limits: $5.00, 10 tokens, $20.00 for all runs of the issue, of which $2.50 are spent, 1h0m0s"},
+		"no price": {loop.Limits{CostUSD: 5}, []*agent.Options{claude, codex, codex},
+			"limits: $5.00|warning: codex does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"},
 		"tokens are told": {loop.Limits{Tokens: 5}, []*agent.Options{codex}, "limits: 5 tokens"},
-		"nothing is told": {loop.Limits{Tokens: 5}, []*agent.Options{mine}, "limits: 5 tokens|warning: agent.sh tells neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can hold it; timeoutMinutes and maximumIterations can"},
+		"nothing is told": {loop.Limits{Tokens: 5}, []*agent.Options{mine}, "limits: 5 tokens|warning: agent.sh tells " +
+			"neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can hold it; timeoutMinutes " +
+			"and maximumIterations can"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,10 +57,14 @@ func TestPlan(t *testing.T) {
 		{"acceptance criteria alone", config.Settings{Review: true}, criteria, "", config.TaskIterations, 0},
 		{"criteria of roles", config.Settings{Review: true}, withQA, "coder reviewer qa", 7, 7},
 		{"no review", config.Settings{}, withQA, "coder qa", 7, 7},
-		{"a pipeline", config.Settings{Review: true, Pipeline: []string{"coder", "tester", "reviewer", "qa"}}, nil, "coder tester reviewer qa", 25, 15},
-		{"a pipeline without a reviewer", config.Settings{Review: true, Pipeline: []string{"coder", "tester"}}, nil, "coder tester", 25, 15},
-		{"one setting overrides all", config.Settings{Review: true, MaximumIterations: &number}, withQA, "coder reviewer qa", 3, 0},
-		{"promises are verified by a model", config.Settings{Review: true, Verification: "semantic"}, criteria, "coder reviewer", 15, 15},
+		{"a pipeline", config.Settings{Review: true, Pipeline: []string{"coder", "tester", "reviewer", "qa"}}, nil,
+			"coder tester reviewer qa", 25, 15},
+		{"a pipeline without a reviewer", config.Settings{Review: true, Pipeline: []string{"coder", "tester"}}, nil,
+			"coder tester", 25, 15},
+		{"one setting overrides all", config.Settings{Review: true, MaximumIterations: &number}, withQA, "coder reviewer qa",
+			3, 0},
+		{"promises are verified by a model", config.Settings{Review: true, Verification: "semantic"}, criteria,
+			"coder reviewer", 15, 15},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rules := Rules{Settings: tt.set}
@@ -97,12 +101,15 @@ func TestSameWish(t *testing.T) {
 	other := wanted
 	other.Completion = &task.Completion{Acceptance: []string{"a", "b"}}
 	for name, same := range map[string]bool{
-		"criteria":       SameRequest(before, set, other, nil),
-		"flags":          SameRequest(before, set, wanted, &task.Completion{Outcome: "o"}),
-		"the settings'":  SameRequest(before, config.Settings{Verification: "string_match", Completion: []byte(`{"outcome": "o"}`)}, wanted, nil),
-		"the pipeline":   SameRequest(before, config.Settings{Verification: "string_match", Pipeline: []string{"coder"}}, wanted, nil),
-		"how to verify":  SameRequest(before, config.Settings{Verification: "semantic"}, wanted, nil),
-		"another text":   SameRequest(loop.State{Start: loop.Start{Title: "T", Spec: "x", Asking: before.Start.Asking}}, set, wanted, nil),
+		"criteria": SameRequest(before, set, other, nil),
+		"flags":    SameRequest(before, set, wanted, &task.Completion{Outcome: "o"}),
+		"the settings'": SameRequest(before,
+			config.Settings{Verification: "string_match", Completion: []byte(`{"outcome": "o"}`)}, wanted, nil),
+		"the pipeline": SameRequest(before, config.Settings{Verification: "string_match", Pipeline: []string{"coder"}},
+			wanted, nil),
+		"how to verify": SameRequest(before, config.Settings{Verification: "semantic"}, wanted, nil),
+		"another text": SameRequest(loop.State{Start: loop.Start{Title: "T", Spec: "x", Asking: before.Start.Asking}}, set,
+			wanted, nil),
 		"no criteria":    SameRequest(before, set, task.Task{ID: "t", Title: "T", Spec: "text"}, nil),
 		"criteria, none": SameRequest(loop.State{Start: loop.Start{Title: "T", Spec: "text"}}, set, wanted, nil),
 	} {

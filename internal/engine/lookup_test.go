@@ -163,7 +163,8 @@ func TestDistance(t *testing.T) {
 	tests := []struct {
 		a, b string
 		want int
-	}{{"plus", "plus", 0}, {"Plus", "plus", 0}, {"plus", "plu", 1}, {"kitten", "sittin", 2}, {"kitten", "sitting", 3}, {"", "ab", 2}, {"a", "abcdefg", 3}}
+	}{{"plus", "plus", 0}, {"Plus", "plus", 0}, {"plus", "plu", 1}, {"kitten", "sittin", 2}, {"kitten", "sitting", 3},
+		{"", "ab", 2}, {"a", "abcdefg", 3}}
 	for _, tt := range tests {
 		if got := distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("distance(%s, %s) = %d, want %d", tt.a, tt.b, got, tt.want)

@@ -21,7 +21,8 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 	)
 	for name, ok := range map[string]bool{
 		"": true, "web": true, "web/app": true, "./web/": true, "web/../web": true,
-		"none": false, "file": false, "link": false, "link/app": false, "web/link": false, "web/link2": false, "web/app/x": false,
+		"none": false, "file": false, "link": false, "link/app": false, "web/link": false, "web/link2": false,
+		"web/app/x": false,
 	} {
 		spec := &Spec{
 			Place: Place{Tree: tree, Workspace: tree},

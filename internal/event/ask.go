@@ -16,11 +16,14 @@ var askKeys = []struct {
 	set        func(*Ask, json.RawMessage) bool
 }{
 	{"issue", "the number of an issue", func(a *Ask, v json.RawMessage) bool { return whole(v, 1<<31-1, &a.Issue) }},
-	{"prompt", "a text that is not empty", func(a *Ask, v json.RawMessage) bool { return words(v, &a.Prompt) && a.Prompt != "" }},
-	{"plan", "the path of a file in the repository", func(a *Ask, v json.RawMessage) bool { return words(v, &a.Plan) && inside(a.Plan) }},
+	{"prompt", "a text that is not empty",
+		func(a *Ask, v json.RawMessage) bool { return words(v, &a.Prompt) && a.Prompt != "" }},
+	{"plan", "the path of a file in the repository",
+		func(a *Ask, v json.RawMessage) bool { return words(v, &a.Plan) && inside(a.Plan) }},
 	{"hint", "a text", func(a *Ask, v json.RawMessage) bool { return words(v, &a.Hint) }},
 	{"fresh", "true or false", func(a *Ask, v json.RawMessage) bool { return yes(v, &a.Fresh) }},
-	{"max_iterations", "a whole number from 1 to 100", func(a *Ask, v json.RawMessage) bool { return whole(v, 100, &a.MaxIterations) }},
+	{"max_iterations", "a whole number from 1 to 100",
+		func(a *Ask, v json.RawMessage) bool { return whole(v, 100, &a.MaxIterations) }},
 }
 
 // ParseAsk reads the client_payload of a repository_dispatch: {"issue": 42}, {"prompt": "…"} or {"plan":
@@ -46,7 +49,8 @@ func ParseAsk(payload []byte) (Ask, error) {
 		return Ask{}, &UsageError{"client_payload." + quote(slices.Min(slices.Collect(maps.Keys(given)))), allowedKeys()}
 	}
 	if n := count(ask.Issue != 0, ask.Prompt != "", ask.Plan != ""); n != 1 {
-		return Ask{}, &UsageError{"client_payload with " + strconv.Itoa(n) + " of issue, prompt and plan", "exactly one of them"}
+		return Ask{}, &UsageError{"client_payload with " + strconv.Itoa(n) + " of issue, prompt and plan",
+			"exactly one of them"}
 	}
 	return ask, nil
 }
@@ -77,7 +81,8 @@ func yes(v json.RawMessage, into *bool) bool {
 
 // inside reports whether a path is one of a file in the repository.
 func inside(p string) bool {
-	return p != "" && p == path.Clean(p) && p != "." && p != ".." && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "../") && !strings.ContainsAny(p, "\\\x00\n")
+	return p != "" && p == path.Clean(p) && p != "." && p != ".." && !strings.HasPrefix(p, "/") &&
+		!strings.HasPrefix(p, "../") && !strings.ContainsAny(p, "\\\x00\n")
 }
 
 func count(given ...bool) (n int) {

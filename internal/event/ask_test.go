@@ -13,16 +13,19 @@ func TestParseAsk(t *testing.T) {
 		usage         string
 	}{
 		{"an issue", `{"issue":42}`, Ask{Issue: 42}, ""},
-		{"an issue as a shell sends it", `{"issue":"42","fresh":"true","max_iterations":"3"}`, Ask{Issue: 42, Fresh: true, MaxIterations: 3}, ""},
+		{"an issue as a shell sends it", `{"issue":"42","fresh":"true","max_iterations":"3"}`,
+			Ask{Issue: 42, Fresh: true, MaxIterations: 3}, ""},
 		{"a prompt", `{"prompt":"add a greeting","hint":"short"}`, Ask{Prompt: "add a greeting", Hint: "short"}, ""},
 		{"a plan", `{"plan":"ralph/tasks.json","fresh":false}`, Ask{Plan: "ralph/tasks.json"}, ""},
-		{"everything but what to do", `{"hint":"x","fresh":true}`, Ask{}, "client_payload with 0 of issue, prompt and plan is not understood; allowed: exactly one of them"},
+		{"everything but what to do", `{"hint":"x","fresh":true}`, Ask{},
+			"client_payload with 0 of issue, prompt and plan is not understood; allowed: exactly one of them"},
 		{"two at once", `{"issue":1,"prompt":"x"}`, Ask{}, "client_payload with 2 of"},
 		{"nothing", ``, Ask{}, "with 0 of"},
 		{"null", `null`, Ask{}, "with 0 of"},
 		{"a list", `[1]`, Ask{}, "a JSON object with issue, prompt, plan, hint, fresh, max_iterations"},
 		{"broken", `{`, Ask{}, "a JSON object"},
-		{"an unknown key", `{"issue":1,"zzz":1,"model":"big"}`, Ask{}, "client_payload.“model” is not understood; allowed: issue, prompt"},
+		{"an unknown key", `{"issue":1,"zzz":1,"model":"big"}`, Ask{},
+			"client_payload.“model” is not understood; allowed: issue, prompt"},
 		{"a key in capitals", `{"Issue":1}`, Ask{}, "“Issue”"},
 		{"a hostile key", `{"issue":1,"<!-- @all":1}`, Ask{}, "client_payload.“?!-- ?all”"},
 		{"no issue", `{"issue":0}`, Ask{}, "client_payload.issue is not understood; allowed: the number of an issue"},
@@ -44,7 +47,8 @@ func TestParseAsk(t *testing.T) {
 				t.Errorf("ParseAsk = %+v, want %+v", got, tt.want)
 			}
 			var usage *UsageError
-			if tt.usage == "" && err != nil || tt.usage != "" && (!errors.As(err, &usage) || !strings.Contains(err.Error(), tt.usage)) {
+			if tt.usage == "" && err != nil || tt.usage != "" &&
+				(!errors.As(err, &usage) || !strings.Contains(err.Error(), tt.usage)) {
 				t.Errorf("error: %v, want %q", err, tt.usage)
 			}
 		})

@@ -88,7 +88,8 @@ var headings = []heading{
 	{ByStatus, onComments, Status},
 	{ByHelp, onComments, Help},
 	{PlainComment, onComments[:2], ""},
-	{EditedComment, []string{"issue_comment.edited", "pull_request_review_comment.edited", "pull_request_review.edited"}, ""},
+	{EditedComment, []string{"issue_comment.edited", "pull_request_review_comment.edited", "pull_request_review.edited"},
+		""},
 	{EditedIssue, []string{"issues.edited", "pull_request.edited"}, ""},
 	{ByChanges, onComments[2:], Fix},
 	{PlainReview, onComments[2:], ""},
@@ -191,7 +192,8 @@ func commanded(cmd Command) Asking {
 		return ByRetryHint
 	}
 	return map[Verb]Asking{
-		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Fix: ByFix, Stop: ByStop, Plan: ByPlan, Approve: ByApprove, Status: ByStatus, Help: ByHelp,
+		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Fix: ByFix, Stop: ByStop, Plan: ByPlan, Approve: ByApprove,
+		Status: ByStatus, Help: ByHelp,
 		Sweep: BySchedule, Heed: ByBuild,
 	}[cmd.Verb]
 }

@@ -90,8 +90,10 @@ func ownSentence(self string, ev Event) string {
 	if bot(self, ev) {
 		return fmt.Sprintf("%s is ralph itself, which does not follow its own events", self)
 	}
-	return fmt.Sprintf("ralph acts as %s here, because the token is of that account, and it does not follow its own events; to let %s ask, give ralph another identity: "+
-		"a GitHub App (inputs app_id and app_private_key), the job's own token (github_token: ${{ github.token }}), or a token of an account for ralph alone", self, self)
+	return fmt.Sprintf("ralph acts as %s here, because the token is of that account, and it does not follow its own "+
+		"events; to let %s ask, give ralph another identity: "+
+		"a GitHub App (inputs app_id and app_private_key), the job's own token (github_token: ${{ github.token }}), or a "+
+		"token of an account for ralph alone", self, self)
 }
 
 // Authorise says whether the event's people may ask, and if not, why. It reads nothing but its arguments and fails
@@ -125,9 +127,11 @@ func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
 func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
 	switch {
 	case editor.Login == "":
-		return &Refusal{Reason: "who edited it last is not known (the account may have been deleted), so nobody can be authorised; somebody with write access has to edit it once more"}
+		return &Refusal{Reason: "who edited it last is not known (the account may have been deleted), so nobody can be " +
+			"authorised; somebody with write access has to edit it once more"}
 	case strings.EqualFold(editor.Login, facts.Self):
-		return &Refusal{Who: editor.Login, Reason: fmt.Sprintf("%s edited it, but ralph did not: another workflow writes as that account, too; somebody with write access has to edit it once more", editor.Login)}
+		return &Refusal{Who: editor.Login, Reason: fmt.Sprintf("%s edited it, but ralph did not: another workflow writes "+
+			"as that account, too; somebody with write access has to edit it once more", editor.Login)}
 	}
 	return facts.refuse(editor.Login, Event{Sender: editor}, rules)
 }
@@ -136,9 +140,11 @@ func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
 func fromFork(ev Event) *Refusal {
 	switch {
 	case ev.Issue != nil && ev.Issue.Pull && ev.Issue.Fork:
-		return &Refusal{Reason: "this pull request comes from a fork, whose code must not meet this repository's secrets; open an issue here and ask ralph there, or push the branch to this repository"}
+		return &Refusal{Reason: "this pull request comes from a fork, whose code must not meet this repository's secrets; " +
+			"open an issue here and ask ralph there, or push the branch to this repository"}
 	case ev.Kind == Built && (ev.Build == nil || ev.Build.Fork):
-		return &Refusal{Reason: "the commit is in a fork, whose code must not meet this repository's secrets; ralph looks only at what runs on branches of this repository"}
+		return &Refusal{Reason: "the commit is in a fork, whose code must not meet this repository's secrets; ralph looks " +
+			"only at what runs on branches of this repository"}
 	}
 	return nil
 }
@@ -146,9 +152,11 @@ func fromFork(ev Event) *Refusal {
 // unnamed refuses what does not say who is behind it.
 func unnamed(p person, ev Event) *Refusal {
 	if p.as == "labeller" {
-		return &Refusal{Who: ev.Sender.Login, Reason: "who put the label on could not be read from the issue's event log; take the label off and put it on again"}
+		return &Refusal{Who: ev.Sender.Login,
+			Reason: "who put the label on could not be read from the issue's event log; take the label off and put it on again"}
 	}
-	return &Refusal{Reason: fmt.Sprintf("the event names nobody as the %s (the account may have been deleted), so nobody can be authorised; somebody with write access has to ask anew", p.as)}
+	return &Refusal{Reason: fmt.Sprintf("the event names nobody as the %s (the account may have been deleted), so "+
+		"nobody can be authorised; somebody with write access has to ask anew", p.as)}
 }
 
 // deputy refuses words that somebody else sent than wrote them: a bot that is made to speak for a stranger is still the
@@ -164,7 +172,8 @@ func deputy(ev Event) *Refusal {
 	if strings.EqualFold(writer, ev.Sender.Login) {
 		return nil
 	}
-	return &Refusal{Who: writer, Reason: fmt.Sprintf("the %s is %s, but %s sent the event; ralph follows nobody who speaks for somebody else: %s has to write a comment of their own",
+	return &Refusal{Who: writer, Reason: fmt.Sprintf("the %s is %s, but %s sent the event; ralph follows nobody who "+
+		"speaks for somebody else: %s has to write a comment of their own",
 		as, writer, ev.Sender.Login, ev.Sender.Login)}
 }
 
@@ -175,16 +184,19 @@ func (f Facts) refuse(login string, ev Event, rules Rules) *Refusal {
 	switch {
 	case strings.EqualFold(login, f.Self):
 		why = ownSentence(login, ev)
-	case bot(login, ev) && slices.ContainsFunc(rules.AllowedBots, func(b string) bool { return strings.EqualFold(b, login) }):
+	case bot(login, ev) && slices.ContainsFunc(rules.AllowedBots,
+		func(b string) bool { return strings.EqualFold(b, login) }):
 		return nil
 	case bot(login, ev):
 		why = fmt.Sprintf("%s is a bot that is not listed in allowed_bots; add its exact login there to let it ask", login)
 	case !looked:
 		why = fmt.Sprintf("%s's permission was not looked up; nobody is let in unchecked, so ask again", login)
 	case p.Err != nil:
-		why = fmt.Sprintf("%s's permission could not be looked up (%v); try again, or give the token read access to the repository's metadata", login, p.Err)
+		why = fmt.Sprintf("%s's permission could not be looked up (%v); try again, or give the token read access to the "+
+			"repository's metadata", login, p.Err)
 	case !p.writes():
-		why = fmt.Sprintf("%s has %s here; asking ralph takes write, maintain or admin, so somebody who has that must ask", login, p.said())
+		why = fmt.Sprintf("%s has %s here; asking ralph takes write, maintain or admin, so somebody who has that must ask",
+			login, p.said())
 	default:
 		return nil
 	}

@@ -21,7 +21,8 @@ func TestAuthorise(t *testing.T) {
 		return Event{Kind: Labeled, Sender: Actor{Login: sender}, Issue: &Issue{Number: 1}}
 	}
 	comment := func(sender, author string) Event {
-		return Event{Kind: Commented, Sender: Actor{Login: sender}, Comment: &Comment{Author: Actor{Login: author}}, Issue: &Issue{Number: 1}}
+		return Event{Kind: Commented, Sender: Actor{Login: sender}, Comment: &Comment{Author: Actor{Login: author}},
+			Issue: &Issue{Number: 1}}
 	}
 	tests := []struct {
 		name  string
@@ -30,25 +31,44 @@ func TestAuthorise(t *testing.T) {
 		bots  []string
 		want  string
 	}{
-		{"a writer labels", labelled("alice"), Facts{Labeller: "alice", Permissions: may(map[string]string{"alice": "write"})}, nil, ""},
-		{"an admin labels", labelled("Alice"), Facts{Labeller: "alice", Permissions: may(map[string]string{"alice": "admin"})}, nil, ""},
-		{"a reader labels", labelled("bob"), Facts{Labeller: "bob", Permissions: may(map[string]string{"bob": "read"})}, nil, "bob has read permission"},
-		{"no permission at all", labelled("bob"), Facts{Labeller: "bob", Permissions: may(map[string]string{"bob": "none"})}, nil, "bob has no permission here"},
-		{"a level GitHub does not have", labelled("bob"), Facts{Labeller: "bob", Permissions: may(map[string]string{"bob": "owner"})}, nil, "bob has owner permission"},
-		{"the lookup failed", labelled("alice"), Facts{Labeller: "alice", Permissions: map[string]Permission{"alice": {Level: "admin", Err: errors.New("502")}}}, nil, "could not be looked up (502)"},
+		{"a writer labels", labelled("alice"),
+			Facts{Labeller: "alice", Permissions: may(map[string]string{"alice": "write"})}, nil, ""},
+		{"an admin labels", labelled("Alice"),
+			Facts{Labeller: "alice", Permissions: may(map[string]string{"alice": "admin"})}, nil, ""},
+		{"a reader labels", labelled("bob"), Facts{Labeller: "bob", Permissions: may(map[string]string{"bob": "read"})}, nil,
+			"bob has read permission"},
+		{"no permission at all", labelled("bob"), Facts{Labeller: "bob", Permissions: may(map[string]string{"bob": "none"})},
+			nil, "bob has no permission here"},
+		{"a level GitHub does not have", labelled("bob"),
+			Facts{Labeller: "bob", Permissions: may(map[string]string{"bob": "owner"})}, nil, "bob has owner permission"},
+		{"the lookup failed", labelled("alice"),
+			Facts{Labeller: "alice", Permissions: map[string]Permission{"alice": {Level: "admin", Err: errors.New("502")}}}, nil,
+			"could not be looked up (502)"},
 		{"nobody looked it up", labelled("alice"), Facts{Labeller: "alice"}, nil, "was not looked up"},
-		{"the label is another's", labelled("alice"), Facts{Labeller: "bob", Permissions: may(map[string]string{"alice": "write", "bob": "read"})}, nil, "bob has read"},
-		{"the labeller is unknown", labelled("alice"), Facts{Permissions: may(map[string]string{"alice": "write"})}, nil, "could not be read"},
-		{"a writer comments", comment("alice", "alice"), Facts{Permissions: may(map[string]string{"alice": "write"})}, nil, ""},
-		{"sender and author differ", comment("alice", "mallory"), Facts{Permissions: may(map[string]string{"alice": "write", "mallory": "read"})}, nil, "the comment's author is mallory, but alice sent"},
-		{"a reader re-runs a writer's event", Event{Kind: Commented, Sender: Actor{Login: "alice"}, TriggeringActor: "bob", Comment: &Comment{Author: Actor{Login: "alice"}}},
+		{"the label is another's", labelled("alice"),
+			Facts{Labeller: "bob", Permissions: may(map[string]string{"alice": "write", "bob": "read"})}, nil, "bob has read"},
+		{"the labeller is unknown", labelled("alice"), Facts{Permissions: may(map[string]string{"alice": "write"})}, nil,
+			"could not be read"},
+		{"a writer comments", comment("alice", "alice"), Facts{Permissions: may(map[string]string{"alice": "write"})}, nil,
+			""},
+		{"sender and author differ", comment("alice", "mallory"),
+			Facts{Permissions: may(map[string]string{"alice": "write", "mallory": "read"})}, nil,
+			"the comment's author is mallory, but alice sent"},
+		{"a reader re-runs a writer's event",
+			Event{Kind: Commented, Sender: Actor{Login: "alice"}, TriggeringActor: "bob",
+				Comment: &Comment{Author: Actor{Login: "alice"}}},
 			Facts{Permissions: may(map[string]string{"alice": "write", "bob": "read"})}, nil, "bob has read"},
-		{"a bot that is not listed", labelled("helper[bot]"), Facts{Labeller: "helper[bot]", Permissions: may(map[string]string{"helper[bot]": "admin"})}, []string{"other[bot]"}, "not listed in allowed_bots"},
-		{"a bot by its type", Event{Kind: Dispatched, Sender: Actor{Login: "machine", Bot: true}}, Facts{Permissions: may(map[string]string{"machine": "admin"})}, nil, "not listed"},
+		{"a bot that is not listed", labelled("helper[bot]"),
+			Facts{Labeller: "helper[bot]", Permissions: may(map[string]string{"helper[bot]": "admin"})}, []string{"other[bot]"},
+			"not listed in allowed_bots"},
+		{"a bot by its type", Event{Kind: Dispatched, Sender: Actor{Login: "machine", Bot: true}},
+			Facts{Permissions: may(map[string]string{"machine": "admin"})}, nil, "not listed"},
 		{"a listed bot", labelled("helper[bot]"), Facts{Labeller: "helper[bot]"}, []string{"Helper[bot]"}, ""},
 		{"a star lists nobody", labelled("helper[bot]"), Facts{Labeller: "helper[bot]"}, []string{"*"}, "not listed"},
-		{"ralph itself, even listed", labelled("ralph[bot]"), Facts{Self: "ralph[bot]", Labeller: "ralph[bot]"}, []string{"ralph[bot]"}, "its own events"},
-		{"a fork", Event{Kind: Commented, Sender: Actor{Login: "alice"}, Issue: &Issue{Pull: true, Fork: true}, Comment: &Comment{Author: Actor{Login: "alice"}}},
+		{"ralph itself, even listed", labelled("ralph[bot]"), Facts{Self: "ralph[bot]", Labeller: "ralph[bot]"},
+			[]string{"ralph[bot]"}, "its own events"},
+		{"a fork", Event{Kind: Commented, Sender: Actor{Login: "alice"}, Issue: &Issue{Pull: true, Fork: true},
+			Comment: &Comment{Author: Actor{Login: "alice"}}},
 			Facts{Permissions: may(map[string]string{"alice": "admin"})}, nil, "comes from a fork"},
 		{"nobody at all", Event{Kind: Dispatched}, Facts{}, nil, "names nobody"},
 		{"a schedule", Event{Kind: Scheduled}, Facts{}, nil, ""},
@@ -72,7 +92,8 @@ func TestRead(t *testing.T) {
 	rules := Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	comment := func(body string, edited time.Duration) Event {
-		return Event{Kind: Commented, Issue: &Issue{}, Comment: &Comment{Body: body, CreatedAt: at, UpdatedAt: at.Add(edited)}}
+		return Event{Kind: Commented, Issue: &Issue{},
+			Comment: &Comment{Body: body, CreatedAt: at, UpdatedAt: at.Add(edited)}}
 	}
 	tests := []struct {
 		name string
@@ -82,8 +103,10 @@ func TestRead(t *testing.T) {
 	}{
 		{"our label", Event{Kind: Labeled, Label: "Ralph", Issue: &Issue{}}, Run, ""},
 		{"the label that asks for a plan", Event{Kind: Labeled, Label: "Ralph:Plan", Issue: &Issue{}}, Plan, ""},
-		{"that label on a closed issue", Event{Kind: Labeled, Label: "ralph:plan", Issue: &Issue{Number: 3, Closed: true}}, "", "#3 is closed"},
-		{"a label of ours that asks for nothing", Event{Kind: Labeled, Label: "ralph:failed", Issue: &Issue{}}, "", "not “ralph” or “ralph:plan”"},
+		{"that label on a closed issue", Event{Kind: Labeled, Label: "ralph:plan", Issue: &Issue{Number: 3, Closed: true}},
+			"", "#3 is closed"},
+		{"a label of ours that asks for nothing", Event{Kind: Labeled, Label: "ralph:failed", Issue: &Issue{}}, "",
+			"not “ralph” or “ralph:plan”"},
 		{"approve", comment("/ralph approve", 0), Approve, ""},
 		{"an edited approval", comment("/ralph approve", time.Second), "", "edited"},
 		{"another label", Event{Kind: Labeled, Label: "bug", Issue: &Issue{}}, "", "the label is “bug”"},

@@ -41,11 +41,13 @@ var verbs = []struct {
 	flags bool
 }{
 	{Run, "[hint]", "start working on this issue; the hint goes to the agent", false},
-	{Retry, "[--fresh] [--max-iterations N] [hint]", "resume a failed run with what was tried; --fresh starts from the base again", true},
+	{Retry, "[--fresh] [--max-iterations N] [hint]",
+		"resume a failed run with what was tried; --fresh starts from the base again", true},
 	{Continue, "[answer]", "go on with a run that waits or was stopped; the answer goes to the agent", false},
 	{Fix, "[hint]", "work on what the reviews of the pull request ask for, and answer every open thread", false},
 	{Stop, "", "stop the run; what it has done is kept", false},
-	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the agent", false},
+	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the " +
+		"agent", false},
 	{Approve, "", "run the newest plan on this issue as it is written now", false},
 	{Status, "", "say where the run stands", false},
 	{Help, "", "show this", false},
@@ -159,7 +161,8 @@ func HelpText(phrase string) string {
 	var b strings.Builder
 	b.WriteString("| command | what it does |\n|---|---|\n")
 	for _, v := range verbs {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(phrase+" "+string(v.verb)+" "+strings.ReplaceAll(v.takes, "|", "\\|")), v.does)
+		fmt.Fprintf(&b, "| `%s` | %s |\n",
+			strings.TrimSpace(phrase+" "+string(v.verb)+" "+strings.ReplaceAll(v.takes, "|", "\\|")), v.does)
 	}
 	return b.String()
 }

@@ -15,16 +15,19 @@ func TestParseCommand(t *testing.T) {
 		usage      string // part of the usage error
 	}{
 		{"run", "/ralph run", Command{Verb: Run}, true, ""},
-		{"run with a hint of several lines", "/ralph run use the\nexisting parser", Command{Verb: Run, Hint: "use the\nexisting parser"}, true, ""},
+		{"run with a hint of several lines", "/ralph run use the\nexisting parser",
+			Command{Verb: Run, Hint: "use the\nexisting parser"}, true, ""},
 		{"as a phone writes it", "/Ralph run", Command{Verb: Run}, true, ""},
 		{"in capitals", "/RALPH STOP", Command{Verb: Stop}, true, ""},
 		{"bare is help", "/ralph", Command{Verb: Help}, true, ""},
 		{"help", "/ralph HELP", Command{Verb: Help}, true, ""},
 		{"status", " \n/ralph status\n", Command{Verb: Status}, true, ""},
 		{"retry", "/ralph retry", Command{Verb: Retry}, true, ""},
-		{"retry with everything", "/ralph retry --fresh --max-iterations 8 think again", Command{Verb: Retry, Fresh: true, MaxIterations: 8, Hint: "think again"}, true, ""},
+		{"retry with everything", "/ralph retry --fresh --max-iterations 8 think again",
+			Command{Verb: Retry, Fresh: true, MaxIterations: 8, Hint: "think again"}, true, ""},
 		{"retry with =", "/ralph retry --max-iterations=3", Command{Verb: Retry, MaxIterations: 3}, true, ""},
-		{"flags after the hint are words", "/ralph retry please --fresh", Command{Verb: Retry, Hint: "please --fresh"}, true, ""},
+		{"flags after the hint are words", "/ralph retry please --fresh", Command{Verb: Retry, Hint: "please --fresh"}, true,
+			""},
 		{"plan", "/ralph plan", Command{Verb: Plan}, true, ""},
 		{"plan with a hint", "/ralph plan two stories\nat most", Command{Verb: Plan, Hint: "two stories\nat most"}, true, ""},
 		{"approve", "/ralph Approve", Command{Verb: Approve}, true, ""},
@@ -38,7 +41,8 @@ func TestParseCommand(t *testing.T) {
 		{"a longer word", "/ralphs run", Command{}, false, ""},
 		{"a word that begins with it", "/ralph:plan", Command{}, false, ""},
 		{"nothing", "", Command{}, false, ""},
-		{"an unknown word", "/ralph dance", Command{}, true, "“dance” is not understood; allowed: run, retry, continue, fix, stop, plan, approve, status, help"},
+		{"an unknown word", "/ralph dance", Command{}, true,
+			"“dance” is not understood; allowed: run, retry, continue, fix, stop, plan, approve, status, help"},
 		{"an unknown flag", "/ralph retry --hard", Command{}, true, "“--hard”"},
 		{"no number", "/ralph retry --max-iterations", Command{}, true, "a whole number from 1 to 100"},
 		{"too large a number", "/ralph retry --max-iterations 1000", Command{}, true, "a whole number from 1 to 100"},
@@ -61,7 +65,8 @@ func TestParseCommand(t *testing.T) {
 }
 
 func FuzzParseCommand(f *testing.F) {
-	for _, seed := range []string{"/ralph run", "/ralph retry --max-iterations 3 x", "> /ralph", "/ralph \x00\xff", "/ralph retry --fresh=1"} {
+	for _, seed := range []string{"/ralph run", "/ralph retry --max-iterations 3 x", "> /ralph", "/ralph \x00\xff",
+		"/ralph retry --fresh=1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -73,7 +78,8 @@ func FuzzParseCommand(f *testing.F) {
 			t.Errorf("%q is taken for a command", body)
 		}
 		var usage *UsageError
-		if err != nil && (!errors.As(err, &usage) || strings.ContainsAny(err.Error(), "\n@<`") || !utf8.ValidString(err.Error())) {
+		if err != nil && (!errors.As(err, &usage) || strings.ContainsAny(err.Error(), "\n@<`") ||
+			!utf8.ValidString(err.Error())) {
 			t.Errorf("%q: the error is not one harmless line: %q", body, err)
 		}
 		if cmd.MaxIterations < 0 || cmd.MaxIterations > 100 {

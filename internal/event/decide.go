@@ -110,7 +110,8 @@ func find(asking Asking, where Place, at Standing) int {
 }
 
 func (r row) fits(asking Asking, where Place, at Standing) bool {
-	return slices.Contains(r.asks, asking) && (r.on == nil || slices.Contains(r.on, where)) && (r.at == nil || slices.Contains(r.at, at))
+	return slices.Contains(r.asks, asking) && (r.on == nil || slices.Contains(r.on, where)) &&
+		(r.at == nil || slices.Contains(r.at, at))
 }
 
 // hopeless is the sentence of an asking that comes to nothing however the run stands and wherever it may turn out to
@@ -152,7 +153,8 @@ func filled(why string, ev Event, rules Rules) string {
 	if ev.Issue != nil && !ev.Issue.Pull {
 		issue = fmt.Sprintf("issue #%d", ev.Issue.Number)
 	}
-	return strings.NewReplacer("{here}", here, "{issue}", issue, "{phrase}", rules.TriggerPhrase, "{label}", rules.TriggerLabel,
+	return strings.NewReplacer("{here}", here, "{issue}", issue, "{phrase}", rules.TriggerPhrase, "{label}",
+		rules.TriggerLabel,
 		"{the label}", quote(ev.Label), "{event}", ev.Name).Replace(why)
 }
 
@@ -160,7 +162,8 @@ func filled(why string, ev Event, rules Rules) string {
 // followed.
 func Read(ev Event, rules Rules) (Request, *Skip, error) {
 	req := Request{Event: ev, CommentsBy: rules.CommentsBy}
-	if ev.Issue == nil && (ev.Kind == Labeled || ev.Kind == Unlabeled || ev.Kind == Closed || ev.Kind == Commented || ev.Kind == Reviewed) {
+	if ev.Issue == nil && (ev.Kind == Labeled || ev.Kind == Unlabeled || ev.Kind == Closed || ev.Kind == Commented ||
+		ev.Kind == Reviewed) {
 		return req, &Skip{fmt.Sprintf("%s names no issue", ev.Name)}, nil
 	}
 	asking, cmd, err := askingOf(ev, rules)

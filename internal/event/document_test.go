@@ -19,7 +19,8 @@ func TestDocumentHasTheTables(t *testing.T) {
 	}
 	text := string(raw)
 	for name, made := range map[string]string{
-		"commands": HelpText("/ralph"), "who": whoTable(), "asking": askingTable(), "standing": standingTable(), "rules": rulesTable(),
+		"commands": HelpText("/ralph"), "who": whoTable(), "asking": askingTable(), "standing": standingTable(),
+		"rules": rulesTable(),
 	} {
 		block := regexp.MustCompile(`(?s)(<!-- table: ` + name + ` -->\n).*?(<!-- end of table -->\n)`)
 		if n := len(block.FindAllString(text, -1)); n != 1 {
@@ -142,8 +143,10 @@ func whoTable() string {
 		{"somebody with admin", Actor{"alice", false}, known(Permission{Level: "admin"})},
 		{"somebody with maintain", Actor{"alice", false}, known(Permission{Level: "write", Role: "maintain"})},
 		{"somebody with write", Actor{"alice", false}, known(Permission{Level: "write"})},
-		{"a custom role that inherits write, maintain or admin", Actor{"alice", false}, known(Permission{Level: "write", Role: "releaser"})},
-		{"a custom role that inherits triage or read", Actor{"alice", false}, known(Permission{Level: "read", Role: "auditor"})},
+		{"a custom role that inherits write, maintain or admin", Actor{"alice", false},
+			known(Permission{Level: "write", Role: "releaser"})},
+		{"a custom role that inherits triage or read", Actor{"alice", false},
+			known(Permission{Level: "read", Role: "auditor"})},
 		{"somebody with triage", Actor{"alice", false}, known(Permission{Level: "read", Role: "triage"})},
 		{"somebody with read, or anybody in a public repository", Actor{"alice", false}, known(Permission{Level: "read"})},
 		{"somebody whose permission GitHub does not tell", Actor{"alice", false}, known(Permission{Err: fmt.Errorf("502")})},

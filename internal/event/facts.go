@@ -45,7 +45,8 @@ func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
 	if !f.LabelOff {
 		return "", false
 	}
-	return "the label " + quote(ev.Label) + " is off again: the request was withdrawn, or another job has taken it up", true
+	return "the label " + quote(ev.Label) + " is off again: the request was withdrawn, or another job has taken it up",
+		true
 }
 
 // Reads reports whether the agent reads what login wrote. ralph's own comments are never read, not even where a

@@ -29,10 +29,12 @@ var (
 		{Actor{"", false}, ""},         // a deleted account
 	}
 	permissions = []*Permission{
-		{Level: "admin", Role: "admin"}, {Level: "write", Role: "maintain"}, {Level: "maintain"}, {Level: "write", Role: "write"},
+		{Level: "admin", Role: "admin"}, {Level: "write", Role: "maintain"}, {Level: "maintain"},
+		{Level: "write", Role: "write"},
 		{Level: "read", Role: "triage"}, {Level: "read", Role: "read"}, {Level: "none"}, {},
 		{Level: "write", Role: "releaser"}, {Level: "read", Role: "auditor `@all`"},
-		{Err: errors.New("404 Not Found")}, {Level: "admin", Err: errors.New("403 Resource not accessible by integration")}, {Level: "write", Err: errors.New("500")},
+		{Err: errors.New("404 Not Found")}, {Level: "admin", Err: errors.New("403 Resource not accessible by integration")},
+		{Level: "write", Err: errors.New("500")},
 		nil, // not looked up
 	}
 	// others are further people: with write access, without, with a lookup that failed, bots.
@@ -52,7 +54,8 @@ type identity struct {
 }
 
 func (c identity) event() Event {
-	ev := Event{Kind: c.kind, Sender: c.who, TriggeringActor: c.trigger, Issue: &Issue{Number: 4, Pull: c.fork, Fork: c.fork}}
+	ev := Event{Kind: c.kind, Sender: c.who, TriggeringActor: c.trigger,
+		Issue: &Issue{Number: 4, Pull: c.fork, Fork: c.fork}}
 	author := Actor{c.second, c.second == c.who.Login && c.who.Bot}
 	switch c.kind {
 	case Commented:
@@ -68,7 +71,8 @@ func (c identity) event() Event {
 }
 
 func (c identity) facts() Facts {
-	facts := Facts{Self: c.self, Permissions: map[string]Permission{"wendy": {Level: "write"}, "bob": {Level: "read"}, "errol": {Err: errors.New("502")}}}
+	facts := Facts{Self: c.self, Permissions: map[string]Permission{"wendy": {Level: "write"}, "bob": {Level: "read"},
+		"errol": {Err: errors.New("502")}}}
 	if c.permission != nil {
 		facts.Permissions[strings.ToLower(c.who.Login)] = *c.permission
 	}
@@ -182,7 +186,8 @@ func TestIdentities(t *testing.T) {
 		if (got == nil) != (len(want) == 0) {
 			t.Fatalf("%+v: %+v, want %v", c, got, want)
 		}
-		if why, own := Own(ev, facts.Self); own != (strings.EqualFold(c.who.Login, c.self) && c.kind != Closed && c.kind != Built && c.kind != Scheduled) {
+		if why, own := Own(ev, facts.Self); own != (strings.EqualFold(c.who.Login, c.self) && c.kind != Closed &&
+			c.kind != Built && c.kind != Scheduled) {
 			t.Fatalf("%+v: own is %v", c, own)
 		} else if own {
 			sentences[why] = true
@@ -190,7 +195,8 @@ func TestIdentities(t *testing.T) {
 		if got == nil {
 			return
 		}
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(word string) bool { return strings.Contains(got.Reason, word) }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(want)),
+			func(word string) bool { return strings.Contains(got.Reason, word) }) {
 			t.Fatalf("%+v: refused with %q, want one of %v", c, got.Reason, want)
 		}
 		if !strings.Contains(got.Reason, "speaks for") || c.who.Login == "alice" && c.second == "bob" { // once is enough

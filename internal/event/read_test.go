@@ -24,19 +24,28 @@ func TestReadOfEveryKind(t *testing.T) {
 		skip   string
 	}{
 		{"the label on a pull request", Event{Kind: Labeled, Label: "ralph", Issue: pull}, ByPullLabel, Fix, ""},
-		{"the plan's label there", Event{Kind: Labeled, Label: "ralph:plan", Issue: pull}, "", "", "a plan is made of an issue"},
-		{"another label there", Event{Kind: Labeled, Label: "ralph:review", Issue: pull}, "", "", "the label is “ralph:review”, not “ralph”"},
+		{"the plan's label there", Event{Kind: Labeled, Label: "ralph:plan", Issue: pull}, "", "",
+			"a plan is made of an issue"},
+		{"another label there", Event{Kind: Labeled, Label: "ralph:review", Issue: pull}, "", "",
+			"the label is “ralph:review”, not “ralph”"},
 		{"the state's label taken off", Event{Kind: Unlabeled, Label: "Ralph:Running", Issue: issue}, RunningOff, Stop, ""},
-		{"the label taken off", Event{Kind: Unlabeled, Label: "ralph", Issue: issue}, "", "", "taking “ralph” off withdraws a request that has not started"},
+		{"the label taken off", Event{Kind: Unlabeled, Label: "ralph", Issue: issue}, "", "",
+			"taking “ralph” off withdraws a request that has not started"},
 		{"the plan's label taken off", Event{Kind: Unlabeled, Label: "ralph:plan", Issue: issue}, "", "", "withdraws"},
-		{"another label taken off", Event{Kind: Unlabeled, Label: "<b>", Issue: issue}, "", "", "the label “?b>” was taken off"},
+		{"another label taken off", Event{Kind: Unlabeled, Label: "<b>", Issue: issue}, "", "",
+			"the label “?b>” was taken off"},
 		{"closed", Event{Kind: Closed, Issue: shut}, ByClosing, Stop, ""},
 		{"merged", Event{Kind: Closed, Issue: &Issue{Number: 7, Pull: true, Closed: true}}, ByClosing, Stop, ""},
 		{"without an issue", Event{Kind: Closed, Name: "issues.closed"}, "", "", "issues.closed names no issue"},
-		{"a command on a line", Event{Kind: Commented, Issue: pull, Comment: &Comment{Body: "/ralph fix it", Inline: true, CreatedAt: at, UpdatedAt: at.Add(time.Hour)}}, ByFix, Fix, ""},
-		{"a plain comment on a line", Event{Kind: Commented, Issue: pull, Comment: &Comment{Body: "why?", Inline: true}}, "", "", "does not begin with /ralph"},
-		{"a quoted command", Event{Kind: Commented, Issue: issue, Comment: &Comment{Body: "> /ralph run\n\nno"}}, "", "", "does not begin with /ralph"},
-		{"a fenced command", Event{Kind: Commented, Issue: issue, Comment: &Comment{Body: "```\n/ralph run\n```"}}, "", "", "does not begin with /ralph"},
+		{"a command on a line", Event{Kind: Commented, Issue: pull,
+			Comment: &Comment{Body: "/ralph fix it", Inline: true, CreatedAt: at, UpdatedAt: at.Add(time.Hour)}}, ByFix, Fix,
+			""},
+		{"a plain comment on a line", Event{Kind: Commented, Issue: pull, Comment: &Comment{Body: "why?", Inline: true}}, "",
+			"", "does not begin with /ralph"},
+		{"a quoted command", Event{Kind: Commented, Issue: issue, Comment: &Comment{Body: "> /ralph run\n\nno"}}, "", "",
+			"does not begin with /ralph"},
+		{"a fenced command", Event{Kind: Commented, Issue: issue, Comment: &Comment{Body: "```\n/ralph run\n```"}}, "", "",
+			"does not begin with /ralph"},
 		{"changes requested", reviewed("changes_requested", "not yet"), ByChanges, Fix, ""},
 		{"changes requested without a word", reviewed("CHANGES_REQUESTED", ""), ByChanges, Fix, ""},
 		{"a command that requests changes", reviewed("changes_requested", "/ralph stop"), ByStop, Stop, ""},
@@ -49,10 +58,13 @@ func TestReadOfEveryKind(t *testing.T) {
 		{"a workflow that passed", built("success", false), ByBuild, Heed, ""},
 		{"a workflow that was cancelled", built("cancelled", false), ByBuild, Heed, ""},
 		{"a workflow in a fork", built("failure", true), "", "", "in a fork"},
-		{"an edited comment", Event{Kind: Other, Name: "issue_comment.edited", Issue: issue}, "", "", "the comment was edited; write a new one"},
+		{"an edited comment", Event{Kind: Other, Name: "issue_comment.edited", Issue: issue}, "", "",
+			"the comment was edited; write a new one"},
 		{"an edited issue", Event{Kind: Other, Name: "issues.edited", Issue: issue}, "", "", "`/ralph retry`"},
-		{"a dismissed review", Event{Kind: Other, Name: "pull_request_review.dismissed", Issue: pull}, "", "", "ralph does nothing on pull_request_review.dismissed"},
-		{"a fresh dispatch", Event{Kind: Dispatched, Ask: Ask{Issue: 3, Fresh: true, Hint: "x", MaxIterations: 4}}, ByDispatchFresh, Retry, ""},
+		{"a dismissed review", Event{Kind: Other, Name: "pull_request_review.dismissed", Issue: pull}, "", "",
+			"ralph does nothing on pull_request_review.dismissed"},
+		{"a fresh dispatch", Event{Kind: Dispatched, Ask: Ask{Issue: 3, Fresh: true, Hint: "x", MaxIterations: 4}},
+			ByDispatchFresh, Retry, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +81,8 @@ func TestReadOfEveryKind(t *testing.T) {
 	}
 	ungated := defaults
 	ungated.CIGate = false
-	if _, skip, _ := Read(built("failure", false), ungated); skip == nil || !strings.Contains(skip.Reason, "ci_gate is off") {
+	if _, skip, _ := Read(built("failure", false), ungated); skip == nil ||
+		!strings.Contains(skip.Reason, "ci_gate is off") {
 		t.Errorf("a gate that is off: %v", skip)
 	}
 	r, _, _ := Read(tests[len(tests)-1].ev, defaults)
@@ -84,7 +97,8 @@ func TestReadOfEveryKind(t *testing.T) {
 // TestLabelsOfOurOwn: none of the labels that ralph puts on or takes off asks for anything.
 func TestLabelsOfOurOwn(t *testing.T) {
 	for _, state := range []string{"running", "review", "waiting", "failed"} {
-		ev := Event{Kind: Labeled, Label: defaults.StatusLabel(state), Issue: &Issue{Number: 3}, Sender: Actor{Login: "ralph[bot]"}}
+		ev := Event{Kind: Labeled, Label: defaults.StatusLabel(state), Issue: &Issue{Number: 3},
+			Sender: Actor{Login: "ralph[bot]"}}
 		if _, skip, err := Read(ev, defaults); skip == nil || err != nil {
 			t.Errorf("%s: %v", ev.Label, err)
 		}

@@ -108,10 +108,13 @@ func TestDecide(t *testing.T) {
 		{"fix where there is no pull request", issue("/ralph fix"), Failed, Drop, "has no pull request"},
 		{"fix on the pull request", pull(issue("/ralph fix"), 7), Finished, Again, "what the reviews ask for"},
 		{"fix while it runs", pull(issue("/ralph fix"), 7), Running, Drop, "every open thread"},
-		{"run on another's pull request", pull(issue("/ralph run"), 0), None, Drop, "pull request #7 is not one that ralph opened"},
+		{"run on another's pull request", pull(issue("/ralph run"), 0), None, Drop,
+			"pull request #7 is not one that ralph opened"},
 		{"status on another's pull request", pull(issue("/ralph status"), 0), None, Tell, ""},
-		{"a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true}, Comment: &Comment{Body: "/ralph run"}}, None, Drop, "issue #4 is closed; reopen it"},
-		{"status on a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true}, Comment: &Comment{Body: "/ralph"}}, None, Tell, ""},
+		{"a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true},
+			Comment: &Comment{Body: "/ralph run"}}, None, Drop, "issue #4 is closed; reopen it"},
+		{"status on a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true},
+			Comment: &Comment{Body: "/ralph"}}, None, Tell, ""},
 		{"closing stops", closed, Running, Halt, "kept"},
 		{"closing what waits", closed, Waiting, Close, ""},
 		{"closing what is done", closed, Finished, Tidy, "the labels that show how it stands come off"},
@@ -151,7 +154,8 @@ func TestDecideOfWhatNoEventAsked(t *testing.T) {
 	if got := Decide(odd, None, defaults); got.Do != Ignore {
 		t.Errorf("what nobody knows: %+v", got)
 	}
-	if got := Decide(Request{Command: Command{Verb: Fix}, Pull: 7, Event: Event{Issue: &Issue{Number: 4}}}, Finished, defaults); got.Do != Again {
+	if got := Decide(Request{Command: Command{Verb: Fix}, Pull: 7, Event: Event{Issue: &Issue{Number: 4}}}, Finished,
+		defaults); got.Do != Again {
 		t.Errorf("fix on the issue of a run with a pull request: %+v", got)
 	}
 }

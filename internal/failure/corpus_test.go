@@ -154,7 +154,8 @@ func TestReadOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkRead is all that a check asks of a failure: of an output that is read once, and of one that is read for each question.
+// BenchmarkRead is all that a check asks of a failure: of an output that is read once, and of one that is read for each
+// question.
 func BenchmarkRead(b *testing.B) {
 	texts := corpusTexts(b)
 	if len(texts) == 0 {

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-var updateRan = flag.Bool("update-ran", false, "write what is read from testdata/ran into the first lines; look at the diff")
+var updateRan = flag.Bool("update-ran", false,
+	"write what is read from testdata/ran into the first lines; look at the diff")
 
 // words is a count as the first lines of testdata/ran say it.
 func (t Tests) words() string {
@@ -62,7 +63,8 @@ func TestRan(t *testing.T) {
 
 // TestEveryRunnerHasItsFour: some ran, none ran, all skipped, some failed.
 func TestEveryRunnerHasItsFour(t *testing.T) {
-	for _, runner := range strings.Fields("go pytest unittest jest vitest mocha node cargo maven gradle rspec minitest phpunit dotnet ctest") {
+	for _, runner := range strings.Fields(
+		"go pytest unittest jest vitest mocha node cargo maven gradle rspec minitest phpunit dotnet ctest") {
 		for _, row := range []string{"some", "no", "skipped", "failed"} {
 			if found, _ := filepath.Glob("testdata/ran/" + runner + "/" + row + "*.txt"); len(found) == 0 {
 				t.Errorf("%s has no file for %q", runner, row)
@@ -126,14 +128,16 @@ func FuzzRan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, output string) {
 		got := Ran(output)
-		if got.Ran < 0 || got.Skipped < 0 || got.Failed < 0 || !got.Known && got != (Tests{}) || (got.Said != "") != (got.Known && got.Ran == 0) {
+		if got.Ran < 0 || got.Skipped < 0 || got.Failed < 0 || !got.Known && got != (Tests{}) ||
+			(got.Said != "") != (got.Known && got.Ran == 0) {
 			t.Errorf("%+v", got)
 		}
 	})
 }
 
 func BenchmarkRan(b *testing.B) {
-	line := "=== RUN   TestSomething/with_a_name\n    some_test.go:12: a line of output of ordinary length, with words in it\n"
+	line := "=== RUN   TestSomething/with_a_name\n    some_test.go:12: a line of output of ordinary length, with words " +
+		"in it\n"
 	output := strings.Repeat(line, 10_000)
 	b.SetBytes(int64(len(output)))
 	for b.Loop() {
@@ -144,14 +148,17 @@ func BenchmarkRan(b *testing.B) {
 // TestRanReport: a test case counts once, whatever is in it.
 func TestRanReport(t *testing.T) {
 	for name, tt := range map[string]struct{ report, want string }{
-		"some":       {`<?xml version="1.0" encoding="ISO-8859-1"?><testsuites><testsuite tests="9"><testcase name="a"/><testcase name="b"><failure message="x">y</failure></testcase><testcase name="c"><skipped/></testcase></testsuite></testsuites>`, "2 ran, 1 skipped, 1 failed (JUnit report)"},
-		"none":       {`<testsuite tests="3"></testsuite>`, "0 ran, 0 skipped, 0 failed (JUnit report): JUnit report: 0 tests"},
-		"skipped":    {`<testsuite><testcase><skipped/></testcase><testcase><skipped/></testcase></testsuite>`, "0 ran, 2 skipped, 0 failed (JUnit report): JUnit report: all 2 skipped"},
+		"some": {`<?xml version="1.0" encoding="ISO-8859-1"?><testsuites><testsuite tests="9"><testcase name="a"/><testcase name="b"><failure message="x">y</failure></testcase><testcase name="c"><skipped/></testcase></testsuite></testsuites>`, "2 ran, 1 skipped, 1 failed (JUnit report)"},
+		"none": {`<testsuite tests="3"></testsuite>`,
+			"0 ran, 0 skipped, 0 failed (JUnit report): JUnit report: 0 tests"},
+		"skipped": {`<testsuite><testcase><skipped/></testcase><testcase><skipped/></testcase></testsuite>`,
+			"0 ran, 2 skipped, 0 failed (JUnit report): JUnit report: all 2 skipped"},
 		"broken off": {`<testsuite><testcase/><testcase><fail`, "1 ran, 0 skipped, 0 failed (JUnit report)"},
 		"other XML":  {`<html><testsuite><testcase/></testsuite></html>`, "unknown"},
 		"SARIF":      {`{"version":"2.1.0","runs":[]}`, "unknown"},
-		"go test":    {`{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`, "1 ran, 0 skipped, 0 failed (go test)"},
-		"nothing":    {``, "unknown"},
+		"go test": {`{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`,
+			"1 ran, 0 skipped, 0 failed (go test)"},
+		"nothing": {``, "unknown"},
 	} {
 		if got := RanReport([]byte(tt.report)).words(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)

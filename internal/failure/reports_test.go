@@ -115,13 +115,18 @@ test at test/keys.test.js:3:1
     operator: 'deepStrictEqual'
   }
 `
-	batsInPipe     = "1..3\nok 1 greets\nnot ok 2 writes\n# (in test file test/greet.bats, line 7)\n#   `bash greet.sh' failed\n# Hello\n# cat: pid: No such file or directory\nok 3 ends\n"
-	batsOnTerminal = "greet.bats\n ✓ greets\n ✗ writes\n   (in test file test/greet.bats, line 17)\n     `bash greet.sh' failed\n   Hello\n   cat: pid: No such file or directory\n ✓ ends\n\n3 tests, 1 failure\n"
+	batsInPipe = "1..3\nok 1 greets\nnot ok 2 writes\n# (in test file test/greet.bats, line 7)\n#   `bash greet.sh' " +
+		"failed\n# Hello\n# cat: pid: No such file or directory\nok 3 ends\n"
+	batsOnTerminal = "greet.bats\n ✓ greets\n ✗ writes\n   (in test file test/greet.bats, line 17)\n     `bash " +
+		"greet.sh' failed\n   Hello\n   cat: pid: No such file or directory\n ✓ ends\n\n3 tests, 1 failure\n"
 
-	pytestTop = "=== FAILURES ===\n___ test_a ___\n>       assert f() == {\nE       AssertionError: assert {'a': 2, ...} == {'a': 3, ...}\n"
+	pytestTop = "=== FAILURES ===\n___ test_a ___\n>       assert f() == {\nE       AssertionError: assert {'a': 2, " +
+		"...} == {'a': 3, ...}\n"
 	pytestEnd = "\ntest_a.py:3: AssertionError\n=== short test summary info ===\nFAILED test_a.py::test_a\n"
-	pytestHas = "E         Omitting 3 identical items, use -vv to show\nE         Differing items:\nE         {'a': 2} != {'a': 3}\n"
-	pytestStr = "E           head\nE           ----\nE         - ann  7.50\nE         ?         -\nE         + ann  7.5\nE         ?        +\n"
+	pytestHas = "E         Omitting 3 identical items, use -vv to show\nE         Differing items:\nE         {'a': 2} " +
+		"!= {'a': 3}\n"
+	pytestStr = "E           head\nE           ----\nE         - ann  7.50\nE         ?         -\nE         + ann  " +
+		"7.5\nE         ?        +\n"
 )
 
 // TestReports has a row for each tool that reports the same failure in another form in another place.
@@ -129,12 +134,25 @@ func TestReports(t *testing.T) {
 	tests := []struct{ name, a, b string }{
 		{"node --test", nodeInPipe, nodeOnTerminal},
 		{"bats", batsInPipe, batsOnTerminal},
-		{"how pytest ends a short explanation", pytestTop + pytestHas + "E         Use -v to get more diff" + pytestEnd, pytestTop + pytestHas + "E         Full diff:\nE         - {'a': 3, 'b': 1}\nE         ?       ^\nE         + {'a': 2, 'b': 1}\nE         ?       ^" + pytestEnd},
-		{"what pytest cuts", pytestTop + pytestStr + "E         - bob  8.00...\nE         \nE         ...Full output truncated (4 lines hidden), use '-vv' to show" + pytestEnd, pytestTop + pytestStr + "E           tail\nE         - bob  8.00\nE         ?         -\nE         + bob  8.0\nE         ?        +" + pytestEnd},
-		{"what is the same on both sides", pytestTop + "E         Common items:\nE         {'c': {'x', 'y'},\nE          'd': 1}\nE         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd, pytestTop + "E         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd},
-		{"sets within a diff", pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE         +  'b': 2,\nE         -  'c': {'x', 'y'},\nE         ?         -----\nE         +  'c': {'y', 'x'},\nE         ?        +++++\nE           }" + pytestEnd, pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE         +  'b': 2,\nE            'c': {'x', 'y'},\nE           }" + pytestEnd},
-		{"closures of Go", "panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func1()\na.(*B).run.func1.2()\n", "panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func2()\na.(*B).run.func3.1()\n"},
-		{"closures of Rust, PHP and Java", "no: a::f::{closure#0} at a.B.lambda$run$0 and a.B$1.call", "no: a::f::{closure#3} at a.B.lambda$run$2 and a.B$4.call"},
+		{"how pytest ends a short explanation", pytestTop + pytestHas + "E         Use -v to get more diff" + pytestEnd,
+			pytestTop + pytestHas + "E         Full diff:\nE         - {'a': 3, 'b': 1}\nE         ?       ^\nE         + " +
+				"{'a': 2, 'b': 1}\nE         ?       ^" + pytestEnd},
+		{"what pytest cuts", pytestTop + pytestStr +
+			"E         - bob  8.00...\nE         \nE         ...Full output truncated (4 lines hidden), use '-vv' to show" +
+			pytestEnd, pytestTop + pytestStr +
+			"E           tail\nE         - bob  8.00\nE         ?         -\nE         + bob  8.0\nE         ?        +" +
+			pytestEnd},
+		{"what is the same on both sides", pytestTop + "E         Common items:\nE         {'c': {'x', 'y'},\nE          " +
+			"'d': 1}\nE         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd,
+			pytestTop + "E         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd},
+		{"sets within a diff", pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE         +  'b': " +
+			"2,\nE         -  'c': {'x', 'y'},\nE         ?         -----\nE         +  'c': {'y', 'x'},\nE         ?        " +
+			"+++++\nE           }" + pytestEnd, pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE     " +
+			"    +  'b': 2,\nE            'c': {'x', 'y'},\nE           }" + pytestEnd},
+		{"closures of Go", "panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func1()\na.(*B).run.func1.2()\n",
+			"panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func2()\na.(*B).run.func3.1()\n"},
+		{"closures of Rust, PHP and Java", "no: a::f::{closure#0} at a.B.lambda$run$0 and a.B$1.call",
+			"no: a::f::{closure#3} at a.B.lambda$run$2 and a.B$4.call"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -163,7 +181,8 @@ func TestReportsDiffer(t *testing.T) {
 		{"an item of pytest", pytestTop + pytestHas + pytestEnd, "{'a': 2} !=", "{'a': 4} !="},
 		{"a line of a diff", cut, "+ ann  7.5", "+ ann  7.6"},
 		{"where a value is from", pytestTop + pytestStr + "E         +  where 1 = f(1)" + pytestEnd, "f(1)", "g(1)"},
-		{"a difference behind much that is the same", pytestTop + strings.Repeat("E           same\n", 9) + "E         - x\nE         + y" + pytestEnd, "+ y", "+ z"},
+		{"a difference behind much that is the same",
+			pytestTop + strings.Repeat("E           same\n", 9) + "E         - x\nE         + y" + pytestEnd, "+ y", "+ z"},
 		{"closures of two functions", "in a.TestTouch.func1", "TestTouch", "TestRead"},
 		{"variables of a shell", "a.sh: $1: unbound variable", "$1", "$2"},
 	}

@@ -27,7 +27,8 @@ func ok(body any) answer { return answer{status: http.StatusOK, body: body} }
 func created(body any) answer { return answer{status: http.StatusCreated, body: body} }
 
 func failure(status int, message string) answer {
-	return answer{status: status, body: object{"message": message, "documentation_url": docsURL, "status": strconv.Itoa(status)}}
+	return answer{status: status, body: object{"message": message, "documentation_url": docsURL,
+		"status": strconv.Itoa(status)}}
 }
 
 func notFound() answer { return failure(http.StatusNotFound, "Not Found") }

@@ -38,7 +38,8 @@ func TestApp(t *testing.T) {
 	equal(t, "installation", in.GetID(), int64(70))
 
 	installed := ghinstallation.NewFromAppsTransport(asApp, in.GetID())
-	made, _, err := enterprise(installed).Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String("hello")})
+	made, _, err := enterprise(installed).Issues.CreateComment(s.ctx, owner, name, n,
+		&github.IssueComment{Body: github.String("hello")})
 	check(t, err)
 	equal(t, "author", made.GetUser().GetLogin(), "ralph[bot]")
 	token, err := installed.Token(s.ctx)
@@ -46,8 +47,10 @@ func TestApp(t *testing.T) {
 	s.mustGit(t.TempDir(), "ls-remote", s.withToken(token))
 
 	narrow := ghinstallation.NewFromAppsTransport(asApp, in.GetID())
-	narrow.InstallationTokenOptions = &github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Issues: github.String("read")}}
-	if _, resp, err := enterprise(narrow).Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String("no")}); err == nil || status(resp) != 403 {
+	narrow.InstallationTokenOptions =
+		&github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Issues: github.String("read")}}
+	if _, resp, err := enterprise(narrow).Issues.CreateComment(s.ctx, owner, name, n,
+		&github.IssueComment{Body: github.String("no")}); err == nil || status(resp) != 403 {
 		t.Errorf("a comment of a token for reading: %v, want 403", err)
 	}
 

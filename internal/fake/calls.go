@@ -13,9 +13,13 @@ import (
 // Call is one request that arrived.
 type Call struct {
 	Method string
-	Path   string // without /api/v3 or /api in front: "/repos/alice/demo/issues", "/graphql"; with them for git: "/alice/demo.git/info/refs"
-	Query  string // raw
-	Status int    // of the answer; 0 when the connection was dropped or the answer is not begun, 499 when the client went away during a Fault's Delay
+	// without /api/v3 or /api in front: "/repos/alice/demo/issues", "/graphql"; with them for git:
+	// "/alice/demo.git/info/refs"
+	Path  string
+	Query string // raw
+	// of the answer; 0 when the connection was dropped or the answer is not begun, 499 when the client went away during a
+	// Fault's Delay
+	Status int
 	// Write is whether it asks for a change: every method of REST but GET and HEAD, a mutation of GraphQL, a push of git.
 	Write bool
 	At    time.Time
@@ -52,7 +56,8 @@ func (g *GitHub) copyCalls(from *[]*Call) []Call {
 	return slices.Clip(calls)
 }
 
-// record logs every request. It notes a call before the answer begins: a client may ask for the log as soon as it has its answer.
+// record logs every request. It notes a call before the answer begins: a client may ask for the log as soon as it has
+// its answer.
 func (g *GitHub) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := &Call{Method: r.Method, Path: shortPath(r), Query: r.URL.RawQuery, Write: isWrite(r), At: g.now()}

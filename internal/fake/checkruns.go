@@ -110,7 +110,8 @@ func (g *GitHub) editCheckRun(r *request) answer {
 		return notFound()
 	}
 	if c.app.ID != app.ID {
-		return failure(http.StatusForbidden, fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", app.ID))
+		return failure(http.StatusForbidden,
+			fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", app.ID))
 	}
 	var in checkRunInput
 	if bad := r.decode(&in); bad != nil {
@@ -128,7 +129,8 @@ func (in *checkRunInput) judge() *answer {
 	var a answer
 	switch {
 	case in.Status != nil && !slices.Contains(checkStatuses, *in.Status):
-		a = unprocessable(fmt.Sprintf("Invalid request.\n\nNo subschema in \"oneOf\" matched: %s is not a member of %q.", *in.Status, checkStatuses))
+		a = unprocessable(fmt.Sprintf("Invalid request.\n\nNo subschema in \"oneOf\" matched: %s is not a member of %q.",
+			*in.Status, checkStatuses))
 	case in.Conclusion != nil && !slices.Contains(checkConclusions, *in.Conclusion):
 		a = unprocessable(fmt.Sprintf("Invalid request.\n\n%s is not a member of %q.", *in.Conclusion, checkConclusions))
 	case in.Status != nil && *in.Status == "completed" && in.Conclusion == nil:
@@ -152,7 +154,8 @@ func (out *checkOutputInput) judge() *answer {
 	case long(out.Text):
 		a = invalid("CheckRun", "text", "custom", "text exceeds a maximum bytesize of 65535")
 	case len(out.Annotations) > mostAnnotations:
-		a = unprocessable(fmt.Sprintf("Invalid request.\n\nNo more than %d items are allowed; %d were supplied.", mostAnnotations, len(out.Annotations)))
+		a = unprocessable(fmt.Sprintf("Invalid request.\n\nNo more than %d items are allowed; %d were supplied.",
+			mostAnnotations, len(out.Annotations)))
 	case slices.ContainsFunc(out.Annotations, annotationInput.odd):
 		a = invalid("CheckRun", "annotations", "invalid", "")
 	default:
@@ -164,14 +167,17 @@ func (out *checkOutputInput) judge() *answer {
 // odd reports whether GitHub would refuse an annotation.
 func (a annotationInput) odd() bool {
 	columns := a.StartColumn != 0 || a.EndColumn != 0
-	return a.Path == "" || a.Message == "" || a.StartLine < 1 || a.EndLine < a.StartLine || !slices.Contains(annotationLevels, a.Level) ||
-		len(a.Message) > 64<<10 || utf8.RuneCountInString(a.Title) > 255 || len(a.RawDetails) > 64<<10 || (columns && a.StartLine != a.EndLine)
+	return a.Path == "" || a.Message == "" || a.StartLine < 1 || a.EndLine < a.StartLine ||
+		!slices.Contains(annotationLevels, a.Level) ||
+		len(a.Message) > 64<<10 || utf8.RuneCountInString(a.Title) > 255 || len(a.RawDetails) > 64<<10 ||
+		(columns && a.StartLine != a.EndLine)
 }
 
 // fill puts what was given into a check run. Annotations are added to those that are there. Callers hold the lock.
 func (g *GitHub) fill(c *checkRun, in checkRunInput) {
 	for to, from := range map[*string]*string{
-		&c.Name: in.Name, &c.ExternalID: in.ExternalID, &c.DetailsURL: in.DetailsURL, &c.Status: in.Status, &c.Conclusion: in.Conclusion,
+		&c.Name: in.Name, &c.ExternalID: in.ExternalID, &c.DetailsURL: in.DetailsURL, &c.Status: in.Status,
+		&c.Conclusion: in.Conclusion,
 	} {
 		if from != nil {
 			*to = *from
@@ -234,12 +240,14 @@ func (g *GitHub) listCheckRuns(r *request) answer {
 			continue
 		}
 		seen[key] = true
-		if (q.Get("check_name") == "" || q.Get("check_name") == c.Name) && (q.Get("status") == "" || q.Get("status") == c.Status) &&
+		if (q.Get("check_name") == "" || q.Get("check_name") == c.Name) &&
+			(q.Get("status") == "" || q.Get("status") == c.Status) &&
 			(q.Get("app_id") == "" || q.Get("app_id") == strconv.FormatInt(c.app.ID, 10)) {
 			found = append(found, c)
 		}
 	}
-	return counted(page(g, r, found, func(c *checkRun) object { return g.checkRunShape(r.repo, c) }), "check_runs", len(found))
+	return counted(page(g, r, found, func(c *checkRun) object { return g.checkRunShape(r.repo, c) }), "check_runs",
+		len(found))
 }
 
 // commitOf is the commit that a branch, a tag or an id names; empty for none. Callers hold the lock.
@@ -250,5 +258,6 @@ func (g *GitHub) commitOf(r *repo, ref string) string {
 			plain = "refs/" + plain
 		}
 	}
-	return cmp.Or(g.branchSHA(r, ref), g.read(r, "rev-parse", "--verify", "--quiet", "--end-of-options", plain+"^{commit}"))
+	return cmp.Or(g.branchSHA(r, ref),
+		g.read(r, "rev-parse", "--verify", "--quiet", "--end-of-options", plain+"^{commit}"))
 }

@@ -63,7 +63,8 @@ func (r *repo) findCheckRun(id int64) *checkRun {
 // checkRun adds a queued run of an App, in the App's suite of the commit. Callers hold the lock.
 func (g *GitHub) checkRun(r *repo, app *App, name, sha string) *checkRun {
 	s := g.suite(r, app, sha)
-	c := &checkRun{CheckRun: CheckRun{ID: g.id(), Name: name, HeadSHA: sha, App: app.Slug, Status: "queued", StartedAt: g.time()}, app: app, suite: s}
+	c := &checkRun{CheckRun: CheckRun{ID: g.id(), Name: name, HeadSHA: sha, App: app.Slug, Status: "queued",
+		StartedAt: g.time()}, app: app, suite: s}
 	r.checkRuns = append(r.checkRuns, c)
 	return c
 }
@@ -81,7 +82,8 @@ func (g *GitHub) suite(r *repo, app *App, sha string) *suite {
 
 // branchAt is a branch whose head is a commit, empty when there is none. Callers hold the lock.
 func (g *GitHub) branchAt(r *repo, sha string) string {
-	name, _, _ := strings.Cut(g.read(r, "for-each-ref", "--format=%(refname:lstrip=2)", "--points-at="+sha, "refs/heads"), "\n")
+	name, _, _ := strings.Cut(g.read(r, "for-each-ref", "--format=%(refname:lstrip=2)", "--points-at="+sha, "refs/heads"),
+		"\n")
 	return name
 }
 
@@ -100,8 +102,8 @@ func (g *GitHub) appOf(slug string) *App {
 	return a
 }
 
-// AddCheckRun puts a check run on a commit, as CI would, and returns its id. One of github-actions is the job of a workflow run too: a
-// log can be given to it (SetJobLog).
+// AddCheckRun puts a check run on a commit, as CI would, and returns its id. One of github-actions is the job of a
+// workflow run too: a log can be given to it (SetJobLog).
 func (g *GitHub) AddCheckRun(owner, name string, c CheckRun) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

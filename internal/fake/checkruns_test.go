@@ -67,15 +67,23 @@ func TestCheckRunRefused(t *testing.T) {
 		o    github.CreateCheckRunOptions
 		want string
 	}{
-		"no name":                      {github.CreateCheckRunOptions{HeadSHA: sha}, `"name" wasn't supplied`},
-		"another commit":               {github.CreateCheckRunOptions{Name: "n", HeadSHA: strings.Repeat("a", 40)}, "No commit found for SHA"},
-		"51 annotations":               {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Output: output(annotations(51))}, "No more than 50 items are allowed; 51 were supplied."},
-		"no conclusion":                {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Status: github.String("completed")}, "conclusion"},
-		"a wrong one":                  {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Conclusion: github.String("meh")}, "meh"},
-		"a wrong status":               {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Status: github.String("meh")}, "meh"},
-		"a long summary":               {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Output: &github.CheckRunOutput{Title: long, Summary: long}}, "65535"},
-		"no summary":                   {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Output: &github.CheckRunOutput{Title: long}}, "summary"},
-		"an annotation without a line": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Output: output([]*github.CheckRunAnnotation{{Path: github.String("a")}})}, "annotations"},
+		"no name": {github.CreateCheckRunOptions{HeadSHA: sha}, `"name" wasn't supplied`},
+		"another commit": {github.CreateCheckRunOptions{Name: "n", HeadSHA: strings.Repeat("a", 40)},
+			"No commit found for SHA"},
+		"51 annotations": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha,
+			Output: output(annotations(51))}, "No more than 50 items are allowed; 51 were supplied."},
+		"no conclusion": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha,
+			Status: github.String("completed")}, "conclusion"},
+		"a wrong one": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha,
+			Conclusion: github.String("meh")}, "meh"},
+		"a wrong status": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha, Status: github.String("meh")},
+			"meh"},
+		"a long summary": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha,
+			Output: &github.CheckRunOutput{Title: long, Summary: long}}, "65535"},
+		"no summary": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha,
+			Output: &github.CheckRunOutput{Title: long}}, "summary"},
+		"an annotation without a line": {github.CreateCheckRunOptions{Name: "n", HeadSHA: sha,
+			Output: output([]*github.CheckRunAnnotation{{Path: github.String("a")}})}, "annotations"},
 	} {
 		_, _, err := c.Checks.CreateCheckRun(s.ctx, owner, name, tc.o)
 		var refused *github.ErrorResponse
@@ -84,12 +92,14 @@ func TestCheckRunRefused(t *testing.T) {
 		}
 	}
 	equal(t, "runs", len(s.CheckRuns(owner, name, sha)), 0)
-	_, resp, err := s.client(pat).Checks.CreateCheckRun(s.ctx, owner, name, github.CreateCheckRunOptions{Name: "n", HeadSHA: sha})
+	_, resp, err := s.client(pat).Checks.CreateCheckRun(s.ctx, owner, name,
+		github.CreateCheckRunOptions{Name: "n", HeadSHA: sha})
 	if err == nil || status(resp) != 403 || !strings.Contains(err.Error(), "You must authenticate via a GitHub App.") {
 		t.Errorf("a person's check run: %v, want 403", err)
 	}
 	foreign := s.AddCheckRun(owner, name, fake.CheckRun{Name: "ci", HeadSHA: sha, App: "circleci"})
-	if _, resp, err := c.Checks.UpdateCheckRun(s.ctx, owner, name, foreign, github.UpdateCheckRunOptions{Name: "ci"}); err == nil || status(resp) != 403 {
+	if _, resp, err := c.Checks.UpdateCheckRun(s.ctx, owner, name, foreign,
+		github.UpdateCheckRunOptions{Name: "ci"}); err == nil || status(resp) != 403 {
 		t.Errorf("another App's check run: %v, want 403", err)
 	}
 }
@@ -110,9 +120,11 @@ func TestCheckRunList(t *testing.T) {
 		want string
 	}{
 		{sha, github.ListCheckRunsOptions{}, "lint queued , test completed success, test completed success"},
-		{"work", github.ListCheckRunsOptions{CheckName: github.String("test"), AppID: github.Int64(15368)}, "test completed success"},
+		{"work", github.ListCheckRunsOptions{CheckName: github.String("test"), AppID: github.Int64(15368)},
+			"test completed success"},
 		{"heads/work", github.ListCheckRunsOptions{Status: github.String("queued")}, "lint queued "},
-		{sha, github.ListCheckRunsOptions{Filter: github.String("all"), CheckName: github.String("test"), AppID: github.Int64(15368)}, "test completed success, test completed failure"},
+		{sha, github.ListCheckRunsOptions{Filter: github.String("all"), CheckName: github.String("test"),
+			AppID: github.Int64(15368)}, "test completed success, test completed failure"},
 		{sha, github.ListCheckRunsOptions{ListOptions: github.ListOptions{PerPage: 1, Page: 2}}, "test completed success"},
 	} {
 		list, _, err := c.Checks.ListCheckRunsForRef(s.ctx, owner, name, tc.ref, &tc.o)
@@ -141,13 +153,15 @@ func TestStatuses(t *testing.T) {
 	equal(t, "without a status", state(), "pending 0")
 	s.AddStatus(owner, name, sha, fake.Status{Context: "ci", State: "failure"})
 	equal(t, "with a failure", state(), "failure 1")
-	_, _, err := c.Repositories.CreateStatus(s.ctx, owner, name, sha, &github.RepoStatus{State: github.String("success"), Context: github.String("ci")})
+	_, _, err := c.Repositories.CreateStatus(s.ctx, owner, name, sha,
+		&github.RepoStatus{State: github.String("success"), Context: github.String("ci")})
 	check(t, err)
 	equal(t, "with the newest of a context", state(), "success 1")
 	s.AddStatus(owner, name, sha, fake.Status{Context: "other", State: "pending"})
 	equal(t, "with one that is pending", state(), "pending 2")
 	equal(t, "statuses", len(s.Statuses(owner, name, sha)), 3)
-	_, resp, err := c.Repositories.CreateStatus(s.ctx, owner, name, strings.Repeat("a", 40), &github.RepoStatus{State: github.String("success")})
+	_, resp, err := c.Repositories.CreateStatus(s.ctx, owner, name, strings.Repeat("a", 40),
+		&github.RepoStatus{State: github.String("success")})
 	if err == nil || status(resp) != 422 {
 		t.Errorf("a status on an unknown commit: %v, want 422", err)
 	}

@@ -106,7 +106,8 @@ func parsePerson(s string) person {
 }
 
 // madeUp is what stands for GitHub's signature; whoever looks closer sees that it is none.
-const madeUp = "-----BEGIN PGP SIGNATURE-----\n\nbm90IGEgc2lnbmF0dXJlLCBtYWRlIHVwIGZvciBhIHRlc3Q=\n=fake\n-----END PGP SIGNATURE-----\n"
+const madeUp = "-----BEGIN PGP SIGNATURE-----\n\nbm90IGEgc2lnbmF0dXJlLCBtYWRlIHVwIGZvciBhIHRlc3Q=\n=fake\n-----END " +
+	"PGP SIGNATURE-----\n"
 
 // verification is what GitHub says of a commit's signature.
 func (c *commit) verification() object {
@@ -124,12 +125,15 @@ func (g *GitHub) gitCommitShape(r *repo, sha string, c *commit) object {
 	api := g.repoAPI(r)
 	parents := []object{}
 	for _, p := range c.parents {
-		parents = append(parents, object{"sha": p, "url": api + "/git/commits/" + p, "html_url": g.url + "/" + r.String() + "/commit/" + p})
+		parents = append(parents, object{"sha": p, "url": api + "/git/commits/" + p,
+			"html_url": g.url + "/" + r.String() + "/commit/" + p})
 	}
 	return object{
-		"sha": sha, "node_id": node("C", r.id), "url": api + "/git/commits/" + sha, "html_url": g.url + "/" + r.String() + "/commit/" + sha,
-		"author": c.author.shape(), "committer": c.committer.shape(), "message": c.message,
-		"tree": object{"sha": c.tree, "url": api + "/git/trees/" + c.tree}, "parents": parents, "verification": c.verification(),
+		"sha": sha, "node_id": node("C", r.id), "url": api + "/git/commits/" + sha,
+		"html_url": g.url + "/" + r.String() + "/commit/" + sha,
+		"author":   c.author.shape(), "committer": c.committer.shape(), "message": c.message,
+		"tree": object{"sha": c.tree, "url": api + "/git/trees/" + c.tree}, "parents": parents,
+		"verification": c.verification(),
 	}
 }
 
@@ -188,7 +192,8 @@ func (g *GitHub) createCommit(r *request) answer {
 	return created(g.gitCommitShape(r.repo, sha, c))
 }
 
-// newCommit is a commit of whom a token stands for. One of an App that names nobody GitHub signs, with itself as the committer.
+// newCommit is a commit of whom a token stands for. One of an App that names nobody GitHub signs, with itself as the
+// committer.
 func (g *GitHub) newCommit(r *request, author, committer *personInput) *commit {
 	u := g.user(r.token.login)
 	self := person{name: u.login, email: fmt.Sprintf("%d+%s@users.noreply.github.com", u.id, u.login), at: g.time()}

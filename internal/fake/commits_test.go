@@ -10,13 +10,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// TestSignedCommit makes a commit over the API: what an App makes without naming an author is signed, and is in the repository as told.
+// TestSignedCommit makes a commit over the API: what an App makes without naming an author is signed, and is in the
+// repository as told.
 func TestSignedCommit(t *testing.T) {
 	s := newScene(t)
 	parent := s.branch("work")
 	tree := strings.TrimSpace(s.mustGit(s.GitDir(owner, name), "rev-parse", "work^{tree}"))
 	want := &github.Commit{
-		Message: github.String("by hand\n\nRalph-Task: issue-1\n"), Tree: &github.Tree{SHA: &tree}, Parents: []*github.Commit{{SHA: &parent}},
+		Message: github.String("by hand\n\nRalph-Task: issue-1\n"), Tree: &github.Tree{SHA: &tree},
+		Parents: []*github.Commit{{SHA: &parent}},
 	}
 	made, _, err := s.client(actions).Git.CreateCommit(s.ctx, owner, name, want, nil)
 	check(t, err)
@@ -48,11 +50,13 @@ func TestCommitRefused(t *testing.T) {
 	s := newScene(t)
 	tree, parent := strings.Repeat("a", 40), s.branch("work")
 	c := s.client(actions)
-	_, resp, err := c.Git.CreateCommit(s.ctx, owner, name, &github.Commit{Message: github.String("m"), Tree: &github.Tree{SHA: &tree}}, nil)
+	_, resp, err := c.Git.CreateCommit(s.ctx, owner, name,
+		&github.Commit{Message: github.String("m"), Tree: &github.Tree{SHA: &tree}}, nil)
 	if err == nil || status(resp) != 422 || !strings.Contains(err.Error(), "Tree SHA does not exist") {
 		t.Errorf("an unknown tree: %v, want 422", err)
 	}
-	_, resp, err = c.Git.CreateCommit(s.ctx, owner, name, &github.Commit{Message: github.String("m"), Tree: &github.Tree{SHA: &parent}}, nil)
+	_, resp, err = c.Git.CreateCommit(s.ctx, owner, name,
+		&github.Commit{Message: github.String("m"), Tree: &github.Tree{SHA: &parent}}, nil)
 	if err == nil || status(resp) != 422 {
 		t.Errorf("a commit for a tree: %v, want 422", err)
 	}
@@ -73,9 +77,11 @@ func TestWriteRefs(t *testing.T) {
 	check(t, err)
 	equal(t, "made", made.GetObject().GetSHA(), main)
 	for want, r := range map[string]*github.Reference{
-		"Reference already exists": ref("refs/heads/work", main), "Object does not exist": ref("refs/heads/x", strings.Repeat("b", 40)),
+		"Reference already exists": ref("refs/heads/work", main),
+		"Object does not exist":    ref("refs/heads/x", strings.Repeat("b", 40)),
 	} {
-		if _, resp, err := c.Git.CreateRef(s.ctx, owner, name, r); err == nil || status(resp) != 422 || !strings.Contains(err.Error(), want) {
+		if _, resp, err := c.Git.CreateRef(s.ctx, owner, name, r); err == nil || status(resp) != 422 ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want 422 with %q", err, want)
 		}
 	}
@@ -97,7 +103,8 @@ func TestWriteContents(t *testing.T) {
 	s.branch("setup")
 	c := s.client(actions)
 	o := func(text string) *github.RepositoryContentFileOptions {
-		return &github.RepositoryContentFileOptions{Message: github.String("add"), Content: []byte(text), Branch: github.String("setup")}
+		return &github.RepositoryContentFileOptions{Message: github.String("add"), Content: []byte(text),
+			Branch: github.String("setup")}
 	}
 	made, _, err := c.Repositories.CreateFile(s.ctx, owner, name, ".ralph/settings.json", o("{}\n"))
 	check(t, err)
@@ -112,7 +119,8 @@ func TestWriteContents(t *testing.T) {
 	}
 	again := o("{2}\n")
 	again.SHA = github.String(strings.Repeat("c", 40))
-	if _, resp, err = c.Repositories.UpdateFile(s.ctx, owner, name, ".ralph/settings.json", again); err == nil || status(resp) != 409 {
+	if _, resp, err = c.Repositories.UpdateFile(s.ctx, owner, name, ".ralph/settings.json", again); err == nil ||
+		status(resp) != 409 {
 		t.Errorf("with another blob: %v, want 409", err)
 	}
 	again.SHA = made.Content.SHA
@@ -125,7 +133,8 @@ func TestWriteContents(t *testing.T) {
 		t.Errorf("a missing branch: %v, want 404", err)
 	}
 	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write"}})
-	if _, resp, err = s.client("ghs_less").Repositories.CreateFile(s.ctx, owner, name, ".github/workflows/x.yml", o("x")); err == nil || status(resp) != 403 {
+	if _, resp, err = s.client("ghs_less").Repositories.CreateFile(s.ctx, owner, name, ".github/workflows/x.yml",
+		o("x")); err == nil || status(resp) != 403 {
 		t.Errorf("a workflow without the permission: %v, want 403", err)
 	}
 }

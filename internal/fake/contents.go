@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// mostInline is how large a file may be whose content is in the answer (1 MiB); of a larger one GitHub tells everything but that.
+// mostInline is how large a file may be whose content is in the answer (1 MiB); of a larger one GitHub tells everything
+// but that.
 const mostInline = 1 << 20
 
-// getContents answers with a file of a branch, a tag or a commit. A directory, which GitHub would list, is not imitated: nobody asks for
-// one, so that whoever does gets a problem.
+// getContents answers with a file of a branch, a tag or a commit. A directory, which GitHub would list, is not
+// imitated: nobody asks for one, so that whoever does gets a problem.
 func (g *GitHub) getContents(r *request) answer {
 	ref := r.query.Get("ref")
 	if ref == "" {
@@ -25,7 +26,8 @@ func (g *GitHub) getContents(r *request) answer {
 		return failure(404, "No commit found for the ref "+ref)
 	}
 	name := r.parts["path"]
-	kind, sha, _ := strings.Cut(g.read(r.repo, "ls-tree", "--full-tree", "--format=%(objecttype) %(objectname)", commit, "--", name), " ")
+	kind, sha, _ := strings.Cut(g.read(r.repo, "ls-tree", "--full-tree", "--format=%(objecttype) %(objectname)", commit,
+		"--", name), " ")
 	switch kind {
 	case "":
 		return notFound()
@@ -52,9 +54,11 @@ func (g *GitHub) getContents(r *request) answer {
 	self := api + "/contents/" + name + "?ref=" + ref
 	git, html := api+"/git/blobs/"+sha, g.url+"/"+r.repo.String()+"/blob/"+ref+"/"+name
 	return ok(object{
-		"type": "file", "encoding": encoding, "size": size, "name": path.Base(name), "path": name, "content": content, "sha": sha,
-		"url": self, "git_url": git, "html_url": html, "download_url": g.url + "/" + r.repo.String() + "/raw/" + ref + "/" + name,
-		"_links": object{"git": git, "self": self, "html": html},
+		"type": "file", "encoding": encoding, "size": size, "name": path.Base(name), "path": name, "content": content,
+		"sha": sha,
+		"url": self, "git_url": git, "html_url": html,
+		"download_url": g.url + "/" + r.repo.String() + "/raw/" + ref + "/" + name,
+		"_links":       object{"git": git, "self": self, "html": html},
 	})
 }
 
@@ -62,7 +66,8 @@ func (g *GitHub) getContents(r *request) answer {
 func (g *GitHub) listDirectory(r *request, commit, ref, name string) answer {
 	api, page := g.repoAPI(r.repo), g.url+"/"+r.repo.String()
 	list := []object{}
-	for line := range strings.Lines(g.read(r.repo, "ls-tree", "--full-tree", "--format=%(objecttype) %(objectname) %(objectsize) %(path)", commit, "--", name+"/")) {
+	for line := range strings.Lines(g.read(r.repo, "ls-tree", "--full-tree",
+		"--format=%(objecttype) %(objectname) %(objectsize) %(path)", commit, "--", name+"/")) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
 		if len(parts) != 4 {
 			continue
@@ -72,9 +77,11 @@ func (g *GitHub) listDirectory(r *request, commit, ref, name string) answer {
 		if err != nil { // a directory has none
 			size = 0
 		}
-		self, git, html := api+"/contents/"+parts[3]+"?ref="+ref, api+"/git/"+place+"s/"+parts[1], page+"/"+place+"/"+ref+"/"+parts[3]
+		self, git, html := api+"/contents/"+parts[3]+"?ref="+ref, api+"/git/"+place+"s/"+parts[1],
+			page+"/"+place+"/"+ref+"/"+parts[3]
 		one := object{
-			"type": kind, "size": size, "name": path.Base(parts[3]), "path": parts[3], "sha": parts[1], "url": self, "git_url": git, "html_url": html,
+			"type": kind, "size": size, "name": path.Base(parts[3]), "path": parts[3], "sha": parts[1], "url": self,
+			"git_url": git, "html_url": html,
 			"download_url": nil, "_links": object{"git": git, "self": self, "html": html},
 		}
 		if kind == "file" {

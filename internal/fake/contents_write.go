@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// putContents writes one file in a commit on a branch. A file that is there already is replaced only by who tells its blob.
+// putContents writes one file in a commit on a branch. A file that is there already is replaced only by who tells its
+// blob.
 func (g *GitHub) putContents(r *request) answer {
 	var in struct {
 		Message, Content, SHA, Branch string
@@ -32,7 +33,8 @@ func (g *GitHub) putContents(r *request) answer {
 		return failure(http.StatusNotFound, fmt.Sprintf("Branch %s not found", branch))
 	case path.Clean("/"+name) != "/"+name:
 		return unprocessable("path contains a malformed path component")
-	case strings.HasPrefix(name, ".github/workflows/") && r.token.permissions != nil && r.token.permissions.Workflows != "write":
+	case strings.HasPrefix(name, ".github/workflows/") && r.token.permissions != nil &&
+		r.token.permissions.Workflows != "write":
 		return r.token.forbidden()
 	case old != "" && in.SHA == "":
 		return unprocessable("Invalid request.\n\n\"sha\" wasn't supplied.")
@@ -51,7 +53,8 @@ func (g *GitHub) putContents(r *request) answer {
 	if _, err := runGit(r.repo.gitDir, "", "update-ref", "refs/heads/"+branch, sha, head); err != nil {
 		return failure(http.StatusConflict, fmt.Sprintf("is at %s but expected %s", g.branchSHA(r.repo, branch), head))
 	}
-	shown := g.getContents(&request{Request: r.Request, repo: r.repo, token: r.token, parts: r.parts, query: map[string][]string{"ref": {branch}}})
+	shown := g.getContents(&request{Request: r.Request, repo: r.repo, token: r.token, parts: r.parts,
+		query: map[string][]string{"ref": {branch}}})
 	file, _ := shown.body.(object) // written a moment ago
 	delete(file, "content")
 	delete(file, "encoding")
@@ -78,7 +81,8 @@ func (g *GitHub) treeWith(r *repo, commit, name, content string) (string, error)
 		return "", err // git takes an empty file for a broken index
 	}
 	env := "GIT_INDEX_FILE=" + index.Name()
-	for _, args := range [][]string{{"read-tree", commit}, {"update-index", "--add", "--cacheinfo", "100644," + blob + "," + name}} {
+	for _, args := range [][]string{{"read-tree", commit},
+		{"update-index", "--add", "--cacheinfo", "100644," + blob + "," + name}} {
 		if _, err := runGitEnv(r.gitDir, env, args...); err != nil {
 			return "", err
 		}

@@ -24,7 +24,8 @@ type Delivered struct {
 	State loop.State
 }
 
-// Passes clones the run's last commit, runs the setup there and the checks that have passed in the run, and says which of them fails.
+// Passes clones the run's last commit, runs the setup there and the checks that have passed in the run, and says which
+// of them fails.
 func (d Delivered) Passes() error {
 	s := d.State
 	last := s.Last()
@@ -37,7 +38,8 @@ func (d Delivered) Passes() error {
 	}
 	defer os.RemoveAll(dir)
 	clone := filepath.Join(dir, "clone")
-	for _, args := range [][]string{{"clone", "-q", "--no-checkout", d.From, clone}, {"-C", clone, "fetch", "-q", "origin", s.Tip}, {"-C", clone, "checkout", "-q", s.Tip}} {
+	for _, args := range [][]string{{"clone", "-q", "--no-checkout", d.From, clone},
+		{"-C", clone, "fetch", "-q", "origin", s.Tip}, {"-C", clone, "checkout", "-q", s.Tip}} {
 		if out, err := d.run(dir, "git", args...); err != nil {
 			return fmt.Errorf("cloning the commit %.12s: %w\n%s", s.Tip, err, out)
 		}
@@ -50,7 +52,8 @@ func (d Delivered) Passes() error {
 		_ = json.Unmarshal(text, &set) // a test may have broken it
 	}
 	for _, given := range s.Start.Shared {
-		if out, err := d.run(clone, "cp", "-R", filepath.Join(d.Given, given.Path), filepath.Join(clone, given.Path)); err != nil {
+		if out, err := d.run(clone, "cp", "-R", filepath.Join(d.Given, given.Path),
+			filepath.Join(clone, given.Path)); err != nil {
 			return fmt.Errorf("giving %s: %w\n%s", given.Path, err, out)
 		}
 	}
@@ -61,13 +64,15 @@ func (d Delivered) Passes() error {
 		}
 	}
 	for _, v := range last.Verdicts {
-		if !v.Pass || v.Skipped != "" || !slices.Contains(s.Start.Checks, v.Check) { // one that goes by another name than its command is not known here
+		// one that goes by another name than its command is not known here
+		if !v.Pass || v.Skipped != "" || !slices.Contains(s.Start.Checks, v.Check) {
 			continue
 		}
 		out, err := d.run(work, "sh", "-c", v.Check)
 		var exit *exec.ExitError
 		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != v.Exit) || err == nil && v.Exit != 0 {
-			return fmt.Errorf("in a fresh clone of the commit %.12s, %q does not end with exit code %d: %w\n%s", s.Tip, v.Check, v.Exit, cmp.Or(err, errors.New("exit code 0")), out)
+			return fmt.Errorf("in a fresh clone of the commit %.12s, %q does not end with exit code %d: %w\n%s", s.Tip, v.Check,
+				v.Exit, cmp.Or(err, errors.New("exit code 0")), out)
 		}
 	}
 	return nil

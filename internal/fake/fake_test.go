@@ -81,7 +81,8 @@ func (s *scene) client(token string) *github.Client {
 	// A transport of its own, so that a connection is not shared with another test's server on the same port.
 	transport := &http.Transport{}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	c, err := github.NewClient(&http.Client{Transport: transport, Timeout: 10 * time.Second}).WithAuthToken(token).WithEnterpriseURLs(s.URL(), s.URL())
+	c, err := github.NewClient(&http.Client{Transport: transport,
+		Timeout: 10 * time.Second}).WithAuthToken(token).WithEnterpriseURLs(s.URL(), s.URL())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -103,8 +104,10 @@ func (s *scene) git(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "LC_ALL=C",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+		"LC_ALL=C",
 	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err

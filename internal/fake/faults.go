@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// Fault is something that goes wrong, once or more often. Exactly one of Status, SecondaryLimit, RateLimited, Drop, DropAfter and Then
-// says what; with none of them and a Delay, the request is only slow. A fault comes before everything else: the state is untouched, but
-// for DropAfter and Then.
+// Fault is something that goes wrong, once or more often. Exactly one of Status, SecondaryLimit, RateLimited, Drop,
+// DropAfter and Then says what; with none of them and a Delay, the request is only slow. A fault comes before
+// everything else: the state is untouched, but for DropAfter and Then.
 type Fault struct {
-	// Match is which requests: "POST /repos/.../issues/*/comments". The method may be left out or be *; in the path, which is named as
-	// in Call, * stands for anything within one part and ... for any number of parts. Empty matches every request, git too.
+	// Match is which requests: "POST /repos/.../issues/*/comments". The method may be left out or be *; in the path, which
+	// is named as in Call, * stands for anything within one part and ... for any number of parts. Empty matches every
+	// request, git too.
 	Match string
 	Nth   int // the first matching request that fails, counted from this Fail on; 0 and 1 are the next one
 	Times int // how many fail; 0 is one, below 0 is all from Nth on
@@ -27,14 +28,15 @@ type Fault struct {
 	Message        string // with Status, in place of GitHub's usual message
 	RetryAfter     int    // seconds, in the answer's Retry-After; with RateLimited, until the reset
 	SecondaryLimit bool   // answers 403 (or Status) with GitHub's message on secondary rate limits
-	RateLimited    bool   // answers 403 (or Status) with no requests left and the time of the reset, in a minute unless RetryAfter says so
-	// Drop cuts the connection in the middle of the answer's first line. A connection closed before it would not do: Go's client then
-	// silently asks again.
+	// answers 403 (or Status) with no requests left and the time of the reset, in a minute unless RetryAfter says so
+	RateLimited bool
+	// Drop cuts the connection in the middle of the answer's first line. A connection closed before it would not do: Go's
+	// client then silently asks again.
 	Drop bool
 	// DropAfter does what was asked for and cuts the connection in place of the answer.
 	DropAfter bool
-	// Then is DropAfter, and is called between the two: what was asked for is done, and nobody knows yet. It may use the stand-in, and
-	// kill whoever asked.
+	// Then is DropAfter, and is called between the two: what was asked for is done, and nobody knows yet. It may use the
+	// stand-in, and kill whoever asked.
 	Then func()
 	// Delay waits first. When the client goes away in the meantime, nothing is done.
 	Delay time.Duration
@@ -111,8 +113,8 @@ func (g *GitHub) faulty(next http.Handler) http.Handler {
 // statusGone is the status of a call whose client went away before anything was done, as nginx writes it.
 const statusGone = 499
 
-// wait reports whether the client and the stand-in were still there at the end of a delay. The body is read first: before that, package
-// http does not see that a client goes away.
+// wait reports whether the client and the stand-in were still there at the end of a delay. The body is read first:
+// before that, package http does not see that a client goes away.
 func (g *GitHub) wait(r *http.Request, d time.Duration) bool {
 	keepBody(r)
 	select {
@@ -126,10 +128,11 @@ func (g *GitHub) wait(r *http.Request, d time.Duration) bool {
 
 // faultMessages are GitHub's words for the statuses that a fault can have.
 var faultMessages = map[int]string{
-	http.StatusUnauthorized:        "Bad credentials",
-	http.StatusForbidden:           "Resource not accessible by integration",
-	http.StatusNotFound:            "Not Found",
-	http.StatusConflict:            "is at 1111111111111111111111111111111111111111 but expected 2222222222222222222222222222222222222222",
+	http.StatusUnauthorized: "Bad credentials",
+	http.StatusForbidden:    "Resource not accessible by integration",
+	http.StatusNotFound:     "Not Found",
+	http.StatusConflict: "is at 1111111111111111111111111111111111111111 but expected " +
+		"2222222222222222222222222222222222222222",
 	http.StatusGone:                "This resource is gone.",
 	http.StatusUnprocessableEntity: "Validation Failed",
 	http.StatusTooManyRequests:     "API rate limit exceeded",

@@ -75,7 +75,8 @@ func TestFaultConnection(t *testing.T) {
 	}
 	equal(t, "comments after a lost answer", len(s.Comments(owner, name, n)), 2)
 
-	// On a connection that was used before, Go's client repeats a GET that met a closed connection; a drop has to be seen all the same.
+	// On a connection that was used before, Go's client repeats a GET that met a closed connection; a drop has to be seen
+	// all the same.
 	_, _, err := c.Repositories.Get(s.ctx, owner, name)
 	check(t, err)
 	s.ResetCalls()

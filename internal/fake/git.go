@@ -16,8 +16,8 @@ var gitPath = regexp.MustCompile(`^/([^/]+)/([^/]+)\.git/(info/refs|git-upload-p
 
 func isGit(r *http.Request) bool { return gitPath.MatchString(r.URL.Path) }
 
-// gitEnv is the environment of every git process here: nobody's configuration, and repositories of any owner, so that a directory that
-// another user made works too.
+// gitEnv is the environment of every git process here: nobody's configuration, and repositories of any owner, so that a
+// directory that another user made works too.
 func gitEnv() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C",
@@ -38,7 +38,8 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 	g.mu.Unlock()
 	if t == nil {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
-		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.", http.StatusUnauthorized)
+		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
+			http.StatusUnauthorized)
 		return
 	}
 	if found == nil {
@@ -78,7 +79,8 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 	if v := r.Header.Get("Git-Protocol"); v != "" {
 		env = append(env, "GIT_PROTOCOL="+v)
 	}
-	r.URL.Path = fmt.Sprintf("/%s/%s.git/%s", found.owner, found.name, parts[3]) // GitHub does not care for upper and lower case
+	// GitHub does not care for upper and lower case
+	r.URL.Path = fmt.Sprintf("/%s/%s.git/%s", found.owner, found.name, parts[3])
 	backend := cgi.Handler{Path: exe, Args: []string{"http-backend"}, Root: "/", Dir: g.dir, Env: env, Stderr: io.Discard}
 	backend.ServeHTTP(w, r)
 }
@@ -164,16 +166,17 @@ func (g *GitHub) read(r *repo, args ...string) string {
 	return out
 }
 
-// CommitFiles adds one commit to a branch of a repository without a clone, and returns its id. The branch is made when it is not there:
-// from the default branch, or from nothing when that is not there either. A file is executable when its name begins with "+", which is
-// not part of the name.
+// CommitFiles adds one commit to a branch of a repository without a clone, and returns its id. The branch is made when
+// it is not there: from the default branch, or from nothing when that is not there either. A file is executable when
+// its name begins with "+", which is not part of the name.
 func (g *GitHub) CommitFiles(owner, name, branch, message string, files map[string]string) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := g.mustRepo(owner, name)
 	var in strings.Builder
 	at := g.now().Unix()
-	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter %s <%s@example.com> %d +0000\ndata %d\n%s\n", branch, owner, owner, at, len(message), message)
+	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter %s <%s@example.com> %d +0000\ndata %d\n%s\n", branch, owner, owner,
+		at, len(message), message)
 	for _, from := range []string{branch, r.defaultBranch} {
 		if sha := g.branchSHA(r, from); sha != "" {
 			fmt.Fprintf(&in, "from %s\n", sha)

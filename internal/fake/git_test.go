@@ -32,7 +32,8 @@ func TestGit(t *testing.T) {
 	head := strings.TrimSpace(s.mustGit(work, "rev-parse", "HEAD"))
 	equal(t, "the pushed branch", s.BranchSHA(owner, name, "ralph/issue-1"), head)
 
-	s.mustGit(dir, "clone", "--quiet", "--depth=1", "--filter=blob:none", "--branch=ralph/issue-1", s.withToken(actions), "shallow")
+	s.mustGit(dir, "clone", "--quiet", "--depth=1", "--filter=blob:none", "--branch=ralph/issue-1", s.withToken(actions),
+		"shallow")
 	s.mustGit(dir, "init", "--quiet", "bysha")
 	s.mustGit(filepath.Join(dir, "bysha"), "fetch", "--quiet", "--depth=1", s.withToken(actions), head)
 	if n := len(s.GitCalls()); n < 6 {
@@ -52,7 +53,8 @@ func TestGitRefused(t *testing.T) {
 	equal(t, "the last status", s.GitCalls()[len(s.GitCalls())-1].Status, 401)
 
 	s.wantProblems = []string{"GET /alice/other.git/info/refs: no such repository"}
-	if out, err := s.git(t.TempDir(), "ls-remote", strings.Replace(s.withToken(pat), "demo.git", "other.git", 1)); err == nil {
+	if out, err := s.git(t.TempDir(), "ls-remote",
+		strings.Replace(s.withToken(pat), "demo.git", "other.git", 1)); err == nil {
 		t.Errorf("ls-remote of a missing repository worked: %s", out)
 	}
 }
@@ -71,6 +73,7 @@ func TestGitFault(t *testing.T) {
 	if out, err := s.git(dir, "push", "origin", "HEAD:refs/heads/b"); err == nil {
 		t.Errorf("a push whose answer was lost worked: %s", out)
 	}
-	equal(t, "the branch that was pushed before the connection broke", s.BranchSHA(owner, name, "b"), strings.TrimSpace(s.mustGit(dir, "rev-parse", "HEAD")))
+	equal(t, "the branch that was pushed before the connection broke", s.BranchSHA(owner, name, "b"),
+		strings.TrimSpace(s.mustGit(dir, "rev-parse", "HEAD")))
 	s.mustGit(dir, "push", "origin", "HEAD:refs/heads/a")
 }

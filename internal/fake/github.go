@@ -1,8 +1,10 @@
-// Package fake is GitHub in miniature, for tests and demonstrations: REST, GraphQL, webhook payloads and git over HTTP, with state.
+// Package fake is GitHub in miniature, for tests and demonstrations: REST, GraphQL, webhook payloads and git over HTTP,
+// with state.
 //
-// It imitates what GitHub answers, and of what it forbids only what a test asks for: rate limits as faults (Fail), missing permissions by
-// a token that has less than everything (AddLimitedToken). Events that do not trigger workflows and protected branches are not enforced.
-// It can fail a test: whatever a caller asks that GitHub does not know is a problem (Problems).
+// It imitates what GitHub answers, and of what it forbids only what a test asks for: rate limits as faults (Fail),
+// missing permissions by a token that has less than everything (AddLimitedToken). Events that do not trigger workflows
+// and protected branches are not enforced. It can fail a test: whatever a caller asks that GitHub does not know is a
+// problem (Problems).
 package fake
 
 import (
@@ -24,12 +26,13 @@ type Options struct {
 	Wrap func(http.Handler) http.Handler
 	// Now is the clock of every record, time.Now when nil. GitHub keeps whole seconds, so the answers do too.
 	Now func() time.Time
-	// APIHost puts REST and GraphQL on an address of their own, at its root, as https://api.SUB.ghe.com has them; pages and git stay.
+	// APIHost puts REST and GraphQL on an address of their own, at its root, as https://api.SUB.ghe.com has them; pages
+	// and git stay.
 	APIHost bool
 }
 
-// GitHub is one running stand-in. Its methods may be called at any time, also while requests are served.
-// Methods that seed or read state panic when they name a repository or an issue that is not there: that is a bug in the test.
+// GitHub is one running stand-in. Its methods may be called at any time, also while requests are served. Methods that
+// seed or read state panic when they name a repository or an issue that is not there: that is a bug in the test.
 type GitHub struct {
 	dir    string
 	ownDir bool
@@ -169,8 +172,9 @@ func (g *GitHub) Close() {
 	})
 }
 
-// Problems lists, oldest first, every request that GitHub would not have understood: an unknown route or method, a repository that is
-// not there, an unknown query key, a body with unknown or malformed fields. A test that used the stand-in should end with none.
+// Problems lists, oldest first, every request that GitHub would not have understood: an unknown route or method, a
+// repository that is not there, an unknown query key, a body with unknown or malformed fields. A test that used the
+// stand-in should end with none.
 func (g *GitHub) Problems() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -195,7 +199,8 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) {
 	case logPath.MatchString(r.URL.Path):
 		g.serveLog(w, r)
 	default:
-		g.problem("%s %s: no such address; REST is at /api/v3/, GraphQL at /api/graphql, git at /OWNER/NAME.git/", r.Method, r.URL.Path)
+		g.problem("%s %s: no such address; REST is at /api/v3/, GraphQL at /api/graphql, git at /OWNER/NAME.git/", r.Method,
+			r.URL.Path)
 		write(w, notFound())
 	}
 }

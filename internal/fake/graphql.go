@@ -31,8 +31,8 @@ func unresolved(path, message string) *refusal {
 	return &refusal{path: path, kind: "NOT_FOUND", message: message}
 }
 
-// graphql serves what REST has not: threads of reviews, drafts, and when a text was last edited. It understands one operation without
-// named fragments and knows the types as far as anybody asks; everything else is a problem.
+// graphql serves what REST has not: threads of reviews, drafts, and when a text was last edited. It understands one
+// operation without named fragments and knows the types as far as anybody asks; everything else is a problem.
 func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 	t, refused := g.identify(r)
 	if refused != nil {
@@ -76,7 +76,8 @@ func (g *GitHub) ask(t *token, query string, variables map[string]any) (object, 
 	}
 	kind, fields, err := parseQuery(query, variables)
 	if err != nil {
-		return nil, &refusal{kind: "PARSE_ERROR", message: "Parse error: " + err.Error(), problem: "the query cannot be read: " + err.Error()}
+		return nil, &refusal{kind: "PARSE_ERROR", message: "Parse error: " + err.Error(),
+			problem: "the query cannot be read: " + err.Error()}
 	}
 	root := g.queryRoot
 	if kind == "mutation" {
@@ -87,7 +88,8 @@ func (g *GitHub) ask(t *token, query string, variables map[string]any) (object, 
 	return project(root(t), fields, kind)
 }
 
-// judgeVariables refuses a variable that is used and not declared, or declared and not used, and one that needs a value and has none.
+// judgeVariables refuses a variable that is used and not declared, or declared and not used, and one that needs a value
+// and has none.
 func judgeVariables(query string, variables map[string]any) *refusal {
 	uses, declared := map[string]int{}, map[string]string{}
 	for _, m := range variableUse.FindAllStringSubmatch(query, -1) {
@@ -97,7 +99,8 @@ func judgeVariables(query string, variables map[string]any) *refusal {
 		}
 		declared[m[1]] = m[2]
 		if m[3] != "" {
-			return &refusal{kind: "INVALID", message: "defaults are not imitated", problem: fmt.Sprintf("the variable $%s has a default, which the stand-in does not understand", m[1])}
+			return &refusal{kind: "INVALID", message: "defaults are not imitated",
+				problem: fmt.Sprintf("the variable $%s has a default, which the stand-in does not understand", m[1])}
 		}
 	}
 	for name, n := range uses {

@@ -16,14 +16,16 @@ type field struct {
 
 var graphqlToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()\[\]:$!=@]`)
 
-// parser reads one operation without directives and with fragments in place only, which is all that the stand-in understands.
+// parser reads one operation without directives and with fragments in place only, which is all that the stand-in
+// understands.
 type parser struct {
 	tokens    []string
 	variables map[string]any
 	err       error
 }
 
-// parseQuery reads an operation: its kind (query or mutation) and what it selects, with the values of the variables in place.
+// parseQuery reads an operation: its kind (query or mutation) and what it selects, with the values of the variables in
+// place.
 func parseQuery(query string, variables map[string]any) (kind string, fields []field, err error) {
 	p := &parser{tokens: graphqlToken.FindAllString(query, -1), variables: variables}
 	kind = "query"

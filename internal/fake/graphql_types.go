@@ -42,7 +42,8 @@ func (g *GitHub) repositoryNode(args map[string]any) (any, *refusal) {
 		return nil, no
 	}
 	return object{
-		"__typename": "Repository", "id": node("R", r.id), "name": r.name, "nameWithOwner": r.String(), "isPrivate": r.private,
+		"__typename": "Repository", "id": node("R", r.id), "name": r.name, "nameWithOwner": r.String(),
+		"isPrivate": r.private,
 		"issue": resolver(func(args map[string]any) (any, *refusal) {
 			return g.numbered(r, args, false)
 		}),
@@ -72,8 +73,10 @@ func (g *GitHub) numbered(r *repo, args map[string]any, pull bool) (any, *refusa
 func (g *GitHub) issueNode(r *repo, is *issue) object {
 	return object{
 		"__typename": "Issue", "id": node("I", is.id), "number": is.Number, "title": is.Title, "body": is.Body,
-		"closed": is.Closed, "state": strings.ToUpper(state(is)), "url": g.issuePage(r, is), "author": g.actorNode(is.Author), "createdAt": stamp(is.CreatedAt),
-		"updatedAt": stamp(is.UpdatedAt), "lastEditedAt": moment(is.editedAt), "comments": resolver(func(args map[string]any) (any, *refusal) {
+		"closed": is.Closed, "state": strings.ToUpper(state(is)), "url": g.issuePage(r, is), "author": g.actorNode(is.Author),
+		"createdAt": stamp(is.CreatedAt),
+		"updatedAt": stamp(is.UpdatedAt), "lastEditedAt": moment(is.editedAt),
+		"comments": resolver(func(args map[string]any) (any, *refusal) {
 			return connection("comments", args, is.comments, g.commentNode)
 		}),
 	}
@@ -86,7 +89,8 @@ func (g *GitHub) commentNode(c *comment) object {
 	}
 	return object{
 		"editor":     editor,
-		"__typename": "IssueComment", "id": node("IC", c.ID), "databaseId": c.ID, "body": c.Body, "author": g.actorNode(c.Author),
+		"__typename": "IssueComment", "id": node("IC", c.ID), "databaseId": c.ID, "body": c.Body,
+		"author":    g.actorNode(c.Author),
 		"createdAt": stamp(c.CreatedAt), "updatedAt": stamp(c.UpdatedAt), "lastEditedAt": moment(c.editedAt),
 	}
 }
@@ -94,8 +98,9 @@ func (g *GitHub) commentNode(c *comment) object {
 func (g *GitHub) pullNodeObject(r *repo, is *issue) object {
 	o := g.issueNode(r, is)
 	for key, v := range (object{
-		"__typename": "PullRequest", "id": pullNode(is), "isDraft": is.pull.draft, "merged": is.pull.merged, "headRefName": is.pull.head,
-		"headRefOid": g.headSHA(r, is), "baseRefName": is.pull.base,
+		"__typename": "PullRequest", "id": pullNode(is), "isDraft": is.pull.draft, "merged": is.pull.merged,
+		"headRefName": is.pull.head,
+		"headRefOid":  g.headSHA(r, is), "baseRefName": is.pull.base,
 		"reviewThreads": resolver(func(args map[string]any) (any, *refusal) {
 			return connection("reviewThreads", args, is.pull.threads, g.threadNode)
 		}),
@@ -114,7 +119,8 @@ func (g *GitHub) threadNode(th *thread) object {
 		line = nil
 	}
 	return object{
-		"__typename": "PullRequestReviewThread", "id": node("PRRT", th.id), "isResolved": th.resolved, "isOutdated": th.outdated,
+		"__typename": "PullRequestReviewThread", "id": node("PRRT", th.id), "isResolved": th.resolved,
+		"isOutdated":  th.outdated,
 		"isCollapsed": th.resolved || th.outdated, "path": th.path, "line": line, "originalLine": th.line, "startLine": nil,
 		"diffSide": "RIGHT", "subjectType": "LINE",
 		"comments": resolver(func(args map[string]any) (any, *refusal) {
@@ -129,8 +135,9 @@ func (g *GitHub) reviewCommentNode(c *reviewComment) object {
 		reply = object{"databaseId": c.InReplyTo, "id": node("PRRC", c.InReplyTo)}
 	}
 	return object{
-		"__typename": "PullRequestReviewComment", "id": node("PRRC", c.ID), "databaseId": c.ID, "fullDatabaseId": strconv.FormatInt(c.ID, 10),
-		"author": g.actorNode(c.Author), "body": c.Body, "path": c.thread.path, "createdAt": stamp(c.CreatedAt),
+		"__typename": "PullRequestReviewComment", "id": node("PRRC", c.ID), "databaseId": c.ID,
+		"fullDatabaseId": strconv.FormatInt(c.ID, 10),
+		"author":         g.actorNode(c.Author), "body": c.Body, "path": c.thread.path, "createdAt": stamp(c.CreatedAt),
 		"updatedAt": stamp(c.UpdatedAt), "lastEditedAt": moment(c.editedAt), "replyTo": reply, "outdated": c.thread.outdated,
 		"isMinimized": false, "pullRequestReview": object{"databaseId": c.ReviewID, "id": node("PRR", c.ReviewID)},
 	}
@@ -143,7 +150,8 @@ func (g *GitHub) actorNode(login string) object {
 	if u.bot {
 		kind = "Bot"
 	}
-	return object{"__typename": kind, "login": strings.TrimSuffix(u.login, "[bot]"), "id": node("U", u.id), "databaseId": u.id}
+	return object{"__typename": kind, "login": strings.TrimSuffix(u.login, "[bot]"), "id": node("U", u.id),
+		"databaseId": u.id}
 }
 
 // connection is one page of a list. As at GitHub, first has to be given and is 100 at most.
@@ -154,7 +162,8 @@ func connection[T any](name string, args map[string]any, all []T, shape func(T) 
 		return nil, &refusal{path: "repository", kind: "MISSING_PAGINATION_BOUNDARIES", message: message, problem: message}
 	}
 	if first < 1 || first > 100 {
-		message := fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `first` limit of 100 records.", int(first), name)
+		message := fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `first` limit of 100 records.",
+			int(first), name)
 		return nil, &refusal{path: "repository", kind: "EXCESSIVE_PAGINATION", message: message, problem: message}
 	}
 	from := 0

@@ -52,7 +52,8 @@ func (g *GitHub) createLabel(r *request) answer {
 	case g.findLabel(r.repo, in.Name) != nil:
 		return invalid("Label", "name", "already_exists", "")
 	}
-	r.repo.labels = append(r.repo.labels, &label{id: g.id(), name: in.Name, color: strings.ToLower(in.Color), description: in.Description})
+	r.repo.labels = append(r.repo.labels,
+		&label{id: g.id(), name: in.Name, color: strings.ToLower(in.Color), description: in.Description})
 	return created(g.labelShape(r.repo, in.Name))
 }
 
@@ -77,7 +78,8 @@ func (g *GitHub) addLabels(r *request) answer {
 	return ok(g.labelShapes(r.repo, is))
 }
 
-// labelNames reads the forms that GitHub takes: a list of names or of objects with a name, bare or as the field labels, or one name.
+// labelNames reads the forms that GitHub takes: a list of names or of objects with a name, bare or as the field labels,
+// or one name.
 func labelNames(body []byte) ([]string, error) {
 	var in any
 	if err := json.Unmarshal(body, &in); err != nil {

@@ -13,7 +13,8 @@ func (g *GitHub) LabeledPayload(owner, name string, number int, label, sender st
 	return g.payload(r, sender, object{"action": "labeled", "issue": g.issueShape(r, is), "label": g.labelShape(r, label)})
 }
 
-// CommentPayload is the payload of issue_comment.created for a comment that AddComment made, on an issue or on a pull request.
+// CommentPayload is the payload of issue_comment.created for a comment that AddComment made, on an issue or on a pull
+// request.
 func (g *GitHub) CommentPayload(owner, name string, commentID int64) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -22,7 +23,8 @@ func (g *GitHub) CommentPayload(owner, name string, commentID int64) []byte {
 	if c == nil {
 		panic(fmt.Sprintf("fake: there is no comment %d in %s", commentID, r))
 	}
-	return g.payload(r, c.Author, object{"action": "created", "issue": g.issueShape(r, c.issue), "comment": g.commentShape(r, c)})
+	return g.payload(r, c.Author, object{"action": "created", "issue": g.issueShape(r, c.issue),
+		"comment": g.commentShape(r, c)})
 }
 
 // DispatchPayload is the payload of workflow_dispatch on the default branch.

@@ -17,13 +17,15 @@ func (g *GitHub) WorkflowRunPayload(owner, name string, runID int64) []byte {
 	if w.TriggeringActor != "" {
 		sender = w.TriggeringActor
 	}
-	return g.payload(r, sender, object{"action": "completed", "workflow_run": g.runShape(r, w), "workflow": g.workflowShape(r, w)})
+	return g.payload(r, sender, object{"action": "completed", "workflow_run": g.runShape(r, w),
+		"workflow": g.workflowShape(r, w)})
 }
 
 func (g *GitHub) workflowShape(r *repo, w *run) object {
 	at, file := stamp(r.createdAt), path.Base(w.Path)
 	return object{
-		"id": w.workflowID, "node_id": node("W", w.workflowID), "name": w.Name, "path": w.Path, "state": "active", "created_at": at,
+		"id": w.workflowID, "node_id": node("W", w.workflowID), "name": w.Name, "path": w.Path, "state": "active",
+		"created_at": at,
 		"updated_at": at, "url": fmt.Sprintf("%s/actions/workflows/%d", g.repoAPI(r), w.workflowID),
 		"html_url":  fmt.Sprintf("%s/%s/blob/%s/%s", g.url, r, r.defaultBranch, w.Path),
 		"badge_url": fmt.Sprintf("%s/%s/workflows/%s/badge.svg", g.url, r, file),
@@ -43,8 +45,8 @@ func (g *GitHub) CheckRunPayload(owner, name string, checkRunID int64) []byte {
 	return g.payload(r, c.app.bot(), object{"action": "completed", "check_run": o})
 }
 
-// CheckSuitePayload is the payload of check_suite.completed for all that one App found out about a commit; app is its slug, github-actions
-// when it is empty. Every check run of the suite has its conclusion.
+// CheckSuitePayload is the payload of check_suite.completed for all that one App found out about a commit; app is its
+// slug, github-actions when it is empty. Every check run of the suite has its conclusion.
 func (g *GitHub) CheckSuitePayload(owner, name, sha, app string) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,8 +57,9 @@ func (g *GitHub) CheckSuitePayload(owner, name, sha, app string) []byte {
 		panic(fmt.Sprintf("fake: the check suite of %s on %s has not ended", s.app.Slug, sha))
 	}
 	for key, v := range (object{
-		"latest_check_runs_count": len(r.checkRunsOf(s)), "check_runs_url": fmt.Sprintf("%s/check-suites/%d/check-runs", g.repoAPI(r), s.id),
-		"head_commit": g.headCommit(r, sha), "rerequestable": true, "runs_rerequestable": true,
+		"latest_check_runs_count": len(r.checkRunsOf(s)),
+		"check_runs_url":          fmt.Sprintf("%s/check-suites/%d/check-runs", g.repoAPI(r), s.id),
+		"head_commit":             g.headCommit(r, sha), "rerequestable": true, "runs_rerequestable": true,
 	}) {
 		o[key] = v
 	}
@@ -80,8 +83,10 @@ func (g *GitHub) suiteShape(r *repo, s *suite) object {
 	status, conclusion := s.state(r)
 	return object{
 		"id": s.id, "node_id": node("CS", s.id), "head_branch": text(s.branch), "head_sha": s.sha, "status": status,
-		"conclusion": text(conclusion), "url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), s.id), "before": nil, "after": s.sha,
-		"pull_requests": g.pullsAt(r, s.sha), "app": g.appShape(s.app), "created_at": stamp(s.at), "updated_at": stamp(g.time()),
+		"conclusion": text(conclusion), "url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), s.id), "before": nil,
+		"after":         s.sha,
+		"pull_requests": g.pullsAt(r, s.sha), "app": g.appShape(s.app), "created_at": stamp(s.at),
+		"updated_at": stamp(g.time()),
 	}
 }
 
@@ -107,8 +112,8 @@ func (s *suite) state(r *repo) (status, conclusion string) {
 	return "completed", conclusion
 }
 
-// RepositoryDispatchPayload is the payload of repository_dispatch: eventType is what was sent as event_type, clientPayload anything that
-// becomes a JSON object.
+// RepositoryDispatchPayload is the payload of repository_dispatch: eventType is what was sent as event_type,
+// clientPayload anything that becomes a JSON object.
 func (g *GitHub) RepositoryDispatchPayload(owner, name, sender, eventType string, clientPayload any) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,12 +5,14 @@ import (
 	"strings"
 )
 
-// UnlabeledPayload is the payload of issues.unlabeled: sender took label off an issue. It does not take it off; Unlabel does.
+// UnlabeledPayload is the payload of issues.unlabeled: sender took label off an issue. It does not take it off; Unlabel
+// does.
 func (g *GitHub) UnlabeledPayload(owner, name string, number int, label, sender string) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r, is := g.mustIssue(owner, name, number)
-	return g.payload(r, sender, object{"action": "unlabeled", "issue": g.issueShape(r, is), "label": g.labelShape(r, label)})
+	return g.payload(r, sender, object{"action": "unlabeled", "issue": g.issueShape(r, is),
+		"label": g.labelShape(r, label)})
 }
 
 // IssueClosedPayload is the payload of issues.closed for an issue that CloseIssue closed.
@@ -24,7 +26,8 @@ func (g *GitHub) IssueClosedPayload(owner, name string, number int, sender strin
 	return g.payload(r, sender, object{"action": "closed", "issue": g.issueShape(r, is)})
 }
 
-// IssueEditedPayload is the payload of issues.edited for an issue that EditIssue edited: was has the title and the body from before.
+// IssueEditedPayload is the payload of issues.edited for an issue that EditIssue edited: was has the title and the body
+// from before.
 func (g *GitHub) IssueEditedPayload(owner, name string, number int, was Issue, sender string) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -38,7 +41,8 @@ func (g *GitHub) IssueEditedPayload(owner, name string, number int, was Issue, s
 	return g.payload(r, sender, object{"action": "edited", "issue": g.issueShape(r, is), "changes": changes})
 }
 
-// CommentEditedPayload is the payload of issue_comment.edited for a comment that EditComment edited: was is its text from before.
+// CommentEditedPayload is the payload of issue_comment.edited for a comment that EditComment edited: was is its text
+// from before.
 func (g *GitHub) CommentEditedPayload(owner, name string, commentID int64, was, sender string) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,7 +52,8 @@ func (g *GitHub) CommentEditedPayload(owner, name string, commentID int64, was, 
 		panic(fmt.Sprintf("fake: there is no comment %d in %s", commentID, r))
 	}
 	return g.payload(r, sender, object{
-		"action": "edited", "issue": g.issueShape(r, c.issue), "comment": g.commentShape(r, c), "changes": object{"body": object{"from": was}},
+		"action": "edited", "issue": g.issueShape(r, c.issue), "comment": g.commentShape(r, c),
+		"changes": object{"body": object{"from": was}},
 	})
 }
 
@@ -63,7 +68,8 @@ func (g *GitHub) PullClosedPayload(owner, name string, number int, sender string
 	return g.payload(r, sender, object{"action": "closed", "number": number, "pull_request": g.fullPullShape(r, is)})
 }
 
-// PullLabeledPayload is the payload of pull_request.labeled: sender put label on a pull request. It does not put it on; Label does.
+// PullLabeledPayload is the payload of pull_request.labeled: sender put label on a pull request. It does not put it on;
+// Label does.
 func (g *GitHub) PullLabeledPayload(owner, name string, number int, label, sender string) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,7 +79,8 @@ func (g *GitHub) PullLabeledPayload(owner, name string, number int, label, sende
 	})
 }
 
-// ReviewPayload is the payload of pull_request_review.submitted for a review that AddReview made. Webhooks write its state in lower case.
+// ReviewPayload is the payload of pull_request_review.submitted for a review that AddReview made. Webhooks write its
+// state in lower case.
 func (g *GitHub) ReviewPayload(owner, name string, reviewID int64) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -101,7 +108,8 @@ func (r *repo) reviewByID(id int64) (*issue, *review) {
 	return nil, nil
 }
 
-// ReviewCommentPayload is the payload of pull_request_review_comment.created for a comment of AddReview's or AddReviewComment's.
+// ReviewCommentPayload is the payload of pull_request_review_comment.created for a comment of AddReview's or
+// AddReviewComment's.
 func (g *GitHub) ReviewCommentPayload(owner, name string, commentID int64) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -26,7 +26,8 @@ func TestIssuePayloads(t *testing.T) {
 
 	id := s.AddComment(owner, name, n, fake.Comment{Author: "bob", Body: "/ralph run"})
 	s.EditComment(owner, name, id, "/ralph stop")
-	said := parse[*github.IssueCommentEvent](t, "issue_comment", s.CommentEditedPayload(owner, name, id, "/ralph run", "bob"))
+	said := parse[*github.IssueCommentEvent](t, "issue_comment",
+		s.CommentEditedPayload(owner, name, id, "/ralph run", "bob"))
 	equal(t, "action", said.GetAction(), "edited")
 	equal(t, "the text before", said.GetChanges().GetBody().GetFrom(), "/ralph run")
 	equal(t, "the text now", said.GetComment().GetBody(), "/ralph stop")
@@ -68,7 +69,9 @@ func TestReviewPayloads(t *testing.T) {
 	s := newScene(t)
 	s.branch("work")
 	pr := s.AddPull(owner, name, fake.Pull{Title: "p", Head: "work"})
-	review := s.AddReview(owner, name, pr, fake.Review{Author: "bob", State: "CHANGES_REQUESTED", Body: "fix", Comments: []fake.ReviewComment{{Path: "work.txt", Line: 1, Body: "here"}}})
+	review := s.AddReview(owner, name, pr,
+		fake.Review{Author: "bob", State: "CHANGES_REQUESTED", Body: "fix",
+			Comments: []fake.ReviewComment{{Path: "work.txt", Line: 1, Body: "here"}}})
 	said := parse[*github.PullRequestReviewEvent](t, "pull_request_review", s.ReviewPayload(owner, name, review))
 	equal(t, "action", said.GetAction(), "submitted")
 	equal(t, "state, in lower case", said.GetReview().GetState(), "changes_requested")
@@ -77,7 +80,8 @@ func TestReviewPayloads(t *testing.T) {
 
 	first := s.ReviewComments(owner, name, pr)[0].ID
 	reply := s.AddReviewComment(owner, name, pr, fake.ReviewComment{Author: "carol", Body: "yes", InReplyTo: first})
-	comment := parse[*github.PullRequestReviewCommentEvent](t, "pull_request_review_comment", s.ReviewCommentPayload(owner, name, reply))
+	comment := parse[*github.PullRequestReviewCommentEvent](t, "pull_request_review_comment",
+		s.ReviewCommentPayload(owner, name, reply))
 	equal(t, "action", comment.GetAction(), "created")
 	equal(t, "in reply to", comment.GetComment().GetInReplyTo(), first)
 	equal(t, "sender", comment.GetSender().GetLogin(), "carol")
@@ -88,7 +92,8 @@ func TestCIPayloads(t *testing.T) {
 	sha := s.branch("work")
 	pr := s.AddPull(owner, name, fake.Pull{Title: "p", Head: "work"})
 	id, jobs := s.AddWorkflowRun(owner, name, fake.WorkflowRun{
-		Event: "pull_request", Branch: "work", Actor: "ralph[bot]", TriggeringActor: "bob", Attempt: 2, Jobs: []fake.Job{{Name: "test", Conclusion: "failure"}},
+		Event: "pull_request", Branch: "work", Actor: "ralph[bot]", TriggeringActor: "bob", Attempt: 2,
+		Jobs: []fake.Job{{Name: "test", Conclusion: "failure"}},
 	})
 	s.FinishWorkflowRun(owner, name, id, "failure")
 	run := parse[*github.WorkflowRunEvent](t, "workflow_run", s.WorkflowRunPayload(owner, name, id)).GetWorkflowRun()
@@ -98,7 +103,8 @@ func TestCIPayloads(t *testing.T) {
 	equal(t, "attempt", run.GetRunAttempt(), 2)
 	equal(t, "pull request", run.PullRequests[0].GetNumber(), pr)
 	equal(t, "head's repository", run.GetHeadRepository().GetFullName(), "alice/demo")
-	forked, _ := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "work", HeadRepo: "mallory/demo", Conclusion: "success", Actor: "mallory"})
+	forked, _ := s.AddWorkflowRun(owner, name,
+		fake.WorkflowRun{Branch: "work", HeadRepo: "mallory/demo", Conclusion: "success", Actor: "mallory"})
 	run = parse[*github.WorkflowRunEvent](t, "workflow_run", s.WorkflowRunPayload(owner, name, forked)).GetWorkflowRun()
 	equal(t, "a fork's", run.GetHeadRepository().GetFullName(), "mallory/demo")
 	equal(t, "its pull requests are not told", len(run.PullRequests), 0)
@@ -113,7 +119,8 @@ func TestCIPayloads(t *testing.T) {
 
 func TestRepositoryDispatchPayload(t *testing.T) {
 	s := newScene(t)
-	asked := parse[*github.RepositoryDispatchEvent](t, "repository_dispatch", s.RepositoryDispatchPayload(owner, name, "bob", "ralph", map[string]any{"issue": 3}))
+	asked := parse[*github.RepositoryDispatchEvent](t, "repository_dispatch",
+		s.RepositoryDispatchPayload(owner, name, "bob", "ralph", map[string]any{"issue": 3}))
 	equal(t, "action", asked.GetAction(), "ralph")
 	equal(t, "branch", asked.GetBranch(), "main")
 	equal(t, "payload", string(asked.ClientPayload), "{\n    \"issue\": 3\n  }")

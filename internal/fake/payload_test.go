@@ -43,7 +43,8 @@ func TestPayloads(t *testing.T) {
 		equal(t, "on a pull request", said.GetIssue().IsPullRequest(), isPull)
 	}
 
-	asked := parse[*github.WorkflowDispatchEvent](t, "workflow_dispatch", s.DispatchPayload(owner, name, owner, map[string]string{"issue": "1"}))
+	asked := parse[*github.WorkflowDispatchEvent](t, "workflow_dispatch",
+		s.DispatchPayload(owner, name, owner, map[string]string{"issue": "1"}))
 	var inputs map[string]string
 	check(t, json.Unmarshal(asked.Inputs, &inputs))
 	equal(t, "input", inputs["issue"], "1")

@@ -29,7 +29,8 @@ func (g *GitHub) addAssignees(r *request) answer {
 	return created(g.issueShape(r.repo, is))
 }
 
-// requestReviewers asks people for a review. It is refused for all of them when it is for one: an author cannot review, nor can a stranger.
+// requestReviewers asks people for a review. It is refused for all of them when it is for one: an author cannot review,
+// nor can a stranger.
 func (g *GitHub) requestReviewers(r *request) answer {
 	is := g.findPull(r)
 	if is == nil {
@@ -47,7 +48,8 @@ func (g *GitHub) requestReviewers(r *request) answer {
 		case strings.EqualFold(login, is.Author):
 			return unprocessable("Review cannot be requested from pull request author.")
 		case !r.repo.worksHere(login):
-			return unprocessable(fmt.Sprintf("Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s repository.", r.repo))
+			return unprocessable(fmt.Sprintf("Reviews may only be requested from collaborators. One or more of the users or "+
+				"teams you specified is not a collaborator of the %s repository.", r.repo))
 		}
 	}
 	for _, login := range in.Reviewers {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Permissions are what a token may do, by area: "" for nothing, "read" or "write". What is public can be read without any.
+// Permissions are what a token may do, by area: "" for nothing, "read" or "write". What is public can be read without
+// any.
 type Permissions struct {
 	Actions, Administration, Checks, Contents, Issues, PullRequests, Secrets, Statuses, Workflows string
 }
@@ -15,16 +16,20 @@ type Permissions struct {
 // byName are the permissions under GitHub's names.
 func (p Permissions) byName() map[string]string {
 	return map[string]string{
-		"actions": p.Actions, "administration": p.Administration, "checks": p.Checks, "contents": p.Contents, "issues": p.Issues,
-		"metadata": "read", "pull_requests": p.PullRequests, "secrets": p.Secrets, "statuses": p.Statuses, "workflows": p.Workflows,
+		"actions": p.Actions, "administration": p.Administration, "checks": p.Checks, "contents": p.Contents,
+		"issues":   p.Issues,
+		"metadata": "read", "pull_requests": p.PullRequests, "secrets": p.Secrets, "statuses": p.Statuses,
+		"workflows": p.Workflows,
 	}
 }
 
 // fromNames is the other way round.
 func fromNames(names map[string]string) *Permissions {
 	return &Permissions{
-		Actions: names["actions"], Administration: names["administration"], Checks: names["checks"], Contents: names["contents"],
-		Issues: names["issues"], PullRequests: names["pull_requests"], Secrets: names["secrets"], Statuses: names["statuses"],
+		Actions: names["actions"], Administration: names["administration"], Checks: names["checks"],
+		Contents: names["contents"],
+		Issues:   names["issues"], PullRequests: names["pull_requests"], Secrets: names["secrets"],
+		Statuses:  names["statuses"],
 		Workflows: names["workflows"],
 	}
 }
@@ -130,7 +135,8 @@ func (t *token) announce(h http.Header, needs string) {
 
 // mayPush is GitHub's refusal of a push; empty when the token may.
 func (t *token) mayPush(r *repo) string {
-	if t.may("contents=write") && (!t.classic() || slices.Contains(t.scopes, "repo") || slices.Contains(t.scopes, "public_repo")) {
+	if t.may("contents=write") && (!t.classic() || slices.Contains(t.scopes, "repo") ||
+		slices.Contains(t.scopes, "public_repo")) {
 		return ""
 	}
 	return fmt.Sprintf("Permission to %s.git denied to %s.", r, t.login)

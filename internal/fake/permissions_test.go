@@ -37,7 +37,8 @@ func TestLimitedTokens(t *testing.T) {
 	s.AddIssue(owner, name, fake.Issue{Title: "t"})
 	read := &fake.Permissions{Contents: "read", Issues: "read"}
 	for _, token := range []fake.Token{
-		{Value: "job", Kind: fake.Actions, Permissions: read}, {Value: "fine", Login: owner, Kind: fake.PAT, Permissions: read},
+		{Value: "job", Kind: fake.Actions, Permissions: read},
+		{Value: "fine", Login: owner, Kind: fake.PAT, Permissions: read},
 		{Value: "app", Login: "ralph[bot]", Kind: fake.Installation, Permissions: read},
 		{Value: "pulls", Kind: fake.Actions, Permissions: &fake.Permissions{PullRequests: "write"}},
 		{Value: "classic", Login: owner, Kind: fake.PAT, Scopes: []string{"read:org"}},
@@ -53,18 +54,24 @@ func TestLimitedTokens(t *testing.T) {
 		message                   string
 		header, value             string
 	}{
-		{"job", "GET", "/repos/alice/demo/issues/1", "", 200, "", "X-Accepted-GitHub-Permissions", "issues=read; pull_requests=read"},
-		{"job", "POST", comment, `{"body":"x"}`, 403, "Resource not accessible by integration", "X-Accepted-GitHub-Permissions", "issues=write; pull_requests=write"},
+		{"job", "GET", "/repos/alice/demo/issues/1", "", 200, "", "X-Accepted-GitHub-Permissions",
+			"issues=read; pull_requests=read"},
+		{"job", "POST", comment, `{"body":"x"}`, 403, "Resource not accessible by integration",
+			"X-Accepted-GitHub-Permissions", "issues=write; pull_requests=write"},
 		{"app", "POST", comment, `{"body":"x"}`, 403, "Resource not accessible by integration", "", ""},
 		{"fine", "POST", comment, `{"body":"x"}`, 403, "Resource not accessible by personal access token", "", ""},
 		{"pulls", "POST", comment, `{"body":"x"}`, 201, "", "", ""},
-		{"job", "POST", "/repos/alice/demo/statuses/" + sha, `{"state":"success"}`, 403, "Resource not accessible by integration", "X-Accepted-GitHub-Permissions", "statuses=write"},
-		{"job", "GET", "/repos/alice/demo/actions/secrets", "", 403, "Resource not accessible by integration", "X-Accepted-GitHub-Permissions", "secrets=read"},
+		{"job", "POST", "/repos/alice/demo/statuses/" + sha, `{"state":"success"}`, 403,
+			"Resource not accessible by integration", "X-Accepted-GitHub-Permissions", "statuses=write"},
+		{"job", "GET", "/repos/alice/demo/actions/secrets", "", 403, "Resource not accessible by integration",
+			"X-Accepted-GitHub-Permissions", "secrets=read"},
 		{"classic", "GET", "/repos/alice/demo/issues/1", "", 200, "", "X-OAuth-Scopes", "read:org"},
 		{"classic", "POST", comment, `{"body":"x"}`, 404, "Not Found", "X-Accepted-OAuth-Scopes", "public_repo, repo"},
 		{"whole", "POST", comment, `{"body":"x"}`, 201, "", "X-OAuth-Scopes", "repo, workflow"},
-		{"sso", "GET", "/repos/alice/demo/issues/1", "", 403, "SAML enforcement", "X-GitHub-SSO", "required; url=https://github.com/orgs/alice/sso?authorization_request=A"},
-		{"fine", "POST", "/repos/alice/demo/check-runs", `{"name":"n","head_sha":"` + sha + `"}`, 403, "Resource not accessible by personal access token", "", ""},
+		{"sso", "GET", "/repos/alice/demo/issues/1", "", 403, "SAML enforcement", "X-GitHub-SSO",
+			"required; url=https://github.com/orgs/alice/sso?authorization_request=A"},
+		{"fine", "POST", "/repos/alice/demo/check-runs", `{"name":"n","head_sha":"` + sha + `"}`, 403,
+			"Resource not accessible by personal access token", "", ""},
 	} {
 		resp, message := s.send(tc.token, tc.method, tc.path, tc.body)
 		what := fmt.Sprintf("%s: %s %s", tc.token, tc.method, tc.path)
@@ -89,7 +96,8 @@ func TestLimitedPush(t *testing.T) {
 	dir := t.TempDir()
 	s.mustGit(dir, "clone", "--quiet", s.withToken("less"), "clone")
 	out, err := s.git(dir+"/clone", "push", "origin", "HEAD:refs/heads/x")
-	if err == nil || !strings.Contains(out, "403") || !strings.Contains(out, "Permission to alice/demo.git denied to github-actions[bot].") {
+	if err == nil || !strings.Contains(out, "403") ||
+		!strings.Contains(out, "Permission to alice/demo.git denied to github-actions[bot].") {
 		t.Errorf("a push without contents=write: %v\n%s", err, out)
 	}
 }
@@ -110,10 +118,12 @@ func TestAPIHost(t *testing.T) {
 	}
 	resp, body := s.send(actions, "GET", "/repos/alice/demo/issues/1/comments", "")
 	equal(t, "status", resp.StatusCode, 200)
-	if next := resp.Header.Get("Link"); !strings.Contains(next, "<"+g.APIURL()+"/repos/alice/demo/issues/1/comments?page=2>") {
+	if next := resp.Header.Get("Link"); !strings.Contains(next,
+		"<"+g.APIURL()+"/repos/alice/demo/issues/1/comments?page=2>") {
 		t.Errorf("the next page is %s", next)
 	}
-	if !strings.Contains(body, `"url":"`+g.APIURL()+"/repos/") || !strings.Contains(body, `"html_url":"`+g.URL()+"/alice/demo") {
+	if !strings.Contains(body, `"url":"`+g.APIURL()+"/repos/") ||
+		!strings.Contains(body, `"html_url":"`+g.URL()+"/alice/demo") {
 		t.Errorf("the addresses are not those of the two hosts: %.300s", body)
 	}
 	equal(t, "the call's path", g.Calls()[0].Path, "/repos/alice/demo/issues/1/comments")
@@ -140,7 +150,8 @@ func TestWrites(t *testing.T) {
 	_, _, err = c.Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String("x")})
 	check(t, err)
 	s.ask(`{ repository(owner: "alice", name: "demo") { id } }`, nil)
-	s.ask("\n mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }", map[string]any{"id": s.Pulls(owner, name)[0].NodeID})
+	s.ask("\n mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }",
+		map[string]any{"id": s.Pulls(owner, name)[0].NodeID})
 	dir := t.TempDir()
 	s.mustGit(dir, "clone", "--quiet", s.withToken(actions), "clone")
 	s.mustGit(dir+"/clone", "push", "--quiet", "origin", "HEAD:refs/heads/x")
@@ -150,18 +161,21 @@ func TestWrites(t *testing.T) {
 			log = append(log, call.Method+" "+call.Path)
 		}
 	}
-	equal(t, "writes", strings.Join(log, ", "), "POST /repos/alice/demo/issues/1/comments, POST /graphql, POST /alice/demo.git/git-receive-pack")
+	equal(t, "writes", strings.Join(log, ", "),
+		"POST /repos/alice/demo/issues/1/comments, POST /graphql, POST /alice/demo.git/git-receive-pack")
 
 	s.Fail(fake.Fault{Write: true, Nth: 2, Status: 409})
 	for i, want := range []int{200, 201, 200, 409} {
-		resp, message := s.send(actions, map[bool]string{true: "GET", false: "POST"}[i%2 == 0], "/repos/alice/demo/issues/1/comments", map[bool]string{false: `{"body":"x"}`}[i%2 == 0])
+		resp, message := s.send(actions, map[bool]string{true: "GET", false: "POST"}[i%2 == 0],
+			"/repos/alice/demo/issues/1/comments", map[bool]string{false: `{"body":"x"}`}[i%2 == 0])
 		equal(t, fmt.Sprintf("call %d", i+1), resp.StatusCode, want)
 		if want == 409 && !strings.Contains(message, "but expected") {
 			t.Errorf("409 says %s", message)
 		}
 	}
 	s.Fail(fake.Fault{Status: 422, Message: "No commit found for SHA: x"})
-	if _, message := s.send(actions, "GET", "/repos/alice/demo/issues/1", ""); !strings.Contains(message, "No commit found for SHA: x") {
+	if _, message := s.send(actions, "GET", "/repos/alice/demo/issues/1", ""); !strings.Contains(message,
+		"No commit found for SHA: x") {
 		t.Errorf("a message of one's own came as %s", message)
 	}
 }
@@ -172,7 +186,8 @@ func TestThen(t *testing.T) {
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
 	seen := make(chan int, 1)
 	s.Fail(fake.Fault{Write: true, Then: func() { seen <- len(s.Comments(owner, name, n)) }})
-	_, _, err := s.client(actions).Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String("x")})
+	_, _, err := s.client(actions).Issues.CreateComment(s.ctx, owner, name, n,
+		&github.IssueComment{Body: github.String("x")})
 	if err == nil {
 		t.Error("the answer came")
 	}

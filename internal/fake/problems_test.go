@@ -23,14 +23,19 @@ func TestProblems(t *testing.T) {
 	}{
 		{"GET", "/repos/alice/demo/issues/1", "", 200, "", false},
 		{"GET", "/repos/alice/demo/wishes", "", 404, "GET /repos/alice/demo/wishes: no such route", true},
-		{"PUT", "/repos/alice/demo/issues/1", "", 404, "PUT /repos/alice/demo/issues/1: the route does not take this method", true},
+		{"PUT", "/repos/alice/demo/issues/1", "", 404, "PUT /repos/alice/demo/issues/1: the route does not take this method",
+			true},
 		{"GET", "/repos/alice/other/issues/1", "", 404, "GET /repos/alice/other/issues/1: no such repository", false},
 		{"GET", "/repos/bob/demo/issues/1", "", 404, "GET /repos/bob/demo/issues/1: no such repository", false},
-		{"GET", "/repos/alice/demo/issues?labelz=x", "", 400, "GET /repos/alice/demo/issues: no such query key: labelz", true},
+		{"GET", "/repos/alice/demo/issues?labelz=x", "", 400, "GET /repos/alice/demo/issues: no such query key: labelz",
+			true},
 		{"GET", "/repos/alice/demo/pulls?head=work", "", 200, "GET /repos/alice/demo/pulls: the filter head", false},
-		{"POST", "/repos/alice/demo/issues/1/comments", `{"body":`, 400, "POST /repos/alice/demo/issues/1/comments: bad request body", true},
-		{"POST", "/repos/alice/demo/issues/1/comments", `{"body":"x","colour":"red"}`, 400, "POST /repos/alice/demo/issues/1/comments: bad request body", false},
-		{"POST", "/repos/alice/demo/issues/1/labels", `{"names":["x"]}`, 400, "POST /repos/alice/demo/issues/1/labels: bad request body", true},
+		{"POST", "/repos/alice/demo/issues/1/comments", `{"body":`, 400,
+			"POST /repos/alice/demo/issues/1/comments: bad request body", true},
+		{"POST", "/repos/alice/demo/issues/1/comments", `{"body":"x","colour":"red"}`, 400,
+			"POST /repos/alice/demo/issues/1/comments: bad request body", false},
+		{"POST", "/repos/alice/demo/issues/1/labels", `{"names":["x"]}`, 400,
+			"POST /repos/alice/demo/issues/1/labels: bad request body", true},
 		{"POST", "/repos/alice/demo/issues/1/comments", `{}`, 422, "", true},
 		{"GET", "/../../nowhere", "", 404, "GET /nowhere: no such address", false},
 	} {
@@ -88,7 +93,8 @@ func TestCalls(t *testing.T) {
 	for _, call := range s.Calls() {
 		log = append(log, call.String())
 	}
-	equal(t, "calls", strings.Join(log, ", "), "GET /repos/alice/demo/issues/1, GET /repos/alice/demo/issues/99, GET /repos/alice/demo/issues/1/comments")
+	equal(t, "calls", strings.Join(log, ", "),
+		"GET /repos/alice/demo/issues/1, GET /repos/alice/demo/issues/99, GET /repos/alice/demo/issues/1/comments")
 	equal(t, "the second's status", s.Calls()[1].Status, 404)
 	s.ResetCalls()
 	equal(t, "calls after a reset", len(s.Calls()), 0)

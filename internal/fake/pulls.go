@@ -91,7 +91,8 @@ func (g *GitHub) createPull(r *request) answer {
 	if slices.ContainsFunc(r.repo.issues, func(is *issue) bool {
 		return is.pull != nil && !is.Closed && is.pull.headRepo == "" && is.pull.head == head && is.pull.base == in.Base
 	}) {
-		return invalid("PullRequest", "", "custom", fmt.Sprintf("A pull request already exists for %s:%s.", r.repo.owner, head))
+		return invalid("PullRequest", "", "custom",
+			fmt.Sprintf("A pull request already exists for %s:%s.", r.repo.owner, head))
 	}
 	is := g.open(r.repo, Issue{Title: in.Title, Body: in.Body, Author: r.token.login})
 	is.pull = &pull{id: g.id(), head: head, base: in.Base, draft: in.Draft}

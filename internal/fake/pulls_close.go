@@ -17,8 +17,8 @@ func (g *GitHub) ClosePull(owner, name string, number int) {
 
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)\b`)
 
-// Merge merges a pull request as somebody, with a merge commit whose id it returns, and closes the issues that its text says it closes.
-// When its head is not in the repository, only the records say that it was merged.
+// Merge merges a pull request as somebody, with a merge commit whose id it returns, and closes the issues that its text
+// says it closes. When its head is not in the repository, only the records say that it was merged.
 func (g *GitHub) Merge(owner, name string, number int, by string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 
 func newPull(head string) *github.NewPullRequest {
 	return &github.NewPullRequest{
-		Title: github.String("A change"), Body: github.String("Closes #1"), Head: github.String(head), Base: github.String("main"), Draft: github.Bool(true),
+		Title: github.String("A change"), Body: github.String("Closes #1"), Head: github.String(head),
+		Base: github.String("main"), Draft: github.Bool(true),
 	}
 }
 
@@ -33,16 +34,19 @@ func TestPulls(t *testing.T) {
 	equal(t, "author", made.GetUser().GetLogin(), "github-actions[bot]")
 
 	for head, want := range map[string]int{"alice:ralph/issue-1": 1, "bob:ralph/issue-1": 0, "alice:main": 0} {
-		list, _, err := c.PullRequests.List(s.ctx, owner, name, &github.PullRequestListOptions{Head: head, Base: "main", State: "open"})
+		list, _, err := c.PullRequests.List(s.ctx, owner, name,
+			&github.PullRequestListOptions{Head: head, Base: "main", State: "open"})
 		check(t, err)
 		equal(t, "pull requests of "+head, len(list), want)
 	}
-	_, _, err = c.PullRequests.Edit(s.ctx, owner, name, 2, &github.PullRequest{Title: github.String("Better"), Body: github.String("new")})
+	_, _, err = c.PullRequests.Edit(s.ctx, owner, name, 2,
+		&github.PullRequest{Title: github.String("Better"), Body: github.String("new")})
 	check(t, err)
 	got, _, err := c.PullRequests.Get(s.ctx, owner, name, 2)
 	check(t, err)
 	equal(t, "title", got.GetTitle(), "Better")
-	_, _, err = c.Issues.CreateComment(s.ctx, owner, name, 2, &github.IssueComment{Body: github.String("on the pull request")})
+	_, _, err = c.Issues.CreateComment(s.ctx, owner, name, 2,
+		&github.IssueComment{Body: github.String("on the pull request")})
 	check(t, err)
 	_, _, err = c.PullRequests.Edit(s.ctx, owner, name, 2, &github.PullRequest{State: github.String("closed")})
 	check(t, err)
@@ -69,7 +73,8 @@ func TestPullRefused(t *testing.T) {
 	} {
 		_, _, err := c.PullRequests.Create(s.ctx, owner, name, newPull(head))
 		var refused *github.ErrorResponse
-		if !errors.As(err, &refused) || refused.Response.StatusCode != 422 || refused.Message != "Validation Failed" || !strings.Contains(refused.Error(), want) {
+		if !errors.As(err, &refused) || refused.Response.StatusCode != 422 || refused.Message != "Validation Failed" ||
+			!strings.Contains(refused.Error(), want) {
 			t.Errorf("head %s: %v, want 422 with %q", head, err, want)
 		}
 	}
@@ -92,7 +97,8 @@ func TestDraft(t *testing.T) {
 	id := s.Pulls(owner, name)[0].NodeID
 	ask := s.ask
 	const ready = `mutation($id:ID!){markPullRequestReadyForReview(input:{pullRequestId:$id}){pullRequest{isDraft}}}`
-	if out := ask(ready, map[string]any{"id": id}); !strings.Contains(out, `"isDraft":false`) || strings.Contains(out, "errors") {
+	if out := ask(ready, map[string]any{"id": id}); !strings.Contains(out, `"isDraft":false`) ||
+		strings.Contains(out, "errors") {
 		t.Errorf("marking as ready answers %s", out)
 	}
 	equal(t, "draft", s.Pulls(owner, name)[0].Draft, false)
@@ -121,7 +127,8 @@ func TestEditor(t *testing.T) {
 	if out := who(); !strings.Contains(out, `"editor":null,"lastEditedAt":null`) || strings.Contains(out, "title") {
 		t.Errorf("never edited: %s", out)
 	}
-	for by, want := range map[string]string{"bob": `"__typename":"User","login":"bob"`, "helper[bot]": `"__typename":"Bot","login":"helper"`, "": `"editor":null,"lastEditedAt":"`} {
+	for by, want := range map[string]string{"bob": `"__typename":"User","login":"bob"`,
+		"helper[bot]": `"__typename":"Bot","login":"helper"`, "": `"editor":null,"lastEditedAt":"`} {
 		s.EditCommentAs(owner, name, id, "d", by)
 		if out := who(); !strings.Contains(out, want) {
 			t.Errorf("edited by %q: %s", by, out)

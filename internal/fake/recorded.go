@@ -15,7 +15,8 @@ import (
 
 // What earlier versions left behind is kept in testdata/upgrade, as leftovers recorded it.
 
-// Talk is what a recording has of GitHub besides the repository: its issues and pull requests, and by their numbers what was said there.
+// Talk is what a recording has of GitHub besides the repository: its issues and pull requests, and by their numbers
+// what was said there.
 type Talk struct {
 	Issues   []Issue
 	Pulls    []Pull
@@ -34,8 +35,8 @@ func (g *GitHub) Talk(owner, name string) Talk {
 	return talk
 }
 
-// Restore makes a repository what a recording of it says: its refs those of remote.git in dir, and what was said that of talk.json. Issues
-// come before pull requests, and those that are there already stay.
+// Restore makes a repository what a recording of it says: its refs those of remote.git in dir, and what was said that
+// of talk.json. Issues come before pull requests, and those that are there already stay.
 func (g *GitHub) Restore(owner, name, dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "talk.json"))
 	if err != nil {
@@ -45,7 +46,8 @@ func (g *GitHub) Restore(owner, name, dir string) error {
 	if err := json.Unmarshal(text, &talk); err != nil {
 		return err
 	}
-	out, err := exec.Command("git", "--git-dir", g.GitDir(owner, name), "fetch", "-q", filepath.Join(dir, "remote.git"), "+refs/*:refs/*").CombinedOutput()
+	out, err := exec.Command("git", "--git-dir", g.GitDir(owner, name), "fetch", "-q", filepath.Join(dir, "remote.git"),
+		"+refs/*:refs/*").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("git fetch: %w\n%s", err, out)
 	}

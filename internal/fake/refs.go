@@ -6,8 +6,10 @@ import (
 
 func (g *GitHub) getRef(r *request) answer {
 	name := "refs/" + r.parts["ref"]
-	kind, sha, found := strings.Cut(g.read(r.repo, "for-each-ref", "--format=%(objecttype) %(objectname)", "--count=1", name), " ")
-	if !found || g.read(r.repo, "rev-parse", "--verify", "--quiet", name) != sha { // for-each-ref also takes a name's beginning
+	kind, sha, found := strings.Cut(g.read(r.repo, "for-each-ref", "--format=%(objecttype) %(objectname)", "--count=1",
+		name), " ")
+	// for-each-ref also takes a name's beginning
+	if !found || g.read(r.repo, "rev-parse", "--verify", "--quiet", name) != sha {
 		return notFound()
 	}
 	return ok(object{
@@ -22,7 +24,8 @@ func (g *GitHub) getBranch(r *request) answer {
 	if sha == "" {
 		return failure(404, "Branch not found")
 	}
-	fields := strings.SplitN(g.read(r.repo, "show", "-s", "--format=%T%n%P%n%an%n%ae%n%aI%n%cn%n%ce%n%cI%n%B", sha), "\n", 9)
+	fields := strings.SplitN(g.read(r.repo, "show", "-s", "--format=%T%n%P%n%an%n%ae%n%aI%n%cn%n%ce%n%cI%n%B", sha), "\n",
+		9)
 	api := g.repoAPI(r.repo)
 	parents := []object{}
 	for parent := range strings.FieldsSeq(fields[1]) {

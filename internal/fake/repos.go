@@ -40,9 +40,12 @@ func (g *GitHub) getUser(r *request) answer {
 	o := g.userShape(r.token.login)
 	at := stamp(g.time())
 	for key, value := range (object{
-		"name": nil, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil, "twitter_username": nil,
-		"public_repos": 1, "public_gists": 0, "followers": 0, "following": 0, "created_at": at, "updated_at": at, "private_gists": 0,
-		"total_private_repos": 0, "owned_private_repos": 0, "disk_usage": 0, "collaborators": 0, "two_factor_authentication": true,
+		"name": nil, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil,
+		"twitter_username": nil,
+		"public_repos":     1, "public_gists": 0, "followers": 0, "following": 0, "created_at": at, "updated_at": at,
+		"private_gists":       0,
+		"total_private_repos": 0, "owned_private_repos": 0, "disk_usage": 0, "collaborators": 0,
+		"two_factor_authentication": true,
 	}) {
 		o[key] = value
 	}
@@ -51,7 +54,8 @@ func (g *GitHub) getUser(r *request) answer {
 
 // everything is what an App has when a test says nothing of it.
 var everything = Permissions{
-	Actions: "write", Administration: "read", Checks: "write", Contents: "write", Issues: "write", PullRequests: "write", Secrets: "read",
+	Actions: "write", Administration: "read", Checks: "write", Contents: "write", Issues: "write", PullRequests: "write",
+	Secrets:  "read",
 	Statuses: "write", Workflows: "write",
 }
 
@@ -77,7 +81,8 @@ func (g *GitHub) getApp(r *request) answer {
 	}
 	app, at := r.token.app, stamp(g.time())
 	return ok(object{
-		"id": app.ID, "slug": app.Slug, "node_id": node("A", app.ID), "owner": g.userShape(app.Owner), "name": app.Slug, "description": nil,
+		"id": app.ID, "slug": app.Slug, "node_id": node("A", app.ID), "owner": g.userShape(app.Owner), "name": app.Slug,
+		"description":  nil,
 		"external_url": g.url, "html_url": g.url + "/apps/" + app.Slug, "created_at": at, "updated_at": at,
 		"permissions": app.granted(), "events": []string{"issues", "issue_comment"}, "installations_count": 1,
 	})
@@ -96,7 +101,8 @@ func (g *GitHub) getInstallation(r *request) answer {
 	return ok(object{
 		"id": app.InstallationID, "account": g.userShape(app.Owner), "repository_selection": "all",
 		"access_tokens_url": api + "/access_tokens", "repositories_url": g.APIURL() + "/installation/repositories",
-		"html_url": g.url + "/settings/installations", "app_id": app.ID, "app_slug": app.Slug, "target_id": g.user(app.Owner).id,
+		"html_url": g.url + "/settings/installations", "app_id": app.ID, "app_slug": app.Slug,
+		"target_id":   g.user(app.Owner).id,
 		"target_type": "User", "permissions": app.granted(), "events": []string{"issues", "issue_comment"}, "created_at": at,
 		"updated_at": at, "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
 	})

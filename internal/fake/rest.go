@@ -28,7 +28,8 @@ const repoPath = "/repos/{owner}/{repo}"
 
 // routes are all operations; of two whose patterns match, the first one counts.
 var routes = sync.OnceValue(func() []route {
-	return slices.Concat(accountRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(), reviewRoutes(), gitRoutes(),
+	return slices.Concat(accountRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(), reviewRoutes(),
+		gitRoutes(),
 		contentRoutes(), checkRunRoutes(), statusRoutes(), runRoutes())
 })
 
@@ -145,7 +146,8 @@ func matchPattern(pattern, path []string) (map[string]string, bool) {
 	return values, len(pattern) == len(path)
 }
 
-// decode reads the body into a struct that names every field GitHub knows. When it cannot, that is a problem and the answer is GitHub's.
+// decode reads the body into a struct that names every field GitHub knows. When it cannot, that is a problem and the
+// answer is GitHub's.
 func (r *request) decode(into any) *answer {
 	d := json.NewDecoder(bytes.NewReader(r.body))
 	d.DisallowUnknownFields()

@@ -77,9 +77,11 @@ func TestRefs(t *testing.T) {
 func TestIssues(t *testing.T) {
 	s := newScene(t)
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s.AddIssue(owner, name, fake.Issue{Title: "one", Body: "b", Author: "mallory", Labels: []string{"ralph", "bug"}, CreatedAt: day})
+	s.AddIssue(owner, name, fake.Issue{Title: "one", Body: "b", Author: "mallory", Labels: []string{"ralph", "bug"},
+		CreatedAt: day})
 	s.AddIssue(owner, name, fake.Issue{Title: "two", Labels: []string{"ralph"}, CreatedAt: day.Add(time.Hour)})
-	s.AddIssue(owner, name, fake.Issue{Title: "three", Closed: true, Labels: []string{"ralph"}, CreatedAt: day.Add(2 * time.Hour)})
+	s.AddIssue(owner, name, fake.Issue{Title: "three", Closed: true, Labels: []string{"ralph"},
+		CreatedAt: day.Add(2 * time.Hour)})
 	s.AddPull(owner, name, fake.Pull{Title: "four", Head: "x", HeadRepo: "mallory/demo", Labels: []string{"ralph"}})
 	c := s.client(actions)
 
@@ -153,12 +155,14 @@ func TestTooLongComment(t *testing.T) {
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
 	c := s.client(actions)
 	write := func(size int) error {
-		_, _, err := c.Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String(strings.Repeat("ü", size))})
+		_, _, err := c.Issues.CreateComment(s.ctx, owner, name, n,
+			&github.IssueComment{Body: github.String(strings.Repeat("ü", size))})
 		return err
 	}
 	check(t, write(65536))
 	var refused *github.ErrorResponse
-	if err := write(65537); !errors.As(err, &refused) || refused.Response.StatusCode != 422 || !strings.Contains(refused.Error(), "too long") {
+	if err := write(65537); !errors.As(err, &refused) || refused.Response.StatusCode != 422 ||
+		!strings.Contains(refused.Error(), "too long") {
 		t.Errorf("a comment of 65537 characters: %v, want 422", err)
 	}
 	equal(t, "comments", len(s.Comments(owner, name, n)), 1)
@@ -201,7 +205,8 @@ func TestLabels(t *testing.T) {
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
 	s.Label(owner, name, n, "ralph", "mallory")
 	c := s.client(actions)
-	_, _, err := c.Issues.CreateLabel(s.ctx, owner, name, &github.Label{Name: github.String("ralph-done"), Color: github.String("0e8a16"), Description: github.String("done")})
+	_, _, err := c.Issues.CreateLabel(s.ctx, owner, name,
+		&github.Label{Name: github.String("ralph-done"), Color: github.String("0e8a16"), Description: github.String("done")})
 	check(t, err)
 	_, _, err = c.Issues.CreateLabel(s.ctx, owner, name, &github.Label{Name: github.String("RALPH-done")})
 	var refused *github.ErrorResponse

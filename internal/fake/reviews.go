@@ -69,7 +69,8 @@ func (g *GitHub) listPullComments(r *request) answer {
 	return page(g, r, found, func(c *reviewComment) object { return g.reviewCommentShape(r.repo, is, c) })
 }
 
-// sortReviewComments orders oldest first unless sort is given; then, as at GitHub, direction counts and is desc when it is left out.
+// sortReviewComments orders oldest first unless sort is given; then, as at GitHub, direction counts and is desc when it
+// is left out.
 func sortReviewComments(list []*reviewComment, by, direction string) {
 	slices.SortStableFunc(list, func(a, b *reviewComment) int {
 		order := cmp.Compare(a.ID, b.ID)

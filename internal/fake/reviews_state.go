@@ -106,7 +106,8 @@ func (g *GitHub) review(r *repo, is *issue, v Review) *review {
 	return added
 }
 
-// AddReviewComment writes a comment on a line or a reply, with a review of its own around it as GitHub makes it, and returns its id.
+// AddReviewComment writes a comment on a line or a reply, with a review of its own around it as GitHub makes it, and
+// returns its id.
 func (g *GitHub) AddReviewComment(owner, name string, pull int, c ReviewComment) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

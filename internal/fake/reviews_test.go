@@ -16,9 +16,10 @@ func TestReviews(t *testing.T) {
 	s := newScene(t)
 	head := s.branch("work")
 	n := s.AddPull(owner, name, fake.Pull{Title: "t", Head: "work"})
-	review := s.AddReview(owner, name, n, fake.Review{Author: "bob", State: "CHANGES_REQUESTED", Body: "two things", Comments: []fake.ReviewComment{
-		{Path: "work.txt", Line: 1, Body: "first"}, {Path: "work.txt", Line: 2, Body: "second"},
-	}})
+	review := s.AddReview(owner, name, n,
+		fake.Review{Author: "bob", State: "CHANGES_REQUESTED", Body: "two things", Comments: []fake.ReviewComment{
+			{Path: "work.txt", Line: 1, Body: "first"}, {Path: "work.txt", Line: 2, Body: "second"},
+		}})
 	c := s.client(actions)
 	reviews, _, err := c.PullRequests.ListReviews(s.ctx, owner, name, n, nil)
 	check(t, err)
@@ -46,7 +47,8 @@ func TestReplies(t *testing.T) {
 	c := s.client(actions)
 	reply := func(pull int, to int64) (*github.PullRequestComment, int) {
 		into := new(github.PullRequestComment)
-		r, err := c.NewRequest("POST", fmt.Sprintf("repos/alice/demo/pulls/%d/comments/%d/replies", pull, to), map[string]string{"body": "because"})
+		r, err := c.NewRequest("POST", fmt.Sprintf("repos/alice/demo/pulls/%d/comments/%d/replies", pull, to),
+			map[string]string{"body": "because"})
 		check(t, err)
 		resp, _ := c.Do(s.ctx, r, into)
 		return into, status(resp)
@@ -71,7 +73,8 @@ func TestReplies(t *testing.T) {
 	_, _, err := c.Reactions.CreatePullRequestCommentReaction(s.ctx, owner, name, first, "eyes")
 	check(t, err)
 	equal(t, "reactions", len(s.ReviewComments(owner, name, n)[0].Reactions), 1)
-	_, _, err = c.PullRequests.EditComment(s.ctx, owner, name, made.GetID(), &github.PullRequestComment{Body: github.String("edited")})
+	_, _, err = c.PullRequests.EditComment(s.ctx, owner, name, made.GetID(),
+		&github.PullRequestComment{Body: github.String("edited")})
 	check(t, err)
 	equal(t, "the edited reply", s.ReviewComments(owner, name, n)[1].Body, "edited")
 }
@@ -84,13 +87,15 @@ func TestReviewCommentPages(t *testing.T) {
 	}
 	s.OutdateThread(owner, name, s.ReviewComments(owner, name, n)[0].ID)
 	c := s.client(actions)
-	list, resp, err := c.PullRequests.ListComments(s.ctx, owner, name, n, &github.PullRequestListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}})
+	list, resp, err := c.PullRequests.ListComments(s.ctx, owner, name, n,
+		&github.PullRequestListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}})
 	check(t, err)
 	equal(t, "first page", len(list), 100)
 	equal(t, "next page", resp.NextPage, 2)
 	equal(t, "the first", list[0].GetBody(), "0")
 	equal(t, "an outdated comment has no line", list[0].Line == nil && list[1].Line != nil, true)
-	newest, _, err := c.PullRequests.ListComments(s.ctx, owner, name, n, &github.PullRequestListCommentsOptions{Sort: "created", Direction: "desc", Since: time.Now().Add(-time.Hour)})
+	newest, _, err := c.PullRequests.ListComments(s.ctx, owner, name, n,
+		&github.PullRequestListCommentsOptions{Sort: "created", Direction: "desc", Since: time.Now().Add(-time.Hour)})
 	check(t, err)
 	equal(t, "newest first", newest[0].GetBody(), "119")
 }
@@ -111,18 +116,21 @@ func TestThreads(t *testing.T) {
 			comments(first: 100) { nodes { databaseId author { login __typename } body createdAt lastEditedAt } } } } } } }`
 	out := s.ask(query, map[string]any{"owner": owner, "name": name, "number": n})
 	for _, want := range []string{
-		`"isResolved":true`, `"isOutdated":true`, `"login":"ralph"`, `"__typename":"Bot"`, `"body":"and now?"`, `"line":null`, `"hasNextPage":false`,
+		`"isResolved":true`, `"isOutdated":true`, `"login":"ralph"`, `"__typename":"Bot"`, `"body":"and now?"`, `"line":null`,
+		`"hasNextPage":false`,
 		fmt.Sprintf(`"databaseId":%d`, first),
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is not in %s", want, out)
 		}
 	}
-	one := `{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads(first: 1%s) { totalCount pageInfo { endCursor hasNextPage } nodes { path } } } } }`
+	one :=
+		`{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads(first: 1%s) { totalCount pageInfo { endCursor hasNextPage } nodes { path } } } } }`
 	out1 := s.ask(fmt.Sprintf(one, ""), nil)
 	_, cursor, _ := strings.Cut(out1, `"endCursor":"`)
 	cursor, _, _ = strings.Cut(cursor, `"`)
-	if out2 := s.ask(fmt.Sprintf(one, `, after: "`+cursor+`"`), nil); !strings.Contains(out2, `"path":"b"`) || !strings.Contains(out2, `"totalCount":2`) || !strings.Contains(out1, `"hasNextPage":true`) {
+	if out2 := s.ask(fmt.Sprintf(one, `, after: "`+cursor+`"`), nil); !strings.Contains(out2, `"path":"b"`) ||
+		!strings.Contains(out2, `"totalCount":2`) || !strings.Contains(out1, `"hasNextPage":true`) {
 		t.Errorf("the pages are %s and %s", out1, out2)
 	}
 	if strings.Contains(out, "updatedAt") {
@@ -138,7 +146,8 @@ func TestGraphQLProblems(t *testing.T) {
 		{`{ repository(owner: "alice", name: "demo") { wishes } }`, "Field 'wishes' doesn't exist on type 'Repository'"},
 		{`{ repository(owner: "alice", name: "nope") { id } }`, "no such repository: alice/nope"},
 		{`{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) } }`, "Field must have selections"},
-		{`{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads { nodes { id } } } } }`, "You must provide a `first`"},
+		{`{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads { nodes { id } } } } }`,
+			"You must provide a `first`"},
 		{`{ repository(owner: "alice", name: "demo") { pullRequest(number: 1) { reviewThreads(first: 101) { nodes { id } } } } }`, "Requesting 101 records"},
 		{`{ repository(owner: "alice", name: "demo") { id }`, "the query cannot be read"},
 		{`query($x: Int) { viewer { login } }`, "Variable $x is declared but not used"},
@@ -156,7 +165,8 @@ func TestGraphQLProblems(t *testing.T) {
 	if out := s.ask(optional, nil); !strings.Contains(out, `"totalCount":0`) {
 		t.Errorf("a variable that may be left out: %s", out)
 	}
-	if out := s.ask(`{ repository(owner: "alice", name: "demo") { issue(number: 1) { id } } }`, nil); !strings.Contains(out, "NOT_FOUND") {
+	if out := s.ask(`{ repository(owner: "alice", name: "demo") { issue(number: 1) { id } } }`,
+		nil); !strings.Contains(out, "NOT_FOUND") {
 		t.Errorf("a pull request as an issue answers %s", out)
 	}
 }

@@ -18,14 +18,16 @@ func accountRoutes() []route {
 }
 
 func issueRoutes() []route {
-	list := append([]string{"milestone", "state", "assignee", "creator", "mentioned", "labels", "sort", "direction", "since"}, paging...)
+	list := append([]string{"milestone", "state", "assignee", "creator", "mentioned", "labels", "sort", "direction",
+		"since"}, paging...)
 	return []route{
 		{"GET", repoPath + "/issues", talkRead, list, (*GitHub).listIssues},
 		{"GET", repoPath + "/issues/comments/{id}", talkRead, nil, (*GitHub).getComment},
 		{"PATCH", repoPath + "/issues/comments/{id}", talkWrite, nil, (*GitHub).editComment},
 		{"POST", repoPath + "/issues/comments/{id}/reactions", talkWrite, nil, (*GitHub).reactToComment},
 		{"GET", repoPath + "/issues/{number}", talkRead, nil, (*GitHub).getIssue},
-		{"GET", repoPath + "/issues/{number}/comments", talkRead, append([]string{"since"}, paging...), (*GitHub).listComments},
+		{"GET", repoPath + "/issues/{number}/comments", talkRead, append([]string{"since"}, paging...),
+			(*GitHub).listComments},
 		{"POST", repoPath + "/issues/{number}/comments", talkWrite, nil, (*GitHub).createComment},
 		{"POST", repoPath + "/issues/{number}/assignees", talkWrite, nil, (*GitHub).addAssignees},
 		{"GET", repoPath + "/issues/{number}/events", talkRead, paging, (*GitHub).listEvents},

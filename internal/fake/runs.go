@@ -71,7 +71,8 @@ func (g *GitHub) getJobLog(r *request) answer {
 
 var logPath = regexp.MustCompile(`^/_logs/(\d+)\.txt$`)
 
-// serveLog serves a job's log. The store behind GitHub refuses a request that carries an Authorization of another place.
+// serveLog serves a job's log. The store behind GitHub refuses a request that carries an Authorization of another
+// place.
 func (g *GitHub) serveLog(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(logPath.FindStringSubmatch(r.URL.Path)[1], 10, 64)
 	if err != nil || r.URL.Query().Get("sig") != node("log", id) {
@@ -107,14 +108,22 @@ func (g *GitHub) runShape(r *repo, w *run) object {
 	api := fmt.Sprintf("%s/actions/runs/%d", g.repoAPI(r), w.ID)
 	workflow := fmt.Sprintf("%s/actions/workflows/%d", g.repoAPI(r), w.workflowID)
 	o := object{
-		"id": w.ID, "name": w.Name, "node_id": node("WFR", w.ID), "check_suite_id": w.suite.id, "check_suite_node_id": node("CS", w.suite.id),
-		"head_branch": text(w.Branch), "head_sha": w.SHA, "path": w.Path, "display_title": w.Name, "run_number": w.number, "run_attempt": max(w.Attempt, 1),
-		"event": w.Event, "status": w.status(), "conclusion": text(w.Conclusion), "workflow_id": w.workflowID, "url": api,
-		"html_url": fmt.Sprintf("%s/%s/actions/runs/%d", g.url, r, w.ID), "pull_requests": g.runPulls(r, w), "created_at": stamp(w.at),
-		"updated_at": stamp(w.at), "run_started_at": stamp(w.at), "actor": g.userShape(w.Actor), "triggering_actor": g.userShape(cmp.Or(w.TriggeringActor, w.Actor)),
-		"jobs_url": api + "/jobs", "logs_url": api + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), w.suite.id),
-		"artifacts_url": api + "/artifacts", "cancel_url": api + "/cancel", "rerun_url": api + "/rerun", "previous_attempt_url": nil,
-		"workflow_url": workflow, "head_commit": g.headCommit(r, w.SHA), "repository": g.repoShape(r, ""),
+		"id": w.ID, "name": w.Name, "node_id": node("WFR", w.ID), "check_suite_id": w.suite.id,
+		"check_suite_node_id": node("CS", w.suite.id),
+		"head_branch":         text(w.Branch), "head_sha": w.SHA, "path": w.Path, "display_title": w.Name,
+		"run_number":  w.number,
+		"run_attempt": max(w.Attempt, 1),
+		"event":       w.Event, "status": w.status(), "conclusion": text(w.Conclusion), "workflow_id": w.workflowID,
+		"url":      api,
+		"html_url": fmt.Sprintf("%s/%s/actions/runs/%d", g.url, r, w.ID), "pull_requests": g.runPulls(r, w),
+		"created_at": stamp(w.at),
+		"updated_at": stamp(w.at), "run_started_at": stamp(w.at), "actor": g.userShape(w.Actor),
+		"triggering_actor": g.userShape(cmp.Or(w.TriggeringActor, w.Actor)),
+		"jobs_url":         api + "/jobs", "logs_url": api + "/logs",
+		"check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), w.suite.id),
+		"artifacts_url":   api + "/artifacts", "cancel_url": api + "/cancel", "rerun_url": api + "/rerun",
+		"previous_attempt_url": nil,
+		"workflow_url":         workflow, "head_commit": g.headCommit(r, w.SHA), "repository": g.repoShape(r, ""),
 		"head_repository": g.repoShape(r, w.HeadRepo), "head_repository_id": r.id, "referenced_workflows": []object{},
 	}
 	return o
@@ -147,11 +156,15 @@ func (g *GitHub) jobPage(r *repo, j *job) string {
 func (g *GitHub) jobShape(r *repo, j *job) object {
 	c, api := j.check, fmt.Sprintf("%s/actions/jobs/%d", g.repoAPI(r), j.check.ID)
 	return object{
-		"id": c.ID, "run_id": j.run.ID, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.repoAPI(r), j.run.ID), "node_id": node("CR", c.ID),
+		"id": c.ID, "run_id": j.run.ID, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.repoAPI(r), j.run.ID),
+		"node_id":  node("CR", c.ID),
 		"head_sha": c.HeadSHA, "url": api, "html_url": g.jobPage(r, j), "status": c.Status, "conclusion": text(c.Conclusion),
-		"created_at": stamp(c.StartedAt), "started_at": stamp(c.StartedAt), "completed_at": moment(c.CompletedAt), "name": c.Name,
-		"steps": []object{}, "check_run_url": fmt.Sprintf("%s/check-runs/%d", g.repoAPI(r), c.ID), "labels": []string{"ubuntu-latest"},
-		"runner_id": 1, "runner_name": "Hosted Agent", "runner_group_id": 2, "runner_group_name": "GitHub Actions", "run_attempt": max(j.run.Attempt, 1),
+		"created_at": stamp(c.StartedAt), "started_at": stamp(c.StartedAt), "completed_at": moment(c.CompletedAt),
+		"name":  c.Name,
+		"steps": []object{}, "check_run_url": fmt.Sprintf("%s/check-runs/%d", g.repoAPI(r), c.ID),
+		"labels":    []string{"ubuntu-latest"},
+		"runner_id": 1, "runner_name": "Hosted Agent", "runner_group_id": 2, "runner_group_name": "GitHub Actions",
+		"run_attempt":   max(j.run.Attempt, 1),
 		"workflow_name": j.run.Name, "head_branch": text(j.run.Branch),
 	}
 }

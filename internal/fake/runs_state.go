@@ -77,7 +77,8 @@ func (g *GitHub) run(r *repo, w WorkflowRun) *run {
 	w.Name, w.Path, w.Event = cmp.Or(w.Name, "CI"), cmp.Or(w.Path, ".github/workflows/ci.yml"), cmp.Or(w.Event, "push")
 	w.SHA = cmp.Or(w.SHA, g.branchSHA(r, w.Branch))
 	w.Actor = cmp.Or(w.Actor, r.owner)
-	added := &run{WorkflowRun: w, suite: g.suite(r, actionsApp, w.SHA), workflowID: r.id + 5_000_000, number: len(r.runs) + 1, at: g.time()}
+	added := &run{WorkflowRun: w, suite: g.suite(r, actionsApp, w.SHA), workflowID: r.id + 5_000_000,
+		number: len(r.runs) + 1, at: g.time()}
 	r.runs = append(r.runs, added)
 	return added
 }

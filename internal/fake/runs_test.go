@@ -59,7 +59,8 @@ func TestFollowedLog(t *testing.T) {
 	s := newScene(t)
 	job := s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.branch("work"), Conclusion: "failure"})
 	s.SetJobLog(owner, name, job, "text")
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, fmt.Sprintf("%s/repos/alice/demo/actions/jobs/%d/logs", s.APIURL(), job), nil)
+	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet,
+		fmt.Sprintf("%s/repos/alice/demo/actions/jobs/%d/logs", s.APIURL(), job), nil)
 	check(t, err)
 	r.Header.Set("Authorization", "Bearer "+actions)
 	resp, err := http.DefaultClient.Do(r)

@@ -39,7 +39,8 @@ func (g *GitHub) CloneURL(owner, name string) string {
 	return fmt.Sprintf("%s/%s/%s.git", g.url, owner, name)
 }
 
-// AddUser makes somebody. Whoever is named elsewhere without it is made as a person, or a bot when the login ends in [bot].
+// AddUser makes somebody. Whoever is named elsewhere without it is made as a person, or a bot when the login ends in
+// [bot].
 func (g *GitHub) AddUser(login string, bot bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,8 +56,8 @@ func (g *GitHub) user(login string) *user {
 	return g.users[key]
 }
 
-// SetPermission gives login a role on a repository: admin, maintain, write, triage, read or none. Somebody without one has read, as
-// everybody has on a public repository; somebody unknown is not a user at all.
+// SetPermission gives login a role on a repository: admin, maintain, write, triage, read or none. Somebody without one
+// has read, as everybody has on a public repository; somebody unknown is not a user at all.
 func (g *GitHub) SetPermission(owner, name, login, role string) {
 	if _, ok := legacy[role]; !ok {
 		panic("fake: there is no role " + role)
@@ -97,7 +98,8 @@ func (g *GitHub) open(r *repo, i Issue) *issue {
 	return is
 }
 
-// AddPull opens a pull request without asking git, also one from a fork, and returns its number. Its state is open unless it is given.
+// AddPull opens a pull request without asking git, also one from a fork, and returns its number. Its state is open
+// unless it is given.
 func (g *GitHub) AddPull(owner, name string, p Pull) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,7 +107,8 @@ func (g *GitHub) AddPull(owner, name string, p Pull) int {
 	if p.Base == "" {
 		p.Base = r.defaultBranch
 	}
-	is := g.open(r, Issue{Title: p.Title, Body: p.Body, Author: p.Author, Labels: p.Labels, Closed: p.State == "closed" || p.Merged})
+	is := g.open(r, Issue{Title: p.Title, Body: p.Body, Author: p.Author, Labels: p.Labels,
+		Closed: p.State == "closed" || p.Merged})
 	is.pull = &pull{id: g.id(), head: p.Head, base: p.Base, headRepo: p.HeadRepo, draft: p.Draft, merged: p.Merged}
 	return is.Number
 }
@@ -180,7 +183,8 @@ func (g *GitHub) EditCommentAs(owner, name string, id int64, body, by string) {
 	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, by
 }
 
-// Label puts a label on an issue as actor, and records it in the issue's event log. A label that is on already stays, without an event.
+// Label puts a label on an issue as actor, and records it in the issue's event log. A label that is on already stays,
+// without an event.
 func (g *GitHub) Label(owner, name string, number int, label, actor string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -196,7 +200,8 @@ func (g *GitHub) Unlabel(owner, name string, number int, label, actor string) {
 	g.unlabel(is, label, actor)
 }
 
-// AddLabelEvent only writes into the event log that actor put a label on: a label that is gone again, or a log that lies.
+// AddLabelEvent only writes into the event log that actor put a label on: a label that is gone again, or a log that
+// lies.
 func (g *GitHub) AddLabelEvent(owner, name string, number int, label, actor string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -25,7 +25,8 @@ type Protection struct {
 	EnforceAdmins    bool
 }
 
-// Rule is one rule of a ruleset on a branch: {"required_signatures", nil}, {"pull_request", {"required_approving_review_count": 1}}.
+// Rule is one rule of a ruleset on a branch: {"required_signatures", nil}, {"pull_request",
+// {"required_approving_review_count": 1}}.
 type Rule struct {
 	Type       string
 	Parameters map[string]any
@@ -171,7 +172,8 @@ func checksOf(names []string) []object {
 
 func (g *GitHub) listRules(r *request) answer {
 	return page(g, r, r.repo.settings.rules[r.parts["branch"]], func(rule Rule) object {
-		o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.repo.String(), "ruleset_id": 1}
+		o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.repo.String(),
+			"ruleset_id": 1}
 		if rule.Parameters != nil {
 			o["parameters"] = rule.Parameters
 		}

@@ -27,7 +27,8 @@ func TestSettings(t *testing.T) {
 	p, _, err := c.Repositories.GetActionsPermissions(s.ctx, owner, name)
 	check(t, err)
 	equal(t, "Actions are on", fmt.Sprint(p.GetEnabled(), " ", p.GetAllowedActions()), "true all")
-	s.SetActions(owner, name, fake.ActionsSettings{AllowedActions: "selected", WorkflowPermissions: "write", CanApprovePullRequest: true})
+	s.SetActions(owner, name, fake.ActionsSettings{AllowedActions: "selected", WorkflowPermissions: "write",
+		CanApprovePullRequest: true})
 	p, _, err = c.Repositories.GetActionsPermissions(s.ctx, owner, name)
 	check(t, err)
 	equal(t, "allowed actions", p.GetAllowedActions(), "selected")
@@ -66,7 +67,8 @@ func TestProtection(t *testing.T) {
 	if !errors.Is(err, github.ErrBranchNotProtected) || status(resp) != 404 {
 		t.Errorf("an unprotected branch: %v", err)
 	}
-	s.ProtectBranch(owner, name, "release/1", fake.Protection{RequiredReviews: 2, RequiredChecks: []string{"test"}, RestrictPushes: true, RequireSignature: true})
+	s.ProtectBranch(owner, name, "release/1",
+		fake.Protection{RequiredReviews: 2, RequiredChecks: []string{"test"}, RestrictPushes: true, RequireSignature: true})
 	p, _, err := c.Repositories.GetBranchProtection(s.ctx, owner, name, "release/1")
 	check(t, err)
 	equal(t, "approvals", p.GetRequiredPullRequestReviews().RequiredApprovingReviewCount, 2)

@@ -37,9 +37,12 @@ func (g *GitHub) userShape(login string) object {
 	return object{
 		"login": u.login, "id": u.id, "node_id": node("U", u.id), "avatar_url": fmt.Sprintf("%s/avatars/u/%d", g.url, u.id),
 		"gravatar_id": "", "url": api, "html_url": page, "type": kind, "site_admin": false,
-		"followers_url": api + "/followers", "following_url": api + "/following{/other_user}", "gists_url": api + "/gists{/gist_id}",
-		"starred_url": api + "/starred{/owner}{/repo}", "subscriptions_url": api + "/subscriptions", "organizations_url": api + "/orgs",
-		"repos_url": api + "/repos", "events_url": api + "/events{/privacy}", "received_events_url": api + "/received_events",
+		"followers_url": api + "/followers", "following_url": api + "/following{/other_user}",
+		"gists_url":   api + "/gists{/gist_id}",
+		"starred_url": api + "/starred{/owner}{/repo}", "subscriptions_url": api + "/subscriptions",
+		"organizations_url": api + "/orgs",
+		"repos_url":         api + "/repos", "events_url": api + "/events{/privacy}",
+		"received_events_url": api + "/received_events",
 	}
 }
 
@@ -78,10 +81,13 @@ func (g *GitHub) labelShapes(r *repo, is *issue) []object {
 func (g *GitHub) issueShape(r *repo, is *issue) object {
 	api := fmt.Sprintf("%s/issues/%d", g.repoAPI(r), is.Number)
 	o := object{
-		"id": is.id, "node_id": node("I", is.id), "url": api, "repository_url": g.repoAPI(r), "labels_url": api + "/labels{/name}",
+		"id": is.id, "node_id": node("I", is.id), "url": api, "repository_url": g.repoAPI(r),
+		"labels_url":   api + "/labels{/name}",
 		"comments_url": api + "/comments", "events_url": api + "/events", "timeline_url": api + "/timeline",
-		"html_url": g.issuePage(r, is), "number": is.Number, "state": state(is), "state_reason": stateReason(is), "title": is.Title,
-		"body": text(is.Body), "user": g.userShape(is.Author), "labels": g.labelShapes(r, is), "assignee": first(g.userShapes(is.assignees)), "assignees": g.userShapes(is.assignees),
+		"html_url": g.issuePage(r, is), "number": is.Number, "state": state(is), "state_reason": stateReason(is),
+		"title": is.Title,
+		"body":  text(is.Body), "user": g.userShape(is.Author), "labels": g.labelShapes(r, is),
+		"assignee": first(g.userShapes(is.assignees)), "assignees": g.userShapes(is.assignees),
 		"milestone": nil, "locked": false, "active_lock_reason": nil, "comments": len(is.comments), "closed_at": closedAt(is),
 		"created_at": stamp(is.CreatedAt), "updated_at": stamp(is.UpdatedAt), "author_association": association(r, is.Author),
 		"performed_via_github_app": nil, "reactions": reactionCounts(api, is.reactions),
@@ -138,7 +144,8 @@ func (g *GitHub) commentShape(r *repo, c *comment) object {
 
 func (g *GitHub) reactionShape(re *Reaction) object {
 	return object{
-		"id": re.ID, "node_id": node("REA", re.ID), "user": g.userShape(re.User), "content": re.Content, "created_at": stamp(re.At),
+		"id": re.ID, "node_id": node("REA", re.ID), "user": g.userShape(re.User), "content": re.Content,
+		"created_at": stamp(re.At),
 	}
 }
 

@@ -18,8 +18,10 @@ func (g *GitHub) checkRunShape(r *repo, c *checkRun) object {
 		details = page
 	}
 	return object{
-		"id": c.ID, "name": c.Name, "node_id": node("CR", c.ID), "head_sha": c.HeadSHA, "external_id": c.ExternalID, "url": api,
-		"html_url": page, "details_url": details, "status": c.Status, "conclusion": text(c.Conclusion), "started_at": moment(c.StartedAt),
+		"id": c.ID, "name": c.Name, "node_id": node("CR", c.ID), "head_sha": c.HeadSHA, "external_id": c.ExternalID,
+		"url":      api,
+		"html_url": page, "details_url": details, "status": c.Status, "conclusion": text(c.Conclusion),
+		"started_at":   moment(c.StartedAt),
 		"completed_at": moment(c.CompletedAt), "check_suite": object{"id": c.suite.id}, "app": g.appShape(c.app),
 		"pull_requests": g.pullsAt(r, c.HeadSHA),
 		"output": object{
@@ -45,21 +47,26 @@ func (g *GitHub) annotationShape(r *repo, c *checkRun, a Annotation) object {
 		return n
 	}
 	return object{
-		"path": a.Path, "blob_href": fmt.Sprintf("%s/%s/blob/%s/%s", g.url, r, c.HeadSHA, url.PathEscape(a.Path)), "start_line": a.StartLine,
-		"end_line": a.EndLine, "start_column": column(a.StartColumn), "end_column": column(a.EndColumn), "annotation_level": a.Level,
-		"title": text(a.Title), "message": a.Message, "raw_details": text(a.RawDetails),
+		"path": a.Path, "blob_href": fmt.Sprintf("%s/%s/blob/%s/%s", g.url, r, c.HeadSHA, url.PathEscape(a.Path)),
+		"start_line": a.StartLine,
+		"end_line":   a.EndLine, "start_column": column(a.StartColumn), "end_column": column(a.EndColumn),
+		"annotation_level": a.Level,
+		"title":            text(a.Title), "message": a.Message, "raw_details": text(a.RawDetails),
 	}
 }
 
 func (g *GitHub) appShape(app *App) object {
 	at := stamp(time.Unix(0, 0))
 	return object{
-		"id": app.ID, "slug": app.Slug, "node_id": node("A", app.ID), "owner": g.userShape(app.Owner), "name": app.Slug, "description": "",
-		"external_url": g.url, "html_url": g.url + "/apps/" + app.Slug, "created_at": at, "updated_at": at, "permissions": object{}, "events": []string{},
+		"id": app.ID, "slug": app.Slug, "node_id": node("A", app.ID), "owner": g.userShape(app.Owner), "name": app.Slug,
+		"description":  "",
+		"external_url": g.url, "html_url": g.url + "/apps/" + app.Slug, "created_at": at, "updated_at": at,
+		"permissions": object{}, "events": []string{},
 	}
 }
 
-// pullsAt are the open pull requests of the repository itself whose head is a commit. Those of forks are not there, as at GitHub.
+// pullsAt are the open pull requests of the repository itself whose head is a commit. Those of forks are not there, as
+// at GitHub.
 func (g *GitHub) pullsAt(r *repo, sha string) []object {
 	found := []object{}
 	for _, is := range r.issues {

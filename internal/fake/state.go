@@ -60,8 +60,8 @@ type Pull struct {
 	NodeID   string
 	URL      string // the page's
 	Labels   []string
-	// Assignees and Requested are reading only: whom it is given to, and of whom a review is wanted. Requests are all that were made, each of
-	// which told somebody.
+	// Assignees and Requested are reading only: whom it is given to, and of whom a review is wanted. Requests are all that
+	// were made, each of which told somebody.
 	Assignees, Requested, Requests []string
 }
 
@@ -249,8 +249,10 @@ func (g *GitHub) readPull(r *repo, is *issue) Pull {
 	return Pull{
 		Number: is.Number, Title: is.Title, Body: is.Body, Author: is.Author,
 		Head: is.pull.head, Base: is.pull.base, HeadRepo: is.pull.headRepo, Draft: is.pull.draft,
-		State: state(is), Merged: is.pull.merged, NodeID: pullNode(is), URL: g.pullPage(r, is), Labels: slices.Clone(is.Labels),
-		Assignees: slices.Clone(is.assignees), Requested: slices.Clone(is.pull.requested), Requests: slices.Clone(is.pull.requests),
+		State: state(is), Merged: is.pull.merged, NodeID: pullNode(is), URL: g.pullPage(r, is),
+		Labels:    slices.Clone(is.Labels),
+		Assignees: slices.Clone(is.assignees), Requested: slices.Clone(is.pull.requested),
+		Requests: slices.Clone(is.pull.requests),
 	}
 }
 

@@ -102,7 +102,8 @@ func (g *GitHub) getCombinedStatus(r *request) answer {
 	a := page(g, r, newest, func(s *status) object { return g.statusShape(r.repo, s) })
 	api := g.repoAPI(r.repo)
 	a.body = object{
-		"state": combined(newest), "statuses": a.body, "sha": sha, "total_count": len(newest), "repository": g.repoShape(r.repo, ""),
+		"state": combined(newest), "statuses": a.body, "sha": sha, "total_count": len(newest),
+		"repository": g.repoShape(r.repo, ""),
 		"commit_url": api + "/commits/" + sha, "url": api + "/commits/" + sha + "/status",
 	}
 	return a

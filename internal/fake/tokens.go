@@ -124,7 +124,8 @@ func (g *GitHub) verify(jwt string) (*App, error) {
 		return nil, fmt.Errorf("'Expiration time' claim ('exp') is past or too far in the future")
 	}
 	if claims.Iat > now+60 {
-		return nil, fmt.Errorf("'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued")
+		return nil, fmt.Errorf("'Issued at' claim ('iat') must be an Integer representing the time that the assertion was " +
+			"issued")
 	}
 	issuer := fmt.Sprint(claims.Iss)
 	if f, ok := claims.Iss.(float64); ok {

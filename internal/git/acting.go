@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// acting finds what a commit's message does once it is pushed or merged: it mentions somebody, closes an issue, keeps other workflows
-// from running, or says in a trailer of ours what it is a part of.
+// acting finds what a commit's message does once it is pushed or merged: it mentions somebody, closes an issue, keeps
+// other workflows from running, or says in a trailer of ours what it is a part of.
 var acting = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?im)(^|[^\w.+-])@[a-z0-9]` +
 		`|\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed))\b:?\s+([\w.-]+/[\w.-]+)?(#\d|GH-\d)` +
@@ -17,8 +17,8 @@ var acting = sync.OnceValue(func() *regexp.Regexp {
 		`|^ralph-[a-z]+:`)
 })
 
-// acts reports whether a message of the commits after since does anything by itself. Messages of the agent's are text from outside, and
-// what is on GitHub is read as its own commands there.
+// acts reports whether a message of the commits after since does anything by itself. Messages of the agent's are text
+// from outside, and what is on GitHub is read as its own commands there.
 func (t *Tree) acts(ctx context.Context, since, commit string) (bool, error) {
 	messages, err := t.git.out(ctx, "log", "--format=%B", since+".."+commit, "--")
 	if err != nil {

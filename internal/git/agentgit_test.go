@@ -11,7 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestWhateverTheAgentDoesWithGit, nothing of it is lost: each thing in a clone or for the bot, or with RALPH_TEST_EVERY_FAULT in both.
+// TestWhateverTheAgentDoesWithGit, nothing of it is lost: each thing in a clone or for the bot, or with
+// RALPH_TEST_EVERY_FAULT in both.
 func TestWhateverTheAgentDoesWithGit(t *testing.T) {
 	every := os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 	for i, name := range slices.Sorted(maps.Keys(agentgit.Cases)) {
@@ -39,7 +40,8 @@ func TestWhateverTheAgentDoesWithGit(t *testing.T) {
 				}
 				b.sh(tree.Dir(), c.Do)
 				got := must[loop.Commit](t)(tree.Commit(b.ctx, since, "ours"))
-				if !strings.Contains(got.Note, c.Note) || c.Note == "" && got.Note != "" && !strings.Contains(got.Note, "was made during the turn") {
+				if !strings.Contains(got.Note, c.Note) || c.Note == "" && got.Note != "" &&
+					!strings.Contains(got.Note, "was made during the turn") {
 					t.Errorf("note %q, want %q", got.Note, c.Note)
 				}
 				b.holds(tree, got.SHA, c.Want)
@@ -49,7 +51,8 @@ func TestWhateverTheAgentDoesWithGit(t *testing.T) {
 				if c.Kept != "" && !strings.Contains(b.refsOf(tree), c.Kept) {
 					t.Errorf("%s is not kept:\n%s", c.Kept, b.refsOf(tree))
 				}
-				if got := b.sh(tree.Dir(), `git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD --; git ls-files -v | grep -v '^H' || true`); strings.TrimPrefix(got, "?? other/\n") != "refs/heads/ralph/issue-42\n"+tree.Head()+"\n--\n" {
+				if got := b.sh(tree.Dir(),
+					`git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD --; git ls-files -v | grep -v '^H' || true`); strings.TrimPrefix(got, "?? other/\n") != "refs/heads/ralph/issue-42\n"+tree.Head()+"\n--\n" {
 					t.Errorf("afterwards %q", got)
 				}
 				if in := b.sh(tree.Dir(), `git merge-base --is-ancestor `+since+` HEAD -- && echo yes`); in != "yes\n" {

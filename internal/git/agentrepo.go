@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew each time that
-// the agent has touched it, so nothing put into it (hooks, configuration, a half-done rebase) outlives the iteration.
+// agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew
+// each time that the agent has touched it, so nothing put into it (hooks, configuration, a half-done rebase) outlives
+// the iteration.
 type agentRepo struct {
 	head  string            // what HEAD holds: a commit, or "ref: refs/heads/…"
 	refs  map[string]string // full name → commit
@@ -22,8 +23,8 @@ type agentRepo struct {
 	sparse  []byte // its sparse-checkout patterns; nil: it has none
 }
 
-// writeRepo makes .git in the directory, whatever was there. Names in it are only ever resolved inside the directory, so a link that an
-// agent planted leads nowhere.
+// writeRepo makes .git in the directory, whatever was there. Names in it are only ever resolved inside the directory,
+// so a link that an agent planted leads nowhere.
 func (t *Tree) writeRepo(dir string, r agentRepo) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -106,7 +107,8 @@ func (t *Tree) agentConfig(r agentRepo) string {
 		fmt.Fprintf(&b, "[user]\n\tname = %s\n\temail = %s\n", quoted(t.o.Identity.Name), quoted(t.o.Identity.Email))
 	}
 	if t.o.Remote.URL != "" {
-		fmt.Fprintf(&b, "[remote \"origin\"]\n\turl = %s\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n", quoted(t.o.Remote.shown()))
+		fmt.Fprintf(&b, "[remote \"origin\"]\n\turl = %s\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+			quoted(t.o.Remote.shown()))
 	}
 	return b.String()
 }
@@ -139,7 +141,8 @@ func (t *Tree) handOver(ctx context.Context) error {
 	return err
 }
 
-// handBack makes the clone's repository stand where the run does: HEAD on the run's branch, that on a commit, and the index as ours.
+// handBack makes the clone's repository stand where the run does: HEAD on the run's branch, that on a commit, and the
+// index as ours.
 func (t *Tree) handBack(ctx context.Context, commit string) error {
 	if t.user.seen == nil {
 		var err error

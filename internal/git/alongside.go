@@ -12,22 +12,23 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Clone is a user's clone beside which a run works: no branch of its own, no checkout, and commits only where the settings ask for
-// them.
+// Clone is a user's clone beside which a run works: no branch of its own, no checkout, and commits only where the
+// settings ask for them.
 type Clone struct {
 	door    door
 	secrets []string
 }
 
-// Beside finds the clone that a directory is in. ok is false when it is in none, or there is no git: a run of a prompt needs neither.
-// env is what git is started with, NAME=value; secrets are values that no commit may hold.
+// Beside finds the clone that a directory is in. ok is false when it is in none, or there is no git: a run of a prompt
+// needs neither. env is what git is started with, NAME=value; secrets are values that no commit may hold.
 func Beside(ctx context.Context, dir string, env, secrets []string) (c *Clone, ok bool) {
 	c = &Clone{door{dir: dir, env: usersDoor(env), pair: safe}, secrets}
 	top, err := c.door.out(ctx, "rev-parse", "--is-inside-work-tree")
 	return c, err == nil && strings.TrimSpace(top) == "true"
 }
 
-// Identify settles who commits: whoever git itself would say, in the environment that is given. known is false when it does not know.
+// Identify settles who commits: whoever git itself would say, in the environment that is given. known is false when it
+// does not know.
 func (c *Clone) Identify(ctx context.Context, env []string) (known bool, err error) {
 	who, err := whoCommits(ctx, c.door.dir, env)
 	c.door.env = append(c.door.env[:len(c.door.env):len(c.door.env)], who...)
@@ -47,9 +48,11 @@ func (c *Clone) KeepOut(ctx context.Context) error {
 	return excludeRuntimeFiles(common)
 }
 
-// ClearLocks removes the locks that a git of a ralph which was killed has left in the clone. It fails while a git is at work there.
+// ClearLocks removes the locks that a git of a ralph which was killed has left in the clone. It fails while a git is at
+// work there.
 func (c *Clone) ClearLocks(ctx context.Context, log func(format string, args ...any)) error {
-	t := &Tree{o: Options{Log: log}, user: users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}}
+	t := &Tree{o: Options{Log: log},
+		user: users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}}
 	if err := t.user.find(ctx); err != nil {
 		return err
 	}
@@ -65,14 +68,16 @@ func (c *Clone) Changed(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(out) != "", nil
 }
 
-// Commit commits everything that changed, new files too; the message never comes near a command line. Hooks are off: the agent
-// can have written them. done is false when git refused, and output says why.
+// Commit commits everything that changed, new files too; the message never comes near a command line. Hooks are off:
+// the agent can have written them. done is false when git refused, and output says why.
 func (c *Clone) Commit(ctx context.Context, message string) (output string, done bool, err error) {
 	if _, stderr, err := c.door.run(ctx, call{args: []string{"add", "--all", ":/"}}); err != nil {
 		return stderr, false, unlessRefused(err)
 	}
 	seek := newFinder(c.secrets)
-	if _, _, err := c.door.run(ctx, call{out: seek, args: []string{"diff", "--cached", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-color"}}); err != nil {
+	if _, _, err := c.door.run(ctx,
+		call{out: seek, args: []string{"diff", "--cached", "--text", "-U0", "--no-ext-diff", "--no-textconv",
+			"--no-color"}}); err != nil {
 		return "", false, fmt.Errorf("looking for secrets in the changes: %w", err)
 	}
 	if seek.found || seek.holds([]byte(message)) {

@@ -19,8 +19,8 @@ import (
 // agentRef is where the agent's commits are kept in our repository while we look at them.
 const agentRef = "refs/ralph/agent"
 
-// absorb fetches the commits of the agent's HEAD and refs. Git's serving side is made for repositories that are not trusted: it runs nothing
-// of theirs.
+// absorb fetches the commits of the agent's HEAD and refs. Git's serving side is made for repositories that are not
+// trusted: it runs nothing of theirs.
 func (t *Tree) absorb(ctx context.Context, l left) error {
 	specs := []string{"+HEAD:" + agentRef}
 	if l.commit == "" {
@@ -37,12 +37,14 @@ func (t *Tree) absorb(ctx context.Context, l left) error {
 	if len(specs) == 0 {
 		return nil
 	}
-	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--", t.work}
+	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--no-auto-maintenance", "--", t.work}
 	_, _, err := t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: append(args, specs...)})
 	return err
 }
 
-// keepModules keeps the commits of submodules that a commit leads to, as far as they lie in the agent's tree: a bot throws that away.
+// keepModules keeps the commits of submodules that a commit leads to, as far as they lie in the agent's tree: a bot
+// throws that away.
 func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) {
 	if !t.bot || len(t.links) == 0 {
 		return nil
@@ -53,7 +55,8 @@ func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) 
 		}
 		dir := moduleDir(filepath.Join(t.work, f.Path))
 		real, err := filepath.EvalSymlinks(dir)
-		if dir == "" || err != nil || !strings.HasPrefix(real, t.work+string(filepath.Separator)) { // whose repository that is, nobody knows
+		// whose repository that is, nobody knows
+		if dir == "" || err != nil || !strings.HasPrefix(real, t.work+string(filepath.Separator)) {
 			continue
 		}
 		note, err := t.keepModule(ctx, f.Path, real)
@@ -72,7 +75,8 @@ func (t *Tree) keepModule(ctx context.Context, name, dir string) (note string, e
 	}
 	id = strings.TrimSpace(id)
 	ref := agentRef + "s/module"
-	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--", dir, "+HEAD:" + ref}
+	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--no-auto-maintenance", "--", dir, "+HEAD:" + ref}
 	if _, _, err = t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: args}); err != nil {
 		return "", errors.New("its repository cannot be read")
 	}
@@ -168,13 +172,15 @@ func smallFile(root *os.Root, name string) (string, error) {
 }
 
 // halfDone are the files of a clone's .git by which a merge, a rebase or the like goes on.
-var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE",
+var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
+	"AUTO_MERGE",
 	"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START"}
 
 // unfinished notes what halfDone shows.
 const unfinished = "the agent had left a merge or rebase unfinished; its files were kept as they stood"
 
-// halfDoneIn reports whether a .git is in the middle of something. The messages and trees that git prepares say nothing.
+// halfDoneIn reports whether a .git is in the middle of something. The messages and trees that git prepares say
+// nothing.
 func halfDoneIn(dir string) bool {
 	return slices.ContainsFunc(halfDone, func(name string) bool {
 		return !slices.Contains([]string{"MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE"}, name) && exists(filepath.Join(dir, name))

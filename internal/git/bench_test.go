@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkCommitPush measures an iteration's git work, commit, run record and push, against the same work by bare git commands. Both
-// go to a local bare remote and change the same files, in turn.
+// BenchmarkCommitPush measures an iteration's git work, commit, run record and push, against the same work by bare git
+// commands. Both go to a local bare remote and change the same files, in turn.
 func BenchmarkCommitPush(b *testing.B) {
 	s := newSandbox(b)
 	for i := range 500 {
@@ -19,7 +19,8 @@ func BenchmarkCommitPush(b *testing.B) {
 		os.MkdirAll(dir, 0o755)
 		os.WriteFile(filepath.Join(dir, fmt.Sprint("f", i)), bytes.Repeat([]byte("line\n"), 100), 0o644)
 	}
-	s.sh(s.dir, `cd seed; git add .; git commit -qm many; git push -q ../remote.git main; git clone -q --bare ../remote.git ../bare.git; git clone -q ../bare.git ../bare; cd ../bare; git checkout -q -b work`)
+	s.sh(s.dir,
+		`cd seed; git add .; git commit -qm many; git push -q ../remote.git main; git clone -q --bare ../remote.git ../bare.git; git clone -q ../bare.git ../bare; cd ../bare; git checkout -q -b work`)
 	tree := s.checkout()
 	tree.o.Secrets = []string{"a-made-up-secret-value"} // the bot always has one to look for
 	bare := filepath.Join(s.dir, "bare")
@@ -33,7 +34,8 @@ func BenchmarkCommitPush(b *testing.B) {
 		if _, err := tree.Commit(s.ctx, tree.Head(), fmt.Sprintf("iteration %d\n", i)); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := tree.SaveRecord(s.ctx, map[string][]byte{"journal.jsonl": bytes.Repeat([]byte("{}\n"), i+1)}, "record"); err != nil {
+		if _, err := tree.SaveRecord(s.ctx, map[string][]byte{"journal.jsonl": bytes.Repeat([]byte("{}\n"), i+1)},
+			"record"); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := tree.Push(s.ctx); err != nil {

@@ -16,7 +16,8 @@ func TestBotIteration(t *testing.T) {
 	if tree.Base() != b.base || tree.BaseBranch() != "main" || tree.Branch() != "ralph/issue-42" || tree.Resumed() {
 		t.Fatalf("opened at %s %s %s", tree.Base(), tree.BaseBranch(), tree.Branch())
 	}
-	if got := b.sh(tree.Dir(), `git status --porcelain --branch; git log --format=%s; cat a.txt >/dev/null; readlink link`); got != "## ralph/issue-42\nfirst\na.txt\n" {
+	if got := b.sh(tree.Dir(),
+		`git status --porcelain --branch; git log --format=%s; cat a.txt >/dev/null; readlink link`); got != "## ralph/issue-42\nfirst\na.txt\n" {
 		t.Fatalf("the agent sees %q", got)
 	}
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, tree.Base(), "nothing"))
@@ -27,7 +28,8 @@ func TestBotIteration(t *testing.T) {
 newline"; echo q >'a"quote'; echo no >out.log; echo '# x' >.ralph_state.md; mkdir -p .ralph/runs/r; echo j >.ralph/runs/r/journal.jsonl`)
 	message := "Fix it\n\nRalph-Task: issue-42\n"
 	c = must[loop.Commit](t)(tree.Commit(b.ctx, tree.Base(), message))
-	want := []loop.FileChange{{Path: "a\"quote", Added: 1}, {Path: "a.txt", Added: 1}, {Path: "bin", Added: -1, Deleted: -1}, {Path: "sub/b.txt", Deleted: 1}, {Path: "x/with\nnewline", Added: 1}}
+	want := []loop.FileChange{{Path: "a\"quote", Added: 1}, {Path: "a.txt", Added: 1},
+		{Path: "bin", Added: -1, Deleted: -1}, {Path: "sub/b.txt", Deleted: 1}, {Path: "x/with\nnewline", Added: 1}}
 	if c.Empty || c.NoDiff || c.Note != "" || len(c.Files) != len(want) || c.SHA != tree.Head() {
 		t.Fatalf("the commit: %+v", c)
 	}
@@ -51,7 +53,8 @@ newline"; echo q >'a"quote'; echo no >out.log; echo '# x' >.ralph_state.md; mkdi
 func TestCleanAndRestore(t *testing.T) {
 	b := newSandbox(t)
 	tree := b.checkout(b.asNobody)
-	b.sh(tree.Dir(), `echo z >>a.txt; rm -r sub; mkdir junk; echo 1 >junk/j; echo keep >out.log; mkdir n; git init -q n; ln -sf /etc/passwd link`)
+	b.sh(tree.Dir(),
+		`echo z >>a.txt; rm -r sub; mkdir junk; echo 1 >junk/j; echo keep >out.log; mkdir n; git init -q n; ln -sf /etc/passwd link`)
 	dirty, err := tree.Clean(b.ctx)
 	if err != nil || strings.Join(dirty, " ") != "a.txt link sub/b.txt" {
 		t.Fatal(dirty, err)
@@ -79,11 +82,14 @@ func TestResumeAndFresh(t *testing.T) {
 		t.Fatalf("resumed at %s, base %s", again.Head(), again.Base())
 	}
 	r, ok, err := again.LoadRecord(b.ctx)
-	if err != nil || !ok || string(r.Files["journal.jsonl"]) != "{}\n" || string(r.Files["a b"]) != "\x00\n" || r.Task != "issue-42" {
+	if err != nil || !ok || string(r.Files["journal.jsonl"]) != "{}\n" || string(r.Files["a b"]) != "\x00\n" ||
+		r.Task != "issue-42" {
 		t.Fatal(r, ok, err)
 	}
-	all, _, err := RecordsWith(b.ctx, Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]}, RefFiles{Below: "refs/ralph/leases/"})
-	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || all[0].SHA != r.SHA || string(all[0].Files["journal.jsonl"]) != "{}\n" {
+	all, _, err := RecordsWith(b.ctx, Options{Root: b.dir, Remote: Remote{URL: b.remote}, Env: testEnv(b.home)[:2]},
+		RefFiles{Below: "refs/ralph/leases/"})
+	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || all[0].SHA != r.SHA ||
+		string(all[0].Files["journal.jsonl"]) != "{}\n" {
 		t.Fatal(all, err)
 	}
 	again.BeginFresh()
@@ -100,7 +106,8 @@ func TestResumeAndFresh(t *testing.T) {
 	d := must[loop.Commit](t)(fresh.Commit(b.ctx, fresh.Base(), "two"))
 	must[*Moved](t)(fresh.Push(b.ctx))
 	got := b.sh(b.remote, `git for-each-ref --format='%(objectname) %(refname)' refs/heads/ralph refs/heads/wip`)
-	if want := d.SHA + " refs/heads/ralph/issue-42\n" + c.SHA + " refs/heads/wip/archive/ralph/issue-42-" + c.SHA[:8] + "\n"; got != want {
+	if want := d.SHA + " refs/heads/ralph/issue-42\n" + c.SHA + " refs/heads/wip/archive/ralph/issue-42-" + c.SHA[:8] +
+		"\n"; got != want {
 		t.Fatalf("the remote has\n%swant\n%s", got, want)
 	}
 }
@@ -156,7 +163,8 @@ func TestFailureBranchAndArchive(t *testing.T) {
 	name := "wip/ralph-fail-issue-42-20261121-053000"
 	message := "Ralph Loop failed: issue-42\n\nIterations: 3/3\nLast gate: make test\n"
 	sha := must[string](t)(tree.FailureBranch(b.ctx, name, message, map[string][]byte{".ralph_state.md": []byte("---\n")}))
-	got := b.sh(b.remote, `git log -1 --format='%H %P %an%n%B' `+name+`; git show --stat --format= `+name+`; git cat-file -e `+name+`:new`)
+	got := b.sh(b.remote, `git log -1 --format='%H %P %an%n%B' `+name+`; git show --stat --format= `+name+
+		`; git cat-file -e `+name+`:new`)
 	if !strings.HasPrefix(got, sha+" "+c.SHA+" ralph\n"+message) || !strings.Contains(got, ".ralph_state.md | 1 +") {
 		t.Fatal(got)
 	}
@@ -165,7 +173,8 @@ func TestFailureBranchAndArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = b.sh(b.remote, `git for-each-ref --format='%(objectname) %(refname)' refs/heads/wip`)
-	want := sha + " refs/heads/wip/archive/ralph-fail-issue-42-20261121-053000\n" + b.base + " refs/heads/wip/ralph-fail-issue-42-7-20261121-053000\n"
+	want := sha + " refs/heads/wip/archive/ralph-fail-issue-42-20261121-053000\n" + b.base +
+		" refs/heads/wip/ralph-fail-issue-42-7-20261121-053000\n"
 	if got != want {
 		t.Fatal(got)
 	}
@@ -187,16 +196,19 @@ func TestMovedBranch(t *testing.T) {
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
 	must[*Moved](t)(tree.Push(b.ctx))
 	b.as = nil
-	b.sh(b.dir, `cd seed; git fetch -q ../remote.git ralph/issue-42; git checkout -q -b w FETCH_HEAD; mkdir d; echo theirs >d/theirs; git add .; git commit -qm theirs; git push -q ../remote.git w:ralph/issue-42`)
+	b.sh(b.dir,
+		`cd seed; git fetch -q ../remote.git ralph/issue-42; git checkout -q -b w FETCH_HEAD; mkdir d; echo theirs >d/theirs; git add .; git commit -qm theirs; git push -q ../remote.git w:ralph/issue-42`)
 	b.as = tree.o.As
 	b.sh(tree.Dir(), `echo 2 >two`)
 	d := must[loop.Commit](t)(tree.Commit(b.ctx, c.SHA, "two"))
 	must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte("1")}, "record"))
 	moved := must[*Moved](t)(tree.Push(b.ctx))
-	if moved == nil || moved.From != d.SHA || moved.Commit.SHA != tree.Head() || len(moved.Commit.Files) != 1 || moved.Commit.Files[0].Path != "two" {
+	if moved == nil || moved.From != d.SHA || moved.Commit.SHA != tree.Head() || len(moved.Commit.Files) != 1 ||
+		moved.Commit.Files[0].Path != "two" {
 		t.Fatalf("%+v", moved)
 	}
-	if got := b.sh(tree.Dir(), `git status --porcelain; git log --format=%s; ls; echo mine >>d/theirs; touch d/new; git rev-parse HEAD`); got != "two\ntheirs\none\nfirst\na.txt\nd\nlink\none\nsub\ntwo\n"+tree.Head()+"\n" {
+	if got := b.sh(tree.Dir(),
+		`git status --porcelain; git log --format=%s; ls; echo mine >>d/theirs; touch d/new; git rev-parse HEAD`); got != "two\ntheirs\none\nfirst\na.txt\nd\nlink\none\nsub\ntwo\n"+tree.Head()+"\n" {
 		t.Fatalf("%q", got)
 	}
 	b.as = nil
@@ -205,7 +217,8 @@ func TestMovedBranch(t *testing.T) {
 	}
 
 	// And now a change that does not go with ours.
-	b.sh(b.dir, `cd seed; git fetch -q ../remote.git ralph/issue-42; git checkout -q --detach FETCH_HEAD; echo other >a.txt; git commit -qam other; git push -q ../remote.git HEAD:ralph/issue-42`)
+	b.sh(b.dir,
+		`cd seed; git fetch -q ../remote.git ralph/issue-42; git checkout -q --detach FETCH_HEAD; echo other >a.txt; git commit -qam other; git push -q ../remote.git HEAD:ralph/issue-42`)
 	os.WriteFile(filepath.Join(tree.Dir(), "a.txt"), []byte("ours"), 0o644)
 	e := must[loop.Commit](t)(tree.Commit(b.ctx, tree.Head(), "three"))
 	_, err := tree.Push(b.ctx)
@@ -217,13 +230,15 @@ func TestMovedBranch(t *testing.T) {
 		t.Fatal(dirty, err)
 	}
 	b.sh(b.remote, `git update-ref -d refs/heads/ralph/issue-42`)
-	if _, err := tree.Push(b.ctx); !errors.As(err, &conflict) || !strings.Contains(err.Error(), "does not exist there any more") {
+	if _, err := tree.Push(b.ctx); !errors.As(err, &conflict) ||
+		!strings.Contains(err.Error(), "does not exist there any more") {
 		t.Fatal(err)
 	}
 }
 
 func TestCheckBranchName(t *testing.T) {
-	for name, ok := range map[string]bool{"ralph/issue-42": true, "": false, "-x": false, "a..b": false, "HEAD": false, "a b": false, "a.lock": false} {
+	for name, ok := range map[string]bool{"ralph/issue-42": true, "": false, "-x": false, "a..b": false, "HEAD": false,
+		"a b": false, "a.lock": false} {
 		if err := CheckBranchName(t.Context(), name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}

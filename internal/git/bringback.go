@@ -10,8 +10,8 @@ import (
 // keptRefs is where work is kept that is no part of the run's branch: refs/ralph/kept/<task>/….
 const keptRefs = "refs/ralph/kept/"
 
-// bringBack is for an agent that has gone to another commit, which the run's branch does not lead to: what it changed there is put on top of the
-// run's branch, and the working tree is brought back to that.
+// bringBack is for an agent that has gone to another commit, which the run's branch does not lead to: what it changed
+// there is put on top of the run's branch, and the working tree is brought back to that.
 func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 	if err := t.indexAs(ctx, l.commit); err != nil {
 		return err
@@ -46,11 +46,13 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 	if err != nil {
 		return err
 	}
-	k.notes = append(k.notes, fmt.Sprintf("what was changed there does not fit on the run's branch; it is kept as %s", where))
+	k.notes = append(k.notes, fmt.Sprintf("what was changed there does not fit on the run's branch; it is kept as %s",
+		where))
 	return t.layTree(ctx, tree, k.parent)
 }
 
-// wasThere reports whether a commit was there before the turn: where a ref was when it was handed over, or for a HEAD on no branch any commit.
+// wasThere reports whether a commit was there before the turn: where a ref was when it was handed over, or for a HEAD
+// on no branch any commit.
 func (t *Tree) wasThere(ref, commit string) bool {
 	return ref == "" || t.handedRefs()[ref] == commit
 }
@@ -123,9 +125,11 @@ func (t *Tree) keepRef(ctx context.Context, name, commit string) (note string, e
 	}
 	ref, err := t.keepCommit(ctx, strings.TrimSpace(of))
 	if err != nil && ctx.Err() == nil {
-		return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it could not be kept: %v", refInWords(name), err), nil
+		return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it could not be kept: %v",
+			refInWords(name), err), nil
 	}
-	return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it is kept as %s", refInWords(name), ref), err
+	return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it is kept as %s", refInWords(name),
+		ref), err
 }
 
 // seekIn lets seek read what a commit has beside the run's own.
@@ -134,7 +138,8 @@ func (t *Tree) seekIn(ctx context.Context, commit string, seek *finder) error {
 		return nil
 	}
 	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
-		"log", "-p", "-m", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", commit, "^" + t.base, "--"}})
+		"log", "-p", "-m", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", commit,
+		"^" + t.base, "--"}})
 	if err != nil {
 		return fmt.Errorf("looking for secrets in the agent's commits: %w", err)
 	}

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 )
 
-// A fresh run leaves the branch of the run before, and with it what is the run's own: its plan may be nowhere else. It comes along as it lies.
+// A fresh run leaves the branch of the run before, and with it what is the run's own: its plan may be nowhere else. It
+// comes along as it lies.
 
-// ownToCarry is the commit that holds what a fresh run takes along, "" for nothing. What is not committed of it is committed first, on the
-// branch that is about to be set aside, so that nothing of it can be lost.
+// ownToCarry is the commit that holds what a fresh run takes along, "" for nothing. What is not committed of it is
+// committed first, on the branch that is about to be set aside, so that nothing of it can be lost.
 func (t *Tree) ownToCarry(ctx context.Context) (commit string, err error) {
 	t.owes = len(t.o.Own) > 0 && !t.bot
 	if t.bot || !t.o.Fresh || len(t.o.Own) == 0 || t.came.ref != t.ref() || t.theirs {
@@ -26,7 +27,8 @@ func (t *Tree) ownToCarry(ctx context.Context) (commit string, err error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	commit, err = t.commitFiles(ctx, []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, t.came.commit, names, "ralph: what was not committed before a fresh run\n")
+	commit, err = t.commitFiles(ctx, []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, t.came.commit, names,
+		"ralph: what was not committed before a fresh run\n")
 	if err == nil {
 		err = t.update(ctx, nil, names)
 	}

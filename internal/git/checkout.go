@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// Checkout makes the bot's own checkout below o.Root, of the remote's branch base ("" is its default branch) and, when they exist, of
-// the run's branch and its record. The working tree is empty until Start.
+// Checkout makes the bot's own checkout below o.Root, of the remote's branch base ("" is its default branch) and, when
+// they exist, of the run's branch and its record. The working tree is empty until Start.
 //
-// The repository there is ours: the agent's user may read it and not write it. The working tree is the agent's, with a repository of
-// its own in it that borrows our objects. No command of ours reads that one's configuration.
+// The repository there is ours: the agent's user may read it and not write it. The working tree is the agent's, with a
+// repository of its own in it that borrows our objects. No command of ours reads that one's configuration.
 func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error) {
 	if !filepath.IsAbs(o.Root) || o.Remote.URL == "" {
 		return nil, errors.New("opening a checkout: a root directory and a remote are needed")
 	}
-	t := &Tree{o: o, bot: true, branch: branch, work: filepath.Join(o.Root, "work"), dir: filepath.Join(o.Root, "repo.git"),
+	t := &Tree{o: o, bot: true, branch: branch, work: filepath.Join(o.Root, "work"),
+		dir:   filepath.Join(o.Root, "repo.git"),
 		index: filepath.Join(o.Root, "index"), state: o.Root}
 	if err := t.layOut(ctx); err != nil {
 		return nil, err
@@ -62,17 +63,20 @@ func (t *Tree) layOut(ctx context.Context) error {
 		return fmt.Errorf("making the checkout: %w", err)
 	}
 	alone := append(botEnvironment(t.o), identity(t.o.Identity)...)
-	if _, err := (door{dir: t.o.Root, env: alone, pair: safe}).out(ctx, "init", "-q", "--bare", "--template=", "--shared=0644", "--", t.dir); err != nil {
+	if _, err := (door{dir: t.o.Root, env: alone, pair: safe}).out(ctx, "init", "-q", "--bare", "--template=",
+		"--shared=0644", "--", t.dir); err != nil {
 		return fmt.Errorf("making the checkout: %w", err)
 	}
-	t.git = door{dir: t.work, env: append(alone, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index), pair: append(safe[:len(safe):len(safe)], throwaway...)}
+	t.git = door{dir: t.work, env: append(alone, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index),
+		pair: append(safe[:len(safe):len(safe)], throwaway...)}
 	return nil
 }
 
 // bring fetches what the remote has of the run and settles where it begins.
 func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
 	origin := "refs/remotes/origin/"
-	specs := []string{"+refs/heads/" + t.baseBranch + ":" + origin + t.baseBranch, "+refs/tags/*:refs/tags/*"} // tools make versions of tags
+	// tools make versions of tags
+	specs := []string{"+refs/heads/" + t.baseBranch + ":" + origin + t.baseBranch, "+refs/tags/*:refs/tags/*"}
 	t.pushed = pushed{branch: refs.at[t.ref()], record: refs.at[t.recordRef()]}
 	if t.pushed.branch != "" && t.branch != t.baseBranch {
 		specs = append(specs, "+"+t.ref()+":"+origin+t.branch)
@@ -104,7 +108,8 @@ func (t *Tree) begin(ctx context.Context, tip, work string) error {
 		t.newest = [2]string{t.base, t.baseTree}
 		out, err := t.git.out(ctx, "merge-base", tip, work)
 		if err != nil {
-			return fmt.Errorf("the branch %s has no commit in common with %s: rename or delete it, then ask again", t.branch, t.baseBranch)
+			return fmt.Errorf("the branch %s has no commit in common with %s: rename or delete it, then ask again", t.branch,
+				t.baseBranch)
 		}
 		tip = strings.TrimSpace(out)
 	}

@@ -15,15 +15,17 @@ func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
 		return nil, err
 	}
 	defer t.noteIndex()
-	out, err := t.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", t.head, "--")
+	out, err := t.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"--ignore-submodules=all", t.head, "--")
 	if err != nil {
 		return nil, fmt.Errorf("comparing the tree with commit %.12s: %w", t.head, err)
 	}
 	return records(out), nil
 }
 
-// Restore makes the tree what the newest commit has: tracked files are put back, files that are neither tracked nor ignored removed.
-// A commit has taken up everything of the agent's, so what is removed was made by something else. The user's own untracked files stay.
+// Restore makes the tree what the newest commit has: tracked files are put back, files that are neither tracked nor
+// ignored removed. A commit has taken up everything of the agent's, so what is removed was made by something else. The
+// user's own untracked files stay.
 func (t *Tree) Restore(ctx context.Context) error {
 	if t.owes {
 		return errors.New("putting the tree back: what is the run's own has not been committed yet")

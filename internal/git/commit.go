@@ -14,10 +14,10 @@ import (
 // maxFiles is how many changed files a commit lists.
 const maxFiles = 50
 
-// Commit makes one commit of everything that changed since the commit `since`, new files too. Commits that the agent made itself
-// on top of it are kept below ours. When the agent rewrote history, reset or wandered off, its commits are not kept but its files are,
-// as one commit on top of since. Either way HEAD is on the run's branch afterwards. When nothing changed the result is Empty, with
-// SHA since. Note tells of everything out of the ordinary.
+// Commit makes one commit of everything that changed since the commit `since`, new files too. Commits that the agent
+// made itself on top of it are kept below ours. When the agent rewrote history, reset or wandered off, its commits are
+// not kept but its files are, as one commit on top of since. Either way HEAD is on the run's branch afterwards. When
+// nothing changed the result is Empty, with SHA since. Note tells of everything out of the ordinary.
 func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, error) {
 	c, err := t.takeUp(ctx, since, message)
 	if err != nil && !t.bot && t.misses(ctx, since) {
@@ -82,14 +82,15 @@ func (t *Tree) misses(ctx context.Context, commit string) bool {
 	return exit(err) > 0
 }
 
-// commit commits the index on top of parent, which HEAD is at. --allow-empty, because git would look through the working tree, submodules
-// included, before it said that there is nothing to commit.
+// commit commits the index on top of parent, which HEAD is at. --allow-empty, because git would look through the
+// working tree, submodules included, before it said that there is nothing to commit.
 func (t *Tree) commit(ctx context.Context, parent, message string) error {
 	if t.o.Sign != nil {
 		return t.commitSigned(ctx, parent, message)
 	}
 	_, _, err := t.git.run(ctx, call{in: strings.NewReader(message), args: []string{
-		"commit", "-q", "--allow-empty", "--allow-empty-message", "--no-verify", "--no-status", "--cleanup=whitespace", "-uno", "-F", "-"}})
+		"commit", "-q", "--allow-empty", "--allow-empty-message", "--no-verify", "--no-status", "--cleanup=whitespace",
+		"-uno", "-F", "-"}})
 	var unsigned *SigningError
 	if err = t.unsigned(ctx, err); err != nil && !errors.As(err, &unsigned) {
 		err = fmt.Errorf("committing: %w", err)
@@ -98,7 +99,8 @@ func (t *Tree) commit(ctx context.Context, parent, message string) error {
 }
 
 // describe says what the commits from since to HEAD changed, and lets seek read all of it.
-func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *finder) (loop.Commit, error) {
+func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *finder) (loop.Commit,
+	error) {
 	if !changed && took.parent == since {
 		tree := t.headTree
 		if t.head != since {
@@ -112,8 +114,9 @@ func (t *Tree) describe(ctx context.Context, since string, changed bool, took ta
 	}
 	if took.parent == since { // ours alone: one command tells all
 		head := &beginning{rest: seek}
-		_, _, err := t.git.run(ctx, call{out: head, args: []string{"show", "-z", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color",
-			"--numstat", "-p", "--text", "-U0", "--no-renames", "--format=%H %T", "HEAD", "--"}})
+		_, _, err := t.git.run(ctx, call{out: head,
+			args: []string{"show", "-z", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color",
+				"--numstat", "-p", "--text", "-U0", "--no-renames", "--format=%H %T", "HEAD", "--"}})
 		id, stats, _ := strings.Cut(head.String(), "\x00")
 		if err != nil {
 			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
@@ -140,7 +143,8 @@ func (t *Tree) compared(ctx context.Context, from string, ids ...string) (loop.C
 	if len(ids) != 2 {
 		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
 	}
-	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames", from, ids[0], "--")
+	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames",
+		from, ids[0], "--")
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("comparing commits %.12s and %.12s: %w", from, ids[0], err)
 	}
@@ -161,7 +165,8 @@ func (t *Tree) described(ids []string, stats string) (loop.Commit, error) {
 			c.MoreFiles++
 			continue
 		}
-		c.Files = append(c.Files, loop.FileChange{Path: strings.ToValidUTF8(f[2], "\uFFFD"), Added: count(f[0]), Deleted: count(f[1])})
+		c.Files = append(c.Files, loop.FileChange{Path: strings.ToValidUTF8(f[2], "\uFFFD"), Added: count(f[0]),
+			Deleted: count(f[1])})
 	}
 	return c, nil
 }

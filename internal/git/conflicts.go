@@ -9,8 +9,8 @@ import (
 // baseNow is where the base branch is kept as the remote has it at the end of a run.
 const baseNow = "refs/ralph/base-now"
 
-// BaseConflicts asks the remote for the base branch as it is now, and names the files in which the run's branch conflicts with it; none
-// when the two can be merged. Nothing is checked out and nothing is changed.
+// BaseConflicts asks the remote for the base branch as it is now, and names the files in which the run's branch
+// conflicts with it; none when the two can be merged. Nothing is checked out and nothing is changed.
 func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
 	if t.o.Remote.URL == "" || t.baseBranch == "" {
 		return nil, nil

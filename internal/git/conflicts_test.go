@@ -7,7 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestBaseConflicts: what people have pushed to the base branch meanwhile goes together with the run's work, or does not.
+// TestBaseConflicts: what people have pushed to the base branch meanwhile goes together with the run's work, or does
+// not.
 func TestBaseConflicts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ theirs, want string }{
@@ -15,7 +16,8 @@ func TestBaseConflicts(t *testing.T) {
 		"another file":                {"echo x >other.txt; git add other.txt; git commit -qm other", ""},
 		"the same line":               {"echo theirs >>a.txt; git commit -qam theirs", "a.txt"},
 		"a file that the run deleted": {"echo theirs >>sub/b.txt; git commit -qam theirs", "sub/b.txt"},
-		"two of them":                 {"echo theirs >>sub/b.txt; echo theirs >>a.txt; git commit -qam theirs", "a.txt sub/b.txt"},
+		"two of them": {"echo theirs >>sub/b.txt; echo theirs >>a.txt; git commit -qam theirs",
+			"a.txt sub/b.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// copyTree copies the files below a name from one directory to another, but nothing called .git: regular files and links, which stay
-// links. any reports whether there was one. The .gitignore files above come along. No name is resolved outside of the two directories.
+// copyTree copies the files below a name from one directory to another, but nothing called .git: regular files and
+// links, which stay links. any reports whether there was one. The .gitignore files above come along. No name is
+// resolved outside of the two directories.
 func copyTree(from, to, name string) (any bool, err error) {
 	src, err := os.OpenRoot(from)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Correction is what the harness takes back of an iteration, or writes itself. All paths are from the top, with slashes. A path of
-// Restore or Keep that is a directory stands for everything in it.
+// Correction is what the harness takes back of an iteration, or writes itself. All paths are from the top, with
+// slashes. A path of Restore or Keep that is a directory stands for everything in it.
 type Correction struct {
 	Since   string   // the commit whose version of the paths of Restore is put back; what it did not have is removed
 	Restore []string // "ralph/tasks.json"
@@ -27,10 +27,11 @@ type Correction struct {
 	Message string
 }
 
-// Correct makes one commit of the harness's own on top of the run's newest one. Index, working tree and HEAD agree on the corrected paths
-// afterwards, whatever stood there: a link is replaced and not followed, and so is a directory in the place of a file. Nothing else in the
-// working tree is touched, and files of the user's stay even where the agent had committed them. The result is Empty, with the SHA that
-// was, when the commit holds it all already. The branch moves last: whoever is killed on the way corrects again.
+// Correct makes one commit of the harness's own on top of the run's newest one. Index, working tree and HEAD agree on
+// the corrected paths afterwards, whatever stood there: a link is replaced and not followed, and so is a directory in
+// the place of a file. Nothing else in the working tree is touched, and files of the user's stay even where the agent
+// had committed them. The result is Empty, with the SHA that was, when the commit holds it all already. The branch
+// moves last: whoever is killed on the way corrects again.
 func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err := c.check(t.o.Secrets); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
@@ -169,8 +170,8 @@ const missing = "000000"
 // change is one path that two commits do not have alike.
 type change struct{ was, is entry }
 
-// toPutBack is what the newest commit has otherwise than the correction's, and what the working tree has otherwise than the newest commit:
-// git may not have been able to commit it, or somebody was killed on the way.
+// toPutBack is what the newest commit has otherwise than the correction's, and what the working tree has otherwise than
+// the newest commit: git may not have been able to commit it, or somebody was killed on the way.
 func (t *Tree) toPutBack(ctx context.Context, c Correction) ([]change, error) {
 	if len(c.Restore) == 0 && c.Keep == nil {
 		return nil, nil
@@ -241,9 +242,10 @@ func (t *Tree) blobs(ctx context.Context, files map[string][]byte) (ids map[stri
 	return ids, nil
 }
 
-// commitOn makes a commit on top of the newest one: by the tree's index when that is steady, known to be at the newest and nobody
-// else's, else by one of its own. When the tree stays the same the result is the newest.
-func (t *Tree) commitOn(ctx context.Context, steady bool, puts, gone []entry, message string) (commit, tree string, err error) {
+// commitOn makes a commit on top of the newest one: by the tree's index when that is steady, known to be at the newest
+// and nobody else's, else by one of its own. When the tree stays the same the result is the newest.
+func (t *Tree) commitOn(ctx context.Context, steady bool, puts, gone []entry, message string) (commit, tree string,
+	err error) {
 	var own []string
 	if !steady {
 		dir, err := os.MkdirTemp(t.scratch(), "correct-")
@@ -267,7 +269,8 @@ func (t *Tree) commitOn(ctx context.Context, steady bool, puts, gone []entry, me
 	return commit, tree, err
 }
 
-// inIndex makes an index hold entries, and others not. A directory gives way to a file of its name, and a file to a directory.
+// inIndex makes an index hold entries, and others not. A directory gives way to a file of its name, and a file to a
+// directory.
 func (t *Tree) inIndex(ctx context.Context, own []string, puts, gone []entry) error {
 	if len(puts)+len(gone) == 0 {
 		return nil
@@ -279,7 +282,8 @@ func (t *Tree) inIndex(ctx context.Context, own []string, puts, gone []entry) er
 	for _, e := range puts {
 		fmt.Fprintf(&in, "%s %s\t%s\x00", e.mode, e.id, e.name)
 	}
-	_, _, err := t.git.run(ctx, call{env: own, in: strings.NewReader(in.String()), args: []string{"update-index", "-z", "--index-info"}})
+	_, _, err := t.git.run(ctx, call{env: own, in: strings.NewReader(in.String()),
+		args: []string{"update-index", "-z", "--index-info"}})
 	return err
 }
 

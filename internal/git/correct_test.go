@@ -22,14 +22,16 @@ func (b *sandbox) planned(shape string) (tree *Tree, first string) {
 		b.clone()
 		tree = b.open()
 	}
-	b.sh(tree.Dir(), `mkdir ralph; echo trusted >ralph/tasks.json; echo prd >ralph/prd.md; chmod +x ralph/prd.md; ln -s prd.md ralph/also`)
+	b.sh(tree.Dir(),
+		`mkdir ralph; echo trusted >ralph/tasks.json; echo prd >ralph/prd.md; chmod +x ralph/prd.md; ln -s prd.md ralph/also`)
 	return tree, must[loop.Commit](b.t)(tree.Commit(b.ctx, b.base, "plan\n")).SHA
 }
 
 // agree fails the test unless index, working tree and HEAD are one, and HEAD is on the run's branch.
 func (b *sandbox) agree(tree *Tree) {
 	b.t.Helper()
-	if got := b.sh(tree.Dir(), `git symbolic-ref HEAD; git rev-parse HEAD; git diff-index --cached --name-status HEAD; git update-index -q --refresh; git diff-files --name-status`); got != "refs/heads/ralph/issue-42\n"+tree.Head()+"\n" {
+	if got := b.sh(tree.Dir(),
+		`git symbolic-ref HEAD; git rev-parse HEAD; git diff-index --cached --name-status HEAD; git update-index -q --refresh; git diff-files --name-status`); got != "refs/heads/ralph/issue-42\n"+tree.Head()+"\n" {
 		b.t.Errorf("index, tree and HEAD do not agree:\n%s", got)
 	}
 	if got := must[string](b.t)(tree.git.out(b.ctx, "diff-index", "--cached", "--name-status", "HEAD")); got != "" {
@@ -48,29 +50,38 @@ func TestCorrect(t *testing.T) {
 		plan     string // "" is "trusted\n"
 		unfollow string // a file that must be as it was
 	}{
-		"an edit":               {do: `echo evil >ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
-		"a deletion":            {do: `rm -r ralph; echo 1 >work`, restore: whole, want: "work"},
-		"a link":                {do: `ln -sf /etc/passwd ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
-		"a link inside":         {do: `ln -sf ../a.txt ralph/tasks.json`, write: map[string]string{planFile: "ours\n"}, want: planFile, plan: "ours\n", unfollow: "a.txt"},
-		"a link for directory":  {do: `rm -r ralph; ln -s sub ralph; echo 1 >sub/tasks.json`, restore: whole, want: "sub/tasks.json", unfollow: "sub/b.txt"},
-		"written behind a link": {do: `rm -r ralph; ln -s sub ralph`, write: map[string]string{planFile: "ours\n"}, want: "ralph/also ralph/prd.md " + planFile, plan: "ours\n", unfollow: "sub/b.txt"},
-		"a link out":            {do: `rm -r ralph; ln -s /etc ralph`, restore: whole, want: ""},
-		"a directory":           {do: `rm ralph/tasks.json; mkdir -p ralph/tasks.json/x; echo 1 >ralph/tasks.json/x/y; echo 1 >ralph/tasks.json/z.log`, restore: whole[:1], want: ""},
-		"written on a directory": {do: `rm ralph/tasks.json; mkdir -p ralph/tasks.json/x; echo 1 >ralph/tasks.json/x/y`, write: map[string]string{planFile: "ours\n"},
-			want: planFile, plan: "ours\n"},
+		"an edit":    {do: `echo evil >ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
+		"a deletion": {do: `rm -r ralph; echo 1 >work`, restore: whole, want: "work"},
+		"a link":     {do: `ln -sf /etc/passwd ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
+		"a link inside": {do: `ln -sf ../a.txt ralph/tasks.json`, write: map[string]string{planFile: "ours\n"},
+			want: planFile, plan: "ours\n", unfollow: "a.txt"},
+		"a link for directory": {do: `rm -r ralph; ln -s sub ralph; echo 1 >sub/tasks.json`, restore: whole,
+			want: "sub/tasks.json", unfollow: "sub/b.txt"},
+		"written behind a link": {do: `rm -r ralph; ln -s sub ralph`, write: map[string]string{planFile: "ours\n"},
+			want: "ralph/also ralph/prd.md " + planFile, plan: "ours\n", unfollow: "sub/b.txt"},
+		"a link out":  {do: `rm -r ralph; ln -s /etc ralph`, restore: whole, want: ""},
+		"a directory": {do: `rm ralph/tasks.json; mkdir -p ralph/tasks.json/x; echo 1 >ralph/tasks.json/x/y; echo 1 >ralph/tasks.json/z.log`, restore: whole[:1], want: ""},
+		"written on a directory": {do: `rm ralph/tasks.json; mkdir -p ralph/tasks.json/x; echo 1 >ralph/tasks.json/x/y`,
+			write: map[string]string{planFile: "ours\n"},
+			want:  planFile, plan: "ours\n"},
 		"a file for the directory": {do: `rm -r ralph; echo 1 >ralph`, restore: whole, want: ""},
 		"a submodule": {do: `rm ralph/tasks.json; git init -q ralph/tasks.json; cd ralph/tasks.json; echo 1 >f; git add f; git commit -qm f; cd ../..
 			printf '[submodule "x"]\n\tpath = ralph/tasks.json\n\turl = ./x\n' >.gitmodules; git add .gitmodules ralph 2>/dev/null`, restore: whole[:1], want: ".gitmodules"},
 		"a new submodule": {do: `git init -q lib; cd lib; echo 1 >f; git add f; git commit -qm f; cd ..
 			printf '[submodule "x"]\n\tpath = lib\n\turl = ./x\n' >.gitmodules; git add .gitmodules lib 2>/dev/null`, restore: []string{".gitmodules", "lib"}, want: ""},
-		"a mode":        {do: `chmod +x ralph/tasks.json; chmod -x ralph/prd.md`, restore: whole, want: ""},
-		"new files":     {do: `mkdir -p deep/er; echo 1 >deep/er/f; echo 2 >deep/g; echo 3 >'ralph/new file'; echo 4 >stays`, restore: []string{"deep", "ralph"}, want: "stays"},
-		"a line's end":  {do: `printf 1 >'ralph/a` + "\n" + `b "c'; printf 1 >'-n'; printf 1 >':(top)x'; printf 2 >a.txt`, restore: []string{"ralph/a\nb \"c", "-n", ":(top)x"}, want: "a.txt"},
-		"only the case": {do: `git mv ralph/tasks.json ralph/Tasks.json`, restore: []string{planFile, "ralph/Tasks.json"}, want: ""},
-		"all but":       {do: `echo evil >a.txt; rm sub/b.txt; echo 1 >x; echo evil >ralph/prd.md; echo approved >ralph/tasks.json`, keep: []string{planFile}, want: planFile, plan: "approved\n"},
-		"all":           {do: `echo evil >a.txt; echo evil >ralph/tasks.json; echo 1 >'*'`, keep: []string{}, want: ""},
-		"write and all": {do: `echo evil >ralph/tasks.json; echo 1 >x`, keep: []string{}, write: map[string]string{planFile: "ours\n", "new/dir/f": ""}, want: "new/dir/f " + planFile, plan: "ours\n"},
-		"nothing":       {do: `echo 1 >work`, restore: whole, write: map[string]string{planFile: "trusted\n"}, want: "work"},
+		"a mode": {do: `chmod +x ralph/tasks.json; chmod -x ralph/prd.md`, restore: whole, want: ""},
+		"new files": {do: `mkdir -p deep/er; echo 1 >deep/er/f; echo 2 >deep/g; echo 3 >'ralph/new file'; echo 4 >stays`,
+			restore: []string{"deep", "ralph"}, want: "stays"},
+		"a line's end": {do: `printf 1 >'ralph/a` + "\n" + `b "c'; printf 1 >'-n'; printf 1 >':(top)x'; printf 2 >a.txt`,
+			restore: []string{"ralph/a\nb \"c", "-n", ":(top)x"}, want: "a.txt"},
+		"only the case": {do: `git mv ralph/tasks.json ralph/Tasks.json`, restore: []string{planFile, "ralph/Tasks.json"},
+			want: ""},
+		"all but": {do: `echo evil >a.txt; rm sub/b.txt; echo 1 >x; echo evil >ralph/prd.md; echo approved >ralph/tasks.json`,
+			keep: []string{planFile}, want: planFile, plan: "approved\n"},
+		"all": {do: `echo evil >a.txt; echo evil >ralph/tasks.json; echo 1 >'*'`, keep: []string{}, want: ""},
+		"write and all": {do: `echo evil >ralph/tasks.json; echo 1 >x`, keep: []string{},
+			write: map[string]string{planFile: "ours\n", "new/dir/f": ""}, want: "new/dir/f " + planFile, plan: "ours\n"},
+		"nothing": {do: `echo 1 >work`, restore: whole, write: map[string]string{planFile: "trusted\n"}, want: "work"},
 		"attributes": {do: `printf '* filter=x ident diff=x\nralph/tasks.json working-tree-encoding=UTF-16 eol=crlf\n' >.gitattributes; printf '\377\376e\000\n\000' >ralph/tasks.json`,
 			restore: []string{planFile, ".gitattributes"}, want: ""},
 		"what git refuses": {do: `echo '* working-tree-encoding=UTF-16' >.gitattributes; echo evil >ralph/tasks.json; echo 1 >.git/info/exclude`, restore: []string{planFile}, want: ""},
@@ -90,14 +101,16 @@ func TestCorrect(t *testing.T) {
 				for name, text := range c.write {
 					write[name] = []byte(text)
 				}
-				got := must[loop.Commit](t)(tree.Correct(b.ctx, Correction{Since: since, Restore: c.restore, Keep: c.keep, Write: write, Message: "ralph: take it back\n"}))
+				got := must[loop.Commit](t)(tree.Correct(b.ctx,
+					Correction{Since: since, Restore: c.restore, Keep: c.keep, Write: write, Message: "ralph: take it back\n"}))
 				if name == "nothing" || name == "what git refuses" {
 					if !got.Empty || got.SHA != turn.SHA || got.Tree != turn.Tree || len(got.Files) != 0 {
 						t.Errorf("the commit: %+v", got)
 					}
 				} else if got.Empty || got.NoDiff || got.SHA == turn.SHA || len(got.Files) == 0 && c.do[:5] != "chmod" {
 					t.Errorf("the commit: %+v", got)
-				} else if about := b.sh(tree.Dir(), `git log -1 --format='%P %T %B' `+got.SHA); about != turn.SHA+" "+got.Tree+" ralph: take it back\n\n" {
+				} else if about := b.sh(tree.Dir(), `git log -1 --format='%P %T %B' `+got.SHA); about != turn.SHA+" "+got.Tree+
+					" ralph: take it back\n\n" {
 					t.Errorf("the commit holds %q", about)
 				}
 				names, more, err := tree.ChangedBetween(b.ctx, since, got.SHA)
@@ -111,7 +124,9 @@ func TestCorrect(t *testing.T) {
 				if name == "what git refuses" { // what is committed counts; what lies there was put back with it
 					return
 				}
-				if text := b.sh(tree.Dir(), `test -f ralph/tasks.json -a ! -L ralph/tasks.json; cat ralph/tasks.json`); text != c.plan && (c.plan != "" || text != "trusted\n") {
+				if text := b.sh(tree.Dir(),
+					`test -f ralph/tasks.json -a ! -L ralph/tasks.json; cat ralph/tasks.json`); text != c.plan &&
+					(c.plan != "" || text != "trusted\n") {
 					t.Errorf("the plan is %q", text)
 				}
 				if c.unfollow != "" && b.sh(tree.Dir(), `cat `+c.unfollow) != untouched {
@@ -132,7 +147,8 @@ func TestCorrect(t *testing.T) {
 func TestCorrectLeavesTheUsersFiles(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
-	b.sh(dir, `mkdir -p conf; printf '*\n!mine*\n' >conf/.gitignore; echo s >conf/mine.json; echo own >own.txt; echo log >x.log; mkdir empty`)
+	b.sh(dir,
+		`mkdir -p conf; printf '*\n!mine*\n' >conf/.gitignore; echo s >conf/mine.json; echo own >own.txt; echo log >x.log; mkdir empty`)
 	tree := b.open()
 	b.sh(dir, `git add -f own.txt x.log conf/mine.json; git commit -qm force; echo 1 >made; mkdir d; echo 1 >d/made`)
 	turn := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "turn\n"))

@@ -13,28 +13,32 @@ func (e *TakenError) Error() string {
 type ConflictError struct{ Branch, Why string }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the branch %s was changed by somebody else while the run was working, and %s; settle it by hand, then ask for a retry", e.Branch, e.Why)
+	return fmt.Sprintf("the branch %s was changed by somebody else while the run was working, and %s; settle it by "+
+		"hand, then ask for a retry", e.Branch, e.Why)
 }
 
 // WorkflowsError says that the push was refused because it changes files of .github/workflows.
 type WorkflowsError struct{ Detail string }
 
 func (e *WorkflowsError) Error() string {
-	return "GitHub refused the push because it changes files in .github/workflows: give ralph's token the permission \"workflows: write\", or keep the task out of them"
+	return "GitHub refused the push because it changes files in .github/workflows: give ralph's token the permission " +
+		"\"workflows: write\", or keep the task out of them"
 }
 
 // AccessError says that the remote did not take the credential.
 type AccessError struct{ URL, Detail string }
 
 func (e *AccessError) Error() string {
-	return fmt.Sprintf("%s refused access: check that the token is valid and may write the repository's contents (%s)", e.URL, e.Detail)
+	return fmt.Sprintf("%s refused access: check that the token is valid and may write the repository's contents (%s)",
+		e.URL, e.Detail)
 }
 
 // SigningError says that the user's git signs commits and could not sign one.
 type SigningError struct{ Detail string }
 
 func (e *SigningError) Error() string {
-	return fmt.Sprintf("git could not sign the commit: %s; give git a key that it can sign with, or set commit.gpgsign to false", e.Detail)
+	return fmt.Sprintf("git could not sign the commit: %s; give git a key that it can sign with, or set commit.gpgsign "+
+		"to false", e.Detail)
 }
 
 // Invalid says that it is a mistake in the settings of git.

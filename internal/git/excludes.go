@@ -25,13 +25,14 @@ const runtimeFiles = `# ralph
 .ralph-active
 `
 
-// manyFiles is how many of the user's untracked files are kept out one by one. With more, their directories are: git compares every
-// path with every pattern.
+// manyFiles is how many of the user's untracked files are kept out one by one. With more, their directories are: git
+// compares every path with every pattern.
 const manyFiles = 2000
 
-// writeExcludes writes the run's list of files that are not its own: the user's own patterns for all repositories and for this one, ralph's
-// files and what lay in the tree, untracked, when the run began. A run that is resumed within a turn keeps the list of its beginning, since by
-// now the agent's files lie there too. The harness has a list of its own, the agent's git reads another.
+// writeExcludes writes the run's list of files that are not its own: the user's own patterns for all repositories and
+// for this one, ralph's files and what lay in the tree, untracked, when the run began. A run that is resumed within a
+// turn keeps the list of its beginning, since by now the agent's files lie there too. The harness has a list of its
+// own, the agent's git reads another.
 func (t *Tree) writeExcludes(ctx context.Context) error {
 	if err := excludeRuntimeFiles(t.common()); err != nil {
 		return err
@@ -93,8 +94,9 @@ const keptFile = "kept"
 // maxKept bounds, in bytes, the names that a command line takes.
 const maxKept = 64 << 10
 
-// keep finds the user's untracked files that the list does not hide, since a .gitignore of the tree takes them back in ("!settings.json").
-// They are left out of every command by name. A run that is resumed within a turn keeps what was found at its beginning.
+// keep finds the user's untracked files that the list does not hide, since a .gitignore of the tree takes them back in
+// ("!settings.json"). They are left out of every command by name. A run that is resumed within a turn keeps what was
+// found at its beginning.
 func (t *Tree) keep(ctx context.Context) error {
 	for _, dir := range []string{t.dir, t.state} { // the second: of a run that an earlier version has begun
 		if text, err := os.ReadFile(filepath.Join(dir, keptFile)); err == nil && t.o.unsettled() {
@@ -135,7 +137,8 @@ func (t *Tree) clean(ctx context.Context, in ...string) error {
 	return err
 }
 
-// untracked lists files that are neither tracked nor ignored nor kept. A repository in the tree is one entry that ends with a slash.
+// untracked lists files that are neither tracked nor ignored nor kept. A repository in the tree is one entry that ends
+// with a slash.
 func (t *Tree) untracked(ctx context.Context, options ...string) ([]string, error) {
 	out, err := t.git.out(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, options...)...)
 	names := records(out)

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits and one more that adds these
-// files. Nothing is checked out. The bot pushes it; in a clone it is a local
-// branch. One of the same name is the same run's, made again.
-func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (commit string, err error) {
+// FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits and one more
+// that adds these files. Nothing is checked out. The bot pushes it; in a clone it is a local branch. One of the same
+// name is the same run's, made again.
+func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (commit string,
+	err error) {
 	if err := CheckBranchName(ctx, name); err != nil {
 		return "", err
 	}
@@ -84,7 +85,8 @@ func (t *Tree) Archive(ctx context.Context) error {
 	return nil
 }
 
-// archived is where a failure branch goes; ok is false for the branch of another task whose name begins with ours ("issue-4-2").
+// archived is where a failure branch goes; ok is false for the branch of another task whose name begins with ours
+// ("issue-4-2").
 func archived(ref, old string) (to string, ok bool) {
 	stamp, ok := strings.CutPrefix(ref, old)
 	if !ok || len(stamp) != len("20060102-150405") || strings.Trim(stamp, "0123456789-") != "" {
@@ -108,7 +110,8 @@ func (t *Tree) archiveHere(ctx context.Context, old string) error {
 	if in.Len() == 0 {
 		return nil
 	}
-	if _, _, err := t.user.door.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
+	if _, _, err := t.user.door.run(ctx,
+		call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
 		return fmt.Errorf("archiving old failure branches: %w", err)
 	}
 	return nil

@@ -19,8 +19,10 @@ var nobody = &proc.User{Name: "nobody", Home: "/", UID: 65534, GID: 65534}
 
 // testEnv is an environment without the developer's git configuration.
 func testEnv(home string) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
-		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice", "GIT_COMMITTER_EMAIL=alice@example.com",
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
+		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice",
+		"GIT_COMMITTER_EMAIL=alice@example.com",
 		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
 }
 
@@ -48,7 +50,8 @@ func newSandbox(t testing.TB) *sandbox {
 		t.Fatal(err)
 	}
 	os.Chmod(dir, 0o755)
-	b := &sandbox{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), ctx: context.Background(), home: filepath.Join(dir, "home"), canary: filepath.Join(dir, "canary", "sang")}
+	b := &sandbox{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), ctx: context.Background(),
+		home: filepath.Join(dir, "home"), canary: filepath.Join(dir, "canary", "sang")}
 	os.Mkdir(b.home, 0o755)
 	os.Mkdir(filepath.Dir(b.canary), 0o777)
 	os.Chmod(filepath.Dir(b.canary), 0o777)
@@ -56,7 +59,8 @@ func newSandbox(t testing.TB) *sandbox {
 		if template.dir, err = os.MkdirTemp("", "ralph-pattern-"); err != nil {
 			t.Fatal(err)
 		}
-		template.base = strings.TrimSpace(b.sh(template.dir, `git init -q --bare --template= -b main remote.git && git init -q --template= -b main seed && cd seed &&
+		template.base = strings.TrimSpace(b.sh(template.dir,
+			`git init -q --bare --template= -b main remote.git && git init -q --template= -b main seed && cd seed &&
 		printf 'one\ntwo\nthree\n' >a.txt && mkdir sub && echo b >sub/b.txt && echo '*.log' >.gitignore &&
 		mkdir .ralph && echo '{}' >.ralph/settings.json && ln -s a.txt link &&
 		git add -A && git commit -qm first && git push -q ../remote.git main && git rev-parse HEAD`))
@@ -86,7 +90,8 @@ func TestMain(m *testing.M) {
 func (b *sandbox) sh(dir, script string) string {
 	b.t.Helper()
 	var out, errs bytes.Buffer
-	spec := proc.Spec{Argv: []string{"sh", "-euc", script}, Dir: dir, Env: testEnv(b.home), Stdout: &out, Stderr: &errs, As: b.as}
+	spec := proc.Spec{Argv: []string{"sh", "-euc", script}, Dir: dir, Env: testEnv(b.home), Stdout: &out, Stderr: &errs,
+		As: b.as}
 	if res, err := proc.Run(context.Background(), spec); err != nil || res.Exit != 0 {
 		b.t.Fatalf("%s\n%v %+v\n%s%s", script, err, res, out.String(), errs.String())
 	}
@@ -94,7 +99,8 @@ func (b *sandbox) sh(dir, script string) string {
 }
 
 func (b *sandbox) options() Options {
-	return Options{Root: filepath.Join(b.dir, "root"), Remote: Remote{URL: b.remote}, Task: "issue-42", Env: testEnv(b.home)[:2],
+	return Options{Root: filepath.Join(b.dir, "root"), Remote: Remote{URL: b.remote}, Task: "issue-42",
+		Env:      testEnv(b.home)[:2],
 		Identity: Identity{"ralph", "ralph@example.com"}, Log: b.t.Logf}
 }
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Footprint tells a directory's files from what somebody makes of them later, by their paths and stamps alone. It takes some twenty bytes a
-// file: a folder of packages has a hundred thousand.
+// Footprint tells a directory's files from what somebody makes of them later, by their paths and stamps alone. It takes
+// some twenty bytes a file: a folder of packages has a hundred thousand.
 type Footprint struct {
 	paths []string
 	files map[uint64]uint64

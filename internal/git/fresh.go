@@ -1,7 +1,7 @@
 package git
 
-// BeginFresh makes Start begin at the base again, where the base branch is now, as Options.Fresh does; for callers that know it only after they have read the run
-// record.
+// BeginFresh makes Start begin at the base again, where the base branch is now, as Options.Fresh does; for callers that
+// know it only after they have read the run record.
 func (t *Tree) BeginFresh() {
 	t.o.Fresh = true
 	if t.newest[0] != "" {
@@ -10,8 +10,9 @@ func (t *Tree) BeginFresh() {
 	t.head, t.headTree = t.base, t.baseTree
 }
 
-// BeginAgain makes Start begin at the commit that UseBase has named, and set aside what an earlier run has left on the remote's branch: for a fresh run
-// that was killed before its first commit. In a clone the branch is set back before anything is recorded.
+// BeginAgain makes Start begin at the commit that UseBase has named, and set aside what an earlier run has left on the
+// remote's branch: for a fresh run that was killed before its first commit. In a clone the branch is set back before
+// anything is recorded.
 func (t *Tree) BeginAgain() {
 	if t.bot && t.pushed.branch != "" {
 		t.o.Fresh = true

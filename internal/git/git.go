@@ -1,5 +1,6 @@
-// Package git is the door to git, always through the git binary (2.39 or newer). A Tree is a run's working tree in one of two shapes:
-// the bot's own checkout, whose agent is another user and is not trusted, or the user's clone on a command line.
+// Package git is the door to git, always through the git binary (2.39 or newer). A Tree is a run's working tree in one
+// of two shapes: the bot's own checkout, whose agent is another user and is not trusted, or the user's clone on a
+// command line.
 package git
 
 import (
@@ -27,8 +28,9 @@ type Identity struct{ Name, Email string }
 
 // Options are what a tree is opened with.
 type Options struct {
-	// Root is an absolute directory of our own, which outlives the process. The bot's whole checkout is in it; of a command line what the
-	// harness knows of the clone is, and "" takes a directory in its .git for that, where an agent may write.
+	// Root is an absolute directory of our own, which outlives the process. The bot's whole checkout is in it; of a
+	// command line what the harness knows of the clone is, and "" takes a directory in its .git for that, where an agent
+	// may write.
 	Root string
 	// Scratch is an absolute directory of our own for what nobody needs after the process; "" is Root.
 	Scratch  string
@@ -37,35 +39,41 @@ type Options struct {
 	Env      []string   // what git is started with, NAME=value; GIT_* in it is dropped
 	Identity Identity   // of the bot's commits; on a command line only when the user has none
 	Task     string     // "issue-42": names the run record refs/ralph/runs/<task>
-	// With is work that the base is to hold besides, merged onto it in this order. Of a run that is resumed it is in the base already.
+	// With is work that the base is to hold besides, merged onto it in this order. Of a run that is resumed it is in the
+	// base already.
 	With []Work
 	// Onto is the name of the branch that the base is on, where the base is given as a commit.
 	Onto string
-	// Replaces is a commit of the run's branch with nothing of its own: a fresh run leaves it, where it would keep what was there.
+	// Replaces is a commit of the run's branch with nothing of its own: a fresh run leaves it, where it would keep what
+	// was there.
 	Replaces string
-	// Came is where a clone stood before a process of this run was killed: a ref or a commit. "" is where HEAD is. It counts when HEAD is on the run's branch.
+	// Came is where a clone stood before a process of this run was killed: a ref or a commit. "" is where HEAD is. It
+	// counts when HEAD is on the run's branch.
 	Came string
 	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/…
 	Fresh bool
 	// Resume takes a killed run up again on a command line: what lies about in the tree is the agent's.
 	Resume bool
-	// Settled says of a run that is resumed that a commit holds all of the agent's: what lies about in the tree is the user's all the same.
+	// Settled says of a run that is resumed that a commit holds all of the agent's: what lies about in the tree is the
+	// user's all the same.
 	Settled bool
-	// Died says of a run that is resumed that its process did not come to its end: what the clone's configuration says may be the agent's.
+	// Died says of a run that is resumed that its process did not come to its end: what the clone's configuration says may
+	// be the agent's.
 	Died bool
 	// Killed says that a process of ours was killed in the clone, whatever it did there: it may have left locks.
 	Killed bool
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: they are left out of it.
 	AllowDirty bool
-	// Own are paths of a clone, files or directories from its top, that belong to the run although nobody has committed them: a plan's. They
-	// do not make the tree modified, and Adopt commits them.
+	// Own are paths of a clone, files or directories from its top, that belong to the run although nobody has committed
+	// them: a plan's. They do not make the tree modified, and Adopt commits them.
 	Own []string
-	// Join lets the run go on on a branch that ralph has not made, when the clone stands on it: its user has made it for the run. Such a
-	// branch is never set back; a fresh run begins where it stands.
+	// Join lets the run go on on a branch that ralph has not made, when the clone stands on it: its user has made it for
+	// the run. Such a branch is never set back; a fresh run begins where it stands.
 	Join bool
 	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
 	Secrets []string
-	// Sign signs every commit that the harness makes on a branch of the run's; the agent's own stay as they are. nil signs none.
+	// Sign signs every commit that the harness makes on a branch of the run's; the agent's own stay as they are. nil signs
+	// none.
 	Sign *Signer
 	// DryRun fetches and never pushes.
 	DryRun bool
@@ -138,7 +146,8 @@ func (t *Tree) BaseTree() string { return t.baseTree }
 // BaseBranch is the branch that the base is on: "main"; "" when a command line's HEAD was detached.
 func (t *Tree) BaseBranch() string { return t.baseBranch }
 
-// Ground is the commit that the work of other runs was merged onto to make the base; the base itself where there was none.
+// Ground is the commit that the work of other runs was merged onto to make the base; the base itself where there was
+// none.
 func (t *Tree) Ground() string { return cmp.Or(t.ground, t.base) }
 
 // Came is where a clone stood when it was opened: a full ref, or a commit where HEAD was detached.
@@ -159,7 +168,8 @@ func (t *Tree) UseBase(ctx context.Context, commit string) error {
 	ids := fields(out)
 	if err != nil || len(ids) != 2 {
 		if exists(filepath.Join(t.common(), "shallow")) {
-			return fmt.Errorf("the clone is shallow and does not hold commit %.12s, which the run began from: run git fetch --unshallow, then run again", commit)
+			return fmt.Errorf("the clone is shallow and does not hold commit %.12s, which the run began from: run git fetch "+
+				"--unshallow, then run again", commit)
 		}
 		return fmt.Errorf("the run began from commit %.12s, which is not in the repository any more: start it afresh", commit)
 	}
@@ -223,7 +233,8 @@ func (t *Tree) common() string {
 
 // sparse are the patterns of a sparse checkout; nil: everything is checked out.
 func (t *Tree) sparse() []byte {
-	if f := t.owned["info/sparse-checkout"]; f != nil && bytes.Contains(t.config(), []byte("[core]\n\tsparsecheckout = \"true\"")) {
+	if f := t.owned["info/sparse-checkout"]; f != nil &&
+		bytes.Contains(t.config(), []byte("[core]\n\tsparsecheckout = \"true\"")) {
 		return f.text
 	}
 	return nil

@@ -16,9 +16,12 @@ func (b *sandbox) trap(dir string) string {
 	bait := filepath.Join(filepath.Dir(b.canary), "bait.sh")
 	os.WriteFile(bait, []byte("#!/bin/sh\n"+cry("$0 $*")+"\ncat\n"), 0o755)
 	script := "cd '" + dir + "'\n"
-	for key, arg := range map[string]string{"core.fsmonitor": "fsmonitor", "core.sshCommand": "ssh", "filter.x.clean": "clean", "filter.x.smudge": "smudge",
-		"filter.x.process": "process", "diff.x.textconv": "textconv", "diff.external": "external", "diff.x.command": "command", "core.editor": "editor", "core.pager": "pager",
-		"core.alternateRefsCommand": "alternates", "uploadpack.packObjectsHook": "pack", "gpg.program": "gpg", "credential.helper": "!f", "merge.x.driver": "merge",
+	for key, arg := range map[string]string{"core.fsmonitor": "fsmonitor", "core.sshCommand": "ssh",
+		"filter.x.clean": "clean", "filter.x.smudge": "smudge",
+		"filter.x.process": "process", "diff.x.textconv": "textconv", "diff.external": "external",
+		"diff.x.command": "command", "core.editor": "editor", "core.pager": "pager",
+		"core.alternateRefsCommand": "alternates", "uploadpack.packObjectsHook": "pack", "gpg.program": "gpg",
+		"credential.helper": "!f", "merge.x.driver": "merge",
 		"sequence.editor": "sequence", "core.gitProxy": "proxy", "alias.status": "!x", "core.askPass": "ask"} {
 		script += fmt.Sprintf("git config %s '\"%s\" %s'\n", key, bait, arg)
 	}
@@ -49,13 +52,16 @@ func TestHostileConfiguration(t *testing.T) {
 	b := newSandbox(t)
 	tree := b.checkout(b.asNobody)
 	b.sh(tree.Dir(), `echo mine >own; git add own; git commit -qm "my own"`)
-	b.sh(tree.Dir(), b.trap(tree.Dir())+attributes+`echo work >>a.txt; ln -s /etc/passwd passwd; rm -r sub; ln -s /etc sub; echo /etc >.git/objects/info/alternates.x`)
+	b.sh(tree.Dir(), b.trap(tree.Dir())+attributes+
+		`echo work >>a.txt; ln -s /etc/passwd passwd; rm -r sub; ln -s /etc sub; echo /etc >.git/objects/info/alternates.x`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "theirs and ours"))
 	b.quiet()
-	if got := b.files(tree, c.SHA); got != ".gitattributes\n.gitignore\n.ralph/settings.json\na.txt\n120000 link\nown\n120000 passwd\n120000 sub" {
+	if got := b.files(tree, c.SHA); got != ".gitattributes\n.gitignore\n.ralph/settings.json\na.txt\n120000 "+
+		"link\nown\n120000 passwd\n120000 sub" {
 		t.Fatalf("committed\n%s", got)
 	}
-	if got := must[string](t)(tree.git.out(b.ctx, "log", "--format=%s", b.base+".."+c.SHA)); got != "theirs and ours\nmy own\n" || c.Note != "" {
+	if got := must[string](t)(tree.git.out(b.ctx, "log", "--format=%s",
+		b.base+".."+c.SHA)); got != "theirs and ours\nmy own\n" || c.Note != "" {
 		t.Fatalf("%q %q", got, c.Note)
 	}
 	// The trap is set anew for everything that follows the commit.
@@ -85,7 +91,8 @@ func TestHostileConfigurationOfAClone(t *testing.T) {
 	dir := b.clone()
 	config := b.sh(dir, `git remote set-url origin ../remote.git; cat .git/config`)
 	tree := b.open()
-	b.sh(dir, b.trap(dir)+attributes+`git config extensions.worktreeConfig true; git config --worktree a.b c; echo work >>a.txt`)
+	b.sh(dir, b.trap(dir)+attributes+
+		`git config extensions.worktreeConfig true; git config --worktree a.b c; echo work >>a.txt`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))
 	if len(c.Files) != 2 || !strings.Contains(c.Note, "configuration was changed and is put back") {
 		t.Fatalf("%+v", c)
@@ -107,18 +114,28 @@ func TestHostileHistory(t *testing.T) {
 	for name, c := range map[string]struct {
 		do, note, files, log string
 	}{
-		"kept":                          {do: `echo 1 >x; git add x; git commit -qm agent; echo 2 >y`, files: "x\ny", log: "ours\nagent\nbefore\nfirst\n"},
-		"kept, nothing left":            {do: `echo 1 >x; git add x; git commit -qm agent`, files: "x", log: "agent\nbefore\nfirst\n"},
-		"ignored, committed on purpose": {do: `echo 1 >x.log; git add -f x.log; git commit -qm agent; echo 2 >y`, files: "x.log\ny", log: "ours\nagent\nbefore\nfirst\n"},
+		"kept": {do: `echo 1 >x; git add x; git commit -qm agent; echo 2 >y`, files: "x\ny",
+			log: "ours\nagent\nbefore\nfirst\n"},
+		"kept, nothing left": {do: `echo 1 >x; git add x; git commit -qm agent`, files: "x",
+			log: "agent\nbefore\nfirst\n"},
+		"ignored, committed on purpose": {do: `echo 1 >x.log; git add -f x.log; git commit -qm agent; echo 2 >y`,
+			files: "x.log\ny", log: "ours\nagent\nbefore\nfirst\n"},
 		"kept, an address and a number": {do: `echo 1 >x; git add x; git commit -qm 'fix the 2 of #3' -m 'Co-authored-by: A <a@b.c>'`, files: "x", log: "fix the 2 of #3\nbefore\nfirst\n"},
-		"amended":                       {do: `echo 1 >x; git add x; git commit -q --amend -m mine`, note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
-		"amended, ignored file":         {do: `echo 1 >x.log; git add -f x.log; git commit -q --amend -m mine`, note: "rewritten history", files: "x.log", log: "ours\nbefore\nfirst\n"},
-		"reset":                         {do: `git reset -q --hard HEAD~; echo 1 >x`, note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
-		"switched":                      {do: `git checkout -q -b other; echo 1 >x; git add x; git commit -qm agent`, note: `switched to "other"`, files: "x", log: "agent\nbefore\nfirst\n"},
-		"orphan":                        {do: `git checkout -q --orphan none; git commit -qm orphan; echo 1 >x`, note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
-		"detached":                      {do: `git checkout -q --detach; echo 1 >x`, note: "left the run's branch", files: "x", log: "ours\nbefore\nfirst\n"},
-		"unfinished rebase":             {do: `git checkout -q -b o HEAD~; echo z >before; git add .; git commit -qm z; git rebase ralph/issue-42 >/dev/null 2>&1 || true; echo 1 >x`, note: "", files: "x", log: "ours\nbefore\nfirst\n"},
-		"stale lock":                    {do: `touch .git/index.lock .git/HEAD.lock; echo 1 >x`, files: "x", log: "ours\nbefore\nfirst\n"},
+		"amended": {do: `echo 1 >x; git add x; git commit -q --amend -m mine`,
+			note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
+		"amended, ignored file": {do: `echo 1 >x.log; git add -f x.log; git commit -q --amend -m mine`,
+			note: "rewritten history", files: "x.log", log: "ours\nbefore\nfirst\n"},
+		"reset": {do: `git reset -q --hard HEAD~; echo 1 >x`, note: "rewritten history", files: "x",
+			log: "ours\nbefore\nfirst\n"},
+		"switched": {do: `git checkout -q -b other; echo 1 >x; git add x; git commit -qm agent`,
+			note: `switched to "other"`, files: "x", log: "agent\nbefore\nfirst\n"},
+		"orphan": {do: `git checkout -q --orphan none; git commit -qm orphan; echo 1 >x`,
+			note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
+		"detached": {do: `git checkout -q --detach; echo 1 >x`, note: "left the run's branch",
+			files: "x", log: "ours\nbefore\nfirst\n"},
+		"unfinished rebase": {do: `git checkout -q -b o HEAD~; echo z >before; git add .; git commit -qm z; git rebase ralph/issue-42 >/dev/null 2>&1 || true; echo 1 >x`, note: "", files: "x", log: "ours\nbefore\nfirst\n"},
+		"stale lock": {do: `touch .git/index.lock .git/HEAD.lock; echo 1 >x`, files: "x",
+			log: "ours\nbefore\nfirst\n"},
 	} {
 		for _, shape := range []string{"bot", "clone"} {
 			t.Run(name+"/"+shape, func(t *testing.T) {
@@ -153,7 +170,9 @@ func TestHostileHistory(t *testing.T) {
 				if log := b.sh(tree.Dir(), `git log --format=%s; git symbolic-ref HEAD >&2`); log != c.log {
 					t.Errorf("log %q, want %q", log, c.log)
 				}
-				if got := b.sh(tree.Dir(), `git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD`); got != "refs/heads/ralph/issue-42\n"+tree.Head()+"\n" {
+				if got := b.sh(tree.Dir(),
+					`git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD`); got != "refs/heads/ralph/issue-42\n"+
+					tree.Head()+"\n" {
 					t.Errorf("afterwards %q", got)
 				}
 				if tree.Head() != got.SHA {
@@ -191,7 +210,8 @@ func TestHostileRepository(t *testing.T) {
 			if len(c.Files) != 1 || c.Files[0].Path != "x" || c.Note == "" && i != 11 {
 				t.Fatalf("%+v", c)
 			}
-			if got := b.sh(tree.Dir(), `git status --porcelain; git rev-parse HEAD; cat .git/config`); !strings.HasPrefix(got, c.SHA+"\n") || strings.Contains(got, "secret") {
+			if got := b.sh(tree.Dir(), `git status --porcelain; git rev-parse HEAD; cat .git/config`); !strings.HasPrefix(got,
+				c.SHA+"\n") || strings.Contains(got, "secret") {
 				t.Fatal(got)
 			}
 			if out, err := tree.git.out(b.ctx, "log", "--all", "--format=%s"); err != nil || strings.Contains(out, "secret") {
@@ -216,16 +236,20 @@ func TestNestedRepositories(t *testing.T) {
 				b.clone()
 				tree = b.open()
 			}
-			b.sh(tree.Dir(), `git init -q one; cd one; echo 1 >f; ln -s /etc/passwd l; mkdir d; echo 2 >d/g; echo x >x.log; git add -A; git commit -qm nested; cd ..
+			b.sh(tree.Dir(),
+				`git init -q one; cd one; echo 1 >f; ln -s /etc/passwd l; mkdir d; echo 2 >d/g; echo x >x.log; git add -A; git commit -qm nested; cd ..
 				git init -q two; echo 3 >two/h; mkfifo two/pipe; git init -q two/three; echo 4 >two/three/i; git init -q empty; mkdir -p node; echo '/node' >>.gitignore; git init -q node/dep; echo no >node/dep/no`)
 			b.sh(tree.Dir(), b.trap(filepath.Join(tree.Dir(), "one"))+attributes)
 			c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "nested"))
-			want := ".gitignore\n.ralph/settings.json\na.txt\n120000 link\none/.gitattributes\none/d/g\none/f\n120000 one/l\nsub/b.txt\ntwo/h\ntwo/three/i"
-			if got := b.files(tree, c.SHA); got != want || c.Note != "one, two: a repository of the agent's own; its files were committed, its history was not" {
+			want := ".gitignore\n.ralph/settings.json\na.txt\n120000 link\none/.gitattributes\none/d/g\none/f\n120000 " +
+				"one/l\nsub/b.txt\ntwo/h\ntwo/three/i"
+			if got := b.files(tree, c.SHA); got != want ||
+				c.Note != "one, two: a repository of the agent's own; its files were committed, its history was not" {
 				t.Fatalf("committed\n%s\nnote %q", got, c.Note)
 			}
 			// From now on it is a directory like others, and git never looks at it as a repository.
-			b.sh(tree.Dir(), `echo more >>one/f; echo new >one/new; cd one; unset GIT_DIR; mv .git .g; git init -q; rm -r .git; mv .g .git`)
+			b.sh(tree.Dir(),
+				`echo more >>one/f; echo new >one/new; cd one; unset GIT_DIR; mv .git .g; git init -q; rm -r .git; mv .g .git`)
 			d := must[loop.Commit](t)(tree.Commit(b.ctx, c.SHA, "more"))
 			if len(d.Files) != 2 || d.Files[0].Path != "one/f" || d.Files[1].Path != "one/new" {
 				t.Fatalf("%+v", d)
@@ -235,7 +259,8 @@ func TestNestedRepositories(t *testing.T) {
 			}
 			b.quiet()
 			// A link that the agent committed itself becomes files, too.
-			b.sh(tree.Dir(), `git init -q four; echo 4 >four/f; git -C four add f; git -C four commit -qm four; git add four 2>/dev/null; git commit -qm link`)
+			b.sh(tree.Dir(),
+				`git init -q four; echo 4 >four/f; git -C four add f; git -C four commit -qm four; git add four 2>/dev/null; git commit -qm link`)
 			e := must[loop.Commit](t)(tree.Commit(b.ctx, d.SHA, "files"))
 			if got := b.files(tree, e.SHA); !strings.Contains(got, "\nfour/f\n") {
 				t.Fatalf("%s\n%+v", got, e)
@@ -250,7 +275,8 @@ func TestNestedRepositories(t *testing.T) {
 
 func TestSubmodulesAreLeftAlone(t *testing.T) {
 	b := newSandbox(t)
-	b.sh(b.dir, `git init -q lib; cd lib; echo l >l; git add .; git commit -qm lib; cd ../seed; git -c protocol.file.allow=always submodule add -q ../lib lib 2>/dev/null; git commit -qm lib; git push -q ../remote.git main`)
+	b.sh(b.dir,
+		`git init -q lib; cd lib; echo l >l; git add .; git commit -qm lib; cd ../seed; git -c protocol.file.allow=always submodule add -q ../lib lib 2>/dev/null; git commit -qm lib; git push -q ../remote.git main`)
 	tree := b.checkout(b.asNobody)
 	b.sh(tree.Dir(), `cd lib; git init -q; echo h >h; git add .; git commit -qm evil`)
 	b.sh(tree.Dir(), b.trap(filepath.Join(tree.Dir(), "lib"))+attributes)
@@ -284,7 +310,8 @@ func TestMessagesThatAct(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)
 			tree := b.checkout(b.asNobody)
-			if err := os.WriteFile(filepath.Join(tree.Dir(), "message"), []byte(message), 0o644); err != nil { // the agent reads it
+			// the agent reads it
+			if err := os.WriteFile(filepath.Join(tree.Dir(), "message"), []byte(message), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			b.sh(tree.Dir(), `echo 1 >x; git add x; git commit -qF message; rm message; echo 2 >y`)

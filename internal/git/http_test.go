@@ -53,7 +53,9 @@ func (b *sandbox) serve() *server {
 		if s.on != nil && strings.HasSuffix(r.URL.Path, "git-receive-pack") && r.Method == http.MethodPost {
 			s.on(r.URL.Path)
 		}
-		handler := cgi.Handler{Path: backend, Env: append(testEnv(b.home), "GIT_PROJECT_ROOT="+b.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x"), Logger: nil, Stderr: io.Discard}
+		handler := cgi.Handler{Path: backend,
+			Env: append(testEnv(b.home), "GIT_PROJECT_ROOT="+b.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x"), Logger: nil,
+			Stderr: io.Discard}
 		handler.ServeHTTP(w, r)
 	}))
 	b.t.Cleanup(s.Close)
@@ -85,7 +87,8 @@ func TestPushOverHTTP(t *testing.T) {
 		t.Errorf("the token is in %s", where)
 	}
 	b.as = nil
-	if got := b.sh(b.remote, `git rev-parse ralph/issue-42 refs/ralph/runs/issue-42`); got != c.SHA+"\n"+record+"\n" || !s.chunked {
+	if got := b.sh(b.remote, `git rev-parse ralph/issue-42 refs/ralph/runs/issue-42`); got != c.SHA+"\n"+record+"\n" ||
+		!s.chunked {
 		t.Fatalf("%s chunked: %v", got, s.chunked)
 	}
 	if moved, err := tree.Push(b.ctx); moved != nil || err != nil {
@@ -123,7 +126,8 @@ func TestTokenIsRefused(t *testing.T) {
 	o.Remote.Token = "wrong"
 	_, err := Checkout(b.ctx, o, "", "ralph/x")
 	var access *AccessError
-	if !errors.As(err, &access) || strings.Contains(err.Error(), "wrong") || !strings.Contains(err.Error(), "check that the token is valid") {
+	if !errors.As(err, &access) || strings.Contains(err.Error(), "wrong") ||
+		!strings.Contains(err.Error(), "check that the token is valid") {
 		t.Fatal(err)
 	}
 }
@@ -132,7 +136,9 @@ func TestAnotherHeaderIsNotSentToo(t *testing.T) {
 	b := newSandbox(t)
 	s := b.serve()
 	dir := b.clone()
-	b.sh(dir, fmt.Sprintf(`git config 'http.%s/.extraheader' 'Authorization: Basic xxxx'; git config 'http.%s/remote.git.extraheader' 'Authorization: Basic yyyy'`, s.URL, s.URL))
+	b.sh(dir,
+		fmt.Sprintf(
+			`git config 'http.%s/.extraheader' 'Authorization: Basic xxxx'; git config 'http.%s/remote.git.extraheader' 'Authorization: Basic yyyy'`, s.URL, s.URL))
 	tree := b.open(s.over)
 	b.sh(dir, `echo 1 >one`)
 	must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
@@ -186,14 +192,16 @@ func TestPushIsRefused(t *testing.T) {
 	must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "x"))
 	hook := filepath.Join(b.remote, "hooks", "update")
 	os.MkdirAll(filepath.Dir(hook), 0o755)
-	os.WriteFile(hook, []byte("#!/bin/sh\necho 'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission' >&2\nexit 1\n"), 0o755)
+	os.WriteFile(hook, []byte("#!/bin/sh\necho 'refusing to allow a GitHub App to create or update workflow "+
+		"`.github/workflows/x.yml` without `workflows` permission' >&2\nexit 1\n"), 0o755)
 	_, err := tree.Push(b.ctx)
 	var workflows *WorkflowsError
 	if !errors.As(err, &workflows) || !strings.Contains(err.Error(), `"workflows: write"`) {
 		t.Fatal(err)
 	}
 	os.WriteFile(hook, []byte("#!/bin/sh\necho no >&2\nexit 1\n"), 0o755)
-	if _, err = tree.Push(b.ctx); err == nil || !strings.Contains(err.Error(), "refused the push") || !strings.Contains(err.Error(), "hook declined") {
+	if _, err = tree.Push(b.ctx); err == nil || !strings.Contains(err.Error(), "refused the push") ||
+		!strings.Contains(err.Error(), "hook declined") {
 		t.Fatal(err)
 	}
 	os.Remove(hook)

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// join settles whether the run's branch is one that its user has made: HEAD is on it, and no run was before, or one that noted so.
+// join settles whether the run's branch is one that its user has made: HEAD is on it, and no run was before, or one
+// that noted so.
 func (t *Tree) join(ctx context.Context, head place) error {
 	if err := t.noteUnnoted(ctx); err != nil {
 		return err
@@ -23,7 +24,8 @@ func (t *Tree) join(ctx context.Context, head place) error {
 		return nil
 	}
 	shared := []string{"main", "master"}
-	for _, args := range [][]string{{"symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD"}, {"config", "init.defaultBranch"}} {
+	for _, args := range [][]string{{"symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD"},
+		{"config", "init.defaultBranch"}} {
 		out, _ := t.user.door.out(ctx, args...) // there may be none
 		shared = append(shared, strings.TrimPrefix(strings.TrimSpace(out), "origin/"))
 	}
@@ -33,8 +35,9 @@ func (t *Tree) join(ctx context.Context, head place) error {
 	return nil
 }
 
-// noteUnnoted notes that the branch is ralph's where an earlier version was killed between making it and noting that. Git's log of the branch
-// tells: it knows of nothing but that it was made, from a commit by its full id, as people do not write it.
+// noteUnnoted notes that the branch is ralph's where an earlier version was killed between making it and noting that.
+// Git's log of the branch tells: it knows of nothing but that it was made, from a commit by its full id, as people do
+// not write it.
 func (t *Tree) noteUnnoted(ctx context.Context) error {
 	if t.ours() || t.usedIn() != "" {
 		return nil
@@ -50,13 +53,15 @@ func (t *Tree) noteUnnoted(ctx context.Context) error {
 	return nil
 }
 
-// What follows the first line of a mark: the base before the work of others was merged onto it, and where the clone stood.
+// What follows the first line of a mark: the base before the work of others was merged onto it, and where the clone
+// stood.
 const (
 	groundMark = "\nground "
 	cameMark   = "\ncame "
 )
 
-// Mark is what the mark of a run's branch says: how the run began, for when its process was killed before it could record that.
+// Mark is what the mark of a run's branch says: how the run began, for when its process was killed before it could
+// record that.
 type Mark struct {
 	Ground string // the commit that it began from, before the work of others was merged onto it
 	Onto   string // the branch that this was on; "" where HEAD was detached

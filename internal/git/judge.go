@@ -12,9 +12,10 @@ import (
 	"strings"
 )
 
-// JudgeTree is a checkout of exactly one commit that checks run in, apart from the tree that the agent works in: no turn of an agent is to write
-// there. It has a repository of its own over the objects of the run's, which must not be written either, with its branches and tags. The harness
-// itself reads that repository never: it knows the checkout by an index of its own.
+// JudgeTree is a checkout of exactly one commit that checks run in, apart from the tree that the agent works in: no
+// turn of an agent is to write there. It has a repository of its own over the objects of the run's, which must not be
+// written either, with its branches and tags. The harness itself reads that repository never: it knows the checkout by
+// an index of its own.
 type JudgeTree struct {
 	t       *Tree
 	dir     string
@@ -32,8 +33,9 @@ type JudgeTree struct {
 // JudgeOptions say where a judging tree lies.
 type JudgeOptions struct {
 	Dir string // absolute; whatever lies there is removed
-	// Objects are the directories of objects as what runs in the tree sees them, in the order of ObjectDirs; nil: where they are. Empty and not
-	// nil: it sees none of them, and the tree's repository has the commit alone, without what came before.
+	// Objects are the directories of objects as what runs in the tree sees them, in the order of ObjectDirs; nil: where
+	// they are. Empty and not nil: it sees none of them, and the tree's repository has the commit alone, without what came
+	// before.
 	Objects []string
 }
 
@@ -68,14 +70,17 @@ func (t *Tree) OpenJudge(o JudgeOptions) (*JudgeTree, error) {
 func (j *JudgeTree) door(at, objects string) door {
 	d := j.t.git
 	d.dir = filepath.Join(j.dir, at)
-	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_WORK_TREE="+d.dir, "GIT_OBJECT_DIRECTORY="+objects, "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1",
+	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_WORK_TREE="+d.dir, "GIT_OBJECT_DIRECTORY="+objects,
+		"GIT_LFS_SKIP_DOWNLOAD_ERRORS=1",
 		"GIT_INDEX_FILE="+j.indexFile(at))
 	d.pair = append(d.pair[:len(d.pair):len(d.pair)], offline...)
 	return d
 }
 
-// offline keeps git from fetching for a checkout what the clone has not: what checks see is what was there before the turn.
-var offline = []pair{{"lfs.url", "file:///dev/null/none"}, {"lfs.transfer.maxRetries", "1"}, {"lfs.skipDownloadErrors", "true"}}
+// offline keeps git from fetching for a checkout what the clone has not: what checks see is what was there before the
+// turn.
+var offline = []pair{{"lfs.url", "file:///dev/null/none"}, {"lfs.transfer.maxRetries", "1"},
+	{"lfs.skipDownloadErrors", "true"}}
 
 func (j *JudgeTree) indexFile(at string) string {
 	return j.dir + strings.ReplaceAll(path.Clean("/"+at), "/", "%2F") + ".index"
@@ -110,9 +115,9 @@ func (j *JudgeTree) Dir() string { return j.dir }
 // Commit is the commit that the tree is at; empty before the first Use.
 func (j *JudgeTree) Commit() string { return j.commit }
 
-// Use makes the tree what a commit has: every tracked file is held against it, and written anew where it differs. What is neither tracked nor
-// ignored is removed; what is ignored stays. lacking says in sentences what of the commit could not be had: contents of submodules and large
-// files that this clone did not hold before the turn.
+// Use makes the tree what a commit has: every tracked file is held against it, and written anew where it differs. What
+// is neither tracked nor ignored is removed; what is ignored stays. lacking says in sentences what of the commit could
+// not be had: contents of submodules and large files that this clone did not hold before the turn.
 func (j *JudgeTree) Use(ctx context.Context, commit string) (lacking []string, err error) {
 	before := map[string]string{}
 	for _, p := range j.parts {
@@ -175,7 +180,8 @@ func (j *JudgeTree) Changed(ctx context.Context) (dirty []string, err error) {
 		if p.commit == "" {
 			continue
 		}
-		out, err := p.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", p.commit, "--")
+		out, err := p.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv",
+			"--ignore-submodules=all", p.commit, "--")
 		if err != nil {
 			return nil, fmt.Errorf("comparing the tree of the checks with commit %.12s: %w", p.commit, err)
 		}
@@ -216,7 +222,8 @@ func (j *JudgeTree) clean(ctx context.Context) error {
 	return j.Remove(records(out))
 }
 
-// Left names what lies in the tree and is not the commit's, ignored or not: files, and whole directories with a slash at the end.
+// Left names what lies in the tree and is not the commit's, ignored or not: files, and whole directories with a slash
+// at the end.
 func (j *JudgeTree) Left(ctx context.Context) ([]string, error) {
 	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--directory")
 	if err != nil {
@@ -246,8 +253,8 @@ func (j *JudgeTree) Untracked(ctx context.Context) ([]string, error) {
 // mostRemoved bounds how many removed files Wipe names.
 const mostRemoved = 2000
 
-// Wipe removes what is not the commit's, ignored or not, but the paths to keep and what is in them. It names the files that it has removed, the
-// first 2,000.
+// Wipe removes what is not the commit's, ignored or not, but the paths to keep and what is in them. It names the files
+// that it has removed, the first 2,000.
 func (j *JudgeTree) Wipe(ctx context.Context, keep []string) (removed []string, err error) {
 	left, err := j.Left(ctx)
 	if err != nil {
@@ -337,7 +344,8 @@ func (j *JudgeTree) renewRepo(ctx context.Context) error {
 	if err == nil && j.repo != nil && j.repoAt == j.commit && len(j.repo.changes(now)) == 0 {
 		return nil
 	}
-	r := agentRepo{head: "ref: " + j.t.ref(), refs: j.refs(), index: j.indexFile(""), objects: j.objects, sparse: j.t.sparse()}
+	r := agentRepo{head: "ref: " + j.t.ref(), refs: j.refs(), index: j.indexFile(""), objects: j.objects,
+		sparse: j.t.sparse()}
 	alone := j.objects != nil && len(j.objects) == 0
 	if alone {
 		r.refs = map[string]string{j.t.ref(): j.commit}
@@ -379,13 +387,15 @@ func (j *JudgeTree) pack(ctx context.Context) error {
 	if err := os.Mkdir(packs, 0o755); err != nil {
 		return fmt.Errorf("packing the commit for the checks: %w", err)
 	}
-	if _, _, err := p.git.run(ctx, call{in: strings.NewReader(ids), args: []string{"pack-objects", "-q", filepath.Join(packs, "pack")}}); err != nil {
+	if _, _, err := p.git.run(ctx,
+		call{in: strings.NewReader(ids), args: []string{"pack-objects", "-q", filepath.Join(packs, "pack")}}); err != nil {
 		return fmt.Errorf("packing the commit for the checks: %w", err)
 	}
 	return os.WriteFile(filepath.Join(j.dir, ".git", "shallow"), []byte(p.commit+"\n"), 0o644)
 }
 
-// refs are those of the tree's own repository: the run's as they were before the turn, with the run's branch at the commit.
+// refs are those of the tree's own repository: the run's as they were before the turn, with the run's branch at the
+// commit.
 func (j *JudgeTree) refs() map[string]string {
 	refs := map[string]string{}
 	for ref, id := range j.t.given {
@@ -409,7 +419,8 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 			if err := j.t.ownAll(j.dir, p.path); err != nil {
 				return err
 			}
-			if _, err := p.git.out(ctx, "update-index", "-q", "--refresh"); ignore(err) != nil { // a changed owner makes git look at every file again
+			// a changed owner makes git look at every file again
+			if _, err := p.git.out(ctx, "update-index", "-q", "--refresh"); ignore(err) != nil {
 				return err
 			}
 			continue

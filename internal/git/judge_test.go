@@ -17,7 +17,8 @@ func (b *sandbox) judge(tree *Tree) *JudgeTree {
 	return j
 }
 
-// TestJudgeTreeIsTheCommit: whatever the agent has in its own tree, the checks see what is committed, and what they leave does not stay.
+// TestJudgeTreeIsTheCommit: whatever the agent has in its own tree, the checks see what is committed, and what they
+// leave does not stay.
 func TestJudgeTreeIsTheCommit(t *testing.T) {
 	for _, shape := range []string{"bot", "clone"} {
 		t.Run(shape, func(t *testing.T) {
@@ -35,15 +36,19 @@ func TestJudgeTreeIsTheCommit(t *testing.T) {
 			if lacking := must[[]string](t)(j.Use(b.ctx, b.base)); lacking != nil {
 				t.Fatal(lacking)
 			}
-			b.sh(tree.Dir(), `echo work >>a.txt; mkdir lib; echo u >lib/util.log; git tag v2; git update-index --assume-unchanged sub/b.txt; echo x >sub/b.txt; printf '#!/bin/sh\n' >run; chmod +x run; ln -s run go`)
+			b.sh(tree.Dir(),
+				`echo work >>a.txt; mkdir lib; echo u >lib/util.log; git tag v2; git update-index --assume-unchanged sub/b.txt; echo x >sub/b.txt; printf '#!/bin/sh\n' >run; chmod +x run; ln -s run go`)
 			c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))
 			must[[]string](t)(j.Use(b.ctx, c.SHA))
-			if got := b.sh(j.Dir(), `find . -path ./.git -prune -o -print | sort; cat sub/b.txt; test -x run; git status --porcelain; git rev-parse HEAD --; git symbolic-ref HEAD; git tag; git describe --tags --always; git diff --stat v1 -- | tail -n 1`); got !=
-				".\n./.gitignore\n./.ralph\n./.ralph/settings.json\n./a.txt\n./go\n./link\n./run\n./sub\n./sub/b.txt\nx\n"+c.SHA+"\n--\nrefs/heads/ralph/issue-42\nv1\nv1-1-g"+c.SHA[:7]+"\n 4 files changed, 4 insertions(+), 1 deletion(-)\n" {
+			if got := b.sh(j.Dir(),
+				`find . -path ./.git -prune -o -print | sort; cat sub/b.txt; test -x run; git status --porcelain; git rev-parse HEAD --; git symbolic-ref HEAD; git tag; git describe --tags --always; git diff --stat v1 -- | tail -n 1`); got !=
+				".\n./.gitignore\n./.ralph\n./.ralph/settings.json\n./a.txt\n./go\n./link\n./run\n./sub\n./sub/b.txt\nx\n"+c.SHA+
+					"\n--\nrefs/heads/ralph/issue-42\nv1\nv1-1-g"+c.SHA[:7]+"\n 4 files changed, 4 insertions(+), 1 deletion(-)\n" {
 				t.Errorf("the tree of the checks:\n%s", got)
 			}
 			// What a check leaves: a changed file, a new one, an ignored one, marks in its own repository.
-			b.sh(j.Dir(), `echo dirt >a.txt; git update-index --assume-unchanged a.txt; rm run; echo junk >junk; mkdir -p sub/new out; echo j >sub/new/j; echo l >sub/kept.log; git commit -qm mine --allow-empty 2>/dev/null || true; chmod 500 sub/new`)
+			b.sh(j.Dir(),
+				`echo dirt >a.txt; git update-index --assume-unchanged a.txt; rm run; echo junk >junk; mkdir -p sub/new out; echo j >sub/new/j; echo l >sub/kept.log; git commit -qm mine --allow-empty 2>/dev/null || true; chmod 500 sub/new`)
 			dirty := must[[]string](t)(j.Changed(b.ctx))
 			if strings.Join(dirty, " ") != "a.txt run" {
 				t.Errorf("changed: %q", dirty)
@@ -51,7 +56,8 @@ func TestJudgeTreeIsTheCommit(t *testing.T) {
 			if err := j.Restore(b.ctx, dirty); err != nil {
 				t.Fatal(err)
 			}
-			if got := b.sh(j.Dir(), `git status --porcelain --ignored; git ls-files -v | grep -v '^H' || true; git rev-parse HEAD --`); got != "!! sub/kept.log\n"+c.SHA+"\n--\n" {
+			if got := b.sh(j.Dir(),
+				`git status --porcelain --ignored; git ls-files -v | grep -v '^H' || true; git rev-parse HEAD --`); got != "!! sub/kept.log\n"+c.SHA+"\n--\n" {
 				t.Errorf("after a check: %q", got)
 			}
 			b.sh(j.Dir(), `mkdir -p dep/a cache; echo d >dep/a/x.log; echo d >dep/y.log; echo d >cache/z.log`)
@@ -77,7 +83,8 @@ func TestJudgeTreeFollows(t *testing.T) {
 	j := b.judge(tree)
 	must[[]string](t)(j.Use(b.ctx, b.base))
 	since := b.base
-	for i, do := range []string{`rm -r sub; echo f >sub`, `rm sub; mkdir -p sub/deep; echo d >sub/deep/f`, `git mv sub/deep other; rm a.txt link; ln -s other link`, `git reset -q --hard ` + b.base} {
+	for i, do := range []string{`rm -r sub; echo f >sub`, `rm sub; mkdir -p sub/deep; echo d >sub/deep/f`,
+		`git mv sub/deep other; rm a.txt link; ln -s other link`, `git reset -q --hard ` + b.base} {
 		b.sh(tree.Dir(), do)
 		c := must[loop.Commit](t)(tree.Commit(b.ctx, since, "x"))
 		b.sh(j.Dir(), `mkdir -p sub 2>/dev/null || true; echo left >sub/left.log 2>/dev/null || true; echo left >other.log`)
@@ -92,9 +99,11 @@ func TestJudgeTreeFollows(t *testing.T) {
 // TestJudgeTreeHasSubmodules as the clone had them before the turn.
 func TestJudgeTreeHasSubmodules(t *testing.T) {
 	b := newSandbox(t)
-	b.sh(b.dir, `git init -q lib; cd lib; echo 1 >f; git add f; git commit -qm 1; echo 2 >f; git commit -qam 2; git checkout -q HEAD~; cd ..
+	b.sh(b.dir,
+		`git init -q lib; cd lib; echo 1 >f; git add f; git commit -qm 1; echo 2 >f; git commit -qam 2; git checkout -q HEAD~; cd ..
 		git -c protocol.file.allow=always clone -q remote.git up; cd up; git -c protocol.file.allow=always submodule add -q ../lib dep; git commit -qm dep; git push -q origin main`)
-	b.sh(b.dir, `git -c protocol.file.allow=always clone -q --recurse-submodules remote.git clone; printf '[user]\nname = Bob\nemail = bob@example.com\n' >"$HOME/.gitconfig"`)
+	b.sh(b.dir,
+		`git -c protocol.file.allow=always clone -q --recurse-submodules remote.git clone; printf '[user]\nname = Bob\nemail = bob@example.com\n' >"$HOME/.gitconfig"`)
 	tree := b.open()
 	j := b.judge(tree)
 	if lacking := must[[]string](t)(j.Use(b.ctx, tree.Head())); lacking != nil {
@@ -111,7 +120,8 @@ func TestJudgeTreeHasSubmodules(t *testing.T) {
 		b.sh(tree.Dir(), c.do)
 		got := must[loop.Commit](t)(tree.Commit(b.ctx, since, "x"))
 		lacking := must[[]string](t)(j.Use(b.ctx, got.SHA))
-		if c.want == "" && (lacking != nil || b.sh(j.Dir(), `cat dep/f`) != c.f) || c.want != "" && (len(lacking) != 1 || !strings.Contains(lacking[0], c.want)) {
+		if c.want == "" && (lacking != nil || b.sh(j.Dir(), `cat dep/f`) != c.f) || c.want != "" &&
+			(len(lacking) != 1 || !strings.Contains(lacking[0], c.want)) {
 			t.Errorf("%s: %q", c.do, lacking)
 		}
 		if dirty := must[[]string](t)(j.Changed(b.ctx)); dirty != nil {
@@ -149,7 +159,8 @@ func TestJudgeTreeIsSparse(t *testing.T) {
 func TestJudgeTreeHasLargeFiles(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
-	b.sh(dir, `git lfs install --skip-repo >/dev/null; git lfs track '*.bin' >/dev/null; echo content >x.bin; git add -A; git commit -qm large`)
+	b.sh(dir,
+		`git lfs install --skip-repo >/dev/null; git lfs track '*.bin' >/dev/null; echo content >x.bin; git add -A; git commit -qm large`)
 	tree := b.open()
 	j := b.judge(tree)
 	since := tree.Head()
@@ -162,7 +173,8 @@ func TestJudgeTreeHasLargeFiles(t *testing.T) {
 	if len(lacking) != 1 || !strings.Contains(lacking[0], "the contents of z.bin are not in this clone") {
 		t.Errorf("%q", lacking)
 	}
-	if got := b.sh(j.Dir(), `cat x.bin y.bin; git cat-file -p HEAD:y.bin | head -n 1`); got != "content\nmore\nversion https://git-lfs.github.com/spec/v1\n" {
+	if got := b.sh(j.Dir(),
+		`cat x.bin y.bin; git cat-file -p HEAD:y.bin | head -n 1`); got != "content\nmore\nversion https://git-lfs.github.com/spec/v1\n" {
 		t.Errorf("%q", got)
 	}
 	if dirty := must[[]string](t)(j.Changed(b.ctx)); dirty != nil {
@@ -173,7 +185,8 @@ func TestJudgeTreeHasLargeFiles(t *testing.T) {
 func TestUnkept(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
-	b.sh(dir, `echo before >own.txt; echo b >old.log; mkdir -p sub/deep; echo '/lib' >sub/deep/.gitignore; git add -A sub; git commit -qm x`)
+	b.sh(dir,
+		`echo before >own.txt; echo b >old.log; mkdir -p sub/deep; echo '/lib' >sub/deep/.gitignore; git add -A sub; git commit -qm x`)
 	old := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	if err := os.Chtimes(filepath.Join(dir, "old.log"), old, old); err != nil {
 		t.Fatal(err)
@@ -193,7 +206,8 @@ func TestUnkept(t *testing.T) {
 		t.Errorf("%q of %+v", got, found)
 	}
 	why := must[[]string](t)(tree.WhyUnkept(b.ctx, append(names, "own.txt")))
-	if got := strings.Join(why, "; "); got != `is ignored by sub/deep/.gitignore:1; is ignored by .gitignore:1; is ignored by "*.tmp", one of your own patterns; is not tracked, and lay there when the run began` {
+	if got := strings.Join(why,
+		"; "); got != `is ignored by sub/deep/.gitignore:1; is ignored by .gitignore:1; is ignored by "*.tmp", one of your own patterns; is not tracked, and lay there when the run began` {
 		t.Errorf("%s", got)
 	}
 }
@@ -203,12 +217,14 @@ func TestJudgeTreeAlone(t *testing.T) {
 	b := newSandbox(t)
 	b.clone()
 	tree := b.open()
-	j := must[*JudgeTree](t)(tree.OpenJudge(JudgeOptions{Dir: filepath.Join(b.dir, "trees", "clone"), Objects: []string{}}))
+	j := must[*JudgeTree](t)(tree.OpenJudge(JudgeOptions{Dir: filepath.Join(b.dir, "trees", "clone"),
+		Objects: []string{}}))
 	defer j.Close()
 	b.sh(tree.Dir(), `echo work >>a.txt`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))
 	must[[]string](t)(j.Use(b.ctx, c.SHA))
-	if got := b.sh(j.Dir(), `git fsck 2>&1; git log --format=%s; git status --porcelain; cat .git/objects/info/alternates`); got != "work\n\n" {
+	if got := b.sh(j.Dir(),
+		`git fsck 2>&1; git log --format=%s; git status --porcelain; cat .git/objects/info/alternates`); got != "work\n\n" {
 		t.Errorf("%q", got)
 	}
 }

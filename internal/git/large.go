@@ -13,7 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// A large file of Git LFS is a pointer in its commit; what it points to is taken from what the clone has, and never fetched for a check.
+// A large file of Git LFS is a pointer in its commit; what it points to is taken from what the clone has, and never
+// fetched for a check.
 
 // pointer begins a file whose content was not to be had.
 const pointer = "version https://git-lfs.github.com/spec/"
@@ -21,8 +22,8 @@ const pointer = "version https://git-lfs.github.com/spec/"
 // largeFiles are what a repository's attributes name.
 const largeFiles = "filter=lfs"
 
-// missingLarge names, in a sentence, the large files of the tree whose content this clone does not have, but those that it lacked when the run
-// began. A clone without Git LFS has none of them anyhow.
+// missingLarge names, in a sentence, the large files of the tree whose content this clone does not have, but those that
+// it lacked when the run began. A clone without Git LFS has none of them anyhow.
 func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 	if !bytes.Contains(j.t.config(), []byte("[filter \"lfs\"]")) {
 		return nil, nil
@@ -35,7 +36,8 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for large files: %w", err)
 	}
-	out, _, err := p.git.run(ctx, call{in: strings.NewReader(names), args: []string{"check-attr", "-z", "--stdin", "filter"}})
+	out, _, err := p.git.run(ctx, call{in: strings.NewReader(names),
+		args: []string{"check-attr", "-z", "--stdin", "filter"}})
 	if err != nil {
 		return nil, fmt.Errorf("looking for large files: %w", err)
 	}
@@ -55,10 +57,12 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 	if len(missing) == 0 {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)", safetext.Few(missing, mostNamed))}, nil
+	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)",
+		safetext.Few(missing, mostNamed))}, nil
 }
 
-// hasLarge reports whether the commit's attributes name large files. They are looked through again when they have changed.
+// hasLarge reports whether the commit's attributes name large files. They are looked through again when they have
+// changed.
 func (j *JudgeTree) hasLarge(ctx context.Context) (bool, error) {
 	p, attributes := j.parts[0], ":(glob)**/.gitattributes"
 	if j.attributesAt != "" {

@@ -18,15 +18,16 @@ func (t *Tree) seekThrough(ctx context.Context, since string, seek *finder) erro
 		return nil
 	}
 	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
-		"log", "-p", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", since + "..HEAD", "--"}})
+		"log", "-p", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", since + "..HEAD",
+		"--"}})
 	if err != nil {
 		return fmt.Errorf("looking for secrets in the new commits: %w", err)
 	}
 	return nil
 }
 
-// withhold makes the commits from since to HEAD again, as one without the files that hold a secret of the harness: what is committed is
-// pushed. The note names them.
+// withhold makes the commits from since to HEAD again, as one without the files that hold a secret of the harness: what
+// is committed is pushed. The note names them.
 func (t *Tree) withhold(ctx context.Context, since, message string) (c loop.Commit, note string, err error) {
 	names, err := t.holders(ctx, since)
 	if err != nil {
@@ -38,7 +39,8 @@ func (t *Tree) withhold(ctx context.Context, since, message string) (c loop.Comm
 	note = "a commit of the agent's held a secret of ralph's; only its files were kept"
 	if len(names) > 0 {
 		note = fmt.Sprintf("%s: holds a secret of ralph's and was left out", strings.Join(names, ", "))
-		_, _, err := t.git.run(ctx, call{in: joined(names), args: []string{"--literal-pathspecs", "reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"}})
+		_, _, err := t.git.run(ctx, call{in: joined(names),
+			args: []string{"--literal-pathspecs", "reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"}})
 		if err != nil {
 			return c, "", fmt.Errorf("leaving out files that hold a secret: %w", err)
 		}
@@ -62,7 +64,8 @@ func (t *Tree) withhold(ctx context.Context, since, message string) (c loop.Comm
 
 // holders are the files changed since a commit whose content at HEAD holds a secret.
 func (t *Tree) holders(ctx context.Context, since string) ([]string, error) {
-	out, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", since, "HEAD", "--")
+	out, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", since, "HEAD",
+		"--")
 	if err != nil {
 		return nil, fmt.Errorf("comparing with %.12s: %w", since, err)
 	}
@@ -101,8 +104,8 @@ func newFinder(secrets []string) *finder {
 	return f
 }
 
-// keyLines are the lines that a private key is known by, each on its own: in a diff every line has a mark before it. The first says what
-// kind of key it is, which it shares with others.
+// keyLines are the lines that a private key is known by, each on its own: in a diff every line has a mark before it.
+// The first says what kind of key it is, which it shares with others.
 func keyLines(secret string) []string {
 	if !strings.HasPrefix(secret, "-----BEGIN ") || !strings.Contains(secret, "PRIVATE KEY-----") {
 		return nil

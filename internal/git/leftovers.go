@@ -38,7 +38,8 @@ func OpenLeftovers(ctx context.Context, dir string, env []string) (*Leftovers, e
 
 // Candidates are all branches, and all refs under which runs have kept work.
 func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) {
-	out, err := l.t.user.door.out(ctx, "for-each-ref", "--format=%(objectname)%00%(refname)%00%(worktreepath)", "refs/heads/", keptRefs)
+	out, err := l.t.user.door.out(ctx, "for-each-ref", "--format=%(objectname)%00%(refname)%00%(worktreepath)",
+		"refs/heads/", keptRefs)
 	if err != nil {
 		return nil, fmt.Errorf("listing branches: %w", err)
 	}
@@ -57,14 +58,15 @@ func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) 
 	return all, nil
 }
 
-// Alone counts the commits of a ref that no other ref has but those that may go. A commit that holds nothing but a run's state file does not count, and
-// of a branch that ralph alone has merged together (merges) its merges do not.
+// Alone counts the commits of a ref that no other ref has but those that may go. A commit that holds nothing but a
+// run's state file does not count, and of a branch that ralph alone has merged together (merges) its merges do not.
 func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, merges bool) (n int, err error) {
 	var in strings.Builder
 	in.WriteString(of.Commit + "\n")
 	for ref, id := range l.refs {
 		goes := slices.ContainsFunc(mayGo, func(o Leftover) bool { return o.Ref == ref })
-		if !goes && (strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/remotes/") || strings.HasPrefix(ref, "refs/tags/")) {
+		if !goes && (strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/remotes/") ||
+			strings.HasPrefix(ref, "refs/tags/")) {
 			in.WriteString("^" + id + "\n")
 		}
 	}
@@ -72,7 +74,8 @@ func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, me
 	if merges {
 		args = append(args, "--no-merges")
 	}
-	out, _, err := l.t.user.door.run(ctx, call{in: strings.NewReader(in.String()), args: append(args, "--", ":(top)", ":(top,exclude).ralph_state.md")})
+	out, _, err := l.t.user.door.run(ctx,
+		call{in: strings.NewReader(in.String()), args: append(args, "--", ":(top)", ":(top,exclude).ralph_state.md")})
 	if err != nil {
 		return 0, fmt.Errorf("counting the commits of %s: %w", of.Name(), err)
 	}
@@ -94,7 +97,8 @@ func (l *Leftovers) Remove(ctx context.Context, all []Leftover) error {
 		}
 		fmt.Fprintf(&in, "option no-deref\ndelete %s %s\n", o.Ref, o.Commit)
 	}
-	if _, _, err := l.t.user.door.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
+	if _, _, err := l.t.user.door.run(ctx,
+		call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
 		return fmt.Errorf("removing branches: %w", err)
 	}
 	return nil

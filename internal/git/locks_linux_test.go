@@ -16,7 +16,8 @@ import (
 func (b *sandbox) begun(dir string) *exec.Cmd {
 	b.t.Helper()
 	git := exec.Command("git", "-C", dir, "commit", "-q", "--allow-empty", "-a")
-	git.Env = append(testEnv(b.home), "GIT_EDITOR=touch '"+b.dir+"/open'; while [ -e '"+b.dir+"/open' ]; do sleep 0.1; done; :")
+	git.Env = append(testEnv(b.home),
+		"GIT_EDITOR=touch '"+b.dir+"/open'; while [ -e '"+b.dir+"/open' ]; do sleep 0.1; done; :")
 	if err := git.Start(); err != nil {
 		b.t.Fatal(err)
 	}
@@ -30,8 +31,8 @@ func (b *sandbox) begun(dir string) *exec.Cmd {
 	return git
 }
 
-// A lock that a living git of the user's holds is never taken away, however old it is and whoever has died there; the run does not begin, and
-// says why. When that git has died, its lock is as good as ours.
+// A lock that a living git of the user's holds is never taken away, however old it is and whoever has died there; the
+// run does not begin, and says why. When that git has died, its lock is as good as ours.
 func TestLockOfALivingGit(t *testing.T) {
 	t.Parallel()
 	b := newSandbox(t)
@@ -44,7 +45,8 @@ func TestLockOfALivingGit(t *testing.T) {
 	o := b.options()
 	b.sh(b.dir, "mkdir -p root && touch root/open") // a ralph was killed here
 	_, err := Open(b.ctx, dir, o, "ralph/issue-42", "")
-	if err == nil || !strings.Contains(err.Error(), "is locked: "+lock+" is there, and git is at work in the clone (process "+strconv.Itoa(git.Process.Pid)+": git ") {
+	if err == nil || !strings.Contains(err.Error(),
+		"is locked: "+lock+" is there, and git is at work in the clone (process "+strconv.Itoa(git.Process.Pid)+": git ") {
 		t.Errorf("it says %v", err)
 	}
 	if !exists(lock) {
@@ -66,7 +68,8 @@ func TestLocksOfTheDead(t *testing.T) {
 	for _, died := range []bool{true, false} {
 		b := newSandbox(t)
 		dir := b.clone()
-		b.sh(dir, "mkdir -p ../root .git/refs/heads/ralph; touch .git/index.lock .git/HEAD.lock .git/packed-refs.lock .git/refs/heads/ralph/issue-42.lock")
+		b.sh(dir, "mkdir -p ../root .git/refs/heads/ralph; touch .git/index.lock .git/HEAD.lock .git/packed-refs.lock "+
+			".git/refs/heads/ralph/issue-42.lock")
 		if died {
 			b.sh(dir, "touch ../root/open")
 		}
@@ -89,7 +92,8 @@ func TestLocksInOurOwnRepository(t *testing.T) {
 	tree := b.open()
 	b.sh(dir, `echo 1 >one`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
-	b.sh(tree.dir, `touch HEAD.lock index.lock packed-refs.lock config.lock refs/heads/ralph/issue-42.lock`) // and here it is killed
+	b.sh(tree.dir,
+		`touch HEAD.lock index.lock packed-refs.lock config.lock refs/heads/ralph/issue-42.lock`) // and here it is killed
 	again, err := Open(b.ctx, dir, tree.o, "ralph/issue-42", "")
 	if err == nil {
 		err = again.Start(b.ctx)
@@ -106,8 +110,8 @@ func TestLocksInOurOwnRepository(t *testing.T) {
 	}
 }
 
-// A ralph that is killed before its first record has left its branch, or only the mark of it: the next start begins as the first one did. A branch
-// of that name which the user has made is refused.
+// A ralph that is killed before its first record has left its branch, or only the mark of it: the next start begins as
+// the first one did. A branch of that name which the user has made is refused.
 func TestKilledBeforeTheFirstRecord(t *testing.T) {
 	t.Parallel()
 	for what, leave := range map[string]string{
@@ -124,7 +128,8 @@ func TestKilledBeforeTheFirstRecord(t *testing.T) {
 		b.sh(dir, leave)
 		tree, err := Open(b.ctx, dir, first.o, "ralph/issue-42", "")
 		if what == "the user's own branch" {
-			if err == nil || !strings.Contains(err.Error(), "the branch ralph/issue-42 exists, and nothing shows that ralph has made it") {
+			if err == nil || !strings.Contains(err.Error(),
+				"the branch ralph/issue-42 exists, and nothing shows that ralph has made it") {
 				t.Errorf("%s: %v", what, err)
 			}
 			continue

@@ -12,8 +12,8 @@ import (
 // snapshotOf is what the files of a directory look like, without their contents: whoever changes one changes this.
 type snapshotOf map[string]string
 
-// look takes a snapshot. Of directories only their being there and their modes count, and git's index not at all, since reading
-// commands refresh it where they may.
+// look takes a snapshot. Of directories only their being there and their modes count, and git's index not at all, since
+// reading commands refresh it where they may.
 func look(dir, index string) (snapshotOf, error) {
 	seen := snapshotOf{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -20,11 +20,13 @@ type MergeError struct {
 }
 
 func (e *MergeError) Error() string {
-	return fmt.Sprintf("%s do not merge: they change the same lines of %s", safetext.AndMore(e.Names, 10), safetext.AndMore(e.Files, 10))
+	return fmt.Sprintf("%s do not merge: they change the same lines of %s", safetext.AndMore(e.Names, 10),
+		safetext.AndMore(e.Files, 10))
 }
 
-// mergeAll is the commit that holds a base and work of other runs: the base or one of the others where that holds everything, else merges on top
-// of the base, in the order of the work. It is the same commit for the same work. Nothing is checked out. A *MergeError says what does not merge.
+// mergeAll is the commit that holds a base and work of other runs: the base or one of the others where that holds
+// everything, else merges on top of the base, in the order of the work. It is the same commit for the same work.
+// Nothing is checked out. A *MergeError says what does not merge.
 func (t *Tree) mergeAll(ctx context.Context, base string, all []Work) (commit string, err error) {
 	at := base
 	for i, w := range all {
@@ -75,7 +77,8 @@ func (t *Tree) mergeTrees(ctx context.Context, ours, theirs string) (tree string
 	return "", files, nil
 }
 
-// whichConflict finds out whose work the last piece conflicts with: one other, or the base, where that is enough for it.
+// whichConflict finds out whose work the last piece conflicts with: one other, or the base, where that is enough for
+// it.
 func (t *Tree) whichConflict(ctx context.Context, base string, all []Work, files []string) error {
 	last := all[len(all)-1]
 	for _, other := range append([]Work{{"the base", base}}, all[:len(all)-1]...) {
@@ -94,7 +97,8 @@ func (t *Tree) whichConflict(ctx context.Context, base string, all []Work, files
 	return e
 }
 
-// commitMerge makes the commit of a merge. Its time is that of the newer parent, so that it is the same commit whenever it is made.
+// commitMerge makes the commit of a merge. Its time is that of the newer parent, so that it is the same commit whenever
+// it is made.
 func (t *Tree) commitMerge(ctx context.Context, tree, at string, w Work) (string, error) {
 	out, err := t.git.out(ctx, "show", "-s", "--format=%ct", at, w.Commit)
 	if err != nil {
@@ -115,7 +119,9 @@ func (t *Tree) commitMerge(ctx context.Context, tree, at string, w Work) (string
 		args = append(args, "-S")
 	}
 	when := fmt.Sprintf("%d +0000", newest)
-	commit, _, err := t.git.run(ctx, call{in: strings.NewReader("Merge " + w.Name + "\n"), args: args, env: []string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when}})
+	commit, _, err := t.git.run(ctx,
+		call{in: strings.NewReader("Merge " + w.Name + "\n"), args: args,
+			env: []string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when}})
 	if err = t.unsigned(ctx, err); err != nil {
 		return "", fmt.Errorf("merging %s: %w", w.Name, err)
 	}
@@ -134,8 +140,8 @@ func (d door) contains(ctx context.Context, commit, other string) (bool, error) 
 	return err == nil, err
 }
 
-// Contains reports whether a commit of the clone that dir is in is another one or has it among those that came before. Commits that are not there
-// contain nothing.
+// Contains reports whether a commit of the clone that dir is in is another one or has it among those that came before.
+// Commits that are not there contain nothing.
 func Contains(ctx context.Context, dir string, env []string, commit, other string) (bool, error) {
 	d := door{dir: dir, env: usersDoor(env), pair: safe}
 	for _, id := range []string{commit, other} {
@@ -146,7 +152,8 @@ func Contains(ctx context.Context, dir string, env []string, commit, other strin
 	return d.contains(ctx, commit, other)
 }
 
-// Merged is the commit that holds the run's base as it was before the work of others was merged onto it, and some of that work.
+// Merged is the commit that holds the run's base as it was before the work of others was merged onto it, and some of
+// that work.
 func (t *Tree) Merged(ctx context.Context, some []Work) (commit string, err error) {
 	return t.mergeAll(ctx, t.Ground(), some)
 }

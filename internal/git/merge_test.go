@@ -13,7 +13,8 @@ func TestBaseHoldsWorkOfOthers(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
 	work := func(name, from, script string) Work {
-		b.sh(dir, `git checkout -q -b `+name+` `+from+`; `+script+`; git add -A; git commit -qm `+name+`; git checkout -q main`)
+		b.sh(dir, `git checkout -q -b `+name+` `+from+`; `+script+`; git add -A; git commit -qm `+name+
+			`; git checkout -q main`)
 		return Work{name, strings.TrimSpace(b.sh(dir, `git rev-parse `+name))}
 	}
 	one, two := work("one", "main", "echo 1 >one"), work("two", "main", "echo 2 >two")
@@ -62,14 +63,16 @@ func TestBaseHoldsWorkOfOthers(t *testing.T) {
 	}
 	_, err := open(b.base, one, theirs, ours)
 	var conflict *MergeError
-	if !errors.As(err, &conflict) || conflict.Error() != "theirs and ours do not merge: they change the same lines of a.txt and sub/b.txt" {
+	if !errors.As(err, &conflict) ||
+		conflict.Error() != "theirs and ours do not merge: they change the same lines of a.txt and sub/b.txt" {
 		t.Errorf("%v", err)
 	}
 	b.sh(dir, `git checkout -q main; sed -i s/one/un/ a.txt; git commit -qam base`)
 	if _, err := open("main", theirs); !errors.As(err, &conflict) || conflict.Names[0] != "the base" {
 		t.Errorf("%v", err)
 	}
-	if got := b.sh(dir, `git status --porcelain; git branch --list 'ralph/*'; git branch --show-current`); got != "main\n" {
+	if got := b.sh(dir,
+		`git status --porcelain; git branch --list 'ralph/*'; git branch --show-current`); got != "main\n" {
 		t.Errorf("the clone was touched: %s", got)
 	}
 }
@@ -90,7 +93,8 @@ func TestMark(t *testing.T) {
 	}
 	// A process that was killed there goes back to where the clone stood before.
 	tree := b.open(func(o *Options) { o.Resume, o.Settled, o.Came = true, true, m.Came })
-	if err := tree.Return(b.ctx); err != nil || b.sh(dir, `git branch --show-current; git status --porcelain`) != "main\n" {
+	if err := tree.Return(b.ctx); err != nil ||
+		b.sh(dir, `git branch --show-current; git status --porcelain`) != "main\n" {
 		t.Fatal(err, b.sh(dir, `git branch --show-current; git status --porcelain`))
 	}
 }

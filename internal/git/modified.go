@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// A user can let a run work in a clone whose tracked files are modified. Those files are left out of the run: no commit takes them up, nothing
-// puts them back, and what the clone's index has of them stays there.
+// A user can let a run work in a clone whose tracked files are modified. Those files are left out of the run: no commit
+// takes them up, nothing puts them back, and what the clone's index has of them stays there.
 
 // modifiedFile lists those files in the harness's repository, each as the clone's index had it.
 const modifiedFile = "modified"
@@ -30,7 +30,8 @@ var underWay = []struct{ file, what, end string }{
 	{"BISECT_START", "a bisection", "git bisect reset"},
 }
 
-// refuseUnderWay fails when the user has begun something in the clone and not ended it: a run would go on with it, or drop it.
+// refuseUnderWay fails when the user has begun something in the clone and not ended it: a run would go on with it, or
+// drop it.
 func (t *Tree) refuseUnderWay() error {
 	for _, u := range underWay {
 		if exists(filepath.Join(t.user.dir, u.file)) {
@@ -46,7 +47,8 @@ func (t *Tree) refuseDirty(ctx context.Context) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	return fmt.Errorf("tracked files are modified (%s): commit or stash them, then run again; --allow-dirty leaves them out of the run", safetext.Few(names, 5))
+	return fmt.Errorf("tracked files are modified (%s): commit or stash them, then run again; --allow-dirty leaves them "+
+		"out of the run", safetext.Few(names, 5))
 }
 
 // dirtyFiles names the tracked files that are not as committed and do not belong to the run.
@@ -63,13 +65,14 @@ func (t *Tree) dirtyFiles(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// besideUser reports whether the run is taken up from elsewhere than its branch, in a clone whose modified files it is to leave alone: they are its
-// user's, whatever there was when the run began.
+// besideUser reports whether the run is taken up from elsewhere than its branch, in a clone whose modified files it is
+// to leave alone: they are its user's, whatever there was when the run began.
 func (t *Tree) besideUser() bool {
 	return t.o.AllowDirty && t.came.ref != t.ref() && !t.o.unsettled()
 }
 
-// leaveOut finds the user's modified files when the run is allowed to work beside them. A run that is taken up keeps the list of its beginning.
+// leaveOut finds the user's modified files when the run is allowed to work beside them. A run that is taken up keeps
+// the list of its beginning.
 func (t *Tree) leaveOut(ctx context.Context) error {
 	file := filepath.Join(t.dir, modifiedFile)
 	if t.o.Resume && !t.besideUser() {
@@ -85,7 +88,8 @@ func (t *Tree) leaveOut(ctx context.Context) error {
 		return err
 	}
 	if len(names) > 0 && t.sparse() != nil {
-		return fmt.Errorf("tracked files are modified (%s) and this is a sparse checkout, in which they cannot be left out of the run: commit or stash them, then run again", names[0])
+		return fmt.Errorf("tracked files are modified (%s) and this is a sparse checkout, in which they cannot be left out "+
+			"of the run: commit or stash them, then run again", names[0])
 	}
 	specs := []string{}
 	for _, name := range names {
@@ -132,7 +136,8 @@ func (t *Tree) Modified() (names []string) {
 	return names
 }
 
-// leftOut names the files that are left out of the run: the modified ones, and those that lie there with a mark of the user's.
+// leftOut names the files that are left out of the run: the modified ones, and those that lie there with a mark of the
+// user's.
 func (t *Tree) leftOut() []string {
 	names := slices.AppendSeq(t.Modified(), maps.Keys(t.unseen))
 	slices.Sort(names)
@@ -206,8 +211,8 @@ func (t *Tree) showModified(ctx context.Context, index string) error {
 	return nil
 }
 
-// holdsLeftOut reports whether the commits from one to another change a file that is left out of the run: a modified one, or one that the user has
-// marked as not to be looked at.
+// holdsLeftOut reports whether the commits from one to another change a file that is left out of the run: a modified
+// one, or one that the user has marked as not to be looked at.
 func (t *Tree) holdsLeftOut(ctx context.Context, from, to string) (bool, error) {
 	names := t.leftOut()
 	if len(names) == 0 || from == to {

@@ -7,17 +7,20 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestModifiedFilesAreLeftOut: a run beside modified files neither commits nor changes them, whatever the agent does, and the clone's index
-// has of them what it had.
+// TestModifiedFilesAreLeftOut: a run beside modified files neither commits nor changes them, whatever the agent does,
+// and the clone's index has of them what it had.
 func TestModifiedFilesAreLeftOut(t *testing.T) {
 	const before = `git add -A; git commit -qm more; echo edited >>a.txt; echo staged >s.txt; git add s.txt; echo later >>s.txt; echo new >staged-new; git add staged-new; git rm -q --cached gone.txt; rm kept.txt`
 	for name, c := range map[string]struct{ do, files, note string }{
-		"other work":       {`echo w >work`, "work", ""},
-		"git add -A":       {`echo w >work; git add -A`, "work", ""},
-		"commit all":       {`echo w >work; git add -A; git commit -qm all`, "work", "hold files that are left out of the run"},
-		"commit its own":   {`echo w >work; git add work; git commit -qm mine --only work`, "work", ""},
-		"edits one":        {`echo w >work; echo agent >>a.txt`, "work", "what was changed in a.txt is not committed: it was modified before the run"},
-		"another branch":   {`git checkout -q -b other; echo w >work; git add work; git commit -qm there --only work`, "work", "switched to"},
+		"other work": {`echo w >work`, "work", ""},
+		"git add -A": {`echo w >work; git add -A`, "work", ""},
+		"commit all": {`echo w >work; git add -A; git commit -qm all`, "work",
+			"hold files that are left out of the run"},
+		"commit its own": {`echo w >work; git add work; git commit -qm mine --only work`, "work", ""},
+		"edits one": {`echo w >work; echo agent >>a.txt`, "work",
+			"what was changed in a.txt is not committed: it was modified before the run"},
+		"another branch": {`git checkout -q -b other; echo w >work; git add work; git commit -qm there --only work`, "work",
+			"switched to"},
 		"stash of nothing": {`echo w >work; git status >/dev/null; git diff >/dev/null`, "work", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +29,8 @@ func TestModifiedFilesAreLeftOut(t *testing.T) {
 			dir := b.clone()
 			b.sh(dir, `echo s >s.txt; echo g >gone.txt; echo k >kept.txt; `+before)
 			status := b.sh(dir, `git status --porcelain; git diff; git diff --cached`)
-			if _, err := Open(b.ctx, dir, b.cliOptions(), "ralph/issue-42", ""); err == nil || !strings.Contains(err.Error(), "tracked files are modified (a.txt, gone.txt, kept.txt, s.txt, staged-new)") {
+			if _, err := Open(b.ctx, dir, b.cliOptions(), "ralph/issue-42", ""); err == nil ||
+				!strings.Contains(err.Error(), "tracked files are modified (a.txt, gone.txt, kept.txt, s.txt, staged-new)") {
 				t.Fatal(err)
 			}
 			tree := b.open(func(o *Options) { o.AllowDirty = true })
@@ -43,7 +47,8 @@ func TestModifiedFilesAreLeftOut(t *testing.T) {
 			for _, f := range made.Files {
 				files = append(files, f.Path)
 			}
-			if got := strings.Join(files, " "); got != c.files || !strings.Contains(made.Note, c.note) || c.note == "" && made.Note != "" {
+			if got := strings.Join(files, " "); got != c.files || !strings.Contains(made.Note, c.note) || c.note == "" &&
+				made.Note != "" {
 				t.Errorf("committed %q, note %q", got, made.Note)
 			}
 			if got := shown(); got != status && name != "edits one" {
@@ -61,7 +66,8 @@ func TestModifiedFilesAreLeftOut(t *testing.T) {
 			}
 			again := b.open(func(o *Options) { o.Resume, o.Settled = true, true })
 			b.sh(dir, `echo w2 >work`)
-			if more := must[loop.Commit](t)(again.Commit(b.ctx, made.SHA, "more")); len(more.Files) != 1 || more.Files[0].Path != "work" {
+			if more := must[loop.Commit](t)(again.Commit(b.ctx, made.SHA, "more")); len(more.Files) != 1 ||
+				more.Files[0].Path != "work" {
 				t.Errorf("%+v", more)
 			}
 			if got := shown(); got != status && name != "edits one" {
@@ -92,7 +98,8 @@ func TestMarkedFilesAreLeftOut(t *testing.T) {
 		if err := tree.Restore(b.ctx); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.sh(dir, `cat a.txt; git ls-files -v a.txt; git status --porcelain`); !strings.HasPrefix(got, "mine\n") || strings.Contains(got, " M") {
+		if got := b.sh(dir, `cat a.txt; git ls-files -v a.txt; git status --porcelain`); !strings.HasPrefix(got, "mine\n") ||
+			strings.Contains(got, " M") {
 			t.Errorf("%q", got)
 		}
 	}

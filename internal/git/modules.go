@@ -51,7 +51,8 @@ func (t *Tree) findModulesIn(ctx context.Context, at, commit, objects string, de
 			continue
 		}
 		m := module{objects: filepath.Join(dir, "objects"), commit: id}
-		refs, err := (&users{door: door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}}).readRefs(ctx)
+		refs, err := (&users{door: door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}}).readRefs(
+			ctx)
 		if err != nil {
 			continue // what cannot be read is not there
 		}
@@ -70,7 +71,8 @@ func (t *Tree) findModulesIn(ctx context.Context, at, commit, objects string, de
 
 // gitlinks are the submodules of a commit, by path, with their commits.
 func (t *Tree) gitlinks(ctx context.Context, commit, objects string) (map[string]string, error) {
-	out, _, err := t.git.run(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}, env: []string{"GIT_OBJECT_DIRECTORY=" + objects}})
+	out, _, err := t.git.run(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", commit},
+		env: []string{"GIT_OBJECT_DIRECTORY=" + objects}})
 	if err != nil {
 		return nil, fmt.Errorf("looking for submodules: %w", err)
 	}
@@ -104,8 +106,8 @@ func moduleDir(work string) string {
 	return filepath.Clean(dir)
 }
 
-// useModules makes the submodules of the judging tree what its commit has. lacking names those whose commit this clone did not have before the
-// turn: nobody else can have it.
+// useModules makes the submodules of the judging tree what its commit has. lacking names those whose commit this clone
+// did not have before the turn: nobody else can have it.
 func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error) {
 	if len(j.t.modules) == 0 && len(j.t.links) == 0 {
 		return nil, nil
@@ -150,7 +152,8 @@ func (j *JudgeTree) module(ctx context.Context, at, commit string) (p *part, why
 		return nil, "", err
 	}
 	if !known {
-		return nil, fmt.Sprintf("the submodule %s is at %.12s, which its remote was not known to have before this run: nobody else may have it", at, commit), nil
+		return nil, fmt.Sprintf("the submodule %s is at %.12s, which its remote was not known to have before this run: "+
+			"nobody else may have it", at, commit), nil
 	}
 	if i := slices.IndexFunc(j.parts, func(q *part) bool { return q.path == at }); i >= 0 {
 		p.commit = j.parts[i].commit

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Git writes the files of another commit one by one, and moves HEAD last. When it is killed between, the files look as if their user had modified
-// them. So the two commits are noted before, and the next start puts the files back to where HEAD is.
+// Git writes the files of another commit one by one, and moves HEAD last. When it is killed between, the files look as
+// if their user had modified them. So the two commits are noted before, and the next start puts the files back to where
+// HEAD is.
 
 // movingFile notes them in the harness's own directory for the clone.
 func (t *Tree) movingFile() string { return filepath.Join(t.o.Root, "moving") }
@@ -26,8 +27,8 @@ func (t *Tree) moving(from, to string) error {
 // hasMoved notes that they are, or that nothing has been touched.
 func (t *Tree) hasMoved() { _ = os.Remove(t.movingFile()) }
 
-// endMove ends what a process that was killed had begun: files that are missing, empty, or as the other commit has them become those of HEAD. What
-// its user has edited since stays.
+// endMove ends what a process that was killed had begun: files that are missing, empty, or as the other commit has them
+// become those of HEAD. What its user has edited since stays.
 func (t *Tree) endMove(ctx context.Context) error {
 	text, err := os.ReadFile(t.movingFile())
 	if err != nil { // nobody was killed there
@@ -42,13 +43,15 @@ func (t *Tree) endMove(ctx context.Context) error {
 	if ignore(err) != nil {
 		return err
 	}
-	if len(between) == 2 && slices.Contains(between, at.commit) && strings.TrimSpace(sparse) != "true" { // there files are missing on purpose
+	// there files are missing on purpose
+	if len(between) == 2 && slices.Contains(between, at.commit) && strings.TrimSpace(sparse) != "true" {
 		other := between[0]
 		if other == at.commit {
 			other = between[1]
 		}
 		if err := t.putBackTo(ctx, at.commit, other); err != nil {
-			return fmt.Errorf("putting the files back to %.12s, after a ralph was killed while it checked out %.12s: %w", at.commit, other, err)
+			return fmt.Errorf("putting the files back to %.12s, after a ralph was killed while it checked out %.12s: %w",
+				at.commit, other, err)
 		}
 	}
 	t.hasMoved()
@@ -57,7 +60,8 @@ func (t *Tree) endMove(ctx context.Context) error {
 
 // putBackTo makes the clone's index and files what a commit has, where they are another one's.
 func (t *Tree) putBackTo(ctx context.Context, commit, other string) error {
-	out, err := t.user.door.out(ctx, "diff-tree", "-r", "-z", "--raw", "--full-index", "--no-renames", "--ignore-submodules=all", other, commit)
+	out, err := t.user.door.out(ctx, "diff-tree", "-r", "-z", "--raw", "--full-index", "--no-renames",
+		"--ignore-submodules=all", other, commit)
 	if err != nil {
 		return err
 	}
@@ -89,11 +93,13 @@ func (t *Tree) putBackTo(ctx context.Context, commit, other string) error {
 			_ = root.Remove(name) // it may be missing
 		}
 	}
-	if _, _, err := t.user.door.run(ctx, call{in: strings.NewReader(index.String()), args: []string{"update-index", "-z", "--index-info"}}); err != nil {
+	if _, _, err := t.user.door.run(ctx,
+		call{in: strings.NewReader(index.String()), args: []string{"update-index", "-z", "--index-info"}}); err != nil {
 		return err
 	}
 	if len(lay) > 0 {
-		_, _, err = t.user.door.run(ctx, call{in: joined(lay), args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
+		_, _, err = t.user.door.run(ctx,
+			call{in: joined(lay), args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
 	}
 	if err == nil && len(lay) > 0 {
 		t.log("git: %d files are put back to %.12s: a ralph was killed while it checked out %.12s", len(lay), commit, other)

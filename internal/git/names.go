@@ -19,7 +19,8 @@ func CheckBranchName(ctx context.Context, name string) error {
 	return err
 }
 
-// RemoteURL is where the clone in dir was made from: the remote origin, else the only one there is. "" when there is none.
+// RemoteURL is where the clone in dir was made from: the remote origin, else the only one there is. "" when there is
+// none.
 func RemoteURL(ctx context.Context, dir string, env []string) (string, error) {
 	d := door{dir: dir, env: environment(env), pair: safe}
 	out, err := d.out(ctx, "remote")

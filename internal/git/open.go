@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Open takes the user's clone that dir is in, for a run on its own branch from base ("" is where HEAD is). Tracked files must be as
-// committed, unless a killed run is resumed. Files that are there and not tracked stay the user's: no commit takes them up and
-// nothing removes them. Whoever calls keeps every other run out of the clone.
+// Open takes the user's clone that dir is in, for a run on its own branch from base ("" is where HEAD is). Tracked
+// files must be as committed, unless a killed run is resumed. Files that are there and not tracked stay the user's: no
+// commit takes them up and nothing removes them. Whoever calls keeps every other run out of the clone.
 func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tree, error) {
 	t := &Tree{o: o, branch: branch, user: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}}
 	if err := t.open(ctx, base); err != nil {
@@ -85,8 +85,8 @@ func (t *Tree) cameFrom(ctx context.Context, head place) place {
 	return place{commit: commit}
 }
 
-// prepare makes our directories: one in the clone's .git that the agent's git reads, and the harness's own repository, both of which a killed
-// run leaves for the next; and one for scratch.
+// prepare makes our directories: one in the clone's .git that the agent's git reads, and the harness's own repository,
+// both of which a killed run leaves for the next; and one for scratch.
 func (t *Tree) prepare(ctx context.Context) error {
 	name := stateName(t.branch)
 	t.state = filepath.Join(t.user.dir, "ralph", name)
@@ -114,7 +114,8 @@ func (t *Tree) prepare(ctx context.Context) error {
 	return t.keep(ctx)
 }
 
-// stateName is the directory of a branch's run beside those of other branches. The worktree's lock and the harness's own directory lie there, too.
+// stateName is the directory of a branch's run beside those of other branches. The worktree's lock and the harness's
+// own directory lie there, too.
 func stateName(branch string) string {
 	if strings.EqualFold(branch, "lock") || strings.EqualFold(branch, "own") {
 		return fmt.Sprintf("%%%02X%s", branch[0], branch[1:])
@@ -153,7 +154,8 @@ func (t *Tree) beginHere(ctx context.Context, base string, head place) error {
 	}
 	t.record = t.user.at(ctx, t.recordRef())
 	if t.o.Fresh && t.theirs && tip != work {
-		return fmt.Errorf("the branch %s is yours, and a fresh run from %s would set it back: check it out and begin where it stands, or choose another name", t.branch, base)
+		return fmt.Errorf("the branch %s is yours, and a fresh run from %s would set it back: check it out and begin where "+
+			"it stands, or choose another name", t.branch, base)
 	}
 	if t.o.Fresh {
 		return t.begin(ctx, tip, "")
@@ -167,9 +169,12 @@ func (t *Tree) beginHere(ctx context.Context, base string, head place) error {
 // notOurs says whose the branch is, as far as that is known.
 func (t *Tree) notOurs() error {
 	if other := t.usedIn(); other != "" {
-		return fmt.Errorf("the branch %s belongs to a run in the working tree %s: go on there, or rename or delete the branch", t.branch, other)
+		return fmt.Errorf(
+			"the branch %s belongs to a run in the working tree %s: go on there, or rename or delete the branch", t.branch,
+			other)
 	}
-	return fmt.Errorf("the branch %s exists, and nothing shows that ralph has made it: rename or delete it, or choose another name", t.branch)
+	return fmt.Errorf("the branch %s exists, and nothing shows that ralph has made it: rename or delete it, or choose "+
+		"another name", t.branch)
 }
 
 // usedIn is another working tree of the same repository in which a run has made the branch; empty: there is none.
@@ -178,7 +183,8 @@ func (t *Tree) usedIn() string {
 	if t.user.dir != t.user.common && exists(filepath.Join(t.user.common, state)) {
 		return filepath.Dir(t.user.common)
 	}
-	marks, _ := filepath.Glob(filepath.Join(t.user.common, "worktrees", "*", state)) // the pattern is well formed, or finds nothing
+	// the pattern is well formed, or finds nothing
+	marks, _ := filepath.Glob(filepath.Join(t.user.common, "worktrees", "*", state))
 	for _, mark := range marks {
 		dir := filepath.Clean(strings.TrimSuffix(mark, state))
 		text, err := os.ReadFile(filepath.Join(dir, "gitdir"))

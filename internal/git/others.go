@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// putBackOther puts the branch of another run of this working tree back where it was before the turn: a later run goes on from there, and would take
-// what it finds for work that was looked at. What was put there is kept. note is "" for any other ref, and for a branch that is checked out in
-// another working tree, where its user may have moved it.
+// putBackOther puts the branch of another run of this working tree back where it was before the turn: a later run goes
+// on from there, and would take what it finds for work that was looked at. What was put there is kept. note is "" for
+// any other ref, and for a branch that is checked out in another working tree, where its user may have moved it.
 func (t *Tree) putBackOther(ctx context.Context, ref, was, is string) (note string, err error) {
 	name, ok := strings.CutPrefix(ref, "refs/heads/")
-	if t.bot || !ok || was == "" || !exists(filepath.Join(t.user.dir, "ralph", stateName(name), filepath.Base(t.mark()))) || t.checkedOutElsewhere(ref) {
+	if t.bot || !ok || was == "" ||
+		!exists(filepath.Join(t.user.dir, "ralph", stateName(name), filepath.Base(t.mark()))) || t.checkedOutElsewhere(ref) {
 		return "", nil
 	}
 	kept := ""
@@ -27,7 +28,8 @@ func (t *Tree) putBackOther(ctx context.Context, ref, was, is string) (note stri
 		return "", err
 	}
 	t.user.seen[ref] = was
-	return fmt.Sprintf("the branch %s of another run was moved during the turn, and is put back to %.12s%s", name, was, kept), nil
+	return fmt.Sprintf("the branch %s of another run was moved during the turn, and is put back to %.12s%s", name, was,
+		kept), nil
 }
 
 // checkedOutElsewhere reports whether another working tree of the repository stands on a branch.

@@ -12,8 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// A run can have files that are its own although nobody has committed them: a plan that its user has just written. They do not make a
-// clone modified, and the run's first commit takes them up. Until then they are kept as the user's other files are.
+// A run can have files that are its own although nobody has committed them: a plan that its user has just written. They
+// do not make a clone modified, and the run's first commit takes them up. Until then they are kept as the user's other
+// files are.
 
 // adoption is what Adopt has done, to be undone when the run comes to nothing.
 type adoption struct {
@@ -34,9 +35,10 @@ func (t *Tree) holdsOwn(name string) bool {
 	return len(t.o.Own) > 0 && newPaths(t.o.Own).below(strings.TrimSuffix(name, "/"))
 }
 
-// Adopt commits what lies uncommitted under Options.Own in a clone, changed, new and removed, and nothing else: files that are ignored, and
-// repositories in there, stay what they are. It belongs after Start and before anything is run in the tree. Within a turn that was killed it
-// does nothing, since what lies there is the agent's. The result is Empty, with the SHA that was, when there is nothing.
+// Adopt commits what lies uncommitted under Options.Own in a clone, changed, new and removed, and nothing else: files
+// that are ignored, and repositories in there, stay what they are. It belongs after Start and before anything is run in
+// the tree. Within a turn that was killed it does nothing, since what lies there is the agent's. The result is Empty,
+// with the SHA that was, when there is nothing.
 func (t *Tree) Adopt(ctx context.Context, message string) (loop.Commit, error) {
 	t.owes = false
 	nothing := loop.Commit{SHA: t.head, Tree: t.headTree, Empty: true, NoDiff: t.headTree == t.baseTree}
@@ -84,7 +86,8 @@ func (t *Tree) unmarkOwn(ctx context.Context) error {
 	}
 	var marked strings.Builder
 	for _, entry := range records(out) {
-		if tag, name, _ := strings.Cut(entry, " "); (tag == "S" || strings.ToLower(tag) == tag) && exists(filepath.Join(t.work, name)) {
+		if tag, name, _ := strings.Cut(entry, " "); (tag == "S" || strings.ToLower(tag) == tag) &&
+			exists(filepath.Join(t.work, name)) {
 			marked.WriteString(name + "\x00")
 		}
 	}
@@ -92,7 +95,8 @@ func (t *Tree) unmarkOwn(ctx context.Context) error {
 		return nil
 	}
 	for _, option := range []string{"--no-skip-worktree", "--no-assume-unchanged"} {
-		if _, _, err := t.git.run(ctx, call{args: []string{"update-index", option, "-z", "--stdin"}, in: strings.NewReader(marked.String())}); err != nil {
+		if _, _, err := t.git.run(ctx,
+			call{args: []string{"update-index", option, "-z", "--stdin"}, in: strings.NewReader(marked.String())}); err != nil {
 			return fmt.Errorf("taking the marks off %s: %w", strings.Join(t.o.Own, ", "), err)
 		}
 	}
@@ -146,9 +150,10 @@ func (t *Tree) adopt(ctx context.Context, names []string, message string) (commi
 	return commit, t.stand(ctx, commit)
 }
 
-// commitFiles makes a commit of files as they lie in the working tree, on top of another one, by an index of its own. The
-// result is that one when they are in it like this.
-func (t *Tree) commitFiles(ctx context.Context, own []string, parent string, names []string, message string) (commit string, err error) {
+// commitFiles makes a commit of files as they lie in the working tree, on top of another one, by an index of its own.
+// The result is that one when they are in it like this.
+func (t *Tree) commitFiles(ctx context.Context, own []string, parent string, names []string,
+	message string) (commit string, err error) {
 	before, err := t.TreeOf(ctx, parent)
 	if err != nil {
 		return "", err
@@ -227,7 +232,8 @@ func (t *Tree) refuseSecrets(ctx context.Context, commit string) error {
 	return err
 }
 
-// release takes back what Adopt has done, while nothing else has been committed: the user's files lie there uncommitted as before.
+// release takes back what Adopt has done, while nothing else has been committed: the user's files lie there uncommitted
+// as before.
 func (t *Tree) release(ctx context.Context) error {
 	a := t.adopted
 	if t.head != a.tip || a.tip == a.from {

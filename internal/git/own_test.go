@@ -17,7 +17,8 @@ const writePlan = `mkdir -p ralph/.hidden; echo plan >ralph/tasks.json; echo prd
 // lying is everything that a user sees of a clone: branch, status with the index, contents.
 func (b *sandbox) lying(dir string) string {
 	b.t.Helper()
-	return b.sh(dir, `git symbolic-ref -q HEAD || echo detached; git rev-parse HEAD; git status --porcelain -uall; git diff --cached; find . -name .git -prune -o \( -type f -o -type l \) -print | sort | while read -r f; do echo "$f: $(cat "$f")"; done`)
+	return b.sh(dir,
+		`git symbolic-ref -q HEAD || echo detached; git rev-parse HEAD; git status --porcelain -uall; git diff --cached; find . -name .git -prune -o \( -type f -o -type l \) -print | sort | while read -r f; do echo "$f: $(cat "$f")"; done`)
 }
 
 func TestAdopt(t *testing.T) {
@@ -29,10 +30,12 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := must[loop.Commit](t)(tree.Adopt(b.ctx, "ralph: the plan\n"))
-	if c.Empty || len(c.Files) != 3 || c.Files[0].Path != "ralph/.hidden/h" || c.Files[2].Path != planFile || tree.Head() != c.SHA {
+	if c.Empty || len(c.Files) != 3 || c.Files[0].Path != "ralph/.hidden/h" || c.Files[2].Path != planFile ||
+		tree.Head() != c.SHA {
 		t.Fatalf("%+v", c)
 	}
-	if got := b.sh(dir, `git log --format='%an %s'; git status --porcelain -uall; git symbolic-ref HEAD`); got != "Bob ralph: the plan\nAlice first\n?? mine/a\n?? own.txt\nrefs/heads/ralph/issue-42\n" {
+	if got := b.sh(dir,
+		`git log --format='%an %s'; git status --porcelain -uall; git symbolic-ref HEAD`); got != "Bob ralph: the plan\nAlice first\n?? mine/a\n?? own.txt\nrefs/heads/ralph/issue-42\n" {
 		t.Fatal(got)
 	}
 	if again := must[loop.Commit](t)(tree.Adopt(b.ctx, "m")); !again.Empty || again.SHA != c.SHA {
@@ -47,7 +50,8 @@ func TestAdopt(t *testing.T) {
 	if err := tree.Restore(b.ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.sh(dir, `git status --porcelain -uall; cat own.txt ralph/x.log`); got != "?? mine/a\n?? own.txt\nown\nno\n" {
+	if got := b.sh(dir,
+		`git status --porcelain -uall; cat own.txt ralph/x.log`); got != "?? mine/a\n?? own.txt\nown\nno\n" {
 		t.Fatal(got)
 	}
 	// A run that has done something is not taken back.
@@ -83,7 +87,8 @@ func TestAdoptLeavesTheAgents(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	// One that was killed before it adopted still does.
-	b.sh(dir, `git checkout -q main; mkdir -p ralph; echo 2 >ralph/tasks.json; git branch -qD ralph/issue-42; rm -r .git/ralph`)
+	b.sh(dir,
+		`git checkout -q main; mkdir -p ralph; echo 2 >ralph/tasks.json; git branch -qD ralph/issue-42; rm -r .git/ralph`)
 	b.open(ofPlan)
 	last := b.open(ofPlan, func(o *Options) { o.Resume, o.Settled = true, true })
 	if d := must[loop.Commit](t)(last.Adopt(b.ctx, "plan\n")); len(d.Files) != 1 {
@@ -111,7 +116,8 @@ func TestRetreatGivesBack(t *testing.T) {
 		"nothing but put right":   {do: tracked, fixes: []string{planFile}},
 		"nothing to adopt":        {do: tracked},
 		"nothing, on its branch":  {do: tracked + `git checkout -qb ralph/issue-42`},
-		"a link, and odd names":   {do: `mkdir ralph; ln -s /etc/passwd ralph/tasks.json; echo 1 >'ralph/a` + "\n" + `b'; echo 1 >'ralph/*'; echo 1 >'ralph/:(top)x'`},
+		"a link, and odd names": {do: `mkdir ralph; ln -s /etc/passwd ralph/tasks.json; echo 1 >'ralph/a` + "\n" +
+			`b'; echo 1 >'ralph/*'; echo 1 >'ralph/:(top)x'`},
 		"a link for what was one": {do: tracked + `rm -r ralph; ln -s sub ralph`},
 		"a link for a directory":  {do: `ln -s sub ralph`},
 		"a repository of its own": {do: `git init -q ralph/lib; echo 1 >ralph/lib/f; echo 1 >ralph/tasks.json`},
@@ -128,7 +134,8 @@ func TestRetreatGivesBack(t *testing.T) {
 				t.Fatalf("%+v", made)
 			}
 			for i, name := range c.fixes {
-				must[loop.Commit](t)(tree.Correct(b.ctx, Correction{Write: map[string][]byte{name: {byte('0' + i), '\n'}}, Message: "fix\n"}))
+				must[loop.Commit](t)(tree.Correct(b.ctx,
+					Correction{Write: map[string][]byte{name: {byte('0' + i), '\n'}}, Message: "fix\n"}))
 			}
 			b.sh(dir, `echo by-a-check >>a.txt; echo by-a-check >junk; test ! -f ralph/prd.md || echo by-a-check >ralph/prd.md`)
 			if err := tree.Restore(b.ctx); err != nil {
@@ -140,7 +147,8 @@ func TestRetreatGivesBack(t *testing.T) {
 				if err := tree.Return(b.ctx); err != nil {
 					t.Fatal(err)
 				}
-				if got := b.sh(dir, `git rev-parse ralph/issue-42; git show ralph/issue-42:ralph/tasks.json`); got != d.SHA+"\ndone\n" {
+				if got := b.sh(dir, `git rev-parse ralph/issue-42; git show ralph/issue-42:ralph/tasks.json`); got != d.SHA+
+					"\ndone\n" {
 					t.Error(got)
 				}
 			} else if err := tree.Retreat(b.ctx); err != nil {
@@ -160,10 +168,12 @@ func TestRetreatGivesBack(t *testing.T) {
 func TestOwnIsModified(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
-	b.sh(dir, `mkdir ralph ralphs; echo 1 >ralph/tasks.json; echo 1 >ralphs/x; git add .; git commit -qm plan; echo 2 >ralph/tasks.json; echo 2 >ralphs/x`)
+	b.sh(dir,
+		`mkdir ralph ralphs; echo 1 >ralph/tasks.json; echo 1 >ralphs/x; git add .; git commit -qm plan; echo 2 >ralph/tasks.json; echo 2 >ralphs/x`)
 	o := b.cliOptions()
 	ofPlan(&o)
-	if _, err := Open(b.ctx, dir, o, "ralph/issue-42", ""); err == nil || !strings.Contains(err.Error(), "tracked files are modified (ralphs/x): commit or stash them") {
+	if _, err := Open(b.ctx, dir, o, "ralph/issue-42", ""); err == nil ||
+		!strings.Contains(err.Error(), "tracked files are modified (ralphs/x): commit or stash them") {
 		t.Fatal(err)
 	}
 	o.Secrets = []string{"a-made-up-secret-value"}
@@ -175,18 +185,22 @@ func TestOwnIsModified(t *testing.T) {
 	if err := tree.Retreat(b.ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.sh(dir, `git status --porcelain; git symbolic-ref HEAD; cat ralph/tasks.json`); got != " M ralph/tasks.json\nrefs/heads/main\na-made-up-secret-value\n" {
+	if got := b.sh(dir,
+		`git status --porcelain; git symbolic-ref HEAD; cat ralph/tasks.json`); got != " M ralph/tasks.json\nrefs/heads/main\na-made-up-secret-value\n" {
 		t.Fatal(got)
 	}
 	// Elsewhere than on a branch that has it otherwise, nothing is overwritten.
-	b.sh(dir, `git stash -q; git checkout -qb other; echo 3 >ralph/tasks.json; git commit -qam other; git checkout -q main; echo mine >ralph/tasks.json`)
+	b.sh(dir,
+		`git stash -q; git checkout -qb other; echo 3 >ralph/tasks.json; git commit -qam other; git checkout -q main; echo mine >ralph/tasks.json`)
 	before := b.lying(dir)
 	tree, err := Open(b.ctx, dir, o, "ralph/issue-42", "other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	if err := tree.Start(b.ctx); err == nil || !strings.Contains(err.Error(), "ralph/tasks.json is not committed here, and the branch ralph/issue-42 has it otherwise") {
+	if err := tree.Start(b.ctx); err == nil ||
+		!strings.Contains(err.Error(),
+			"ralph/tasks.json is not committed here, and the branch ralph/issue-42 has it otherwise") {
 		t.Fatal(err)
 	}
 	if after := b.lying(dir); after != before {
@@ -199,11 +213,15 @@ func TestJoin(t *testing.T) {
 		do, branch, want string
 		join             bool
 	}{
-		"its user's":         {do: `git checkout -qb feature; echo 1 >x; git add x; git commit -qm mine`, branch: "feature", join: true},
-		"without leave":      {do: `git checkout -qb feature`, branch: "feature", want: "nothing shows that ralph has made it"},
-		"not there":          {do: `git branch feature`, branch: "feature", join: true, want: "nothing shows that ralph has made it"},
-		"main":               {do: `true`, branch: "main", join: true, want: "is where everybody's work comes together"},
-		"the remote's":       {do: `git checkout -qb trunk; git push -q origin trunk; git remote set-head origin trunk`, branch: "trunk", join: true, want: "is where everybody's work comes together"},
+		"its user's": {do: `git checkout -qb feature; echo 1 >x; git add x; git commit -qm mine`, branch: "feature",
+			join: true},
+		"without leave": {do: `git checkout -qb feature`, branch: "feature",
+			want: "nothing shows that ralph has made it"},
+		"not there": {do: `git branch feature`, branch: "feature", join: true,
+			want: "nothing shows that ralph has made it"},
+		"main": {do: `true`, branch: "main", join: true, want: "is where everybody's work comes together"},
+		"the remote's": {do: `git checkout -qb trunk; git push -q origin trunk; git remote set-head origin trunk`,
+			branch: "trunk", join: true, want: "is where everybody's work comes together"},
 		"any name, from any": {do: `git checkout -qb some/where`, branch: "Some-Name_1.2/x", join: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -245,7 +263,8 @@ func TestJoin(t *testing.T) {
 					t.Fatalf("a fresh run set the user's branch back: %s", log)
 				}
 				b.sh(dir, `git checkout -q main`)
-				if _, err := open(true); err == nil || !strings.Contains(err.Error(), "the branch feature is yours, and a fresh run from") {
+				if _, err := open(true); err == nil ||
+					!strings.Contains(err.Error(), "the branch feature is yours, and a fresh run from") {
 					t.Fatal(err)
 				}
 			} else if !strings.HasPrefix(log, "first\n") || !strings.Contains(log, "wip/archive/Some-Name") {
@@ -270,11 +289,14 @@ func TestFreshTakesThePlanAlong(t *testing.T) {
 		t.Fatal(fresh.Base(), fresh.Head())
 	}
 	d := must[loop.Commit](t)(fresh.Adopt(b.ctx, "plan\n"))
-	if got := b.files(fresh, d.SHA); got != ".gitignore\n.ralph/settings.json\na.txt\n120000 link\nralph/new\nralph/prd.md\nralph/tasks.json\nsub/b.txt" {
+	if got := b.files(fresh, d.SHA); got != ".gitignore\n.ralph/settings.json\na.txt\n120000 "+
+		"link\nralph/new\nralph/prd.md\nralph/tasks.json\nsub/b.txt" {
 		t.Fatal(got)
 	}
-	if got := b.sh(dir, `cat ralph/tasks.json ralph/x.log; git status --porcelain -uall; git log --format=%s; git for-each-ref --format='%(refname)' refs/heads/wip | xargs git log --format=%s`); got !=
-		"edited\nno\n?? mine/a\n?? own.txt\nplan\nfirst\nralph: what was not committed before a fresh run\nturn\nplan\nfirst\n" {
+	if got := b.sh(dir,
+		`cat ralph/tasks.json ralph/x.log; git status --porcelain -uall; git log --format=%s; git for-each-ref --format='%(refname)' refs/heads/wip | xargs git log --format=%s`); got !=
+		"edited\nno\n?? mine/a\n?? own.txt\nplan\nfirst\nralph: what was not committed before a fresh "+
+			"run\nturn\nplan\nfirst\n" {
 		t.Fatal(got)
 	}
 	b.agree(fresh)
@@ -297,7 +319,8 @@ func TestManyUntrackedFilesHideNoPlan(t *testing.T) {
 	}
 	b.sh(dir, `mkdir docs/ralph; echo 1 >docs/ralph/tasks.json`)
 	tree := b.open(func(o *Options) { o.Own = []string{"docs/ralph"} })
-	if c := must[loop.Commit](t)(tree.Adopt(b.ctx, "plan\n")); len(c.Files) != 1 || c.Files[0].Path != "docs/ralph/tasks.json" {
+	if c := must[loop.Commit](t)(tree.Adopt(b.ctx, "plan\n")); len(c.Files) != 1 ||
+		c.Files[0].Path != "docs/ralph/tasks.json" {
 		t.Fatalf("%+v", c)
 	}
 	b.sh(dir, `echo 2 >docs/ralph/progress.txt`)

@@ -14,7 +14,8 @@ import (
 func TestPatch(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
-	b.sh(dir, `git config diff.noprefix true; git config diff.renames copies; git config diff.context 9; git config diff.external false; git config color.diff always`)
+	b.sh(dir,
+		`git config diff.noprefix true; git config diff.renames copies; git config diff.context 9; git config diff.external false; git config color.diff always`)
 	tree := b.open()
 	b.sh(dir, `mv sub/b.txt sub/moved.txt; echo more >>a.txt; chmod +x .gitignore; printf 'a\nb' >'new"
 file'; echo '*.txt -diff' >.gitattributes`)
@@ -23,7 +24,8 @@ file'; echo '*.txt -diff' >.gitattributes`)
 	if err != nil || !whole {
 		t.Fatal(whole, err)
 	}
-	for _, want := range []string{"diff --git a/a.txt b/a.txt\n", "diff --git a/sub/b.txt b/sub/b.txt\ndeleted file", "diff --git \"a/new\\\"\\nfile\"", "old mode 100644\nnew mode 100755\n",
+	for _, want := range []string{"diff --git a/a.txt b/a.txt\n", "diff --git a/sub/b.txt b/sub/b.txt\ndeleted file",
+		"diff --git \"a/new\\\"\\nfile\"", "old mode 100644\nnew mode 100755\n",
 		"Binary files a/a.txt and b/a.txt differ\n"} {
 		if !strings.Contains(patch, want) {
 			t.Errorf("the patch does not hold %q:\n%s", want, patch)
@@ -33,7 +35,8 @@ file'; echo '*.txt -diff' >.gitattributes`)
 		t.Errorf("%q %v %v", cut, whole, err)
 	}
 	names := must[[]string](t)(tree.Changed(b.ctx, b.base, c.SHA))
-	if want := []string{".gitattributes", ".gitignore", "a.txt", "new\"\nfile", "sub/b.txt", "sub/moved.txt"}; !reflect.DeepEqual(names, want) {
+	if want := []string{".gitattributes", ".gitignore", "a.txt", "new\"\nfile", "sub/b.txt",
+		"sub/moved.txt"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("changed = %q, want %q", names, want)
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// CommitPaths commits what lies under some paths of the clone that dir is in, added, changed and removed, on the branch that it is on, and
-// nothing else: what else is staged stays staged, and what is not stays so. Paths are from the top of the clone; of a directory it is all
-// that git does not ignore. Hooks are off. id is who commits when the clone's user has not told git. sha is "" when there was nothing.
-func CommitPaths(ctx context.Context, dir string, env []string, id Identity, message string, paths []string) (sha string, err error) {
+// CommitPaths commits what lies under some paths of the clone that dir is in, added, changed and removed, on the branch
+// that it is on, and nothing else: what else is staged stays staged, and what is not stays so. Paths are from the top
+// of the clone; of a directory it is all that git does not ignore. Hooks are off. id is who commits when the clone's
+// user has not told git. sha is "" when there was nothing.
+func CommitPaths(ctx context.Context, dir string, env []string, id Identity, message string,
+	paths []string) (sha string, err error) {
 	for _, name := range paths {
 		if !fs.ValidPath(name) || name == "." {
 			return "", fmt.Errorf("committing %q: it is no path from the top of the clone", name)
@@ -58,6 +60,7 @@ func (t *Tree) commitPaths(ctx context.Context, message string, paths []string) 
 		return "", err
 	}
 	subject, _, _ := strings.Cut(message, "\n")
-	_, err = t.git.out(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", sha, t.head) // only from where it was looked at
+	// only from where it was looked at
+	_, err = t.git.out(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", sha, t.head)
 	return sha, err
 }

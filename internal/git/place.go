@@ -25,7 +25,8 @@ func (t *Tree) layDown(ctx context.Context, puts, gone []entry) error {
 	return t.findLinksAfter(ctx, puts, gone)
 }
 
-// steers reports whether a file says how others are written, or which are left alone: it has to be right before they are.
+// steers reports whether a file says how others are written, or which are left alone: it has to be right before they
+// are.
 func steers(name string) bool {
 	return path.Base(name) == ".gitattributes" || path.Base(name) == ".gitignore"
 }
@@ -50,12 +51,13 @@ func (t *Tree) writeAgain(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	_, _, err := t.git.run(ctx, call{in: joined(names), args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
+	_, _, err := t.git.run(ctx, call{in: joined(names),
+		args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
 	return err
 }
 
-// takeAway removes files from the working tree, with the directories that are empty then. What the tree's lists of excluded files name
-// stays: it may be the user's, though the agent had committed it.
+// takeAway removes files from the working tree, with the directories that are empty then. What the tree's lists of
+// excluded files name stays: it may be the user's, though the agent had committed it.
 func (t *Tree) takeAway(ctx context.Context, gone []entry) error {
 	if len(gone) == 0 {
 		return nil

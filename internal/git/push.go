@@ -11,15 +11,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Moved tells that the run's branch had moved on the remote, and that our commits are on top of that now. No check has seen the result.
+// Moved tells that the run's branch had moved on the remote, and that our commits are on top of that now. No check has
+// seen the result.
 type Moved struct {
 	From, Onto string      // our tip before; the remote's tip
 	Commit     loop.Commit // what our commits change there
 }
 
-// Push sends the run's branch and its record together: both arrive, or neither. A branch that somebody else has moved is fetched, our
-// commits are put on top of it once, and moved says so. Errors of note: *TakenError, *ConflictError, *WorkflowsError,
-// *AccessError. Without a remote it does nothing.
+// Push sends the run's branch and its record together: both arrive, or neither. A branch that somebody else has moved
+// is fetched, our commits are put on top of it once, and moved says so. Errors of note: *TakenError, *ConflictError,
+// *WorkflowsError, *AccessError. Without a remote it does nothing.
 func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 	if t.o.Remote.URL == "" || t.settled() {
 		return nil, nil
@@ -41,8 +42,8 @@ func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 	return moved, err
 }
 
-// PushRecord sends the run record alone. On the remote the record moves only from what we know it to be, so of two processes that want
-// the run one gets it; the other gets a *TakenError.
+// PushRecord sends the run record alone. On the remote the record moves only from what we know it to be, so of two
+// processes that want the run one gets it; the other gets a *TakenError.
 func (t *Tree) PushRecord(ctx context.Context) error {
 	if t.o.Remote.URL == "" || t.record == t.pushed.record {
 		return nil
@@ -84,8 +85,9 @@ func (t *Tree) ahead() bool {
 // RemoteRef is a ref of the remote at a commit.
 type RemoteRef struct{ Name, Commit string }
 
-// DeleteWithRecord makes the next push that sends the run record delete a ref of the remote too: all of it arrives, or nothing. When the
-// ref has moved meanwhile the push does nothing, and its error is a *RefMovedError. The zero RemoteRef takes an earlier wish back.
+// DeleteWithRecord makes the next push that sends the run record delete a ref of the remote too: all of it arrives, or
+// nothing. When the ref has moved meanwhile the push does nothing, and its error is a *RefMovedError. The zero
+// RemoteRef takes an earlier wish back.
 func (t *Tree) DeleteWithRecord(ref RemoteRef) { t.deleting = ref }
 
 // deletion is what DeleteWithRecord adds to a push.
@@ -122,8 +124,8 @@ func (t *Tree) pushedBoth() {
 	t.pushed.record, t.deleting, t.keeping = t.record, RemoteRef{}, nil
 }
 
-// lease lets a ref of the remote be moved only from what we know it to be. It is named in full, since a lease on "what was fetched"
-// means nothing where nothing was.
+// lease lets a ref of the remote be moved only from what we know it to be. It is named in full, since a lease on "what
+// was fetched" means nothing where nothing was.
 func lease(ref, from string) string { return "--force-with-lease=" + ref + ":" + from }
 
 // staleError is a push that the remote did not take because a ref had moved.
@@ -139,7 +141,8 @@ func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
-	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed"}
+	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--no-signed"}
 	var specs []string
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") {
@@ -157,8 +160,10 @@ func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
 	return t.rejected(e)
 }
 
-// movedSigns are how git says that a ref is not where we thought: by itself, or through the remote when it moved in between.
-var movedSigns = []string{"(stale info)", "(fetch first)", "(non-fast-forward)", "cannot lock ref", "incorrect old value", "failed to update ref", "reference already exists"}
+// movedSigns are how git says that a ref is not where we thought: by itself, or through the remote when it moved in
+// between.
+var movedSigns = []string{"(stale info)", "(fetch first)", "(non-fast-forward)", "cannot lock ref",
+	"incorrect old value", "failed to update ref", "reference already exists"}
 
 // rejected tells why a remote did not take a push.
 func (t *Tree) rejected(e *commandError) error {
@@ -191,7 +196,8 @@ func refusal(e *commandError) string {
 	return ""
 }
 
-// remoteWords is what the remote itself says of a push, on one line: "GH006: Protected branch update failed for refs/heads/main."
+// remoteWords is what the remote itself says of a push, on one line: "GH006: Protected branch update failed for
+// refs/heads/main."
 func remoteWords(stderr string) string {
 	var words []string
 	for line := range strings.Lines(stderr) {

@@ -40,12 +40,13 @@ func (t *Tree) List(ctx context.Context, commit string) ([]string, error) {
 	return records(out), nil
 }
 
-// Diff is the change between two commits as a patch, at most so many bytes of its beginning and a line that says how much is missing.
-// No program that a repository names takes part.
+// Diff is the change between two commits as a patch, at most so many bytes of its beginning and a line that says how
+// much is missing. No program that a repository names takes part.
 func (t *Tree) Diff(ctx context.Context, from, to string, most int) (string, error) {
 	out := bounded{most: most}
 	_, _, err := t.git.run(ctx, call{out: &out, args: []string{
-		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", "-M", from, to, "--"}})
+		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", "-M", from,
+		to, "--"}})
 	if err != nil {
 		return "", fmt.Errorf("comparing commits %.12s and %.12s: %w", from, to, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// rebase puts our commits on top of where the remote's branch is now, in the working tree too. It returns nil when the branch has not
-// moved after all.
+// rebase puts our commits on top of where the remote's branch is now, in the working tree too. It returns nil when the
+// branch has not moved after all.
 func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	refs, err := t.git.listRemote(ctx, t.o.Remote, t.ref())
 	if err != nil {
@@ -37,7 +37,8 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	if m.Commit, err = t.between(ctx, onto, t.ref()); err != nil {
 		return nil, err
 	}
-	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s on the remote; the run's commits were put on top of that", onto)
+	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s on the remote; the run's commits were put on top of that",
+		onto)
 	t.pushed.branch, t.head, t.headTree, t.indexed = onto, m.Commit.SHA, m.Commit.Tree, m.Commit.SHA
 	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", m.From, t.head, "--")
 	if err != nil {
@@ -55,7 +56,8 @@ func (t *Tree) replay(ctx context.Context, onto, from string) error {
 		return err
 	}
 	t.indexed = ""
-	_, err := t.git.out(ctx, "rebase", "-q", "--no-verify", "--no-autostash", "--no-update-refs", "--no-autosquash", "--no-stat", "--onto", onto, from, t.branch)
+	_, err := t.git.out(ctx, "rebase", "-q", "--no-verify", "--no-autostash", "--no-update-refs", "--no-autosquash",
+		"--no-stat", "--onto", onto, from, t.branch)
 	var e *commandError
 	if !errors.As(err, &e) {
 		return err

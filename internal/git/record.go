@@ -20,8 +20,8 @@ type RunRecord struct {
 	Files     map[string][]byte
 }
 
-// SaveRecord makes the next commit of the run record, refs/ralph/runs/<task>: these files and no others. It stays here until it is
-// pushed.
+// SaveRecord makes the next commit of the run record, refs/ralph/runs/<task>: these files and no others. It stays here
+// until it is pushed.
 func (t *Tree) SaveRecord(ctx context.Context, files map[string][]byte, message string) (commit string, err error) {
 	if t.o.Task == "" {
 		return "", errors.New("saving the run record: the run has no task")
@@ -34,7 +34,8 @@ func (t *Tree) SaveRecord(ctx context.Context, files map[string][]byte, message 
 	return commit, nil
 }
 
-// LoadRecord reads the run record as it was when the tree was opened, or as it was saved since; ok is false when there is none.
+// LoadRecord reads the run record as it was when the tree was opened, or as it was saved since; ok is false when there
+// is none.
 func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error) {
 	if t.record == "" {
 		return RunRecord{}, false, nil
@@ -53,8 +54,8 @@ type RefFiles struct {
 	Most  int
 }
 
-// RecordsWith reads the run records of every task, and with the same fetch the files of a RefStore, by what follows the prefix in their
-// refs. A task may have either alone.
+// RecordsWith reads the run records of every task, and with the same fetch the files of a RefStore, by what follows the
+// prefix in their refs. A task may have either alone.
 func RecordsWith(ctx context.Context, o Options, of RefFiles) ([]RunRecord, map[string]RefFile, error) {
 	dir, remove, err := proc.TempDir(o.Root)
 	if err != nil {

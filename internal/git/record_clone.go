@@ -11,15 +11,17 @@ import (
 // fetchRecordTime is how long a person waits for a record before the run begins without it.
 const fetchRecordTime = 30 * time.Second
 
-// FetchRecord reads the run record of a task that somebody has pushed to the remote of the clone in dir; ok is false when there is none, or no
-// remote. It lies at the clone's own refs/ralph/runs/<task> from then on. What lay there before is not read: an agent may have put it there.
+// FetchRecord reads the run record of a task that somebody has pushed to the remote of the clone in dir; ok is false
+// when there is none, or no remote. It lies at the clone's own refs/ralph/runs/<task> from then on. What lay there
+// before is not read: an agent may have put it there.
 func FetchRecord(ctx context.Context, dir string, env []string, task string) (r RunRecord, ok bool, err error) {
 	url, err := RemoteURL(ctx, dir, env)
 	if err != nil || url == "" {
 		return r, false, err
 	}
 	d, ref := door{dir: dir, env: usersDoor(env), pair: safe}, recordRef(task)
-	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--", url, "+" + ref + ":" + ref}
+	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--no-auto-maintenance", "--", url, "+" + ref + ":" + ref}
 	_, stderr, err := d.run(ctx, call{args: args, within: fetchRecordTime})
 	switch {
 	case err != nil && strings.Contains(stderr, "couldn't find remote ref"):
@@ -44,7 +46,8 @@ func (t *Tree) Has(ctx context.Context, commit, in string) bool {
 	return err == nil && on
 }
 
-// KeepRecord makes the run record the next commit of the clone's own refs/ralph/runs/<task>, for its user to push. It names the ref.
+// KeepRecord makes the run record the next commit of the clone's own refs/ralph/runs/<task>, for its user to push. It
+// names the ref.
 func (t *Tree) KeepRecord(ctx context.Context, files map[string][]byte, message string) (ref string, err error) {
 	if t.bot {
 		return "", errors.New("a bot pushes its run records")

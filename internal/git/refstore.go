@@ -87,7 +87,8 @@ func (s *RefStore) Read(ctx context.Context, commit, name string, most int) (Ref
 func (s *RefStore) Write(ctx context.Context, name, message string, f RefFile) (commit string, err error) {
 	s.unlock()
 	var in bytes.Buffer
-	fmt.Fprintf(&in, "feature done\ncommit refs/ralph/made\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\n", f.Date.Unix())
+	fmt.Fprintf(&in, "feature done\ncommit refs/ralph/made\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\n",
+		f.Date.Unix())
 	data(&in, []byte(message))
 	fmt.Fprintf(&in, "deleteall\nM 100644 inline %s\n", quoted(name))
 	data(&in, f.Content)
@@ -131,7 +132,8 @@ func (d door) refFiles(ctx context.Context, at map[string]string, name string, m
 		fmt.Fprintf(&ask, "%s^{commit}\n%s:%s\n", commit, commit, name)
 	}
 	out, _, err := d.run(ctx, call{
-		args: []string{"cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"}, in: strings.NewReader(ask.String())})
+		args: []string{"cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"},
+		in:   strings.NewReader(ask.String())})
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if err != nil || len(lines) != 2*len(keys) {
 		return nil, errors.Join(fmt.Errorf("reading %s: git answered with %d lines", name, len(lines)), err)

@@ -37,8 +37,10 @@ func (d door) listRemote(ctx context.Context, r Remote, patterns ...string) (rem
 
 // fetch brings refspecs from the remote.
 func (d door) fetch(ctx context.Context, r Remote, options []string, refspecs ...string) error {
-	args := append([]string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance"}, options...)
-	_, _, err := d.run(ctx, call{args: append(append(args, "--", r.URL), refspecs...), pair: r.credential(), within: remoteTime})
+	args := append([]string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--no-auto-maintenance"}, options...)
+	_, _, err := d.run(ctx, call{args: append(append(args, "--", r.URL), refspecs...), pair: r.credential(),
+		within: remoteTime})
 	if err != nil {
 		return r.explain("fetching from", err)
 	}
@@ -51,12 +53,14 @@ func (r Remote) explain(doing string, err error) error {
 	if !errors.As(err, &e) {
 		return fmt.Errorf("%s %s: %w", doing, r.shown(), err)
 	}
-	for _, sign := range []string{"Authentication failed", "could not read Username", "could not read Password", "returned error: 401", "returned error: 403", "Permission denied"} {
+	for _, sign := range []string{"Authentication failed", "could not read Username", "could not read Password",
+		"returned error: 401", "returned error: 403", "Permission denied"} {
 		if strings.Contains(e.Stderr, sign) {
 			return &AccessError{r.shown(), lastLine(e.Stderr)}
 		}
 	}
-	return fmt.Errorf("%s %s: %w; check that it is there and that the token may see it, or try again later", doing, r.shown(), err)
+	return fmt.Errorf("%s %s: %w; check that it is there and that the token may see it, or try again later", doing,
+		r.shown(), err)
 }
 
 // shown is the URL without what may be secret in it.

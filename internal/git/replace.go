@@ -9,13 +9,14 @@ import (
 // newSuffix ends the name of a file that is about to take another one's place.
 const newSuffix = ".ralph-new"
 
-// replace gives a file another content in one step: a process that is killed leaves what was there or what is to be, never a part of it. What
-// lies in its place is not written through.
+// replace gives a file another content in one step: a process that is killed leaves what was there or what is to be,
+// never a part of it. What lies in its place is not written through.
 func replace(path string, text []byte, mode fs.FileMode) error {
 	return replaceVia(path+newSuffix, path, text, mode)
 }
 
-// replaceVia is replace with a place for the new content in the same file system. What a killed process has left there is in nobody's way.
+// replaceVia is replace with a place for the new content in the same file system. What a killed process has left there
+// is in nobody's way.
 func replaceVia(via, path string, text []byte, mode fs.FileMode) error {
 	if err := os.RemoveAll(via); err != nil {
 		return err

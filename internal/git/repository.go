@@ -12,9 +12,10 @@ import (
 	"strings"
 )
 
-// In a user's clone the harness works by a repository of its own, as it does in the bot's checkout: a few files beside the clone that borrow
-// its objects. The index, the excluded files, the attributes and the configuration are those of the moment before the first turn. So no mark
-// in the clone's index, no rule in its info/exclude, no replacement, graft or setting that an agent has made there says what is committed.
+// In a user's clone the harness works by a repository of its own, as it does in the bot's checkout: a few files beside
+// the clone that borrow its objects. The index, the excluded files, the attributes and the configuration are those of
+// the moment before the first turn. So no mark in the clone's index, no rule in its info/exclude, no replacement, graft
+// or setting that an agent has made there says what is committed.
 
 // ownFile is a file of the harness's repository that nobody else is to change.
 type ownFile struct {
@@ -22,8 +23,8 @@ type ownFile struct {
 	stamp stamp
 }
 
-// layRepository makes the harness's repository for the clone, or takes up the one of a process that died within a turn: what the clone says by
-// now may be the agent's word.
+// layRepository makes the harness's repository for the clone, or takes up the one of a process that died within a turn:
+// what the clone says by now may be the agent's word.
 func (t *Tree) layRepository(ctx context.Context) error {
 	for _, dir := range []string{"refs/heads", "info"} {
 		if err := os.MkdirAll(filepath.Join(t.dir, dir), 0o700); err != nil {
@@ -44,7 +45,8 @@ func (t *Tree) layRepository(ctx context.Context) error {
 		}
 	}
 	t.git = door{dir: t.work, pair: safe, env: append(environment(t.o.Env),
-		"GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index, "GIT_OBJECT_DIRECTORY="+filepath.Join(t.user.common, "objects"),
+		"GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index,
+		"GIT_OBJECT_DIRECTORY="+filepath.Join(t.user.common, "objects"),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0")}
 	t.git.env = append(t.git.env, t.who...)
 	removeLocks(t.dir) // of a process that died: this one holds the clone
@@ -81,9 +83,9 @@ func (t *Tree) writeHead(commit string) error {
 	return nil
 }
 
-// guardOwn writes the files of the harness's repository again that something else has changed, and makes its index anew when that is not as
-// the harness has left it. Where agents run as the same user without a sandbox, nothing else keeps them from it.
-// Whoever calls it may change the index, and notes it in the end.
+// guardOwn writes the files of the harness's repository again that something else has changed, and makes its index anew
+// when that is not as the harness has left it. Where agents run as the same user without a sandbox, nothing else keeps
+// them from it. Whoever calls it may change the index, and notes it in the end.
 func (t *Tree) guardOwn(ctx context.Context) error {
 	for name, f := range t.owned {
 		now, err := stampOf(filepath.Join(t.dir, name))
@@ -128,8 +130,8 @@ func (t *Tree) rebuildIndex(ctx context.Context, commit string) error {
 	return t.passOver(ctx, commit)
 }
 
-// takeIndex makes the harness's index what the clone's is now, before the first turn: with the user's own marks, and what is known of each
-// file's state, so that nothing has to be read again.
+// takeIndex makes the harness's index what the clone's is now, before the first turn: with the user's own marks, and
+// what is known of each file's state, so that nothing has to be read again.
 func (t *Tree) takeIndex(ctx context.Context) error {
 	shared, _ := filepath.Glob(filepath.Join(t.user.dir, "sharedindex.*"))
 	for _, from := range append(shared, t.user.index()) {
@@ -179,7 +181,8 @@ func (t *Tree) findMarks(ctx context.Context) error {
 	return nil
 }
 
-// overlooked names the files with a mark of the user's that were changed since they were last looked at: no commit takes them up.
+// overlooked names the files with a mark of the user's that were changed since they were last looked at: no commit
+// takes them up.
 func (t *Tree) overlooked() (names []string) {
 	for name, was := range t.unseen {
 		if now, err := stampOf(filepath.Join(t.work, name)); err == nil && now != was {
@@ -191,7 +194,8 @@ func (t *Tree) overlooked() (names []string) {
 	return names
 }
 
-// giveIndex makes the clone's index what the harness's is: the user and the agent see what is committed, and no mark that was set since.
+// giveIndex makes the clone's index what the harness's is: the user and the agent see what is committed, and no mark
+// that was set since.
 func (t *Tree) giveIndex(ctx context.Context) error {
 	lock := t.user.index() + ".lock"
 	if err := copyWhole(t.index, lock); err != nil {
@@ -217,7 +221,8 @@ func copyWhole(from, to string) error {
 
 // ownTexts are the files of the harness's repository, by name; nil for one that must not be there.
 func (t *Tree) ownTexts(ctx context.Context) (map[string][]byte, error) {
-	files := map[string][]byte{"HEAD": []byte("ref: " + t.ref() + "\n"), "info/exclude": nil, "commondir": nil, "info/grafts": nil}
+	files := map[string][]byte{"HEAD": []byte("ref: " + t.ref() + "\n"), "info/exclude": nil, "commondir": nil,
+		"info/grafts": nil}
 	kept := []string{"config", "attributes", "info/attributes", "info/sparse-checkout", "shallow"}
 	if t.o.Died && isRegular(filepath.Join(t.dir, "config")) {
 		for _, name := range kept {
@@ -235,7 +240,8 @@ func (t *Tree) ownTexts(ctx context.Context) (map[string][]byte, error) {
 	}
 	files["config"], files["attributes"] = config, attributes
 	for name, from := range map[string]string{
-		"info/attributes": filepath.Join(t.user.common, "info", "attributes"), "shallow": filepath.Join(t.user.common, "shallow"),
+		"info/attributes":      filepath.Join(t.user.common, "info", "attributes"),
+		"shallow":              filepath.Join(t.user.common, "shallow"),
 		"info/sparse-checkout": filepath.Join(t.user.dir, "info", "sparse-checkout"),
 	} {
 		text, err := readText(from)
@@ -252,17 +258,21 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// takenKeys are what the harness takes of the configuration that git would use for its user: who signs, how contents are written and read, and
-// how the repository is laid out. A dot at the end takes a whole section.
+// takenKeys are what the harness takes of the configuration that git would use for its user: who signs, how contents
+// are written and read, and how the repository is laid out. A dot at the end takes a whole section.
 var takenKeys = []string{
 	"commit.gpgsign", "user.signingkey", "gpg.",
-	"core.autocrlf", "core.eol", "core.safecrlf", "core.checkroundtripencoding", "core.filemode", "core.symlinks", "core.ignorecase",
-	"core.precomposeunicode", "core.protecthfs", "core.protectntfs", "core.longpaths", "core.bigfilethreshold", "core.sharedrepository",
-	"core.sparsecheckout", "core.sparsecheckoutcone", "core.repositoryformatversion", "extensions.objectformat", "extensions.partialclone", "filter.", "lfs.", "i18n.", "index.sparse",
+	"core.autocrlf", "core.eol", "core.safecrlf", "core.checkroundtripencoding", "core.filemode", "core.symlinks",
+	"core.ignorecase",
+	"core.precomposeunicode", "core.protecthfs", "core.protectntfs", "core.longpaths", "core.bigfilethreshold",
+	"core.sharedrepository",
+	"core.sparsecheckout", "core.sparsecheckoutcone", "core.repositoryformatversion", "extensions.objectformat",
+	"extensions.partialclone", "filter.", "lfs.", "i18n.", "index.sparse",
 }
 
 // lazyKeys are taken where objects are still to be fetched from a remote.
-var lazyKeys = []string{"remote.", "url.", "http.", "credential.", "core.sshcommand", "core.askpass", "ssh.", "protocol."}
+var lazyKeys = []string{"remote.", "url.", "http.", "credential.", "core.sshcommand", "core.askpass", "ssh.",
+	"protocol."}
 
 // usersConfig is the configuration of the harness's repository, and the user's own attributes for all repositories.
 func (t *Tree) usersConfig(ctx context.Context) (config, attributes []byte, err error) {
@@ -276,7 +286,8 @@ func (t *Tree) usersConfig(ctx context.Context) (config, attributes []byte, err 
 		keys = slices.Concat(keys, lazyKeys)
 	}
 	var b bytes.Buffer
-	b.WriteString("[core]\n\tbare = false\n\tattributesFile = " + quoted(filepath.Join(t.dir, "attributes")) + "\n\texcludesFile = /dev/null\n")
+	b.WriteString("[core]\n\tbare = false\n\tattributesFile = " + quoted(filepath.Join(t.dir, "attributes")) +
+		"\n\texcludesFile = /dev/null\n")
 	b.WriteString("[lfs]\n\tstorage = " + quoted(filepath.Join(t.user.common, "lfs")) + "\n")
 	from := filepath.Join(t.xdgConfig(), "git", "attributes")
 	for _, entry := range entries {
@@ -320,7 +331,8 @@ func (t *Tree) identify(ctx context.Context) (err error) {
 	return err
 }
 
-// whoCommits is who git would say that commits are by, as variables of its environment; nil when the user has not told git who they are.
+// whoCommits is who git would say that commits are by, as variables of its environment; nil when the user has not told
+// git who they are.
 func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
 	d := door{dir: dir, env: usersEnvironment(env)}
 	for _, role := range []string{"AUTHOR", "COMMITTER"} {

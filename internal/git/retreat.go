@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// Retreat puts a clone back where it stood when it was opened and takes the run's branch away, when the run has made no commit on it:
-// a run that could not even begin leaves nothing behind. What Adopt has committed lies there uncommitted as before. Otherwise it does
-// nothing.
+// Retreat puts a clone back where it stood when it was opened and takes the run's branch away, when the run has made no
+// commit on it: a run that could not even begin leaves nothing behind. What Adopt has committed lies there uncommitted
+// as before. Otherwise it does nothing.
 func (t *Tree) Retreat(ctx context.Context) error {
 	if t.bot {
 		return nil

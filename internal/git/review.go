@@ -69,12 +69,13 @@ func (r *Review) Dir() string { return r.dir }
 
 // Env is what the reviewer needs in its environment to read with git there: the files are not its own.
 func (r *Review) Env() []string {
-	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", "GIT_OPTIONAL_LOCKS=0"}
+	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		"GIT_OPTIONAL_LOCKS=0"}
 }
 
-// Untouched reports whether the reviewer left everything as it was: every file of its checkout, HEAD and the branches of the run's own
-// repository, and the files of the run's tree. When it did not, what says in a sentence what changed; HEAD, the run's own refs and the files of
-// its tree are put back then.
+// Untouched reports whether the reviewer left everything as it was: every file of its checkout, HEAD and the branches
+// of the run's own repository, and the files of the run's tree. When it did not, what says in a sentence what changed;
+// HEAD, the run's own refs and the files of its tree are put back then.
 func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error) {
 	var found []string
 	if err := r.t.settle(); err != nil {
@@ -111,7 +112,8 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 	return false, "the reviewer changed " + safetext.Few(found, 5), nil
 }
 
-// putBack names the refs that have moved. In a clone only the run's own are put back: the user may have moved the others.
+// putBack names the refs that have moved. In a clone only the run's own are put back: the user may have moved the
+// others.
 func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	t := r.t
 	at, err := t.headNow(ctx)
@@ -145,7 +147,8 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 		if !t.bot {
 			d = t.user.door
 		}
-		if _, _, err := d.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
+		if _, _, err := d.run(ctx, call{args: []string{"update-ref", "--stdin"},
+			in: strings.NewReader(in.String())}); err != nil {
 			return moved, fmt.Errorf("putting the refs back: %w", err)
 		}
 	}

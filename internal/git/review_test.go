@@ -12,14 +12,15 @@ import (
 func TestReview(t *testing.T) {
 	for _, shape := range []string{"bot", "clone"} {
 		for name, c := range map[string]struct{ do, what string }{
-			"nothing":       {`git log --stat >/dev/null; git status --porcelain; git diff HEAD~; cat a.txt >/dev/null; touch x 2>/dev/null || true; rm -f x 2>/dev/null || true`, ""},
-			"a file":        {`chmod u+w a.txt; echo x >>a.txt; touch -d 2020-01-01 a.txt`, "a.txt"},
-			"a new file":    {`chmod u+w .; echo x >new.log`, "new.log"},
-			"a file gone":   {`chmod u+w sub; rm -f sub/b.txt`, "sub"},
-			"HEAD there":    {`chmod -R u+w .git; git checkout -q --detach HEAD~`, ".git/HEAD"},
-			"the run's":     {`cd "$RUN"; echo x >>a.txt`, "a.txt in the run's tree"},
-			"new in run's":  {`cd "$RUN"; echo x >new`, "new in the run's tree"},
-			"the run's ref": {`cd "$RUN"; git checkout -q -b other; git branch -f ralph/issue-42 HEAD~`, "HEAD of the run's tree"},
+			"nothing":      {`git log --stat >/dev/null; git status --porcelain; git diff HEAD~; cat a.txt >/dev/null; touch x 2>/dev/null || true; rm -f x 2>/dev/null || true`, ""},
+			"a file":       {`chmod u+w a.txt; echo x >>a.txt; touch -d 2020-01-01 a.txt`, "a.txt"},
+			"a new file":   {`chmod u+w .; echo x >new.log`, "new.log"},
+			"a file gone":  {`chmod u+w sub; rm -f sub/b.txt`, "sub"},
+			"HEAD there":   {`chmod -R u+w .git; git checkout -q --detach HEAD~`, ".git/HEAD"},
+			"the run's":    {`cd "$RUN"; echo x >>a.txt`, "a.txt in the run's tree"},
+			"new in run's": {`cd "$RUN"; echo x >new`, "new in the run's tree"},
+			"the run's ref": {`cd "$RUN"; git checkout -q -b other; git branch -f ralph/issue-42 HEAD~`,
+				"HEAD of the run's tree"},
 		} {
 			t.Run(shape+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -71,11 +72,14 @@ func TestReviewIsNotWritable(t *testing.T) {
 	r := must[*Review](t)(tree.Review(b.ctx, b.base))
 	defer r.Close()
 	export := "export '" + strings.Join(r.Env(), "' '") + "'; "
-	got := b.sh(r.Dir(), export+`for f in a.txt new .git/HEAD .git/new sub/new; do (echo x >>$f) 2>/dev/null && echo wrote $f; done; chmod u+w a.txt 2>/dev/null || echo no; git log --format=%s; git diff --stat HEAD`)
+	got := b.sh(r.Dir(),
+		export+
+			`for f in a.txt new .git/HEAD .git/new sub/new; do (echo x >>$f) 2>/dev/null && echo wrote $f; done; chmod u+w a.txt 2>/dev/null || echo no; git log --format=%s; git diff --stat HEAD`)
 	if got != "no\nfirst\n" {
 		t.Fatal(got)
 	}
-	got = b.sh(tree.Dir(), `for f in repo.git/HEAD repo.git/config index gitconfig x repo.git/objects/x; do (echo x >>../$f) 2>/dev/null && echo wrote $f; done; cd ../repo.git && git --git-dir="$PWD" cat-file -t HEAD`)
+	got = b.sh(tree.Dir(),
+		`for f in repo.git/HEAD repo.git/config index gitconfig x repo.git/objects/x; do (echo x >>../$f) 2>/dev/null && echo wrote $f; done; cd ../repo.git && git --git-dir="$PWD" cat-file -t HEAD`)
 	if got != "commit\n" {
 		t.Fatal(got)
 	}

@@ -50,7 +50,8 @@ func (d door) once(ctx context.Context, c call) (stdout, stderr string, err erro
 		within = localTime
 	}
 	result, err := proc.Run(ctx, proc.Spec{
-		Argv: append([]string{"git"}, c.args...), Dir: d.dir, Env: d.environment(c), Stdin: c.in, Stdout: to, Stderr: &errs, Timeout: within,
+		Argv: append([]string{"git"}, c.args...), Dir: d.dir, Env: d.environment(c), Stdin: c.in, Stdout: to, Stderr: &errs,
+		Timeout: within,
 	})
 	stdout, stderr = out.String(), errs.String()
 	switch {
@@ -68,7 +69,8 @@ func (d door) once(ctx context.Context, c call) (stdout, stderr string, err erro
 	return stdout, stderr, nil
 }
 
-// environment is what a command is started with. Configuration given here beats every file and reaches git's own children.
+// environment is what a command is started with. Configuration given here beats every file and reaches git's own
+// children.
 func (d door) environment(c call) []string {
 	pairs := append(d.pair[:len(d.pair):len(d.pair)], c.pair...)
 	env := append(d.env[:len(d.env):len(d.env)], c.env...)

@@ -23,7 +23,8 @@ type Entry struct {
 // Files lists the regular files of a commit: no links, no submodules.
 func (t *Tree) Files(ctx context.Context, commit string) ([]Entry, error) {
 	out := bounded{most: mostNames}
-	if _, _, err := t.git.run(ctx, call{out: &out, args: []string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit}}); err != nil {
+	if _, _, err := t.git.run(ctx,
+		call{out: &out, args: []string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit}}); err != nil {
 		return nil, fmt.Errorf("listing the files of commit %.12s: %w", commit, err)
 	}
 	var entries []Entry
@@ -42,7 +43,8 @@ func (t *Tree) Files(ctx context.Context, commit string) ([]Entry, error) {
 	return entries, nil
 }
 
-// Names lists what lies in a directory of a commit, without the directory's own name; nothing when there is no such directory.
+// Names lists what lies in a directory of a commit, without the directory's own name; nothing when there is no such
+// directory.
 func (t *Tree) Names(ctx context.Context, commit, dir string) ([]string, error) {
 	out, err := t.git.out(ctx, "ls-tree", "-z", "--name-only", "--full-tree", commit, "--", ":(literal)"+dir+"/")
 	if err != nil {
@@ -62,13 +64,14 @@ type Hit struct {
 	Text string
 }
 
-// Grep finds the lines of a commit's text files that hold one of the words. They are no patterns: each is looked for as it is, with
-// nothing before or after it that belongs to a word.
+// Grep finds the lines of a commit's text files that hold one of the words. They are no patterns: each is looked for as
+// it is, with nothing before or after it that belongs to a word.
 func (t *Tree) Grep(ctx context.Context, commit string, words []string) ([]Hit, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
-	args := []string{"grep", "-z", "-n", "-I", "-F", "-w", "--no-color", "--full-name", "--no-column", "--no-recurse-submodules", "--no-textconv"}
+	args := []string{"grep", "-z", "-n", "-I", "-F", "-w", "--no-color", "--full-name", "--no-column",
+		"--no-recurse-submodules", "--no-textconv"}
 	for _, word := range words {
 		args = append(args, "-e", word)
 	}
@@ -98,8 +101,8 @@ func whole(out bounded, sep string) []string {
 	return parts[:len(parts)-1]
 }
 
-// Look takes the clone that dir is in for reading alone: nothing in it is changed, and its working tree may be in any state. branch is what
-// the run's branch would be.
+// Look takes the clone that dir is in for reading alone: nothing in it is changed, and its working tree may be in any
+// state. branch is what the run's branch would be.
 func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, error) {
 	t := &Tree{o: Options{Env: env}, branch: branch, user: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}}
 	if err := t.user.find(ctx); err != nil {

@@ -12,7 +12,8 @@ import (
 func TestSearch(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
-	b.sh(dir, `git config grep.patternType perl; git config grep.lineNumber false; git config grep.column true; git config color.grep always; git config grep.fullName false`)
+	b.sh(dir,
+		`git config grep.patternType perl; git config grep.lineNumber false; git config grep.column true; git config color.grep always; git config grep.fullName false`)
 	tree := b.open()
 	b.sh(dir, `mkdir -p pkg .ralph/prompts && mkdir -p 'odd
 pkg'; printf 'x\nfunc foo() {}\nfooled\n' >pkg/a.go; printf 'foo\0' >pkg/bin; printf 'a.b\naxb\n' >pkg/b.txt; ln -s /etc/passwd pkg/link
@@ -48,7 +49,8 @@ func TestLook(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
 	b.sh(dir, `echo changed >>a.txt`)
-	state := `git status --porcelain; git rev-parse HEAD; find .git -type f | sort | xargs sha1sum | grep -v ' .git/index$'`
+	state :=
+		`git status --porcelain; git rev-parse HEAD; find .git -type f | sort | xargs sha1sum | grep -v ' .git/index$'`
 	before := b.sh(dir, state)
 	tree := must[*Tree](t)(Look(b.ctx, filepath.Join(dir, "sub"), testEnv(b.home), "ralph/x"))
 	if tree.Dir() != dir || tree.Base() != b.base || tree.BaseBranch() != "main" || tree.Branch() != "ralph/x" {
@@ -57,7 +59,8 @@ func TestLook(t *testing.T) {
 	if _, ok, err := tree.File(b.ctx, tree.Base(), "a.txt"); !ok || err != nil {
 		t.Error(ok, err)
 	}
-	if got := must[string](t)(tree.TreeOf(b.ctx, "HEAD")); got != strings.TrimSpace(b.sh(dir, `git rev-parse HEAD^{tree}`)) {
+	if got := must[string](t)(tree.TreeOf(b.ctx, "HEAD")); got != strings.TrimSpace(b.sh(dir,
+		`git rev-parse HEAD^{tree}`)) {
 		t.Errorf("the tree is %s", got)
 	}
 	if after := b.sh(dir, state); after != before {

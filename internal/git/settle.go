@@ -41,7 +41,8 @@ func (t *Tree) settleClone() error {
 	}
 	changed, err := t.user.thaw(t.state)
 	if len(changed) > 0 {
-		t.log("git: %s of the clone's repository was changed during the run and is put back; the change is in %s", strings.Join(changed, ", "), t.state)
+		t.log("git: %s of the clone's repository was changed during the run and is put back; the change is in %s",
+			strings.Join(changed, ", "), t.state)
 		t.tell("the clone's git configuration was changed and is put back (" + strings.Join(changed, ", ") + ")")
 	}
 	return err
@@ -53,7 +54,8 @@ const (
 	lockAge  = time.Minute
 )
 
-// openFile says in our directory that a process works in the clone. One that is there when we come was left by a process that died.
+// openFile says in our directory that a process works in the clone. One that is there when we come was left by a
+// process that died.
 func (t *Tree) openFile() string { return filepath.Join(t.o.Root, "open") }
 
 // clearLocks removes the locks that a process of ours left in the clone's repository when it was killed.
@@ -74,8 +76,9 @@ func (t *Tree) clearLocks() error {
 	return nil
 }
 
-// unlockAtFirst removes the locks in the clone's repository that nobody holds any more, before the run has touched anything. left says that whoever
-// may have left one is dead. A git of the user's keeps its locks: it may hold one for as long as an editor is open.
+// unlockAtFirst removes the locks in the clone's repository that nobody holds any more, before the run has touched
+// anything. left says that whoever may have left one is dead. A git of the user's keeps its locks: it may hold one for
+// as long as an editor is open.
 func (t *Tree) unlockAtFirst(left bool) error {
 	begun := time.Now()
 	for _, lock := range t.user.locks() {
@@ -91,7 +94,8 @@ func (t *Tree) unlockAtFirst(left bool) error {
 			case !waited && (pid != 0 || left):
 				continue
 			case pid != 0:
-				return fmt.Errorf("the clone's repository is locked: %s is there, and git is at work in the clone (process %d: %s): let it end, then run again", lock, pid, line)
+				return fmt.Errorf("the clone's repository is locked: %s is there, and git is at work in the clone (process %d: "+
+					"%s): let it end, then run again", lock, pid, line)
 			default:
 				t.removeLock(lock)
 			}
@@ -115,7 +119,8 @@ func (t *Tree) removeLock(lock string) {
 	_ = os.Remove(lock) // what is still in the way is told by the next command
 }
 
-// unlock removes the locks that an agent has left. The user's own git may hold one for a moment, so it must be there for a while.
+// unlock removes the locks that an agent has left. The user's own git may hold one for a moment, so it must be there
+// for a while.
 func (t *Tree) unlock() {
 	begun := time.Now()
 	for _, lock := range t.user.locks() {
@@ -138,7 +143,8 @@ const mostRefFiles = 5000
 
 // locks are the locks that there are in the repository.
 func (u *users) locks() (found []string) {
-	for _, name := range []string{filepath.Join(u.dir, "index.lock"), filepath.Join(u.dir, "HEAD.lock"), filepath.Join(u.common, "config.lock"),
+	for _, name := range []string{filepath.Join(u.dir, "index.lock"), filepath.Join(u.dir, "HEAD.lock"),
+		filepath.Join(u.common, "config.lock"),
 		filepath.Join(u.common, "packed-refs.lock"), filepath.Join(u.common, "shallow.lock")} {
 		if exists(name) {
 			found = append(found, name)

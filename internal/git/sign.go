@@ -14,12 +14,13 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Signer signs the commits that the harness makes, with an SSH key. The key is in our own memory alone: no file, no process and no
-// environment ever holds it, which is why git does not sign here.
+// Signer signs the commits that the harness makes, with an SSH key. The key is in our own memory alone: no file, no
+// process and no environment ever holds it, which is why git does not sign here.
 type Signer struct{ key ssh.Signer }
 
-// NewSigner reads a private key as ssh-keygen writes it: ed25519, ecdsa or rsa, without a passphrase. No key, "", is no signer: nil. Its
-// error says what is wrong with the key, as the end of a sentence that begins with the key's name, and quotes nothing of it.
+// NewSigner reads a private key as ssh-keygen writes it: ed25519, ecdsa or rsa, without a passphrase. No key, "", is no
+// signer: nil. Its error says what is wrong with the key, as the end of a sentence that begins with the key's name, and
+// quotes nothing of it.
 func NewSigner(privateKey string) (*Signer, error) {
 	if privateKey == "" {
 		return nil, nil
@@ -28,13 +29,17 @@ func NewSigner(privateKey string) (*Signer, error) {
 	var locked *ssh.PassphraseMissingError
 	switch {
 	case errors.As(err, &locked):
-		return nil, errors.New("is a key with a passphrase, which nobody can type here; make one without: ssh-keygen -t ed25519 -N ''")
+		return nil, errors.New("is a key with a passphrase, which nobody can type here; make one without: ssh-keygen -t " +
+			"ed25519 -N ''")
 	case err != nil: // what it says may quote the key
-		return nil, errors.New("is no SSH private key that can be read; give the whole file that ssh-keygen -t ed25519 -N '' makes, from -----BEGIN to the last line")
+		return nil, errors.New("is no SSH private key that can be read; give the whole file that ssh-keygen -t ed25519 -N " +
+			"'' makes, from -----BEGIN to the last line")
 	}
 	s := &Signer{key}
 	if _, err := s.signature([]byte("can it sign?")); err != nil {
-		return nil, fmt.Errorf("is an SSH key of the kind %s that cannot sign here; make another: ssh-keygen -t ed25519 -N ''", key.PublicKey().Type())
+		return nil,
+			fmt.Errorf("is an SSH key of the kind %s that cannot sign here; make another: ssh-keygen -t ed25519 -N ''",
+				key.PublicKey().Type())
 	}
 	return s, nil
 }
@@ -92,7 +97,8 @@ func (t *Tree) commitTree(ctx context.Context, tree, parent, message string) (co
 		return "", err
 	}
 	now := time.Now().Unix()
-	return t.store(ctx, fmt.Appendf(nil, "tree %s\nparent %s\nauthor %s %d +0000\ncommitter %s %d +0000\n\n%s\n", tree, parent, author, now, by, now, strings.TrimSpace(message)), len(parent))
+	return t.store(ctx, fmt.Appendf(nil, "tree %s\nparent %s\nauthor %s %d +0000\ncommitter %s %d +0000\n\n%s\n", tree,
+		parent, author, now, by, now, strings.TrimSpace(message)), len(parent))
 }
 
 // gitSigns reports whether the user's git signs commits: in a clone it does so for us, with what the user has told it.
@@ -107,7 +113,8 @@ func (t *Tree) gitSigns(ctx context.Context) (bool, error) {
 // unsigned makes the error of a git that could not sign a commit one that says so.
 func (t *Tree) unsigned(ctx context.Context, err error) error {
 	var e *commandError
-	if !errors.As(err, &e) || !slices.ContainsFunc(signingFailed, func(said string) bool { return strings.Contains(e.Stderr, said) }) {
+	if !errors.As(err, &e) || !slices.ContainsFunc(signingFailed,
+		func(said string) bool { return strings.Contains(e.Stderr, said) }) {
 		return err
 	}
 	if signs, unknown := t.gitSigns(ctx); unknown != nil || !signs {
@@ -116,7 +123,8 @@ func (t *Tree) unsigned(ctx context.Context, err error) error {
 	return &SigningError{strings.TrimRight(lastLine(e.Stderr), "?.:")}
 }
 
-// signingFailed is what git says, in one way or another, when it could not sign: its own words, since each program that signs has others.
+// signingFailed is what git says, in one way or another, when it could not sign: its own words, since each program that
+// signs has others.
 var signingFailed = []string{"failed to sign", "load public key", "user.signingkey", "defaultKeyCommand", "cannot run "}
 
 // store signs a commit and puts it into the repository.
@@ -125,7 +133,8 @@ func (t *Tree) store(ctx context.Context, commit []byte, idLength int) (id strin
 	if err != nil {
 		return "", err
 	}
-	id, _, err = t.git.run(ctx, call{in: bytes.NewReader(with), args: []string{"hash-object", "-t", "commit", "-w", "--stdin"}})
+	id, _, err = t.git.run(ctx, call{in: bytes.NewReader(with),
+		args: []string{"hash-object", "-t", "commit", "-w", "--stdin"}})
 	return strings.TrimSpace(id), err
 }
 
@@ -145,8 +154,8 @@ func (t *Tree) commitSigned(ctx context.Context, parent, message string) error {
 	return nil
 }
 
-// signAbove signs the commits of a ref above another commit, which git has just made for us without a signature, and puts the ref on the
-// newest of them.
+// signAbove signs the commits of a ref above another commit, which git has just made for us without a signature, and
+// puts the ref on the newest of them.
 func (t *Tree) signAbove(ctx context.Context, ref, parent string) (tip string, err error) {
 	out, err := t.git.out(ctx, "rev-list", "--topo-order", "--reverse", ref, "^"+parent)
 	ids := fields(out)

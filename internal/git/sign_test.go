@@ -42,8 +42,8 @@ func sshKey(t testing.TB, kind string) string {
 	return string(pem.EncodeToMemory(block))
 }
 
-// signing makes the tree sign with a new key, and verify a script that fails unless git itself finds that key's signature on each of some
-// commits.
+// signing makes the tree sign with a new key, and verify a script that fails unless git itself finds that key's
+// signature on each of some commits.
 func (b *sandbox) signing(kind string) (sign func(*Options), verify func(commits ...string)) {
 	b.t.Helper()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
@@ -51,13 +51,15 @@ func (b *sandbox) signing(kind string) (sign func(*Options), verify func(commits
 	}
 	signer := must[*Signer](b.t)(NewSigner(sshKey(b.t, kind)))
 	allowed := filepath.Join(b.dir, "allowed")
-	if err := os.WriteFile(allowed, []byte("ralph@example.com namespaces=\"git\" "+signer.Public()+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(allowed, []byte("ralph@example.com namespaces=\"git\" "+signer.Public()+"\n"),
+		0o644); err != nil {
 		b.t.Fatal(err)
 	}
 	verify = func(commits ...string) {
 		b.t.Helper()
 		for _, commit := range commits {
-			b.sh(filepath.Join(b.dir, "root", "repo.git"), `git -c gpg.ssh.allowedSignersFile='`+allowed+`' verify-commit `+commit+`; git fsck --no-dangling `+commit)
+			b.sh(filepath.Join(b.dir, "root", "repo.git"),
+				`git -c gpg.ssh.allowedSignersFile='`+allowed+`' verify-commit `+commit+`; git fsck --no-dangling `+commit)
 		}
 	}
 	return func(o *Options) { o.Sign = signer }, verify
@@ -71,7 +73,8 @@ func TestEveryCommitOfOursIsSigned(t *testing.T) {
 	b.sh(tree.Dir(), `echo 1 >one; echo 1 >other`)
 	one := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, message))
 	verify(one.SHA)
-	if got := b.sh(tree.dir, `git log -1 --format='%an <%ae> %cn <%ce> %P%n%B' `+one.SHA); got != "ralph <ralph@example.com> ralph <ralph@example.com> "+b.base+"\n"+message+"\n" {
+	if got := b.sh(tree.dir, `git log -1 --format='%an <%ae> %cn <%ce> %P%n%B' `+
+		one.SHA); got != "ralph <ralph@example.com> ralph <ralph@example.com> "+b.base+"\n"+message+"\n" {
 		t.Errorf("%q", got)
 	}
 
@@ -79,12 +82,14 @@ func TestEveryCommitOfOursIsSigned(t *testing.T) {
 	b.sh(tree.Dir(), `echo 2 >two; git add two; git commit -qm agent; echo 3 >three`)
 	two := must[loop.Commit](t)(tree.Commit(b.ctx, one.SHA, "two"))
 	verify(two.SHA)
-	if got := b.sh(tree.dir, `git log -2 --format='%s %P' `+two.SHA+`; git cat-file commit `+two.SHA+`^ | grep -c gpgsig || true`); !strings.HasSuffix(got, "agent "+one.SHA+"\n0\n") {
+	if got := b.sh(tree.dir, `git log -2 --format='%s %P' `+two.SHA+`; git cat-file commit `+two.SHA+
+		`^ | grep -c gpgsig || true`); !strings.HasSuffix(got, "agent "+one.SHA+"\n0\n") {
 		t.Errorf("%s", got)
 	}
 
 	// What the harness corrects, and what it makes again without a secret.
-	three := must[loop.Commit](t)(tree.Correct(b.ctx, Correction{Since: b.base, Write: map[string][]byte{"plan": []byte("ours\n")}, Message: "corrected"}))
+	three := must[loop.Commit](t)(tree.Correct(b.ctx,
+		Correction{Since: b.base, Write: map[string][]byte{"plan": []byte("ours\n")}, Message: "corrected"}))
 	tree.o.Secrets = []string{"hunter2hunter2"}
 	b.sh(tree.Dir(), `echo hunter2hunter2 >leak; echo 4 >four`)
 	four := must[loop.Commit](t)(tree.Commit(b.ctx, three.SHA, "four"))
@@ -95,12 +100,15 @@ func TestEveryCommitOfOursIsSigned(t *testing.T) {
 	b.agreeBot(tree)
 
 	// A failure branch, and a branch that has moved meanwhile.
-	failed := must[string](t)(tree.FailureBranch(b.ctx, "wip/ralph-fail-issue-42-20261121-053000", "failed\n", map[string][]byte{".ralph_state.md": []byte("---\n")}))
+	failed := must[string](t)(tree.FailureBranch(b.ctx, "wip/ralph-fail-issue-42-20261121-053000", "failed\n",
+		map[string][]byte{".ralph_state.md": []byte("---\n")}))
 	verify(failed)
-	if got := b.sh(b.remote, `git rev-parse wip/ralph-fail-issue-42-20261121-053000 `+failed+`^`); got != failed+"\n"+four.SHA+"\n" {
+	if got := b.sh(b.remote, `git rev-parse wip/ralph-fail-issue-42-20261121-053000 `+failed+`^`); got != failed+"\n"+
+		four.SHA+"\n" {
 		t.Errorf("%s", got)
 	}
-	b.sh(b.dir, `cd seed; git checkout -q -b w; echo theirs >theirs; git add .; git commit -qm theirs; git push -q ../remote.git w:ralph/issue-42`)
+	b.sh(b.dir,
+		`cd seed; git checkout -q -b w; echo theirs >theirs; git add .; git commit -qm theirs; git push -q ../remote.git w:ralph/issue-42`)
 	moved := must[*Moved](t)(tree.Push(b.ctx))
 	if moved == nil || moved.Commit.SHA != tree.Head() {
 		t.Fatalf("%+v", moved)
@@ -118,7 +126,8 @@ func TestTheKeyIsNotCommitted(t *testing.T) {
 	b := newSandbox(t)
 	key := sshKey(t, "ed25519")
 	tree := b.checkout(func(o *Options) { o.Secrets = []string{key} })
-	for name, text := range map[string]string{"key": key, "indented": strings.ReplaceAll(key, "\n", "\n  "), "other": sshKey(t, "ed25519")} {
+	for name, text := range map[string]string{"key": key, "indented": strings.ReplaceAll(key, "\n", "\n  "),
+		"other": sshKey(t, "ed25519")} {
 		if err := os.WriteFile(filepath.Join(tree.Dir(), name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +141,8 @@ func TestTheKeyIsNotCommitted(t *testing.T) {
 // agreeBot fails the test unless our index, the working tree and the run's branch are one.
 func (b *sandbox) agreeBot(tree *Tree) {
 	b.t.Helper()
-	if got := must[string](b.t)(tree.git.out(b.ctx, "rev-parse", tree.ref(), "HEAD")); got != tree.Head()+"\n"+tree.Head()+"\n" {
+	if got := must[string](b.t)(tree.git.out(b.ctx, "rev-parse", tree.ref(), "HEAD")); got != tree.Head()+"\n"+tree.Head()+
+		"\n" {
 		b.t.Errorf("the branch and HEAD are at %s, not at %s", got, tree.Head())
 	}
 	if got := must[string](b.t)(tree.git.out(b.ctx, "status", "--porcelain", "-uno")); strings.TrimSpace(got) != "" {
@@ -160,7 +170,8 @@ func TestAnotherKeyDoesNotVerify(t *testing.T) {
 	b.signing("ed25519") // the allowed key is another one now
 	b.sh(tree.Dir(), `echo 1 >one`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
-	got := b.sh(tree.dir, `git -c gpg.ssh.allowedSignersFile='`+filepath.Join(b.dir, "allowed")+`' verify-commit `+c.SHA+` 2>&1 || echo no`)
+	got := b.sh(tree.dir, `git -c gpg.ssh.allowedSignersFile='`+filepath.Join(b.dir, "allowed")+`' verify-commit `+c.SHA+
+		` 2>&1 || echo no`)
 	if !strings.HasSuffix(got, "no\n") {
 		t.Error(got)
 	}
@@ -190,15 +201,18 @@ func TestUnusableSigningKeys(t *testing.T) {
 		"spoilt in itself": {strings.Replace(good, "b3BlbnNzaC1", "b3BlbnNzaD1", 1), "no SSH private key"},
 	} {
 		_, err := NewSigner(c.key)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || c.key != "" && strings.Contains(err.Error(), c.key[:min(len(c.key), 8)]) && c.key[:1] != "-" {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || c.key != "" &&
+			strings.Contains(err.Error(), c.key[:min(len(c.key), 8)]) && c.key[:1] != "-" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if none, err := NewSigner(""); none != nil || err != nil {
 		t.Errorf("no key: %v, %v", none, err)
 	}
-	for name, form := range map[string]string{"without a last line end": strings.TrimSpace(good), "of Windows": strings.ReplaceAll(good, "\n", "\r\n"),
-		"PKCS1": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))} {
+	for name, form := range map[string]string{"without a last line end": strings.TrimSpace(good),
+		"of Windows": strings.ReplaceAll(good, "\n", "\r\n"),
+		"PKCS1": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY",
+			Bytes: x509.MarshalPKCS1PrivateKey(key)}))} {
 		if _, err := NewSigner(form); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

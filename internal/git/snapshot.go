@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Snapshots are commits of a clone's working tree that no branch and no index of the user's knows of: what a reviewer looks at in a run
-// that commits nothing. git forgets them in time.
+// Snapshots are commits of a clone's working tree that no branch and no index of the user's knows of: what a reviewer
+// looks at in a run that commits nothing. git forgets them in time.
 type Snapshots struct {
 	clone *Clone
 	base  loop.Commit // the tree as it stood when the run began

@@ -31,7 +31,8 @@ func (t *Tree) stage(ctx context.Context, took taken) (changed bool, notes []str
 }
 
 // add runs git add on everything but the submodules. In another working tree it takes only the names below.
-func (t *Tree) add(ctx context.Context, tree string, only []string, options ...string) (stdout, stderr string, err error) {
+func (t *Tree) add(ctx context.Context, tree string, only []string, options ...string) (stdout, stderr string,
+	err error) {
 	specs := []string{":(top)"}
 	if only != nil {
 		specs = nil
@@ -49,15 +50,16 @@ func (t *Tree) add(ctx context.Context, tree string, only []string, options ...s
 			specs = append(specs, ":(top,literal,exclude)"+name)
 		}
 	}
-	c := call{in: joined(specs), args: append([]string{"add"}, append(options, "--pathspec-from-file=-", "--pathspec-file-nul")...)}
+	c := call{in: joined(specs), args: append([]string{"add"},
+		append(options, "--pathspec-from-file=-", "--pathspec-file-nul")...)}
 	if tree != "" {
 		c.env = []string{"GIT_WORK_TREE=" + tree}
 	}
 	return t.git.run(ctx, c)
 }
 
-// stageHard stages a tree that git add refuses as it is: one with repositories in it, whose files would be lost behind a link that
-// nobody can follow, or with something that git cannot store.
+// stageHard stages a tree that git add refuses as it is: one with repositories in it, whose files would be lost behind
+// a link that nobody can follow, or with something that git cannot store.
 func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if err := t.dropLinks(ctx); err != nil {
 		return nil, err
@@ -74,7 +76,8 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	}
 	linked, nested := t.linkedWorktrees(nested)
 	if len(linked) > 0 {
-		notes = append(notes, strings.Join(linked, ", ")+": a working tree of the same repository; what is there is not in the run's commit, but on its branch as far as it was committed")
+		notes = append(notes, strings.Join(linked, ", ")+": a working tree of the same repository; what is there is not in "+
+			"the run's commit, but on its branch as far as it was committed")
 	}
 	for _, name := range linked { // from now on it is looked at as the user's files are
 		if err := t.writeKept(append(t.kept, name+"/")); err != nil {
@@ -96,12 +99,14 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	}
 	had, err := t.addNested(ctx, nested)
 	if len(had) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: a repository of the agent's own; its files were committed, its history was not", strings.Join(had, ", ")))
+		notes = append(notes, fmt.Sprintf(
+			"%s: a repository of the agent's own; its files were committed, its history was not", strings.Join(had, ", ")))
 	}
 	return notes, err
 }
 
-// linkedWorktrees parts the repositories in the tree: those that are working trees of the very same one, which git worktree has made, and others.
+// linkedWorktrees parts the repositories in the tree: those that are working trees of the very same one, which git
+// worktree has made, and others.
 func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
 	root, err := os.OpenRoot(t.work)
 	if err != nil {
@@ -123,8 +128,8 @@ func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
 	return linked, other
 }
 
-// addNested adds the files of repositories in the tree, from a copy that has no .git, and returns which of them had any. From then on
-// they are plain directories to git.
+// addNested adds the files of repositories in the tree, from a copy that has no .git, and returns which of them had
+// any. From then on they are plain directories to git.
 func (t *Tree) addNested(ctx context.Context, nested []string) (had []string, err error) {
 	tmp, err := os.MkdirTemp(t.scratch(), "nested-")
 	if err != nil {
@@ -147,7 +152,8 @@ func (t *Tree) addNested(ctx context.Context, nested []string) (had []string, er
 	return had, ignore(err)
 }
 
-// dropLinks takes from the index the links to repositories that are no submodules: new ones, which .gitmodules does not name.
+// dropLinks takes from the index the links to repositories that are no submodules: new ones, which .gitmodules does not
+// name.
 func (t *Tree) dropLinks(ctx context.Context) error {
 	before := t.links
 	if err := t.findLinks(ctx); err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Start puts the working tree on the run's branch: at the base, or where earlier work of the run stands. On a command line the branch
-// is made, and the clone stands on it from then on.
+// Start puts the working tree on the run's branch: at the base, or where earlier work of the run stands. On a command
+// line the branch is made, and the clone stands on it from then on.
 func (t *Tree) Start(ctx context.Context) error {
 	own, err := t.ownToCarry(ctx)
 	if err != nil {
@@ -97,8 +97,10 @@ func (t *Tree) checkOutHere(ctx context.Context) error {
 		t.hasMoved()
 	}
 	if err != nil {
-		if lying, _ := t.uncommitted(ctx, t.o.Own); len(t.o.Own) > 0 && len(lying) > 0 && exit(err) > 0 { // what git says is told below
-			return fmt.Errorf("%s is not committed here, and the branch %s has it otherwise: check that branch out to go on from it, or move the files away (%w)",
+		// what git says is told below
+		if lying, _ := t.uncommitted(ctx, t.o.Own); len(t.o.Own) > 0 && len(lying) > 0 && exit(err) > 0 {
+			return fmt.Errorf("%s is not committed here, and the branch %s has it otherwise: check that branch out to go on "+
+				"from it, or move the files away (%w)",
 				lying[0], t.branch, err)
 		}
 		return fmt.Errorf("checking out %s: %w", t.branch, err)
@@ -128,7 +130,8 @@ func (t *Tree) setAside(ctx context.Context) error {
 	return t.pushRefs(ctx, old+":"+ref)
 }
 
-// findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration says.
+// findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
+// says.
 func (t *Tree) findLinks(ctx context.Context) error {
 	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
 	if err != nil {

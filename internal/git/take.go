@@ -24,8 +24,9 @@ type left struct {
 	refs map[string]string // every branch, tag, stash and other ref, full name → id
 }
 
-// take finds where the agent left its repository and brings the run's branch and our index there, as far as that goes on from since. All of
-// the agent's work is then in the working tree, in the index or below parent; what is not is named in the notes.
+// take finds where the agent left its repository and brings the run's branch and our index there, as far as that goes
+// on from since. All of the agent's work is then in the working tree, in the index or below parent; what is not is
+// named in the notes.
 func (t *Tree) take(ctx context.Context, since string) (taken, error) {
 	k := taken{parent: since}
 	l, err := t.left(ctx, &k)
@@ -66,7 +67,8 @@ func (t *Tree) left(ctx context.Context, k *taken) (*left, error) {
 	return &left{now, t.user.seen}, nil
 }
 
-// leftApart is left for the bot: what the agent has in a repository of its own is fetched from there as from a stranger's.
+// leftApart is left for the bot: what the agent has in a repository of its own is fetched from there as from a
+// stranger's.
 func (t *Tree) leftApart(ctx context.Context, k *taken) (*left, error) {
 	l, err := readAgents(t.work)
 	if halfDoneIn(filepath.Join(t.work, ".git")) {
@@ -126,7 +128,8 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 		return err
 	} else if in {
 		k.parent = since
-		k.notes = append(k.notes, "the agent's commits hold files that are left out of the run; its files were kept, its commits were not")
+		k.notes = append(k.notes, "the agent's commits hold files that are left out of the run; its files were kept, its "+
+			"commits were not")
 	}
 	return t.indexAs(ctx, l.commit)
 }
@@ -134,13 +137,14 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 // rewrote notes a HEAD that does not go on from the run's branch. The branch itself may have gone on before that.
 func rewrote(branchKept bool) string {
 	if branchKept {
-		return "the agent had rewritten history; its files were kept, and its commits on the run's branch, but not the rewritten ones"
+		return "the agent had rewritten history; its files were kept, and its commits on the run's branch, but not the " +
+			"rewritten ones"
 	}
 	return "the agent had rewritten history; its files were kept, its commits were not"
 }
 
-// indexAs makes our index what a commit has. The agent may have committed what is ignored: the index must have it, or our commit would take it
-// out again. "" leaves the index.
+// indexAs makes our index what a commit has. The agent may have committed what is ignored: the index must have it, or
+// our commit would take it out again. "" leaves the index.
 func (t *Tree) indexAs(ctx context.Context, commit string) error {
 	if commit == "" || t.indexed == commit {
 		return nil
@@ -211,7 +215,8 @@ func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 		return err
 	}
 	k.parent = since
-	k.notes = append(k.notes, "a message of the agent's commits mentions somebody, closes something or keeps workflows from running; its files were kept, its commits were not")
+	k.notes = append(k.notes, "a message of the agent's commits mentions somebody, closes something or keeps workflows "+
+		"from running; its files were kept, its commits were not")
 	return nil
 }
 
@@ -226,7 +231,8 @@ func (t *Tree) wandered(ref string) []string {
 	return []string{fmt.Sprintf("the agent had switched to %q", short(ref))}
 }
 
-// moved tells how refs differ from how they were handed over: those that are neither the run's own nor where the agent left HEAD.
+// moved tells how refs differ from how they were handed over: those that are neither the run's own nor where the agent
+// left HEAD.
 func (t *Tree) moved(l left) (changed []string) {
 	before := t.handedRefs()
 	for _, ref := range union(before, l.refs) {
@@ -240,8 +246,8 @@ func (t *Tree) moved(l left) (changed []string) {
 // mostNamed is how many refs a note names.
 const mostNamed = 5
 
-// elsewhere says what the agent did to refs other than the run's own. The bot keeps commits that are nowhere else; in a clone they are where
-// the agent put them, and whoever moved a ref may have been its user.
+// elsewhere says what the agent did to refs other than the run's own. The bot keeps commits that are nowhere else; in a
+// clone they are where the agent put them, and whoever moved a ref may have been its user.
 func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, err error) {
 	changed := t.moved(l)
 	if t.bot {
@@ -308,7 +314,8 @@ func (t *Tree) movedNote(ctx context.Context, parent, ref, was, is string) (stri
 
 // refInWords names a ref for a sentence.
 func refInWords(ref string) string {
-	for prefix, kind := range map[string]string{"refs/heads/": "the branch ", "refs/tags/": "the tag ", "refs/remotes/": "the remote's branch "} {
+	for prefix, kind := range map[string]string{"refs/heads/": "the branch ", "refs/tags/": "the tag ",
+		"refs/remotes/": "the remote's branch "} {
 		if name, ok := strings.CutPrefix(ref, prefix); ok {
 			return kind + name
 		}
@@ -319,7 +326,8 @@ func refInWords(ref string) string {
 	return "the ref " + ref
 }
 
-// unreplace removes the replacements of commits that were made since the last look: every git that reads the clone would be lied to.
+// unreplace removes the replacements of commits that were made since the last look: every git that reads the clone
+// would be lied to.
 func (t *Tree) unreplace(ctx context.Context) error {
 	if t.user.refs == nil {
 		return nil

@@ -21,7 +21,8 @@ func Standing(ctx context.Context, dir string, env []string) (string, error) {
 	}
 	out, err := d.out(ctx, "rev-parse", "--verify", "-q", "HEAD^{commit}")
 	if err != nil {
-		return "", fmt.Errorf("%s is not in a git repository with a commit: change into one, or run git init and make a first commit", dir)
+		return "", fmt.Errorf("%s is not in a git repository with a commit: change into one, or run git init and make a "+
+			"first commit", dir)
 	}
 	return strings.TrimSpace(out), nil
 }

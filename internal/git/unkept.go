@@ -15,17 +15,19 @@ type Unkept struct {
 	Made bool   // it was made or changed since a time
 }
 
-// grain is how far the time of a file may lie before that of the clock: file systems take the time of the kernel's last tick.
+// grain is how far the time of a file may lie before that of the clock: file systems take the time of the kernel's last
+// tick.
 const grain = 20 * time.Millisecond
 
 // mostUnkept bounds how many such files are listed.
 const mostUnkept = 20_000
 
-// Unkept lists files that lie in the working tree and are in no commit, since they are ignored or were there, untracked, when the run began;
-// at most 20,000. Made says of each whether it was written since a time.
+// Unkept lists files that lie in the working tree and are in no commit, since they are ignored or were there,
+// untracked, when the run began; at most 20,000. Made says of each whether it was written since a time.
 func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	out := bounded{most: mostNames}
-	_, _, err := t.git.run(ctx, call{out: &out, args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}})
+	_, _, err := t.git.run(ctx, call{out: &out,
+		args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}})
 	if err != nil {
 		return nil, fmt.Errorf("looking for what is not committed: %w", err)
 	}
@@ -41,10 +43,12 @@ func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	return found, nil
 }
 
-// IgnoredPaths names what lies in the working tree and is ignored: files, and whole directories with a slash at the end.
+// IgnoredPaths names what lies in the working tree and is ignored: files, and whole directories with a slash at the
+// end.
 func (t *Tree) IgnoredPaths(ctx context.Context) ([]string, error) {
 	out := bounded{most: mostNames}
-	_, _, err := t.git.run(ctx, call{out: &out, args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}})
+	_, _, err := t.git.run(ctx, call{out: &out,
+		args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}})
 	if err != nil {
 		return nil, fmt.Errorf("looking for what is ignored: %w", err)
 	}
@@ -74,7 +78,8 @@ func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) 
 	for i, name := range names {
 		asked[i] = "./" + name // so that no name is read as a pattern
 	}
-	out, _, err := t.git.run(ctx, call{in: joined(asked), args: []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}})
+	out, _, err := t.git.run(ctx, call{in: joined(asked),
+		args: []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}})
 	if err != nil && exit(err) != 1 {
 		return nil, fmt.Errorf("asking git what ignores a file: %w", err)
 	}

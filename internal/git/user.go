@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// users is the repository of a clone, in which its user and the agent work. The harness reads there where HEAD and the refs are, and moves
-// its own; whatever looks at contents is done in the harness's own repository (see repository.go).
+// users is the repository of a clone, in which its user and the agent work. The harness reads there where HEAD and the
+// refs are, and moves its own; whatever looks at contents is done in the harness's own repository (see repository.go).
 type users struct {
 	door   door
 	dir    string // its git directory, absolute; of a linked worktree its own
@@ -35,9 +35,11 @@ func (u *users) notARepository(err error) error {
 	var e *commandError
 	switch {
 	case errors.As(err, &e) && strings.Contains(e.Stderr, "dubious ownership"):
-		return fmt.Errorf("%s belongs to another user: tell git to trust it (git config --global --add safe.directory %s)", u.door.dir, u.door.dir)
+		return fmt.Errorf("%s belongs to another user: tell git to trust it (git config --global --add safe.directory %s)",
+			u.door.dir, u.door.dir)
 	case err == nil || exit(err) > 0:
-		return fmt.Errorf("%s is not in a git repository with a working tree: change into one, or run git init and make a first commit", u.door.dir)
+		return fmt.Errorf("%s is not in a git repository with a working tree: change into one, or run git init and make a "+
+			"first commit", u.door.dir)
 	}
 	return err
 }
@@ -116,8 +118,10 @@ func (u *users) readRefs(ctx context.Context) (map[string]string, error) {
 func (u *users) freezeFiles() []string {
 	return []string{
 		filepath.Join(u.common, "config"), filepath.Join(u.dir, "config.worktree"),
-		filepath.Join(u.common, "info", "exclude"), filepath.Join(u.common, "info", "attributes"), filepath.Join(u.common, "info", "grafts"),
-		filepath.Join(u.dir, "info", "sparse-checkout"), filepath.Join(u.common, "shallow"), filepath.Join(u.common, "objects", "info", "alternates"),
+		filepath.Join(u.common, "info", "exclude"), filepath.Join(u.common, "info", "attributes"),
+		filepath.Join(u.common, "info", "grafts"),
+		filepath.Join(u.dir, "info", "sparse-checkout"), filepath.Join(u.common, "shallow"),
+		filepath.Join(u.common, "objects", "info", "alternates"),
 	}
 }
 
@@ -163,8 +167,9 @@ func readText(file string) (fileText, error) {
 	return fileText{text, info.Mode().Perm()}, err
 }
 
-// thaw puts back the files that decide what git does, where they were changed during the run: git runs programs that its configuration
-// names, outside of the agent's sandbox. What they were changed to is kept in a directory. It names what was put back.
+// thaw puts back the files that decide what git does, where they were changed during the run: git runs programs that
+// its configuration names, outside of the agent's sandbox. What they were changed to is kept in a directory. It names
+// what was put back.
 func (u *users) thaw(kept string) (changed []string, err error) {
 	for _, file := range slices.Sorted(maps.Keys(u.frozen)) {
 		was := u.frozen[file]
@@ -210,11 +215,14 @@ func (t fileText) putBack(file string) error {
 	return replace(file, t.text, t.mode)
 }
 
-// GoneError says that the clone's repository is not there any more: somebody has removed it, or put another one in its place.
+// GoneError says that the clone's repository is not there any more: somebody has removed it, or put another one in its
+// place.
 type GoneError struct{ Dir, Work string }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the repository %s was removed or replaced during the turn, so nothing could be committed; the files are in %s as the turn left them, and what was committed before is where the repository has gone", e.Dir, e.Work)
+	return fmt.Sprintf("the repository %s was removed or replaced during the turn, so nothing could be committed; the "+
+		"files are in %s as the turn left them, and what was committed before is where the repository has gone", e.Dir,
+		e.Work)
 }
 
 // check fails when the repository is another one than before.
@@ -226,7 +234,8 @@ func (u *users) check() error {
 	return nil
 }
 
-// mendHead makes HEAD and the directory of refs readable to git where they are not: without them it finds no repository at all.
+// mendHead makes HEAD and the directory of refs readable to git where they are not: without them it finds no repository
+// at all.
 func (u *users) mendHead(ref string, tell func(string)) error {
 	head := filepath.Join(u.dir, "HEAD")
 	text, err := readText(head)
@@ -254,9 +263,10 @@ func soundHead(text []byte) bool {
 	return (len(line) == 40 || len(line) == 64) && strings.Trim(line, "0123456789abcdef") == ""
 }
 
-// look reads where HEAD and every ref are, after others have been at work: what keeps git from reading them is put right first. ref is the
-// branch that HEAD is put on where it is nothing that git can read, which is told.
-func (u *users) look(ctx context.Context, ref string, tell func(string)) (now place, refs map[string]string, err error) {
+// look reads where HEAD and every ref are, after others have been at work: what keeps git from reading them is put
+// right first. ref is the branch that HEAD is put on where it is nothing that git can read, which is told.
+func (u *users) look(ctx context.Context, ref string, tell func(string)) (now place, refs map[string]string,
+	err error) {
 	if err := errors.Join(u.check(), u.mendHead(ref, tell)); err != nil {
 		return now, nil, err
 	}

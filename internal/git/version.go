@@ -13,11 +13,12 @@ import (
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d+)[0-9.]*`) })
 
-// Version is the git that is on the PATH of an environment: "2.43.0". The error says what to do when there is none, or one that is too
-// old.
+// Version is the git that is on the PATH of an environment: "2.43.0". The error says what to do when there is none, or
+// one that is too old.
 func Version(ctx context.Context, env []string) (string, error) {
 	said := proc.NewTail(1<<10, 0)
-	end, err := proc.Run(ctx, proc.Spec{Argv: []string{"git", "--version"}, Env: proc.Environment(env, proc.Allowed), Stdout: said, Timeout: 10 * time.Second})
+	end, err := proc.Run(ctx, proc.Spec{Argv: []string{"git", "--version"}, Env: proc.Environment(env, proc.Allowed),
+		Stdout: said, Timeout: 10 * time.Second})
 	if err != nil {
 		return "", fmt.Errorf("asking git for its version: %w", err)
 	}

@@ -25,7 +25,8 @@ func TestVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		version, err := git.Version(context.Background(), []string{"PATH=" + dir})
-		if version != c.version || (err == nil) != (c.advice == "") || err != nil && !strings.Contains(err.Error(), c.advice) {
+		if version != c.version || (err == nil) != (c.advice == "") || err != nil &&
+			!strings.Contains(err.Error(), c.advice) {
 			t.Errorf("%s: %q, %v", name, version, err)
 		}
 	}

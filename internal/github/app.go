@@ -25,12 +25,14 @@ func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
 	installation, _, err := asApp.Apps.FindRepositoryInstallation(ctx, c.o.Repo.Owner, c.o.Repo.Name)
 	if err != nil {
 		if ErrGone(err) {
-			return &failed{fmt.Sprintf("finding the App %d's installation on %s: it is not installed there; install the App on this repository", c.o.AppID, c.o.Repo), err}
+			return &failed{fmt.Sprintf("finding the App %d's installation on %s: it is not installed there; install the App "+
+				"on this repository", c.o.AppID, c.o.Repo), err}
 		}
 		return explain(fmt.Sprintf("finding the App %d's installation on %s", c.o.AppID, c.o.Repo), err)
 	}
 	tr := ghinstallation.NewFromAppsTransport(apps, installation.GetID())
-	tr.InstallationTokenOptions = &github.InstallationTokenOptions{Repositories: []string{c.o.Repo.Name}, Permissions: c.o.wanted()}
+	tr.InstallationTokenOptions = &github.InstallationTokenOptions{Repositories: []string{c.o.Repo.Name},
+		Permissions: c.o.wanted()}
 	c.app, c.kind, c.self = true, AppToken, installation.GetAppSlug()+"[bot]"
 	c.token = tr.Token
 	if c.api, err = c.dial(&http.Client{Transport: tr, Timeout: mostTime}); err != nil {
@@ -41,11 +43,13 @@ func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
 
 // settle gets the first token. When the installation has not granted all that ralph asks for, which GitHub answers with
 // 422, it asks for what was granted and notes the rest.
-func (c *Client) settle(ctx context.Context, tr *ghinstallation.Transport, granted *github.InstallationPermissions) error {
+func (c *Client) settle(ctx context.Context, tr *ghinstallation.Transport,
+	granted *github.InstallationPermissions) error {
 	const doing = "getting an installation token"
 	_, err := tr.Token(ctx)
 	var refused *ghinstallation.HTTPError
-	if err == nil || !errors.As(err, &refused) || refused.Response == nil || refused.Response.StatusCode != http.StatusUnprocessableEntity || granted == nil {
+	if err == nil || !errors.As(err, &refused) || refused.Response == nil ||
+		refused.Response.StatusCode != http.StatusUnprocessableEntity || granted == nil {
 		return explainAny(doing, err)
 	}
 	tr.InstallationTokenOptions.Permissions, c.lacks = common(c.o.wanted(), granted)

@@ -30,7 +30,8 @@ var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 
 // app installs an App that was granted the permissions, nil for all, and is the option to use it.
 func (s *stage) app(granted *fake.Permissions) func(*Options) {
-	s.AddApp(fake.App{ID: 7, Slug: "helper", Owner: owner, InstallationID: 70, Key: &appKey().PublicKey, Permissions: granted})
+	s.AddApp(fake.App{ID: 7, Slug: "helper", Owner: owner, InstallationID: 70, Key: &appKey().PublicKey,
+		Permissions: granted})
 	return func(o *Options) {
 		o.Token, o.AppID = "", 7
 		o.AppKey = pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(appKey())})
@@ -71,7 +72,8 @@ func (g *grants) wrap(next http.Handler) http.Handler {
 // TestAppAsksForWhatItUses: the one repository, and no permission that nothing needs.
 func TestAppAsksForWhatItUses(t *testing.T) {
 	want := map[string]any{
-		"actions": "read", "checks": "write", "contents": "write", "issues": "write", "metadata": "read", "pull_requests": "write", "statuses": "read",
+		"actions": "read", "checks": "write", "contents": "write", "issues": "write", "metadata": "read",
+		"pull_requests": "write", "statuses": "read",
 	}
 	for _, workflows := range []bool{false, true} {
 		g := &grants{}
@@ -80,7 +82,8 @@ func TestAppAsksForWhatItUses(t *testing.T) {
 		if workflows {
 			want["workflows"] = "write"
 		}
-		if len(g.asked) != 1 || !reflect.DeepEqual(g.asked[0]["permissions"], want) || !reflect.DeepEqual(g.asked[0]["repositories"], []any{name}) {
+		if len(g.asked) != 1 || !reflect.DeepEqual(g.asked[0]["permissions"], want) ||
+			!reflect.DeepEqual(g.asked[0]["repositories"], []any{name}) {
 			t.Errorf("asked for %v, want %v", g.asked, want)
 		}
 		if c.Self() != "helper[bot]" || c.kind != AppToken || c.TokenNote() != "" {
@@ -98,7 +101,8 @@ func TestAppThatWasGrantedLess(t *testing.T) {
 	s := newStage(t, g.wrap)
 	less := s.app(&fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Checks: "read"})
 	c := s.client(less)
-	if want := []string{"actions: read", "checks: write", "statuses: read"}; !slices.Equal(c.lacks, want) || len(g.asked) != 2 {
+	if want := []string{"actions: read", "checks: write", "statuses: read"}; !slices.Equal(c.lacks, want) ||
+		len(g.asked) != 2 {
 		t.Errorf("it lacks %q, want %q, after %d tries", c.lacks, want, len(g.asked))
 	}
 	if note := c.TokenNote(); !strings.Contains(note, "has not granted actions: read, checks: write, statuses: read") {
@@ -109,7 +113,8 @@ func TestAppThatWasGrantedLess(t *testing.T) {
 	if got := s.Comments(owner, name, n)[0].Author; got != "helper[bot]" {
 		t.Errorf("written as %s", got)
 	}
-	if id, err := c.PutCheckRun(t.Context(), s.ralphRun(1)); id != 0 || err != nil || !s.said("grant the App the permission checks: write") {
+	if id, err := c.PutCheckRun(t.Context(), s.ralphRun(1)); id != 0 || err != nil ||
+		!s.said("grant the App the permission checks: write") {
 		t.Errorf("%d, %v; said %q", id, err, s.log)
 	}
 }
@@ -148,7 +153,8 @@ func TestAppsThatCannotBeUsed(t *testing.T) {
 		o := s.client().o
 		mine(&o)
 		change(&o)
-		if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

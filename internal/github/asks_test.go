@@ -29,10 +29,12 @@ func (s *stage) place() place {
 	p.issue = s.AddIssue(owner, name, fake.Issue{Title: "t", Author: "alice", Labels: []string{"ralph", "old"}})
 	p.comment = s.AddComment(owner, name, p.issue, fake.Comment{Author: "alice", Body: "c"})
 	p.pull = s.pull("ralph/1")
-	p.first = s.AddReviewComment(owner, name, p.pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
+	p.first = s.AddReviewComment(owner, name, p.pull,
+		fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
 	p.review = s.ReviewComments(owner, name, p.pull)[0].ReviewID
 	text := logged("##[error]no")
-	_, jobs := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure", Log: &text}}})
+	_, jobs := s.AddWorkflowRun(owner, name,
+		fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure", Log: &text}}})
 	p.job = jobs[0]
 	return p
 }
@@ -52,7 +54,8 @@ func asks(t *testing.T, p place) []ask {
 	mark := func(k int) string { return fmt.Sprintf("<!-- %d -->", k) }
 	return []ask{
 		{"Gather", func(_ *stage, c *Client, _ int) error {
-			_, _, err := c.Gather(ctx, event.Event{Kind: event.Labeled, Sender: event.Actor{Login: "alice"}, Label: "ralph", Issue: &event.Issue{Number: p.issue}})
+			_, _, err := c.Gather(ctx, event.Event{Kind: event.Labeled, Sender: event.Actor{Login: "alice"}, Label: "ralph",
+				Issue: &event.Issue{Number: p.issue}})
 			return err
 		}, nil},
 		{"Issue", func(_ *stage, c *Client, _ int) error { return errOf(c.Issue(ctx, p.issue)) }, nil},
@@ -87,23 +90,26 @@ func asks(t *testing.T, p place) []ask {
 		}, nil},
 		{"Labels", func(_ *stage, c *Client, _ int) error { return errOf(c.Labels(ctx)) }, nil},
 		{"React", func(_ *stage, c *Client, _ int) error {
-			return c.React(ctx, event.Event{Issue: &event.Issue{Number: p.issue}, Comment: &event.Comment{ID: p.comment}}, "eyes")
+			return c.React(ctx, event.Event{Issue: &event.Issue{Number: p.issue}, Comment: &event.Comment{ID: p.comment}},
+				"eyes")
 		}, func(s *stage, _ int) int { return len(s.Comments(owner, name, p.issue)[0].Reactions) }},
-		{"Comment", func(_ *stage, c *Client, k int) error { return errOf(c.Comment(ctx, p.issue, mark(k)+"\nhello")) }, func(s *stage, k int) int {
-			n := 0
-			for _, c := range s.Comments(owner, name, p.issue) {
-				n += one(strings.HasPrefix(c.Body, mark(k)))
-			}
-			return n
-		}},
+		{"Comment", func(_ *stage, c *Client, k int) error { return errOf(c.Comment(ctx, p.issue, mark(k)+"\nhello")) },
+			func(s *stage, k int) int {
+				n := 0
+				for _, c := range s.Comments(owner, name, p.issue) {
+					n += one(strings.HasPrefix(c.Body, mark(k)))
+				}
+				return n
+			}},
 		{"EditComment", func(_ *stage, c *Client, _ int) error { return c.EditComment(ctx, p.comment, "edited") }, nil},
-		{"Reply", func(_ *stage, c *Client, k int) error { return errOf(c.Reply(ctx, p.pull, p.first, mark(k)+"\nhello")) }, func(s *stage, k int) int {
-			n := 0
-			for _, c := range s.ReviewComments(owner, name, p.pull) {
-				n += one(strings.HasPrefix(c.Body, mark(k)))
-			}
-			return n
-		}},
+		{"Reply", func(_ *stage, c *Client, k int) error { return errOf(c.Reply(ctx, p.pull, p.first, mark(k)+"\nhello")) },
+			func(s *stage, k int) int {
+				n := 0
+				for _, c := range s.ReviewComments(owner, name, p.pull) {
+					n += one(strings.HasPrefix(c.Body, mark(k)))
+				}
+				return n
+			}},
 		{"AddLabel", func(_ *stage, c *Client, k int) error {
 			return errOf(c.AddLabel(ctx, p.issue, fmt.Sprint("label-", k)))
 		}, func(s *stage, k int) int {
@@ -114,7 +120,10 @@ func asks(t *testing.T, p place) []ask {
 			return n
 		}},
 		{"RemoveLabel", func(_ *stage, c *Client, _ int) error { return c.RemoveLabel(ctx, p.issue, "old") }, nil},
-		{"MakeLabel", func(_ *stage, c *Client, k int) error { return c.MakeLabel(ctx, fmt.Sprint("made-", k), "ededed", "d") }, func(s *stage, k int) int {
+		{"MakeLabel", func(_ *stage, c *Client,
+			k int) error {
+			return c.MakeLabel(ctx, fmt.Sprint("made-", k), "ededed", "d")
+		}, func(s *stage, k int) int {
 			n := 0
 			for _, l := range s.RepoLabels(owner, name) {
 				n += one(l == fmt.Sprint("made-", k))
@@ -132,7 +141,8 @@ func asks(t *testing.T, p place) []ask {
 			_, err := c.EditPull(ctx, p.pull, "P2", "B2")
 			return err
 		}, nil},
-		{"ReadyPull", func(s *stage, c *Client, _ int) error { return c.ReadyPull(ctx, s.Pulls(owner, name)[0].NodeID) }, nil},
+		{"ReadyPull", func(s *stage, c *Client, _ int) error { return c.ReadyPull(ctx, s.Pulls(owner, name)[0].NodeID) },
+			nil},
 		{"PutCheckRun", func(s *stage, c *Client, k int) error {
 			run := s.ralphRun(60)
 			run.ExternalID, run.Name = fmt.Sprint("run-", k), fmt.Sprint("ralph-", k)

@@ -39,7 +39,8 @@ func (c *Client) BuildLog(ctx context.Context, b Build) (excerpt string, finding
 
 // findings are the annotations of a check run that tell of more than how its process ended.
 func (c *Client) findings(ctx context.Context, b Build) ([]Annotation, error) {
-	list, _, err := c.api.Checks.ListCheckRunAnnotations(ctx, c.o.Repo.Owner, c.o.Repo.Name, b.CheckRun, &github.ListOptions{PerPage: 100})
+	list, _, err := c.api.Checks.ListCheckRunAnnotations(ctx, c.o.Repo.Owner, c.o.Repo.Name, b.CheckRun,
+		&github.ListOptions{PerPage: 100})
 	if err != nil {
 		return nil, explain("reading what "+oneLine(b.Name)+" says of lines", err)
 	}

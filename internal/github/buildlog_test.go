@@ -21,10 +21,13 @@ func logged(lines ...string) string {
 
 func TestBuildLog(t *testing.T) {
 	s := newStage(t)
-	text := logged("##[group]Run go test", "\x1b[31mFAIL\x1b[0m a_test.go:7", "##[error]Process completed with exit code 1.", "Post job cleanup.")
-	_, jobs := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure", Log: &text}}})
+	text := logged("##[group]Run go test", "\x1b[31mFAIL\x1b[0m a_test.go:7",
+		"##[error]Process completed with exit code 1.", "Post job cleanup.")
+	_, jobs := s.AddWorkflowRun(owner, name,
+		fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure", Log: &text}}})
 	s.AddCheckRun(owner, name, fake.CheckRun{
-		Name: "lint", App: "linter", HeadSHA: s.sha, Conclusion: "failure", Title: "2 findings", Summary: "of which one is the runner's",
+		Name: "lint", App: "linter", HeadSHA: s.sha, Conclusion: "failure", Title: "2 findings",
+		Summary: "of which one is the runner's",
 		Annotations: []fake.Annotation{
 			{Path: "a.go", StartLine: 3, EndLine: 4, Level: "failure", Title: "unused", Message: "x is unused"},
 			{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: "Process completed with exit code 1."},
@@ -48,7 +51,9 @@ func TestBuildLog(t *testing.T) {
 				t.Errorf("the job's log: %q, %v", excerpt, findings)
 			}
 		case "lint":
-			if b.JobID != 0 || excerpt != "" || len(findings) != 1 || findings[0] != (Annotation{Path: "a.go", Line: 3, EndLine: 4, Level: "failure", Title: "unused", Message: "x is unused"}) {
+			if b.JobID != 0 || excerpt != "" || len(findings) != 1 ||
+				findings[0] != (Annotation{Path: "a.go", Line: 3, EndLine: 4, Level: "failure", Title: "unused",
+					Message: "x is unused"}) {
 				t.Errorf("another App's: %q, %+v", excerpt, findings)
 			}
 			if b.Summary != "2 findings\n\nof which one is the runner's" {
@@ -65,7 +70,8 @@ func TestBuildLog(t *testing.T) {
 // TestLogsThatAreGone: GitHub deletes logs, and a job that was never started has none.
 func TestLogsThatAreGone(t *testing.T) {
 	s := newStage(t)
-	_, jobs := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure"}}})
+	_, jobs := s.AddWorkflowRun(owner, name,
+		fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure"}}})
 	excerpt, _, err := s.client().BuildLog(t.Context(), Build{Name: "test", CheckRun: jobs[0], JobID: jobs[0]})
 	if excerpt != "" || err != nil {
 		t.Errorf("%q, %v", excerpt, err)
@@ -130,12 +136,14 @@ func TestExcerpt(t *testing.T) {
 	}
 	long := append(append(many(500, "before"), "##[error]boom"), many(500, "after")...)
 	got := excerptOf(logged(long...))
-	for _, want := range []string{"[… 470 lines …]\nbefore 470\n", "\n##[error]boom\nafter 0\nafter 1\nafter 2\n[… 397 lines …]\nafter 400\n", "\nafter 499"} {
+	for _, want := range []string{"[… 470 lines …]\nbefore 470\n",
+		"\n##[error]boom\nafter 0\nafter 1\nafter 2\n[… 397 lines …]\nafter 400\n", "\nafter 499"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if got := excerptOf(logged(many(3000, strings.Repeat("wide", 200))...)); len(got) > mostExcerpt+10 || !strings.HasPrefix(got, "[…]\n") || !strings.HasSuffix(got, " 2999") {
+	if got := excerptOf(logged(many(3000, strings.Repeat("wide", 200))...)); len(got) > mostExcerpt+10 ||
+		!strings.HasPrefix(got, "[…]\n") || !strings.HasSuffix(got, " 2999") {
 		t.Errorf("%d bytes: %.40q", len(got), got)
 	}
 	if got := excerptOf(""); got != "" {

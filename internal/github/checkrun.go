@@ -90,7 +90,8 @@ func (c *Client) withoutChecks() string {
 }
 
 // beginCheckRun makes the check run, or changes the one that is there, and says how many annotations it has then.
-func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*github.CheckRunAnnotation) (id int64, arrived int, err error) {
+func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*github.CheckRunAnnotation) (id int64,
+	arrived int, err error) {
 	id = run.ID
 	if id == 0 && run.Find {
 		if id, arrived, err = c.findCheckRun(ctx, run); err != nil {
@@ -106,8 +107,9 @@ func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*githu
 	for try := 1; ; try++ {
 		status, conclusion := run.state()
 		made, _, err := c.api.Checks.CreateCheckRun(ctx, c.o.Repo.Owner, c.o.Repo.Name, github.CreateCheckRunOptions{
-			Name: run.Name, HeadSHA: run.SHA, DetailsURL: given(run.URL), ExternalID: given(run.ExternalID), Status: status, Conclusion: conclusion,
-			Output: run.output(first),
+			Name: run.Name, HeadSHA: run.SHA, DetailsURL: given(run.URL), ExternalID: given(run.ExternalID), Status: status,
+			Conclusion: conclusion,
+			Output:     run.output(first),
 		})
 		if err == nil {
 			return made.GetID(), len(first), nil
@@ -130,11 +132,13 @@ func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*githu
 
 // changeCheckRun changes what a check run says and adds annotations behind the first of them that are there. GitHub
 // adds, it does not replace: when an answer is lost, it is asked how many there are before it is tried again.
-func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add []*github.CheckRunAnnotation, there int) (int, error) {
+func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add []*github.CheckRunAnnotation,
+	there int) (int, error) {
 	for try := 1; ; try++ {
 		status, conclusion := run.state()
 		_, _, err := c.api.Checks.UpdateCheckRun(ctx, c.o.Repo.Owner, c.o.Repo.Name, id, github.UpdateCheckRunOptions{
-			Name: run.Name, DetailsURL: given(run.URL), ExternalID: given(run.ExternalID), Status: status, Conclusion: conclusion, Output: run.output(add),
+			Name: run.Name, DetailsURL: given(run.URL), ExternalID: given(run.ExternalID), Status: status,
+			Conclusion: conclusion, Output: run.output(add),
 		})
 		if err == nil {
 			return there + len(add), nil
@@ -158,9 +162,10 @@ func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add
 // findCheckRun finds the check run with the name and the external id on the commit, and how many annotations it has; 0
 // when there is none.
 func (c *Client) findCheckRun(ctx context.Context, run CheckRun) (id int64, arrived int, err error) {
-	list, _, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA, &github.ListCheckRunsOptions{
-		CheckName: &run.Name, Filter: github.String("all"), ListOptions: github.ListOptions{PerPage: 100},
-	})
+	list, _, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA,
+		&github.ListCheckRunsOptions{
+			CheckName: &run.Name, Filter: github.String("all"), ListOptions: github.ListOptions{PerPage: 100},
+		})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -186,8 +191,9 @@ func (run CheckRun) output(notes []*github.CheckRunAnnotation) *github.CheckRunO
 		title = run.Name
 	}
 	return &github.CheckRunOutput{
-		Title: github.String(safetext.ShortenBytes(title, mostTitle)), Summary: github.String(safetext.ShortenBytes(run.Summary, mostOutput)),
-		Text: given(safetext.ShortenBytes(run.Text, mostOutput)), Annotations: notes,
+		Title:   github.String(safetext.ShortenBytes(title, mostTitle)),
+		Summary: github.String(safetext.ShortenBytes(run.Summary, mostOutput)),
+		Text:    given(safetext.ShortenBytes(run.Text, mostOutput)), Annotations: notes,
 	}
 }
 
@@ -205,7 +211,8 @@ func annotations(list []Annotation) []*github.CheckRunAnnotation {
 		from := max(a.Line, 1)
 		made = append(made, &github.CheckRunAnnotation{
 			Path: &a.Path, StartLine: &from, EndLine: github.Int(max(a.EndLine, from)), AnnotationLevel: &level,
-			Title: given(safetext.ShortenBytes(a.Title, mostTitle)), Message: github.String(safetext.ShortenBytes(a.Message, mostMessage)),
+			Title:   given(safetext.ShortenBytes(a.Title, mostTitle)),
+			Message: github.String(safetext.ShortenBytes(a.Message, mostMessage)),
 		})
 	}
 	return made

@@ -18,8 +18,9 @@ func notes(n int) []Annotation {
 
 func (s *stage) ralphRun(n int) CheckRun {
 	return CheckRun{
-		Name: "ralph", SHA: s.sha, ExternalID: "issue-1/2", URL: "https://github.com/alice/demo/actions/runs/5", Conclusion: "failure",
-		Title: "two checks fail", Summary: "s", Text: "t", Annotations: notes(n),
+		Name: "ralph", SHA: s.sha, ExternalID: "issue-1/2", URL: "https://github.com/alice/demo/actions/runs/5",
+		Conclusion: "failure",
+		Title:      "two checks fail", Summary: "s", Text: "t", Annotations: notes(n),
 	}
 }
 
@@ -32,7 +33,8 @@ func TestPutCheckRun(t *testing.T) {
 			s.ResetCalls()
 			id := must[int64](t)(c.PutCheckRun(t.Context(), s.ralphRun(n)))
 			all := s.CheckRuns(owner, name, s.sha)
-			if len(all) != 1 || all[0].ID != id || all[0].Conclusion != "failure" || all[0].Title != "two checks fail" || len(all[0].Annotations) != n {
+			if len(all) != 1 || all[0].ID != id || all[0].Conclusion != "failure" || all[0].Title != "two checks fail" ||
+				len(all[0].Annotations) != n {
 				t.Fatalf("check runs: %+v", all)
 			}
 			for i, a := range all[0].Annotations {
@@ -66,7 +68,8 @@ func TestCheckRunGoesOn(t *testing.T) {
 		t.Errorf("another check run was made: %d, not %d", found, id)
 	}
 	all := s.CheckRuns(owner, name, s.sha)
-	if len(all) != 1 || len(all[0].Annotations) != 60 || all[0].Annotations[59].StartLine != 60 || all[0].Conclusion != "failure" {
+	if len(all) != 1 || len(all[0].Annotations) != 60 || all[0].Annotations[59].StartLine != 60 ||
+		all[0].Conclusion != "failure" {
 		t.Errorf("%d check runs, the first with %d annotations", len(all), len(all[0].Annotations))
 	}
 	other := s.ralphRun(0)
@@ -99,7 +102,8 @@ func TestWhatDoesNotFit(t *testing.T) {
 	run := s.ralphRun(0)
 	run.Summary, run.Text, run.Title = strings.Repeat("ä", 70000), strings.Repeat("x", 70000), strings.Repeat("t", 300)
 	run.Annotations = []Annotation{
-		{Path: "a.go", Line: 0, EndLine: -1, Level: "odd", Title: strings.Repeat("ü", 300), Message: strings.Repeat("m", 100000)},
+		{Path: "a.go", Line: 0, EndLine: -1, Level: "odd", Title: strings.Repeat("ü", 300),
+			Message: strings.Repeat("m", 100000)},
 		{Path: "a.go", Line: 7, EndLine: 9, Level: "warning", Message: "w"},
 		{Path: "", Line: 1, Message: "of no file"},
 		{Path: "b.go", Line: 1},
@@ -109,7 +113,8 @@ func TestWhatDoesNotFit(t *testing.T) {
 	if len(got.Summary) > mostOutput || !strings.HasSuffix(got.Summary, "ä…") || len(got.Text) != mostOutput {
 		t.Errorf("summary %d bytes, text %d", len(got.Summary), len(got.Text))
 	}
-	if len(got.Annotations) != 2 || got.Annotations[0].StartLine != 1 || got.Annotations[1].EndLine != 9 || got.Annotations[1].Level != "warning" {
+	if len(got.Annotations) != 2 || got.Annotations[0].StartLine != 1 || got.Annotations[1].EndLine != 9 ||
+		got.Annotations[1].Level != "warning" {
 		t.Errorf("annotations: %d", len(got.Annotations))
 	}
 }
@@ -117,7 +122,8 @@ func TestWhatDoesNotFit(t *testing.T) {
 // TestPersonalTokensSetAStatus: only Apps may write check runs.
 func TestPersonalTokensSetAStatus(t *testing.T) {
 	states := map[string]string{
-		"success": "success", "neutral": "success", "skipped": "success", "failure": "failure", "": "pending", "cancelled": "error", "timed_out": "error",
+		"success": "success", "neutral": "success", "skipped": "success", "failure": "failure", "": "pending",
+		"cancelled": "error", "timed_out": "error",
 	}
 	s := newStage(t)
 	c := s.client(as(aliceToken))
@@ -133,14 +139,16 @@ func TestPersonalTokensSetAStatus(t *testing.T) {
 		t.Fatalf("statuses: %+v", set)
 	}
 	for _, st := range set {
-		if want := states[strings.TrimPrefix(st.Context, "ralph ")]; st.State != want || len(st.Description) > 140 || strings.Contains(st.Description, "\n") {
+		if want := states[strings.TrimPrefix(st.Context, "ralph ")]; st.State != want || len(st.Description) > 140 ||
+			strings.Contains(st.Description, "\n") {
 			t.Errorf("status: %+v, want %s", st, want)
 		}
 	}
 	if n := s.count("POST", "check-runs"); n != 1 {
 		t.Errorf("%d tries to write a check run, want one", n)
 	}
-	if len(s.log) != 1 || !strings.Contains(s.log[0], "only Apps may write check runs, so a commit status says it instead") {
+	if len(s.log) != 1 || !strings.Contains(s.log[0],
+		"only Apps may write check runs, so a commit status says it instead") {
 		t.Errorf("said: %q", s.log)
 	}
 }
@@ -149,7 +157,8 @@ func TestPersonalTokensSetAStatus(t *testing.T) {
 func TestChecksThatMayNotBeWritten(t *testing.T) {
 	s := newStage(t)
 	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write"}})
-	s.AddLimitedToken(fake.Token{Value: "github_pat_less", Login: "alice", Kind: fake.PAT, Permissions: &fake.Permissions{Contents: "write"}})
+	s.AddLimitedToken(fake.Token{Value: "github_pat_less", Login: "alice", Kind: fake.PAT,
+		Permissions: &fake.Permissions{Contents: "write"}})
 	for token, want := range map[string]string{
 		"ghs_less":        "add `checks: write` to the workflow's permissions",
 		"github_pat_less": "the commit does not show what ralph says of it",

@@ -93,7 +93,8 @@ func (c *Client) checkRuns(ctx context.Context, sha string) ([]*github.CheckRun,
 
 // statuses are the newest ones of each name, at most 100.
 func (c *Client) statuses(ctx context.Context, sha string) ([]*github.RepoStatus, error) {
-	combined, _, err := c.api.Repositories.GetCombinedStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha, &github.ListOptions{PerPage: 100})
+	combined, _, err := c.api.Repositories.GetCombinedStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha,
+		&github.ListOptions{PerPage: 100})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,8 @@ func judge(runs []*github.CheckRun, statuses []*github.RepoStatus, ignore []stri
 			continue
 		}
 		said++
-		ci.count(r.GetName(), verdictOf(r.GetStatus(), r.GetConclusion()), r.GetConclusion(), func() Build { return buildOf(r) })
+		ci.count(r.GetName(), verdictOf(r.GetStatus(), r.GetConclusion()), r.GetConclusion(),
+			func() Build { return buildOf(r) })
 	}
 	for _, s := range statuses {
 		if ignored(ignore, s.GetContext(), s.GetTargetURL()) {
@@ -117,7 +119,8 @@ func judge(runs []*github.CheckRun, statuses []*github.RepoStatus, ignore []stri
 		}
 		said++
 		ci.count(s.GetContext(), statusVerdict(s.GetState()), "", func() Build {
-			return Build{Name: s.GetContext(), Conclusion: s.GetState(), URL: s.GetTargetURL(), Summary: safetext.ShortenBytes(s.GetDescription(), mostSummary)}
+			return Build{Name: s.GetContext(), Conclusion: s.GetState(), URL: s.GetTargetURL(),
+				Summary: safetext.ShortenBytes(s.GetDescription(), mostSummary)}
 		})
 	}
 	switch {
@@ -171,7 +174,8 @@ func statusVerdict(state string) CIState {
 func buildOf(r *github.CheckRun) Build {
 	b := Build{
 		Name: r.GetName(), Conclusion: r.GetConclusion(), URL: cmp.Or(r.GetHTMLURL(), r.GetDetailsURL()), CheckRun: r.GetID(),
-		Summary: safetext.ShortenBytes(strings.TrimSpace(r.GetOutput().GetTitle()+"\n\n"+r.GetOutput().GetSummary()), mostSummary),
+		Summary: safetext.ShortenBytes(strings.TrimSpace(r.GetOutput().GetTitle()+"\n\n"+r.GetOutput().GetSummary()),
+			mostSummary),
 	}
 	if r.GetApp().GetSlug() == "github-actions" { // a job's id is that of its check run
 		b.JobID = r.GetID()
@@ -185,6 +189,7 @@ func ignored(ignore []string, name string, addresses ...string) bool {
 		if strings.Trim(one, "0123456789") != "" {
 			return one == name
 		}
-		return one != "" && slices.ContainsFunc(addresses, func(at string) bool { return strings.Contains(at+"/", "/actions/runs/"+one+"/") })
+		return one != "" && slices.ContainsFunc(addresses,
+			func(at string) bool { return strings.Contains(at+"/", "/actions/runs/"+one+"/") })
 	})
 }

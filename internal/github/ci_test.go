@@ -15,7 +15,8 @@ import (
 func TestBuilds(t *testing.T) {
 	run := func(conclusion string) func(*stage) {
 		return func(s *stage) {
-			s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha, Conclusion: conclusion, Title: "T", Summary: "S"})
+			s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha, Conclusion: conclusion, Title: "T",
+				Summary: "S"})
 		}
 	}
 	status := func(state string) func(*stage) {
@@ -42,7 +43,8 @@ func TestBuilds(t *testing.T) {
 		{"a status fails", []func(*stage){status("failure")}, CIFailed, []string{"test failure"}, nil},
 		{"a status cannot tell", []func(*stage){status("error")}, CIFailed, []string{"test error"}, nil},
 		{"an older status does not count", []func(*stage){status("failure"), status("success")}, CIPassed, nil, nil},
-		{"failed decides", []func(*stage){run("failure"), status("pending")}, CIFailed, []string{"test failure"}, []string{"test"}},
+		{"failed decides", []func(*stage){run("failure"), status("pending")}, CIFailed, []string{"test failure"},
+			[]string{"test"}},
 		{"pending decides", []func(*stage){run("success"), status("pending")}, CIPending, nil, []string{"test"}},
 	}
 	for _, tt := range tests {
@@ -57,11 +59,13 @@ func TestBuilds(t *testing.T) {
 				failed = append(failed, b.Name+" "+b.Conclusion)
 			}
 			if ci.State != tt.state || !reflect.DeepEqual(failed, tt.failed) || !reflect.DeepEqual(ci.Pending, tt.pending) {
-				t.Errorf("%s, failed %q, pending %q; want %s, %q, %q", ci.State, failed, ci.Pending, tt.state, tt.failed, tt.pending)
+				t.Errorf("%s, failed %q, pending %q; want %s, %q, %q", ci.State, failed, ci.Pending, tt.state, tt.failed,
+					tt.pending)
 			}
 		})
 	}
-	if verdictOf("completed", "startup_failure") != CIFailed || verdictOf("completed", "stale") != CIPending || verdictOf("waiting", "") != CIPending {
+	if verdictOf("completed", "startup_failure") != CIFailed || verdictOf("completed", "stale") != CIPending ||
+		verdictOf("waiting", "") != CIPending {
 		t.Error("words that the stand-in does not know")
 	}
 }
@@ -73,10 +77,12 @@ func TestBuildsLeavesItselfOut(t *testing.T) {
 	s.AddStatus(owner, name, s.sha, fake.Status{Context: "ralph", State: "pending"})
 	mine, _ := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "loop"}}})
 	other, _ := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "unit"}}})
-	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine))); ci.State != CIPending || len(ci.Pending) != 1 || ci.Pending[0] != "unit" {
+	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine))); ci.State != CIPending ||
+		len(ci.Pending) != 1 || ci.Pending[0] != "unit" {
 		t.Errorf("%+v", ci)
 	}
-	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine), fmt.Sprint(other), "")); ci.State != CINone {
+	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine), fmt.Sprint(other),
+		"")); ci.State != CINone {
 		t.Errorf("nobody else says anything: %+v", ci)
 	}
 	if ignored([]string{"77"}, "unit", "https://github.com/alice/demo/actions/runs/771/job/1") {
@@ -87,7 +93,8 @@ func TestBuildsLeavesItselfOut(t *testing.T) {
 func TestBuildsOverPages(t *testing.T) {
 	s := newStage(t)
 	for i := range 101 {
-		s.AddCheckRun(owner, name, fake.CheckRun{Name: "part " + strings.Repeat("i", i), HeadSHA: s.sha, Conclusion: map[bool]string{true: "failure", false: "success"}[i == 0]})
+		s.AddCheckRun(owner, name, fake.CheckRun{Name: "part " + strings.Repeat("i", i), HeadSHA: s.sha,
+			Conclusion: map[bool]string{true: "failure", false: "success"}[i == 0]})
 	}
 	c := s.client()
 	s.ResetCalls()
@@ -155,7 +162,8 @@ func TestBuildsWithoutStatuses(t *testing.T) {
 	if len(s.log) != 1 || !strings.Contains(s.log[0], "the permission statuses: read") {
 		t.Errorf("said: %q", s.log)
 	}
-	if _, err := s.client(as("ghs_none")).Builds(t.Context(), s.sha); err == nil || !strings.Contains(err.Error(), "the permission checks: read") {
+	if _, err := s.client(as("ghs_none")).Builds(t.Context(), s.sha); err == nil ||
+		!strings.Contains(err.Error(), "the permission checks: read") {
 		t.Errorf("without check runs: %v", err)
 	}
 }

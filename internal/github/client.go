@@ -75,7 +75,8 @@ func New(ctx context.Context, o Options) (*Client, error) {
 		return c, c.useApp(ctx, polls)
 	}
 	if o.Token == "" {
-		return nil, errors.New("no token: set the input github_token (the default ${{ github.token }} does), or app_id and app_private_key")
+		return nil, errors.New("no token: set the input github_token (the default ${{ github.token }} does), or app_id and " +
+			"app_private_key")
 	}
 	c.kind = kindOf(o.Token, o.JobToken)
 	c.token = func(context.Context) (string, error) { return o.Token, nil }

@@ -53,12 +53,15 @@ func (e *examination) repository() bool {
 	}
 	e.repo = r
 	visibility := cmp.Or(r.GetVisibility(), map[bool]string{true: "private", false: "public"}[r.GetPrivate()])
-	e.add("the repository", OK, fmt.Sprintf("%s is %s, its default branch is %s.", e.c.o.Repo, oneLine(visibility), oneLine(r.GetDefaultBranch())), "")
+	e.add("the repository", OK, fmt.Sprintf("%s is %s, its default branch is %s.", e.c.o.Repo, oneLine(visibility),
+		oneLine(r.GetDefaultBranch())), "")
 	if r.GetArchived() || r.GetDisabled() {
-		e.add("the repository", Problem, "It is archived or disabled: nobody can write to it.", "Unarchive it under Settings → General.")
+		e.add("the repository", Problem, "It is archived or disabled: nobody can write to it.",
+			"Unarchive it under Settings → General.")
 	}
 	if r.GetFork() {
-		e.add("the repository", Warning, "It is a fork: Actions and issues are off in a fork until they are turned on.", "Turn Actions on in its Actions tab.")
+		e.add("the repository", Warning, "It is a fork: Actions and issues are off in a fork until they are turned on.",
+			"Turn Actions on in its Actions tab.")
 	}
 	if r.HasIssues != nil && !r.GetHasIssues() {
 		e.add("issues", Problem, "The repository has no issues.", "Turn issues on under Settings → General → Features.")
@@ -82,7 +85,8 @@ func (e *examination) may() {
 	case p.GetPermission() == "admin" || p.GetPermission() == "write":
 		e.add(what, OK, "The token's owner may push to this repository.", "")
 	default:
-		e.add(what, Problem, "The token's owner may not push to this repository.", "Give the owner write access, or use another token.")
+		e.add(what, Problem, "The token's owner may not push to this repository.",
+			"Give the owner write access, or use another token.")
 	}
 }
 
@@ -91,10 +95,12 @@ func (e *examination) granted(what string) {
 		return
 	}
 	grade := Warning
-	if slices.ContainsFunc(e.c.lacks, func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") }) {
+	if slices.ContainsFunc(e.c.lacks,
+		func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") }) {
 		grade = Problem
 	}
-	e.add(what, grade, "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".", "Grant it to the App, and accept it for this installation.")
+	e.add(what, grade, "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".",
+		"Grant it to the App, and accept it for this installation.")
 }
 
 // labels says which are missing. They are made when they are first put on, so that is no problem.
@@ -113,5 +119,6 @@ func (e *examination) labels(want []string) {
 		e.add("labels", OK, "All of ralph's labels are there.", "")
 		return
 	}
-	e.add("labels", Warning, "There is no label "+strings.Join(e.report.Labels, ", ")+".", "Make them, or let ralph do it.")
+	e.add("labels", Warning, "There is no label "+strings.Join(e.report.Labels, ", ")+".",
+		"Make them, or let ralph do it.")
 }

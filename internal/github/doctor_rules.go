@@ -21,7 +21,8 @@ type demands struct {
 
 // rules says what protection and rulesets of the branch mean for ralph's pull requests to it.
 func (e *examination) rules(branch string) {
-	const what, ask = "branch rules", "Look under Settings → Branches and Settings → Rules, or use a token of an administrator."
+	const what, ask = "branch rules",
+		"Look under Settings → Branches and Settings → Rules, or use a token of an administrator."
 	var d demands
 	protection, _, err := e.c.api.Repositories.GetBranchProtection(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, branch)
 	hidden := err != nil && !unprotected(err)
@@ -47,7 +48,8 @@ func (e *examination) rules(branch string) {
 // strangers.
 func unprotected(err error) bool {
 	var api *github.ErrorResponse
-	return errors.Is(err, github.ErrBranchNotProtected) || errors.As(err, &api) && ErrGone(err) && strings.Contains(api.Message, "Branch not protected")
+	return errors.Is(err, github.ErrBranchNotProtected) || errors.As(err, &api) && ErrGone(err) &&
+		strings.Contains(api.Message, "Branch not protected")
 }
 
 func (d *demands) protection(p *github.Protection) {
@@ -101,20 +103,23 @@ func (e *examination) tell(what, branch string, d demands) {
 		e.add(what, Problem, branch+" is locked: nothing can be merged to it.", "Unlock it under Settings → Branches.")
 	}
 	if d.reviews > 0 {
-		e.add(what, OK, fmt.Sprintf("A pull request to %s takes %d approving reviews; ralph's wait for them.", branch, d.reviews), "")
+		e.add(what, OK, fmt.Sprintf("A pull request to %s takes %d approving reviews; ralph's wait for them.", branch,
+			d.reviews), "")
 	}
 	if len(d.checks) > 0 {
 		slices.Sort(d.checks)
 		names := oneLine(strings.Join(slices.Compact(d.checks), ", "))
 		if e.c.kind == JobToken {
-			e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the job's own token.", branch, names),
+			e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the "+
+				"job's own token.", branch, names),
 				"Give ralph an App or a personal access token, or start them by hand.")
 		} else {
 			e.add(what, OK, fmt.Sprintf("A pull request to %s takes the checks %s.", branch, names), "")
 		}
 	}
 	if d.signed {
-		e.add(what, Warning, "Commits on "+branch+" must be signed.", "Let ralph sign its commits, or squash its pull requests when merging.")
+		e.add(what, Warning, "Commits on "+branch+" must be signed.",
+			"Let ralph sign its commits, or squash its pull requests when merging.")
 	}
 	if d.linear {
 		e.add(what, OK, branch+" takes no merge commits: ralph's pull requests are squashed or rebased.", "")

@@ -22,7 +22,8 @@ func (e *examination) actions() {
 		e.add(what, Problem, "Actions are off in this repository.", "Turn them on under Settings → Actions → General.")
 		return
 	case p.GetAllowedActions() != "" && p.GetAllowedActions() != "all":
-		e.add(what, Warning, "Only "+oneLine(p.GetAllowedActions())+" actions may run here.", "Allow ralph's action under Settings → Actions → General.")
+		e.add(what, Warning, "Only "+oneLine(p.GetAllowedActions())+" actions may run here.",
+			"Allow ralph's action under Settings → Actions → General.")
 	default:
 		e.add(what, OK, "Actions are on.", "")
 	}
@@ -34,11 +35,13 @@ func (e *examination) actions() {
 	if w.GetDefaultWorkflowPermissions() == "write" {
 		e.add("the job's own token", OK, "It may write unless a workflow says otherwise.", "")
 	} else {
-		e.add("the job's own token", OK, "It may read alone unless a workflow says otherwise, as ralph's does under permissions.", "")
+		e.add("the job's own token", OK,
+			"It may read alone unless a workflow says otherwise, as ralph's does under permissions.", "")
 	}
 	if !w.GetCanApprovePullRequestReviews() {
 		e.add("the job's own token", Warning, "It may not open pull requests.",
-			"Turn on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General, or give ralph an App or a personal access token.")
+			"Turn on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General, or give "+
+				"ralph an App or a personal access token.")
 	}
 }
 
@@ -53,7 +56,8 @@ func (e *examination) secrets() {
 		found, err := list()
 		if err != nil {
 			if len(have) == 0 {
-				e.unread(what, err, "Look under Settings → Secrets and variables → Actions for one of "+strings.Join(wantedSecrets, ", ")+".")
+				e.unread(what, err, "Look under Settings → Secrets and variables → Actions for one of "+
+					strings.Join(wantedSecrets, ", ")+".")
 				return
 			}
 			break
@@ -65,7 +69,8 @@ func (e *examination) secrets() {
 		}
 	}
 	if len(have) == 0 {
-		e.add(what, Warning, "There is none of "+strings.Join(wantedSecrets, ", ")+".", "Add the key of the agent that is to work: gh secret set ANTHROPIC_API_KEY")
+		e.add(what, Warning, "There is none of "+strings.Join(wantedSecrets, ", ")+".",
+			"Add the key of the agent that is to work: gh secret set ANTHROPIC_API_KEY")
 		return
 	}
 	slices.Sort(have)
@@ -73,12 +78,14 @@ func (e *examination) secrets() {
 }
 
 func (e *examination) ownSecrets() (*github.Secrets, error) {
-	list, _, err := e.c.api.Actions.ListRepoSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, &github.ListOptions{PerPage: 100})
+	list, _, err := e.c.api.Actions.ListRepoSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
+		&github.ListOptions{PerPage: 100})
 	return list, err
 }
 
 func (e *examination) organizationSecrets() (*github.Secrets, error) {
-	list, _, err := e.c.api.Actions.ListRepoOrgSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, &github.ListOptions{PerPage: 100})
+	list, _, err := e.c.api.Actions.ListRepoOrgSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
+		&github.ListOptions{PerPage: 100})
 	return list, err
 }
 
@@ -93,7 +100,8 @@ func (e *examination) workflow(branch string) {
 		e.add(what, OK, dir+"/ralph.yml is there.", "")
 		return
 	}
-	_, files, _, err := e.c.api.Repositories.GetContents(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, dir, &github.RepositoryContentGetOptions{Ref: branch})
+	_, files, _, err := e.c.api.Repositories.GetContents(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, dir,
+		&github.RepositoryContentGetOptions{Ref: branch})
 	if err != nil && !ErrGone(err) {
 		e.unread(what, err, "Give the token the permission contents: read.")
 		return
@@ -105,7 +113,8 @@ func (e *examination) workflow(branch string) {
 			return
 		}
 	}
-	e.add(what, Problem, fmt.Sprintf("No workflow on %s runs ralph.", oneLine(branch)), "Make one: ralph init --github proposes it.")
+	e.add(what, Problem, fmt.Sprintf("No workflow on %s runs ralph.", oneLine(branch)),
+		"Make one: ralph init --github proposes it.")
 }
 
 func (e *examination) namesRalph(branch, path string) bool {
@@ -138,7 +147,8 @@ type rule struct {
 }
 
 func (e *examination) branchRules(branch string) ([]rule, error) {
-	req, err := e.c.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=100", e.c.o.Repo.Owner, e.c.o.Repo.Name, branch), nil)
+	req, err := e.c.api.NewRequest(http.MethodGet,
+		fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=100", e.c.o.Repo.Owner, e.c.o.Repo.Name, branch), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -30,34 +30,48 @@ func TestExamine(t *testing.T) {
 		want  string // "grade what: says"
 		worst Grade
 	}{
-		{"all is well", aliceToken, func(*stage) {}, "ok the token: It is a classic personal access token and writes as alice.", Warning},
-		{"what the repository is", aliceToken, func(*stage) {}, "ok the repository: alice/demo is public, its default branch is main.", Warning},
+		{"all is well", aliceToken, func(*stage) {},
+			"ok the token: It is a classic personal access token and writes as alice.", Warning},
+		{"what the repository is", aliceToken, func(*stage) {},
+			"ok the repository: alice/demo is public, its default branch is main.", Warning},
 		{"who may push", aliceToken, func(*stage) {}, "ok permissions: The token's owner may push", Warning},
 		{"who may not push", "ghp_bob", func(s *stage) {
 			s.SetPermission(owner, name, "bob", "read")
 			s.AddToken("ghp_bob", "bob", fake.PAT)
 		},
 			"problem permissions: The token's owner may not push", Problem},
-		{"a token that is not one", "ghp_none", func(*stage) {}, "problem the token: asking who the token belongs to: GitHub does not accept the token", Problem},
-		{"no such repository", aliceToken, nil, "problem the repository: reading alice/none: GitHub does not find it", Problem},
-		{"Actions are off", aliceToken, func(s *stage) { s.SetActions(owner, name, fake.ActionsSettings{Disabled: true}) }, "problem GitHub Actions: Actions are off", Problem},
-		{"some Actions are off", aliceToken, func(s *stage) { s.SetActions(owner, name, fake.ActionsSettings{AllowedActions: "local_only"}) },
+		{"a token that is not one", "ghp_none", func(*stage) {},
+			"problem the token: asking who the token belongs to: GitHub does not accept the token", Problem},
+		{"no such repository", aliceToken, nil, "problem the repository: reading alice/none: GitHub does not find it",
+			Problem},
+		{"Actions are off", aliceToken, func(s *stage) { s.SetActions(owner, name, fake.ActionsSettings{Disabled: true}) },
+			"problem GitHub Actions: Actions are off", Problem},
+		{"some Actions are off", aliceToken,
+			func(s *stage) { s.SetActions(owner, name, fake.ActionsSettings{AllowedActions: "local_only"}) },
 			"warning GitHub Actions: Only local_only actions may run", Warning},
-		{"Actions may not open pull requests", aliceToken, func(s *stage) { s.SetActions(owner, name, fake.ActionsSettings{}) },
+		{"Actions may not open pull requests", aliceToken,
+			func(s *stage) { s.SetActions(owner, name, fake.ActionsSettings{}) },
 			"warning the job's own token: It may not open pull requests.", Warning},
 		{"the job's own token may not see settings", jobToken + "_less", func(s *stage) {
-			s.AddLimitedToken(fake.Token{Value: jobToken + "_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write", Issues: "write"}})
+			s.AddLimitedToken(fake.Token{Value: jobToken + "_less", Kind: fake.Actions,
+				Permissions: &fake.Permissions{Contents: "write", Issues: "write"}})
 		}, "unknown GitHub Actions: The token may not see it.", Warning},
 		{"labels are missing", aliceToken, func(s *stage) {}, "ok labels: All of ralph's labels are there.", Warning},
 		{"secrets", aliceToken, func(s *stage) {}, "ok secrets: There is ANTHROPIC_API_KEY.", Warning},
-		{"secrets of the organization", aliceToken, func(s *stage) { s.SetSecrets(owner, name); s.SetOrganizationSecrets(owner, name, "OPENAI_API_KEY") },
+		{"secrets of the organization", aliceToken,
+			func(s *stage) { s.SetSecrets(owner, name); s.SetOrganizationSecrets(owner, name, "OPENAI_API_KEY") },
 			"ok secrets: There is OPENAI_API_KEY.", Warning},
-		{"no secrets", aliceToken, func(s *stage) { s.SetSecrets(owner, name, "OTHER") }, "warning secrets: There is none of ANTHROPIC_API_KEY", Warning},
+		{"no secrets", aliceToken, func(s *stage) { s.SetSecrets(owner, name, "OTHER") },
+			"warning secrets: There is none of ANTHROPIC_API_KEY", Warning},
 		{"the workflow", aliceToken, func(*stage) {}, "ok the workflow: " + workflowPath + " is there.", Warning},
-		{"no rules", aliceToken, func(*stage) {}, "ok branch rules: No rule stands in the way of a pull request to main.", Warning},
+		{"no rules", aliceToken, func(*stage) {}, "ok branch rules: No rule stands in the way of a pull request to main.",
+			Warning},
 		{"reviews", aliceToken, func(s *stage) { s.ProtectBranch(owner, name, "main", fake.Protection{RequiredReviews: 2}) },
 			"ok branch rules: A pull request to main takes 2 approving reviews", Warning},
-		{"signatures", aliceToken, func(s *stage) { s.ProtectBranch(owner, name, "main", fake.Protection{RequireSignature: true}) },
+		{"signatures", aliceToken, func(s *stage) {
+			s.ProtectBranch(owner, name, "main",
+				fake.Protection{RequireSignature: true})
+		},
 			"warning branch rules: Commits on main must be signed.", Warning},
 		{"checks", aliceToken, func(s *stage) {
 			s.ProtectBranch(owner, name, "main", fake.Protection{RequiredChecks: []string{"test", "lint"}})
@@ -66,10 +80,12 @@ func TestExamine(t *testing.T) {
 		{"checks that the job's token does not start", jobToken, func(s *stage) {
 			s.ProtectBranch(owner, name, "main", fake.Protection{RequiredChecks: []string{"test"}})
 		}, "warning branch rules: A pull request to main takes the checks test, which do not start", Warning},
-		{"who may push to the branch", aliceToken, func(s *stage) { s.ProtectBranch(owner, name, "main", fake.Protection{RestrictPushes: true}) },
+		{"who may push to the branch", aliceToken,
+			func(s *stage) { s.ProtectBranch(owner, name, "main", fake.Protection{RestrictPushes: true}) },
 			"ok branch rules: Only some may push to main", Warning},
 		{"rulesets", aliceToken, func(s *stage) {
-			s.SetRules(owner, name, "main", fake.Rule{Type: "pull_request", Parameters: map[string]any{"required_approving_review_count": 3}},
+			s.SetRules(owner, name, "main",
+				fake.Rule{Type: "pull_request", Parameters: map[string]any{"required_approving_review_count": 3}},
 				fake.Rule{Type: "required_signatures"})
 		}, "ok branch rules: A pull request to main takes 3 approving reviews", Warning},
 	}
@@ -89,7 +105,8 @@ func TestExamine(t *testing.T) {
 			for _, f := range r.Facts {
 				all = append(all, fmt.Sprintf("%s %s: %s", f.Grade, f.What, f.Says))
 			}
-			if !slices.ContainsFunc(all, func(line string) bool { return strings.HasPrefix(line, tt.want) }) || r.worst() != tt.worst {
+			if !slices.ContainsFunc(all, func(line string) bool { return strings.HasPrefix(line, tt.want) }) ||
+				r.worst() != tt.worst {
 				t.Errorf("%q is not there, or the worst is %s:\n%s", tt.want, r.worst(), strings.Join(all, "\n"))
 			}
 		})
@@ -115,10 +132,12 @@ func TestExamineWhatIsMissing(t *testing.T) {
 	} {
 		files = tt.files
 		for _, f := range files {
-			s.commit("main", ".github/workflows/"+f, map[bool]string{true: "uses: ralph-loop/ralph@v1\n", false: "on: push\n"}[f == "bot.yml"])
+			s.commit("main", ".github/workflows/"+f,
+				map[bool]string{true: "uses: ralph-loop/ralph@v1\n", false: "on: push\n"}[f == "bot.yml"])
 		}
 		r := c.Examine(t.Context(), ralphLabels, "main")
-		if !slices.Equal(r.Labels, []string{"ralph:running"}) || !r.says(tt.grade, tt.says) || !r.says(Warning, "There is no label ralph:running.") {
+		if !slices.Equal(r.Labels, []string{"ralph:running"}) || !r.says(tt.grade, tt.says) ||
+			!r.says(Warning, "There is no label ralph:running.") {
 			t.Errorf("%v: %+v", tt.files, r)
 		}
 	}
@@ -159,7 +178,8 @@ func TestExamineTellsOfEveryMishap(t *testing.T) {
 			c.wire.next = &trouble{mishap: m, nth: nth, always: true, next: c.wire.next}
 			r := c.Examine(t.Context(), ralphLabels, "main")
 			for _, f := range r.Facts {
-				if strings.Contains(f.Says+f.Advice, "\n") || strings.Contains(f.Says, aliceToken) || strings.Contains(f.Says, "<html") || f.Says == "" {
+				if strings.Contains(f.Says+f.Advice, "\n") || strings.Contains(f.Says, aliceToken) ||
+					strings.Contains(f.Says, "<html") || f.Says == "" {
 					t.Errorf("%s at call %d: %+v", m.name, nth, f)
 				}
 			}

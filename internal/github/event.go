@@ -33,14 +33,16 @@ func ParseEvent(d Delivery) (event.Event, error) {
 	}
 	ev.TriggeringActor = d.TriggeringActor
 	if d.Repository != "" && !strings.EqualFold(ev.Repo.String(), d.Repository) {
-		return event.Event{}, fmt.Errorf("reading the %s event: it is about %s, but this job belongs to %s", d.Name, ev.Repo, d.Repository)
+		return event.Event{}, fmt.Errorf("reading the %s event: it is about %s, but this job belongs to %s", d.Name, ev.Repo,
+			d.Repository)
 	}
 	return ev, nil
 }
 
 // known are the events that can ask for something, by the name under which go-github knows their payload.
 var known = map[string]string{
-	"issues": "issues", "issue_comment": "issue_comment", "pull_request": "pull_request", "pull_request_target": "pull_request",
+	"issues": "issues", "issue_comment": "issue_comment", "pull_request": "pull_request",
+	"pull_request_target": "pull_request",
 	"pull_request_review": "pull_request_review", "pull_request_review_comment": "pull_request_review_comment",
 	"workflow_run": "workflow_run", "check_suite": "check_suite",
 	"workflow_dispatch": "workflow_dispatch", "repository_dispatch": "repository_dispatch",

@@ -17,7 +17,8 @@ func ofWorkflow(ev event.Event, p *github.WorkflowRunEvent) (event.Event, error)
 		return ev, errors.New("it holds no workflow run")
 	}
 	ev.Build = &event.Build{
-		Name: r.GetName(), Conclusion: strings.ToLower(r.GetConclusion()), Branch: r.GetHeadBranch(), SHA: r.GetHeadSHA(), URL: r.GetHTMLURL(),
+		Name: r.GetName(), Conclusion: strings.ToLower(r.GetConclusion()), Branch: r.GetHeadBranch(), SHA: r.GetHeadSHA(),
+		URL:  r.GetHTMLURL(),
 		Fork: !strings.EqualFold(r.GetHeadRepository().GetFullName(), ev.Repo.String()),
 	}
 	return completed(ev, p.GetAction()), nil
@@ -30,7 +31,8 @@ func ofSuite(ev event.Event, p *github.CheckSuiteEvent) (event.Event, error) {
 		return ev, errors.New("it holds no check suite")
 	}
 	ev.Build = &event.Build{
-		Name: s.GetApp().GetName(), Conclusion: strings.ToLower(s.GetConclusion()), Branch: s.GetHeadBranch(), SHA: s.GetHeadSHA(),
+		Name: s.GetApp().GetName(), Conclusion: strings.ToLower(s.GetConclusion()), Branch: s.GetHeadBranch(),
+		SHA: s.GetHeadSHA(),
 		URL: fmt.Sprintf("%s/commit/%s/checks", p.GetRepo().GetHTMLURL(), s.GetHeadSHA()), Fork: s.GetHeadBranch() == "",
 	}
 	return completed(ev, p.GetAction()), nil

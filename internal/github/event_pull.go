@@ -28,7 +28,8 @@ func ofReview(ev event.Event, p *github.PullRequestReviewEvent) (event.Event, er
 	r := p.GetReview()
 	ev.Issue, ev.At = side(p.GetPullRequest()), later(ev.At, r.GetSubmittedAt().Time)
 	ev.Review = &event.Review{
-		ID: r.GetID(), Author: actor(r.GetUser()), State: strings.ToLower(r.GetState()), Body: r.GetBody(), Commit: r.GetCommitID(), At: ev.At,
+		ID: r.GetID(), Author: actor(r.GetUser()), State: strings.ToLower(r.GetState()), Body: r.GetBody(),
+		Commit: r.GetCommitID(), At: ev.At,
 	}
 	if p.GetAction() == "submitted" {
 		ev.Kind = event.Reviewed

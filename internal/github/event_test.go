@@ -27,9 +27,11 @@ func payloads(t testing.TB) map[string][]byte {
 	n := gh.AddIssue("alice", "demo", fake.Issue{Title: "T", Body: "B", Author: "alice", Labels: []string{"ralph"}})
 	pr := gh.AddPull("alice", "demo", fake.Pull{Title: "P", Author: "alice", Head: "x", Base: "trunk"})
 	return map[string][]byte{
-		"issues":            gh.LabeledPayload("alice", "demo", n, "ralph", "alice"),
-		"issue_comment":     gh.CommentPayload("alice", "demo", gh.AddComment("alice", "demo", n, fake.Comment{Author: "alice", Body: "/ralph run"})),
-		"comment on a pull": gh.CommentPayload("alice", "demo", gh.AddComment("alice", "demo", pr, fake.Comment{Author: "alice", Body: "/ralph run"})),
+		"issues": gh.LabeledPayload("alice", "demo", n, "ralph", "alice"),
+		"issue_comment": gh.CommentPayload("alice", "demo",
+			gh.AddComment("alice", "demo", n, fake.Comment{Author: "alice", Body: "/ralph run"})),
+		"comment on a pull": gh.CommentPayload("alice", "demo",
+			gh.AddComment("alice", "demo", pr, fake.Comment{Author: "alice", Body: "/ralph run"})),
 		"workflow_dispatch": gh.DispatchPayload("alice", "demo", "alice", nil),
 		"schedule":          gh.SchedulePayload("alice", "demo"),
 	}
@@ -39,7 +41,8 @@ func TestParseEvent(t *testing.T) {
 	all := payloads(t)
 	parse := func(name, payload string) event.Event {
 		t.Helper()
-		ev, err := ParseEvent(Delivery{Name: name, Payload: all[payload], Repository: "alice/demo", TriggeringActor: "bob", At: noon})
+		ev, err := ParseEvent(Delivery{Name: name, Payload: all[payload], Repository: "alice/demo", TriggeringActor: "bob",
+			At: noon})
 		if err != nil {
 			t.Fatalf("%s: %v", payload, err)
 		}
@@ -49,14 +52,17 @@ func TestParseEvent(t *testing.T) {
 		return ev
 	}
 	labelled := parse("issues", "issues")
-	if labelled.Kind != event.Labeled || labelled.Label != "ralph" || labelled.Issue.Number != 1 || labelled.Sender.Login != "alice" ||
-		labelled.Repo.DefaultBranch != "trunk" || !labelled.At.Equal(noon) || labelled.Issue.Pull || labelled.Issue.Body != "B" {
+	if labelled.Kind != event.Labeled || labelled.Label != "ralph" || labelled.Issue.Number != 1 ||
+		labelled.Sender.Login != "alice" ||
+		labelled.Repo.DefaultBranch != "trunk" || !labelled.At.Equal(noon) || labelled.Issue.Pull ||
+		labelled.Issue.Body != "B" {
 		t.Errorf("labelled: %+v %+v", labelled, labelled.Issue)
 	}
 	if got := labelled.String(); got != "issues.labeled on alice/demo#1" {
 		t.Errorf("String = %q", got)
 	}
-	if c := parse("issue_comment", "issue_comment"); c.Kind != event.Commented || c.Comment.Body != "/ralph run" || c.Comment.Author.Login != "alice" || c.Issue.Pull {
+	if c := parse("issue_comment", "issue_comment"); c.Kind != event.Commented || c.Comment.Body != "/ralph run" ||
+		c.Comment.Author.Login != "alice" || c.Issue.Pull {
 		t.Errorf("comment: %+v", c)
 	}
 	if c := parse("issue_comment", "comment on a pull"); !c.Issue.Pull {
@@ -84,7 +90,8 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, ev, err)
 		}
 	}
-	if ev, err := ParseEvent(Delivery{Name: "schedule", Repository: "alice/demo"}); err != nil || ev.Kind != event.Scheduled || ev.Repo.Name != "demo" {
+	if ev, err := ParseEvent(Delivery{Name: "schedule", Repository: "alice/demo"}); err != nil ||
+		ev.Kind != event.Scheduled || ev.Repo.Name != "demo" {
 		t.Errorf("a schedule without a payload: %+v, %v", ev, err)
 	}
 }
@@ -95,11 +102,12 @@ func TestPayloadsThatCannotBeRead(t *testing.T) {
 		d    Delivery
 		want string
 	}{
-		"not JSON":           {Delivery{Name: "issues", Payload: []byte("{")}, "reading the issues event"},
-		"empty":              {Delivery{Name: "issues", Payload: []byte("{}")}, "no repository"},
-		"no comment":         {Delivery{Name: "issue_comment", Payload: all["issues"]}, "no comment"},
-		"another repository": {Delivery{Name: "issues", Payload: all["issues"], Repository: "alice/other"}, "but this job belongs to alice/other"},
-		"no repository":      {Delivery{Name: "schedule"}, "names a repository"},
+		"not JSON":   {Delivery{Name: "issues", Payload: []byte("{")}, "reading the issues event"},
+		"empty":      {Delivery{Name: "issues", Payload: []byte("{}")}, "no repository"},
+		"no comment": {Delivery{Name: "issue_comment", Payload: all["issues"]}, "no comment"},
+		"another repository": {Delivery{Name: "issues", Payload: all["issues"], Repository: "alice/other"},
+			"but this job belongs to alice/other"},
+		"no repository": {Delivery{Name: "schedule"}, "names a repository"},
 	} {
 		if _, err := ParseEvent(tt.d); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)

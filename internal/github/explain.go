@@ -24,7 +24,8 @@ import (
 // forbidden reports whether the token may not do something at all.
 func forbidden(err error) bool {
 	var api *github.ErrorResponse
-	return errors.As(err, &api) && api.Response != nil && api.Response.StatusCode == http.StatusForbidden && !strings.Contains(api.Message, "rate limit")
+	return errors.As(err, &api) && api.Response != nil && api.Response.StatusCode == http.StatusForbidden &&
+		!strings.Contains(api.Message, "rate limit")
 }
 
 // failed is a call that did not work, in one sentence: what was being done, what GitHub said, and what to do about it.
@@ -67,10 +68,12 @@ func reading(err error) string {
 	)
 	switch {
 	case errors.As(err, &limit):
-		return fmt.Sprintf("the token's calls of this hour are used up (rate limit); GitHub takes new ones from %s on: run again then, or give ralph a token of its own",
+		return fmt.Sprintf("the token's calls of this hour are used up (rate limit); GitHub takes new ones from %s on: run "+
+			"again then, or give ralph a token of its own",
 			limit.Rate.Reset.UTC().Format("15:04 UTC"))
 	case errors.As(err, &abuse):
-		return "GitHub asks for slower calls (secondary rate limit); run again in a few minutes, and fewer runs at the same time"
+		return "GitHub asks for slower calls (secondary rate limit); run again in a few minutes, and fewer runs at the " +
+			"same time"
 	case errors.As(err, &later):
 		return "GitHub is still working on the answer; try again in a minute"
 	case errors.As(err, &api) && api.Response != nil:
@@ -92,15 +95,18 @@ func answered(r *http.Response, message string) string {
 	case r.StatusCode == http.StatusUnauthorized:
 		return "GitHub does not accept the token " + said + "; renew it, or the secret that it comes from"
 	case r.Header.Get("X-GitHub-SSO") != "":
-		return "the token is not let into the organization's single sign-on " + said + "; " + authorise(r.Header.Get("X-GitHub-SSO"))
+		return "the token is not let into the organization's single sign-on " + said + "; " +
+			authorise(r.Header.Get("X-GitHub-SSO"))
 	case r.StatusCode == http.StatusForbidden:
 		return "the token may not do this " + said + "; " + missing(r.Header)
 	case r.StatusCode == http.StatusNotFound:
-		return "GitHub does not find it, or the token may not see it " + said + "; check that it is still there, and " + missing(r.Header)
+		return "GitHub does not find it, or the token may not see it " + said + "; check that it is still there, and " +
+			missing(r.Header)
 	case r.StatusCode == http.StatusGone:
 		return "it was deleted or is turned off in the repository's settings " + said + "; turn it on again, or do without it"
 	case r.StatusCode == http.StatusConflict:
-		return "it was changed by somebody else at the same time, or the repository is empty " + said + "; look at it and try again"
+		return "it was changed by somebody else at the same time, or the repository is empty " + said +
+			"; look at it and try again"
 	case r.StatusCode == http.StatusUnprocessableEntity:
 		return "GitHub refuses what was sent " + said + "; mend what it names and try again"
 	case r.StatusCode == http.StatusTooManyRequests:
@@ -117,7 +123,8 @@ func answered(r *http.Response, message string) string {
 // two. Classic tokens have scopes instead.
 func missing(h http.Header) string {
 	if scopes := h.Get("X-Accepted-OAuth-Scopes"); scopes != "" && h.Get("X-OAuth-Scopes") != "" {
-		return fmt.Sprintf("it takes one of the scopes %s, and the token has %s", oneLine(scopes), oneLine(h.Get("X-OAuth-Scopes")))
+		return fmt.Sprintf("it takes one of the scopes %s, and the token has %s", oneLine(scopes),
+			oneLine(h.Get("X-OAuth-Scopes")))
 	}
 	needs := oneLine(h.Get("X-Accepted-GitHub-Permissions"))
 	if needs == "" {
@@ -135,7 +142,8 @@ func authorise(header string) string {
 	if err != nil || at.Host == "" || strings.ContainsFunc(at.Host+at.Path, odd) {
 		return "authorize it under Settings → Developer settings → Personal access tokens → Configure SSO"
 	}
-	return "authorize it at " + oneLine(at.Host+at.Path) + " or under Settings → Developer settings → Personal access tokens → Configure SSO"
+	return "authorize it at " + oneLine(at.Host+at.Path) +
+		" or under Settings → Developer settings → Personal access tokens → Configure SSO"
 }
 
 // odd is what the host and the path of a plain address do not have.
@@ -156,7 +164,8 @@ func unanswered(err error) string {
 	case errors.As(err, &dns):
 		return fmt.Sprintf("the name %s is not known here (DNS); check GITHUB_API_URL and the network", dns.Name)
 	case errors.As(err, &cert), errors.As(err, &record):
-		return "the server's certificate is not one that this machine trusts (TLS); add the authority that signed it to the system's, or check the proxy"
+		return "the server's certificate is not one that this machine trusts (TLS); add the authority that signed it to " +
+			"the system's, or check the proxy"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
 		return "no answer came in time; check the network and GitHub's status page, and try again"
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
@@ -216,7 +225,8 @@ func oneLine(s string) string {
 // ErrGone is a comment or pull request that somebody deleted meanwhile.
 func ErrGone(err error) bool {
 	var api *github.ErrorResponse
-	return errors.As(err, &api) && api.Response != nil && (api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
+	return errors.As(err, &api) && api.Response != nil &&
+		(api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
 }
 
 // lost reports whether a write may have happened although its answer is an error: a server error or a broken

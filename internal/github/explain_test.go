@@ -36,10 +36,13 @@ func TestExplain(t *testing.T) {
 		want string
 	}{
 		{"401", answer(401, "Bad credentials"), "GitHub does not accept the token (401: Bad credentials); renew it"},
-		{"403", answer(403, "No"), "the token may not do this (403: No); give the job, or the token, the permissions contents, issues and pull-requests: write"},
-		{"403 that names the permission", answer(403, "No", "X-Accepted-GitHub-Permissions", "contents=write,workflows=write; administration=read"),
+		{"403", answer(403, "No"), "the token may not do this (403: No); give the job, or the token, the permissions " +
+			"contents, issues and pull-requests: write"},
+		{"403 that names the permission",
+			answer(403, "No", "X-Accepted-GitHub-Permissions", "contents=write,workflows=write; administration=read"),
 			"the permission contents: write and workflows: write or administration: read"},
-		{"404", answer(404, "Not Found"), "GitHub does not find it, or the token may not see it (404: Not Found); check that it is still there"},
+		{"404", answer(404, "Not Found"),
+			"GitHub does not find it, or the token may not see it (404: Not Found); check that it is still there"},
 		{"409", answer(409, ""), "(409); look at it and try again"},
 		{"410", answer(410, "Issues are disabled"), "turned off in the repository's settings (410: Issues are disabled)"},
 		{"422", answer(422, "Validation\n\nFailed"), "GitHub refuses what was sent (422: Validation Failed)"},
@@ -47,11 +50,13 @@ func TestExplain(t *testing.T) {
 		{"502", answer(502, ""), "GitHub has trouble of its own (502); look at its status page"},
 		{"301", answer(301, "Moved"), "the repository was renamed or moved (301: Moved)"},
 		{"418", answer(418, "teapot"), "what ralph does not expect (418: teapot)"},
-		{"a used up hour", &github.RateLimitError{Rate: github.Rate{Reset: github.Timestamp{Time: at}}}, "used up (rate limit); GitHub takes new ones from 12:34 UTC on"},
+		{"a used up hour", &github.RateLimitError{Rate: github.Rate{Reset: github.Timestamp{Time: at}}},
+			"used up (rate limit); GitHub takes new ones from 12:34 UTC on"},
 		{"a secondary limit", &github.AbuseRateLimitError{}, "secondary rate limit"},
 		{"202", &github.AcceptedError{}, "still working on the answer"},
 		{"DNS", network(&net.DNSError{Name: "api.nowhere"}), "the name api.nowhere is not known here (DNS)"},
-		{"TLS", network(&tls.CertificateVerificationError{Err: errors.New("x")}), "is not one that this machine trusts (TLS)"},
+		{"TLS", network(&tls.CertificateVerificationError{Err: errors.New("x")}),
+			"is not one that this machine trusts (TLS)"},
 		{"no TLS at all", network(tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}), "(TLS)"},
 		{"refused", network(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), "there is no connection to GitHub"},
 		{"too slow", network(context.DeadlineExceeded), "no answer came in time"},
@@ -62,12 +67,14 @@ func TestExplain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			err := explain("reading x", tt.err)
 			clear(t, tt.name, err)
-			if !strings.HasPrefix(err.Error(), "reading x: ") || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3cr3t") || !errors.Is(err, tt.err) {
+			if !strings.HasPrefix(err.Error(), "reading x: ") || !strings.Contains(err.Error(), tt.want) ||
+				strings.Contains(err.Error(), "s3cr3t") || !errors.Is(err, tt.err) {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
 		})
 	}
-	if err := explain("outer", explain("inner", answer(404, ""))); !ErrGone(err) || strings.Count(err.Error(), "404") != 1 {
+	if err := explain("outer", explain("inner", answer(404, ""))); !ErrGone(err) ||
+		strings.Count(err.Error(), "404") != 1 {
 		t.Errorf("explained twice: %v", err)
 	}
 	if err := explain("reading x", fmt.Errorf("x: %w", context.Canceled)); !errors.Is(err, context.Canceled) {
@@ -82,7 +89,8 @@ func TestExplain(t *testing.T) {
 func TestRedirectsStayAtGitHub(t *testing.T) {
 	from := &http.Request{URL: &url.URL{Scheme: "https", Host: "api.github.com", Path: "/repos/a/b"}}
 	for to, follow := range map[string]bool{
-		"https://api.github.com/repositories/7": true, "https://evil.example/repositories/7": false, "http://api.github.com/repositories/7": false,
+		"https://api.github.com/repositories/7": true, "https://evil.example/repositories/7": false,
+		"http://api.github.com/repositories/7": false,
 	} {
 		at, err := url.Parse(to)
 		if err != nil {

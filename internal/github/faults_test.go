@@ -24,7 +24,8 @@ type mishap struct {
 
 func answering(status int, body string, headers ...string) func() (*http.Response, error) {
 	return func() (*http.Response, error) {
-		r := &http.Response{StatusCode: status, Status: fmt.Sprint(status, " ", http.StatusText(status)), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
+		r := &http.Response{StatusCode: status, Status: fmt.Sprint(status, " ", http.StatusText(status)),
+			Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 		for i := 0; i < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
 		}
@@ -40,13 +41,17 @@ func says(message string) string { return fmt.Sprintf(`{"message": %q}`, message
 
 var mishaps = []mishap{
 	{"401", answering(401, says("Bad credentials")), false},
-	{"403", answering(403, says("Resource not accessible by integration"), "X-Accepted-GitHub-Permissions", "issues=write; pull_requests=write"), false},
+	{"403", answering(403, says("Resource not accessible by integration"), "X-Accepted-GitHub-Permissions",
+		"issues=write; pull_requests=write"), false},
 	{"404", answering(404, says("Not Found")), false},
 	{"409", answering(409, says("Conflict")), false},
 	{"410", answering(410, says("Issues are disabled for this repo")), false},
-	{"422", answering(422, `{"message": "Validation Failed\n\nmore", "errors": [{"resource": "X", "field": "y", "code": "invalid"}]}`), false},
+	{"422",
+		answering(422,
+			`{"message": "Validation Failed\n\nmore", "errors": [{"resource": "X", "field": "y", "code": "invalid"}]}`), false},
 	{"429 with a time", answering(429, says("API rate limit exceeded"), "Retry-After", "7"), false},
-	{"a secondary limit", answering(403, `{"message": "You have exceeded a secondary rate limit.", "documentation_url": "https://docs.github.com/x#about-secondary-rate-limits"}`), false},
+	{"a secondary limit", answering(403,
+		`{"message": "You have exceeded a secondary rate limit.", "documentation_url": "https://docs.github.com/x#about-secondary-rate-limits"}`), false},
 	{"500", answering(500, says("Server Error")), false},
 	{"a proxy's page", answering(502, "<html>\n<body>\n<h1>Bad gateway ghs_job</h1>\n</html>"), false},
 	{"a proxy's page as a good answer", answering(200, "<html>\n<body>log in</body>\n</html>"), false},
@@ -143,8 +148,10 @@ var sentence = regexp.MustCompile(`^[a-z]+ing [^\n]+`)
 func clear(t *testing.T, when string, err error) {
 	t.Helper()
 	text := err.Error()
-	if !sentence.MatchString(text) || !strings.Contains(text, "; ") && !strings.Contains(text, ": run again then") || len(text) > 700 ||
-		strings.Contains(text, "\n") || strings.Contains(text, jobToken) || strings.Contains(text, "<html") || strings.Contains(text, "http://") {
+	if !sentence.MatchString(text) || !strings.Contains(text, "; ") && !strings.Contains(text, ": run again then") ||
+		len(text) > 700 ||
+		strings.Contains(text, "\n") || strings.Contains(text, jobToken) || strings.Contains(text, "<html") ||
+		strings.Contains(text, "http://") {
 		t.Errorf("%s: not one clear sentence: %q", when, text)
 	}
 }

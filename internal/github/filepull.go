@@ -16,7 +16,8 @@ import (
 // branch and a pull request of this name that are there are adopted, and a file that holds this content already is left
 // alone: doing it twice is as doing it once. The title is the commit's subject too. A file under .github/workflows
 // takes a token that may write workflows.
-func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, content []byte, title, body string) (*event.Pull, error) {
+func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, content []byte, title,
+	body string) (*event.Pull, error) {
 	if c.dry("propose %s on the branch %s:\n%s", path, branch, content) {
 		return &event.Pull{}, nil
 	}
@@ -73,9 +74,10 @@ func (c *Client) putFile(ctx context.Context, branch, path string, content []byt
 		if err != nil || same {
 			return explainAny(doing, err)
 		}
-		_, _, err = c.api.Repositories.CreateFile(ctx, c.o.Repo.Owner, c.o.Repo.Name, path, &github.RepositoryContentFileOptions{
-			Message: &subject, Content: content, Branch: &branch, SHA: given(sha),
-		})
+		_, _, err = c.api.Repositories.CreateFile(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
+			&github.RepositoryContentFileOptions{
+				Message: &subject, Content: content, Branch: &branch, SHA: given(sha),
+			})
 		if err == nil {
 			return nil
 		}
@@ -91,7 +93,8 @@ func (c *Client) putFile(ctx context.Context, branch, path string, content []byt
 
 // fileOn is the id of a file on a branch, empty when there is none, and whether it holds the content.
 func (c *Client) fileOn(ctx context.Context, branch, path string, content []byte) (sha string, same bool, err error) {
-	file, dir, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path, &github.RepositoryContentGetOptions{Ref: branch})
+	file, dir, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
+		&github.RepositoryContentGetOptions{Ref: branch})
 	if ErrGone(err) {
 		return "", false, nil
 	}

@@ -14,7 +14,8 @@ func TestWriteFileByPull(t *testing.T) {
 	c := s.client(as(aliceToken))
 	write := func(text string) *event.Pull {
 		t.Helper()
-		return must[*event.Pull](t)(c.WriteFileByPull(t.Context(), "ralph/setup", workflowPath, []byte(text), "Add ralph", "B"))
+		return must[*event.Pull](t)(c.WriteFileByPull(t.Context(), "ralph/setup", workflowPath, []byte(text), "Add ralph",
+			"B"))
 	}
 	first := write("one\n")
 	sha := s.BranchSHA(owner, name, "ralph/setup")
@@ -28,7 +29,8 @@ func TestWriteFileByPull(t *testing.T) {
 	if string(text) != "two\n" || !ok || err != nil {
 		t.Errorf("the file: %q, %v, %v", text, ok, err)
 	}
-	if p := s.Pulls(owner, name); len(p) != 1 || p[0].Base != "main" || p[0].Title != "Add ralph" || s.BranchSHA(owner, name, "main") != s.sha {
+	if p := s.Pulls(owner, name); len(p) != 1 || p[0].Base != "main" || p[0].Title != "Add ralph" ||
+		s.BranchSHA(owner, name, "main") != s.sha {
 		t.Errorf("pull requests: %+v", p)
 	}
 }
@@ -47,14 +49,16 @@ func TestWriteFileByPullCannot(t *testing.T) {
 		if err := s.AddRepo(owner, "empty", "main"); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.client(func(o *Options) { o.Repo.Name = "empty" }).WriteFileByPull(t.Context(), "b", "f", []byte("x"), "T", "B")
+		_, err := s.client(func(o *Options) { o.Repo.Name = "empty" }).WriteFileByPull(t.Context(), "b", "f", []byte("x"),
+			"T", "B")
 		if err == nil || !strings.Contains(err.Error(), "the branch main has no commit yet; push a first one") {
 			t.Error(err)
 		}
 	})
 	t.Run("a dry run", func(t *testing.T) {
 		s := newStage(t)
-		if _, err := s.client(dry).WriteFileByPull(t.Context(), "b", "f", []byte("x"), "T", "B"); err != nil || len(s.Calls()) != 0 || !s.said("would propose f on the branch b") {
+		if _, err := s.client(dry).WriteFileByPull(t.Context(), "b", "f", []byte("x"), "T", "B"); err != nil ||
+			len(s.Calls()) != 0 || !s.said("would propose f on the branch b") {
 			t.Errorf("%v, %v, %q", err, s.Calls(), s.log)
 		}
 	})
@@ -71,10 +75,12 @@ func TestMakeLabel(t *testing.T) {
 	if got := must[[]string](t)(c.Labels(t.Context())); len(got) != 1 || got[0] != "ralph" {
 		t.Errorf("labels: %q", got)
 	}
-	if err := c.MakeLabel(t.Context(), "odd", "no color", ""); err == nil || !strings.Contains(err.Error(), "making the label odd: GitHub refuses what was sent (422") {
+	if err := c.MakeLabel(t.Context(), "odd", "no color", ""); err == nil ||
+		!strings.Contains(err.Error(), "making the label odd: GitHub refuses what was sent (422") {
 		t.Error(err)
 	}
-	if err := s.client(dry).MakeLabel(t.Context(), "dry", "5319e7", ""); err != nil || len(s.RepoLabels(owner, name)) != 1 {
+	if err := s.client(dry).MakeLabel(t.Context(), "dry", "5319e7", ""); err != nil ||
+		len(s.RepoLabels(owner, name)) != 1 {
 		t.Errorf("a dry run made a label: %v", err)
 	}
 }

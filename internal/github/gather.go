@@ -68,7 +68,8 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 // have been queued for long. Its text stays what it was when somebody asked. Of a comment the payload stands where
 // GitHub does not answer, since it may be one that stops a run.
 func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts) error {
-	if c.rereadLater || ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented || strings.HasPrefix(ev.Name, "pull_request_review") {
+	if c.rereadLater || ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented ||
+		strings.HasPrefix(ev.Name, "pull_request_review") {
 		return nil
 	}
 	now, err := c.Issue(ctx, ev.Issue.Number)
@@ -81,7 +82,8 @@ func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts
 	issue := *ev.Issue
 	issue.Labels, issue.Closed = now.Labels, now.Closed
 	ev.Issue = &issue
-	facts.LabelOff = ev.Kind == event.Labeled && !slices.ContainsFunc(now.Labels, func(l string) bool { return strings.EqualFold(l, ev.Label) })
+	facts.LabelOff = ev.Kind == event.Labeled &&
+		!slices.ContainsFunc(now.Labels, func(l string) bool { return strings.EqualFold(l, ev.Label) })
 	return nil
 }
 
@@ -105,7 +107,8 @@ func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 // File reads a file as a branch or a commit has it; ok is false when there is none. Only what GitHub sends in one piece
 // is read: at most 1 MiB.
 func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok bool, err error) {
-	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path, &github.RepositoryContentGetOptions{Ref: ref})
+	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
+		&github.RepositoryContentGetOptions{Ref: ref})
 	doing := fmt.Sprintf("reading %s of %s", path, ref)
 	switch {
 	case ErrGone(err):
@@ -192,7 +195,8 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 	left := min(maxAuthors, callsBefore-callsToShow-c.reserved-int(c.wire.sent.Load()))
 	for i := len(all) - 1; i >= 0; i-- { // newest first, so that the budget goes to them
 		login := all[i].Author.Login
-		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot && !strings.EqualFold(login, facts.Self) && c.matters(login) {
+		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot &&
+			!strings.EqualFold(login, facts.Self) && c.matters(login) {
 			if left <= 0 {
 				facts.Dropped++
 				continue
@@ -209,7 +213,8 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 // named, nor anybody's when only the named ones count.
 func (c *Client) matters(login string) bool {
 	by := c.o.CommentsBy
-	return !by.Nobody && !by.Only && !slices.ContainsFunc(by.Logins, func(l string) bool { return strings.EqualFold(l, login) })
+	return !by.Nobody && !by.Only &&
+		!slices.ContainsFunc(by.Logins, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
 // enoughComments is how many of the newest comments are read at least, where there are so many.
@@ -244,7 +249,8 @@ func (c *Client) Comments(ctx context.Context, number int) ([]event.Comment, err
 // Queued lists the open issues that carry the label, oldest first, at most 100.
 func (c *Client) Queued(ctx context.Context, label string) ([]event.Issue, error) {
 	list, _, err := c.api.Issues.ListByRepo(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.IssueListByRepoOptions{
-		Labels: []string{label}, State: "open", Sort: "created", Direction: "asc", ListOptions: github.ListOptions{PerPage: 100},
+		Labels: []string{label}, State: "open", Sort: "created", Direction: "asc",
+		ListOptions: github.ListOptions{PerPage: 100},
 	})
 	if err != nil {
 		return nil, explain("listing the issues labelled "+label, err)

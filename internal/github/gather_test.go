@@ -65,7 +65,8 @@ func TestNoLogin(t *testing.T) {
 			t.Errorf("%s: %+v, asked for %q", login, facts, s.asked())
 		}
 	}
-	if facts := (event.Facts{Permissions: map[string]event.Permission{}}); !c.CanWrite(t.Context(), &facts, "alice") || s.asked() != "alice" {
+	if facts := (event.Facts{Permissions: map[string]event.Permission{}}); !c.CanWrite(t.Context(), &facts, "alice") ||
+		s.asked() != "alice" {
 		t.Errorf("alice: %+v, asked for %q", facts, s.asked())
 	}
 }
@@ -122,11 +123,13 @@ func TestCustomRoles(t *testing.T) {
 		role, level string
 		may         bool
 	}{
-		{"security-engineer", "write", true}, {"admin", "read", false}, {"maintain", "write", true}, {"triage", "read", false}, {"release captain", "admin", true},
+		{"security-engineer", "write", true}, {"admin", "read", false}, {"maintain", "write", true},
+		{"triage", "read", false}, {"release captain", "admin", true},
 	} {
 		role, level = tt.role, tt.level
 		c := s.client()
-		_, facts, err := c.Gather(t.Context(), event.Event{Kind: event.Dispatched, Repo: c.o.Repo, Sender: event.Actor{Login: "alice"}})
+		_, facts, err := c.Gather(t.Context(),
+			event.Event{Kind: event.Dispatched, Repo: c.o.Repo, Sender: event.Actor{Login: "alice"}})
 		if err != nil || facts.CanWrite("alice") != tt.may {
 			t.Errorf("%s, which is %s: may write = %v, %v", tt.role, tt.level, facts.CanWrite("alice"), err)
 		}
@@ -146,8 +149,10 @@ func TestCallsBeforeTheFirstTurn(t *testing.T) {
 	alice := event.Actor{Login: "alice"}
 	for _, ev := range []event.Event{
 		{Kind: event.Labeled, Name: "issues.labeled", Label: "ralph", Issue: &event.Issue{Number: n}},
-		{Kind: event.Commented, Name: "issue_comment.created", Issue: &event.Issue{Number: n}, Comment: &event.Comment{Author: alice}},
-		{Kind: event.Commented, Name: "issue_comment.created", Issue: &event.Issue{Number: pull, Pull: true}, Comment: &event.Comment{Author: alice}},
+		{Kind: event.Commented, Name: "issue_comment.created", Issue: &event.Issue{Number: n},
+			Comment: &event.Comment{Author: alice}},
+		{Kind: event.Commented, Name: "issue_comment.created", Issue: &event.Issue{Number: pull, Pull: true},
+			Comment: &event.Comment{Author: alice}},
 		{Kind: event.Dispatched, Name: "workflow_dispatch", Ask: event.Ask{Issue: n}},
 		{Kind: event.Reviewed, Name: "pull_request_review.submitted", Issue: &event.Issue{Number: pull, Pull: true}},
 	} {
@@ -166,7 +171,8 @@ func TestCallsBeforeTheFirstTurn(t *testing.T) {
 // TestNewestComments: the newest comments are read whatever their count, with one call more where the last page has few
 // of them.
 func TestNewestComments(t *testing.T) {
-	for _, tt := range []struct{ count, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {119, 119, 2}, {120, 20, 2}, {200, 100, 2}, {205, 105, 3}, {300, 100, 2}} {
+	for _, tt := range []struct{ count, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {119, 119, 2},
+		{120, 20, 2}, {200, 100, 2}, {205, 105, 3}, {300, 100, 2}} {
 		s := newStage(t)
 		n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
 		for i := range tt.count {
@@ -176,7 +182,8 @@ func TestNewestComments(t *testing.T) {
 		s.ResetCalls()
 		got, err := c.Comments(t.Context(), n)
 		if err != nil || len(got) != tt.want || len(s.Calls()) != tt.calls {
-			t.Fatalf("of %d comments %d are read with %d calls (%v), want %d with %d", tt.count, len(got), len(s.Calls()), err, tt.want, tt.calls)
+			t.Fatalf("of %d comments %d are read with %d calls (%v), want %d with %d", tt.count, len(got), len(s.Calls()), err,
+				tt.want, tt.calls)
 		}
 		for i, one := range got {
 			if want := fmt.Sprint(tt.count - tt.want + i); one.Body != want {

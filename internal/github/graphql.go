@@ -38,7 +38,8 @@ func (c *Client) graphql(ctx context.Context, doing, query string, variables map
 		return explain(doing, err)
 	}
 	if len(answer.Errors) > 0 {
-		return fmt.Errorf("%s: GitHub says %q; %s", doing, oneLine(answer.Errors[0].Message), adviseGraphQL(answer.Errors[0].Type))
+		return fmt.Errorf("%s: GitHub says %q; %s", doing, oneLine(answer.Errors[0].Message),
+			adviseGraphQL(answer.Errors[0].Type))
 	}
 	return nil
 }
@@ -66,7 +67,8 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 		} `json:"repository"`
 	}
 	doing := fmt.Sprintf("asking when issue #%d was last edited", number)
-	err := c.graphql(ctx, doing, query, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": number}, &data)
+	err := c.graphql(ctx, doing, query, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": number},
+		&data)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -16,7 +16,8 @@ func (c *Client) MakeLabel(ctx context.Context, name, color, description string)
 	if c.dry("make the label %s", name) {
 		return nil
 	}
-	_, _, err := c.api.Issues.CreateLabel(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.Label{Name: &name, Color: &color, Description: given(description)})
+	_, _, err := c.api.Issues.CreateLabel(ctx, c.o.Repo.Owner, c.o.Repo.Name,
+		&github.Label{Name: &name, Color: &color, Description: given(description)})
 	if refused(err) && strings.Contains(err.Error(), "already_exists") {
 		return nil
 	}

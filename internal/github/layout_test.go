@@ -64,7 +64,8 @@ func TestAddresses(t *testing.T) {
 		{"https://ghe.example/api/v3", "", "https://ghe.example/api/v3", "https://ghe.example/api/graphql"},
 		{"https://ghe.example/api/v3/", "", "https://ghe.example/api/v3", "https://ghe.example/api/graphql"},
 		{"https://api.acme.ghe.com", "", "https://api.acme.ghe.com", "https://api.acme.ghe.com/graphql"},
-		{"https://ghe.example/api/v3", "https://ghe.example/own/graphql", "https://ghe.example/api/v3", "https://ghe.example/own/graphql"},
+		{"https://ghe.example/api/v3", "https://ghe.example/own/graphql", "https://ghe.example/api/v3",
+			"https://ghe.example/own/graphql"},
 	}
 	for _, tt := range tests {
 		o := Options{APIURL: tt.api, GraphQLURL: tt.graphql}

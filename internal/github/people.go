@@ -23,7 +23,8 @@ func (c *Client) RequestReview(ctx context.Context, number int, login string) er
 	if c.dry("ask %s for a review of #%d", login, number) {
 		return nil
 	}
-	_, _, err := c.api.PullRequests.RequestReviewers(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, github.ReviewersRequest{Reviewers: []string{login}})
+	_, _, err := c.api.PullRequests.RequestReviewers(ctx, c.o.Repo.Owner, c.o.Repo.Name, number,
+		github.ReviewersRequest{Reviewers: []string{login}})
 	return explainAny(fmt.Sprintf("asking %s for a review of #%d", login, number), err)
 }
 

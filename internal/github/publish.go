@@ -21,7 +21,8 @@ func (c *Client) React(ctx context.Context, ev event.Event, content string) erro
 	var err error
 	switch {
 	case ev.Comment != nil && ev.Comment.Inline:
-		_, _, err = c.api.Reactions.CreatePullRequestCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID, content)
+		_, _, err = c.api.Reactions.CreatePullRequestCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID,
+			content)
 	case ev.Comment != nil:
 		_, _, err = c.api.Reactions.CreateIssueCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID, content)
 	default:
@@ -40,7 +41,8 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 		return 0, nil
 	}
 	for try := 1; ; try++ {
-		posted, _, err := c.api.Issues.CreateComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.IssueComment{Body: &body})
+		posted, _, err := c.api.Issues.CreateComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, number,
+			&github.IssueComment{Body: &body})
 		if err == nil {
 			c.self = posted.GetUser().GetLogin()
 			return posted.GetID(), nil

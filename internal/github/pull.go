@@ -37,7 +37,8 @@ func (c *Client) FinishPull(ctx context.Context, nodeID, title, body string) (cl
 			} `json:"pullRequest"`
 		} `json:"updatePullRequest"`
 	}
-	err = c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID, "title": title, "body": body}, &data)
+	err = c.graphql(ctx, "marking the pull request ready for review", mutation,
+		map[string]any{"id": nodeID, "title": title, "body": body}, &data)
 	return data.Updated.Pull.Closed, err
 }
 
@@ -55,7 +56,8 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 	}
 	for try := 1; ; try++ {
 		made, resp, err := c.api.PullRequests.Create(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.NewPullRequest{
-			Title: &p.Title, Body: &p.Body, Head: &p.Head, Base: &p.Base, Draft: &p.Draft, MaintainerCanModify: github.Bool(true),
+			Title: &p.Title, Body: &p.Body, Head: &p.Head, Base: &p.Base, Draft: &p.Draft,
+			MaintainerCanModify: github.Bool(true),
 		})
 		if err == nil {
 			return pull(made), nil
@@ -84,7 +86,9 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 
 func (c *Client) explainPull(p PullRequest, err error) error {
 	if forbidsPulls(err) {
-		return fmt.Errorf("GitHub does not let workflows open pull requests here: switch on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General → Workflow permissions, or open the pull request of %s by hand", p.Head)
+		return fmt.Errorf("GitHub does not let workflows open pull requests here: switch on “Allow GitHub Actions to "+
+			"create and approve pull requests” under Settings → Actions → General → Workflow permissions, or open the pull "+
+			"request of %s by hand", p.Head)
 	}
 	return explain("opening the pull request of "+p.Head, err)
 }
@@ -100,7 +104,8 @@ func (c *Client) EditPull(ctx context.Context, number int, title, body string) (
 	if c.dry("edit pull request #%d", number) {
 		return false, nil
 	}
-	edited, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.PullRequest{Title: &title, Body: &body})
+	edited, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number,
+		&github.PullRequest{Title: &title, Body: &body})
 	if err != nil {
 		return false, explain(fmt.Sprintf("editing pull request #%d", number), err)
 	}

@@ -82,7 +82,8 @@ func (c *Client) Threads(ctx context.Context, pull int) ([]Thread, error) {
 				}
 			}
 		}
-		err := c.graphql(ctx, doing, threadsQuery, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": pull, "after": after}, &data)
+		err := c.graphql(ctx, doing, threadsQuery,
+			map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name, "number": pull, "after": after}, &data)
 		if err != nil {
 			return nil, err
 		}
@@ -200,14 +201,16 @@ func (c *Client) FindReply(ctx context.Context, pull int, to int64, line string)
 	if err != nil {
 		return 0, err
 	}
-	list, _, err := c.api.PullRequests.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, pull, &github.PullRequestListCommentsOptions{
-		Sort: "created", Direction: "desc", ListOptions: github.ListOptions{PerPage: 100},
-	})
+	list, _, err := c.api.PullRequests.ListComments(ctx, c.o.Repo.Owner, c.o.Repo.Name, pull,
+		&github.PullRequestListCommentsOptions{
+			Sort: "created", Direction: "desc", ListOptions: github.ListOptions{PerPage: 100},
+		})
 	if err != nil {
 		return 0, explain(fmt.Sprintf("reading the review comments of #%d", pull), err)
 	}
 	for _, one := range list {
-		if one.GetInReplyTo() == to && strings.EqualFold(one.GetUser().GetLogin(), self) && safetext.FirstLine(one.GetBody()) == line {
+		if one.GetInReplyTo() == to && strings.EqualFold(one.GetUser().GetLogin(), self) &&
+			safetext.FirstLine(one.GetBody()) == line {
 			return one.GetID(), nil
 		}
 	}

@@ -29,16 +29,19 @@ func TestThreads(t *testing.T) {
 	if first.First != open || first.Path != "a.go" || first.Line != 1 || first.Outdated || len(first.Comments) != 2 {
 		t.Errorf("the open thread: %+v", first)
 	}
-	if got := first.Comments[1]; got.Author != (event.Actor{Login: "helper[bot]", Bot: true}) || got.Body != "because" || !got.Inline {
+	if got := first.Comments[1]; got.Author != (event.Actor{Login: "helper[bot]", Bot: true}) || got.Body != "because" ||
+		!got.Inline {
 		t.Errorf("a bot's reply: %+v, want the login as REST names it", got)
 	}
 	if c := first.Comments[0]; c.UpdatedAt.After(c.CreatedAt) || c.CreatedAt.IsZero() {
 		t.Errorf("a comment that was not edited: %+v", c)
 	}
-	if threads[1].First != old || !threads[1].Outdated || threads[1].Line != 7 || threads[1].Comments[0].Body != "was there" {
+	if threads[1].First != old || !threads[1].Outdated || threads[1].Line != 7 ||
+		threads[1].Comments[0].Body != "was there" {
 		t.Errorf("the outdated thread: %+v", threads[1])
 	}
-	if _, err := s.client().Threads(t.Context(), 99); err == nil || !strings.Contains(err.Error(), "reading the review threads of #99") {
+	if _, err := s.client().Threads(t.Context(), 99); err == nil ||
+		!strings.Contains(err.Error(), "reading the review threads of #99") {
 		t.Errorf("threads of no pull request: %v", err)
 	}
 }
@@ -59,7 +62,8 @@ func TestReply(t *testing.T) {
 	s := newStage(t)
 	pull := s.pull("ralph/1")
 	first := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
-	second := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "carol", InReplyTo: first, Body: "yes, why?"})
+	second := s.AddReviewComment(owner, name, pull,
+		fake.ReviewComment{Author: "carol", InReplyTo: first, Body: "yes, why?"})
 	c := s.client()
 	for to, body := range map[int64]string{first: "to the first", second: "to a reply, in the same thread"} {
 		id := must[int64](t)(c.Reply(t.Context(), pull, to, body))
@@ -71,7 +75,8 @@ func TestReply(t *testing.T) {
 	if id := must[int64](t)(c.FindReply(t.Context(), pull, first, "<!-- mine -->")); id != 0 {
 		t.Errorf("somebody else's line was taken for ralph's own: %d", id)
 	}
-	if id, err := s.client(dry).Reply(t.Context(), pull, first, "dry"); err != nil || id != 0 || len(s.ReviewComments(owner, name, pull)) != 5 {
+	if id, err := s.client(dry).Reply(t.Context(), pull, first, "dry"); err != nil || id != 0 ||
+		len(s.ReviewComments(owner, name, pull)) != 5 {
 		t.Errorf("a dry run wrote a reply: %d, %v", id, err)
 	}
 }
@@ -92,8 +97,10 @@ func TestReplyWhoseAnswerIsLost(t *testing.T) {
 func TestReactToAnInlineComment(t *testing.T) {
 	s := newStage(t)
 	pull := s.pull("ralph/1")
-	id := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "/ralph fix"})
-	ev := event.Event{Kind: event.Commented, Issue: &event.Issue{Number: pull, Pull: true}, Comment: &event.Comment{ID: id, Inline: true}}
+	id := s.AddReviewComment(owner, name, pull,
+		fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "/ralph fix"})
+	ev := event.Event{Kind: event.Commented, Issue: &event.Issue{Number: pull, Pull: true},
+		Comment: &event.Comment{ID: id, Inline: true}}
 	if err := s.client().React(t.Context(), ev, "eyes"); err != nil {
 		t.Fatal(err)
 	}

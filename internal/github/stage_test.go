@@ -110,7 +110,8 @@ func (s *stage) pull(branch string) int {
 func (s *stage) client(change ...func(*Options)) *Client {
 	s.t.Helper()
 	o := Options{
-		APIURL: s.APIURL(), GraphQLURL: s.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"}, Token: jobToken,
+		APIURL: s.APIURL(), GraphQLURL: s.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"},
+		Token: jobToken,
 		Log: func(format string, args ...any) {
 			s.logged.Lock()
 			defer s.logged.Unlock()

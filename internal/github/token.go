@@ -23,7 +23,8 @@ const (
 // kindOf tells a token by how it begins. A classic token from before 2021 is 40 hexadecimal digits. Every installation
 // token begins with ghs_, the job's too: it is another App's when the job's own is known and is a different one.
 func kindOf(token, job string) TokenKind {
-	for prefix, kind := range map[string]TokenKind{"ghp_": ClassicToken, "gho_": UserToken, "ghu_": UserToken, "github_pat_": FineToken} {
+	for prefix, kind := range map[string]TokenKind{"ghp_": ClassicToken, "gho_": UserToken, "ghu_": UserToken,
+		"github_pat_": FineToken} {
 		if strings.HasPrefix(token, prefix) {
 			return kind
 		}
@@ -47,10 +48,12 @@ func (k TokenKind) personal() bool { return k == ClassicToken || k == FineToken 
 func (c *Client) TokenNote() string {
 	var notes []string
 	if c.kind == JobToken && c.self == actionsBot {
-		notes = append(notes, "Pushed with the job's own token, which does not start other workflows: run CI on this pull request by hand (close and reopen it), or give ralph a personal access token or an App.")
+		notes = append(notes, "Pushed with the job's own token, which does not start other workflows: run CI on this pull "+
+			"request by hand (close and reopen it), or give ralph a personal access token or an App.")
 	}
 	if len(c.lacks) > 0 {
-		notes = append(notes, "The App's installation has not granted "+strings.Join(c.lacks, ", ")+": what takes it is left out.")
+		notes = append(notes, "The App's installation has not granted "+strings.Join(c.lacks, ", ")+
+			": what takes it is left out.")
 	}
 	return strings.Join(notes, " ")
 }
@@ -65,13 +68,18 @@ func (c *Client) TokenNotes() []string {
 		}
 	}
 	add(c.TokenNote() != "", c.TokenNote())
-	add(c.kind == JobToken, "The job's own token cannot push changes to files under .github/workflows; give ralph an App or a personal access token that may.")
-	add(c.kind.personal(), "A personal token cannot write check runs: ralph sets a commit status instead, without annotations.")
+	add(c.kind == JobToken, "The job's own token cannot push changes to files under .github/workflows; give ralph an "+
+		"App or a personal access token that may.")
+	add(c.kind.personal(), "A personal token cannot write check runs: ralph sets a commit status instead, without "+
+		"annotations.")
 	add(c.app && !c.o.AllowWorkflows, "The App's token is not asked to change files under .github/workflows.")
 	if c.kind == ClassicToken && c.scopes != nil {
 		has := strings.Join(c.scopes, ", ")
-		add(!c.scope("repo") && !c.scope("public_repo"), "The token has the scopes "+oneLine(has)+": without repo, or public_repo in a public repository, it can write nothing.")
-		add(!c.scope("workflow"), "Without the scope workflow the token cannot push changes to files under .github/workflows.")
+		add(!c.scope("repo") && !c.scope("public_repo"),
+			"The token has the scopes "+oneLine(has)+
+				": without repo, or public_repo in a public repository, it can write nothing.")
+		add(!c.scope("workflow"),
+			"Without the scope workflow the token cannot push changes to files under .github/workflows.")
 	}
 	return notes
 }
@@ -128,7 +136,8 @@ func (c *Client) note(h http.Header) {
 
 func (c *Client) viewer(ctx context.Context) (string, error) {
 	var data struct{ Viewer struct{ Login string } }
-	if err := c.graphql(ctx, "asking who the token belongs to", `query { viewer { login } }`, map[string]any{}, &data); err != nil {
+	if err := c.graphql(ctx, "asking who the token belongs to", `query { viewer { login } }`, map[string]any{},
+		&data); err != nil {
 		return "", err
 	}
 	c.self = data.Viewer.Login

@@ -11,7 +11,8 @@ import (
 // TestKindOf has a row for how each kind of token begins.
 func TestKindOf(t *testing.T) {
 	for token, want := range map[string]TokenKind{
-		"ghs_job": JobToken, "ghs_another": InstallationToken, "ghp_x": ClassicToken, "github_pat_x": FineToken, "ghu_x": UserToken, "gho_x": UserToken,
+		"ghs_job": JobToken, "ghs_another": InstallationToken, "ghp_x": ClassicToken, "github_pat_x": FineToken,
+		"ghu_x": UserToken, "gho_x": UserToken,
 		strings.Repeat("0a", 20): ClassicToken, strings.Repeat("0g", 20): UnknownToken, "v1.abc": UnknownToken,
 	} {
 		if got := kindOf(token, "ghs_job"); got != want {
@@ -35,18 +36,23 @@ func TestTokenNotes(t *testing.T) {
 		all         []string // parts of TokenNotes
 		none        string   // what is in no note
 	}{
-		{"the job's own", jobToken, "github-actions[bot]", JobToken, "does not start other workflows", []string{"cannot push changes to files under .github/workflows"}, "check runs"},
+		{"the job's own", jobToken, "github-actions[bot]", JobToken, "does not start other workflows",
+			[]string{"cannot push changes to files under .github/workflows"}, "check runs"},
 		{"an App's, made by the workflow", "ghs_app", "helper[bot]", InstallationToken, "", nil, "workflows"},
 		{"a classic one", "ghp_full", "alice", ClassicToken, "", []string{"cannot write check runs"}, "scope"},
-		{"a classic one without workflow", "ghp_repo", "alice", ClassicToken, "", []string{"cannot write check runs", "Without the scope workflow"}, "can write nothing"},
-		{"a classic one that may little", "ghp_gist", "alice", ClassicToken, "", []string{"has the scopes gist: without repo", "Without the scope workflow"}, "does not start"},
+		{"a classic one without workflow", "ghp_repo", "alice", ClassicToken, "",
+			[]string{"cannot write check runs", "Without the scope workflow"}, "can write nothing"},
+		{"a classic one that may little", "ghp_gist", "alice", ClassicToken, "",
+			[]string{"has the scopes gist: without repo", "Without the scope workflow"}, "does not start"},
 		{"an old classic one", old, "alice", ClassicToken, "", []string{"Without the scope workflow"}, "can write nothing"},
 		{"a fine-grained one", "github_pat_x", "alice", FineToken, "", []string{"cannot write check runs"}, "scope"},
 		{"a person's through an App", "ghu_x", "alice", UserToken, "", []string{"cannot write check runs"}, "scope"},
-		{"one that only GitHub knows", "odd", "alice", ClassicToken, "", []string{"Without the scope workflow"}, "can write nothing"},
+		{"one that only GitHub knows", "odd", "alice", ClassicToken, "", []string{"Without the scope workflow"},
+			"can write nothing"},
 	}
 	s := newStage(t)
-	for token, scopes := range map[string][]string{"ghp_full": {"repo", "workflow"}, "ghp_repo": {"repo"}, "ghp_gist": {"gist"}, old: {"public_repo"}, "odd": {"repo"}} {
+	for token, scopes := range map[string][]string{"ghp_full": {"repo", "workflow"}, "ghp_repo": {"repo"},
+		"ghp_gist": {"gist"}, old: {"public_repo"}, "odd": {"repo"}} {
 		s.AddLimitedToken(fake.Token{Value: token, Login: "alice", Kind: fake.PAT, Scopes: scopes})
 	}
 	for _, token := range []string{"github_pat_x", "ghu_x"} {
@@ -56,13 +62,15 @@ func TestTokenNotes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := s.client(as(tt.token), func(o *Options) { o.JobToken = jobToken })
-			if _, _, err := c.Gather(t.Context(), event.Event{Kind: event.Scheduled, Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"}}); err != nil {
+			if _, _, err := c.Gather(t.Context(),
+				event.Event{Kind: event.Scheduled, Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"}}); err != nil {
 				t.Fatal(err)
 			}
 			if c.Self() != tt.self || c.kind != tt.kind {
 				t.Errorf("it is %s of %s, want %s of %s", c.kind, c.Self(), tt.kind, tt.self)
 			}
-			if note := c.TokenNote(); (note == "") != (tt.onPull == "") || !strings.Contains(note, tt.onPull) || len(note) > 400 {
+			if note := c.TokenNote(); (note == "") != (tt.onPull == "") || !strings.Contains(note, tt.onPull) ||
+				len(note) > 400 {
 				t.Errorf("on a pull request: %q, want %q", note, tt.onPull)
 			}
 			notes := strings.Join(c.TokenNotes(), "\n")
@@ -83,13 +91,15 @@ func TestSingleSignOn(t *testing.T) {
 	s := newStage(t)
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
 	for address, want := range map[string]string{
-		"https://github.com/orgs/acme/sso?authorization_request=SECRET": "authorize it at github.com/orgs/acme/sso or under Settings",
-		"https://github.com/%0a::error::x?y":                            "authorize it under Settings",
-		"javascript:alert(1)":                                           "authorize it under Settings",
+		"https://github.com/orgs/acme/sso?authorization_request=SECRET": "authorize it at github.com/orgs/acme/sso or " +
+			"under Settings",
+		"https://github.com/%0a::error::x?y": "authorize it under Settings",
+		"javascript:alert(1)":                "authorize it under Settings",
 	} {
 		s.AddLimitedToken(fake.Token{Value: "ghp_sso", Login: "alice", Kind: fake.PAT, SSO: address})
 		_, err := s.client(as("ghp_sso")).Comment(t.Context(), n, "x")
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "single sign-on") || strings.Contains(err.Error(), "SECRET") {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "single sign-on") ||
+			strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -102,7 +112,8 @@ func TestMissingPermissionsAreNamed(t *testing.T) {
 	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write"}})
 	s.AddLimitedToken(fake.Token{Value: "ghp_gist", Login: "alice", Kind: fake.PAT, Scopes: []string{"gist"}})
 	for token, want := range map[string]string{
-		"ghs_less": "commenting on #1: the token may not do this (403: Resource not accessible by integration); give the job, or the token, the permission issues: write or pull-requests: write",
+		"ghs_less": "commenting on #1: the token may not do this (403: Resource not accessible by integration); give the " +
+			"job, or the token, the permission issues: write or pull-requests: write",
 		"ghp_gist": "it takes one of the scopes public_repo, repo, and the token has gist",
 		"ghp_none": "GitHub does not accept the token (401: Bad credentials); renew it, or the secret that it comes from",
 	} {

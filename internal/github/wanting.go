@@ -33,7 +33,8 @@ func (c *Client) Wanting(ctx context.Context, pull int) ([]event.Review, error) 
 				order = append(order, who)
 			}
 			newest[who] = event.Review{
-				ID: r.GetID(), Author: actor(r.GetUser()), State: state, Body: r.GetBody(), Commit: r.GetCommitID(), At: r.GetSubmittedAt().Time,
+				ID: r.GetID(), Author: actor(r.GetUser()), State: state, Body: r.GetBody(), Commit: r.GetCommitID(),
+				At: r.GetSubmittedAt().Time,
 			}
 		}
 		if resp.NextPage == 0 {

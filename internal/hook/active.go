@@ -10,7 +10,8 @@ import (
 // ActiveFile is there while a plan is run (S4-57).
 const ActiveFile = ".ralph-active"
 
-// Active is what the harness says in ActiveFile before each iteration. It is taken as it stands: whose process wrote it is not asked.
+// Active is what the harness says in ActiveFile before each iteration. It is taken as it stands: whose process wrote it
+// is not asked.
 type Active struct {
 	Rules    plan.Rules
 	Mode     plan.Mode     // "" when it is not said
@@ -19,7 +20,8 @@ type Active struct {
 	PlanFile string        // in RalphDir; "" is tasks.json, or prd.json where only that is
 }
 
-// ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that is there is a run, whatever it holds.
+// ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that is there is a run,
+// whatever it holds.
 func ReadActive(content []byte) (Active, []string) {
 	a := Active{Rules: plan.Rules{ReviewCap: plan.DefaultReviewCap}, RalphDir: "ralph"}
 	var fields map[string]json.RawMessage
@@ -52,7 +54,8 @@ func ReadActive(content []byte) (Active, []string) {
 	switch a.Mode {
 	case "", plan.Implement, plan.Review, plan.ReviewFix:
 	default:
-		problems = append(problems, fmt.Sprintf("iterationMode of %s is %q; allowed are implement, review and review-fix.", ActiveFile, a.Mode))
+		problems = append(problems, fmt.Sprintf("iterationMode of %s is %q; allowed are implement, review and review-fix.",
+			ActiveFile, a.Mode))
 		a.Mode = ""
 	}
 	return a, problems

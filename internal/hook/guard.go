@@ -36,16 +36,17 @@ func (f finding) reason() string {
 	return fmt.Sprintf("Refused (%s): %s. %s %s", f.danger.name, shown(f.what), f.danger.why, f.danger.instead)
 }
 
-// otherTools are tools of Claude Code and Gemini CLI that neither run, write nor read a file of their caller's choice. Any other tool is
-// judged by what its input holds: a command, a patch, or the path of a file that is written when the tool's name says so, else read.
+// otherTools are tools of Claude Code and Gemini CLI that neither run, write nor read a file of their caller's choice.
+// Any other tool is judged by what its input holds: a command, a patch, or the path of a file that is written when the
+// tool's name says so, else read.
 var (
 	otherTools = []string{"Grep", "Glob", "LS", "WebFetch", "WebSearch", "Task", "Agent", "TodoWrite", "glob",
 		"search_file_content", "list_directory", "web_fetch", "google_web_search", "update_plan"}
 	writes = lazy(`(?i)write|edit|create|insert|replace|delete|remove|move|rename`)
 )
 
-// Guard says why a tool may not be used like this; "" when nothing speaks against it. It is advisory: it reads what a command says, and
-// cannot read there what a program does that the command starts.
+// Guard says why a tool may not be used like this; "" when nothing speaks against it. It is advisory: it reads what a
+// command says, and cannot read there what a program does that the command starts.
 func Guard(in Input, w World) (reason string) {
 	defer func() {
 		if r := recover(); r != nil {

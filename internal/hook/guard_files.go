@@ -87,7 +87,8 @@ func (c call) copied(ops []string, add func(bool, ...string)) {
 	}
 }
 
-// project and home are the path in the project and in the user's home; "" when it is elsewhere. The project may lie in the home.
+// project and home are the path in the project and in the user's home; "" when it is elsewhere. The project may lie in
+// the home.
 func (t touch) project() string { return below(t.world.Root, t.path) }
 
 func (t touch) home() string { return below(t.world.Home, t.path) }
@@ -113,7 +114,8 @@ func under(name string, dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return name == dir || inside(dir, name) })
 }
 
-// patternBase is what a pattern can match at least: the directory before the first * or ?; all says that it is everything in there.
+// patternBase is what a pattern can match at least: the directory before the first * or ?; all says that it is
+// everything in there.
 func patternBase(name string) (dir string, all bool) {
 	steps := strings.Split(name, "/")
 	for i, step := range steps {
@@ -129,7 +131,8 @@ func patternBase(name string) (dir string, all bool) {
 	return name, true
 }
 
-// outside says what is wrong with deleting or changing everything below a path; "" when it is the project's or temporary.
+// outside says what is wrong with deleting or changing everything below a path; "" when it is the project's or
+// temporary.
 func (c call) outside(name string) string {
 	if name == "" {
 		return ""
@@ -151,22 +154,27 @@ func (c call) outside(name string) string {
 		return ""
 	case at == c.world.Root && all:
 		return "the whole project"
-	case under(at, c.world.Root), inside("/tmp", at), inside("/var/tmp", at), inside("/private/tmp", at), inside("/dev/shm", at):
+	case under(at, c.world.Root), inside("/tmp", at), inside("/var/tmp", at), inside("/private/tmp", at),
+		inside("/dev/shm", at):
 		return ""
 	}
 	return at
 }
 
 // secretFiles are below the home.
-var secretFiles = []string{".aws", ".azure", ".config/gcloud", ".config/gh", ".kube", ".gnupg", ".netrc", ".npmrc", ".pypirc",
-	".git-credentials", ".config/git/credentials", ".docker/config.json", ".claude/.credentials.json", ".claude.json", ".codex/auth.json",
-	".gemini/oauth_creds.json", ".gemini/.env", ".local/share/opencode/auth.json", ".cargo/credentials", ".cargo/credentials.toml",
+var secretFiles = []string{".aws", ".azure", ".config/gcloud", ".config/gh", ".kube", ".gnupg", ".netrc", ".npmrc",
+	".pypirc",
+	".git-credentials", ".config/git/credentials", ".docker/config.json", ".claude/.credentials.json", ".claude.json",
+	".codex/auth.json",
+	".gemini/oauth_creds.json", ".gemini/.env", ".local/share/opencode/auth.json", ".cargo/credentials",
+	".cargo/credentials.toml",
 	".terraform.d", ".vault-token", ".pgpass", ".my.cnf", ".password-store", ".bash_history", ".zsh_history"}
 
 var (
-	secretPath = lazy(`^(/etc/(g?shadow-?|sudoers(\.d/.*)?|ssh/ssh_host_.*_key)|/proc/([^/]+|self)/(environ|mem)|(/var)?/run/secrets/.*)$`)
-	keyName    = lazy(`^(id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(pem|p12|pfx|kdbx))$`)
-	dotEnv     = lazy(`^\.env(\.(local|production|prod|development|dev|staging|secret|secrets))?$`)
+	secretPath = lazy(
+		`^(/etc/(g?shadow-?|sudoers(\.d/.*)?|ssh/ssh_host_.*_key)|/proc/([^/]+|self)/(environ|mem)|(/var)?/run/secrets/.*)$`)
+	keyName = lazy(`^(id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(pem|p12|pfx|kdbx))$`)
+	dotEnv  = lazy(`^\.env(\.(local|production|prod|development|dev|staging|secret|secrets))?$`)
 )
 
 // credentialFile says which secret an absolute path, which may be a pattern, leads to; "" when to none.
@@ -184,7 +192,8 @@ func credentialFile(name string, w *World) string {
 	return ""
 }
 
-var harmlessDevice = lazy(`^/dev/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|ptmx|fd(/.*)?|shm/.*|pts/.*|tcp/.*|udp/.*)$`)
+var harmlessDevice = lazy(
+	`^/dev/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|ptmx|fd(/.*)?|shm/.*|pts/.*|tcp/.*|udp/.*)$`)
 
 func deviceFile(t touch) string {
 	if strings.HasPrefix(t.path, "/dev/") && !harmlessDevice.MatchString(t.path) && !t.gone {
@@ -194,7 +203,8 @@ func deviceFile(t touch) string {
 }
 
 func gitFile(t touch) string {
-	if rel := t.project(); under(rel, ".git/hooks", ".git/info/attributes", ".git/config", ".git/config.worktree", ".git/info/exclude",
+	if rel := t.project(); under(rel, ".git/hooks", ".git/info/attributes", ".git/config", ".git/config.worktree",
+		".git/info/exclude",
 		".git/HEAD", ".git/refs", ".git/objects", ".git/packed-refs", ".git/modules") {
 		return "it changes " + rel
 	}
@@ -202,8 +212,10 @@ func gitFile(t touch) string {
 }
 
 func systemFile(t touch) string {
-	if t.project() == "" && !inside("/usr/local/share/ralph", t.path) && under(t.path, "/etc", "/boot", "/sys", "/proc/sys",
-		"/proc/sysrq-trigger", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/System", "/Library", "/var/spool/cron", "/var/lib", "/run/systemd") {
+	if t.project() == "" && !inside("/usr/local/share/ralph", t.path) &&
+		under(t.path, "/etc", "/boot", "/sys", "/proc/sys",
+			"/proc/sysrq-trigger", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/System", "/Library", "/var/spool/cron",
+			"/var/lib", "/run/systemd") {
 		return t.path + " belongs to the system"
 	}
 	return ""
@@ -212,22 +224,25 @@ func systemFile(t touch) string {
 // startupFile looks for files below the home that are run, or believed, at every login.
 func startupFile(t touch) string {
 	rel := t.home()
-	if under(rel, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
-		".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".xinitrc", ".xprofile", ".xsession", ".inputrc", ".gitconfig", ".config/git",
-		".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", "Library/LaunchAgents", ".ssh", ".pam_environment",
+	if under(rel, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
+		".zshenv", ".zprofile",
+		".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".xinitrc", ".xprofile", ".xsession", ".inputrc", ".gitconfig",
+		".config/git",
+		".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", "Library/LaunchAgents", ".ssh",
+		".pam_environment",
 		".vimrc", ".config/nvim", ".npmrc", ".pydistutils.cfg", ".pythonrc", ".local/share/applications") {
 		return "it changes ~/" + rel
 	}
 	return ""
 }
 
-// agentFiles are the settings of agents, which say among other things which hooks they call. They are the same below the project and the
-// home.
+// agentFiles are the settings of agents, which say among other things which hooks they call. They are the same below
+// the project and the home.
 var agentFiles = []string{".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".codex/hooks.json",
 	".codex/config.toml", ".codex/hooks", ".gemini/settings.json", ".gemini/hooks"}
 
-// harnessFile looks for files that control a run. Those of a plan are the agent's to write before it is run; while it is run only
-// tasks.json and progress.txt are, and nobody deletes them.
+// harnessFile looks for files that control a run. Those of a plan are the agent's to write before it is run; while it
+// is run only tasks.json and progress.txt are, and nobody deletes them.
 func harnessFile(t touch) string {
 	if strings.HasPrefix(t.path, "/tmp/"+alertsName) || strings.HasPrefix(t.path, "/tmp/"+blocksName) {
 		return "it changes what hooks remember"

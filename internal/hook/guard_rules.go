@@ -9,9 +9,11 @@ import (
 
 // rule is one kind of call that is refused.
 //
-// In args, unless and env every argument is a line of its own, so that ^x$ is the argument x, and \A and \z are where they begin and end.
+// In args, unless and env every argument is a line of its own, so that ^x$ is the argument x, and \A and \z are where
+// they begin and end.
 type rule struct {
-	programs string // "rm|rimraf", or with subcommands "docker|podman volume|image"; "" is any call; several are separated by ", "
+	// "rm|rimraf", or with subcommands "docker|podman volume|image"; "" is any call; several are separated by ", "
+	programs string
 	args     string // what the arguments, without the subcommand, must match; "" matches everything
 	what     string // what stands behind the name of the program and its subcommand in the reason
 	unless   string // what they must not match
@@ -29,7 +31,8 @@ const (
 	help   = `^--(help|version)$`
 	dryRun = `^--(dry-?run(=\w+)?|help)$`
 	here   = `^(\w+:(//)?)?([^/@\n]*@)?(localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal|[^/:\n]*\.localhost)` // this machine
-	told   = "[" + secret + output + foreign + "]"                                                                     // what a program printed, or a secret
+	// what a program printed, or a secret
+	told   = "[" + secret + output + foreign + "]"
 	gitKey = `(?i:core\.(hookspath|fsmonitor|sshcommand|editor|pager|gitproxy|askpass|attributesfile|excludesfile|worktree)|sequence\.editor|` +
 		`credential(\..*)?|include\.path|includeif\..*|filter\..*|diff\..*\.(command|textconv)|diff\.external|merge\..*\.driver|gpg\..*program|` +
 		`url\..*|remote\..*\.(url|pushurl|uploadpack|receivepack|proxy)|http\..*|protocol\..*|hook\..*|init\.templatedir|uploadpack\..*|` +
@@ -71,12 +74,14 @@ var dangers = []danger{
 			{programs: "git push", run: true, unless: `^(-n|--dry-run)$`, what: "is ralph's part in a run"},
 			{programs: "git push", args: `^-[a-z]*[fd]|^--(force|mirror|delete|prune)|^\+|^:.`, unless: `^(-n|--dry-run)$`,
 				what: "overwrites or deletes what others have"},
-			{programs: "git rebase", run: true, unless: `^--(abort|continue|skip|quit|show-current-patch)$`, what: "rewrites the commits of this run"},
+			{programs: "git rebase", run: true, unless: `^--(abort|continue|skip|quit|show-current-patch)$`,
+				what: "rewrites the commits of this run"},
 			{programs: "git commit", run: true, args: `^--amend$`, what: "--amend rewrites a commit of this run"},
 			{programs: "git reflog", args: `^(expire|delete)$`, what: "takes the way back away"},
 			{programs: "git update-ref", args: `^(-[a-z]*d|--stdin|--delete)`, what: "moves branches"},
 			{programs: "git update-ref", run: true, what: "moves branches"},
-			{programs: "git replace", args: `.`, unless: `^(-l|--list)$`, what: "puts other commits in the place of those that are there"},
+			{programs: "git replace", args: `.`, unless: `^(-l|--list)$`,
+				what: "puts other commits in the place of those that are there"},
 			{programs: "git symbolic-ref", args: `^(-d|--delete)$|^[^-\n][^\n]*\n[^-]`, what: "moves HEAD to another branch"},
 			{programs: "git gc", args: `^--prune=(now|all)$`, what: "--prune takes the way back away"},
 		},
@@ -86,9 +91,11 @@ var dangers = []danger{
 		instead: "Commit what is there, then undo single changes by editing the files.",
 		rules: []rule{
 			{programs: "rm|mv|rimraf", args: `^([^-\n]\S*/)?\.git/?(\*\n|\*\z|$)`, what: "takes the repository away"},
-			{programs: "git clean", args: `^(-[a-z]*f|--force)`, unless: `^(-[a-z]*n|--dry-run)`, what: "deletes what is not tracked"},
+			{programs: "git clean", args: `^(-[a-z]*f|--force)`, unless: `^(-[a-z]*n|--dry-run)`,
+				what: "deletes what is not tracked"},
 			{programs: "git reset", args: `^--(hard|merge|keep)`, what: "throws changes away"},
-			{programs: "git checkout|switch", args: `^(-[a-z]*f|--force|--discard-changes)`, what: "--force throws changes away"},
+			{programs: "git checkout|switch", args: `^(-[a-z]*f|--force|--discard-changes)`,
+				what: "--force throws changes away"},
 			{programs: "git checkout", args: `^--\n.|^(\.|\./|\*|:/.*)$|^--(ours|theirs)$`, unless: `^(-b|-B|--orphan)$`,
 				what: "of files throws their changes away"},
 			{programs: "git restore", unless: `^(-\w*S|--staged)`, what: "throws changes away"},
@@ -107,9 +114,11 @@ var dangers = []danger{
 			{env: `^(GIT_CONFIG\w*|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_TEMPLATE_DIR|GIT_EXEC_PATH|GIT_ASKPASS)=|^HUSKY=0$`,
 				what: "with such an environment changes what git runs"},
 			{programs: "git", args: `^(-c|--config-env)[\n=]` + gitKey + `=`, what: "-c changes what git runs"},
-			{programs: "git commit|push|merge|am|rebase|cherry-pick|pull|revert", args: `^--no-verify$`, what: "--no-verify passes over the hooks"},
+			{programs: "git commit|push|merge|am|rebase|cherry-pick|pull|revert", args: `^--no-verify$`,
+				what: "--no-verify passes over the hooks"},
 			{programs: "git commit", args: `^-[a-zA-Z]*n`, what: "-n passes over the hooks"},
-			{programs: "git config", args: `^` + gitKey + `\n[^-]|^(set|unset|--unset(-all)?|--remove-section|--rename-section|--replace-all|--add)\n(.*\n)*` +
+			{programs: "git config", args: `^` + gitKey +
+				`\n[^-]|^(set|unset|--unset(-all)?|--remove-section|--rename-section|--replace-all|--add)\n(.*\n)*` +
 				gitKey + `$|^(-e|--edit|edit)$`, unless: `^(--get.*|--list|-l|get|list)$`, what: "changes what git runs"},
 			{programs: "git update-index", args: `^--(assume-unchanged|skip-worktree)$`, what: "hides changes"},
 		},
@@ -120,9 +129,12 @@ var dangers = []danger{
 		rules: []rule{
 			{programs: "sudo|su|doas|pkexec|runuser|visudo|sudoedit|setcap|usermod|useradd|adduser|userdel|groupadd|passwd|chpasswd|newgrp|" +
 				"gpasswd|gsudo|dzdo", unless: `\A--(version|help)\z`, what: "takes the rights of another user"},
-			{programs: "chmod", args: first + `([^\n]*,)?([2467][0-7]{3}|[ugo]*[+=][rwxX]*s[rwxXst]*)(,|$)`, what: "lets a program run as its owner"},
-			{programs: "install", args: `^(-m\n?|--mode[=\n])([2467][0-7]{3}|\S*[+=][rwxX]*s)`, what: "makes a program run as its owner"},
-			{programs: "chown", args: first + `(root|0)([:.\n]|\z)|` + first + `[^-:.\n]*[:.](root|0)(\n|\z)`, what: "gives files to root"},
+			{programs: "chmod", args: first + `([^\n]*,)?([2467][0-7]{3}|[ugo]*[+=][rwxX]*s[rwxXst]*)(,|$)`,
+				what: "lets a program run as its owner"},
+			{programs: "install", args: `^(-m\n?|--mode[=\n])([2467][0-7]{3}|\S*[+=][rwxX]*s)`,
+				what: "makes a program run as its owner"},
+			{programs: "chown", args: first + `(root|0)([:.\n]|\z)|` + first + `[^-:.\n]*[:.](root|0)(\n|\z)`,
+				what: "gives files to root"},
 			{programs: "chgrp", args: first + `(root|0|wheel)\n`, what: "gives files to root"},
 		},
 	}, {
@@ -130,7 +142,8 @@ var dangers = []danger{
 		why:     "Files that everybody may write, and changed rights outside the project, let others in.",
 		instead: "Give the owner what is needed: chmod u+w FILE, chmod +x FILE.",
 		rules: []rule{
-			{programs: "chmod", args: first + `([^\n]*,)?(0?[0-7]?[0-7][0-7][2367]|[ugo]*[ao][ugoa]*[+=][rx]*w[rwx]*|[+=]?rwxrwxrwx)(,|$)`,
+			{programs: "chmod", args: first +
+				`([^\n]*,)?(0?[0-7]?[0-7][0-7][2367]|[ugo]*[ao][ugoa]*[+=][rx]*w[rwx]*|[+=]?rwxrwxrwx)(,|$)`,
 				what: "lets everybody write"},
 			{programs: "chmod|chown|chgrp|setfacl|chattr", args: `^(-\w*R|--recursive)`, check: recursiveRights},
 		},
@@ -145,7 +158,8 @@ var dangers = []danger{
 				}
 				return ""
 			}},
-			{programs: languages, args: `^(-[ceErp]|--eval|--print|-Command|-EncodedCommand)\n[^\n]*` + foreign + "|" + first + `[^\n]*` + foreign,
+			{programs: languages, args: `^(-[ceErp]|--eval|--print|-Command|-EncodedCommand)\n[^\n]*` + foreign + "|" + first +
+				`[^\n]*` + foreign,
 				what: "runs what was downloaded or decoded"},
 			{programs: languages, stdin: true, args: `\A-?\n?` + foreign, what: "runs what was downloaded or decoded"},
 		},
@@ -156,8 +170,10 @@ var dangers = []danger{
 		rules: []rule{
 			{check: readsCredentials},
 			{programs: "gh auth", args: `\Atoken$|\Astatus\n(.*\n)*(-t|--show-token)$`, what: "prints its token"},
-			{programs: "printenv", args: `\A\z|(TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?)$`, what: "prints secrets of the environment"},
-			{programs: "env", args: `\A((-u\n.*|-.*|\w+=.*)(\n|\z))*\z`, unless: `^(-S|--split-string|--help|--version)`, what: "prints the whole environment"},
+			{programs: "printenv", args: `\A\z|(TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?)$`,
+				what: "prints secrets of the environment"},
+			{programs: "env", args: `\A((-u\n.*|-.*|\w+=.*)(\n|\z))*\z`, unless: `^(-S|--split-string|--help|--version)`,
+				what: "prints the whole environment"},
 			{programs: "echo|printf", args: secret, what: "prints a variable that holds a secret"},
 			{programs: "set", args: `\A\z`, what: "prints every variable"},
 			{programs: "export|declare", args: `^-\w*p`, unless: `^[^-\n]`, what: "-p prints the whole environment"},
@@ -174,20 +190,25 @@ var dangers = []danger{
 		instead: "Keep results in the project; ralph publishes what was committed.",
 		rules: []rule{
 			{programs: "curl", unless: here, args: `^(-T|--upload-file)|^--data-urlencode[\n=][^\n]*@|` +
-				`^(-[dF]|--data[a-z-]*|--json|--form[a-z-]*|--url-query)[\n=]?(@|[^\n]*=[@<]|[^\n]*` + told + `)`, what: "sends a file, a secret or what a program prints"},
-			{programs: "curl|wget", unless: here, args: `^\w+://([^/?\n]*` + told + `|[^?\n]*\?[^\n]*` + told + `)`, what: "sends what a program prints, or a secret, in an address"},
+				`^(-[dF]|--data[a-z-]*|--json|--form[a-z-]*|--url-query)[\n=]?(@|[^\n]*=[@<]|[^\n]*` + told + `)`,
+				what: "sends a file, a secret or what a program prints"},
+			{programs: "curl|wget", unless: here, args: `^\w+://([^/?\n]*` + told + `|[^?\n]*\?[^\n]*` + told + `)`,
+				what: "sends what a program prints, or a secret, in an address"},
 			{programs: "wget", unless: here, args: `^--(post|body)-file`, what: "sends a file"},
 			{programs: "http|https|xh", unless: here, args: `^[^-:\n][^:\n]*@|:=@`, what: "sends a file"},
 			{programs: "scp|rsync", args: `\n(([\w.-]+@)?[\w.-]{2,}:|rsync://)[^\n]*\z`, what: "sends files to another machine"},
 			{programs: "sftp|ftp|lftp|tftp|ncftpput|ngrok|localtunnel|lt|cloudflared|croc|wormhole|rclone|sendmail|mail|mailx|mutt|swaks|" +
 				"magic-wormhole", args: `.`, unless: help, what: "sends out of this machine"},
-			{programs: "nc|ncat|netcat|telnet", fed: true, args: `.`, unless: here + `|^-\w*[zlhVe]|^--(help|version|exec|sh-exec|listen)`, what: "sends out of this machine"},
-			{programs: "socat", args: `^(?i:tcp4?|ssl|openssl):`, unless: here + `|^(?i:exec|system|shell|pty):|-(?i:listen)`, what: "sends out of this machine"},
+			{programs: "nc|ncat|netcat|telnet", fed: true, args: `.`,
+				unless: here + `|^-\w*[zlhVe]|^--(help|version|exec|sh-exec|listen)`, what: "sends out of this machine"},
+			{programs: "socat", args: `^(?i:tcp4?|ssl|openssl):`, unless: here + `|^(?i:exec|system|shell|pty):|-(?i:listen)`,
+				what: "sends out of this machine"},
 			{programs: "ssh", fed: true, args: `^[^-]`, unless: here, what: "sends what it reads to another machine"},
 			{programs: "aws s3", args: `^(cp|sync|mv)\n[^\n]*\ns3://`, unless: `^(cp|sync|mv)\ns3://`, what: "sends files"},
 			{programs: "gsutil|az|gcloud", args: `^cp\n(.*\n)*gs://[^\n]*\z|^upload(-batch)?$`, what: "sends files"},
 			{programs: "gh gist|release", args: `\Acreate$`, what: "publishes"},
-			{programs: "npm|pnpm|yarn|bun|cargo|poetry|uv|twine|gem|docker|podman|helm|mvn|vsce publish|push|upload|deploy", unless: dryRun, what: "publishes"},
+			{programs: "npm|pnpm|yarn|bun|cargo|poetry|uv|twine|gem|docker|podman|helm|mvn|vsce publish|push|upload|deploy",
+				unless: dryRun, what: "publishes"},
 			{programs: "dig|nslookup|host|ping", args: output, what: "puts what a program prints into a name"},
 		},
 	}, {
@@ -196,22 +217,29 @@ var dangers = []danger{
 		instead: "Test servers through their own test tools, on the loopback interface.",
 		rules: []rule{
 			{check: networkFile},
-			{programs: "nc|ncat|netcat", args: `^-\w*[el]|^-c\n|^--(exec|sh-exec|lua-exec|listen)`, what: "listens, or runs a command for whoever connects"},
-			{programs: "socat", args: `^(?i:exec|system|shell|pty)\b|^(?i:[\w-]*listen)`, what: "listens, or runs a command for whoever connects"},
+			{programs: "nc|ncat|netcat", args: `^-\w*[el]|^-c\n|^--(exec|sh-exec|lua-exec|listen)`,
+				what: "listens, or runs a command for whoever connects"},
+			{programs: "socat", args: `^(?i:exec|system|shell|pty)\b|^(?i:[\w-]*listen)`,
+				what: "listens, or runs a command for whoever connects"},
 			{programs: "ssh|autossh", args: `^-R`, what: "-R lets others in"},
 			{programs: "telnetd|sshd|dropbear|gotty|ttyd|wetty|tmate|pwncat|chisel|msfvenom|msfconsole", what: "lets others in"},
-			{programs: languages + "|awk|gawk", args: `(?s)` + codeShell + `.*` + codeSocket + `|` + codeSocket + `.*` + codeShell, what: "connects a shell with the network"},
+			{programs: languages + "|awk|gawk",
+				args: `(?s)` + codeShell + `.*` + codeSocket + `|` + codeSocket + `.*` + codeShell,
+				what: "connects a shell with the network"},
 		},
 	}, {
 		name:    "kill-others",
 		why:     "This ends processes that are not yours, ralph and the agent among them.",
 		instead: "End what you started, by its process id.",
 		rules: []rule{
-			{programs: "kill", args: `^-1\z|^(0|1|\$PPID)$`, unless: `^(-l|-L|--list|-0)$|^-[sn]\n0$`, what: "ends every process, or who started you"},
+			{programs: "kill", args: `^-1\z|^(0|1|\$PPID)$`, unless: `^(-l|-L|--list|-0)$|^-[sn]\n0$`,
+				what: "ends every process, or who started you"},
 			{programs: "kill", args: `pgrep:.*ralph`, what: "ends ralph"},
-			{programs: "killall|killall5|skill|slay", unless: `^(-l|--list|--version|-V)$`, what: "ends processes by their name, whosever they are"},
+			{programs: "killall|killall5|skill|slay", unless: `^(-l|--list|--version|-V)$`,
+				what: "ends processes by their name, whosever they are"},
 			{programs: "pkill", args: `^(-[uUgG]|--uid|--euid|--pgroup|--inverse)`, what: "ends processes of everybody"},
-			{programs: "pkill", args: `^[^\w\n-]+$|^(?i)[^\w\n]*` + agentNames + `[^\w\n]*$|(?i)ralph`, what: "ends ralph, the agent or programs of others"},
+			{programs: "pkill", args: `^[^\w\n-]+$|^(?i)[^\w\n]*` + agentNames + `[^\w\n]*$|(?i)ralph`,
+				what: "ends ralph, the agent or programs of others"},
 			{programs: "fuser", args: `^-\w*k|^--kill`, what: "-k ends whoever uses a file or a port"},
 			{programs: "loginctl", args: first + `(terminate|kill)`, what: "ends a session"},
 		},
@@ -225,7 +253,8 @@ var dangers = []danger{
 		instead: "Start what you need as a child process, from the project.",
 		touches: systemFile,
 		rules: []rule{
-			{programs: "systemctl", args: `^[^-]`, unless: `^(status|is-\w+|show|cat|list-[\w-]+|get-default|--help|--version)$`, what: "controls services"},
+			{programs: "systemctl", args: `^[^-]`, unless: `^(status|is-\w+|show|cat|list-[\w-]+|get-default|--help|--version)$`,
+				what: "controls services"},
 			{programs: "service|rc-service|invoke-rc.d", unless: `^--status-all$|^\S+\nstatus$`, what: "controls a service"},
 			{programs: "shutdown|reboot|halt|poweroff|telinit|init|kexec|modprobe|insmod|rmmod|umount|swapon|swapoff|iptables|ip6tables|nft|ufw|" +
 				"firewall-cmd|grub-install|update-grub|efibootmgr|update-rc.d|chkconfig|at|batch|setenforce|depmod|swupdate|do-release-upgrade|softwareupdate",
@@ -234,7 +263,8 @@ var dangers = []danger{
 			{programs: "crontab", unless: `^-l$`, what: "changes what is run at times"},
 			{programs: "launchctl", args: `.`, unless: `\A(list|print|version|blame)`, what: "controls services"},
 			{programs: "sysctl", args: `^-\w*[wp]|^--(write|system|load)|=`, what: "changes the kernel"},
-			{programs: "timedatectl|hostnamectl|localectl|networksetup|scutil|csrutil", args: `\A-?set|\Adisable$`, what: "changes the system"},
+			{programs: "timedatectl|hostnamectl|localectl|networksetup|scutil|csrutil", args: `\A-?set|\Adisable$`,
+				what: "changes the system"},
 			{programs: "nvram", args: `=`, what: "changes the system"},
 		},
 	}, {
@@ -242,20 +272,25 @@ var dangers = []danger{
 		why:     "Installing for the whole machine changes what everybody else builds with.",
 		instead: "Add it to the project's own dependencies, or to a virtual environment in the project.",
 		rules: []rule{
-			{programs: "apt|apt-get|aptitude|brew|port|snap|apk|choco|winget|pkg install|remove|purge|upgrade|full-upgrade|dist-upgrade|safe-upgrade|" +
-				"autoremove|build-dep|reinstall|uninstall|add|del|delete|fix|tap|link|unlink|rm|refresh", unless: `^(-\w*s|--dry-run|--simulate|--help)$`, what: "changes the machine"},
-			{programs: "yum|dnf|microdnf|zypper|flatpak install|remove|erase|update|upgrade|localinstall|groupinstall|uninstall|in|rm|up|dup",
+			{programs: "apt|apt-get|aptitude|brew|port|snap|apk|choco|winget|pkg " +
+				"install|remove|purge|upgrade|full-upgrade|dist-upgrade|safe-upgrade|" +
+				"autoremove|build-dep|reinstall|uninstall|add|del|delete|fix|tap|link|unlink|rm|refresh",
+				unless: `^(-\w*s|--dry-run|--simulate|--help)$`, what: "changes the machine"},
+			{programs: "yum|dnf|microdnf|zypper|flatpak " +
+				"install|remove|erase|update|upgrade|localinstall|groupinstall|uninstall|in|rm|up|dup",
 				unless: dryRun, what: "changes the machine"},
 			{programs: "emerge", args: `.`, unless: `^-\w*[ps]`, what: "changes the machine"},
 			{programs: "pacman", args: `^-\w*[SRU]`, unless: `^-\w*[sqi]`, what: "changes the machine"},
 			{programs: "dpkg", args: `^-\w*[irP]|^--(install|remove|purge|configure)`, what: "changes the machine"},
 			{programs: "rpm", args: `^-\w*[irPUeF]`, unless: `^-\w*q`, what: "changes the machine"},
-			{programs: "npm|pnpm|yarn|bun i|in|install|add|uninstall|un|remove|rm|update|link", args: `^-\w*g|^--(global|location=global)$`,
+			{programs: "npm|pnpm|yarn|bun i|in|install|add|uninstall|un|remove|rm|update|link",
+				args: `^-\w*g|^--(global|location=global)$`,
 				what: "installs for the whole machine"},
 			{programs: "yarn global", what: "installs for the whole machine"},
 			{programs: "pip", args: `^--break-system-packages$`, what: "installs into the system's Python"},
 			{programs: "python", args: `^pip\n(.*\n)*--break-system-packages$`, what: "installs into the system's Python"},
-			{programs: "gem install|uninstall|update", unless: `^(--user-install|--install-dir|-\w*i)`, what: "installs for the whole machine"},
+			{programs: "gem install|uninstall|update", unless: `^(--user-install|--install-dir|-\w*i)`,
+				what: "installs for the whole machine"},
 			{programs: "nix-env", args: `^-\w*[iue]`, what: "changes the machine"},
 		},
 	}, {
@@ -274,12 +309,14 @@ var dangers = []danger{
 		touches: harnessFile,
 		rules: []rule{
 			{env: `^RALPH_\w*=`, what: "with such an environment changes how ralph works"},
-			{programs: "export|declare|typeset|readonly", args: `^RALPH_\w*=|^-\w*n\n(.*\n)*RALPH_`, what: "changes how ralph works"},
+			{programs: "export|declare|typeset|readonly", args: `^RALPH_\w*=|^-\w*n\n(.*\n)*RALPH_`,
+				what: "changes how ralph works"},
 			{programs: "unset", args: `^RALPH_`, what: "changes how ralph works"},
 			{programs: "env", args: `^RALPH_\w*=|^(-u\n?|--unset[=\n])RALPH_`, what: "changes how ralph works"},
 			{programs: "ralph hook", args: `^install$`, unless: help, what: "changes the settings of agents"},
 			{programs: "ralph cancel", unless: help, what: "ends this run"},
-			{programs: "ralph plan", run: true, unless: help + `|\A(status|validate|skill)$`, what: "is not the agent's to call"},
+			{programs: "ralph plan", run: true, unless: help + `|\A(status|validate|skill)$`,
+				what: "is not the agent's to call"},
 			{programs: "ralph", run: true, what: "is not the agent's to call", unless: help + `|\A-[hv]\z|` + first +
 				`(status|bus|signature|prompt|settings|replay|doctor|completion|task|help|report|hook|plan)(\n|\z)`},
 		},
@@ -288,30 +325,41 @@ var dangers = []danger{
 		why:     "Deleting databases and what is in a cloud cannot be taken back.",
 		instead: "Use a local database that a test made, and only look at anything else.",
 		rules: []rule{
-			{programs: sql, stdin: true, args: `(?i)\b(drop\s+(database|schema|table|tablespace|owned|keyspace|user|role)|truncate\s+(table\s+)?["\w]|` +
-				`flush\s+privileges)`, what: "deletes tables or databases"},
-			{programs: sql, stdin: true, args: `(?i)\bdelete\s+from\s+[^;]*`, unless: `(?i)\bwhere\b`, what: "deletes every row of a table"},
+			{programs: sql, stdin: true,
+				args: `(?i)\b(drop\s+(database|schema|table|tablespace|owned|keyspace|user|role)|truncate\s+(table\s+)?["\w]|` +
+					`flush\s+privileges)`, what: "deletes tables or databases"},
+			{programs: sql, stdin: true, args: `(?i)\bdelete\s+from\s+[^;]*`, unless: `(?i)\bwhere\b`,
+				what: "deletes every row of a table"},
 			{programs: "dropdb|dropuser", what: "deletes a database"},
 			{programs: "mysqladmin", args: `^drop$`, what: "deletes a database"},
 			{programs: "redis-cli", stdin: true, args: `(?i)\bflush(all|db)\b`, what: "deletes everything"},
-			{programs: "mongosh|mongo", stdin: true, args: `(?i)dropDatabase|\.drop\(|deleteMany\(\s*\{\s*\}`, what: "deletes a database"},
+			{programs: "mongosh|mongo", stdin: true, args: `(?i)dropDatabase|\.drop\(|deleteMany\(\s*\{\s*\}`,
+				what: "deletes a database"},
 			{programs: "docker|podman|nerdctl volume", args: `\A(prune|rm)$`, what: "deletes what others use"},
-			{programs: "docker|podman|nerdctl system|image|builder|container", args: `\Aprune\n(.*\n)*(-\w*a|--all|--volumes)`, what: "prune deletes what others use"},
+			{programs: "docker|podman|nerdctl system|image|builder|container", args: `\Aprune\n(.*\n)*(-\w*a|--all|--volumes)`,
+				what: "prune deletes what others use"},
 			{programs: "docker swarm", args: `\Aleave$`, what: "leaves the swarm"},
 			{programs: "docker|podman|nerdctl run|create|exec|container",
-				args: `^--(privileged|(pid|net|network|userns)=host|cap-add=(ALL|SYS_ADMIN))$`, what: "gives a container the rights of the machine"},
+				args: `^--(privileged|(pid|net|network|userns)=host|cap-add=(ALL|SYS_ADMIN))$`,
+				what: "gives a container the rights of the machine"},
 			{programs: "docker|podman|nerdctl run|create|container", check: mounts},
-			{programs: "terraform|tofu|terragrunt|cdk|serverless|sls|copilot|eksctl|pulumi", args: `^destroy$`, unless: dryRun, what: "destroys what is deployed"},
-			{programs: "terraform|tofu|terragrunt|cdk", args: `^--?destroy$`, unless: dryRun + `|\Aplan$`, what: "destroys what is deployed"},
+			{programs: "terraform|tofu|terragrunt|cdk|serverless|sls|copilot|eksctl|pulumi", args: `^destroy$`, unless: dryRun,
+				what: "destroys what is deployed"},
+			{programs: "terraform|tofu|terragrunt|cdk", args: `^--?destroy$`, unless: dryRun + `|\Aplan$`,
+				what: "destroys what is deployed"},
 			{programs: "terraform|tofu|terragrunt state", args: `\Arm$`, what: "forgets what is deployed"},
 			{programs: "pulumi down, eksctl delete, serverless|sls remove", unless: dryRun, what: "destroys what is deployed"},
-			{programs: "kubectl|oc|k3s delete", unless: dryRun, what: "deletes what others use", args: `^(--all|--all-namespaces|-A)$|^(ns|namespaces?|pvc?|` +
-				`nodes?|crd|project|persistentvolume(claim)?|deployments?|statefulset|all|secrets?)(/.*)?$`},
+			{programs: "kubectl|oc|k3s delete", unless: dryRun, what: "deletes what others use",
+				args: `^(--all|--all-namespaces|-A)$|^(ns|namespaces?|pvc?|` +
+					`nodes?|crd|project|persistentvolume(claim)?|deployments?|statefulset|all|secrets?)(/.*)?$`},
 			{programs: "kubectl|oc drain, helm uninstall|delete", unless: dryRun, what: "stops what others use"},
-			{programs: "aws s3", unless: dryRun, args: `\Arb$|\Arm\n(.*\n)*--recursive|\Async\n(.*\n)*--delete`, what: "deletes what is stored"},
-			{programs: "aws", unless: dryRun, args: `\A[\w-]+\n(delete|terminate|destroy|remove|purge|deregister|nuke)(-.*)?$`, what: "deletes what is deployed"},
-			{programs: "gcloud|az|doctl|ibmcloud|linode-cli|hcloud|scw|flyctl|fly|vercel|netlify|railway|oci|aliyun|bq", unless: dryRun,
-				args: `^(delete|terminate|destroy|remove|purge|deregister|nuke)(-.*)?$`, what: "deletes what is deployed"},
+			{programs: "aws s3", unless: dryRun, args: `\Arb$|\Arm\n(.*\n)*--recursive|\Async\n(.*\n)*--delete`,
+				what: "deletes what is stored"},
+			{programs: "aws", unless: dryRun, args: `\A[\w-]+\n(delete|terminate|destroy|remove|purge|deregister|nuke)(-.*)?$`,
+				what: "deletes what is deployed"},
+			{programs: "gcloud|az|doctl|ibmcloud|linode-cli|hcloud|scw|flyctl|fly|vercel|netlify|railway|oci|aliyun|bq",
+				unless: dryRun,
+				args:   `^(delete|terminate|destroy|remove|purge|deregister|nuke)(-.*)?$`, what: "deletes what is deployed"},
 			{programs: "heroku", args: `\A([\w:]+:(destroy|delete)|pg:reset)$`, what: "deletes what is deployed"},
 			{programs: "gsutil", args: `^rb$|^rm\n(.*\n)*(-\w*[rR]|[^\n]*\*)`, what: "deletes what is stored"},
 			{programs: "gh repo|release|secret|variable", args: `\Adelete$`, what: "deletes on GitHub"},
@@ -458,9 +506,11 @@ func recursiveRights(c call) string {
 }
 
 // notReading do not read the files that their arguments name, or what they do with them stays here.
-var notReading = strings.Fields("echo printf ls stat test [ [[ mkdir touch chmod chown find rm cd source . which export declare local " +
-	"ssh ssh-keygen ssh-add git du file realpath basename dirname docker-compose pgrep pkill kill alias unset true false exit return " +
-	"ln set dotenv watch parallel sh bash dash zsh ksh")
+var notReading = strings.Fields(
+	"echo printf ls stat test [ [[ mkdir touch chmod chown find rm cd source . which export declare local " +
+		"ssh ssh-keygen ssh-add git du file realpath basename dirname docker-compose pgrep pkill kill alias unset true " +
+		"false exit return " +
+		"ln set dotenv watch parallel sh bash dash zsh ksh")
 
 func readsCredentials(c call) string {
 	for _, name := range c.reads {

@@ -17,7 +17,8 @@ func kind(reason string) string {
 	return name
 }
 
-// TestDangers: every kind has its examples, which are refused for that kind and no other; what looks like it is allowed.
+// TestDangers: every kind has its examples, which are refused for that kind and no other; what looks like it is
+// allowed.
 func TestDangers(t *testing.T) {
 	if len(examples) != 18 || len(dangers) != 18 {
 		t.Fatalf("%d kinds of danger, %d with examples", len(dangers), len(examples))
@@ -61,7 +62,8 @@ func TestDuringARun(t *testing.T) {
 			t.Errorf("%s is refused as %q", c, got)
 		}
 	}
-	for _, c := range []string{`echo x > ralph/prd.md`, `mv x ralph/prompt.md`, `rm -rf ralph`, `ralph plan run`, `ralph run -p x`} {
+	for _, c := range []string{`echo x > ralph/prd.md`, `mv x ralph/prompt.md`, `rm -rf ralph`, `ralph plan run`,
+		`ralph run -p x`} {
 		if got := Guard(bash(c), alices); got != "" {
 			t.Errorf("outside a run, %s is refused: %s", c, got)
 		}
@@ -98,7 +100,8 @@ func TestTools(t *testing.T) {
 		{"Write", ToolInput{FilePath: "/src/app/.claude/settings.json"}, "harness"},
 		{"write_file", ToolInput{FilePath: ".gemini/settings.json"}, "harness"},
 		{"NotebookEdit", ToolInput{NotebookPath: "/etc/x.ipynb"}, "system"},
-		{"apply_patch", ToolInput{Command: "*** Begin Patch\n*** Update File: a.go\n@@\n*** Add File: .git/hooks/x\n+rm\n*** End Patch\n"}, "git-tampering"},
+		{"apply_patch", ToolInput{Command: "*** Begin Patch\n*** Update File: a.go\n@@\n*** Add File: " +
+			".git/hooks/x\n+rm\n*** End Patch\n"}, "git-tampering"},
 		{"apply_patch", ToolInput{Command: "*** Begin Patch\n*** Update File: a.go\n@@\n+rm -rf /\n*** End Patch\n"}, ""},
 		{"Read", ToolInput{FilePath: "/home/alice/.ssh/id_rsa"}, "credentials"},
 		{"Read", ToolInput{FilePath: "/src/app/.bashrc"}, ""},
@@ -132,8 +135,9 @@ func TestUnreadable(t *testing.T) {
 		"shells":    strings.Repeat("eval ", 30) + "true",
 		"functions": `a(){ b;b;b;b;b;b;b;b;b;b; }; b(){ c;c;c;c;c;c;c;c;c;c; }; c(){ d;d;d;d;d;d;d;d;d;d; }; d(){ e;e;e;e;e;e;e;e;e;e; }; e(){ :;:;:;:;:;:;:;:;:; }; a`,
 		"loops":     `for a in {1..999}; do for b in {1..999}; do for c in {1..999}; do true; done; done; done`,
-		"doubling":  `a=aaaaaaaaaaaaaaaa; ` + strings.Repeat(`a=$a$a; `, 500) + `for i in {1..9999}; do echo $a$a$a$a$a$a$a; done`,
-		"substs":    strings.Repeat("$(", 200) + "true" + strings.Repeat(")", 200),
+		"doubling": `a=aaaaaaaaaaaaaaaa; ` + strings.Repeat(`a=$a$a; `, 500) +
+			`for i in {1..9999}; do echo $a$a$a$a$a$a$a; done`,
+		"substs": strings.Repeat("$(", 200) + "true" + strings.Repeat(")", 200),
 	} {
 		began := time.Now()
 		got := Guard(bash(c), alices)
@@ -155,7 +159,8 @@ func TestUnreadable(t *testing.T) {
 
 // TestReason: what an agent is told says what, why, and what to do.
 func TestReason(t *testing.T) {
-	want := "Refused (recursive-delete): rm deletes /. Deleting directories outside the project, or the project itself, cannot be taken back. Delete by name, inside the project, what you made yourself."
+	want := "Refused (recursive-delete): rm deletes /. Deleting directories outside the project, or the project itself, " +
+		"cannot be taken back. Delete by name, inside the project, what you made yourself."
 	if got := Guard(bash(`rm -rf /`), alices); got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

@@ -9,7 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of what is read of a command. No command that a person would read comes near them; they bound what a hostile one costs.
+// Bounds of what is read of a command. No command that a person would read comes near them; they bound what a hostile
+// one costs.
 const (
 	mostScript  = 64 << 10 // bytes of a script: deeper nesting than that allows would exhaust the stack
 	mostSteps   = 20_000   // commands that are followed
@@ -55,7 +56,8 @@ func (w *walk) script(text, in string, sh *shell) {
 		return
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Exp != nil && p.Param != nil && strings.ContainsAny(p.Exp.Op.String(), "-=") {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Exp != nil && p.Param != nil &&
+			strings.ContainsAny(p.Exp.Op.String(), "-=") {
 			w.defaulted[p.Param.Value] = true
 		}
 		return true
@@ -243,7 +245,8 @@ func (w *walk) endless(x *syntax.WhileClause) {
 	body := &syntax.Block{Stmts: x.Do}
 	called, _ := calledIn(body)
 	if x.Until || len(x.Cond) != 1 || !cond["true"] && !cond[":"] ||
-		slices.ContainsFunc([]string{"sleep", "wait", "break", "exit", "return", "read"}, func(name string) bool { return called[name] }) {
+		slices.ContainsFunc([]string{"sleep", "wait", "break", "exit", "return", "read"},
+			func(name string) bool { return called[name] }) {
 		return
 	}
 	syntax.Walk(body, func(n syntax.Node) bool {
@@ -284,7 +287,8 @@ func (w *walk) run(args, env []string, in string, sh *shell) {
 		return
 	}
 	for i, arg := range args { // as bash does with what looks like an assignment: dd of=~/x
-		if name, rest, ok := strings.Cut(arg, "=~"); ok && name != "" && !strings.ContainsAny(name, "/ ") && (rest == "" || rest[0] == '/') {
+		if name, rest, ok := strings.Cut(arg, "=~"); ok && name != "" && !strings.ContainsAny(name, "/ ") &&
+			(rest == "" || rest[0] == '/') {
 			args[i] = name + "=" + w.world.Home + rest
 		}
 	}

@@ -161,7 +161,8 @@ func gitParts(args []string) (globals []string, sub string, rest []string) {
 	}
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case arg == "--message" || arg == "--file" || arg == "-F", len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.HasSuffix(arg, "m"):
+		case arg == "--message" || arg == "--file" || arg == "-F",
+			len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.HasSuffix(arg, "m"):
 			rest = append(rest, strings.TrimSuffix(arg, "m"))
 			i++
 		case !strings.HasPrefix(arg, "--message=") && !strings.HasPrefix(arg, "-m"):

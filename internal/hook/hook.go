@@ -1,5 +1,6 @@
-// Package hook decides what the hooks of a coding agent say: how full its context is, whether it may stop, whether a command is one that it
-// should not run. It decides from what it is handed; files, processes and the environment are read by who calls it.
+// Package hook decides what the hooks of a coding agent say: how full its context is, whether it may stop, whether a
+// command is one that it should not run. It decides from what it is handed; files, processes and the environment are
+// read by who calls it.
 //
 // What hooks say is early feedback for the agent (C8). The harness judges every iteration itself.
 package hook

@@ -14,9 +14,9 @@ import (
 // MostSettings is how long a settings file may be, in bytes.
 const MostSettings = 1 << 20
 
-// Install puts the hooks into an agent's settings: text is the file as it is, nil when there is none. Everything else stays as it is, with
-// its order, comments and indentation. A hook of ours that is there already is left, or brought up to date; it is never there twice. done
-// says what was done, one line a hook; when nothing was, out is text.
+// Install puts the hooks into an agent's settings: text is the file as it is, nil when there is none. Everything else
+// stays as it is, with its order, comments and indentation. A hook of ours that is there already is left, or brought up
+// to date; it is never there twice. done says what was done, one line a hook; when nothing was, out is text.
 func Install(agent, program string, text []byte) (out []byte, done []string, err error) {
 	w, ok := wirings[agent]
 	if !ok {
@@ -67,7 +67,8 @@ func parseSettings(text []byte) (*settings, error) {
 		return nil, fmt.Errorf("it is not JSON (%w); mend it, then run ralph hook install again", err)
 	}
 	if _, ok := tree.Value.(*hujson.Object); !ok {
-		return nil, errors.New("it holds no JSON object; allowed is one in braces. Mend it, then run ralph hook install again")
+		return nil,
+			errors.New("it holds no JSON object; allowed is one in braces. Mend it, then run ralph hook install again")
 	}
 	f := &settings{tree: tree, indent: "  "}
 	if found := firstIndent.Regexp().FindSubmatch(text); found != nil {
@@ -119,7 +120,8 @@ func (f *settings) add(o *hujson.Object, name string, value hujson.ValueTrimmed,
 	return &o.Members[len(o.Members)-1].Value
 }
 
-// place says what comes before something that is put at an end, and what comes after it: comments that were there stay before it.
+// place says what comes before something that is put at an end, and what comes after it: comments that were there stay
+// before it.
 func (f *settings) place(end hujson.Extra, depth int) (before, after hujson.Extra) {
 	comments := bytes.TrimRight(end, " \t\r\n")
 	return append(bytes.Clone(comments), f.line(depth)...), f.line(depth - 1)

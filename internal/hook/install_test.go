@@ -56,8 +56,10 @@ func file(t *testing.T, name string) []byte {
 // TestInstallKeeps: any file that is JSON before is JSON afterwards, and holds what it held.
 func TestInstallKeeps(t *testing.T) {
 	for _, text := range []string{
-		`{}`, ` {} `, "{\n}\n", `{"a":1}`, "{\n\t\"a\": [1, 2]\n}", `{"hooks":{}}`, `{"hooks":{"Stop":[]}}`, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"other hook stop"}]}]}}`,
-		"{\r\n  \"a\": 1\r\n}\r\n", `{"hooks":{"Stop":[{"hooks":null},null,3,{"hooks":[null,{"command":7}]}]}}`, `{"é":"<&>"}`,
+		`{}`, ` {} `, "{\n}\n", `{"a":1}`, "{\n\t\"a\": [1, 2]\n}", `{"hooks":{}}`, `{"hooks":{"Stop":[]}}`,
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"other hook stop"}]}]}}`,
+		"{\r\n  \"a\": 1\r\n}\r\n", `{"hooks":{"Stop":[{"hooks":null},null,3,{"hooks":[null,{"command":7}]}]}}`,
+		`{"é":"<&>"}`,
 	} {
 		out, _, err := Install("claude", "ralph", []byte(text))
 		if err != nil {
@@ -77,7 +79,9 @@ func TestInstallKeeps(t *testing.T) {
 			t.Errorf("%s has the hook %d times:\n%s", text, n, out)
 		}
 	}
-	for _, text := range []string{"{\"a\": 1, // one\n}", "{\"a\": 1 // one\n}", "{\"hooks\":{\"Stop\":[{} // one\n]}}", "{\n  // only this\n}", "// first\n{\"a\":1}\n// last\n", "{\"hooks\": {/* none */}}", "{\"hooks\":{\"Stop\":[ // mine\n ]}}"} {
+	for _, text := range []string{"{\"a\": 1, // one\n}", "{\"a\": 1 // one\n}", "{\"hooks\":{\"Stop\":[{} // one\n]}}",
+		"{\n  // only this\n}", "// first\n{\"a\":1}\n// last\n", "{\"hooks\": {/* none */}}",
+		"{\"hooks\":{\"Stop\":[ // mine\n ]}}"} {
 		out, _, err := Install("claude", "ralph", []byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -86,7 +90,8 @@ func TestInstallKeeps(t *testing.T) {
 		if _, err := hujson.Parse(out); err != nil {
 			t.Errorf("%s becomes %s: %v", text, out, err)
 		}
-		if i := strings.Index(string(out), "// one"); i > 0 && !strings.Contains(string(out[:i]), "a") && !strings.Contains(string(out[:i]), "{}") {
+		if i := strings.Index(string(out), "// one"); i > 0 && !strings.Contains(string(out[:i]), "a") &&
+			!strings.Contains(string(out[:i]), "{}") {
 			t.Errorf("%s has its comment moved:\n%s", text, out)
 		}
 		for _, comment := range []string{"// one", "// only this", "// first", "// last", "/* none */", "// mine"} {
@@ -105,12 +110,14 @@ func same(a, b any) bool {
 
 // TestInstallUpdates: a hook of ours that another ralph put there is brought up to date, not doubled.
 func TestInstallUpdates(t *testing.T) {
-	text := `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"'/opt/my tools/ralph' hook stop"}]}],"PreToolUse":[{"hooks":[{"type":"command","command":"cd x && ralph hook guard"}]}]}}`
+	text :=
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"'/opt/my tools/ralph' hook stop"}]}],"PreToolUse":[{"hooks":[{"type":"command","command":"cd x && ralph hook guard"}]}]}}`
 	out, done, err := Install("claude", "/usr/bin/ralph", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(string(out), "hook stop") != 1 || !strings.Contains(string(out), `"/usr/bin/ralph hook stop"`) || strings.Count(string(out), "hook guard") != 1 {
+	if strings.Count(string(out), "hook stop") != 1 || !strings.Contains(string(out), `"/usr/bin/ralph hook stop"`) ||
+		strings.Count(string(out), "hook guard") != 1 {
 		t.Errorf("%s\n%s", out, done)
 	}
 }
@@ -140,8 +147,9 @@ func TestInstallRefuses(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	got, err := Settings("claude", "/opt/my tools/ralph", true, Guarding, StopReminder)
-	want := `{"hooks":{"PreToolUse":[{"matcher":"Bash|Write|Edit|MultiEdit|NotebookEdit|Read","hooks":[{"type":"command","command":"'/opt/my tools/ralph' hook guard --run","timeout":10}]}],` +
-		`"Stop":[{"hooks":[{"type":"command","command":"'/opt/my tools/ralph' hook stop","timeout":60}]}]}}`
+	want :=
+		`{"hooks":{"PreToolUse":[{"matcher":"Bash|Write|Edit|MultiEdit|NotebookEdit|Read","hooks":[{"type":"command","command":"'/opt/my tools/ralph' hook guard --run","timeout":10}]}],` +
+			`"Stop":[{"hooks":[{"type":"command","command":"'/opt/my tools/ralph' hook stop","timeout":60}]}]}}`
 	if err != nil || string(got) != want {
 		t.Errorf("got  %s\nwant %s\n%v", got, want, err)
 	}
@@ -161,7 +169,8 @@ func TestSettings(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	for in, want := range map[string]string{"": "''", "a b": "'a b'", "it's": `'it'\''s'`, "/usr/bin/ralph": "/usr/bin/ralph", "$x": "'$x'", "~": "'~'"} {
+	for in, want := range map[string]string{"": "''", "a b": "'a b'", "it's": `'it'\''s'`,
+		"/usr/bin/ralph": "/usr/bin/ralph", "$x": "'$x'", "~": "'~'"} {
 		if got := Quote(in); got != want {
 			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
 		}

@@ -35,7 +35,8 @@ func ReadGauge(environ map[string]string) (Gauge, []string) {
 		if err == nil && n > 0 {
 			g.Window = n
 		} else {
-			problems = append(problems, fmt.Sprintf("%s is %q; allowed is a number of tokens above 0. %d is taken.", WindowVariable, text, g.Window))
+			problems = append(problems, fmt.Sprintf("%s is %q; allowed is a number of tokens above 0. %d is taken.",
+				WindowVariable, text, g.Window))
 		}
 	}
 	if text := environ[DivisorVariable]; text != "" {
@@ -43,7 +44,8 @@ func ReadGauge(environ map[string]string) (Gauge, []string) {
 		if err == nil && n >= leastDivisor && n <= mostDivisor {
 			g.Divisor = n
 		} else {
-			problems = append(problems, fmt.Sprintf("%s is %q; allowed is %d to %d, the bytes a token. %d is taken.", DivisorVariable, text, leastDivisor, mostDivisor, defaultDivisor))
+			problems = append(problems, fmt.Sprintf("%s is %q; allowed is %d to %d, the bytes a token. %d is taken.",
+				DivisorVariable, text, leastDivisor, mostDivisor, defaultDivisor))
 		}
 	}
 	return g, problems
@@ -62,9 +64,14 @@ type threshold struct {
 }
 
 const (
-	noticeText   = "Be mindful of remaining space. Plan to finish your current task within this session. If you discover follow-up work, add new stories to tasks.json — the next iteration will pick them up."
-	warningText  = "Finish your current task and commit soon. Do not start additional tasks. If work remains, create new stories in tasks.json for the next iteration and capture any implementation details or insights in progress.txt so the next iteration has full context."
-	criticalText = "Wrap up immediately. Do NOT start new work. Instead: (1) create tasks in tasks.json for any remaining work, (2) write implementation details, insights, and handoff notes to progress.txt, (3) commit all changes, (4) stop. The next iteration will continue from where you left off."
+	noticeText = "Be mindful of remaining space. Plan to finish your current task within this session. If you " +
+		"discover follow-up work, add new stories to tasks.json — the next iteration will pick them up."
+	warningText = "Finish your current task and commit soon. Do not start additional tasks. If work remains, create " +
+		"new stories in tasks.json for the next iteration and capture any implementation details or insights in " +
+		"progress.txt so the next iteration has full context."
+	criticalText = "Wrap up immediately. Do NOT start new work. Instead: (1) create tasks in tasks.json for any " +
+		"remaining work, (2) write implementation details, insights, and handoff notes to progress.txt, (3) commit all " +
+		"changes, (4) stop. The next iteration will continue from where you left off."
 )
 
 var thresholds = []threshold{
@@ -75,8 +82,8 @@ var thresholds = []threshold{
 	{90, "CRITICAL", criticalText},
 }
 
-// Monitor says what the agent is told when its context is so full, and which thresholds have been passed by then. Each is told of once a
-// session (S4-54): of several at once the highest. said are those of before.
+// Monitor says what the agent is told when its context is so full, and which thresholds have been passed by then. Each
+// is told of once a session (S4-54): of several at once the highest. said are those of before.
 func Monitor(event string, percent float64, said []int) (Answer, []int) {
 	var last *threshold
 	now := slices.Clone(said)
@@ -101,7 +108,8 @@ func ReadSaid(content []byte) []int {
 	var said []int
 	for _, field := range strings.Fields(string(content)) {
 		n, err := strconv.Atoi(field)
-		if err == nil && slices.ContainsFunc(thresholds, func(t threshold) bool { return t.percent == n }) && !slices.Contains(said, n) {
+		if err == nil && slices.ContainsFunc(thresholds, func(t threshold) bool { return t.percent == n }) &&
+			!slices.Contains(said, n) {
 			said = append(said, n)
 		}
 	}

@@ -20,9 +20,11 @@ func TestThresholds(t *testing.T) {
 		{55, "", []int{50}},
 		{60, "[NOTICE]", []int{50, 60}},
 		{60, "", []int{50, 60}},
-		{70.4, "[WARNING] About 70% of the context window is used. Finish your current task and commit soon.", []int{50, 60, 70}},
+		{70.4, "[WARNING] About 70% of the context window is used. Finish your current task and commit soon.",
+			[]int{50, 60, 70}},
 		{80, "[WARNING]", []int{50, 60, 70, 80}},
-		{90, "[CRITICAL] About 90% of the context window is used. Wrap up immediately. Do NOT start new work.", []int{50, 60, 70, 80, 90}},
+		{90, "[CRITICAL] About 90% of the context window is used. Wrap up immediately. Do NOT start new work.",
+			[]int{50, 60, 70, 80, 90}},
 		{150, "", []int{50, 60, 70, 80, 90}},
 	} {
 		var a Answer
@@ -37,7 +39,8 @@ func TestThresholds(t *testing.T) {
 		said = ReadSaid(Said(said))
 	}
 	a, said := Monitor("AfterTool", 95, []int{50})
-	if !strings.HasPrefix(a.Specific.AdditionalContext, "[CRITICAL]") || a.Specific.Event != "AfterTool" || len(said) != 5 {
+	if !strings.HasPrefix(a.Specific.AdditionalContext, "[CRITICAL]") || a.Specific.Event != "AfterTool" ||
+		len(said) != 5 {
 		t.Errorf("several at once: %+v, %v", a.Specific, said)
 	}
 }
@@ -49,7 +52,8 @@ func TestMessages(t *testing.T) {
 		80: `Finish your current task and commit soon. Do not start additional tasks. If work remains, create new stories in tasks.json for the next iteration and capture any implementation details or insights in progress.txt so the next iteration has full context.`,
 		90: `Wrap up immediately. Do NOT start new work. Instead: (1) create tasks in tasks.json for any remaining work, (2) write implementation details, insights, and handoff notes to progress.txt, (3) commit all changes, (4) stop. The next iteration will continue from where you left off.`,
 	} {
-		if a, _ := Monitor("", percent, nil); !strings.HasSuffix(a.Specific.AdditionalContext, ". "+want) && !strings.HasSuffix(a.Specific.AdditionalContext, "used. "+want) {
+		if a, _ := Monitor("", percent, nil); !strings.HasSuffix(a.Specific.AdditionalContext, ". "+want) &&
+			!strings.HasSuffix(a.Specific.AdditionalContext, "used. "+want) {
 			t.Errorf("%v: %s", percent, a.Specific.AdditionalContext)
 		}
 	}
@@ -83,7 +87,8 @@ func TestSessionFiles(t *testing.T) {
 		t.Error(got)
 	}
 	seen := map[string]string{}
-	for _, id := range []string{"", "x", "../../x", "..//../x", "a b", "ab", "é", "\x00", "..", strings.Repeat("x", 5000), strings.Repeat("x", 5001), "/etc/passwd", "x\n"} {
+	for _, id := range []string{"", "x", "../../x", "..//../x", "a b", "ab", "é", "\x00", "..", strings.Repeat("x", 5000),
+		strings.Repeat("x", 5001), "/etc/passwd", "x\n"} {
 		name := AlertsFile(id)
 		if strings.ContainsAny(name, "/\\\x00 \n") || len(name) > 200 {
 			t.Errorf("%.20q becomes %q", id, name)
@@ -102,11 +107,15 @@ func TestSessionFiles(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	in, err := Read(strings.NewReader(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":["rm","-rf","a b"],"file_path":3},"new":{}}`))
+	in,
+		err := Read(strings.NewReader(
+		`{"session_id":"s","tool_name":"Bash","tool_input":{"command":["rm","-rf","a b"],"file_path":3},"new":{}}`))
 	if err != nil || in.SessionID != "s" || in.ToolInput.Command != `rm -rf 'a b'` || in.ToolInput.FilePath != "" {
 		t.Errorf("%+v %v", in, err)
 	}
-	for text, wrong := range map[string]bool{"": false, " \n": false, "{}": false, "\xef\xbb\xbf{}": false, "null": false, `{"tool_input":"x"}`: false, `{"tool_input":[1]}`: false, "x": true, "[]": true, `{"session_id":1}`: true, "{}{}": true} {
+	for text, wrong := range map[string]bool{"": false, " \n": false, "{}": false, "\xef\xbb\xbf{}": false, "null": false,
+		`{"tool_input":"x"}`: false, `{"tool_input":[1]}`: false, "x": true, "[]": true, `{"session_id":1}`: true,
+		"{}{}": true} {
 		if _, err := Read(strings.NewReader(text)); (err != nil) != wrong {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -118,7 +127,9 @@ func TestRead(t *testing.T) {
 
 func BenchmarkMonitor(b *testing.B) {
 	for b.Loop() {
-		in, _ := Read(strings.NewReader(`{"session_id":"s","transcript_path":"/x","tool_name":"Bash","tool_input":{"command":"ls"}}`))
+		in,
+			_ := Read(
+			strings.NewReader(`{"session_id":"s","transcript_path":"/x","tool_name":"Bash","tool_input":{"command":"ls"}}`))
 		g, _ := ReadGauge(nil)
 		Monitor(in.Event, g.Percent(500_000), nil)
 	}

@@ -31,25 +31,29 @@ type wiring struct {
 var wirings = map[string]wiring{
 	"claude": {
 		file: ".claude/settings.json", local: ".claude/settings.local.json", second: 1,
-		events: map[string]string{SessionStart: "SessionStart", Guarding: "PreToolUse", ContextMonitor: "PostToolUse", StopReminder: "Stop"},
-		tools:  map[string]string{Guarding: "Bash|Write|Edit|MultiEdit|NotebookEdit|Read", ContextMonitor: ".*"},
+		events: map[string]string{SessionStart: "SessionStart", Guarding: "PreToolUse", ContextMonitor: "PostToolUse",
+			StopReminder: "Stop"},
+		tools: map[string]string{Guarding: "Bash|Write|Edit|MultiEdit|NotebookEdit|Read", ContextMonitor: ".*"},
 	},
 	"codex": {
 		file: ".codex/hooks.json", second: 1,
-		events: map[string]string{SessionStart: "SessionStart", Guarding: "PreToolUse", ContextMonitor: "PostToolUse", StopReminder: "Stop"},
-		tools:  map[string]string{Guarding: "Bash|apply_patch|Edit|Write", ContextMonitor: ".*"},
+		events: map[string]string{SessionStart: "SessionStart", Guarding: "PreToolUse", ContextMonitor: "PostToolUse",
+			StopReminder: "Stop"},
+		tools: map[string]string{Guarding: "Bash|apply_patch|Edit|Write", ContextMonitor: ".*"},
 	},
 	"gemini": {
 		file: ".gemini/settings.json", second: 1000,
-		events: map[string]string{SessionStart: "SessionStart", Guarding: "BeforeTool", ContextMonitor: "AfterTool", StopReminder: "AfterAgent"},
-		tools:  map[string]string{Guarding: "run_shell_command|write_file|replace|read_file", ContextMonitor: ".*"},
+		events: map[string]string{SessionStart: "SessionStart", Guarding: "BeforeTool", ContextMonitor: "AfterTool",
+			StopReminder: "AfterAgent"},
+		tools: map[string]string{Guarding: "run_shell_command|write_file|replace|read_file", ContextMonitor: ".*"},
 	},
 }
 
 // Agents are those whose hooks can be set.
 var Agents = []string{"claude", "gemini", "codex"}
 
-// File is where an agent's settings of a project are, from its top; local are those that are not shared, which only claude has.
+// File is where an agent's settings of a project are, from its top; local are those that are not shared, which only
+// claude has.
 func File(agent string, local bool) (string, error) {
 	w, ok := wirings[agent]
 	switch {
@@ -77,7 +81,8 @@ type entry struct {
 	Timeout int    `json:"timeout"`
 }
 
-// Command is the line that an agent runs for a hook. With run, the guard knows that ralph is at work, whatever is in the directory.
+// Command is the line that an agent runs for a hook. With run, the guard knows that ralph is at work, whatever is in
+// the directory.
 func Command(program, kind string, run bool) string {
 	line := Quote(program) + " hook " + kind
 	if run && kind == Guarding {
@@ -90,8 +95,9 @@ func (w wiring) matcher(program, kind string, run bool) matcher {
 	return matcher{w.tools[kind], []entry{{"command", Command(program, kind, run), seconds[kind] * w.second}}}
 }
 
-// Settings is the JSON object that makes an agent call program for the hooks of some kinds, all when none is named: what claude takes with
-// --settings, what gemini reads in settings.json, what codex reads in hooks.json. run says that it is for a run of ralph's own.
+// Settings is the JSON object that makes an agent call program for the hooks of some kinds, all when none is named:
+// what claude takes with --settings, what gemini reads in settings.json, what codex reads in hooks.json. run says that
+// it is for a run of ralph's own.
 func Settings(agent, program string, run bool, kinds ...string) ([]byte, error) {
 	w, ok := wirings[agent]
 	if !ok {

@@ -20,8 +20,8 @@ type Facts struct {
 	Status func() ([]byte, error)
 }
 
-// Stop says whether an agent may stop: block tells it what has to be done first, and is empty when it may (S4-58…S4-84). Of the checks, the
-// first that says no says everything that it has found. warnings are for a person.
+// Stop says whether an agent may stop: block tells it what has to be done first, and is empty when it may
+// (S4-58…S4-84). Of the checks, the first that says no says everything that it has found. warnings are for a person.
 func Stop(f Facts) (block string, warnings []string) {
 	p, problems := f.plan()
 	if len(problems) > 0 {
@@ -29,12 +29,15 @@ func Stop(f Facts) (block string, warnings []string) {
 	}
 	if !f.Active.Rules.SkipReview {
 		if broken := p.Invariants(f.Active.Rules); len(broken) > 0 {
-			return listed("The review fields of "+f.PlanName+" contradict each other. Fix them, then stop again:", texts(broken)), nil
+			return listed("The review fields of "+f.PlanName+" contradict each other. Fix them, then stop again:",
+				texts(broken)), nil
 		}
 		if f.Active.Mode == "" || f.Active.Snapshot == nil {
-			warnings = append(warnings, ActiveFile+" has no iterationMode or no preIterationSnapshot: what this iteration changed in the review fields is not checked.")
+			warnings = append(warnings, ActiveFile+" has no iterationMode or no preIterationSnapshot: what this iteration "+
+				"changed in the review fields is not checked.")
 		} else if broken := plan.Transitions(f.Active.Snapshot, p, f.Active.Mode, f.Active.Rules); len(broken) > 0 {
-			return listed("This iteration is for "+string(f.Active.Mode)+" and may not change the review fields of "+f.PlanName+" like this. Take it back, then stop again:", texts(broken)), warnings
+			return listed("This iteration is for "+string(f.Active.Mode)+" and may not change the review fields of "+f.PlanName+
+				" like this. Take it back, then stop again:", texts(broken)), warnings
 		}
 	}
 	status, err := f.Status()
@@ -104,8 +107,8 @@ func (f Facts) uncommitted(changed []string) string {
 		"Not committed:", changed)
 }
 
-// Uncommitted lists what git status --porcelain -z shows, a line a path. The files that ralph keeps while it runs are not the agent's, and
-// do not count (C7).
+// Uncommitted lists what git status --porcelain -z shows, a line a path. The files that ralph keeps while it runs are
+// not the agent's, and do not count (C7).
 func Uncommitted(status []byte) []string {
 	var changed []string
 	entries := strings.Split(string(status), "\x00")

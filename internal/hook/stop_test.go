@@ -29,9 +29,13 @@ func TestUncommitted(t *testing.T) {
 
 const soundPlan = `{"project":"p","branchName":"b","description":"d","userStories":[{"id":"US-001","title":"T","acceptanceCriteria":["c"],"priority":1,"passes":false,"reviewStatus":null,"reviewCount":0,"reviewFeedback":"","notes":""}]}`
 
-// TestStopOrder: everything that the first failing check has found is said, and nothing of the later ones; git is asked last.
+// TestStopOrder: everything that the first failing check has found is said, and nothing of the later ones; git is asked
+// last.
 func TestStopOrder(t *testing.T) {
-	active, _ := ReadActive([]byte(`{"iterationMode":"review","preIterationSnapshot":{"US-001":{"passes":false,"reviewStatus":"needs_review","reviewCount":0}}}`))
+	active,
+		_ := ReadActive(
+		[]byte(
+			`{"iterationMode":"review","preIterationSnapshot":{"US-001":{"passes":false,"reviewStatus":"needs_review","reviewCount":0}}}`))
 	never := func() ([]byte, error) { t.Error("git is asked"); return nil, nil }
 	two := strings.Replace(soundPlan, `"acceptanceCriteria":["c"]`, `"acceptanceCriteria":[]`, 1)
 	two = strings.Replace(two, `"passes":false`, `"passes":1`, 1)
@@ -44,7 +48,8 @@ func TestStopOrder(t *testing.T) {
 		t.Error(block)
 	}
 	active.Rules.SkipReview = true
-	block, warnings := Stop(Facts{Active: active, PlanName: "ralph/tasks.json", Plan: []byte(soundPlan), Status: func() ([]byte, error) { return nil, errors.New("no git") }})
+	block, warnings := Stop(Facts{Active: active, PlanName: "ralph/tasks.json", Plan: []byte(soundPlan),
+		Status: func() ([]byte, error) { return nil, errors.New("no git") }})
 	if block != "" || len(warnings) != 1 || !strings.Contains(warnings[0], "no git") {
 		t.Error(block, warnings)
 	}
@@ -52,7 +57,8 @@ func TestStopOrder(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&many, "?? f%d\x00", i)
 	}
-	block, _ = Stop(Facts{Active: active, PlanName: "ralph/tasks.json", Plan: []byte(soundPlan), Status: func() ([]byte, error) { return []byte(many.String()), nil }})
+	block, _ = Stop(Facts{Active: active, PlanName: "ralph/tasks.json", Plan: []byte(soundPlan),
+		Status: func() ([]byte, error) { return []byte(many.String()), nil }})
 	if !strings.HasSuffix(block, "- and 150 more") {
 		t.Error(block)
 	}
@@ -66,8 +72,10 @@ func TestReadActive(t *testing.T) {
 		`{}`: {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 0},
 		`{"skipReview":true,"reviewCap":2,"iterationMode":"review","ralphDir":"p","planFile":"x.json"}`: {
 			Active{Rules: plan.Rules{SkipReview: true, ReviewCap: 2}, Mode: plan.Review, RalphDir: "p", PlanFile: "x.json"}, 0},
-		`{"reviewCap":"2","iterationMode":"sleep","skipReview":null,"ralphDir":""}`: {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 2},
-		`{"reviewCap":-1,"preIterationSnapshot":[]}`:                                {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 1},
+		`{"reviewCap":"2","iterationMode":"sleep","skipReview":null,"ralphDir":""}`: {Active{Rules: plan.Rules{ReviewCap: 5},
+			RalphDir: "ralph"}, 2},
+		`{"reviewCap":-1,"preIterationSnapshot":[]}`: {Active{Rules: plan.Rules{ReviewCap: 5},
+			RalphDir: "ralph"}, 1},
 		``: {Active{Rules: plan.Rules{ReviewCap: 5}, RalphDir: "ralph"}, 1},
 	} {
 		got, problems := ReadActive([]byte(text))
@@ -78,9 +86,13 @@ func TestReadActive(t *testing.T) {
 }
 
 func BenchmarkStop(b *testing.B) {
-	active, _ := ReadActive([]byte(`{"iterationMode":"implement","preIterationSnapshot":{"US-001":{"passes":false,"reviewStatus":null,"reviewCount":0}}}`))
+	active,
+		_ := ReadActive(
+		[]byte(
+			`{"iterationMode":"implement","preIterationSnapshot":{"US-001":{"passes":false,"reviewStatus":null,"reviewCount":0}}}`))
 	for b.Loop() {
-		if block, _ := Stop(Facts{Active: active, PlanName: "ralph/tasks.json", Plan: []byte(soundPlan), Status: func() ([]byte, error) { return nil, nil }}); block != "" {
+		if block, _ := Stop(Facts{Active: active, PlanName: "ralph/tasks.json", Plan: []byte(soundPlan),
+			Status: func() ([]byte, error) { return nil, nil }}); block != "" {
 			b.Fatal(block)
 		}
 	}

@@ -35,7 +35,8 @@ var messageType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // Valid says what is wrong with a message; nil when it can be posted.
 func (m Message) Valid() error {
 	if !messageType().MatchString(m.Type) {
-		return fmt.Errorf("the type of the message is %.80q; allowed is one word of 1 to 64 letters, digits, dots, dashes and underscores", m.Type)
+		return fmt.Errorf("the type of the message is %.80q; allowed is one word of 1 to 64 letters, digits, dots, dashes "+
+			"and underscores", m.Type)
 	}
 	return nil
 }
@@ -78,7 +79,8 @@ func (m Message) line() ([]byte, error) {
 		return nil, fmt.Errorf("writing a message: %w", err)
 	}
 	if b.Len() > MaxMessage {
-		return nil, fmt.Errorf("the message takes %d bytes, %d are allowed: write it to a file and post the name of the file", b.Len(), MaxMessage)
+		return nil, fmt.Errorf("the message takes %d bytes, %d are allowed: write it to a file and post the name of the file",
+			b.Len(), MaxMessage)
 	}
 	return b.Bytes(), nil
 }

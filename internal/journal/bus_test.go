@@ -64,14 +64,16 @@ func TestBusTellsWhatWasPosted(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, dir, "wait_without_restart", "")
-	if all, next := heard(t, dir, 0); !reflect.DeepEqual(all, []string{"note <one>\nline", "wait_without_restart "}) || next <= end {
+	if all, next := heard(t, dir, 0); !reflect.DeepEqual(all, []string{"note <one>\nline", "wait_without_restart "}) ||
+		next <= end {
 		t.Errorf("all = %q, next = %d", all, next)
 	}
 	if all, _ := heard(t, dir, end); !reflect.DeepEqual(all, []string{"wait_without_restart "}) {
 		t.Errorf("from the offset: %q", all)
 	}
 	raw, _ := os.ReadFile(filepath.Join(dir, BusFile))
-	if want := `{"at":"1970-01-01T00:00:00Z","type":"note","text":"<one>\nline","from":7}` + "\n"; !strings.HasPrefix(string(raw), want) {
+	if want := `{"at":"1970-01-01T00:00:00Z","type":"note","text":"<one>\nline","from":7}` +
+		"\n"; !strings.HasPrefix(string(raw), want) {
 		t.Errorf("the file holds %s, want %s", raw, want)
 	}
 }

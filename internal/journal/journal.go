@@ -74,7 +74,8 @@ func take(dir string, raw []byte, cut string) (*Journal, error) {
 	if err := file.Truncate(size); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", errors.Join(err, file.Close()))
 	}
-	return &Journal{file: file, name: name, real: real, cut: cut, size: size, state: loop.Fold(records), raw: raw[:size]}, nil
+	return &Journal{file: file, name: name, real: real, cut: cut, size: size, state: loop.Fold(records), raw: raw[:size]},
+		nil
 }
 
 // Cut says in one sentence that the end of the journal was cut off when it was opened; empty: nothing was.

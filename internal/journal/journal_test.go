@@ -14,7 +14,8 @@ import (
 )
 
 func start(run string) loop.Record {
-	return loop.Record{Type: loop.Started, At: time.Unix(0, 0).UTC(), Start: &loop.Start{Run: run, Task: "issue-1", MaxIterations: 5}}
+	return loop.Record{Type: loop.Started, At: time.Unix(0, 0).UTC(),
+		Start: &loop.Start{Run: run, Task: "issue-1", MaxIterations: 5}}
 }
 
 func open(t *testing.T, dir string) *Journal {
@@ -115,7 +116,8 @@ func TestLongLine(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		records, whole, err := Read(&ends{tt.size, tt.end})
 		runtime.ReadMemStats(&after)
-		if records != nil || whole != 0 || err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+		if records != nil || whole != 0 || err == nil != (tt.want == "") || err != nil &&
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%d bytes and %q: %d records, %v, want %q", tt.size, tt.end, len(records), err, tt.want)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > 12*maxLine {

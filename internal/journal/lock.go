@@ -71,7 +71,8 @@ func (p lockPlace) take(log func(format string, args ...any)) (files []*lockFile
 		case err == nil:
 			files = append(files, f)
 		case unwritable(err):
-			log("the second lock, in %s, cannot be taken (%v): while this run is at work, do not remove %s", p.gitDir, err, LockFile)
+			log("the second lock, in %s, cannot be taken (%v): while this run is at work, do not remove %s", p.gitDir, err,
+				LockFile)
 		default:
 			return nil, err
 		}
@@ -88,7 +89,8 @@ func (p lockPlace) tellTakenOver(files []*lockFile, log func(format string, args
 	for _, f := range slices.Backward(files) {
 		switch {
 		case f.left > 0:
-			log("the lock of process %d is taken over: that process ended without giving back %s", f.left, filepath.Join(p.top, LockFile))
+			log("the lock of process %d is taken over: that process ended without giving back %s", f.left,
+				filepath.Join(p.top, LockFile))
 			return
 		case f.leftText != "":
 			log("the lock file %s is taken over: nobody holds it", f.path())
@@ -283,7 +285,8 @@ func unwritable(err error) bool {
 // lockError says what to do where a file cannot be locked.
 func lockError(path string, err error) error {
 	if withoutLocks(err) {
-		return fmt.Errorf("taking the lock: the file system of %s keeps no locks (%w), so nothing would keep a second run out: work in a directory on a local disk", path, err)
+		return fmt.Errorf("taking the lock: the file system of %s keeps no locks (%w), so nothing would keep a second run "+
+			"out: work in a directory on a local disk", path, err)
 	}
 	return fmt.Errorf("taking the lock %s: %w", path, err)
 }

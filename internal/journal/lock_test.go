@@ -82,7 +82,8 @@ func said(t *testing.T, dir string) (log string, unlock func()) {
 func refused(t *testing.T, dir string, pid int) {
 	t.Helper()
 	var held *HeldError
-	if _, err := Lock(dir, t.Logf); !errors.As(err, &held) || err.Error() != fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", pid) {
+	if _, err := Lock(dir, t.Logf); !errors.As(err, &held) ||
+		err.Error() != fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", pid) {
 		t.Errorf("%s: %v, want that process %d holds it", dir, err, pid)
 	}
 }
@@ -329,7 +330,8 @@ func TestHeld(t *testing.T) {
 	if o, err := Held(dir); o != (Owner{Dir: dir}) || err != nil {
 		t.Errorf("no lock: %+v, %v", o, err)
 	}
-	for text, want := range map[string]Owner{"": {}, "x": {}, "-3": {}, "999999999": {PID: 999999999}, "1\n": {PID: 1, Alive: true}} {
+	for text, want := range map[string]Owner{"": {}, "x": {}, "-3": {}, "999999999": {PID: 999999999},
+		"1\n": {PID: 1, Alive: true}} {
 		overwrite(t, filepath.Join(dir, LockFile), []byte(text))
 		want.Dir = dir
 		if o, err := Held(dir); o != want || err != nil {

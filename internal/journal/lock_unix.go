@@ -34,7 +34,8 @@ func tryLock(file *os.File) (got bool, err error) {
 
 // withoutLocks reports whether a file could not be locked because its file system has no locks.
 func withoutLocks(err error) bool {
-	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL)
+	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) ||
+		errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL)
 }
 
 // names is how many names a file has.

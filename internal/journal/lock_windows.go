@@ -14,7 +14,8 @@ const lockedByte = 1 << 30
 // tryLock locks the file for as long as it is open; got is false when somebody else has locked it.
 func tryLock(file *os.File) (got bool, err error) {
 	at := windows.Overlapped{Offset: lockedByte}
-	err = windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	err = windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+		0, 1, 0, &at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return false, nil
 	}

@@ -72,7 +72,8 @@ func (j *Journal) leadsAway() error {
 		}
 		below, err := filepath.Rel(at, dir)
 		if err == nil && filepath.Join(real, below) != j.real {
-			err = fmt.Errorf("%s now leads to %s, and what is written there would be written elsewhere: take it away, then begin again", at, real)
+			err = fmt.Errorf("%s now leads to %s, and what is written there would be written elsewhere: take it away, then "+
+				"begin again", at, real)
 		}
 		return err
 	}

@@ -39,7 +39,8 @@ func TestJournalOutlivesItsPlace(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if raw, err := os.ReadFile(j.name); err != nil || !bytes.Equal(raw, j.Bytes()) || bytes.Count(raw, []byte("\n")) != 3 {
+		if raw, err := os.ReadFile(j.name); err != nil || !bytes.Equal(raw, j.Bytes()) ||
+			bytes.Count(raw, []byte("\n")) != 3 {
 			t.Errorf("%s: the file holds %q, %v", name, raw, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "victim")); err == nil {

@@ -163,7 +163,8 @@ func (s *seal) announce(line []byte, after loop.State) (done func(), err error) 
 		return nil, err
 	}
 	sum.Write(line)
-	e := entry{Is: announced, mark: mark{s.now.Bytes + int64(len(line)), hex.EncodeToString(sum.Sum(nil))}, Over: over(after)}
+	e := entry{Is: announced, mark: mark{s.now.Bytes + int64(len(line)), hex.EncodeToString(sum.Sum(nil))},
+		Over: over(after)}
 	if after.Start.Task != s.task || after.Start.Branch != s.branch {
 		e.Task, e.Branch = after.Start.Task, after.Start.Branch
 	}

@@ -18,7 +18,8 @@ type oldSeal struct {
 func readOldSeal(text []byte, name string) (*sealed, error) {
 	var old oldSeal
 	if err := json.Unmarshal(text, &old); err != nil || old.State != "pending" && old.State != "written" {
-		return nil, fmt.Errorf("the journal's seal %s is damaged: if you trust the journal, remove the seal; else begin afresh with --fresh", name)
+		return nil, fmt.Errorf("the journal's seal %s is damaged: if you trust the journal, remove the seal; else begin "+
+			"afresh with --fresh", name)
 	}
 	s := &sealed{marks: []mark{old.After}, branch: old.Branch, old: true, size: int64(len(text))}
 	if old.State == "pending" {

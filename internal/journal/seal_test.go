@@ -16,7 +16,8 @@ import (
 // aRun is a run of two records, and its seal: the first record is on the disk for certain.
 func aRun(t *testing.T) (dir, name string) {
 	t.Helper()
-	dir, name = filepath.Join(t.TempDir(), ".ralph", "runs", "20261121-1"), filepath.Join(t.TempDir(), "state", "seals", "clone", "20261121-1")
+	dir, name = filepath.Join(t.TempDir(), ".ralph", "runs", "20261121-1"),
+		filepath.Join(t.TempDir(), "state", "seals", "clone", "20261121-1")
 	j := reopen(t, dir, name)
 	first := start("20261121-1")
 	first.Start.Branch = "ralph/feature"
@@ -61,8 +62,10 @@ func noError(t *testing.T, err error) {
 
 const (
 	forged   = `{"type":"turning","iteration":1,"mode":"review"}` + "\n"
-	tampered = "the journal of run 20261121-1 was changed by something other than ralph; its work is on branch ralph/feature: begin afresh with --fresh"
-	missing  = "the journal of run 20261121-1 is missing or empty, though ralph had written to it; its work is on branch ralph/feature: put it back, or begin afresh with --fresh"
+	tampered = "the journal of run 20261121-1 was changed by something other than ralph; its work is on branch " +
+		"ralph/feature: begin afresh with --fresh"
+	missing = "the journal of run 20261121-1 is missing or empty, though ralph had written to it; its work is on " +
+		"branch ralph/feature: put it back, or begin afresh with --fresh"
 )
 
 // TestForgedJournalIsRefused: whatever is done to a journal that no agent may write.
@@ -72,18 +75,24 @@ func TestForgedJournalIsRefused(t *testing.T) {
 		forge func(text []byte) []byte
 		want  string
 	}{
-		"gone on with":             {func(text []byte) []byte { return append(text, forged...) }, tampered},
-		"gone on with, and more":   {func(text []byte) []byte { return append(text, forged+"{"...) }, tampered},
-		"the end replaced":         {func(text []byte) []byte { return append(text[:firstLine(text)], forged...) }, tampered},
-		"cut where it was synced":  {func(text []byte) []byte { return text[:firstLine(text)-1] }, tampered},
-		"cut before":               {func(text []byte) []byte { return text[:10] }, tampered},
-		"emptied":                  {func([]byte) []byte { return nil }, missing},
-		"filled with zeroes":       {func(text []byte) []byte { return make([]byte, len(text)) }, missing},
-		"removed":                  {nil, missing},
-		"changed in a place":       {func(text []byte) []byte { return bytes.Replace(text, []byte("issue-1"), []byte("issue-2"), 1) }, tampered},
-		"changed behind the first": {func(text []byte) []byte { return bytes.Replace(text, []byte(`"implement"`), []byte(`"review"`), 1) }, tampered},
-		"another":                  {func([]byte) []byte { return []byte(forged) }, tampered},
-		"no journal":               {func([]byte) []byte { return []byte("x\n") }, tampered},
+		"gone on with":            {func(text []byte) []byte { return append(text, forged...) }, tampered},
+		"gone on with, and more":  {func(text []byte) []byte { return append(text, forged+"{"...) }, tampered},
+		"the end replaced":        {func(text []byte) []byte { return append(text[:firstLine(text)], forged...) }, tampered},
+		"cut where it was synced": {func(text []byte) []byte { return text[:firstLine(text)-1] }, tampered},
+		"cut before":              {func(text []byte) []byte { return text[:10] }, tampered},
+		"emptied":                 {func([]byte) []byte { return nil }, missing},
+		"filled with zeroes":      {func(text []byte) []byte { return make([]byte, len(text)) }, missing},
+		"removed":                 {nil, missing},
+		"changed in a place": {func(text []byte) []byte {
+			return bytes.Replace(text, []byte("issue-1"),
+				[]byte("issue-2"), 1)
+		}, tampered},
+		"changed behind the first": {func(text []byte) []byte {
+			return bytes.Replace(text, []byte(`"implement"`),
+				[]byte(`"review"`), 1)
+		}, tampered},
+		"another":    {func([]byte) []byte { return []byte(forged) }, tampered},
+		"no journal": {func([]byte) []byte { return []byte("x\n") }, tampered},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, seal := aRun(t)
@@ -119,7 +128,8 @@ func TestForgedJournalIsRefused(t *testing.T) {
 		noError(t, os.MkdirAll(dir, 0o755))
 		overwrite(t, filepath.Join(dir, File), []byte(forged))
 		_, err := OpenSealed(dir, seal)
-		if !errors.As(err, new(*TamperedError)) || !strings.HasSuffix(err.Error(), "so the run cannot go on: begin afresh with --fresh") {
+		if !errors.As(err, new(*TamperedError)) ||
+			!strings.HasSuffix(err.Error(), "so the run cannot go on: begin afresh with --fresh") {
 			t.Error(err)
 		}
 	})
@@ -150,11 +160,13 @@ func TestEndedRunWithoutItsJournal(t *testing.T) {
 	dir, seal := aRun(t)
 	j := reopen(t, dir, seal)
 	ended := func(o loop.Outcome) loop.Record { return loop.Record{Type: loop.Ended, End: &loop.End{Outcome: o}} }
-	for outcome, over := range map[loop.Outcome]bool{loop.Interrupted: false, loop.Waiting: false, loop.Done: true, loop.Capped: true} {
+	for outcome, over := range map[loop.Outcome]bool{loop.Interrupted: false, loop.Waiting: false, loop.Done: true,
+		loop.Capped: true} {
 		appendTo(t, j, loop.Record{Type: loop.Resumed, Resume: &loop.Resume{}}, ended(outcome))
 		noError(t, j.Sync())
 		var tampered *TamperedError
-		if _, _, err := FindSealed(filepath.Join(dir, "gone"), seal, "issue-1"); !errors.As(err, &tampered) || tampered.Over != over || !tampered.Missing {
+		if _, _, err := FindSealed(filepath.Join(dir, "gone"), seal, "issue-1"); !errors.As(err, &tampered) ||
+			tampered.Over != over || !tampered.Missing {
 			t.Errorf("%s: %+v", outcome, err)
 		}
 		if _, ok, err := FindSealed(filepath.Join(dir, "gone"), seal, "issue-2"); ok || err != nil {

@@ -98,7 +98,8 @@ func (s *sealed) add(line []byte) bool {
 	said, object, found := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	chain := chained(s.chain, object)
 	var e entry
-	if !found || !bytes.HasSuffix(line, []byte("\n")) || string(said) != hex.EncodeToString(chain[:chainBytes]) || json.Unmarshal(object, &e) != nil {
+	if !found || !bytes.HasSuffix(line, []byte("\n")) || string(said) != hex.EncodeToString(chain[:chainBytes]) ||
+		json.Unmarshal(object, &e) != nil {
 		return false
 	}
 	s.size, s.chain = s.size+int64(len(line)), chain
@@ -151,7 +152,8 @@ func (s *sealed) check(raw []byte, name, boot string) (good []byte, cut string, 
 	}
 	good, rest := raw[:s.marks[best].Bytes], raw[s.marks[best].Bytes:]
 	if s.size == 0 && hasTurn(rest) {
-		return nil, "", fmt.Errorf("the journal's seal %s is damaged: if you trust the journal, remove the seal; else begin afresh with --fresh", name)
+		return nil, "", fmt.Errorf("the journal's seal %s is damaged: if you trust the journal, remove the seal; else "+
+			"begin afresh with --fresh", name)
 	}
 	if beginsWithRecord(rest) && !s.mayBeBehind(boot) {
 		return nil, "", tampered
@@ -231,6 +233,7 @@ func hasTurn(raw []byte) bool {
 
 // cutSentence tells what became of the end of a journal.
 func cutSentence(run string, good []byte, lost int) string {
-	return fmt.Sprintf("the end of the journal of run %s had not reached the disk whole (a loss of power, or a full disk?): %d bytes are cut off, and the run goes on after its record %d",
+	return fmt.Sprintf("the end of the journal of run %s had not reached the disk whole (a loss of power, or a full "+
+		"disk?): %d bytes are cut off, and the run goes on after its record %d",
 		run, lost, bytes.Count(good, []byte("\n")))
 }

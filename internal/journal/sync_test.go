@@ -76,10 +76,16 @@ func TestSyncSoon(t *testing.T) {
 
 func TestSyncThatFails(t *testing.T) {
 	for what, sync := range map[string]func(j *Journal) error{
-		"at once":           (*Journal).Sync,
-		"in the background": func(j *Journal) error { j.SyncSoon(0); j.sync.work.Wait(); _, err := j.Append(turning(1)); return err },
-		"before another":    func(j *Journal) error { j.SyncSoon(time.Hour); return j.Sync() },
-		"at the end":        func(j *Journal) error { j.SyncSoon(time.Hour); return j.Close() },
+		"at once": (*Journal).Sync,
+		"in the background": func(j *Journal) error {
+			j.SyncSoon(0)
+			j.sync.work.Wait()
+			_,
+				err := j.Append(turning(1))
+			return err
+		},
+		"before another": func(j *Journal) error { j.SyncSoon(time.Hour); return j.Sync() },
+		"at the end":     func(j *Journal) error { j.SyncSoon(time.Hour); return j.Close() },
 	} {
 		dir, name := filepath.Join(t.TempDir(), "runs", "r"), filepath.Join(t.TempDir(), "seals", "r")
 		j := reopen(t, dir, name)

@@ -25,7 +25,8 @@ func syncDir(name string) error {
 
 // possible is the error of a sync, unless the file system has none to offer.
 func possible(err error) error {
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EROFS) {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) ||
+		errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EROFS) {
 		return nil
 	}
 	return err

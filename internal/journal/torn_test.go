@@ -23,7 +23,8 @@ type written struct {
 // writeRun makes a run of records, some of which are synced.
 func writeRun(t *testing.T, synced, more int) written {
 	t.Helper()
-	w := written{dir: filepath.Join(t.TempDir(), "runs", "r"), seal: filepath.Join(t.TempDir(), "seals", "r"), synced: synced}
+	w := written{dir: filepath.Join(t.TempDir(), "runs", "r"), seal: filepath.Join(t.TempDir(), "seals", "r"),
+		synced: synced}
 	j := reopen(t, w.dir, w.seal)
 	for n := range synced + more {
 		if n == synced {
@@ -82,7 +83,8 @@ func TestJournalCutAnywhere(t *testing.T) {
 	t.Parallel()
 	w := writeRun(t, 2, 3)
 	for size := range len(w.text) + 1 {
-		tails := []string{strings.Repeat("\x00", 70), "\x17garbage\nand {more}\n\n\x00x", strings.Repeat("\xa5", 4096), "ord\n" + string(w.text[:size/2])}
+		tails := []string{strings.Repeat("\x00", 70), "\x17garbage\nand {more}\n\n\x00x", strings.Repeat("\xa5", 4096),
+			"ord\n" + string(w.text[:size/2])}
 		for _, tail := range []string{"", tails[size%4]} {
 			what := fmt.Sprintf("cut at %d, then %.10q", size, tail)
 			w.put(t, append(bytes.Clone(w.text[:size]), tail...), w.entries)
@@ -101,7 +103,8 @@ func TestJournalCutAnywhere(t *testing.T) {
 func TestCutIsSaid(t *testing.T) {
 	w := writeRun(t, 1, 2)
 	w.put(t, w.text[:len(w.text)-5], w.entries)
-	const want = "the end of the journal of run r had not reached the disk whole (a loss of power, or a full disk?): 75 bytes are cut off, and the run goes on after its record 2"
+	const want = "the end of the journal of run r had not reached the disk whole (a loss of power, or a full disk?): 75 " +
+		"bytes are cut off, and the run goes on after its record 2"
 	if j := reopen(t, w.dir, w.seal); j.Cut() != want {
 		t.Errorf("it says %q", j.Cut())
 	}
@@ -153,7 +156,8 @@ func TestLostSeal(t *testing.T) {
 		w.goesOn(t, "nothing of the seal", bootID(), 0, true)
 		turned := `{"type":"turned","iteration":1,"turn":{}}` + "\n"
 		w.put(t, append(bytes.Clone(w.text), turned...), left)
-		if _, err := OpenSealed(w.dir, w.seal); err == nil || !strings.Contains(err.Error(), "is damaged: if you trust the journal, remove the seal") {
+		if _, err := OpenSealed(w.dir, w.seal); err == nil ||
+			!strings.Contains(err.Error(), "is damaged: if you trust the journal, remove the seal") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -249,7 +253,8 @@ func TestLossOfPower(t *testing.T) {
 			}
 			lines := strings.SplitAfter(string(j.Bytes()), "\n")
 			lines = lines[:len(lines)-1]
-			if len(lines) < synced || len(lines) > len(truth) || !reflect.DeepEqual(lines, truth[:len(lines):len(lines)]) && len(lines) > 0 {
+			if len(lines) < synced || len(lines) > len(truth) || !reflect.DeepEqual(lines, truth[:len(lines):len(lines)]) &&
+				len(lines) > 0 {
 				t.Fatalf("seed %d, boot %d: %d records of %d, of which %d were synced", seed, boot, len(lines), len(truth), synced)
 			}
 			truth = truth[:len(lines):len(lines)]
@@ -294,7 +299,9 @@ func TestOldSeals(t *testing.T) {
 	}
 	old := func(state string, before, after int) []byte {
 		a, b := markAt(before), markAt(after)
-		text := fmt.Sprintf(`{"state":%q,"before":{"bytes":%d,"sha256":%q},"after":{"bytes":%d,"sha256":%q},"branch":"ralph/issue-1"}`, state, a.Bytes, a.SHA256, b.Bytes, b.SHA256)
+		text := fmt.Sprintf(
+			`{"state":%q,"before":{"bytes":%d,"sha256":%q},"after":{"bytes":%d,"sha256":%q},"branch":"ralph/issue-1"}`, state,
+			a.Bytes, a.SHA256, b.Bytes, b.SHA256)
 		return append([]byte(text), bytes.Repeat([]byte(" "), 1024-len(text))...)
 	}
 	for _, c := range []struct {
@@ -315,7 +322,8 @@ func TestOldSeals(t *testing.T) {
 		w.put(t, w.text[:c.size], c.seal)
 		s, ok, err := FindSealed(w.dir, w.seal, "issue-1")
 		if c.records == 0 {
-			if _, opened := OpenSealed(w.dir, w.seal); !errors.As(opened, new(*TamperedError)) || !errors.As(err, new(*TamperedError)) {
+			if _, opened := OpenSealed(w.dir, w.seal); !errors.As(opened, new(*TamperedError)) ||
+				!errors.As(err, new(*TamperedError)) {
 				t.Errorf("%.40s… with %d bytes: %v, %v", c.seal, c.size, opened, err)
 			}
 			continue
@@ -332,11 +340,13 @@ func TestOldSeals(t *testing.T) {
 		}
 	}
 	w.put(t, nil, old("written", 3, 3))
-	if _, _, err := FindSealed(w.dir, w.seal, "issue-1"); err == nil || !strings.Contains(err.Error(), "is missing or empty") {
+	if _, _, err := FindSealed(w.dir, w.seal, "issue-1"); err == nil ||
+		!strings.Contains(err.Error(), "is missing or empty") {
 		t.Error(err)
 	}
 	overwrite(t, w.seal, []byte("{}"))
-	if _, err := OpenSealed(w.dir, w.seal); err == nil || !strings.Contains(err.Error(), "is damaged: if you trust the journal, remove the seal") {
+	if _, err := OpenSealed(w.dir, w.seal); err == nil ||
+		!strings.Contains(err.Error(), "is damaged: if you trust the journal, remove the seal") {
 		t.Error(err)
 	}
 }
@@ -346,7 +356,8 @@ func TestUnsealedJournalCutAnywhere(t *testing.T) {
 	t.Parallel()
 	w := writeRun(t, 2, 1)
 	for size := range len(w.text) + 1 {
-		for what, tail := range map[string]string{"nothing": "", "zeroes": strings.Repeat("\x00", 50), "garbage": "\x01\nx\n{\n"} {
+		for what, tail := range map[string]string{"nothing": "", "zeroes": strings.Repeat("\x00", 50),
+			"garbage": "\x01\nx\n{\n"} {
 			if w.whole(size) == 0 && tail != "" {
 				continue // nothing of it is a journal
 			}
@@ -359,7 +370,8 @@ func TestUnsealedJournalCutAnywhere(t *testing.T) {
 			if err != nil || j.State().Records != w.whole(size) {
 				t.Fatalf("cut at %d, then %s: %v", size, what, err)
 			}
-			if said, wholeLine := j.Cut() != "", w.whole(size) > 0 && w.ends[w.whole(size)-1] == size; said != (tail != "" || size > 0 && !wholeLine) {
+			if said, wholeLine := j.Cut() != "",
+				w.whole(size) > 0 && w.ends[w.whole(size)-1] == size; said != (tail != "" || size > 0 && !wholeLine) {
 				t.Errorf("cut at %d, then %s: it says %q", size, what, j.Cut())
 			}
 			noError(t, j.Close())

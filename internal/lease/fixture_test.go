@@ -23,7 +23,8 @@ type sandbox struct {
 func newSandbox(t testing.TB) *sandbox {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "with a space")
-	b := &sandbox{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), home: filepath.Join(dir, "home"), ctx: context.Background()}
+	b := &sandbox{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), home: filepath.Join(dir, "home"),
+		ctx: context.Background()}
 	if err := os.MkdirAll(b.home, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func (b *sandbox) sh(dir, script string) string {
 }
 
 func (b *sandbox) options() git.Options {
-	return git.Options{Root: filepath.Join(b.dir, "root"), Remote: git.Remote{URL: b.remote}, Task: "issue-42", Env: b.environment(),
+	return git.Options{Root: filepath.Join(b.dir, "root"), Remote: git.Remote{URL: b.remote}, Task: "issue-42",
+		Env:      b.environment(),
 		Identity: git.Identity{Name: "ralph", Email: "ralph@example.com"}, Log: b.t.Logf}
 }
 

@@ -62,7 +62,8 @@ func TestHeartbeat(t *testing.T) {
 	t.Parallel()
 	away := answered{err: errors.New("the network is away")}
 	alice, bob := answered{stop: &Stop{By: "alice"}}, answered{stop: &Stop{By: "bob"}}
-	lost := answered{err: fmt.Errorf("looking: %w", &LostError{Task: "issue-1", Now: Lease{Task: "issue-1", Owner: "workflow run 78, attempt 1"}})}
+	lost := answered{err: fmt.Errorf("looking: %w",
+		&LostError{Task: "issue-1", Now: Lease{Task: "issue-1", Owner: "workflow run 78, attempt 1"}})}
 	for _, tt := range []struct {
 		name    string
 		beats   int // every 15 s
@@ -73,13 +74,18 @@ func TestHeartbeat(t *testing.T) {
 	}{
 		{"it looks, and renews when a third of the time is over", 15, nil,
 			"look look look look look look extend look look look look look look extend look", "", 0},
-		{"an error is tried again, logged once, and so is its end", 6, []answered{{}, away, away, away}, "look look look look look look", "", 2},
+		{"an error is tried again, logged once, and so is its end", 6, []answered{{}, away, away, away},
+			"look look look look look look", "", 2},
 		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4},
-		{"a renewal that fails is tried at every beat", 20, slices.Concat(make([]answered, 6), slices.Repeat([]answered{away}, 14)),
+		{"a renewal that fails is tried at every beat", 20,
+			slices.Concat(make([]answered, 6), slices.Repeat([]answered{away}, 14)),
 			"look look look look look look" + strings.Repeat(" extend", 14), "", 1},
-		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob}, "look look look look look look extend look", "asked to stop by alice", 1},
-		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend", "asked to stop by alice", 1},
-		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process does not hold issue-1 any more: workflow run 78, attempt 1 has taken it over; look there for how it goes on", 1},
+		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob},
+			"look look look look look look extend look", "asked to stop by alice", 1},
+		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend",
+			"asked to stop by alice", 1},
+		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process does not hold issue-1 any more: " +
+			"workflow run 78, attempt 1 has taken it over; look there for how it goes on", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +93,8 @@ func TestHeartbeat(t *testing.T) {
 			door := &saying{clock: clock, answers: tt.answers}
 			token := func(context.Context) (string, error) { return "t" + clock.now().Format("150405"), nil }
 			log := func(string, ...any) { logged++ }
-			running, p := Begin(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now, token, log)
+			running, p := Begin(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now,
+				token, log)
 			for range tt.beats {
 				clock.pass(LookEvery)
 				if !p.Beat(context.Background()) {
@@ -97,7 +104,8 @@ func TestHeartbeat(t *testing.T) {
 			if got := strings.Join(door.asked, " "); got != tt.asked {
 				t.Errorf("it asked %s\nwant %s", got, tt.asked)
 			}
-			if cause := context.Cause(running); tt.cause == "" && cause != nil || tt.cause != "" && (cause == nil || cause.Error() != tt.cause) {
+			if cause := context.Cause(running); tt.cause == "" && cause != nil || tt.cause != "" &&
+				(cause == nil || cause.Error() != tt.cause) {
 				t.Errorf("the run ended because %v, want %q", cause, tt.cause)
 			}
 			if isLost := strings.HasPrefix(tt.cause, "this process"); isLost != (p.Lost() != nil) {
@@ -113,14 +121,16 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// TestHeartbeatHasTime: a remote so slow that every question is broken off is asked to renew several times before the lease is over.
+// TestHeartbeatHasTime: a remote so slow that every question is broken off is asked to renew several times before the
+// lease is over.
 func TestHeartbeatHasTime(t *testing.T) {
 	t.Parallel()
 	clock := newWatch()
 	slow := slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100)
 	door := &saying{clock: clock, answers: slow}
 	token := func(context.Context) (string, error) { return "", nil }
-	_, p := Begin(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now, token, t.Logf)
+	_, p := Begin(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now, token,
+		t.Logf)
 	for end := clock.now().Add(Time); ; {
 		if clock.pass(LookEvery); !clock.now().Add(Patience).Before(end) {
 			break
@@ -133,7 +143,8 @@ func TestHeartbeatHasTime(t *testing.T) {
 	}
 }
 
-// TestHeartbeatTellsItsRun: which run it is becomes known when the record has been read, and a lease that was given back is left alone.
+// TestHeartbeatTellsItsRun: which run it is becomes known when the record has been read, and a lease that was given
+// back is left alone.
 func TestHeartbeatTellsItsRun(t *testing.T) {
 	t.Parallel()
 	clock := newWatch()

@@ -57,7 +57,8 @@ func (b *sandbox) leases(clock *watch, change ...func(*git.Options)) *Client {
 }
 
 func mine(n int) Lease {
-	return Lease{Task: "issue-42", Run: "20261121-053000-7f3a", Owner: fmt.Sprintf("workflow run %d, attempt 1", n), RunURL: fmt.Sprintf("https://github.com/a/b/actions/runs/%d", n)}
+	return Lease{Task: "issue-42", Run: "20261121-053000-7f3a", Owner: fmt.Sprintf("workflow run %d, attempt 1", n),
+		RunURL: fmt.Sprintf("https://github.com/a/b/actions/runs/%d", n)}
 }
 
 func TestLeaseFromTakeToRelease(t *testing.T) {
@@ -69,20 +70,24 @@ func TestLeaseFromTakeToRelease(t *testing.T) {
 		t.Fatalf("taken: %+v", held)
 	}
 	var taken *HeldError
-	if _, err := two.Take(b.ctx, mine(78)); !errors.As(err, &taken) || err.Error() != "issue-42 is already running (workflow run 77, attempt 1)" {
+	if _, err := two.Take(b.ctx, mine(78)); !errors.As(err, &taken) ||
+		err.Error() != "issue-42 is already running (workflow run 77, attempt 1)" {
 		t.Fatal(err)
 	}
 	clock.pass(2 * time.Minute)
-	if again := must[Lease](t)(one.Take(b.ctx, mine(77))); !again.Taken.Equal(began) || !again.Until.Equal(began.Add(7*time.Minute)) {
+	if again := must[Lease](t)(one.Take(b.ctx, mine(77))); !again.Taken.Equal(began) ||
+		!again.Until.Equal(began.Add(7*time.Minute)) {
 		t.Fatalf("ours is ours: %+v", again)
 	}
 	held = must[Lease](t)(one.Look(b.ctx, held))
 	clock.pass(time.Minute)
 	held = must[Lease](t)(one.Extend(b.ctx, held))
-	if seen, ok, err := two.At(b.ctx, "issue-42"); err != nil || !ok || !seen.Until.Equal(began.Add(8*time.Minute)) || seen.RunURL != mine(77).RunURL || seen.Run != mine(77).Run {
+	if seen, ok, err := two.At(b.ctx, "issue-42"); err != nil || !ok || !seen.Until.Equal(began.Add(8*time.Minute)) ||
+		seen.RunURL != mine(77).RunURL || seen.Run != mine(77).Run {
 		t.Fatal(seen, ok, err)
 	}
-	if got := b.sh(b.remote, `git rev-list --count refs/ralph/leases/issue-42; git ls-tree -r --name-only refs/ralph/leases/issue-42`); got != "1\nlease.json\n" {
+	if got := b.sh(b.remote,
+		`git rev-list --count refs/ralph/leases/issue-42; git ls-tree -r --name-only refs/ralph/leases/issue-42`); got != "1\nlease.json\n" {
 		t.Fatalf("a lease has no history and one file: %q", got)
 	}
 	for range 2 { // what is gone is not an error
@@ -147,7 +152,8 @@ func TestLeaseIsCheap(t *testing.T) {
 	}
 }
 
-// TestLeaseRace: of any number of processes that want a run at the same moment, one gets it, whether nobody had it or its lease was over.
+// TestLeaseRace: of any number of processes that want a run at the same moment, one gets it, whether nobody had it or
+// its lease was over.
 func TestLeaseRace(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
 	gh, url := hub(t)
@@ -230,7 +236,8 @@ func TestLeaseExpires(t *testing.T) {
 	// It was not dead, only away: it must not go on.
 	var lost *LostError
 	_, err := dead.Extend(b.ctx, held)
-	if !errors.As(err, &lost) || lost.Now.Owner != mine(78).Owner || !strings.Contains(err.Error(), "workflow run 78, attempt 1 has taken it over") {
+	if !errors.As(err, &lost) || lost.Now.Owner != mine(78).Owner ||
+		!strings.Contains(err.Error(), "workflow run 78, attempt 1 has taken it over") {
 		t.Fatal(err)
 	}
 	if _, err := dead.Look(b.ctx, held); !errors.As(err, &lost) {
@@ -268,7 +275,8 @@ func TestAskStop(t *testing.T) {
 		t.Fatalf("looked: %+v", looked.Stop)
 	}
 	clock.pass(time.Minute)
-	longer := must[Lease](t)(runner.Extend(b.ctx, held)) // who has not looked yet hears of it, and keeps the run to end it in peace
+	// who has not looked yet hears of it, and keeps the run to end it in peace
+	longer := must[Lease](t)(runner.Extend(b.ctx, held))
 	if longer.Stop == nil || !longer.Until.Equal(clock.now().Add(Time)) {
 		t.Fatalf("extended: %+v", longer)
 	}
@@ -278,12 +286,14 @@ func TestAskStop(t *testing.T) {
 	must[Lease](t)(runner.Take(b.ctx, mine(77)))
 	clock.pass(Time + Slack)
 	before := b.sh(b.remote, `git rev-parse refs/ralph/leases/issue-42`)
-	if heard, _, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil || b.sh(b.remote, `git rev-parse refs/ralph/leases/issue-42`) != before {
+	if heard, _, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil ||
+		b.sh(b.remote, `git rev-parse refs/ralph/leases/issue-42`) != before {
 		t.Fatal("the dead hear nothing", heard, err)
 	}
 }
 
-// TestAskStopWhileItMoves: the wish is not lost under the holder's renewals, and the holder does not lose its lease to it.
+// TestAskStopWhileItMoves: the wish is not lost under the holder's renewals, and the holder does not lose its lease to
+// it.
 func TestAskStopWhileItMoves(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
 	runner, asker := b.leases(clock), b.leases(clock)
@@ -333,7 +343,8 @@ func TestTextsOfLeases(t *testing.T) {
 
 func TestStopInWords(t *testing.T) {
 	for want, s := range map[string]Stop{
-		"asked to stop by alice": {By: "alice"}, "asked to stop by somebody": {}, "label ralph:running taken off by bob": {By: "bob", Why: "label ralph:running taken off"},
+		"asked to stop by alice": {By: "alice"}, "asked to stop by somebody": {},
+		"label ralph:running taken off by bob": {By: "bob", Why: "label ralph:running taken off"},
 	} {
 		if s.String() != want {
 			t.Errorf("%q, want %q", s.String(), want)
@@ -341,7 +352,8 @@ func TestStopInWords(t *testing.T) {
 	}
 }
 
-// TestHostileLease: whatever lies at the ref, nothing of it gets further than a sentence, and nothing holds a run for ever.
+// TestHostileLease: whatever lies at the ref, nothing of it gets further than a sentence, and nothing holds a run for
+// ever.
 func TestHostileLease(t *testing.T) {
 	const key = `"key":"k","task":"issue-42"`
 	clock := newWatch()
@@ -350,21 +362,33 @@ func TestHostileLease(t *testing.T) {
 		name, file, date string
 		who, until       string // "" is not held at all
 	}{
-		{"ours", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "o", "09:31:30"},
-		{"no time is believed for longer than the longest lease", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, "", "o", "09:40:30"},
-		{"nor from a date to come", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, late, "", ""},
-		{"what commands a terminal", `{"version":1,` + key + `,"owner":"\u001b[31mred\n\u202e@all","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "31mred all", "09:31:30"},
-		{"a long name", `{"version":1,` + key + `,"owner":"` + strings.Repeat("x", 3000) + `","taken_at":"` + soon + `","until":"` + soon + `"}`, "", strings.Repeat("x", 120) + "…", "09:31:30"},
+		{"ours", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "o",
+			"09:31:30"},
+		{"no time is believed for longer than the longest lease",
+			`{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, "", "o", "09:40:30"},
+		{"nor from a date to come", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`,
+			late, "", ""},
+		{"what commands a terminal", `{"version":1,` + key + `,"owner":"\u001b[31mred\n\u202e@all","taken_at":"` + soon +
+			`","until":"` + soon + `"}`, "", "31mred all", "09:31:30"},
+		{"a long name", `{"version":1,` + key + `,"owner":"` + strings.Repeat("x", 3000) + `","taken_at":"` + soon +
+			`","until":"` + soon + `"}`, "", strings.Repeat("x", 120) + "…", "09:31:30"},
 		{"not JSON", `hello`, "", "somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"more than it", `{"version":1,` + key + `,"owner":"o","until":"` + soon + `"} {}`, "", "somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"an unknown field", `{"version":1,"sudo":true,` + key + `,"until":"` + soon + `"}`, "", "somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"of another task", `{"version":1,"key":"k","task":"issue-43","until":"` + soon + `"}`, "", "somebody whose lease cannot be read: it is of another task", "09:40:30"},
-		{"a newer ralph", `{"version":2,` + key + `,"until":"` + soon + `"}`, "", "somebody whose lease cannot be read: another version of ralph wrote it", "09:40:30"},
-		{"without a time", `{"version":1,` + key + `}`, "", "somebody whose lease cannot be read: it does not say whose it is and until when", "09:40:30"},
-		{"too large", `{"version":1,` + key + `,"owner":"` + strings.Repeat("x", 5000) + `","until":"` + soon + `"}`, "", "somebody whose lease cannot be read: it has no file lease.json of at most 4096 bytes", "09:40:30"},
+		{"more than it", `{"version":1,` + key + `,"owner":"o","until":"` + soon + `"} {}`, "",
+			"somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
+		{"an unknown field", `{"version":1,"sudo":true,` + key + `,"until":"` + soon + `"}`, "",
+			"somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
+		{"of another task", `{"version":1,"key":"k","task":"issue-43","until":"` + soon + `"}`, "",
+			"somebody whose lease cannot be read: it is of another task", "09:40:30"},
+		{"a newer ralph", `{"version":2,` + key + `,"until":"` + soon + `"}`, "",
+			"somebody whose lease cannot be read: another version of ralph wrote it", "09:40:30"},
+		{"without a time", `{"version":1,` + key + `}`, "",
+			"somebody whose lease cannot be read: it does not say whose it is and until when", "09:40:30"},
+		{"too large", `{"version":1,` + key + `,"owner":"` + strings.Repeat("x", 5000) + `","until":"` + soon + `"}`, "",
+			"somebody whose lease cannot be read: it has no file lease.json of at most 4096 bytes", "09:40:30"},
 		{"unreadable and to come", `hello`, late, "", ""},
 		{"no commit", "a blob", "", "", ""},
-		{"no file", "", "", "somebody whose lease cannot be read: it has no file lease.json of at most 4096 bytes", "09:40:30"},
+		{"no file", "", "", "somebody whose lease cannot be read: it has no file lease.json of at most 4096 bytes",
+			"09:40:30"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newSandbox(t)
@@ -375,7 +399,8 @@ END`)
 			if date == "" {
 				date = clock.now().Format(time.RFC3339)
 			}
-			make := `git add .; GIT_COMMITTER_DATE=` + date + ` git commit -qm x; git push -q ../remote.git HEAD:refs/ralph/leases/issue-42`
+			make := `git add .; GIT_COMMITTER_DATE=` + date +
+				` git commit -qm x; git push -q ../remote.git HEAD:refs/ralph/leases/issue-42`
 			switch tt.name {
 			case "no commit":
 				make = `git push -q ../remote.git $(git hash-object -w lease.json):refs/ralph/leases/issue-42`
@@ -388,10 +413,12 @@ END`)
 			if err != nil || !ok {
 				t.Fatal(seen, ok, err)
 			}
-			if alive := seen.Alive(clock.now()); alive != (tt.until != "") || alive && (seen.Ends().UTC().Format("15:04:05") != tt.until || seen.Who() != tt.who) {
+			if alive := seen.Alive(clock.now()); alive != (tt.until != "") || alive &&
+				(seen.Ends().UTC().Format("15:04:05") != tt.until || seen.Who() != tt.who) {
 				t.Errorf("%q until %s, alive: %v", seen.Who(), seen.Ends().UTC(), alive)
 			}
-			_, held, err := RecordsAndLeases(b.ctx, git.Options{Root: b.dir, Remote: git.Remote{URL: b.remote}, Env: b.environment()}, clock.now)
+			_, held, err := RecordsAndLeases(b.ctx,
+				git.Options{Root: b.dir, Remote: git.Remote{URL: b.remote}, Env: b.environment()}, clock.now)
 			if err != nil || held["issue-42"].Ends() != seen.Ends() {
 				t.Error("listed:", held, err)
 			}
@@ -400,7 +427,8 @@ END`)
 				t.Error("taken:", err)
 			}
 			if strings.HasPrefix(tt.who, "somebody") {
-				if heard, _, err := l.AskStop(b.ctx, "issue-42", Stop{}); heard || err == nil || !strings.Contains(err.Error(), "cancel the workflow run") {
+				if heard, _, err := l.AskStop(b.ctx, "issue-42", Stop{}); heard || err == nil ||
+					!strings.Contains(err.Error(), "cancel the workflow run") {
 					t.Error("asked:", heard, err)
 				}
 			}
@@ -417,7 +445,8 @@ func TestGiveBack(t *testing.T) {
 		return must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte("end")}, "r"))
 	}
 	refs := func() string {
-		return b.sh(b.remote, `git for-each-ref --format='%(refname)' refs/ralph; git rev-parse -q --verify refs/ralph/runs/issue-42 || :`)
+		return b.sh(b.remote,
+			`git for-each-ref --format='%(refname)' refs/ralph; git rev-parse -q --verify refs/ralph/runs/issue-42 || :`)
 	}
 	for _, tt := range []struct {
 		name string
@@ -470,7 +499,8 @@ func TestRecordsAndLeases(t *testing.T) {
 		must[Lease](t)(l.Take(b.ctx, Lease{Task: task, Owner: "o of " + task}))
 	}
 	all, held, err := RecordsAndLeases(b.ctx, o, clock.now)
-	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || len(held) != 2 || held["issue-7"].Owner != "o of issue-7" || !held["issue-42"].Alive(clock.now()) {
+	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || len(held) != 2 ||
+		held["issue-7"].Owner != "o of issue-7" || !held["issue-42"].Alive(clock.now()) {
 		t.Fatal(all, held, err)
 	}
 }

@@ -13,13 +13,18 @@ func TestNearestSettings(t *testing.T) {
 		there []string // files and directories, from the top
 		want  string
 	}{
-		"beside the prompt":                        {[]string{"clone/.git/", "clone/a/b/.ralph/settings.json", "clone/.ralph/settings.json"}, "clone/a/b"},
-		"above, in the clone":                      {[]string{"clone/.git/", "clone/a/b/", "clone/a/.ralph/settings.json", "clone/.ralph/settings.json"}, "clone/a"},
-		"at the top of the clone":                  {[]string{"clone/.git/", "clone/a/b/", "clone/.ralph/settings.json"}, "clone"},
-		"above the clone they are somebody else's": {[]string{".ralph/settings.json", "clone/.git/", "clone/a/b/"}, "clone/a/b"},
-		"outside of a clone, too":                  {[]string{".ralph/settings.json", "clone/a/b/"}, "clone/a/b"},
-		"a worktree's .git is a file":              {[]string{"clone/.git", "clone/a/b/", "clone/.ralph/settings.json"}, "clone"},
-		"none":                                     {[]string{"clone/.git/", "clone/a/b/"}, "clone/a/b"},
+		"beside the prompt": {[]string{"clone/.git/", "clone/a/b/.ralph/settings.json",
+			"clone/.ralph/settings.json"}, "clone/a/b"},
+		"above, in the clone": {[]string{"clone/.git/", "clone/a/b/", "clone/a/.ralph/settings.json",
+			"clone/.ralph/settings.json"}, "clone/a"},
+		"at the top of the clone": {[]string{"clone/.git/", "clone/a/b/", "clone/.ralph/settings.json"},
+			"clone"},
+		"above the clone they are somebody else's": {[]string{".ralph/settings.json", "clone/.git/", "clone/a/b/"},
+			"clone/a/b"},
+		"outside of a clone, too": {[]string{".ralph/settings.json", "clone/a/b/"}, "clone/a/b"},
+		"a worktree's .git is a file": {[]string{"clone/.git", "clone/a/b/", "clone/.ralph/settings.json"},
+			"clone"},
+		"none": {[]string{"clone/.git/", "clone/a/b/"}, "clone/a/b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := t.TempDir()

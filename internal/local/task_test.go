@@ -35,13 +35,15 @@ func TestTaskFile(t *testing.T) {
 	put(t, top, ".ralph/tasks/01-first.md", "---\nid: T-2\n---\n# t\n")
 	put(t, top, "deep/mine.yaml", "id: MINE\n"+form)
 	put(t, top, "deep/T-1", "another file of this name")
-	for ref, want := range map[string]string{"T-1": "T-1", "T-2": "T-2", "mine.yaml": "MINE", "./mine.yaml": "MINE", filepath.Join(top, "deep/mine.yaml"): "MINE", "../.ralph/tasks/T-1.yaml": "T-1"} {
+	for ref, want := range map[string]string{"T-1": "T-1", "T-2": "T-2", "mine.yaml": "MINE", "./mine.yaml": "MINE",
+		filepath.Join(top, "deep/mine.yaml"): "MINE", "../.ralph/tasks/T-1.yaml": "T-1"} {
 		if got, err := taskFile(top, filepath.Join(top, "deep"), ref); err != nil || got.ID != want {
 			t.Errorf("%s: %q, %v", ref, got.ID, err)
 		}
 	}
 	for ref, want := range map[string]string{
-		"T-9": `there is no task "T-9" in .ralph/tasks; there are T-1, T-2`, "gone.yaml": "reading the task gone.yaml", "a/b": "reading the task a/b",
+		"T-9": `there is no task "T-9" in .ralph/tasks; there are T-1, T-2`, "gone.yaml": "reading the task gone.yaml",
+		"a/b":  "reading the task a/b",
 		"mine": `there is no task "mine"`, "../..": "no file but a directory",
 	} {
 		if _, err := taskFile(
@@ -66,11 +68,16 @@ func TestTasksIn(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{"order", map[string]string{"a.yaml": "id: A\ndependencies: [C]\npriority: 1\n" + form, "b.yaml": "id: B\npriority: 5\n" + form, "C.md": "# c\n", "README.txt": "not one", ".d.yaml": "not one"}, "C A B"},
-		{"unknown", map[string]string{"a.yaml": "id: A\ndependencies: [C]\n" + form}, `task A depends on "C", which is no task here`},
-		{"circle", map[string]string{"a.yaml": "id: A\ndependencies: [B]\n" + form, "b.yaml": "id: B\ndependencies: [A]\n" + form}, "A → B → A"},
-		{"broken", map[string]string{"a.yaml": "id: A\n" + form, "b.yaml": "id: B\ntitel: x\n"}, "b.yaml, line 2, column 1: titel is an unknown key"},
-		{"one id twice", map[string]string{"a.yaml": "id: A\n" + form, "b.yaml": "id: A\n" + form}, "two tasks have the id A"},
+		{"order", map[string]string{"a.yaml": "id: A\ndependencies: [C]\npriority: 1\n" + form,
+			"b.yaml": "id: B\npriority: 5\n" + form, "C.md": "# c\n", "README.txt": "not one", ".d.yaml": "not one"}, "C A B"},
+		{"unknown", map[string]string{"a.yaml": "id: A\ndependencies: [C]\n" + form},
+			`task A depends on "C", which is no task here`},
+		{"circle", map[string]string{"a.yaml": "id: A\ndependencies: [B]\n" + form,
+			"b.yaml": "id: B\ndependencies: [A]\n" + form}, "A → B → A"},
+		{"broken", map[string]string{"a.yaml": "id: A\n" + form, "b.yaml": "id: B\ntitel: x\n"},
+			"b.yaml, line 2, column 1: titel is an unknown key"},
+		{"one id twice", map[string]string{"a.yaml": "id: A\n" + form, "b.yaml": "id: A\n" + form},
+			"two tasks have the id A"},
 		{"none", map[string]string{"a.txt": "x"}, "holds no tasks"},
 	} {
 		dir := t.TempDir()
@@ -130,7 +137,8 @@ func TestTaskStatus(t *testing.T) {
 		dir, id string
 		end     loop.Outcome
 		want    string
-	}{{"20261121-1", "T-2", loop.Done, "open"}, {"20261121-2", "T-1", loop.Stuck, "stuck"}, {"20261121-3", "T-1", "", "unfinished"}, {"20261121-4", "T-1", loop.Done, "done"}} {
+	}{{"20261121-1", "T-2", loop.Done, "open"}, {"20261121-2", "T-1", loop.Stuck, "stuck"},
+		{"20261121-3", "T-1", "", "unfinished"}, {"20261121-4", "T-1", loop.Done, "done"}} {
 		run(step.dir, step.id, step.end)
 		if got := status(); got != step.want {
 			t.Errorf("after %s: %s, want %s", step.dir, got, step.want)

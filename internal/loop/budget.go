@@ -17,7 +17,8 @@ func (l Limits) Left(s State) (left Left, why string) {
 	case l.CostUSD > 0 && run.CostUSD >= l.CostUSD:
 		why = fmt.Sprintf("%s of the %s that the run may cost are spent", Dollars(run.CostUSD), Dollars(l.CostUSD))
 	case l.IssueCostUSD > 0 && issue >= l.IssueCostUSD:
-		why = fmt.Sprintf("%s of the %s that all runs of the issue may cost are spent", Dollars(issue), Dollars(l.IssueCostUSD))
+		why = fmt.Sprintf("%s of the %s that all runs of the issue may cost are spent", Dollars(issue),
+			Dollars(l.IssueCostUSD))
 	case l.Tokens > 0 && run.Tokens() >= l.Tokens:
 		why = fmt.Sprintf("%d of the %d tokens that the run may take are used up", run.Tokens(), l.Tokens)
 	}
@@ -70,7 +71,8 @@ func Dollars(usd float64) string {
 // spent all it may.
 func (s State) overspent(limits Limits) (stopped, why string) {
 	_, why = limits.Left(s)
-	if last := s.Last(); s.Turning == nil && last != nil && last.N > s.Reopened && last.Turn.Class == Spent && last.Turn.Ours {
+	if last := s.Last(); s.Turning == nil && last != nil && last.N > s.Reopened && last.Turn.Class == Spent &&
+		last.Turn.Ours {
 		if why == "" {
 			return last.Turn.Reason, why
 		}

@@ -12,13 +12,19 @@ func TestLeft(t *testing.T) {
 		left   Left
 		used   bool
 	}{
-		"no limits":                       {state: State{Usage: Usage{CostUSD: 100, Input: 1e9}}},
-		"of the run":                      {limits: Limits{CostUSD: 5, Tokens: 100}, state: State{Usage: Usage{CostUSD: 2, Output: 30}}, left: Left{CostUSD: 3, Tokens: 70}},
-		"of the issue, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8}, state: State{Start: Start{Earlier: &Usage{CostUSD: 5}}, Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 1}},
-		"of the run, when that is less":   {limits: Limits{CostUSD: 5, IssueCostUSD: 8}, state: State{Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 3}},
-		"of the issue alone":              {limits: Limits{IssueCostUSD: 8}, state: State{Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 6}},
-		"since it was asked for again":    {limits: Limits{CostUSD: 5, IssueCostUSD: 20}, state: State{Usage: Usage{CostUSD: 7}, Before: Usage{CostUSD: 6}}, left: Left{CostUSD: 4}},
-		"nothing":                         {limits: Limits{Tokens: 100}, state: State{Usage: Usage{CacheRead: 100}}, used: true},
+		"no limits": {state: State{Usage: Usage{CostUSD: 100, Input: 1e9}}},
+		"of the run": {limits: Limits{CostUSD: 5, Tokens: 100},
+			state: State{Usage: Usage{CostUSD: 2, Output: 30}}, left: Left{CostUSD: 3, Tokens: 70}},
+		"of the issue, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
+			state: State{Start: Start{Earlier: &Usage{CostUSD: 5}}, Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 1}},
+		"of the run, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
+			state: State{Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 3}},
+		"of the issue alone": {limits: Limits{IssueCostUSD: 8}, state: State{Usage: Usage{CostUSD: 2}},
+			left: Left{CostUSD: 6}},
+		"since it was asked for again": {limits: Limits{CostUSD: 5, IssueCostUSD: 20},
+			state: State{Usage: Usage{CostUSD: 7}, Before: Usage{CostUSD: 6}}, left: Left{CostUSD: 4}},
+		"nothing": {limits: Limits{Tokens: 100}, state: State{Usage: Usage{CacheRead: 100}},
+			used: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			left, why := c.limits.Left(c.state)
@@ -34,8 +40,9 @@ func TestWarning(t *testing.T) {
 	for want, s := range map[string]State{
 		"":                         {Usage: Usage{CostUSD: 3.99, Input: 799}},
 		"$4.10 of $5.00 are spent": {Usage: Usage{CostUSD: 4.1}},
-		"$16.00 of $20.00 for all runs of the issue are spent": {Start: Start{Earlier: &Usage{CostUSD: 15}}, Usage: Usage{CostUSD: 1}},
-		"800 of 1000 tokens are used up":                       {Usage: Usage{Input: 700, Output: 100}},
+		"$16.00 of $20.00 for all runs of the issue are spent": {Start: Start{Earlier: &Usage{CostUSD: 15}},
+			Usage: Usage{CostUSD: 1}},
+		"800 of 1000 tokens are used up": {Usage: Usage{Input: 700, Output: 100}},
 	} {
 		if got := limits.Warning(s); got != want {
 			t.Errorf("Warning = %q, want %q", got, want)
@@ -47,7 +54,8 @@ func TestWarning(t *testing.T) {
 }
 
 func TestDollars(t *testing.T) {
-	for usd, want := range map[float64]string{0: "$0.00", 4.1: "$4.10", 5: "$5.00", 0.0042: "$0.0042", 12.345: "$12.3450", 0.1 + 0.2: "$0.30"} {
+	for usd, want := range map[float64]string{0: "$0.00", 4.1: "$4.10", 5: "$5.00", 0.0042: "$0.0042", 12.345: "$12.3450",
+		0.1 + 0.2: "$0.30"} {
 		if got := Dollars(usd); got != want {
 			t.Errorf("Dollars(%v) = %s, want %s", usd, got, want)
 		}
@@ -57,7 +65,8 @@ func TestDollars(t *testing.T) {
 // recorded is a run whose first iteration was judged so, and that ended with an outcome.
 func recorded(t Turn, verdicts []Verdict, outcome Outcome) []Record {
 	return []Record{
-		started(), {Type: TurnBegun, At: noon, Iteration: 1, Mode: Implement}, {Type: Turned, At: noon, Iteration: 1, Turn: &t},
+		started(), {Type: TurnBegun, At: noon, Iteration: 1, Mode: Implement},
+		{Type: Turned, At: noon, Iteration: 1, Turn: &t},
 		{Type: Committed, At: noon, Iteration: 1, Commit: made}, {Type: Judged, At: noon, Iteration: 1, Verdicts: verdicts},
 		{Type: Ended, At: noon, End: &End{Outcome: outcome}},
 	}
@@ -76,18 +85,32 @@ func TestResumed(t *testing.T) {
 		resume Resume
 		want   Step
 	}{
-		{"an answer was awaited: the same commit is judged again", recorded(claims, with(asked, 2), Waiting), Resume{}, Step{Do: Judge, Iteration: 1, Mode: Implement}},
-		{"an answer was awaited, and somebody says what to change", recorded(claims, with(asked, 2), Waiting), Resume{Hint: "Use cents."}, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"an answer was awaited, and a review came first", recorded(claims, with(asked, 2), Waiting), Resume{Feedback: remarks}, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
-		{"a review of what was done", recorded(claims, green, Done), Resume{Retry: true, Feedback: remarks}, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
-		{"a review of a run that was interrupted when it was done", recorded(claims, green, Interrupted), Resume{Feedback: remarks}, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
-		{"a review of a run that failed", recorded(claims, failed(1).Verdicts, Capped), Resume{Retry: true, Feedback: remarks}, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
-		{"the money was spent: again with as much", recorded(cut, cutVerdicts, Budget), Resume{Retry: true}, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"the money was spent, and nobody asks for more", recorded(cut, cutVerdicts, Interrupted), Resume{}, Step{Do: Stop, Outcome: Budget, Reason: "$6.00 of the $5.00 that the run may cost are spent, in the middle of iteration 1"}},
-		{"the money was spent before the review: it is asked for now", recorded(costly, with(unpaid, 2), Budget), Resume{Retry: true}, Step{Do: Judge, Iteration: 1, Mode: Implement}},
-		{"the money was spent before the review, and something is to be changed", recorded(costly, with(unpaid, 2), Budget), Resume{Retry: true, Hint: "Use cents."}, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"the money was spent, and a check had failed", recorded(costly, failed(1).Verdicts, Budget), Resume{Retry: true}, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
-		{"a usage limit was waited out: the same iteration", recorded(Turn{Class: UsageLimit, ResetAt: noon.Add(9 * time.Hour)}, nil, Waiting)[:4], Resume{}, Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
+		{"an answer was awaited: the same commit is judged again", recorded(claims, with(asked, 2), Waiting), Resume{},
+			Step{Do: Judge, Iteration: 1, Mode: Implement}},
+		{"an answer was awaited, and somebody says what to change", recorded(claims, with(asked, 2), Waiting),
+			Resume{Hint: "Use cents."}, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"an answer was awaited, and a review came first", recorded(claims, with(asked, 2), Waiting),
+			Resume{Feedback: remarks}, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
+		{"a review of what was done", recorded(claims, green, Done), Resume{Retry: true, Feedback: remarks},
+			Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
+		{"a review of a run that was interrupted when it was done", recorded(claims, green, Interrupted),
+			Resume{Feedback: remarks}, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
+		{"a review of a run that failed", recorded(claims, failed(1).Verdicts, Capped),
+			Resume{Retry: true, Feedback: remarks}, Step{Do: TakeTurn, Iteration: 2, Mode: ReviewFix}},
+		{"the money was spent: again with as much", recorded(cut, cutVerdicts, Budget), Resume{Retry: true},
+			Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"the money was spent, and nobody asks for more", recorded(cut, cutVerdicts, Interrupted), Resume{},
+			Step{Do: Stop, Outcome: Budget,
+				Reason: "$6.00 of the $5.00 that the run may cost are spent, in the middle of iteration 1"}},
+		{"the money was spent before the review: it is asked for now", recorded(costly, with(unpaid, 2), Budget),
+			Resume{Retry: true}, Step{Do: Judge, Iteration: 1, Mode: Implement}},
+		{"the money was spent before the review, and something is to be changed", recorded(costly, with(unpaid, 2), Budget),
+			Resume{Retry: true, Hint: "Use cents."}, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"the money was spent, and a check had failed", recorded(costly, failed(1).Verdicts, Budget), Resume{Retry: true},
+			Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
+		{"a usage limit was waited out: the same iteration",
+			recorded(Turn{Class: UsageLimit, ResetAt: noon.Add(9 * time.Hour)}, nil, Waiting)[:4], Resume{},
+			Step{Do: TakeTurn, Iteration: 1, Mode: Implement}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,11 +128,13 @@ func TestResumed(t *testing.T) {
 // TestJudgedAgain: a run that waited for an answer is done when it is good, in the iteration that waited; a review is
 // answered by one iteration.
 func TestJudgedAgain(t *testing.T) {
-	again := append(recorded(claims, with(asked, 2), Waiting), Record{Type: Resumed, At: noon, Resume: &Resume{}}, Record{Type: Judged, At: noon, Iteration: 1, Verdicts: green})
+	again := append(recorded(claims, with(asked, 2), Waiting), Record{Type: Resumed, At: noon, Resume: &Resume{}},
+		Record{Type: Judged, At: noon, Iteration: 1, Verdicts: green})
 	if got := Next(Fold(again), Limits{}, noon); got.Outcome != Done || got.Reason != "all checks passed on iteration 1" {
 		t.Errorf("Next = %+v, want done", got)
 	}
-	fixed := append(recorded(claims, green, Done), Record{Type: Resumed, At: noon, Resume: &Resume{Retry: true, Feedback: &Feedback{Text: "No."}}})
+	fixed := append(recorded(claims, green, Done),
+		Record{Type: Resumed, At: noon, Resume: &Resume{Retry: true, Feedback: &Feedback{Text: "No."}}})
 	second := recorded(claims, failed(1).Verdicts, "")[1:5]
 	for _, r := range second {
 		r.Iteration = 2
@@ -124,7 +149,9 @@ func TestJudgedAgain(t *testing.T) {
 func TestOnIssue(t *testing.T) {
 	first := started()
 	first.Start.Earlier = &Usage{CostUSD: 2, Input: 10}
-	begun := append([]Record{first}, recorded(Turn{Class: OK, Usage: Usage{CostUSD: 3, Input: 5}}, []Verdict{{Check: ReviewCheck, Usage: &Usage{CostUSD: 1}}}, Budget)[1:]...)
+	begun := append([]Record{first},
+		recorded(Turn{Class: OK, Usage: Usage{CostUSD: 3, Input: 5}},
+			[]Verdict{{Check: ReviewCheck, Usage: &Usage{CostUSD: 1}}}, Budget)[1:]...)
 	s := Fold(append(begun, Record{Type: Resumed, At: noon, Resume: &Resume{Retry: true}}))
 	if got := s.Spent(); got != (Usage{}) {
 		t.Errorf("Spent = %+v after a retry, want nothing", got)
@@ -132,7 +159,8 @@ func TestOnIssue(t *testing.T) {
 	if got := s.OnIssue(); got != (Usage{CostUSD: 6, Input: 15}) {
 		t.Errorf("OnIssue = %+v", got)
 	}
-	if s := Fold(append(begun, Record{Type: Resumed, At: noon, Resume: &Resume{}})); s.Spent() != (Usage{CostUSD: 4, Input: 5}) {
+	if s := Fold(append(begun, Record{Type: Resumed, At: noon, Resume: &Resume{}})); s.Spent() != (Usage{CostUSD: 4,
+		Input: 5}) {
 		t.Errorf("Spent = %+v after a mere resume", s.Spent())
 	}
 }
@@ -145,13 +173,23 @@ func TestWaitingSaysWhy(t *testing.T) {
 		state  State
 		until  time.Time
 	}{
-		"no reset is known":         {Limits{}, failing(4, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
-		"no reset, and no waiting":  {Limits{NoWait: true}, failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
-		"a reset, and no waiting":   {Limits{NoWait: true}, failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(time.Minute)}, nil), noon.Add(62 * time.Second)},
-		"a reset after the job":     {Limits{Deadline: noon.Add(time.Minute)}, failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(time.Hour)}, nil), noon.Add(time.Hour + 2*time.Second)},
-		"a reset in half a day":     {Limits{}, failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(12 * time.Hour)}, nil), noon.Add(12*time.Hour + 2*time.Second)},
-		"with money left to go on":  {Limits{NoWait: true, CostUSD: 5}, failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
-		"with tokens left to go on": {Limits{NoWait: true, Tokens: 5}, failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
+		"no reset is known": {Limits{}, failing(4, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil),
+			time.Time{}},
+		"no reset, and no waiting": {Limits{NoWait: true},
+			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
+		"a reset, and no waiting": {Limits{NoWait: true},
+			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(time.Minute)}, nil),
+			noon.Add(62 * time.Second)},
+		"a reset after the job": {Limits{Deadline: noon.Add(time.Minute)},
+			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(time.Hour)}, nil),
+			noon.Add(time.Hour + 2*time.Second)},
+		"a reset in half a day": {Limits{},
+			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(12 * time.Hour)}, nil),
+			noon.Add(12*time.Hour + 2*time.Second)},
+		"with money left to go on": {Limits{NoWait: true, CostUSD: 5},
+			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
+		"with tokens left to go on": {Limits{NoWait: true, Tokens: 5},
+			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Next(c.state, c.limits, noon)

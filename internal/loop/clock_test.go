@@ -20,9 +20,12 @@ func TestPausesOutliveClockChanges(t *testing.T) {
 		"a day back":               {busy, noon.Add(-day), TakeTurn},
 		"a day back, not yet told": {failing(1, Turn{Class: Network}, nil), noon.Add(-day), TakeTurn},
 		"a day on":                 {busy, noon.Add(day), TakeTurn},
-		"a limit, an hour back":    {failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil), noon.Add(-time.Hour), Wait},
-		"a limit, two hours on":    {failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil), noon.Add(2 * time.Hour), TakeTurn},
-		"a limit, a day back":      {failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil), noon.Add(-day), Stop},
+		"a limit, an hour back": {failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil),
+			noon.Add(-time.Hour), Wait},
+		"a limit, two hours on": {failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil),
+			noon.Add(2 * time.Hour), TakeTurn},
+		"a limit, a day back": {failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(time.Hour)}, nil), noon.Add(-day),
+			Stop},
 	} {
 		if step := Next(c.state, Limits{}, c.now); step.Do != c.want {
 			t.Errorf("%s: %+v, want %s", name, step, c.want)

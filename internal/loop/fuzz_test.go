@@ -11,8 +11,10 @@ import (
 // comes after it, and no text but the whole response claims.
 func FuzzReadClaim(f *testing.F) {
 	for _, seed := range []string{
-		"<response>DONE</response>", "<response></response>", "<promise></promise>", "</response><response>", "<RESPONSE>\n done\t</Promise>",
-		"<response>no</response><response>DONE</response>", "<response><response>DONE</response>", "<response>DO\x00NE</response>", "<response>\xff</response>",
+		"<response>DONE</response>", "<response></response>", "<promise></promise>", "</response><response>",
+		"<RESPONSE>\n done\t</Promise>",
+		"<response>no</response><response>DONE</response>", "<response><response>DONE</response>",
+		"<response>DO\x00NE</response>", "<response>\xff</response>",
 		strings.Repeat("<response>", 100), strings.Repeat("é", 300),
 	} {
 		f.Add(seed)
@@ -32,7 +34,8 @@ func FuzzReadClaim(f *testing.F) {
 			t.Errorf("claim = %+v", c)
 		}
 		word := map[string][]string{"response": {"DONE"}, "promise": promises}[c.Tag]
-		if equal := strings.EqualFold(c.Text, word[0]) || len(word) > 1 && strings.EqualFold(c.Text, word[1]); c.Done != equal {
+		if equal := strings.EqualFold(c.Text, word[0]) || len(word) > 1 &&
+			strings.EqualFold(c.Text, word[1]); c.Done != equal {
 			t.Errorf("claim = %+v", c)
 		}
 	})

@@ -19,12 +19,17 @@ func TestFailure(t *testing.T) {
 		failure, obstacle string
 	}{
 		{"everything passed", []Verdict{yes(AgentCheck), yes(ClaimCheck), yes("make test"), soft}, "", ""},
-		{"the turn ended with a failure, as it was told to, while the tests fail", []Verdict{no(AgentCheck), no(ClaimCheck), no("make test"), skipped}, "make test", "make test"},
-		{"the first check that failed counts", []Verdict{no(AgentCheck), no("make test"), no("make lint")}, "make test", "make test"},
-		{"all checks passed: its own end is the failure", []Verdict{no(AgentCheck), no(ClaimCheck), yes("make test")}, AgentCheck, AgentCheck},
-		{"a missing claim hides no failing check", []Verdict{yes(AgentCheck), no(ClaimCheck), no("make test")}, "make test", "make test"},
+		{"the turn ended with a failure, as it was told to, while the tests fail",
+			[]Verdict{no(AgentCheck), no(ClaimCheck), no("make test"), skipped}, "make test", "make test"},
+		{"the first check that failed counts", []Verdict{no(AgentCheck), no("make test"), no("make lint")}, "make test",
+			"make test"},
+		{"all checks passed: its own end is the failure", []Verdict{no(AgentCheck), no(ClaimCheck), yes("make test")},
+			AgentCheck, AgentCheck},
+		{"a missing claim hides no failing check", []Verdict{yes(AgentCheck), no(ClaimCheck), no("make test")}, "make test",
+			"make test"},
 		{"a missing claim alone", []Verdict{yes(AgentCheck), no(ClaimCheck), yes("make test"), soft}, ClaimCheck, ""},
-		{"a missing claim behind the checks, as in a run of a prompt", []Verdict{no(AgentCheck), no("make test"), no(ClaimCheck)}, "make test", "make test"},
+		{"a missing claim behind the checks, as in a run of a prompt",
+			[]Verdict{no(AgentCheck), no("make test"), no(ClaimCheck)}, "make test", "make test"},
 	} {
 		it := Iteration{Verdicts: tt.verdicts}
 		name := func(v *Verdict) string {
@@ -52,11 +57,14 @@ func TestHeldStoriesFoldAsEver(t *testing.T) {
 		{Type: Started, Start: &Start{Plan: &Planned{Plan: p, ReviewCap: 5}}},
 		{Type: TurnBegun, Iteration: 1, Mode: Review, Story: "A"},
 		{Type: Turned, Iteration: 1, Turn: &Turn{Class: Broke, Exit: 1}},
-		{Type: Committed, Iteration: 1, Commit: &Commit{SHA: "c", Tree: "t", Plan: &Advance{Stories: []plan.Story{approved}, Handed: true}}},
-		{Type: Judged, Iteration: 1, Verdicts: []Verdict{{Check: AgentCheck, Severity: Hard, Reason: "exit code 1"}, {Check: "make test", Severity: Hard, Reason: "exit code 2"}}},
+		{Type: Committed, Iteration: 1,
+			Commit: &Commit{SHA: "c", Tree: "t", Plan: &Advance{Stories: []plan.Story{approved}, Handed: true}}},
+		{Type: Judged, Iteration: 1, Verdicts: []Verdict{{Check: AgentCheck, Severity: Hard, Reason: "exit code 1"},
+			{Check: "make test", Severity: Hard, Reason: "exit code 2"}}},
 	})
 	story := s.Plan.Story("A")
-	if story.Passes || !strings.Contains(story.ReviewFeedback, `The check "agent" failed after the review: exit code 1`) || s.Failure().Check != "make test" {
+	if story.Passes || !strings.Contains(story.ReviewFeedback, `The check "agent" failed after the review: exit code 1`) ||
+		s.Failure().Check != "make test" {
 		t.Errorf("story = %+v, failure %+v", story, s.Failure())
 	}
 }

@@ -124,7 +124,8 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 func pause(ctx context.Context, s State, step Step, p Ports) error {
 	wait := Pause{Until: step.Until, Reason: step.Reason}
 	if s.Pause == nil || !s.Pause.Until.Equal(wait.Until) {
-		if _, err := p.Journal.Append(ctx, Record{Type: Paused, At: p.Clock(), Iteration: step.Iteration, Pause: &wait}); err != nil {
+		if _, err := p.Journal.Append(ctx,
+			Record{Type: Paused, At: p.Clock(), Iteration: step.Iteration, Pause: &wait}); err != nil {
 			return err
 		}
 	}
@@ -163,7 +164,8 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 	if step.Tier > Moving {
 		p.Log("STUCK: Escalating to strategy shift")
 	}
-	begun := Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode, Story: step.Story, Tier: step.Tier}
+	begun := Record{Type: TurnBegun, At: p.Clock(), Iteration: step.Iteration, Mode: step.Mode, Story: step.Story,
+		Tier: step.Tier}
 	if step.Role != task.Coder {
 		begun.Role = step.Role
 	}
@@ -178,7 +180,8 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 		t.Class, t.Reason = Stopped, "the agent was ended by a signal while the run was being stopped"
 	}
 	p.Log("agent: %s in %s", t.Describe(), t.Duration.Round(100*time.Millisecond))
-	_, err = p.Journal.Append(context.WithoutCancel(hard), Record{Type: Turned, At: p.Clock(), Iteration: step.Iteration, Turn: &t})
+	_, err = p.Journal.Append(context.WithoutCancel(hard),
+		Record{Type: Turned, At: p.Clock(), Iteration: step.Iteration, Turn: &t})
 	return err
 }
 
@@ -239,7 +242,8 @@ func judge(ctx, hard context.Context, s State, step Step, p Ports) error {
 	if err != nil {
 		return fmt.Errorf("checking iteration %d: %w", step.Iteration, err)
 	}
-	_, err = p.Journal.Append(context.WithoutCancel(ctx), Record{Type: Judged, At: p.Clock(), Iteration: step.Iteration, Verdicts: verdicts})
+	_, err = p.Journal.Append(context.WithoutCancel(ctx),
+		Record{Type: Judged, At: p.Clock(), Iteration: step.Iteration, Verdicts: verdicts})
 	return err
 }
 

@@ -66,7 +66,8 @@ func (w *world) For(_ State, step Step) (string, error) {
 }
 
 func (w *world) ports(j Journal) Ports {
-	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Clock: func() time.Time { return noon }, Log: func(string, ...any) {}, Sleep: func(context.Context, Pause) {}, Grace: time.Second}
+	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Clock: func() time.Time { return noon },
+		Log: func(string, ...any) {}, Sleep: func(context.Context, Pause) {}, Grace: time.Second}
 }
 
 func started() Record {
@@ -142,7 +143,8 @@ func TestCancelledTurnIsCommitted(t *testing.T) {
 
 // TestInterruptedSaysWhy: whoever ends a run's context says why, and the outcome has those words (B-09).
 func TestInterruptedSaysWhy(t *testing.T) {
-	for want, why := range map[string]error{"@ann said /ralph stop": errors.New("@ann said /ralph stop"), "the run was cancelled": nil} {
+	for want, why := range map[string]error{"@ann said /ralph stop": errors.New("@ann said /ralph stop"),
+		"the run was cancelled": nil} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(why)
 		result, err := Run(ctx, context.Background(), Limits{}, (&world{}).ports(&memory{records: []Record{started()}}))
@@ -204,7 +206,8 @@ func TestErrorsEndTheRun(t *testing.T) {
 }
 
 func TestFoldKeepsOldStates(t *testing.T) {
-	s := Fold([]Record{started(), {Type: TurnBegun, Iteration: 1, Mode: Implement}, {Type: Turned, Iteration: 1, Turn: &Turn{Class: OK}}})
+	s := Fold([]Record{started(), {Type: TurnBegun, Iteration: 1, Mode: Implement},
+		{Type: Turned, Iteration: 1, Turn: &Turn{Class: OK}}})
 	_ = s.With(Record{Type: Committed, Iteration: 1, Commit: made})
 	if s.Last().Commit != nil {
 		t.Error("folding one more record changed the state before it")
@@ -237,7 +240,8 @@ func TestFoldForgetsOldOutputs(t *testing.T) {
 }
 
 func TestResumeGivesMoreIterations(t *testing.T) {
-	s := Fold([]Record{started(), {Type: Turned, Iteration: 1, Turn: &Turn{Class: OK}}, {Type: Ended, End: &End{Outcome: Capped}},
+	s := Fold([]Record{started(), {Type: Turned, Iteration: 1, Turn: &Turn{Class: OK}},
+		{Type: Ended, End: &End{Outcome: Capped}},
 		{Type: Resumed, Resume: &Resume{Retry: true, MaxIterations: 3, Hint: "try harder", Title: "new", Spec: "text"}}})
 	if s.End != nil || s.MaxIterations != 4 || s.Hints[0] != "try harder" || s.Start.Spec != "text" || s.Retries != 1 {
 		t.Errorf("state after a retry: %+v", s)

@@ -204,9 +204,11 @@ func (s State) nextStory() (mode Mode, id, spent string) {
 	story, ok := s.Plan.Next(mode, rules)
 	switch {
 	case !ok:
-		return mode, "", fmt.Sprintf("no story is left that can be done, and %d of %d are not approved", len(s.Plan.Stories)-s.Plan.Passed(), len(s.Plan.Stories))
+		return mode, "", fmt.Sprintf("no story is left that can be done, and %d of %d are not approved",
+			len(s.Plan.Stories)-s.Plan.Passed(), len(s.Plan.Stories))
 	case mode == ReviewFix && rules.FailAtCap && story.ReviewCount >= rules.ReviewCap && !s.ApprovedLast(story.ID):
-		return mode, "", fmt.Sprintf("%s has had %s, and the last one asks for changes: %s", story.ID, safetext.Count(story.ReviewCount, "review"), safetext.Shorten(safetext.FirstLine(story.ReviewFeedback), 200))
+		return mode, "", fmt.Sprintf("%s has had %s, and the last one asks for changes: %s", story.ID,
+			safetext.Count(story.ReviewCount, "review"), safetext.Shorten(safetext.FirstLine(story.ReviewFeedback), 200))
 	case mode == Review && story.ReviewCount > rules.ReviewCap: // it was approved at the cap, and its checks failed, twice
 		return mode, "", fmt.Sprintf("%s has been reviewed %d times, and its checks still fail", story.ID, story.ReviewCount)
 	}

@@ -48,7 +48,8 @@ func (s *State) replan(stories ...plan.Story) {
 func (s *State) hold(it Iteration) {
 	// in the list's order: what was written into the plan's file must fold to the same
 	failure := it.blocked(func(string) bool { return true })
-	if s.Plan == nil || failure == nil || it.unanswered() != nil || it.Commit == nil || it.Commit.Plan == nil || !it.Commit.Plan.Handed {
+	if s.Plan == nil || failure == nil || it.unanswered() != nil || it.Commit == nil || it.Commit.Plan == nil ||
+		!it.Commit.Plan.Handed {
 		return
 	}
 	story := s.Plan.Story(it.Story)
@@ -72,7 +73,8 @@ func (s *State) takeBack(it Iteration) {
 		return
 	}
 	held, before := *story, it.before
-	held.Passes, held.ReviewStatus, held.ReviewCount, held.ReviewFeedback = before.Passes, before.ReviewStatus, before.ReviewCount, before.ReviewFeedback
+	held.Passes, held.ReviewStatus, held.ReviewCount, held.ReviewFeedback = before.Passes, before.ReviewStatus,
+		before.ReviewCount, before.ReviewFeedback
 	s.replan(held)
 	s.PlanDue = true
 }

@@ -29,7 +29,8 @@ func standings(p *plan.Plan) string {
 func stories(ids ...string) plan.Plan {
 	p := plan.Plan{Project: "p", BranchName: "ralph/p"}
 	for i, id := range ids {
-		p.Stories = append(p.Stories, plan.Story{ID: id, Title: id, Priority: float64(i + 1), AcceptanceCriteria: []string{"it works"}})
+		p.Stories = append(p.Stories, plan.Story{ID: id, Title: id, Priority: float64(i + 1),
+			AcceptanceCriteria: []string{"it works"}})
 	}
 	return p
 }
@@ -67,7 +68,8 @@ func (w *planWorld) Commit(_ context.Context, _ string, s State) (Commit, error)
 			story.ReviewStatus, story.Passes, story.Notes = plan.Unreviewed, true, "done"
 		}
 	case "ok", "no":
-		story = *s.Plan.Reviewed(story.ID, plan.Opinion{Approve: w.word() == "ok", Feedback: "more"}, s.Rules()).Story(story.ID)
+		story = *s.Plan.Reviewed(story.ID, plan.Opinion{Approve: w.word() == "ok", Feedback: "more"},
+			s.Rules()).Story(story.ID)
 	case "broken":
 		c.Plan.Violations = []plan.Violation{{Check: "2.5", Text: "no"}}
 		return c, nil
@@ -85,7 +87,8 @@ func (w *planWorld) Judge(_ context.Context, s State) ([]Verdict, error) {
 	verdicts := []Verdict{
 		{Check: PlanCheck, Severity: Hard, Pass: len(a.Violations) == 0, Hash: "p", Tree: it.Commit.Tree},
 		{Check: ClaimCheck, Severity: Hard, Pass: a.Handed, Hash: "c", Tree: it.Commit.Tree},
-		{Check: "make test", Severity: Hard, Pass: !strings.HasSuffix(w.script[min(w.n, len(w.script)-1)], "!"), Reason: "it exited with code 1", Hash: fmt.Sprint("h", w.n), Tree: it.Commit.Tree},
+		{Check: "make test", Severity: Hard, Pass: !strings.HasSuffix(w.script[min(w.n, len(w.script)-1)], "!"),
+			Reason: "it exited with code 1", Hash: fmt.Sprint("h", w.n), Tree: it.Commit.Tree},
 	}
 	w.n++
 	return verdicts, nil
@@ -104,13 +107,17 @@ func (w *planWorld) For(s State, step Step) (string, error) {
 
 func (w *planWorld) ports(j Journal) Ports {
 	now := noon
-	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Plan: w, Log: func(string, ...any) {}, Grace: time.Second,
-		Clock: func() time.Time { now = now.Add(time.Second); return now }, Sleep: func(context.Context, Pause) { now = now.Add(time.Hour) }}
+	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Plan: w, Log: func(string, ...any) {},
+		Grace: time.Second,
+		Clock: func() time.Time { now = now.Add(time.Second); return now },
+		Sleep: func(context.Context, Pause) { now = now.Add(time.Hour) }}
 }
 
 func begun(p plan.Plan, rules plan.Rules, most int) Record {
-	return Record{Type: Started, At: noon, Start: &Start{Run: "r", Task: "plan-p", Base: "b", MaxIterations: most, Plan: &Planned{
-		Dir: "ralph", File: "ralph/tasks.json", Plan: p, Tree: "t", SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap}}}
+	return Record{Type: Started, At: noon,
+		Start: &Start{Run: "r", Task: "plan-p", Base: "b", MaxIterations: most, Plan: &Planned{
+			Dir: "ralph", File: "ralph/tasks.json", Plan: p, Tree: "t", SkipReview: rules.SkipReview,
+			ReviewCap: rules.ReviewCap}}}
 }
 
 // TestPlanRuns walks whole runs: a row a story of S4-11…S4-25, S4-98 and S4-124…S4-127. seen are the standings before
@@ -126,33 +133,49 @@ func TestPlanRuns(t *testing.T) {
 		reason                   string
 	}{
 		{name: "implement, review, fix, review again (S4-124)", plan: stories("A"), rules: five, script: "in no in ok",
-			told: "implement A, review A, review-fix A, review A", seen: "A new 0; A needs_review 0; A changes_requested 1; A needs_review 1; A approved 2*",
+			told:    "implement A, review A, review-fix A, review A",
+			seen:    "A new 0; A needs_review 0; A changes_requested 1; A needs_review 1; A approved 2*",
 			outcome: Done, reason: "the only story is approved, and all checks passed on iteration 4"},
-		{name: "one story after another, the best priority first", plan: stories("A", "B"), rules: five, script: "in ok in ok",
-			told: "implement A, review A, implement B, review B", outcome: Done, reason: "all 2 stories are approved, and all checks passed on iteration 4"},
-		{name: "work that takes more than one iteration stays where it is", plan: stories("A"), rules: five, script: "idle in ok",
-			told: "implement A, implement A, review A", outcome: Done},
-		{name: "the cap of reviews approves, loudly (S4-125)", plan: stories("A"), rules: plan.Rules{ReviewCap: 1}, script: "in no",
-			told: "implement A, review A", seen: "A new 0; A needs_review 0; A approved 1*", outcome: Done,
+		{name: "one story after another, the best priority first", plan: stories("A", "B"), rules: five,
+			script: "in ok in ok",
+			told:   "implement A, review A, implement B, review B", outcome: Done,
+			reason: "all 2 stories are approved, and all checks passed on iteration 4"},
+		{name: "work that takes more than one iteration stays where it is", plan: stories("A"), rules: five,
+			script: "idle in ok",
+			told:   "implement A, implement A, review A", outcome: Done},
+		{name: "the cap of reviews approves, loudly (S4-125)", plan: stories("A"), rules: plan.Rules{ReviewCap: 1},
+			script: "in no",
+			told:   "implement A, review A", seen: "A new 0; A needs_review 0; A approved 1*", outcome: Done,
 			reason: "the only story is approved, and all checks passed on iteration 2; [AUTO-APPROVED AT CAP] A"},
-		{name: "without reviews an implement iteration passes a story itself (S4-126)", plan: stories("A", "B"), rules: plan.Rules{SkipReview: true, ReviewCap: 5}, script: "in in",
+		{name: "without reviews an implement iteration passes a story itself (S4-126)", plan: stories("A", "B"),
+			rules: plan.Rules{SkipReview: true, ReviewCap: 5}, script: "in in",
 			told: "implement A, implement B", seen: "A new 0, B new 0; A new 0*, B new 0; A new 0*, B new 0*", outcome: Done,
 			reason: "all 2 stories are done without a review, and all checks passed on iteration 2"},
 		{name: "a story that a check refuses is not handed in", plan: stories("A"), rules: five, script: "in! in ok",
-			told: "implement A, implement A, review A", seen: "A new 0; A new 0; A needs_review 0; A approved 1*", outcome: Done},
-		{name: "a fix that a check refuses is not handed in again", plan: stories("A"), rules: five, script: "in no in! in ok",
-			told: "implement A, review A, review-fix A, review-fix A, review A", seen: "A new 0; A needs_review 0; A changes_requested 1; A changes_requested 1; A needs_review 1; A approved 2*", outcome: Done},
-		{name: "an approval of a tree that fails is a request for changes", plan: stories("A"), rules: five, script: "in ok! in ok",
-			told: "implement A, review A, review-fix A, review A", seen: "A new 0; A needs_review 0; A changes_requested 1; A needs_review 1; A approved 2*", outcome: Done},
-		{name: "at the cap too; it ends stuck when that does not help", plan: stories("A"), rules: plan.Rules{ReviewCap: 1}, script: "in ok! in ok! in ok!",
-			told: "implement A, review A, review-fix A, review A, review-fix A", outcome: Stuck, reason: "A has been reviewed 2 times, and its checks still fail"},
+			told: "implement A, implement A, review A", seen: "A new 0; A new 0; A needs_review 0; A approved 1*",
+			outcome: Done},
+		{name: "a fix that a check refuses is not handed in again", plan: stories("A"), rules: five,
+			script:  "in no in! in ok",
+			told:    "implement A, review A, review-fix A, review-fix A, review A",
+			seen:    "A new 0; A needs_review 0; A changes_requested 1; A changes_requested 1; A needs_review 1; A approved 2*",
+			outcome: Done},
+		{name: "an approval of a tree that fails is a request for changes", plan: stories("A"), rules: five,
+			script: "in ok! in ok",
+			told:   "implement A, review A, review-fix A, review A",
+			seen:   "A new 0; A needs_review 0; A changes_requested 1; A needs_review 1; A approved 2*", outcome: Done},
+		{name: "at the cap too; it ends stuck when that does not help", plan: stories("A"), rules: plan.Rules{ReviewCap: 1},
+			script: "in ok! in ok! in ok!",
+			told:   "implement A, review A, review-fix A, review A, review-fix A", outcome: Stuck,
+			reason: "A has been reviewed 2 times, and its checks still fail"},
 		{name: "broken rules hand nothing on", plan: stories("A"), rules: five, script: "broken in ok",
-			told: "implement A, implement A, review A", seen: "A new 0; A new 0; A needs_review 0; A approved 1*", outcome: Done},
+			told: "implement A, implement A, review A", seen: "A new 0; A new 0; A needs_review 0; A approved 1*",
+			outcome: Done},
 		{name: "a turn that does not count hands nothing on", plan: stories("A"), rules: five, script: "busy", most: 1,
 			outcome: Failed},
 		{name: "the cap of iterations", plan: stories("A", "B"), rules: five, script: "in ok in", most: 3,
 			outcome: Capped, reason: "3 of 3 iterations are used up; 1 of 2 stories are approved"},
-		{name: "rules broken again and again are a loop", plan: stories("A"), rules: five, script: "broken", most: 15, outcome: Stuck},
+		{name: "rules broken again and again are a loop", plan: stories("A"), rules: five, script: "broken", most: 15,
+			outcome: Stuck},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,8 +224,10 @@ func TestPlanKilledAnywhere(t *testing.T) {
 		}
 		w := &planWorld{script: script, n: judged}
 		got, err := Run(context.Background(), context.Background(), Limits{}, w.ports(j))
-		if err != nil || got.Outcome != Done || standings(got.State.Plan) != standings(want.State.Plan) || len(got.State.Iterations) != len(want.State.Iterations) {
-			t.Errorf("killed after record %d (%s): %s %s, %v", at, whole.records[at-1].Type, got.Outcome, standings(got.State.Plan), err)
+		if err != nil || got.Outcome != Done || standings(got.State.Plan) != standings(want.State.Plan) ||
+			len(got.State.Iterations) != len(want.State.Iterations) {
+			t.Errorf("killed after record %d (%s): %s %s, %v", at, whole.records[at-1].Type, got.Outcome,
+				standings(got.State.Plan), err)
 		}
 	}
 }

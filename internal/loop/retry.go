@@ -48,9 +48,12 @@ func retry(s State, limits Limits, now time.Time) Step {
 	case !known && t.Class == UsageLimit && (limits.NoWait || t.SatOut || s.FailInRow > maxLimited):
 		return waiting
 	case !known && s.FailInRow > maxRetries:
-		return Step{Do: Stop, Outcome: Failed, Reason: fmt.Sprintf("the model was not to be had %d times in a row: %s", s.FailInRow, t.Reason)}
+		return Step{Do: Stop, Outcome: Failed,
+			Reason: fmt.Sprintf("the model was not to be had %d times in a row: %s", s.FailInRow, t.Reason)}
 	case limits.over(until):
-		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s comes before the model may be asked again: %s", limits.Wall, t.Reason)}
+		return Step{Do: Stop, Outcome: Timeout,
+			Reason: fmt.Sprintf("the run's time limit of %s comes before the model may be asked again: %s", limits.Wall,
+				t.Reason)}
 	}
 	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
 }
@@ -68,8 +71,10 @@ func (s State) silence() string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("the model has answered nothing in %d turns, each stopped for its silence after %s: it does not work, or the agent waits for a usage limit without saying so; "+
-		"see whether it answers, or raise the idle limit if it needs longer", maxSilent, s.Last().Turn.Duration.Round(time.Second))
+	return fmt.Sprintf("the model has answered nothing in %d turns, each stopped for its silence after %s: it does not "+
+		"work, or the agent waits for a usage limit without saying so; "+
+		"see whether it answers, or raise the idle limit if it needs longer", maxSilent,
+		s.Last().Turn.Duration.Round(time.Second))
 }
 
 func (l Limits) over(at time.Time) bool { return !l.Deadline.IsZero() && !at.Before(l.Deadline) }

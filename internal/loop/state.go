@@ -90,7 +90,8 @@ func (s State) With(r Record) State {
 	case Baselined:
 		s.Baseline, s.Baselined = r.Baseline, true
 	case TurnBegun:
-		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: orCoder(r.Role), Story: r.Story, Tier: r.Tier, At: r.At}
+		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: orCoder(r.Role), Story: r.Story, Tier: r.Tier,
+			At: r.At}
 		s.Pause = nil
 	case Warned:
 		s.Warning = r.Warning

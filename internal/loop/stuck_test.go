@@ -13,7 +13,8 @@ import (
 func history(words string) State {
 	s := State{MaxIterations: 20}
 	for i, word := range strings.Fields(words) {
-		it := &Iteration{N: i + 1, Mode: Implement, Role: task.Coder, Turn: Turn{Class: OK}, Commit: &Commit{Tree: "t"}, Judged: true}
+		it := &Iteration{N: i + 1, Mode: Implement, Role: task.Coder, Turn: Turn{Class: OK}, Commit: &Commit{Tree: "t"},
+			Judged: true}
 		it.Turn.Claim.Done = strings.Contains(word, "!")
 		it.Commit.Empty = strings.Contains(word, "=")
 		it.Verdicts = []Verdict{{Check: ClaimCheck, Severity: Hard, Pass: it.Turn.Claim.Done, Tree: "t", Hash: "claim"}}

@@ -31,7 +31,8 @@ func (w *sluggish) Judge(ctx context.Context, s State) ([]Verdict, error) {
 	case <-time.After(w.checks):
 	}
 	tree := s.Last().Commit.Tree
-	return []Verdict{{Check: AgentCheck, Severity: Hard, Tree: tree, Hash: tree}, {Check: ClaimCheck, Severity: Hard, Tree: tree}}, nil
+	return []Verdict{{Check: AgentCheck, Severity: Hard, Tree: tree, Hash: tree},
+		{Check: ClaimCheck, Severity: Hard, Tree: tree}}, nil
 }
 
 func (w *sluggish) ports(j Journal) Ports {
@@ -52,11 +53,16 @@ func TestTimeLimits(t *testing.T) {
 		attempts     int
 		warned       bool
 	}{
-		{"a turn at its limit is a failed attempt, and the loop goes on", 20 * time.Minute, 0, 0, 2, Capped, 40 * time.Minute, 2, false},
-		{"three quarters of the time are over when the last turn runs: nobody is told", 12 * time.Minute, 5 * time.Minute, time.Hour, 3, Capped, 51 * time.Minute, 3, false},
-		{"three quarters are over and there is a turn to come: the run is told, once", 12 * time.Minute, 5 * time.Minute, time.Hour, 4, Timeout, time.Hour, 3, true},
-		{"the whole run ends at its limit, whatever runs", 20 * time.Minute, 11 * time.Minute, time.Hour, 9, Timeout, time.Hour, 1, false},
-		{"without a limit nothing ends it but its cap", 20 * time.Minute, 10 * time.Minute, 0, 5, Capped, 150 * time.Minute, 5, false},
+		{"a turn at its limit is a failed attempt, and the loop goes on", 20 * time.Minute, 0, 0, 2, Capped, 40 * time.Minute,
+			2, false},
+		{"three quarters of the time are over when the last turn runs: nobody is told", 12 * time.Minute, 5 * time.Minute,
+			time.Hour, 3, Capped, 51 * time.Minute, 3, false},
+		{"three quarters are over and there is a turn to come: the run is told, once", 12 * time.Minute, 5 * time.Minute,
+			time.Hour, 4, Timeout, time.Hour, 3, true},
+		{"the whole run ends at its limit, whatever runs", 20 * time.Minute, 11 * time.Minute, time.Hour, 9, Timeout,
+			time.Hour, 1, false},
+		{"without a limit nothing ends it but its cap", 20 * time.Minute, 10 * time.Minute, 0, 5, Capped, 150 * time.Minute,
+			5, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -91,8 +97,10 @@ func TestTimeLimits(t *testing.T) {
 						}
 					}
 				}
-				if took := time.Since(begun); result.Outcome != tt.outcome || took != tt.took || judged != tt.attempts || (warnings == 1) != tt.warned || warnings > 1 {
-					t.Errorf("%s after %s, %d attempts, %d warnings; want %s after %s, %d, warned %t", result.Outcome, took, judged, warnings, tt.outcome, tt.took, tt.attempts, tt.warned)
+				if took := time.Since(begun); result.Outcome != tt.outcome || took != tt.took || judged != tt.attempts ||
+					(warnings == 1) != tt.warned || warnings > 1 {
+					t.Errorf("%s after %s, %d attempts, %d warnings; want %s after %s, %d, warned %t", result.Outcome, took, judged,
+						warnings, tt.outcome, tt.took, tt.attempts, tt.warned)
 				}
 			})
 		})

@@ -115,12 +115,14 @@ type Usage struct {
 
 // Plus adds two usages.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{u.CostUSD + v.CostUSD, u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
+	return Usage{u.CostUSD + v.CostUSD, u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead,
+		u.CacheWrite + v.CacheWrite}
 }
 
 // Minus takes a usage off another.
 func (u Usage) Minus(v Usage) Usage {
-	return Usage{u.CostUSD - v.CostUSD, u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite}
+	return Usage{u.CostUSD - v.CostUSD, u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead,
+		u.CacheWrite - v.CacheWrite}
 }
 
 // Tokens are all that were read or written, those of the cache included.

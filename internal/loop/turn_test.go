@@ -50,10 +50,14 @@ func TestExcerpt(t *testing.T) {
 		{"many lines", strings.Repeat("a\n", 250), "[... 150 lines truncated ...]\n", 2 * OutputLines},
 		{"a byte too many, in one line", strings.Repeat("x", OutputBytes+1), "\n[... 1 bytes truncated ...]\n", OutputBytes},
 		{"long lines, not many", strings.Repeat(line(1024), 20), "[... 4096 bytes truncated ...]\n", OutputBytes},
-		{"many long lines", strings.Repeat(line(1024), 150), "[... 50 lines truncated ...]\n[... 86016 bytes truncated ...]\n", OutputBytes},
-		{"many lines, the first long", line(60000) + strings.Repeat("a\n", 200), "\n[... 101 lines truncated ...]\n[... 43814 bytes truncated ...]\n", OutputBytes},
-		{"many lines, the last long", strings.Repeat("a\n", 200) + line(60000), "[... 101 lines truncated ...]\n[... 43814 bytes truncated ...]\n", OutputBytes},
-		{"no character is cut", "x" + strings.Repeat("€", OutputBytes), "\n[... 32772 bytes truncated ...]\n", OutputBytes - 3},
+		{"many long lines", strings.Repeat(line(1024), 150),
+			"[... 50 lines truncated ...]\n[... 86016 bytes truncated ...]\n", OutputBytes},
+		{"many lines, the first long", line(60000) + strings.Repeat("a\n", 200),
+			"\n[... 101 lines truncated ...]\n[... 43814 bytes truncated ...]\n", OutputBytes},
+		{"many lines, the last long", strings.Repeat("a\n", 200) + line(60000),
+			"[... 101 lines truncated ...]\n[... 43814 bytes truncated ...]\n", OutputBytes},
+		{"no character is cut", "x" + strings.Repeat("€", OutputBytes), "\n[... 32772 bytes truncated ...]\n",
+			OutputBytes - 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,7 +66,8 @@ func TestExcerpt(t *testing.T) {
 			if tt.want == "" {
 				head, tail = got, ""
 			}
-			if !cut || len(head)+len(tail) != tt.kept || !strings.HasPrefix(tt.output, head) || !strings.HasSuffix(tt.output, tail) || !utf8.ValidString(got) {
+			if !cut || len(head)+len(tail) != tt.kept || !strings.HasPrefix(tt.output, head) ||
+				!strings.HasSuffix(tt.output, tail) || !utf8.ValidString(got) {
 				t.Errorf("%d bytes before and %d after %q, want %d together:\n%.300q", len(head), len(tail), tt.want, tt.kept, got)
 			}
 			if again := Excerpt(got); again != got {
@@ -78,7 +83,8 @@ func TestExcerpt(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
-	for o, want := range map[Outcome]int{Done: 0, Capped: 1, Stuck: 1, Timeout: 1, Budget: 1, Failed: 1, Invalid: 2, Waiting: 3, Refused: 4, Interrupted: 130} {
+	for o, want := range map[Outcome]int{Done: 0, Capped: 1, Stuck: 1, Timeout: 1, Budget: 1, Failed: 1, Invalid: 2,
+		Waiting: 3, Refused: 4, Interrupted: 130} {
 		if got := o.ExitCode(); got != want {
 			t.Errorf("%s exits %d, want %d", o, got, want)
 		}

@@ -9,7 +9,8 @@ import "strings"
 func Accept(before, after Plan, story string, m Mode, r Rules) (Plan, []Violation) {
 	found := violations(Compare(before, after, story, m, r))
 	if len(found) == 0 && !after.fits() {
-		found.add(contentCheck, "", "userStories", "The plan is larger than %d stories or %d bytes; take out what was added.", maxStories, maxPlan)
+		found.add(contentCheck, "", "userStories", "The plan is larger than %d stories or %d bytes; take out what was added.",
+			maxStories, maxPlan)
 	}
 	if len(found) == 0 {
 		return after, nil

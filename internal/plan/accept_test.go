@@ -10,7 +10,8 @@ import (
 
 // agreed is a plan in the middle of its run, whose story B is the next in a mode.
 func agreed(m Mode) Plan {
-	a, b, c := storyAt("A", true, Approved, 1, ""), storyAt("B", false, Unreviewed, 0, ""), storyAt("C", false, Unreviewed, 0, "")
+	a, b, c := storyAt("A", true, Approved, 1, ""), storyAt("B", false, Unreviewed, 0, ""),
+		storyAt("C", false, Unreviewed, 0, "")
 	b.AcceptanceCriteria = []string{"B shows", "B hides", "B stays"}
 	b.Description, b.Extra = "As a user I want B", map[string]json.RawMessage{"points": json.RawMessage(`3`)}
 	c.Priority, c.DependsOn = 2, []string{"B"}
@@ -51,44 +52,70 @@ func TestCompareContent(t *testing.T) {
 		edit edit
 		want string
 	}{
-		"nothing besides":         {all, func(*Plan, *Story, *Story, *Story) {}, ""},
-		"notes of its own":        {all, func(_ *Plan, _, b, _ *Story) { b.Notes = "See b.go" }, ""},
-		"notes of others":         {work, func(_ *Plan, a, _, c *Story) { a.Notes, c.Notes = "Done twice", "Mind b.go" }, ""},
-		"a review's notes":        {[]Mode{Review}, func(_ *Plan, a, _, _ *Story) { a.Notes = "Done twice" }, "content The review changed notes of story A; a review changes nothing but the review fields and notes of its story."},
-		"no notes of a passed":    {work, func(_ *Plan, a, _, _ *Story) { a.Notes = " " }, "1 Story A has passes=true and empty notes; say in notes what was done."},
-		"priorities":              {work, func(_ *Plan, _, b, c *Story) { b.Priority, c.Priority = 9, -1 }, ""},
-		"a review's priorities":   {[]Mode{Review}, func(_ *Plan, _, b, _ *Story) { b.Priority = 9 }, "content The review changed priority of story B; a review changes nothing but the review fields and notes of its story."},
-		"dependencies":            {work, func(_ *Plan, _, b, c *Story) { b.DependsOn, c.DependsOn = []string{"A"}, nil }, ""},
-		"a review's dependencies": {[]Mode{Review}, func(_ *Plan, _, _, c *Story) { c.DependsOn = nil }, "content The review changed dependsOn of story C; a review changes nothing but the review fields and notes of its story."},
-		"a cycle":                 {work, func(_ *Plan, _, b, _ *Story) { b.DependsOn = []string{"C"} }, "content The plan cannot be done in any order: stories wait for each other: B → C → B; take one of these out of dependsOn."},
-		"none of the plan":        {work, func(_ *Plan, _, b, _ *Story) { b.DependsOn = []string{"Z"} }, `content The plan cannot be done in any order: story B depends on "Z", which is no story of the plan; add it, or take it out of dependsOn.`},
-		"the order of the file":   {all, func(p *Plan, _, _, _ *Story) { slices.Reverse(p.Stories) }, ""},
-		"a new story":             {work, func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, fresh("D")) }, ""},
-		"a review's new story":    {[]Mode{Review}, func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, fresh("D")) }, "2.5 Review iteration made illegal transition on story D: a review adds no story."},
-		"a new story, waited for": {work, func(p *Plan, _, _, c *Story) { c.DependsOn = []string{"D"}; p.Stories = append(p.Stories, fresh("D")) }, ""},
+		"nothing besides":  {all, func(*Plan, *Story, *Story, *Story) {}, ""},
+		"notes of its own": {all, func(_ *Plan, _, b, _ *Story) { b.Notes = "See b.go" }, ""},
+		"notes of others":  {work, func(_ *Plan, a, _, c *Story) { a.Notes, c.Notes = "Done twice", "Mind b.go" }, ""},
+		"a review's notes": {[]Mode{Review}, func(_ *Plan, a, _, _ *Story) { a.Notes = "Done twice" },
+			"content The review changed notes of story A; a review changes nothing but the review fields and notes of its story."},
+		"no notes of a passed": {work, func(_ *Plan, a, _, _ *Story) { a.Notes = " " },
+			"1 Story A has passes=true and empty notes; say in notes what was done."},
+		"priorities": {work, func(_ *Plan, _, b, c *Story) { b.Priority, c.Priority = 9, -1 }, ""},
+		"a review's priorities": {[]Mode{Review}, func(_ *Plan, _, b, _ *Story) { b.Priority = 9 },
+			"content The review changed priority of story B; a review changes nothing but the review fields and notes of its " +
+				"story."},
+		"dependencies": {work, func(_ *Plan, _, b, c *Story) { b.DependsOn, c.DependsOn = []string{"A"}, nil },
+			""},
+		"a review's dependencies": {[]Mode{Review}, func(_ *Plan, _, _, c *Story) { c.DependsOn = nil },
+			"content The review changed dependsOn of story C; a review changes nothing but the review fields and notes of its " +
+				"story."},
+		"a cycle": {work, func(_ *Plan, _, b, _ *Story) { b.DependsOn = []string{"C"} },
+			"content The plan cannot be done in any order: stories wait for each other: B → C → B; take one of these out of " +
+				"dependsOn."},
+		"none of the plan": {work, func(_ *Plan, _, b, _ *Story) { b.DependsOn = []string{"Z"} },
+			`content The plan cannot be done in any order: story B depends on "Z", which is no story of the plan; add it, or take it out of dependsOn.`},
+		"the order of the file": {all, func(p *Plan, _, _, _ *Story) { slices.Reverse(p.Stories) }, ""},
+		"a new story":           {work, func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, fresh("D")) }, ""},
+		"a review's new story": {[]Mode{Review},
+			func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, fresh("D")) },
+			"2.5 Review iteration made illegal transition on story D: a review adds no story."},
+		"a new story, waited for": {work,
+			func(p *Plan, _, _, c *Story) { c.DependsOn = []string{"D"}; p.Stories = append(p.Stories, fresh("D")) }, ""},
 		"one that has feedback": {work, func(p *Plan, _, _, _ *Story) {
 			d := fresh("D")
 			d.ReviewFeedback = "x"
 			p.Stories = append(p.Stories, d)
 		}, "content New story D must start with empty reviewFeedback."},
-		"one that is approved": {work, func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, storyAt("D", true, Approved, 0, "")) },
+		"one that is approved": {work,
+			func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, storyAt("D", true, Approved, 0, "")) },
 			"2.5 New story D must start with passes false, reviewStatus null and reviewCount 0; its passes is true.\n" +
 				"2.5 New story D must start with passes false, reviewStatus null and reviewCount 0; its reviewStatus is approved."},
-		"a deleted story":          {all, func(p *Plan, _, _, _ *Story) { p.Stories = p.Stories[:2] }, "2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
-		"a renamed story":          {work, func(_ *Plan, _, _, c *Story) { c.ID = "D" }, "2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
-		"a renamed story, by case": {work, func(_ *Plan, _, _, c *Story) { c.ID = "c" }, "2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
-		"a title":                  {all, func(_ *Plan, _, b, _ *Story) { b.Title += "!" }, "content The title of story B changed; put it back as it was."},
-		"a description":            {all, func(_ *Plan, _, b, _ *Story) { b.Description = "" }, "content The description of story B changed; put it back as it was."},
+		"a deleted story": {all, func(p *Plan, _, _, _ *Story) { p.Stories = p.Stories[:2] },
+			"2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
+		"a renamed story": {work, func(_ *Plan, _, _, c *Story) { c.ID = "D" },
+			"2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
+		"a renamed story, by case": {work, func(_ *Plan, _, _, c *Story) { c.ID = "c" },
+			"2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
+		"a title": {all, func(_ *Plan, _, b, _ *Story) { b.Title += "!" },
+			"content The title of story B changed; put it back as it was."},
+		"a description": {all, func(_ *Plan, _, b, _ *Story) { b.Description = "" },
+			"content The description of story B changed; put it back as it was."},
 		"a criterion more": {work, func(_ *Plan, _, b, c *Story) {
 			b.AcceptanceCriteria = append(b.AcceptanceCriteria, "B glows")
 			c.AcceptanceCriteria = append(c.AcceptanceCriteria, "C glows")
 		}, ""},
-		"a review's criterion":    {[]Mode{Review}, func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria = append(b.AcceptanceCriteria, "B glows") }, "content The review changed acceptanceCriteria of story B; a review changes nothing but the review fields and notes of its story."},
-		"another order":           {work, func(_ *Plan, _, b, _ *Story) { slices.Reverse(b.AcceptanceCriteria) }, ""},
-		"other white space":       {work, func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria[0] = " B\n shows" }, ""},
-		"a criterion of a passed": {work, func(_ *Plan, a, _, _ *Story) { a.AcceptanceCriteria = append(a.AcceptanceCriteria, "A glows") }, "content The acceptance criteria of story A, which has passed, changed; put it back as it was."},
-		"a lost criterion":        {work, func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria = b.AcceptanceCriteria[1:] }, `content Story B lost the acceptance criterion "B shows"; put it back word for word, or move it into a new story.`},
-		"a weaker criterion":      {work, func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria[0] = "B may show" }, `content Story B lost the acceptance criterion "B shows"; put it back word for word, or move it into a new story.`},
+		"a review's criterion": {[]Mode{Review},
+			func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria = append(b.AcceptanceCriteria, "B glows") },
+			"content The review changed acceptanceCriteria of story B; a review changes nothing but the review fields and " +
+				"notes of its story."},
+		"another order":     {work, func(_ *Plan, _, b, _ *Story) { slices.Reverse(b.AcceptanceCriteria) }, ""},
+		"other white space": {work, func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria[0] = " B\n shows" }, ""},
+		"a criterion of a passed": {work,
+			func(_ *Plan, a, _, _ *Story) { a.AcceptanceCriteria = append(a.AcceptanceCriteria, "A glows") },
+			"content The acceptance criteria of story A, which has passed, changed; put it back as it was."},
+		"a lost criterion": {work, func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria = b.AcceptanceCriteria[1:] },
+			`content Story B lost the acceptance criterion "B shows"; put it back word for word, or move it into a new story.`},
+		"a weaker criterion": {work, func(_ *Plan, _, b, _ *Story) { b.AcceptanceCriteria[0] = "B may show" },
+			`content Story B lost the acceptance criterion "B shows"; put it back word for word, or move it into a new story.`},
 		"a moved criterion": {work, func(p *Plan, _, b, _ *Story) {
 			b.AcceptanceCriteria = b.AcceptanceCriteria[:1]
 			p.Stories = append(p.Stories, fresh("B-2", "B  stays", "B hides"))
@@ -96,23 +123,36 @@ func TestCompareContent(t *testing.T) {
 		"moved to an old story": {work, func(_ *Plan, _, b, c *Story) {
 			b.AcceptanceCriteria = b.AcceptanceCriteria[:2]
 			c.AcceptanceCriteria = append(c.AcceptanceCriteria, "B stays")
-		}, `content Story B lost the acceptance criterion "B stays"; put it back word for word, or move it into a new story.`},
+		},
+			`content Story B lost the acceptance criterion "B stays"; put it back word for word, or move it into a new story.`},
 		"all of them moved": {work, func(p *Plan, _, b, _ *Story) {
 			p.Stories = append(p.Stories, fresh("B-2", b.AcceptanceCriteria...))
 			p.Stories[1].AcceptanceCriteria = []string{"B is"}
 		}, "content Story B lost all of its acceptance criteria; keep at least one of them."},
-		"the project":               {all, func(p *Plan, _, _, _ *Story) { p.Project = "Q" }, "content The plan's project changed; put it back as it was."},
-		"the branch":                {all, func(p *Plan, _, _, _ *Story) { p.BranchName = "main" }, "content The plan's branchName changed; put it back as it was."},
-		"the plan's description":    {all, func(p *Plan, _, _, _ *Story) { p.Description = "" }, "content The plan's description changed; put it back as it was."},
-		"the commands":              {all, func(p *Plan, _, _, _ *Story) { p.VerifyCommands = []string{"true"} }, "content The plan's verifyCommands changed; put it back as it was."},
-		"an unknown field":          {all, func(p *Plan, _, _, _ *Story) { p.Extra["owner"] = json.RawMessage(`"them"`) }, "content The plan's owner changed; put it back as it was."},
-		"a new unknown field":       {all, func(p *Plan, _, _, _ *Story) { p.Extra["model"] = json.RawMessage(`1`) }, "content The plan's model changed; put it back as it was."},
-		"no unknown field":          {all, func(p *Plan, _, _, _ *Story) { p.Extra = nil }, "content The plan's owner changed; put it back as it was."},
-		"written otherwise":         {all, func(p *Plan, _, _, _ *Story) { p.Extra["owner"] = json.RawMessage(`"\u0075s"`) }, ""},
-		"a story's unknown":         {work, func(_ *Plan, _, b, _ *Story) { b.Extra["points"] = json.RawMessage(`5`) }, ""},
-		"a review's unknown":        {[]Mode{Review}, func(_ *Plan, _, b, _ *Story) { b.Extra["points"] = json.RawMessage(`5`) }, "content points of story B changed; put it back as it was."},
-		"feedback of another":       {all, func(_ *Plan, a, _, _ *Story) { a.ReviewFeedback = "fine" }, "content The reviewFeedback of story A changed; put it back as it was."},
-		"feedback without a review": {[]Mode{Implement}, func(_ *Plan, _, b, _ *Story) { b.ReviewFeedback = "fine" }, "content The reviewFeedback of story B changed; put it back as it was."},
+		"the project": {all, func(p *Plan, _, _, _ *Story) { p.Project = "Q" },
+			"content The plan's project changed; put it back as it was."},
+		"the branch": {all, func(p *Plan, _, _, _ *Story) { p.BranchName = "main" },
+			"content The plan's branchName changed; put it back as it was."},
+		"the plan's description": {all, func(p *Plan, _, _, _ *Story) { p.Description = "" },
+			"content The plan's description changed; put it back as it was."},
+		"the commands": {all, func(p *Plan, _, _, _ *Story) { p.VerifyCommands = []string{"true"} },
+			"content The plan's verifyCommands changed; put it back as it was."},
+		"an unknown field": {all, func(p *Plan, _, _, _ *Story) { p.Extra["owner"] = json.RawMessage(`"them"`) },
+			"content The plan's owner changed; put it back as it was."},
+		"a new unknown field": {all, func(p *Plan, _, _, _ *Story) { p.Extra["model"] = json.RawMessage(`1`) },
+			"content The plan's model changed; put it back as it was."},
+		"no unknown field": {all, func(p *Plan, _, _, _ *Story) { p.Extra = nil },
+			"content The plan's owner changed; put it back as it was."},
+		"written otherwise": {all, func(p *Plan, _, _, _ *Story) { p.Extra["owner"] = json.RawMessage(`"\u0075s"`) },
+			""},
+		"a story's unknown": {work, func(_ *Plan, _, b, _ *Story) { b.Extra["points"] = json.RawMessage(`5`) }, ""},
+		"a review's unknown": {[]Mode{Review},
+			func(_ *Plan, _, b, _ *Story) { b.Extra["points"] = json.RawMessage(`5`) },
+			"content points of story B changed; put it back as it was."},
+		"feedback of another": {all, func(_ *Plan, a, _, _ *Story) { a.ReviewFeedback = "fine" },
+			"content The reviewFeedback of story A changed; put it back as it was."},
+		"feedback without a review": {[]Mode{Implement}, func(_ *Plan, _, b, _ *Story) { b.ReviewFeedback = "fine" },
+			"content The reviewFeedback of story B changed; put it back as it was."},
 	} {
 		for _, m := range row.in {
 			before := agreed(m)
@@ -159,16 +199,24 @@ func TestGivenStory(t *testing.T) {
 		givenWas Story
 		want     string
 	}{
-		{Implement, storyAt("X", false, Unreviewed, 0, ""), storyAt("X", false, NeedsReview, 0, ""), storyAt("A", false, Unreviewed, 0, ""),
-			"2.5 Story X was handed in for review, and the iteration was for story A; set its reviewStatus back to null. One story an iteration."},
-		{ReviewFix, storyAt("X", false, ChangesRequested, 1, "mend it"), storyAt("X", false, NeedsReview, 1, ""), storyAt("A", false, ChangesRequested, 1, "mend it"),
-			"2.5 Story X was handed in for review, and the iteration was for story A; set its reviewStatus back to changes_requested. One story an iteration.\n" +
+		{Implement, storyAt("X", false, Unreviewed, 0, ""), storyAt("X", false, NeedsReview, 0, ""),
+			storyAt("A", false, Unreviewed, 0, ""),
+			"2.5 Story X was handed in for review, and the iteration was for story A; set its reviewStatus back to null. One " +
+				"story an iteration."},
+		{ReviewFix, storyAt("X", false, ChangesRequested, 1, "mend it"), storyAt("X", false, NeedsReview, 1, ""),
+			storyAt("A", false, ChangesRequested, 1, "mend it"),
+			"2.5 Story X was handed in for review, and the iteration was for story A; set its reviewStatus back to " +
+				"changes_requested. One story an iteration.\n" +
 				"content The reviewFeedback of story X changed; put it back as it was."},
-		{Review, storyAt("X", false, NeedsReview, 1, ""), storyAt("X", true, Approved, 2, ""), storyAt("A", false, NeedsReview, 0, ""),
+		{Review, storyAt("X", false, NeedsReview, 1, ""), storyAt("X", true, Approved, 2, ""),
+			storyAt("A", false, NeedsReview, 0, ""),
 			"2.5 Review iteration made illegal transition on story X: passes false → true, and the story to review was A.\n" +
-				"2.5 Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from 0 to 1.\n" +
-				"2.5 Review iteration made illegal transition on story A: reviewStatus is needs_review, a review sets approved with passes=true, or changes_requested with reviewFeedback.\n" +
-				"content The review changed notes of story X; a review changes nothing but the review fields and notes of its story."},
+				"2.5 Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from " +
+				"0 to 1.\n" +
+				"2.5 Review iteration made illegal transition on story A: reviewStatus is needs_review, a review sets approved " +
+				"with passes=true, or changes_requested with reviewFeedback.\n" +
+				"content The review changed notes of story X; a review changes nothing but the review fields and notes of its " +
+				"story."},
 	} {
 		before, after := planOfStories(row.givenWas, row.was), planOfStories(row.givenWas, row.is)
 		got, broken := Accept(before, after, "A", row.mode, Rules{ReviewCap: 5})
@@ -209,18 +257,32 @@ func TestCompareWithoutReviews(t *testing.T) {
 		edit func(p *Plan, a, b, c *Story)
 		want string
 	}{
-		"passes":          {func(_ *Plan, _, b, _ *Story) { b.Passes, b.Notes = true, "Done." }, ""},
-		"nothing":         {func(*Plan, *Story, *Story, *Story) {}, ""},
-		"without notes":   {func(_ *Plan, _, b, _ *Story) { b.Passes = true }, "1 Story B has passes=true and empty notes; say in notes what was done."},
-		"another":         {func(_ *Plan, _, _, c *Story) { c.Passes, c.Notes = true, "Done." }, "2.5 Story C had illegal transition: passes false → true." + only},
-		"no more":         {func(_ *Plan, a, _, _ *Story) { a.Passes = false }, "2.5 Story A had illegal transition: passes true → false." + only},
-		"a review status": {func(_ *Plan, _, b, _ *Story) { b.Passes, b.Notes, b.ReviewStatus = true, "Done.", Approved }, "2.5 Story B had illegal transition: reviewStatus null → approved." + only},
-		"a review count":  {func(_ *Plan, _, b, _ *Story) { b.ReviewCount = 1 }, "2.5 Story B had illegal transition: reviewCount 0 → 1." + only},
-		"feedback":        {func(_ *Plan, _, b, _ *Story) { b.ReviewFeedback = "fine" }, "content The reviewFeedback of story B changed; put it back as it was."},
-		"a new one":       {func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, storyAt("D", false, Unreviewed, 0, "")) }, ""},
-		"a new one, done": {func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, storyAt("D", true, Unreviewed, 0, "")) }, "2.5 New story D must start with passes false, reviewStatus null and reviewCount 0; its passes is true."},
-		"a deleted one":   {func(p *Plan, _, _, _ *Story) { p.Stories = p.Stories[:2] }, "2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
-		"a title":         {func(_ *Plan, _, b, _ *Story) { b.Title = "" }, "content The title of story B changed; put it back as it was."},
+		"passes":  {func(_ *Plan, _, b, _ *Story) { b.Passes, b.Notes = true, "Done." }, ""},
+		"nothing": {func(*Plan, *Story, *Story, *Story) {}, ""},
+		"without notes": {func(_ *Plan, _, b, _ *Story) { b.Passes = true },
+			"1 Story B has passes=true and empty notes; say in notes what was done."},
+		"another": {func(_ *Plan, _, _, c *Story) { c.Passes, c.Notes = true, "Done." },
+			"2.5 Story C had illegal transition: passes false → true." + only},
+		"no more": {func(_ *Plan, a, _, _ *Story) { a.Passes = false },
+			"2.5 Story A had illegal transition: passes true → false." + only},
+		"a review status": {func(_ *Plan, _, b, _ *Story) { b.Passes, b.Notes, b.ReviewStatus = true, "Done.", Approved },
+			"2.5 Story B had illegal transition: reviewStatus null → approved." + only},
+		"a review count": {func(_ *Plan, _, b, _ *Story) { b.ReviewCount = 1 },
+			"2.5 Story B had illegal transition: reviewCount 0 → 1." + only},
+		"feedback": {func(_ *Plan, _, b, _ *Story) { b.ReviewFeedback = "fine" },
+			"content The reviewFeedback of story B changed; put it back as it was."},
+		"a new one": {func(p *Plan, _, _,
+			_ *Story) {
+			p.Stories = append(p.Stories, storyAt("D", false, Unreviewed, 0, ""))
+		}, ""},
+		"a new one, done": {func(p *Plan, _, _,
+			_ *Story) {
+			p.Stories = append(p.Stories, storyAt("D", true, Unreviewed, 0, ""))
+		}, "2.5 New story D must start with passes false, reviewStatus null and reviewCount 0; its passes is true."},
+		"a deleted one": {func(p *Plan, _, _, _ *Story) { p.Stories = p.Stories[:2] },
+			"2.5 Story C was deleted; put it back as it was, stories of a plan stay in it."},
+		"a title": {func(_ *Plan, _, b, _ *Story) { b.Title = "" },
+			"content The title of story B changed; put it back as it was."},
 	} {
 		for _, m := range []Mode{Implement, Review} { // there is one mode
 			before := agreed(Implement)
@@ -246,7 +308,8 @@ func TestAcceptKeepsWork(t *testing.T) {
 		c.DependsOn = []string{"D"}
 		c.Extra = map[string]json.RawMessage{"x": json.RawMessage(`1`)}
 		p.Project = "Q"
-		good, done, again := storyAt("D", false, Unreviewed, 0, ""), storyAt("E", true, Approved, 1, ""), storyAt("b", false, Unreviewed, 0, "")
+		good, done, again := storyAt("D", false, Unreviewed, 0, ""), storyAt("E", true, Approved, 1, ""),
+			storyAt("b", false, Unreviewed, 0, "")
 		told := storyAt("F", false, Unreviewed, 0, "mend it")
 		p.Stories = append(p.Stories, good, done, again, told)
 	})
@@ -310,7 +373,8 @@ func TestAcceptStaysReadable(t *testing.T) {
 	}
 	both := before.With(many...)
 	if got, broken := Accept(before, both, "US-001", Implement, Rules{}); len(got.Stories) != 600 ||
-		!slices.Equal(told(broken), []string{"content The plan is larger than 1000 stories or 4194304 bytes; take out what was added."}) {
+		!slices.Equal(told(broken), []string{"content The plan is larger than 1000 stories or 4194304 bytes; take out what " +
+			"was added."}) {
 		t.Errorf("%d stories, %q", len(got.Stories), told(broken))
 	}
 	long := before.With()

@@ -21,8 +21,9 @@ func fileOf(t testing.TB, name string) []byte {
 // storyAt is a story that stands somewhere. Its title and its criterion name it, its notes are there when it needs
 // some.
 func storyAt(id string, passes bool, status ReviewStatus, count int, feedback string) Story {
-	s := Story{ID: id, Title: "Title of " + id, AcceptanceCriteria: []string{id + " works"}, Priority: 1, Passes: passes, ReviewStatus: status,
-		ReviewCount: count, ReviewFeedback: feedback}
+	s := Story{ID: id, Title: "Title of " + id, AcceptanceCriteria: []string{id + " works"}, Priority: 1, Passes: passes,
+		ReviewStatus: status,
+		ReviewCount:  count, ReviewFeedback: feedback}
 	if passes {
 		s.Notes = "Done."
 	}
@@ -30,7 +31,8 @@ func storyAt(id string, passes bool, status ReviewStatus, count int, feedback st
 }
 
 func planOfStories(stories ...Story) Plan {
-	return Plan{Project: "P", BranchName: "ralph/p", Description: "D", VerifyCommands: []string{"make test"}, Stories: stories}
+	return Plan{Project: "P", BranchName: "ralph/p", Description: "D", VerifyCommands: []string{"make test"},
+		Stories: stories}
 }
 
 // manyStories each depend on the one before every fifth.
@@ -39,7 +41,8 @@ func manyStories(n int) []Story {
 	for i := range n {
 		s := storyAt(fmt.Sprintf("US-%03d", i+1), false, Unreviewed, 0, "")
 		s.Description = "As a clerk I want one more thing, so that my work is done sooner."
-		s.AcceptanceCriteria = []string{"The first thing happens", "The second thing happens", fmt.Sprintf("Thing %d happens", i)}
+		s.AcceptanceCriteria = []string{"The first thing happens", "The second thing happens",
+			fmt.Sprintf("Thing %d happens", i)}
 		s.Priority = float64(n - i)
 		if i%5 != 0 {
 			s.DependsOn = []string{fmt.Sprintf("US-%03d", i)}

@@ -11,10 +11,10 @@ import (
 )
 
 // Compare is every rule that the harness holds an iteration to: Invariants, Transitions, and what nobody may do to a
-// plan while it is run
-// : delete or rename a story, rewrite its title, description or criteria (a criterion may move to a new story, never vanish), change
-// project, branch, description or verify commands, add a story that has passed, bring in a cycle. story is the one that
-// the iteration was given; any other's review fields are out of bounds, and with SkipReview any other's passes.
+// plan while it is run : delete or rename a story, rewrite its title, description or criteria (a criterion may move to
+// a new story, never vanish), change project, branch, description or verify commands, add a story that has passed,
+// bring in a cycle. story is the one that the iteration was given; any other's review fields are out of bounds, and
+// with SkipReview any other's passes.
 func Compare(before, after Plan, story string, m Mode, r Rules) []Violation {
 	c := comparison{before: before, after: after, story: story, mode: m, rules: r}
 	c.snapshot = before.Snapshot()
@@ -67,8 +67,9 @@ func (c *comparison) withoutReviews() {
 			if step.field == "passes" && s.Passes && s.ID == c.story {
 				continue
 			}
-			c.found.add(transitionCheck, s.ID, step.field, "Story %s had illegal transition: %s. Without reviews an iteration may set passes=true "+
-				"for the story that it was given, %s, and nothing else.", s.ID, step, c.story)
+			c.found.add(transitionCheck, s.ID, step.field,
+				"Story %s had illegal transition: %s. Without reviews an iteration may set passes=true "+
+					"for the story that it was given, %s, and nothing else.", s.ID, step, c.story)
 		}
 	}
 }
@@ -117,7 +118,8 @@ func (c *comparison) stories() {
 	}
 	for _, s := range c.after.Stories {
 		if s.Passes && strings.TrimSpace(s.Notes) == "" {
-			c.found.add(schemaCheck, s.ID, "notes", "Story %s has passes=true and empty notes; say in notes what was done.", s.ID)
+			c.found.add(schemaCheck, s.ID, "notes", "Story %s has passes=true and empty notes; say in notes what was done.",
+				s.ID)
 		}
 		if w := was[s.ID]; w != nil {
 			c.text(*w, s, moved)
@@ -154,19 +156,22 @@ func (c *comparison) text(was, is Story, moved map[string]bool) {
 		case stays[key]:
 			kept++
 		case !moved[key]:
-			c.found.add(contentCheck, is.ID, "acceptanceCriteria", "Story %s lost the acceptance criterion %s; put it back word for word, "+
-				"or move it into a new story.", is.ID, safetext.Quoted(text))
+			c.found.add(contentCheck, is.ID, "acceptanceCriteria",
+				"Story %s lost the acceptance criterion %s; put it back word for word, "+
+					"or move it into a new story.", is.ID, safetext.Quoted(text))
 		}
 	}
 	if kept == 0 && len(was.AcceptanceCriteria) > 0 {
-		c.found.add(contentCheck, is.ID, "acceptanceCriteria", "Story %s lost all of its acceptance criteria; keep at least one of them.", is.ID)
+		c.found.add(contentCheck, is.ID, "acceptanceCriteria",
+			"Story %s lost all of its acceptance criteria; keep at least one of them.", is.ID)
 	}
 }
 
 // feedback holds who may write a review's words: the review, and whoever has addressed them.
 func (c *comparison) feedback(was, is Story) {
 	reviewed := c.mode == Review && is.ID == c.story
-	again := c.mode == ReviewFix && is.ID == c.story && was.ReviewStatus == ChangesRequested && is.ReviewStatus == NeedsReview
+	again := c.mode == ReviewFix && is.ID == c.story && was.ReviewStatus == ChangesRequested &&
+		is.ReviewStatus == NeedsReview
 	if was.ReviewFeedback != is.ReviewFeedback && (c.rules.SkipReview || !reviewed && !again) {
 		c.fixed(is.ID, "reviewFeedback", "The reviewFeedback of story "+is.ID)
 	}
@@ -187,7 +192,9 @@ func (c *comparison) untouched(was, is Story) {
 		{"dependsOn", slices.Equal(was.DependsOn, is.DependsOn)},
 	} {
 		if !f.same {
-			c.found.add(contentCheck, is.ID, f.field, "The review changed %s of story %s; a review changes nothing but the review fields and notes of its story.", f.field, is.ID)
+			c.found.add(contentCheck, is.ID, f.field,
+				"The review changed %s of story %s; a review changes nothing but the review fields and notes of its story.",
+				f.field, is.ID)
 		}
 	}
 	for _, key := range differing(was.Extra, is.Extra) {

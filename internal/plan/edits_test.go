@@ -99,8 +99,10 @@ func (r *run) mischief(p *Plan) {
 // scribble changes the text of the file.
 func (r *run) scribble(text string) string {
 	at := r.rand.IntN(len(text))
-	words := []string{`"passes": false`, `"passes": true`, `"Passes": true,`, `"reviewStatus": null`, `"reviewStatus": "approved"`, `"needs_review"`,
-		`"changes_requested"`, `"approved"`, `null`, `"reviewCount": 0`, `"reviewCount": 1`, `"reviewCount": 1e0`, `{`, `}`, `[`, `]`, `,`, `"`, "\n", "\\", "\x00", "\ufeff", "é"}
+	words := []string{`"passes": false`, `"passes": true`, `"Passes": true,`, `"reviewStatus": null`,
+		`"reviewStatus": "approved"`, `"needs_review"`,
+		`"changes_requested"`, `"approved"`, `null`, `"reviewCount": 0`, `"reviewCount": 1`, `"reviewCount": 1e0`, `{`, `}`,
+		`[`, `]`, `,`, `"`, "\n", "\\", "\x00", "\ufeff", "é"}
 	from, to := words[r.rand.IntN(len(words))], words[r.rand.IntN(len(words))]
 	lines := strings.Split(text, "\n")
 	i, j := r.rand.IntN(len(lines)), r.rand.IntN(len(lines))

@@ -28,7 +28,8 @@ func Read(name string, content []byte) (p Plan, foreign bool, err error) {
 		return Plan{}, foreign, err
 	}
 	if len(p.Stories) == 0 {
-		return Plan{}, foreign, &Error{Name: name, Problems: []string{"userStories is empty; a plan needs at least one story"}}
+		return Plan{}, foreign, &Error{Name: name,
+			Problems: []string{"userStories is empty; a plan needs at least one story"}}
 	}
 	if _, err := p.Order(); err != nil {
 		return Plan{}, foreign, &Error{Name: name, Problems: []string{err.Error()}}

@@ -32,22 +32,31 @@ func TestReadPlan(t *testing.T) {
 		foreign bool
 		want    string
 	}{
-		"ours":              {fileWith("notes", `""`), false, ""},
-		"half ours":         {fileWith("reviewStatus", ""), false, "story US-001: reviewStatus is missing; every story has it"},
-		"no stories":        {fileOfStories(""), false, "userStories is empty; a plan needs at least one story"},
-		"a cycle":           {fileWith("dependsOn", `["US-001"]`), false, "stories wait for each other: US-001 → US-001; take one of these out of dependsOn"},
-		"none of it":        {fileWith("dependsOn", `["X"]`), false, `story US-001 depends on "X", which is no story of the plan; add it, or take it out of dependsOn`},
-		"not JSON":          {`{`, false, "line 1, column 1: this is not JSON: unexpected end of JSON input; allowed is one object, without comments and without a comma after the last item"},
-		"foreign":           {`{"project":"P","userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true, ""},
-		"foreign, empty":    {`{"project":"P","userStories":[{"id":1.5,"title":"T","acceptanceCriteria":[],"passes":"yes"}]}`, true, "story number 1: id is 1.5 (a number); allowed is a string\nstory number 1: acceptanceCriteria is empty; allowed is a list with at least one string\nstory number 1: passes is \"yes\" (a string); allowed are true and false"},
+		"ours": {fileWith("notes", `""`), false, ""},
+		"half ours": {fileWith("reviewStatus", ""), false,
+			"story US-001: reviewStatus is missing; every story has it"},
+		"no stories": {fileOfStories(""), false, "userStories is empty; a plan needs at least one story"},
+		"a cycle": {fileWith("dependsOn", `["US-001"]`), false,
+			"stories wait for each other: US-001 → US-001; take one of these out of dependsOn"},
+		"none of it": {fileWith("dependsOn", `["X"]`), false,
+			`story US-001 depends on "X", which is no story of the plan; add it, or take it out of dependsOn`},
+		"not JSON": {`{`, false, "line 1, column 1: this is not JSON: unexpected end of JSON input; allowed is " +
+			"one object, without comments and without a comma after the last item"},
+		"foreign": {`{"project":"P","userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true, ""},
+		"foreign, empty": {`{"project":"P","userStories":[{"id":1.5,"title":"T","acceptanceCriteria":[],"passes":"yes"}]}`,
+			true, "story number 1: id is 1.5 (a number); allowed is a string\nstory number 1: acceptanceCriteria is empty; " +
+				"allowed is a list with at least one string\nstory number 1: passes is \"yes\" (a string); allowed are true and " +
+				"false"},
 		"foreign, miscased": {`{"project":"P","userStories":[{"id":"A","title":"T","acceptanceCriteria":["c"],"ReviewStatus":"approved"}]}`, true, `story A: "ReviewStatus" is no key, and looks like one; write it "reviewStatus"`},
 		"no objects":        {`{"project":"P","userStories":[1,null]}`, true, "branchName"},
-		"no project":        {`{"userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true, "project is missing; every plan has it\nbranchName is missing; every plan has it"},
+		"no project": {`{"userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true,
+			"project is missing; every plan has it\nbranchName is missing; every plan has it"},
 	} {
 		p, foreign, err := Read("tasks.json", []byte(row.content))
 		got := strings.Join(problemsOf(t, err), "\n")
 		if name == "no objects" {
-			if !strings.Contains(got, "story number 1 is 1 (a number); allowed is an object") || !strings.Contains(got, "story number 2 is null") {
+			if !strings.Contains(got, "story number 1 is 1 (a number); allowed is an object") ||
+				!strings.Contains(got, "story number 2 is null") {
 				t.Errorf("%s: %q", name, got)
 			}
 			continue

@@ -83,7 +83,8 @@ func readJSON(content []byte) (*jsonValue, error) {
 	case len(content) > maxPlan:
 		return nil, fmt.Errorf("the file has %d bytes; allowed are at most %d", len(content), maxPlan)
 	case len(bytes.TrimSpace(content)) == 0:
-		return nil, errors.New("the file is empty; it must hold a JSON object with project, branchName, description and userStories")
+		return nil, errors.New("the file is empty; it must hold a JSON object with project, branchName, description and " +
+			"userStories")
 	case bytes.HasPrefix(content, []byte("\ufeff")):
 		return nil, errors.New("the file begins with a byte order mark; save it as UTF-8 without one")
 	case !utf8.Valid(content):
@@ -105,7 +106,8 @@ func notJSON(content []byte, err error) error {
 		return fmt.Errorf("this is not JSON: %w", err)
 	}
 	line, col := placeIn(content, int(wrong.Offset)-1)
-	return fmt.Errorf("line %d, column %d: this is not JSON: %w; allowed is one object, without comments and without a comma after the last item",
+	return fmt.Errorf("line %d, column %d: this is not JSON: %w; allowed is one object, without comments and without a "+
+		"comma after the last item",
 		line, col, err)
 }
 
@@ -128,7 +130,8 @@ func (r *jsonReader) value(depth int) (v jsonValue, err error) {
 	}
 	if depth > maxPlanNesting {
 		line, col := placeIn(r.text, r.pos)
-		return v, fmt.Errorf("line %d, column %d: values are nested more than %d deep; a plan has four levels", line, col, maxPlanNesting)
+		return v, fmt.Errorf("line %d, column %d: values are nested more than %d deep; a plan has four levels", line, col,
+			maxPlanNesting)
 	}
 	r.space()
 	from := r.pos
@@ -193,7 +196,8 @@ func (r *jsonReader) more(end byte) bool {
 }
 
 func (r *jsonReader) space() {
-	for r.pos < len(r.text) && (r.text[r.pos] == ' ' || r.text[r.pos] == '\n' || r.text[r.pos] == '\r' || r.text[r.pos] == '\t') {
+	for r.pos < len(r.text) && (r.text[r.pos] == ' ' || r.text[r.pos] == '\n' || r.text[r.pos] == '\r' ||
+		r.text[r.pos] == '\t') {
 		r.pos++
 	}
 }

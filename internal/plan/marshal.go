@@ -154,7 +154,8 @@ func (s *Story) UnmarshalJSON(content []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading a story: %w", err)
 	}
-	*s = Story{in.ID, in.Title, in.Description, orNil(in.AcceptanceCriteria), in.Priority, in.Passes, in.ReviewStatus, in.ReviewCount,
+	*s = Story{in.ID, in.Title, in.Description, orNil(in.AcceptanceCriteria), in.Priority, in.Passes, in.ReviewStatus,
+		in.ReviewCount,
 		in.ReviewFeedback, in.Notes, orNil(in.DependsOn), extra}
 	return nil
 }

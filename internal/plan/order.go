@@ -41,7 +41,8 @@ func (p Plan) Order() ([]string, error) {
 		}
 	}
 	if len(order) < len(p.Stories) {
-		return nil, fmt.Errorf("stories wait for each other: %s; take one of these out of dependsOn", strings.Join(p.cycle(waits, left), " → "))
+		return nil, fmt.Errorf("stories wait for each other: %s; take one of these out of dependsOn",
+			strings.Join(p.cycle(waits, left), " → "))
 	}
 	return order, nil
 }
@@ -57,7 +58,8 @@ func (p Plan) waits() ([][]int, error) {
 		for _, id := range s.DependsOn {
 			at, ok := places[id]
 			if !ok {
-				return nil, fmt.Errorf("story %s depends on %s, which is no story of the plan; add it, or take it out of dependsOn", s.ID, safetext.Quoted(id))
+				return nil, fmt.Errorf("story %s depends on %s, which is no story of the plan; add it, or take it out of dependsOn",
+					s.ID, safetext.Quoted(id))
 			}
 			waits[i] = append(waits[i], at)
 		}

@@ -44,7 +44,8 @@ func (r *reader) story(n int, v *jsonValue) Story {
 // The keys of a plan and of a story, in the order of the template.
 var (
 	planKeys  = []string{"project", "branchName", "description", "verifyCommands", "userStories"}
-	storyKeys = []string{"id", "title", "description", "acceptanceCriteria", "priority", "passes", "reviewStatus", "reviewCount",
+	storyKeys = []string{"id", "title", "description", "acceptanceCriteria", "priority", "passes", "reviewStatus",
+		"reviewCount",
 		"reviewFeedback", "notes", "dependsOn"}
 )
 
@@ -111,7 +112,8 @@ func (r *reader) unique(stories []Story) {
 		}
 		key := strings.ToLower(s.ID)
 		if first, ok := seen[key]; ok {
-			r.add("story %s: id is also that of story number %d, %s; each story must have its own, also when case is ignored", s.ID, first+1, stories[first].ID)
+			r.add("story %s: id is also that of story number %d, %s; each story must have its own, also when case is ignored",
+				s.ID, first+1, stories[first].ID)
 			continue
 		}
 		seen[key] = i
@@ -172,7 +174,8 @@ func (r *reader) sound(where, path string, v *jsonValue) {
 
 func (r *reader) soundText(where, path, text string, halved bool) {
 	if halved {
-		r.add("%s%s holds half a character, an escape from \\ud800 to \\udfff without its other half; write the whole character", lead(where), shortPath(path))
+		r.add("%s%s holds half a character, an escape from \\ud800 to \\udfff without its other half; write the whole "+
+			"character", lead(where), shortPath(path))
 	}
 	if strings.ContainsRune(text, 0) {
 		r.add("%s%s holds a zero byte; leave it out", lead(where), shortPath(path))

@@ -13,7 +13,8 @@ import (
 
 // storyFields are a story's members, whose values are JSON.
 var storyFields = map[string]string{
-	"id": `"US-001"`, "title": `"T"`, "description": `"D"`, "acceptanceCriteria": `["it works"]`, "priority": `1`, "passes": `false`,
+	"id": `"US-001"`, "title": `"T"`, "description": `"D"`, "acceptanceCriteria": `["it works"]`, "priority": `1`,
+	"passes":       `false`,
 	"reviewStatus": `null`, "reviewCount": `0`, "reviewFeedback": `""`, "notes": `""`, "dependsOn": `[]`,
 }
 
@@ -41,32 +42,45 @@ func TestParsePlanFields(t *testing.T) {
 		{"id", missing, "story number 1: id is missing; every story has it"},
 		{"id", `1`, "story number 1: id is 1 (a number); allowed is a string"},
 		{"id", `null`, "story number 1: id is null; allowed is a string"},
-		{"id", `""`, `story number 1: id is ""; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
-		{"id", `"../x"`, `story number 1: id is "../x"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
-		{"id", `"UЅ-001"`, `story number 1: id is "UЅ-001"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
-		{"id", `"US-001\n"`, `story number 1: id is "US-001\n"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
+		{"id", `""`,
+			`story number 1: id is ""; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
+		{"id", `"../x"`,
+			`story number 1: id is "../x"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
+		{"id", `"UЅ-001"`,
+			`story number 1: id is "UЅ-001"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
+		{"id", `"US-001\n"`,
+			`story number 1: id is "US-001\n"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
 		{"id", `"` + strings.Repeat("x", 64) + `"`, ""},
-		{"id", `"` + strings.Repeat("x", 65) + `"`, `story number 1: id is "` + strings.Repeat("x", 60) + `…"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
+		{"id", `"` + strings.Repeat("x", 65) + `"`,
+			`story number 1: id is "` + strings.Repeat("x", 60) +
+				`…"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
 		{"title", missing, "story US-001: title is missing; every story has it"},
 		{"title", `7`, "story US-001: title is 7 (a number); allowed is a string"},
 		{"title", `"a\u0000b"`, "story US-001: title holds a zero byte; leave it out"},
 		{"title", `"\ud83d\ude00 \\ud800"`, ""},
-		{"title", `"\ud800"`, `story US-001: title holds half a character, an escape from \ud800 to \udfff without its other half; write the whole character`},
-		{"title", `"\ude00\ud83d"`, `story US-001: title holds half a character, an escape from \ud800 to \udfff without its other half; write the whole character`},
-		{"title", `"\ud83dx"`, `story US-001: title holds half a character, an escape from \ud800 to \udfff without its other half; write the whole character`},
+		{"title", `"\ud800"`,
+			`story US-001: title holds half a character, an escape from \ud800 to \udfff without its other half; write the whole character`},
+		{"title", `"\ude00\ud83d"`,
+			`story US-001: title holds half a character, an escape from \ud800 to \udfff without its other half; write the whole character`},
+		{"title", `"\ud83dx"`,
+			`story US-001: title holds half a character, an escape from \ud800 to \udfff without its other half; write the whole character`},
 		{"description", missing, ""},
 		{"description", `null`, "story US-001: description is null; allowed is a string"},
 		{"acceptanceCriteria", missing, "story US-001: acceptanceCriteria is missing; every story has it"},
 		{"acceptanceCriteria", `[]`, "story US-001: acceptanceCriteria is empty; allowed is a list with at least one string"},
-		{"acceptanceCriteria", `"it works"`, `story US-001: acceptanceCriteria is "it works" (a string); allowed is a list of strings`},
+		{"acceptanceCriteria", `"it works"`,
+			`story US-001: acceptanceCriteria is "it works" (a string); allowed is a list of strings`},
 		{"acceptanceCriteria", `["a"," "]`, "story US-001: acceptanceCriteria[2] is empty; give it a text, or leave it out"},
 		{"acceptanceCriteria", `["a",{}]`, "story US-001: acceptanceCriteria[2] is an object; allowed is a string"},
 		{"priority", missing, "story US-001: priority is missing; every story has it"},
-		{"priority", `"1"`, `story US-001: priority is "1" (a string); allowed is a number from -1e9 to 1e9, the lower the sooner`},
+		{"priority", `"1"`,
+			`story US-001: priority is "1" (a string); allowed is a number from -1e9 to 1e9, the lower the sooner`},
 		{"priority", `-1.5e3`, ""},
 		{"priority", `1e9`, ""},
-		{"priority", `1000000001`, "story US-001: priority is 1000000001 (a number); allowed is a number from -1e9 to 1e9, the lower the sooner"},
-		{"priority", `1e999`, "story US-001: priority is 1e999 (a number); allowed is a number from -1e9 to 1e9, the lower the sooner"},
+		{"priority", `1000000001`, "story US-001: priority is 1000000001 (a number); allowed is a number from -1e9 to 1e9, " +
+			"the lower the sooner"},
+		{"priority", `1e999`, "story US-001: priority is 1e999 (a number); allowed is a number from -1e9 to 1e9, the lower " +
+			"the sooner"},
 		{"passes", missing, "story US-001: passes is missing; every story has it"},
 		{"passes", `"true"`, `story US-001: passes is "true" (a string); allowed are true and false`},
 		{"passes", `1`, "story US-001: passes is 1 (a number); allowed are true and false"},
@@ -77,9 +91,12 @@ func TestParsePlanFields(t *testing.T) {
 		{"reviewStatus", `"needs_review"`, ""},
 		{"reviewStatus", `"changes_requested"`, ""},
 		{"reviewStatus", `"approved"`, ""},
-		{"reviewStatus", `"Approved"`, `story US-001: reviewStatus is "Approved" (a string); allowed are null, "needs_review", "changes_requested" and "approved"`},
-		{"reviewStatus", `""`, `story US-001: reviewStatus is "" (a string); allowed are null, "needs_review", "changes_requested" and "approved"`},
-		{"reviewStatus", `false`, `story US-001: reviewStatus is false; allowed are null, "needs_review", "changes_requested" and "approved"`},
+		{"reviewStatus", `"Approved"`,
+			`story US-001: reviewStatus is "Approved" (a string); allowed are null, "needs_review", "changes_requested" and "approved"`},
+		{"reviewStatus", `""`,
+			`story US-001: reviewStatus is "" (a string); allowed are null, "needs_review", "changes_requested" and "approved"`},
+		{"reviewStatus", `false`,
+			`story US-001: reviewStatus is false; allowed are null, "needs_review", "changes_requested" and "approved"`},
 		{"reviewCount", missing, "story US-001: reviewCount is missing; every story has it"},
 		{"reviewCount", `1000`, ""},
 		{"reviewCount", `1001`, "story US-001: reviewCount is 1001 (a number); allowed is a whole number from 0 to 1000"},
@@ -131,40 +148,66 @@ func problemsOf(t *testing.T, err error) []string {
 // TestParsePlanFile: what is around the stories, and that all is JSON.
 func TestParsePlanFile(t *testing.T) {
 	story := func(id string) string {
-		return strings.TrimSuffix(strings.TrimPrefix(fileWith("id", `"`+id+`"`), fileOfStories("")[:len(fileOfStories(""))-2]), "]}")
+		return strings.TrimSuffix(strings.TrimPrefix(fileWith("id", `"`+id+`"`),
+			fileOfStories("")[:len(fileOfStories(""))-2]), "]}")
 	}
 	for name, row := range map[string]struct {
 		content string
 		want    string
 	}{
-		"no stories":      {fileOfStories(""), ""},
-		"no id twice":     {fileOfStories(story(`\u001b[2J`) + "," + story(`\u001b[2J`)), `story number 1: id is "\x1b[2J"; ` + storyIDRule + "\nstory number 2: id is \"\\x1b[2J\"; " + storyIDRule},
-		"two stories":     {fileOfStories(story("A") + "," + story("B")), ""},
-		"one id twice":    {fileOfStories(story("A") + "," + story("B") + "," + story("A")), "story A: id is also that of story number 1, A; each story must have its own, also when case is ignored"},
-		"one id by case":  {fileOfStories(story("us-1") + "," + story("US-1")), "story US-1: id is also that of story number 1, us-1; each story must have its own, also when case is ignored"},
-		"empty":           {" \n", "the file is empty; it must hold a JSON object with project, branchName, description and userStories"},
-		"nothing there":   {`{}`, "project is missing; every plan has it\nbranchName is missing; every plan has it\ndescription is missing; every plan has it\nuserStories is missing; every plan has it"},
-		"a list":          {`[]`, "the plan is a list; allowed is an object with the keys project, branchName, description, verifyCommands and userStories"},
-		"null":            {`null`, "the plan is null; allowed is an object with the keys project, branchName, description, verifyCommands and userStories"},
-		"an object":       {strings.Replace(fileOfStories(""), "[]", "{}", 1), "userStories is an object; allowed is a list of stories"},
-		"a story of none": {fileOfStories(`null`), "story number 1 is null; allowed is an object with the keys id, title, description, acceptanceCriteria, priority, passes, reviewStatus, reviewCount, reviewFeedback, notes and dependsOn"},
-		"a command":       {strings.Replace(fileOfStories(""), `"userStories"`, `"verifyCommands":["make",""],"userStories"`, 1), "verifyCommands[2] is empty; give it a text, or leave it out"},
-		"stories twice":   {strings.Replace(fileOfStories(""), `"userStories"`, `"userStories":[],"userStories"`, 1), "userStories stands there twice; leave one of them out"},
-		"userstories":     {strings.Replace(fileOfStories(""), `"userStories"`, `"userstories":[],"userStories"`, 1), `"userstories" is no key, and looks like one; write it "userStories"`},
-		"an escaped key":  {strings.Replace(fileOfStories(""), `"userStories"`, `"\u0070roject":"Q","userStories"`, 1), "project stands there twice; leave one of them out"},
-		"a byte order":    {"\ufeff" + fileOfStories(""), "the file begins with a byte order mark; save it as UTF-8 without one"},
-		"not UTF-8":       {"{\n\"project\":\"\xff\"}", "line 2, column 12 is not UTF-8; save the file as UTF-8"},
-		"a comment":       {"{\n  // this\n}", "line 2, column 3: this is not JSON: invalid character '/' looking for beginning of object key string; allowed is one object, without comments and without a comma after the last item"},
-		"a comma":         {"{\"a\":1,}", "line 1, column 8: this is not JSON: invalid character '}' looking for beginning of object key string; allowed is one object, without comments and without a comma after the last item"},
-		"NaN":             {fileWith("priority", "NaN"), "line 1, column 191: this is not JSON: invalid character 'N' looking for beginning of value; allowed is one object, without comments and without a comma after the last item"},
-		"two documents":   {fileOfStories("") + "\n{}", "line 2, column 1: this is not JSON: invalid character '{' after top-level value; allowed is one object, without comments and without a comma after the last item"},
-		"half of it":      {`{"project":`, "line 1, column 11: this is not JSON: unexpected end of JSON input; allowed is one object, without comments and without a comma after the last item"},
-		"UTF-16":          {"{\x00\"\x00}\x00", "line 1, column 2: this is not JSON: invalid character '\\x00' looking for beginning of object key string; allowed is one object, without comments and without a comma after the last item"},
-		"deep":            {strings.Replace(fileOfStories(""), `"P"`, strings.Repeat("[", 5000)+strings.Repeat("]", 5000), 1), "line 1, column 76: values are nested more than 64 deep; a plan has four levels"},
-		"a bomb":          {strings.Repeat(`{"a":`, 100_000), "line 1, column 50001: this is not JSON: invalid character '{' exceeded max depth; allowed is one object, without comments and without a comma after the last item"},
-		"10 MB":           {strings.Repeat(" ", 10<<20) + fileOfStories(""), "the file has 10485833 bytes; allowed are at most 4194304"},
-		"many values":     {`[` + strings.Repeat("0,", 1<<20) + `0]`, "the file holds more than 100000 values; allowed are at most that many"},
-		"1001 stories":    {fileOfStories(strings.Repeat("{},", 1000) + "{}"), "userStories has 1001 stories; allowed are at most 1000"},
+		"no stories": {fileOfStories(""), ""},
+		"no id twice": {fileOfStories(story(`\u001b[2J`) + "," + story(`\u001b[2J`)),
+			`story number 1: id is "\x1b[2J"; ` + storyIDRule + "\nstory number 2: id is \"\\x1b[2J\"; " + storyIDRule},
+		"two stories": {fileOfStories(story("A") + "," + story("B")), ""},
+		"one id twice": {fileOfStories(story("A") + "," + story("B") + "," + story("A")),
+			"story A: id is also that of story number 1, A; each story must have its own, also when case is ignored"},
+		"one id by case": {fileOfStories(story("us-1") + "," + story("US-1")),
+			"story US-1: id is also that of story number 1, us-1; each story must have its own, also when case is ignored"},
+		"empty": {" \n", "the file is empty; it must hold a JSON object with project, branchName, description " +
+			"and userStories"},
+		"nothing there": {`{}`, "project is missing; every plan has it\nbranchName is missing; every plan has " +
+			"it\ndescription is missing; every plan has it\nuserStories is missing; every plan has it"},
+		"a list": {`[]`, "the plan is a list; allowed is an object with the keys project, branchName, " +
+			"description, verifyCommands and userStories"},
+		"null": {`null`, "the plan is null; allowed is an object with the keys project, branchName, " +
+			"description, verifyCommands and userStories"},
+		"an object": {strings.Replace(fileOfStories(""), "[]", "{}", 1),
+			"userStories is an object; allowed is a list of stories"},
+		"a story of none": {fileOfStories(`null`), "story number 1 is null; allowed is an object with the keys id, title, " +
+			"description, acceptanceCriteria, priority, passes, reviewStatus, reviewCount, reviewFeedback, notes and dependsOn"},
+		"a command": {strings.Replace(fileOfStories(""), `"userStories"`, `"verifyCommands":["make",""],"userStories"`,
+			1), "verifyCommands[2] is empty; give it a text, or leave it out"},
+		"stories twice": {strings.Replace(fileOfStories(""), `"userStories"`, `"userStories":[],"userStories"`, 1),
+			"userStories stands there twice; leave one of them out"},
+		"userstories": {strings.Replace(fileOfStories(""), `"userStories"`, `"userstories":[],"userStories"`, 1),
+			`"userstories" is no key, and looks like one; write it "userStories"`},
+		"an escaped key": {strings.Replace(fileOfStories(""), `"userStories"`, `"\u0070roject":"Q","userStories"`, 1),
+			"project stands there twice; leave one of them out"},
+		"a byte order": {"\ufeff" + fileOfStories(""),
+			"the file begins with a byte order mark; save it as UTF-8 without one"},
+		"not UTF-8": {"{\n\"project\":\"\xff\"}", "line 2, column 12 is not UTF-8; save the file as UTF-8"},
+		"a comment": {"{\n  // this\n}", "line 2, column 3: this is not JSON: invalid character '/' looking for " +
+			"beginning of object key string; allowed is one object, without comments and without a comma after the last item"},
+		"a comma": {"{\"a\":1,}", "line 1, column 8: this is not JSON: invalid character '}' looking for beginning " +
+			"of object key string; allowed is one object, without comments and without a comma after the last item"},
+		"NaN": {fileWith("priority", "NaN"), "line 1, column 191: this is not JSON: invalid character 'N' " +
+			"looking for beginning of value; allowed is one object, without comments and without a comma after the last item"},
+		"two documents": {fileOfStories("") + "\n{}", "line 2, column 1: this is not JSON: invalid character '{' after " +
+			"top-level value; allowed is one object, without comments and without a comma after the last item"},
+		"half of it": {`{"project":`, "line 1, column 11: this is not JSON: unexpected end of JSON input; allowed is " +
+			"one object, without comments and without a comma after the last item"},
+		"UTF-16": {"{\x00\"\x00}\x00", "line 1, column 2: this is not JSON: invalid character '\\x00' looking for " +
+			"beginning of object key string; allowed is one object, without comments and without a comma after the last item"},
+		"deep": {strings.Replace(fileOfStories(""), `"P"`, strings.Repeat("[", 5000)+strings.Repeat("]", 5000), 1),
+			"line 1, column 76: values are nested more than 64 deep; a plan has four levels"},
+		"a bomb": {strings.Repeat(`{"a":`, 100_000), "line 1, column 50001: this is not JSON: invalid character " +
+			"'{' exceeded max depth; allowed is one object, without comments and without a comma after the last item"},
+		"10 MB": {strings.Repeat(" ", 10<<20) + fileOfStories(""),
+			"the file has 10485833 bytes; allowed are at most 4194304"},
+		"many values": {`[` + strings.Repeat("0,", 1<<20) + `0]`,
+			"the file holds more than 100000 values; allowed are at most that many"},
+		"1001 stories": {fileOfStories(strings.Repeat("{},", 1000) + "{}"),
+			"userStories has 1001 stories; allowed are at most 1000"},
 	} {
 		_, err := Parse("tasks.json", []byte(row.content))
 		if got := problemsOf(t, err); strings.Join(got, "\n") != row.want {
@@ -177,7 +220,8 @@ func TestParsePlanFile(t *testing.T) {
 func TestParsePlanTellsAll(t *testing.T) {
 	_, err := Parse("tasks.json", []byte(fileOfStories(strings.Repeat(`{"passes":1},`, 20)+`{}`)))
 	got := problemsOf(t, err)
-	if len(got) != mostProblems || got[0] != "story number 1: id is missing; every story has it" || got[49] != "and 119 more problems" {
+	if len(got) != mostProblems || got[0] != "story number 1: id is missing; every story has it" ||
+		got[49] != "and 119 more problems" {
 		t.Errorf("%d problems, the last is %q", len(got), got[len(got)-1])
 	}
 	lines := strings.Split(err.Error(), "\n")
@@ -195,7 +239,8 @@ func FuzzParse(f *testing.F) {
 			f.Add([]byte(fileWith(key, value)))
 		}
 	}
-	for _, text := range []string{"", "{", "[]", `{"a":1}{}`, "\ufeff{}", "{\"project\":\"\xff\"}", `{"userStories":[{"passes":true,"passes":false}]}`} {
+	for _, text := range []string{"", "{", "[]", `{"a":1}{}`, "\ufeff{}", "{\"project\":\"\xff\"}",
+		`{"userStories":[{"passes":true,"passes":false}]}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {

@@ -51,7 +51,8 @@ const maxFeedback = 32 << 10
 
 // writable is what an agent said as a plan can hold it.
 func writable(s string) string {
-	return strings.TrimSpace(safetext.Truncated(strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", ""), maxFeedback))
+	return strings.TrimSpace(safetext.Truncated(strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", ""),
+		maxFeedback))
 }
 
 // Agrees reports whether the edit of a review iteration says what the opinion says. The words of the feedback may

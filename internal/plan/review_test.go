@@ -15,17 +15,28 @@ func TestReviewed(t *testing.T) {
 		opinion Opinion
 		want    Story
 	}{
-		"approved":             {at("A", false, NeedsReview, 0, ""), Opinion{Approve: true}, noted(at("A", true, Approved, 1, ""), "Approved in review 1.")},
-		"approved, with notes": {noted(at("A", false, NeedsReview, 0, ""), "See a.go"), Opinion{Approve: true}, noted(at("A", true, Approved, 1, ""), "See a.go")},
-		"approved at the cap":  {at("A", false, NeedsReview, 1, ""), Opinion{Approve: true}, noted(at("A", true, Approved, 2, ""), "Approved in review 2.")},
-		"words of an approval": {at("A", false, NeedsReview, 0, "old"), Opinion{Approve: true, Feedback: AtCap}, noted(at("A", true, Approved, 1, ""), "Approved in review 1.")},
-		"rejected":             {at("A", false, NeedsReview, 0, ""), Opinion{Feedback: " mend it\n"}, at("A", false, ChangesRequested, 1, "mend it")},
-		"without a word":       {at("A", false, NeedsReview, 0, ""), Opinion{Feedback: "\n"}, at("A", false, ChangesRequested, 1, noReason)},
-		"rejected at the cap":  {at("A", false, NeedsReview, 1, ""), Opinion{Feedback: "mend it"}, noted(at("A", true, Approved, 2, "[AUTO-APPROVED AT CAP] mend it"), "Approved at the cap, in review 2.")},
-		"beyond the cap":       {noted(at("A", false, NeedsReview, 2, ""), "n"), Opinion{Feedback: "mend it"}, noted(at("A", true, Approved, 3, "[AUTO-APPROVED AT CAP] mend it"), "n")},
-		"no text of a file":    {at("A", false, NeedsReview, 0, ""), Opinion{Feedback: "a\x00b\xffc"}, at("A", false, ChangesRequested, 1, "ab\ufffdc")},
-		"not handed in":        {at("A", false, Unreviewed, 0, ""), Opinion{Approve: true}, at("A", false, Unreviewed, 0, "")},
-		"to be mended":         {at("A", false, ChangesRequested, 1, "x"), Opinion{Approve: true}, at("A", false, ChangesRequested, 1, "x")},
+		"approved": {at("A", false, NeedsReview, 0, ""), Opinion{Approve: true},
+			noted(at("A", true, Approved, 1, ""), "Approved in review 1.")},
+		"approved, with notes": {noted(at("A", false, NeedsReview, 0, ""), "See a.go"), Opinion{Approve: true},
+			noted(at("A", true, Approved, 1, ""), "See a.go")},
+		"approved at the cap": {at("A", false, NeedsReview, 1, ""), Opinion{Approve: true},
+			noted(at("A", true, Approved, 2, ""), "Approved in review 2.")},
+		"words of an approval": {at("A", false, NeedsReview, 0, "old"), Opinion{Approve: true, Feedback: AtCap},
+			noted(at("A", true, Approved, 1, ""), "Approved in review 1.")},
+		"rejected": {at("A", false, NeedsReview, 0, ""), Opinion{Feedback: " mend it\n"},
+			at("A", false, ChangesRequested, 1, "mend it")},
+		"without a word": {at("A", false, NeedsReview, 0, ""), Opinion{Feedback: "\n"},
+			at("A", false, ChangesRequested, 1, noReason)},
+		"rejected at the cap": {at("A", false, NeedsReview, 1, ""), Opinion{Feedback: "mend it"},
+			noted(at("A", true, Approved, 2, "[AUTO-APPROVED AT CAP] mend it"), "Approved at the cap, in review 2.")},
+		"beyond the cap": {noted(at("A", false, NeedsReview, 2, ""), "n"), Opinion{Feedback: "mend it"},
+			noted(at("A", true, Approved, 3, "[AUTO-APPROVED AT CAP] mend it"), "n")},
+		"no text of a file": {at("A", false, NeedsReview, 0, ""), Opinion{Feedback: "a\x00b\xffc"},
+			at("A", false, ChangesRequested, 1, "ab\ufffdc")},
+		"not handed in": {at("A", false, Unreviewed, 0, ""), Opinion{Approve: true},
+			at("A", false, Unreviewed, 0, "")},
+		"to be mended": {at("A", false, ChangesRequested, 1, "x"), Opinion{Approve: true},
+			at("A", false, ChangesRequested, 1, "x")},
 	} {
 		other := at("B", false, NeedsReview, 0, "")
 		before := planOfStories(row.was, other)
@@ -94,7 +105,8 @@ func TestAgrees(t *testing.T) {
 			}
 		}
 	}
-	if agrees, _ := Agrees(planOfStories(), planOfStories(at("A", true, Approved, 1, "")), "A", Opinion{Approve: true}, rules); agrees {
+	if agrees, _ := Agrees(planOfStories(), planOfStories(at("A", true, Approved, 1, "")), "A", Opinion{Approve: true},
+		rules); agrees {
 		t.Error("a story that was not there is approved")
 	}
 }

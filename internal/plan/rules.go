@@ -57,20 +57,24 @@ func (p Plan) Invariants(r Rules) []Violation {
 	var v violations
 	for _, s := range p.Stories {
 		if s.Passes && s.ReviewStatus != Approved {
-			v.add(invariantCheck, s.ID, "passes", "Story %s has passes=true but reviewStatus is '%s', not 'approved'. Only review iterations may "+
-				"approve stories. Set passes back to false or complete the review cycle.", s.ID, s.ReviewStatus.shown())
+			v.add(invariantCheck, s.ID, "passes",
+				"Story %s has passes=true but reviewStatus is '%s', not 'approved'. Only review iterations may "+
+					"approve stories. Set passes back to false or complete the review cycle.", s.ID, s.ReviewStatus.shown())
 		}
 		if s.ReviewStatus == Approved && !s.Passes {
-			v.add(invariantCheck, s.ID, "reviewStatus", "Story %s has reviewStatus 'approved' but passes=false; the two must be in sync. "+
-				"Set reviewStatus back to what it was or complete the review cycle.", s.ID)
+			v.add(invariantCheck, s.ID, "reviewStatus",
+				"Story %s has reviewStatus 'approved' but passes=false; the two must be in sync. "+
+					"Set reviewStatus back to what it was or complete the review cycle.", s.ID)
 		}
 		if s.ReviewStatus == ChangesRequested && strings.TrimSpace(s.ReviewFeedback) == "" {
-			v.add(invariantCheck, s.ID, "reviewFeedback", "Story %s has reviewStatus 'changes_requested' but reviewFeedback is empty. "+
-				"Feedback is required: say what must be fixed and where.", s.ID)
+			v.add(invariantCheck, s.ID, "reviewFeedback",
+				"Story %s has reviewStatus 'changes_requested' but reviewFeedback is empty. "+
+					"Feedback is required: say what must be fixed and where.", s.ID)
 		}
 		if s.ReviewCount < 0 || s.ReviewCount > r.cap()+1 {
-			v.add(invariantCheck, s.ID, "reviewCount", "Story %s has reviewCount %d; allowed are 0 to %d, one more than the review cap. "+
-				"Set it back to what it was.", s.ID, s.ReviewCount, r.cap()+1)
+			v.add(invariantCheck, s.ID, "reviewCount",
+				"Story %s has reviewCount %d; allowed are 0 to %d, one more than the review cap. "+
+					"Set it back to what it was.", s.ID, s.ReviewCount, r.cap()+1)
 		}
 	}
 	return v

@@ -13,16 +13,21 @@ func TestReviewIntegrity(t *testing.T) {
 		want          string // empty: it passes
 	}{
 		{"1", `"passes":true,"reviewStatus":null,"reviewCount":0,"reviewFeedback":""`, false,
-			"2 Story US-001 has passes=true but reviewStatus is 'null', not 'approved'. Only review iterations may approve stories. Set passes back to false or complete the review cycle."},
+			"2 Story US-001 has passes=true but reviewStatus is 'null', not 'approved'. Only review iterations may approve " +
+				"stories. Set passes back to false or complete the review cycle."},
 		{"2", `"passes":true,"reviewStatus":"needs_review","reviewCount":0,"reviewFeedback":""`, false,
-			"2 Story US-001 has passes=true but reviewStatus is 'needs_review', not 'approved'. Only review iterations may approve stories. Set passes back to false or complete the review cycle."},
+			"2 Story US-001 has passes=true but reviewStatus is 'needs_review', not 'approved'. Only review iterations may " +
+				"approve stories. Set passes back to false or complete the review cycle."},
 		{"3", `"passes":true,"reviewStatus":"changes_requested","reviewCount":1,"reviewFeedback":"mend it"`, false,
-			"2 Story US-001 has passes=true but reviewStatus is 'changes_requested', not 'approved'. Only review iterations may approve stories. Set passes back to false or complete the review cycle."},
+			"2 Story US-001 has passes=true but reviewStatus is 'changes_requested', not 'approved'. Only review iterations " +
+				"may approve stories. Set passes back to false or complete the review cycle."},
 		{"4", `"passes":true,"reviewStatus":"approved","reviewCount":1,"reviewFeedback":""`, false, ""},
 		{"5", `"passes":false,"reviewStatus":"changes_requested","reviewCount":1,"reviewFeedback":" "`, false,
-			"2 Story US-001 has reviewStatus 'changes_requested' but reviewFeedback is empty. Feedback is required: say what must be fixed and where."},
+			"2 Story US-001 has reviewStatus 'changes_requested' but reviewFeedback is empty. Feedback is required: say what " +
+				"must be fixed and where."},
 		{"6", `"passes":false,"reviewStatus":"approved","reviewCount":1,"reviewFeedback":""`, false,
-			"2 Story US-001 has reviewStatus 'approved' but passes=false; the two must be in sync. Set reviewStatus back to what it was or complete the review cycle."},
+			"2 Story US-001 has reviewStatus 'approved' but passes=false; the two must be in sync. Set reviewStatus back to " +
+				"what it was or complete the review cycle."},
 		{"7", `"passes":false,"reviewStatus":null,"reviewCount":-1,"reviewFeedback":""`, false,
 			"1 story US-001: reviewCount is -1 (a number); allowed is a whole number from 0 to 1000"},
 		{"8", `"passes":true,"reviewStatus":null,"reviewCount":0,"reviewFeedback":""`, true, ""},

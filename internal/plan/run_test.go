@@ -25,7 +25,8 @@ func TestRandomRuns(t *testing.T) {
 			t.Fatalf("rand.NewPCG(%d, %d): %s", seed, i, strings.Join(r.log, "\n"))
 		}
 	}
-	for _, what := range []string{"complete", "complete without reviews", "legal edit", "illegal edit", "unreadable edit", "approval", "approval at the cap", "rejection", "disagreement", "verdict without edit", "story added"} {
+	for _, what := range []string{"complete", "complete without reviews", "legal edit", "illegal edit", "unreadable edit",
+		"approval", "approval at the cap", "rejection", "disagreement", "verdict without edit", "story added"} {
 		if total[what] == 0 {
 			t.Errorf("with the seed %d there was no %s: %v", seed, what, total)
 		}
@@ -199,7 +200,8 @@ func harmOfText(first, now Plan) string {
 			}
 		}
 	}
-	if now.BranchName != first.BranchName || now.Project != first.Project || !slices.Equal(now.VerifyCommands, first.VerifyCommands) {
+	if now.BranchName != first.BranchName || now.Project != first.Project ||
+		!slices.Equal(now.VerifyCommands, first.VerifyCommands) {
 		return "the plan is not what it was"
 	}
 	return ""

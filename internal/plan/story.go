@@ -35,7 +35,8 @@ func (p Plan) Restored(before Plan) Plan {
 	for i := range out.Stories {
 		if old := before.Story(out.Stories[i].ID); old != nil {
 			s := &out.Stories[i]
-			s.Passes, s.ReviewStatus, s.ReviewCount, s.ReviewFeedback = old.Passes, old.ReviewStatus, old.ReviewCount, old.ReviewFeedback
+			s.Passes, s.ReviewStatus, s.ReviewCount, s.ReviewFeedback = old.Passes, old.ReviewStatus, old.ReviewCount,
+				old.ReviewFeedback
 		}
 	}
 	return out

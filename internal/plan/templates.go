@@ -36,7 +36,8 @@ func PRD(name string) string {
 
 // Progress is the beginning of the log of iterations. date is as people write it: "2026-01-15".
 func Progress(date, name string) string {
-	return strings.NewReplacer("{{DATE}}", date, "{{PROJECT_NAME}}", safetext.OneLine(name)).Replace(template("progress-template.md"))
+	return strings.NewReplacer("{{DATE}}", date, "{{PROJECT_NAME}}",
+		safetext.OneLine(name)).Replace(template("progress-template.md"))
 }
 
 // Tasks is the scaffold of the stories, with what is known of the project; an empty branch leaves the template's.
@@ -105,7 +106,8 @@ func Answer() string { return template("answer.md") }
 
 // Skill is the skill ralph-plan for a coding agent at whose terminal a person sits.
 func Skill() string {
-	return strings.NewReplacer("{{DERIVATION}}", template("derivation.md"), "{{TASKS}}", template("tasks-template.json")).Replace(template("skill.md"))
+	return strings.NewReplacer("{{DERIVATION}}", template("derivation.md"), "{{TASKS}}",
+		template("tasks-template.json")).Replace(template("skill.md"))
 }
 
 // Command is the slash command that calls the skill.

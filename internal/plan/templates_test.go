@@ -11,7 +11,8 @@ import (
 // TestPRDHasEverySection: the ten sections of S4-99 in their order, each with its tiers and a comment, and 6a to 6e.
 func TestPRDHasEverySection(t *testing.T) {
 	text := PRD("Todo")
-	want := []string{"1. Summary", "2. Problem Statement", "3. Goals", "4. Non-Goals", "5. Background & Context", "6. Technical Design", "7. Constraints",
+	want := []string{"1. Summary", "2. Problem Statement", "3. Goals", "4. Non-Goals", "5. Background & Context",
+		"6. Technical Design", "7. Constraints",
 		"8. Edge Cases & Error Handling", "9. Risks & Mitigations", "10. Open Questions"}
 	var got []string
 	for _, section := range strings.Split(text, "\n## ")[1:] {
@@ -27,7 +28,8 @@ func TestPRDHasEverySection(t *testing.T) {
 	if n := len(regexp.MustCompile(`(?m)^### 6[a-e]\. `).FindAllString(text, -1)); n != 5 {
 		t.Errorf("%d subsections of 6, want 5", n)
 	}
-	for _, want := range []string{"# PRD: Todo\n", "| Scenario | Trigger | Expected Behavior | Error |", "| Risk | Likelihood | Impact | Mitigation |", "S-Patch", "L-Epic", "~~"} {
+	for _, want := range []string{"# PRD: Todo\n", "| Scenario | Trigger | Expected Behavior | Error |",
+		"| Risk | Likelihood | Impact | Mitigation |", "S-Patch", "L-Epic", "~~"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the PRD lacks %q", want)
 		}
@@ -81,14 +83,16 @@ func TestTasksIsTheTemplate(t *testing.T) {
 	var got struct {
 		Project, BranchName string
 	}
-	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Project != `<a "b">` || got.BranchName != "ralph/todo" {
+	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Project != `<a "b">` ||
+		got.BranchName != "ralph/todo" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	keys := []string{}
 	for _, match := range regexp.MustCompile(`(?m)^ +"([A-Za-z]+)":`).FindAllStringSubmatch(text, -1) {
 		keys = append(keys, match[1])
 	}
-	want := []string{"project", "branchName", "description", "verifyCommands", "userStories", "id", "title", "description", "acceptanceCriteria", "priority",
+	want := []string{"project", "branchName", "description", "verifyCommands", "userStories", "id", "title", "description",
+		"acceptanceCriteria", "priority",
 		"passes", "reviewStatus", "reviewCount", "reviewFeedback", "notes", "dependsOn"}
 	if !slices.Equal(keys, want) {
 		t.Errorf("keys are %q, want %q", keys, want)
@@ -96,7 +100,8 @@ func TestTasksIsTheTemplate(t *testing.T) {
 }
 
 func TestProgressIsTheTemplate(t *testing.T) {
-	want := "# Ralph Progress Log\nStarted: 2026-01-15\nPRD: Todo list\n\n## Codebase Patterns\n- (Reusable patterns discovered during this loop)\n\n---\n"
+	want := "# Ralph Progress Log\nStarted: 2026-01-15\nPRD: Todo list\n\n## Codebase Patterns\n- (Reusable patterns " +
+		"discovered during this loop)\n\n---\n"
 	if got := Progress("2026-01-15", "Todo\nlist"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -131,24 +136,30 @@ func TestPromptSaysWhatTheLoopNeeds(t *testing.T) {
 	text := strings.Join(strings.Fields(Prompt()), " ")
 	for _, want := range []string{
 		"iteration $RALPH_ITERATION of $RALPH_MAX_ITERATIONS",
-		"## Step 1: Orient", "## Step 2: Select the story and the mode", "### Step 3-implement", "### Step 3-review ", "### Step 3-review-fix",
+		"## Step 1: Orient", "## Step 2: Select the story and the mode", "### Step 3-implement", "### Step 3-review ",
+		"### Step 3-review-fix",
 		"## Step 4: Document the progress", "## Step 5: Consider the repository's memory", "## Step 6: Commit and signal",
 		"Codebase Patterns", "ralph/prd.md", "git log", "git status", "dependsOn", "60%", "verifyCommands", "git diff",
-		"Increment the story's `reviewCount` by 1", "For EACH criterion", "[AUTO-APPROVED AT CAP]", "Do NOT fix anything", "Address EVERY item",
-		"feat: [US-xxx] - [Title]", "review: [US-xxx] - approved", "review: [US-xxx] - changes requested", "fix: [US-xxx] - address review feedback",
+		"Increment the story's `reviewCount` by 1", "For EACH criterion", "[AUTO-APPROVED AT CAP]", "Do NOT fix anything",
+		"Address EVERY item",
+		"feat: [US-xxx] - [Title]", "review: [US-xxx] - approved", "review: [US-xxx] - changes requested",
+		"fix: [US-xxx] - address review feedback",
 		"<promise>COMPLETE</promise>", `"skipReview": true`,
-		"One story an iteration", "NEVER sets `passes: true`", "Never weaken", "is read-only", "A review does not fix code", "ALL feedback", "blocker",
+		"One story an iteration", "NEVER sets `passes: true`", "Never weaken", "is read-only", "A review does not fix code",
+		"ALL feedback", "blocker",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the prompt lacks %q", want)
 		}
 	}
 	for _, variable := range regexp.MustCompile(`\$[A-Z_]+`).FindAllString(text, -1) {
-		if !slices.Contains([]string{"$RALPH_ITERATION", "$RALPH_MAX_ITERATIONS", "$RALPH_MODE", "$RALPH_STORY", "$RALPH_REVIEW_CAP"}, variable) {
+		if !slices.Contains([]string{"$RALPH_ITERATION", "$RALPH_MAX_ITERATIONS", "$RALPH_MODE", "$RALPH_STORY",
+			"$RALPH_REVIEW_CAP"}, variable) {
 			t.Errorf("nobody fills in %s", variable)
 		}
 	}
-	if strings.Index(text, "**review-fix**") > strings.Index(text, "**review**") || strings.Index(text, "**review**") > strings.Index(text, "**implement**") {
+	if strings.Index(text, "**review-fix**") > strings.Index(text, "**review**") ||
+		strings.Index(text, "**review**") > strings.Index(text, "**implement**") {
 		t.Error("the modes are not in the order of their priority")
 	}
 }
@@ -156,12 +167,14 @@ func TestPromptSaysWhatTheLoopNeeds(t *testing.T) {
 // TestSkillTriggers: the front matter has the phrases of S4-106, the text both modes of S4-104 and the rules of S4-105.
 func TestSkillTriggers(t *testing.T) {
 	head, body, _ := strings.Cut(strings.TrimPrefix(Skill(), "---\n"), "\n---\n")
-	for _, want := range []string{"name: ralph-plan\n", "/ralph-plan", "plan this feature for ralph", "create a ralph prd", "generate tasks for ralph"} {
+	for _, want := range []string{"name: ralph-plan\n", "/ralph-plan", "plan this feature for ralph", "create a ralph prd",
+		"generate tasks for ralph"} {
 		if !strings.Contains(head+"\n", want) {
 			t.Errorf("the front matter lacks %q: %s", want, head)
 		}
 	}
-	for _, want := range []string{"ralph plan init", "Mode 1", "no limit", "Mode 2", "Do not change it", "one context window", "schema and database", "US-001", `"userStories"`} {
+	for _, want := range []string{"ralph plan init", "Mode 1", "no limit", "Mode 2", "Do not change it",
+		"one context window", "schema and database", "US-001", `"userStories"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the skill lacks %q", want)
 		}
@@ -178,7 +191,8 @@ func TestPluginIsWhole(t *testing.T) {
 	if err := json.Unmarshal([]byte(files[".claude-plugin/plugin.json"]), &manifest); err != nil {
 		t.Fatal(err)
 	}
-	if manifest["name"] != "ralph" || manifest["version"] != "0.1.0" || manifest["hooks"] != "./hooks/hooks.json" || manifest["description"] == "" {
+	if manifest["name"] != "ralph" || manifest["version"] != "0.1.0" || manifest["hooks"] != "./hooks/hooks.json" ||
+		manifest["description"] == "" {
 		t.Errorf("the manifest is %v", manifest)
 	}
 	var hooks struct {
@@ -190,7 +204,8 @@ func TestPluginIsWhole(t *testing.T) {
 	if err := json.Unmarshal([]byte(files["hooks/hooks.json"]), &hooks); err != nil {
 		t.Fatal(err)
 	}
-	for event, want := range map[string]string{"SessionStart": "session-start", "PreToolUse": "guard", "PostToolUse": "context-monitor", "Stop": "stop"} {
+	for event, want := range map[string]string{"SessionStart": "session-start", "PreToolUse": "guard",
+		"PostToolUse": "context-monitor", "Stop": "stop"} {
 		if on := hooks.Hooks[event]; len(on) != 1 || len(on[0].Hooks) != 1 || on[0].Hooks[0].Command != "ralph hook "+want {
 			t.Errorf("%s calls %+v, want ralph hook %s", event, on, want)
 		}

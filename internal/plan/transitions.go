@@ -51,17 +51,20 @@ func (t *transition) violations(m Mode) []Violation {
 	t.gone()
 	switch m {
 	case Implement:
-		t.handedIn(Unreviewed, "Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. "+
+		t.handedIn(Unreviewed, "Implement iterations cannot set passes=true or approve stories. Only review iterations may "+
+			"approve. "+
 			"Story %s had illegal transition: %s.")
 		t.newStories()
 	case ReviewFix:
-		t.handedIn(ChangesRequested, "Review-fix iterations cannot approve stories. Story %s must go back to needs_review for re-review. "+
+		t.handedIn(ChangesRequested, "Review-fix iterations cannot approve stories. Story %s must go back to needs_review "+
+			"for re-review. "+
 			"Illegal transition: %s.")
 		t.newStories()
 	case Review:
 		t.review()
 	default:
-		t.found.add(transitionCheck, "", "", "The mode %s is none; allowed are %s.", safetext.Quoted(string(m)), safetext.Listed([]Mode{Implement, Review, ReviewFix}))
+		t.found.add(transitionCheck, "", "", "The mode %s is none; allowed are %s.", safetext.Quoted(string(m)),
+			safetext.Listed([]Mode{Implement, Review, ReviewFix}))
 	}
 	return t.found
 }
@@ -71,7 +74,8 @@ func (t *transition) gone() {
 	there := t.after.Snapshot()
 	for _, id := range slices.Sorted(maps.Keys(t.before)) {
 		if _, ok := there[id]; !ok {
-			t.found.add(transitionCheck, id, "id", "Story %s was deleted; put it back as it was, stories of a plan stay in it.", id)
+			t.found.add(transitionCheck, id, "id", "Story %s was deleted; put it back as it was, stories of a plan stay in it.",
+				id)
 		}
 	}
 }
@@ -83,7 +87,8 @@ func (t *transition) newStories() {
 			continue
 		}
 		for _, c := range (Standing{}).stepsTo(s.standing()) {
-			t.found.add(transitionCheck, s.ID, c.field, "New story %s must start with passes false, reviewStatus null and reviewCount 0; its %s is %s.",
+			t.found.add(transitionCheck, s.ID, c.field,
+				"New story %s must start with passes false, reviewStatus null and reviewCount 0; its %s is %s.",
 				s.ID, c.field, c.to)
 		}
 	}
@@ -110,23 +115,26 @@ func (t *transition) handedIn(from ReviewStatus, illegal string) {
 	if t.given != nil {
 		for _, id := range handed {
 			if id != *t.given {
-				t.found.add(transitionCheck, id, "reviewStatus", "Story %s was handed in for review, and the iteration was for story %s; "+
-					"set its reviewStatus back to %s. One story an iteration.", id, *t.given, from.shown())
+				t.found.add(transitionCheck, id, "reviewStatus",
+					"Story %s was handed in for review, and the iteration was for story %s; "+
+						"set its reviewStatus back to %s. One story an iteration.", id, *t.given, from.shown())
 			}
 		}
 		return
 	}
 	for _, id := range handed[min(1, len(handed)):] {
-		t.found.add(transitionCheck, id, "reviewStatus", "Stories %s were handed in for review in one iteration; allowed is one. "+
-			"Set the reviewStatus of %s back to %s.", safetext.Listed(handed), id, from.shown())
+		t.found.add(transitionCheck, id, "reviewStatus",
+			"Stories %s were handed in for review in one iteration; allowed is one. "+
+				"Set the reviewStatus of %s back to %s.", safetext.Listed(handed), id, from.shown())
 	}
 }
 
 // cleared holds that a story which is handed in again has no feedback any more.
 func (t *transition) cleared(s Story, from ReviewStatus) {
 	if from == ChangesRequested && s.ReviewFeedback != "" {
-		t.found.add(transitionCheck, s.ID, "reviewFeedback", "Story %s was handed in again and still has its reviewFeedback; "+
-			"clear it when all of it is addressed.", s.ID)
+		t.found.add(transitionCheck, s.ID, "reviewFeedback",
+			"Story %s was handed in again and still has its reviewFeedback; "+
+				"clear it when all of it is addressed.", s.ID)
 	}
 }
 
@@ -153,7 +161,8 @@ func (t *transition) review() {
 		t.verdict(changed[0])
 	default:
 		for _, id := range changed {
-			t.illegalReview(id, "", fmt.Sprintf("the review fields of %s changed, and a review may change those of one story", safetext.Listed(changed)))
+			t.illegalReview(id, "", fmt.Sprintf("the review fields of %s changed, and a review may change those of one story",
+				safetext.Listed(changed)))
 		}
 	}
 }
@@ -183,21 +192,25 @@ func (t *transition) unreviewed() {
 			return
 		}
 	}
-	t.found.add(transitionCheck, "", "reviewCount", "Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.")
+	t.found.add(transitionCheck, "", "reviewCount",
+		"Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.")
 }
 
 // verdict holds what a review made of a story.
 func (t *transition) verdict(id string) {
 	was, s := t.before[id], t.after.Story(id)
 	if was.ReviewStatus != NeedsReview {
-		t.illegalReview(id, "reviewStatus", fmt.Sprintf("its reviewStatus was %s, and only a story with needs_review can be reviewed", was.ReviewStatus.shown()))
+		t.illegalReview(id, "reviewStatus",
+			fmt.Sprintf("its reviewStatus was %s, and only a story with needs_review can be reviewed", was.ReviewStatus.shown()))
 	}
 	switch s.ReviewCount {
 	case was.ReviewCount + 1:
 	case was.ReviewCount:
-		t.illegalReview(id, "reviewCount", fmt.Sprintf("reviewCount unchanged, a review must increment it from %d to %d", was.ReviewCount, was.ReviewCount+1))
+		t.illegalReview(id, "reviewCount",
+			fmt.Sprintf("reviewCount unchanged, a review must increment it from %d to %d", was.ReviewCount, was.ReviewCount+1))
 	default:
-		t.illegalReview(id, "reviewCount", fmt.Sprintf("reviewCount %d → %d, a review must increment it by 1", was.ReviewCount, s.ReviewCount))
+		t.illegalReview(id, "reviewCount",
+			fmt.Sprintf("reviewCount %d → %d, a review must increment it by 1", was.ReviewCount, s.ReviewCount))
 	}
 	t.outcome(*s)
 }
@@ -210,12 +223,16 @@ func (t *transition) outcome(s Story) {
 	case s.ReviewStatus == Approved && !s.Passes:
 		t.illegalReview(s.ID, "passes", "reviewStatus is approved and passes is false, an approval sets both")
 	case s.ReviewStatus == Approved && s.AtCap() && t.rules.FailAtCap:
-		t.illegalReview(s.ID, "reviewFeedback", "reviewFeedback says "+AtCap+", and this run approves nothing at the cap; request changes")
+		t.illegalReview(s.ID, "reviewFeedback",
+			"reviewFeedback says "+AtCap+", and this run approves nothing at the cap; request changes")
 	case s.ReviewStatus == Approved && s.ReviewCount < t.rules.cap() && s.AtCap():
-		t.illegalReview(s.ID, "reviewFeedback", fmt.Sprintf("reviewFeedback says %s at review %d of %d", AtCap, s.ReviewCount, t.rules.cap()))
+		t.illegalReview(s.ID, "reviewFeedback",
+			fmt.Sprintf("reviewFeedback says %s at review %d of %d", AtCap, s.ReviewCount, t.rules.cap()))
 	case s.ReviewStatus == Approved:
 	case s.ReviewStatus != ChangesRequested:
-		t.illegalReview(s.ID, "reviewStatus", fmt.Sprintf("reviewStatus is %s, a review sets approved with passes=true, or changes_requested with reviewFeedback", s.ReviewStatus.shown()))
+		t.illegalReview(s.ID, "reviewStatus",
+			fmt.Sprintf("reviewStatus is %s, a review sets approved with passes=true, or changes_requested with reviewFeedback",
+				s.ReviewStatus.shown()))
 	case s.Passes:
 		t.illegalReview(s.ID, "passes", "reviewStatus is changes_requested and passes is true")
 	case strings.TrimSpace(s.ReviewFeedback) == "":

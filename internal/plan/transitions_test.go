@@ -17,64 +17,97 @@ func TestTransitions(t *testing.T) {
 		want          string // a line each; empty: it is legal
 	}{
 		{"a", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", true, Unreviewed, 0, "")},
-			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had illegal transition: passes false → true."},
+			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had " +
+				"illegal transition: passes false → true."},
 		{"b", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, Approved, 0, "")},
-			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had illegal transition: reviewStatus null → approved."},
+			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had " +
+				"illegal transition: reviewStatus null → approved."},
 		{"c", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, Unreviewed, 1, "")},
-			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had illegal transition: reviewCount 0 → 1."},
+			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had " +
+				"illegal transition: reviewCount 0 → 1."},
 		{"d", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, NeedsReview, 0, "")}, ""},
-		{"e", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")}, ""},
-		{"f", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, Unreviewed, 0, ""), at("B", true, Unreviewed, 0, "")},
+		{"e", Implement, []Story{at("A", false, Unreviewed, 0, "")},
+			[]Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")}, ""},
+		{"f", Implement, []Story{at("A", false, Unreviewed, 0, "")},
+			[]Story{at("A", false, Unreviewed, 0, ""), at("B", true, Unreviewed, 0, "")},
 			"New story B must start with passes false, reviewStatus null and reviewCount 0; its passes is true."},
 		{"g", Review, []Story{at("A", false, NeedsReview, 1, "")}, []Story{at("A", true, Approved, 2, "")}, ""},
-		{"h", Review, []Story{at("A", false, NeedsReview, 1, "")}, []Story{at("A", false, ChangesRequested, 2, "mend it")}, ""},
+		{"h", Review, []Story{at("A", false, NeedsReview, 1, "")}, []Story{at("A", false, ChangesRequested, 2, "mend it")},
+			""},
 		{"i", Review, []Story{at("A", false, NeedsReview, 1, "")}, []Story{at("A", true, Approved, 1, "")},
 			"Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from 1 to 2."},
-		{"j", Review, []Story{at("A", false, NeedsReview, 1, ""), at("B", false, NeedsReview, 0, "")}, []Story{at("A", true, Approved, 2, ""), at("B", true, Approved, 1, "")},
-			"Review iteration made illegal transition on story A: the review fields of A and B changed, and a review may change those of one story.\n" +
-				"Review iteration made illegal transition on story B: the review fields of A and B changed, and a review may change those of one story."},
-		{"k", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")}, []Story{at("A", true, ChangesRequested, 1, "mend it")},
-			"Review-fix iterations cannot approve stories. Story A must go back to needs_review for re-review. Illegal transition: passes false → true."},
-		{"l", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")}, []Story{at("A", false, NeedsReview, 1, "")}, ""},
+		{"j", Review, []Story{at("A", false, NeedsReview, 1, ""), at("B", false, NeedsReview, 0, "")},
+			[]Story{at("A", true, Approved, 2, ""), at("B", true, Approved, 1, "")},
+			"Review iteration made illegal transition on story A: the review fields of A and B changed, and a review may " +
+				"change those of one story.\n" +
+				"Review iteration made illegal transition on story B: the review fields of A and B changed, and a review may " +
+				"change those of one story."},
+		{"k", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")},
+			[]Story{at("A", true, ChangesRequested, 1, "mend it")},
+			"Review-fix iterations cannot approve stories. Story A must go back to needs_review for re-review. Illegal " +
+				"transition: passes false → true."},
+		{"l", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")}, []Story{at("A", false, NeedsReview, 1, "")},
+			""},
 		{"m", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")}, []Story{at("A", false, NeedsReview, 2, "")},
-			"Review-fix iterations cannot approve stories. Story A must go back to needs_review for re-review. Illegal transition: reviewCount 1 → 2."},
+			"Review-fix iterations cannot approve stories. Story A must go back to needs_review for re-review. Illegal " +
+				"transition: reviewCount 1 → 2."},
 		{"n", Implement, nil, []Story{at("A", true, Approved, 0, "")}, ""},
 
 		{"all at once", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", true, Approved, 1, "")},
-			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had illegal transition: passes false → true.\n" +
-				"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had illegal transition: reviewStatus null → approved.\n" +
-				"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had illegal transition: reviewCount 0 → 1."},
-		{"two handed in", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")}, []Story{at("A", false, NeedsReview, 0, ""), at("B", false, NeedsReview, 0, "")},
+			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had " +
+				"illegal transition: passes false → true.\n" +
+				"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had " +
+				"illegal transition: reviewStatus null → approved.\n" +
+				"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had " +
+				"illegal transition: reviewCount 0 → 1."},
+		{"two handed in", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")},
+			[]Story{at("A", false, NeedsReview, 0, ""), at("B", false, NeedsReview, 0, "")},
 			"Stories A and B were handed in for review in one iteration; allowed is one. Set the reviewStatus of B back to null."},
-		{"deleted", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")}, []Story{at("A", false, NeedsReview, 0, "")},
+		{"deleted", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")},
+			[]Story{at("A", false, NeedsReview, 0, "")},
 			"Story B was deleted; put it back as it was, stories of a plan stay in it."},
 		{"passed no more", Implement, []Story{at("A", true, Approved, 1, "")}, []Story{at("A", false, Approved, 1, "")},
-			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had illegal transition: passes true → false."},
+			"Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A had " +
+				"illegal transition: passes true → false."},
 		{"nothing", Implement, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, Unreviewed, 0, "")}, ""},
-		{"nothing", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")}, []Story{at("A", false, ChangesRequested, 1, "mend it")}, ""},
+		{"nothing", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")},
+			[]Story{at("A", false, ChangesRequested, 1, "mend it")}, ""},
 		{"nothing", Review, []Story{at("A", false, NeedsReview, 1, "")}, []Story{at("A", false, NeedsReview, 1, "")},
-			"Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from 1 to 2.\n" +
-				"Review iteration made illegal transition on story A: reviewStatus is needs_review, a review sets approved with passes=true, or changes_requested with reviewFeedback."},
+			"Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from 1 to " +
+				"2.\n" +
+				"Review iteration made illegal transition on story A: reviewStatus is needs_review, a review sets approved with " +
+				"passes=true, or changes_requested with reviewFeedback."},
 		{"nothing to review", Review, []Story{at("A", true, Approved, 1, "")}, []Story{at("A", true, Approved, 1, "")},
 			"Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story."},
 		{"by two", Review, []Story{at("A", false, NeedsReview, 1, "")}, []Story{at("A", true, Approved, 3, "")},
 			"Review iteration made illegal transition on story A: reviewCount 1 → 3, a review must increment it by 1."},
 		{"not handed in", Review, []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", true, Approved, 1, "")},
-			"Review iteration made illegal transition on story A: its reviewStatus was null, and only a story with needs_review can be reviewed."},
+			"Review iteration made illegal transition on story A: its reviewStatus was null, and only a story with " +
+				"needs_review can be reviewed."},
 		{"approved by half", Review, []Story{at("A", false, NeedsReview, 0, "")}, []Story{at("A", false, Approved, 1, "")},
-			"Review iteration made illegal transition on story A: reviewStatus is approved and passes is false, an approval sets both."},
-		{"rejected without a word", Review, []Story{at("A", false, NeedsReview, 0, "")}, []Story{at("A", false, ChangesRequested, 1, "\n")},
+			"Review iteration made illegal transition on story A: reviewStatus is approved and passes is false, an approval " +
+				"sets both."},
+		{"rejected without a word", Review, []Story{at("A", false, NeedsReview, 0, "")},
+			[]Story{at("A", false, ChangesRequested, 1, "\n")},
 			"Review iteration made illegal transition on story A: reviewStatus is changes_requested and reviewFeedback is empty."},
-		{"a cap that is not reached", Review, []Story{at("A", false, NeedsReview, 3, "")}, []Story{at("A", true, Approved, 4, AtCap+" whatever")},
+		{"a cap that is not reached", Review, []Story{at("A", false, NeedsReview, 3, "")},
+			[]Story{at("A", true, Approved, 4, AtCap+" whatever")},
 			"Review iteration made illegal transition on story A: reviewFeedback says [AUTO-APPROVED AT CAP] at review 4 of 5."},
-		{"at the cap", Review, []Story{at("A", false, NeedsReview, 4, "")}, []Story{at("A", true, Approved, 5, AtCap+" whatever")}, ""},
-		{"a new story", Review, []Story{at("A", false, NeedsReview, 0, "")}, []Story{at("A", true, Approved, 1, ""), at("B", false, Unreviewed, 0, "")},
+		{"at the cap", Review, []Story{at("A", false, NeedsReview, 4, "")},
+			[]Story{at("A", true, Approved, 5, AtCap+" whatever")}, ""},
+		{"a new story", Review, []Story{at("A", false, NeedsReview, 0, "")},
+			[]Story{at("A", true, Approved, 1, ""), at("B", false, Unreviewed, 0, "")},
 			"Review iteration made illegal transition on story B: a review adds no story."},
-		{"a new story", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")}, []Story{at("A", false, NeedsReview, 1, ""), at("B", false, Unreviewed, 0, "")}, ""},
-		{"another story", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it"), at("B", false, NeedsReview, 1, "")}, []Story{at("A", false, NeedsReview, 1, ""), at("B", true, Approved, 1, "")},
-			"Review-fix iterations cannot approve stories. Story B must go back to needs_review for re-review. Illegal transition: passes false → true.\n" +
-				"Review-fix iterations cannot approve stories. Story B must go back to needs_review for re-review. Illegal transition: reviewStatus needs_review → approved."},
-		{"feedback kept", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")}, []Story{at("A", false, NeedsReview, 1, "mend it")},
+		{"a new story", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")},
+			[]Story{at("A", false, NeedsReview, 1, ""), at("B", false, Unreviewed, 0, "")}, ""},
+		{"another story", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it"),
+			at("B", false, NeedsReview, 1, "")}, []Story{at("A", false, NeedsReview, 1, ""), at("B", true, Approved, 1, "")},
+			"Review-fix iterations cannot approve stories. Story B must go back to needs_review for re-review. Illegal " +
+				"transition: passes false → true.\n" +
+				"Review-fix iterations cannot approve stories. Story B must go back to needs_review for re-review. Illegal " +
+				"transition: reviewStatus needs_review → approved."},
+		{"feedback kept", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")},
+			[]Story{at("A", false, NeedsReview, 1, "mend it")},
 			"Story A was handed in again and still has its reviewFeedback; clear it when all of it is addressed."},
 		{"no mode", "merge", []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, Unreviewed, 0, "")},
 			`The mode "merge" is none; allowed are implement, review and review-fix.`},
@@ -122,7 +155,8 @@ func legal(m Mode, was, is Standing, feedback string) bool {
 
 // inOrder is S4-64…S4-67 for one story, written down again.
 func inOrder(s Standing, feedback string, most int) bool {
-	return s.Passes == (s.ReviewStatus == Approved) && (s.ReviewStatus != ChangesRequested || feedback != "") && s.ReviewCount >= 0 && s.ReviewCount <= most+1
+	return s.Passes == (s.ReviewStatus == Approved) && (s.ReviewStatus != ChangesRequested || feedback != "") &&
+		s.ReviewCount >= 0 && s.ReviewCount <= most+1
 }
 
 // ownFeedback reports whether an iteration of a mode may change the feedback of its story as it did.
@@ -190,7 +224,8 @@ func TestNobodyElse(t *testing.T) {
 				if was == is {
 					continue
 				}
-				for _, given := range []Story{storyAt("A", false, Unreviewed, 0, ""), storyAt("A", false, NeedsReview, 0, ""), storyAt("A", false, ChangesRequested, 1, "mend it")} {
+				for _, given := range []Story{storyAt("A", false, Unreviewed, 0, ""), storyAt("A", false, NeedsReview, 0, ""),
+					storyAt("A", false, ChangesRequested, 1, "mend it")} {
 					before := planOfStories(given, storyAt("B", was.Passes, was.ReviewStatus, was.ReviewCount, "mend it"))
 					after := planOfStories(given, storyAt("B", is.Passes, is.ReviewStatus, is.ReviewCount, "mend it"))
 					got, broken := Accept(before, after, "A", m, rules)

@@ -37,7 +37,8 @@ func TestAsk(t *testing.T) {
 			t.Errorf("asked %d", pid)
 		}
 	}
-	if err := Ask(cmd.Process.Pid, func(string) error { return nil }); err == nil || !strings.Contains(err.Error(), "process") {
+	if err := Ask(cmd.Process.Pid, func(string) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "process") {
 		t.Errorf("asked a dead one: %v", err)
 	}
 }

@@ -17,14 +17,18 @@ func TestEnvironment(t *testing.T) {
 		parent, allow, extra, want []string
 	}{
 		"what tools need": {
-			parent: []string{"PATH=/bin", "HOME=/root", "LC_ALL=C", "LC_=x", "XDG_CACHE_HOME=/c", "GOFLAGS=-mod=mod", "https_proxy=http://p:1", "CI=true", "EMPTY="},
-			want:   []string{"PATH=/bin", "HOME=/root", "LC_ALL=C", "LC_=x", "XDG_CACHE_HOME=/c", "GOFLAGS=-mod=mod", "https_proxy=http://p:1", "CI=true"},
+			parent: []string{"PATH=/bin", "HOME=/root", "LC_ALL=C", "LC_=x", "XDG_CACHE_HOME=/c", "GOFLAGS=-mod=mod",
+				"https_proxy=http://p:1", "CI=true", "EMPTY="},
+			want: []string{"PATH=/bin", "HOME=/root", "LC_ALL=C", "LC_=x", "XDG_CACHE_HOME=/c", "GOFLAGS=-mod=mod",
+				"https_proxy=http://p:1", "CI=true"},
 		},
 		"no credential": {
-			parent: []string{"GITHUB_TOKEN=t", "GH_TOKEN=t", "ANTHROPIC_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k", "NPM_TOKEN=t", "SSH_AUTH_SOCK=/s", "XDG_TOKEN=t", "LC_API_KEY=k"},
+			parent: []string{"GITHUB_TOKEN=t", "GH_TOKEN=t", "ANTHROPIC_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k", "NPM_TOKEN=t",
+				"SSH_AUTH_SOCK=/s", "XDG_TOKEN=t", "LC_API_KEY=k"},
 		},
 		"nothing of the runner or the harness": {
-			parent: []string{"GITHUB_OUTPUT=/o", "ACTIONS_RUNTIME_URL=u", "RUNNER_TEMP=/t", "INPUT_MODEL=m", "RALPH_DEBUG=1", "github_env=/e"},
+			parent: []string{"GITHUB_OUTPUT=/o", "ACTIONS_RUNTIME_URL=u", "RUNNER_TEMP=/t", "INPUT_MODEL=m", "RALPH_DEBUG=1",
+				"github_env=/e"},
 		},
 		"not even when listed": {
 			parent: []string{"GITHUB_TOKEN=t", "RALPH_KEY=k", "INPUT_X=x", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=t"},

@@ -94,7 +94,9 @@ func TestRunsEndDaemonsTogether(t *testing.T) {
 		_, _ = proc.Run(ctx, long)
 	}()
 	waitFor(t, filepath.Join(long.Dir, "begun"))
-	short := script(t, daemon+`setsid sh -c 'sh -c "echo \$\$ > marked; exec sleep 600" & exit 0'; while ! [ -s marked ]; do sleep 0.01; done`)
+	short := script(t,
+		daemon+
+			`setsid sh -c 'sh -c "echo \$\$ > marked; exec sleep 600" & exit 0'; while ! [ -s marked ]; do sleep 0.01; done`)
 	run(t, short)
 	if alive(t, filepath.Join(short.Dir, "marked")) {
 		t.Error("a daemon with the mark outlived its own run")
@@ -113,8 +115,10 @@ func TestRunsEndDaemonsTogether(t *testing.T) {
 func TestRunEndsWhatFlees(t *testing.T) {
 	const mercy = "$n++ > 2000" // for the machine's sake, should it get away: a process is a quarter of a millisecond
 	for name, c := range map[string]struct{ program, text string }{
-		"one":      {"perl", `use POSIX; $SIG{TERM} = "IGNORE"; for (;;) { exit if ` + mercy + `; exit if fork; POSIX::setsid() }`},
-		"a crowd":  {"perl", `use POSIX; $SIG{TERM} = "IGNORE"; fork for 1 .. 3; for (;;) { exit if ` + mercy + `; exit if fork; POSIX::setsid() }`},
+		"one": {"perl", `use POSIX; $SIG{TERM} = "IGNORE"; for (;;) { exit if ` + mercy +
+			`; exit if fork; POSIX::setsid() }`},
+		"a crowd": {"perl", `use POSIX; $SIG{TERM} = "IGNORE"; fork for 1 .. 3; for (;;) { exit if ` + mercy +
+			`; exit if fork; POSIX::setsid() }`},
 		"by shell": {"sh", `trap "" TERM; exec env N=$((N + 1)) setsid sh -c '[ $N -lt 500 ] && sh ./flee & exit 0'`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -334,7 +338,8 @@ func TestRunGivesUpOnTheFrozen(t *testing.T) {
 	})
 	state := filepath.Join(group, "freezer.state")
 	defer func() { _ = os.WriteFile(state, []byte("THAWED"), 0) }()
-	s := script(t, `echo $$ > `+group+`/cgroup.procs; sh -c 'echo $$ > child; exec sleep 600' & while ! [ -s child ]; do sleep 0.01; done
+	s := script(t, `echo $$ > `+group+
+		`/cgroup.procs; sh -c 'echo $$ > child; exec sleep 600' & while ! [ -s child ]; do sleep 0.01; done
 		echo $$ > root; while :; do sleep 0.02; done`)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -347,7 +352,8 @@ func TestRunGivesUpOnTheFrozen(t *testing.T) {
 	}()
 	s.Grace = 100 * time.Millisecond
 	r, err := proc.Run(ctx, s)
-	if err == nil || !strings.Contains(err.Error(), "does not react") || r.Class != proc.Cancelled || r.Exit != -1 || r.Duration > patience {
+	if err == nil || !strings.Contains(err.Error(), "does not react") || r.Class != proc.Cancelled || r.Exit != -1 ||
+		r.Duration > patience {
 		t.Errorf("result = %+v, %v", r, err)
 	}
 }

@@ -207,7 +207,8 @@ func (f *family) owner(s stat) (t *tree, sure bool) {
 		}
 		sure = sure && known
 	}
-	if slices.ContainsFunc(f.resting, func(rest *tree) bool { yes, _ := s.carries(rest.marks); return yes }) || !sure || len(f.trees) > 1 {
+	if slices.ContainsFunc(f.resting, func(rest *tree) bool { yes, _ := s.carries(rest.marks); return yes }) || !sure ||
+		len(f.trees) > 1 {
 		return nil, sure
 	}
 	for t = range f.trees { // the last of them takes what nobody knows

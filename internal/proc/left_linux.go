@@ -55,7 +55,8 @@ func EndLeft(dirs ...string) (ended int) {
 func leftIn(dirs []string) []stat {
 	all, in := living(), map[int]bool{}
 	for _, s := range all {
-		if gone, begun := abandoned(s.pid); gone && (worksIn(s.pid, dirs) || slices.ContainsFunc(begun, func(dir string) bool { return lies(dir, dirs) })) {
+		if gone, begun := abandoned(s.pid); gone &&
+			(worksIn(s.pid, dirs) || slices.ContainsFunc(begun, func(dir string) bool { return lies(dir, dirs) })) {
 			in[s.pid] = true
 		}
 	}
@@ -84,7 +85,8 @@ func lies(path string, dirs []string) bool {
 		if err != nil {
 			real = dir
 		}
-		return dir != "" && real != "/" && (path == real || strings.HasPrefix(path, real+"/") || path == dir || strings.HasPrefix(path, dir+"/"))
+		return dir != "" && real != "/" &&
+			(path == real || strings.HasPrefix(path, real+"/") || path == dir || strings.HasPrefix(path, dir+"/"))
 	})
 }
 

@@ -48,7 +48,8 @@ func alive(t *testing.T, file string) bool {
 	if err != nil {
 		t.Fatalf("%s holds %q", file, raw)
 	}
-	if status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && strings.Contains(string(status), ") Z ") {
+	if status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil &&
+		strings.Contains(string(status), ") Z ") {
 		return false
 	}
 	return syscall.Kill(pid, 0) == nil
@@ -117,12 +118,15 @@ func TestRunWhatCannotBeRun(t *testing.T) {
 		{write("reads-plain", "#!"+filepath.Join(dir, "plain")+"\n", 0o755), proc.NotExecutable},
 		{filepath.Join(dir, "plain", "below"), proc.NotFound},
 	} {
-		r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{c.argv}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
+		r, err := proc.Run(context.Background(),
+			proc.Spec{Argv: []string{c.argv}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
 		if err != nil || r.Class != c.class || r.Exit != -1 {
 			t.Errorf("%s: %+v, %v; want %s", c.argv, r, err, c.class)
 		}
 	}
-	if _, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh"}, Dir: filepath.Join(dir, "nowhere"), Env: []string{"PATH=/bin:/usr/bin"}}); err == nil {
+	if _, err := proc.Run(context.Background(),
+		proc.Spec{Argv: []string{"sh"}, Dir: filepath.Join(dir, "nowhere"),
+			Env: []string{"PATH=/bin:/usr/bin"}}); err == nil {
 		t.Error("a missing directory is the harness's failure")
 	}
 	if _, err := proc.Run(context.Background(), proc.Spec{}); err == nil {
@@ -144,7 +148,8 @@ func TestRunKillsWhatIgnoresTerm(t *testing.T) {
 	s := script(t, `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`)
 	s.Timeout, s.Grace = 500*time.Millisecond, 200*time.Millisecond
 	// which it was not given
-	if r := run(t, s); r.Class != proc.TimedOut || r.Signal != "SIGKILL" || r.Duration < s.Timeout+s.Grace || r.Duration > proc.DefaultGrace {
+	if r := run(t, s); r.Class != proc.TimedOut || r.Signal != "SIGKILL" || r.Duration < s.Timeout+s.Grace ||
+		r.Duration > proc.DefaultGrace {
 		t.Errorf("result = %+v", r)
 	}
 	if alive(t, filepath.Join(s.Dir, "pid")) {
@@ -155,7 +160,8 @@ func TestRunKillsWhatIgnoresTerm(t *testing.T) {
 // A shell that dies at once must not cost what it runs the time to tidy up.
 func TestRunGivesTheWholeTreeItsGrace(t *testing.T) {
 	t.Parallel()
-	s := script(t, `sh -c 'trap "sleep 0.3; echo tidy > tidied; exit 0" TERM; echo $$ > pid; while :; do sleep 0.05; done' & wait`)
+	s := script(t,
+		`sh -c 'trap "sleep 0.3; echo tidy > tidied; exit 0" TERM; echo $$ > pid; while :; do sleep 0.05; done' & wait`)
 	s.Grace = patience
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -77,7 +77,8 @@ func TestRunSparesAndEnds(t *testing.T) {
 
 // A process that is named and dead is not spared, nor is what it left: nobody would ever end that.
 func TestRunDoesNotSpareTheDead(t *testing.T) {
-	s := script(t, `setsid sh -c 'sh -c "echo \$\$ > left; exec sleep 600" & echo $$ > child; while ! [ -s left ]; do sleep 0.01; done
+	s := script(t,
+		`setsid sh -c 'sh -c "echo \$\$ > left; exec sleep 600" & echo $$ > child; while ! [ -s left ]; do sleep 0.01; done
 		kill -KILL $$' & setsid sh -c 'echo $$ > lives; exec sleep 600' & while ! [ -s lives ] || ! [ -s left ]; do sleep 0.01; done
 		while grep -qs ") [^Z]" /proc/$(cat child)/stat; do sleep 0.01; done`)
 	s.Spare = func() []int { return ids(t, s.Dir, "child", "lives") }
@@ -106,7 +107,8 @@ func TestEndEndsWhatOthersStarted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			cmd := exec.Command("sh", "-c", `trap "" TERM; sh -c 'trap "" TERM; echo $$ > below; while :; do sleep 0.05; done' & echo $$ > other; while :; do sleep 0.05; done`)
+			cmd := exec.Command("sh", "-c",
+				`trap "" TERM; sh -c 'trap "" TERM; echo $$ > below; while :; do sleep 0.05; done' & echo $$ > other; while :; do sleep 0.05; done`)
 			cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true}
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -131,7 +133,8 @@ func TestEndEndsWhatOthersStarted(t *testing.T) {
 
 // What is ended has the grace to tidy up.
 func TestEndGivesGrace(t *testing.T) {
-	s := script(t, `setsid sh -c 'trap "echo tidy > tidied; exit 0" TERM; echo $$ > child; while :; do sleep 0.01; done' & while ! [ -s child ]; do sleep 0.01; done`)
+	s := script(t,
+		`setsid sh -c 'trap "echo tidy > tidied; exit 0" TERM; echo $$ > child; while :; do sleep 0.01; done' & while ! [ -s child ]; do sleep 0.01; done`)
 	s.Spare = func() []int { return ids(t, s.Dir, "child") }
 	run(t, s)
 	proc.End(s.Spare(), patience)
@@ -142,7 +145,8 @@ func TestEndGivesGrace(t *testing.T) {
 // End also buries the dead: after it, nobody would.
 func TestEndBuriesTheDead(t *testing.T) {
 	for range 20 {
-		s := script(t, `for n in 1 2 3 4; do setsid sh -c 'trap "" TERM; echo $$ > child'$n'; while :; do sleep 0.001; done' & done
+		s := script(t,
+			`for n in 1 2 3 4; do setsid sh -c 'trap "" TERM; echo $$ > child'$n'; while :; do sleep 0.001; done' & done
 			for n in 1 2 3 4; do while ! [ -s child$n ]; do sleep 0.01; done; done`)
 		s.Spare = func() []int { return ids(t, s.Dir, "child1", "child2", "child3", "child4") }
 		run(t, s)

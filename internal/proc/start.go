@@ -97,10 +97,13 @@ func (r *running) result(class Class) (Result, error) {
 	select {
 	case <-r.done:
 	default:
-		return Result{Class: class, Exit: -1}, fmt.Errorf("ending %s: process %d does not react to being killed: see what it waits for", name(r.spec), r.process.Pid)
+		return Result{Class: class, Exit: -1},
+			fmt.Errorf("ending %s: process %d does not react to being killed: see what it waits for", name(r.spec),
+				r.process.Pid)
 	}
 	if r.state == nil {
-		return Result{Class: class, Exit: -1}, fmt.Errorf("waiting for %s: somebody else in this process has waited for it", name(r.spec))
+		return Result{Class: class, Exit: -1},
+			fmt.Errorf("waiting for %s: somebody else in this process has waited for it", name(r.spec))
 	}
 	result := Result{Class: class, Exit: r.state.ExitCode(), Signal: signalName(r.state)}
 	if class == Exited && result.Signal != "" {

@@ -34,8 +34,10 @@ func TestRunInterruptsTheRootFirst(t *testing.T) {
 		exit      int
 		signal    string
 	}{
-		"it tells what it cost":    {`trap 'echo cost; exit 0' INT; trap 'echo term; exit 1' TERM`, patience, "cost\n", 0, ""},
-		"it does not listen":       {`trap 'echo deaf' INT; trap 'echo term; exit 1' TERM`, 300 * time.Millisecond, "deaf\nterm\n", 1, ""},
+		"it tells what it cost": {`trap 'echo cost; exit 0' INT; trap 'echo term; exit 1' TERM`, patience, "cost\n", 0,
+			""},
+		"it does not listen": {`trap 'echo deaf' INT; trap 'echo term; exit 1' TERM`, 300 * time.Millisecond,
+			"deaf\nterm\n", 1, ""},
 		"it is not asked":          {`trap 'echo cost; exit 0' INT; trap 'echo term; exit 1' TERM`, 0, "term\n", 1, ""},
 		"it is stopped":            {`trap 'echo cost; exit 0' INT; stop=1`, patience, "cost\n", 0, ""},
 		"it dies of it, as it may": {`trap - INT`, patience, "", -1, "SIGINT"},
@@ -119,7 +121,8 @@ func TestRunWarnsOnce(t *testing.T) {
 // A process that was stopped gets to hear that it is to end.
 func TestRunWakesTheStopped(t *testing.T) {
 	t.Parallel()
-	s := script(t, `sh -c 'trap "echo tidy > tidied; exit 0" TERM; echo $$ > pid; kill -STOP $$; while :; do sleep 0.02; done' & wait`)
+	s := script(t,
+		`sh -c 'trap "echo tidy > tidied; exit 0" TERM; echo $$ > pid; kill -STOP $$; while :; do sleep 0.02; done' & wait`)
 	s.Grace = patience
 	r, err := proc.Run(cancelledOnce(t, filepath.Join(s.Dir, "pid")), s)
 	if err != nil || r.Class != proc.Cancelled || r.Duration > patience {

@@ -56,7 +56,8 @@ func TestRunLeavesNoStrays(t *testing.T) {
 // A child that hides its environment is found as a child, as long as its parent lives.
 func TestRunFindsChildrenWithoutEnvironment(t *testing.T) {
 	t.Parallel()
-	s := script(t, `env -i PATH="$PATH" setsid sh -c 'echo $$ > bare; exec sleep 600' & while ! [ -s bare ]; do sleep 0.01; done; sleep 600`)
+	s := script(t,
+		`env -i PATH="$PATH" setsid sh -c 'echo $$ > bare; exec sleep 600' & while ! [ -s bare ]; do sleep 0.01; done; sleep 600`)
 	s.Timeout, s.Grace = 2*time.Second, 100*time.Millisecond
 	run(t, s)
 	if alive(t, filepath.Join(s.Dir, "bare")) {

@@ -25,11 +25,13 @@ func TestMadeForTemporaryFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := filepath.Join(dir, "closed", "below")
-	if err := errors.Join(os.MkdirAll(closed, 0o755), os.WriteFile(filepath.Join(closed, "file"), nil, 0o600), os.Symlink("/", filepath.Join(closed, "link")),
+	if err := errors.Join(os.MkdirAll(closed, 0o755), os.WriteFile(filepath.Join(closed, "file"), nil, 0o600),
+		os.Symlink("/", filepath.Join(closed, "link")),
 		os.Chmod(closed, 0), os.Chmod(filepath.Dir(closed), 0)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = Run(t.Context(), Spec{Argv: []string{"sh", "-c", "sh -c 'echo $$ > left; cd /; exec sleep 600' & until [ -s left ]; do sleep 0.01; done; mv left ../left.$$; exec sleep 600"}, Dir: dir, Env: os.Environ()})
+	_, _ = Run(t.Context(), Spec{Argv: []string{"sh", "-c", "sh -c 'echo $$ > left; cd /; exec sleep 600' & until [ -s " +
+		"left ]; do sleep 0.01; done; mv left ../left.$$; exec sleep 600"}, Dir: dir, Env: os.Environ()})
 }
 
 // inAnother runs TestMadeForTemporaryFiles in a process of its own, and returns it with the process that it has started
@@ -73,7 +75,9 @@ func TestTempDirOfTheDead(t *testing.T) {
 	parent, elsewhere := t.TempDir(), t.TempDir()
 	file := filepath.Join(elsewhere, "file")
 	kept := []string{"ralph-ABCDEFGHIJK1", "ralph-123456789", "ralph-abcdefghijkl", "ralph-", "other"}
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(elsewhere, filepath.Join(parent, "ralph-AAAAAAAAAAAA")), os.WriteFile(filepath.Join(parent, "ralph-BBBBBBBBBBBB"), nil, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(file, nil, 0o600),
+		os.Symlink(elsewhere, filepath.Join(parent, "ralph-AAAAAAAAAAAA")),
+		os.WriteFile(filepath.Join(parent, "ralph-BBBBBBBBBBBB"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range kept {

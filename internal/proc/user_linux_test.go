@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 		actAsHeadless(file)
 	}
 	if os.Getenv("ACT_AS_RUNNER") != "" {
-		_, _ = proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", "echo $$ > root; exec sleep 600"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
+		_, _ = proc.Run(context.Background(),
+			proc.Spec{Argv: []string{"sh", "-c", "echo $$ > root; exec sleep 600"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
 		return
 	}
 	if pid, err := strconv.Atoi(os.Getenv("ACT_AS_ENDER")); err == nil {
@@ -47,8 +48,9 @@ func actAsHarness() {
 	}
 	var out bytes.Buffer
 	_, err := proc.Run(context.Background(), proc.Spec{
-		Argv: []string{"sh", "-c", fmt.Sprintf("cat /proc/%d/environ && echo read; tr '\\0' '\\n' </proc/self/environ | grep -c THE_SECRET; id -u", os.Getpid())},
-		Env:  []string{"PATH=" + os.Getenv("PATH")}, Stdout: &out,
+		Argv: []string{"sh", "-c", fmt.Sprintf("cat /proc/%d/environ && echo read; tr '\\0' '\\n' </proc/self/environ | "+
+			"grep -c THE_SECRET; id -u", os.Getpid())},
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: &out,
 	})
 	fmt.Print(out.String(), err)
 }
@@ -86,7 +88,8 @@ func TestHideSelf(t *testing.T) {
 	}
 	var out bytes.Buffer
 	r, err := proc.Run(context.Background(), proc.Spec{
-		Argv: []string{harness}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "ACT_AS_HARNESS=1", "THE_SECRET=hunter2"},
+		Argv: []string{harness}, Dir: "/",
+		Env:    []string{"PATH=" + os.Getenv("PATH"), "ACT_AS_HARNESS=1", "THE_SECRET=hunter2"},
 		Stdout: &out, Stderr: &out, As: nobody(t),
 	})
 	want := fmt.Sprintf("0\n%d\n<nil>", max(os.Geteuid(), 0))
@@ -102,17 +105,21 @@ func TestHideSelf(t *testing.T) {
 func TestRunAsAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 { // and then it is the harness that cannot do its part
 		other := &proc.User{UID: uint32(os.Geteuid()) + 1, GID: uint32(os.Getegid()) + 1}
-		if r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"/bin/sh", "-c", "exit 0"}, As: other}); err == nil || r.Class == proc.Exited {
+		if r, err := proc.Run(context.Background(),
+			proc.Spec{Argv: []string{"/bin/sh", "-c", "exit 0"}, As: other}); err == nil || r.Class == proc.Exited {
 			t.Errorf("%+v, %v", r, err)
 		}
 		return
 	}
 	var out, errs bytes.Buffer
 	r, err := proc.Run(context.Background(), proc.Spec{
-		Argv: []string{"sh", "-c", fmt.Sprintf(`id -u; id -G; grep NoNewPrivs /proc/self/status; cat /proc/%d/environ && echo read; echo again >/dev/stdout; echo "$HOME"`, os.Getpid())},
-		Dir:  "/", Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}, Stdout: &out, Stderr: &errs, As: nobody(t),
+		Argv: []string{"sh", "-c", fmt.Sprintf(
+			`id -u; id -G; grep NoNewPrivs /proc/self/status; cat /proc/%d/environ && echo read; echo again >/dev/stdout; echo "$HOME"`, os.Getpid())},
+		Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}, Stdout: &out, Stderr: &errs,
+		As: nobody(t),
 	})
-	if err != nil || r.Exit != 0 || out.String() != "65534\n65534\nNoNewPrivs:\t1\nagain\n/nonexistent\n" || !strings.Contains(errs.String(), "ermission denied") {
+	if err != nil || r.Exit != 0 || out.String() != "65534\n65534\nNoNewPrivs:\t1\nagain\n/nonexistent\n" ||
+		!strings.Contains(errs.String(), "ermission denied") {
 		t.Errorf("%+v, %v: %q, %q", r, err, out.String(), errs.String())
 	}
 	for range 8 { // what runs as ourselves afterwards has what we have, whichever thread starts it

@@ -15,7 +15,8 @@ var (
 	common  = []string{"Role", "Iteration", "MaxIterations", "Title", "Task", "Hints", "Completion"}
 	writers = append(slices.Clone(common), "Criteria", "Attempts", "Shift", "Context", "Notes", "Exit")
 	judges  = append(slices.Clone(common), "Tree", "Change", "Noticed", "Answer")
-	plans   = append(slices.Clone(writers), "Tree", "Noticed", "Answer", "Mode", "Dir", "PlanFile", "StoryID", "ReviewNumber", "ReviewCap", "SkipReview",
+	plans   = append(slices.Clone(writers), "Tree", "Noticed", "Answer", "Mode", "Dir", "PlanFile", "StoryID",
+		"ReviewNumber", "ReviewCap", "SkipReview",
 		"Story", "Stories", "TakenBack", "Range", "Earlier")
 )
 

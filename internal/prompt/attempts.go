@@ -31,7 +31,8 @@ func (o output) heading() string {
 // outputs are an attempt's texts, those of failed checks first. seen are the failures of newer attempts. In the newest
 // attempt, what goes before the prompt does not stand here, and nothing does when something takes the prompt's place.
 func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
-	replaced := newest && slices.ContainsFunc(it.Verdicts, func(v loop.Verdict) bool { return failed(v) && v.FailAction == loop.Replace && v.Tell != "" })
+	replaced := newest && slices.ContainsFunc(it.Verdicts,
+		func(v loop.Verdict) bool { return failed(v) && v.FailAction == loop.Replace && v.Tell != "" })
 	var out []*output
 	for i, v := range it.Verdicts {
 		text := v.Tell
@@ -41,7 +42,8 @@ func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 		if !failed(v) || text == "" {
 			continue
 		}
-		o := &output{verdict: i, check: v.Check, text: text, own: v.FailAction == "" && v.Tell != "", moved: newest && v.Tell != "" && (replaced || v.FailAction == loop.Prepend)}
+		o := &output{verdict: i, check: v.Check, text: text, own: v.FailAction == "" && v.Tell != "",
+			moved: newest && v.Tell != "" && (replaced || v.FailAction == loop.Prepend)}
 		if v.Hash != "" {
 			o.key = v.Check + "\x00" + v.Hash
 			o.same = seen[o.key]
@@ -86,7 +88,8 @@ func fit(texts []*output, room int) (used int) {
 // told is one attempt: what it changed, what each check said, and its texts.
 func told(it loop.Iteration, texts []*output) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Attempt %d%s: %s\n\n%s", it.N, purpose(it), result(it), list(facts(it), maxHeads/loop.Window-maxLine, "- ", "facts"))
+	fmt.Fprintf(&b, "### Attempt %d%s: %s\n\n%s", it.N, purpose(it), result(it),
+		list(facts(it), maxHeads/loop.Window-maxLine, "- ", "facts"))
 	lost := 0
 	for _, o := range texts {
 		switch {

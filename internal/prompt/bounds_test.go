@@ -17,8 +17,10 @@ func TestAddedTextIsBounded(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := wild(r)
-		w := Writer{Completion: "DONE", IterationCount: true, Comments: []Comment{{"alice", text(r, 4000)}}, Look: func(loop.State, loop.Verdict) Found { return wildFound(r) }}
-		step := loop.Step{Iteration: len(s.Iterations) + 1, Mode: pick(r, loop.Implement, loop.ReviewFix), Role: pick(r, task.Coder, task.Tester), Tier: pick(r, loop.Moving, loop.Shift, loop.Expand)}
+		w := Writer{Completion: "DONE", IterationCount: true, Comments: []Comment{{"alice", text(r, 4000)}},
+			Look: func(loop.State, loop.Verdict) Found { return wildFound(r) }}
+		step := loop.Step{Iteration: len(s.Iterations) + 1, Mode: pick(r, loop.Implement, loop.ReviewFix),
+			Role: pick(r, task.Coder, task.Tester), Tier: pick(r, loop.Moving, loop.Shift, loop.Expand)}
 		got, err := w.For(s, step)
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +110,8 @@ func wild(r *rand.Rand) loop.State {
 	}
 	if r.IntN(2) == 0 {
 		s.Start.Pipeline = task.Roles
-		s.Start.Completion = &task.Completion{Outcome: text(r, 5000), Coder: &task.Criteria{Promise: text(r, 90), Description: text(r, 3000)}}
+		s.Start.Completion = &task.Completion{Outcome: text(r, 5000),
+			Coder: &task.Criteria{Promise: text(r, 90), Description: text(r, 3000)}}
 		for range r.IntN(50) {
 			s.Start.Completion.Acceptance = append(s.Start.Completion.Acceptance, text(r, 500))
 		}
@@ -117,14 +120,17 @@ func wild(r *rand.Rand) loop.State {
 	same := fmt.Sprintf("%08x", r.Uint32())
 	for range pick(r, 1, 3, 5) {
 		it := &loop.Iteration{N: len(s.Iterations) + 1, Judged: true, Tier: pick(r, loop.Moving, loop.Shift)}
-		it.Turn = loop.Turn{Class: pick(r, loop.OK, loop.Broke), Reason: text(r, 3000), Text: text(r, loop.TextBytes), Claim: loop.Claim{Done: r.IntN(2) == 0}}
+		it.Turn = loop.Turn{Class: pick(r, loop.OK, loop.Broke), Reason: text(r, 3000), Text: text(r, loop.TextBytes),
+			Claim: loop.Claim{Done: r.IntN(2) == 0}}
 		it.Commit = &loop.Commit{Tree: "t", Empty: r.IntN(3) == 0}
 		for range r.IntN(50) {
 			it.Commit.Files = append(it.Commit.Files, loop.FileChange{Path: text(r, 300)})
 		}
 		for range 1 + r.IntN(60) {
-			v := loop.Verdict{Check: text(r, 1000), Severity: pick(r, loop.Hard, loop.Soft), Pass: r.IntN(4) == 0, Reason: text(r, 1000), Output: text(r, loop.OutputBytes), Tell: text(r, 30000),
-				FailAction: pick(r, "", loop.Append, loop.Append, loop.Prepend, loop.Replace), Hash: pick(r, "", same, fmt.Sprintf("%08x", r.Uint32())), Gap: []string{"x"}}
+			v := loop.Verdict{Check: text(r, 1000), Severity: pick(r, loop.Hard, loop.Soft), Pass: r.IntN(4) == 0,
+				Reason: text(r, 1000), Output: text(r, loop.OutputBytes), Tell: text(r, 30000),
+				FailAction: pick(r, "", loop.Append, loop.Append, loop.Prepend, loop.Replace),
+				Hash:       pick(r, "", same, fmt.Sprintf("%08x", r.Uint32())), Gap: []string{"x"}}
 			for range r.IntN(50) {
 				v.Findings = append(v.Findings, loop.Finding{File: text(r, 300), Line: 7, Message: text(r, 300)})
 			}
@@ -139,7 +145,8 @@ func wildFound(r *rand.Rand) Found {
 	f := Found{Defined: r.IntN(2) == 0}
 	for range r.IntN(30) {
 		f.Looked = append(f.Looked, text(r, 500))
-		f.Excerpts = append(f.Excerpts, Excerpt{File: text(r, 300), From: 1 + r.IntN(1e6), Why: text(r, 300), Text: text(r, 4000)})
+		f.Excerpts = append(f.Excerpts,
+			Excerpt{File: text(r, 300), From: 1 + r.IntN(1e6), Why: text(r, 300), Text: text(r, 4000)})
 	}
 	return f
 }

@@ -18,7 +18,8 @@ type wanted struct {
 // section says what a role that writes is asked for: the promise of its criteria, else the answer of every run, which
 // suffices where no promise is set.
 func (w Writer) section(s loop.State, role task.Role) wanted {
-	out := wanted{shown: s.Start.Completion != nil || role != task.Coder, signal: "<response>" + w.Completion + "</response>"}
+	out := wanted{shown: s.Start.Completion != nil || role != task.Coder,
+		signal: "<response>" + w.Completion + "</response>"}
 	if c := s.Start.Completion.For(role); c != nil && safetext.OneLine(c.Promise) != "" {
 		out.promise = lineOf(c.Promise, 1<<10)
 		out.signal = "<promise>" + out.promise + "</promise>"
@@ -28,8 +29,10 @@ func (w Writer) section(s loop.State, role task.Role) wanted {
 
 // exit says how a turn ends.
 func (w Writer) exit(s loop.State, role task.Role) string {
-	return "- Tests pass AND spec criteria met → exit 0, with " + w.section(s, role).signal + " at the end of your last message.\n" +
-		"- Tests fail OR spec criteria not met → exit 1, without that tag: say in a few lines what you tried, what you found and what you would do next. Another fresh attempt starts from your words."
+	return "- Tests pass AND spec criteria met → exit 0, with " + w.section(s, role).signal +
+		" at the end of your last message.\n" +
+		"- Tests fail OR spec criteria not met → exit 1, without that tag: say in a few lines what you tried, what you " +
+		"found and what you would do next. Another fresh attempt starts from your words."
 }
 
 // completion is how the run stands and what done means; empty for a run without criteria.
@@ -83,7 +86,8 @@ When you have GENUINELY completed this stage:
 func (w wanted) printed(role task.Role) string {
 	text := "**To signal completion, output:**\n```\n" + w.signal + "\n```"
 	if role.ReadOnly() && w.promise != "" {
-		text += "\nYour answer is one JSON object: its \"promise\" is the text between these tags when you approve, and \"\" when you do not."
+		text += "\nYour answer is one JSON object: its \"promise\" is the text between these tags when you approve, and " +
+			"\"\" when you do not."
 	}
 	return text
 }

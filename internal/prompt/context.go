@@ -34,7 +34,8 @@ func (f Found) section(border string, room int) string {
 	var b strings.Builder
 	b.WriteString("## Context\n\n")
 	if !f.Defined && len(looked) > 0 {
-		fmt.Fprintf(&b, "The error suggests that something is missing. Nothing in the repository defines %s. Make it, or do without it.\n\n", safetext.AndMore(looked, 5))
+		fmt.Fprintf(&b, "The error suggests that something is missing. Nothing in the repository defines %s. Make it, or "+
+			"do without it.\n\n", safetext.AndMore(looked, 5))
 	}
 	if len(f.Excerpts) > 0 {
 		b.WriteString("The error suggests that something is missing. These files may help:\n\n")

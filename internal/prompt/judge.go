@@ -17,8 +17,10 @@ func (w Writer) Review(s loop.State, tree, diff string) (string, error) {
 // Judge writes the prompt of a role that only reads. promise is what it must give with an approval, empty: nothing.
 // noticed are the verdicts of the iteration that is being judged; the soft ones that failed are told, because somebody
 // should look.
-func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error) {
-	want := wanted{shown: s.Start.Completion != nil || promise != "" || role != task.Reviewer, signal: `"verdict": "approve"`}
+func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, noticed []loop.Verdict) (string,
+	error) {
+	want := wanted{shown: s.Start.Completion != nil || promise != "" || role != task.Reviewer,
+		signal: `"verdict": "approve"`}
 	if promise != "" {
 		want.promise = lineOf(promise, 1<<10)
 		want.signal = "<promise>" + want.promise + "</promise>"
@@ -29,7 +31,8 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 	}
 	border := judgeFence(s.Start.Run, tree)
 	p := parts{
-		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s), Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
+		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s),
+		Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
 		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, bordered(border, diff)),
 		Noticed: harnessNoticed(noticed), Completion: completion(s, role, n, want), Answer: answer(tree, want),
 	}
@@ -76,6 +79,7 @@ func harnessNoticed(verdicts []loop.Verdict) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return "## The Harness Noticed\n\nLook at each. Tests that were weakened and work that is unfinished are reasons to reject, unless the task asks for them; the rest is one when it does harm:\n\n" +
+	return "## The Harness Noticed\n\nLook at each. Tests that were weakened and work that is unfinished are reasons to " +
+		"reject, unless the task asks for them; the rest is one when it does harm:\n\n" +
 		list(items, maxNoticed, "- ", "of the same")
 }

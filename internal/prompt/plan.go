@@ -40,10 +40,13 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	}
 	border := storyFence(s)
 	p := parts{
-		Role: string(task.Coder), Iteration: step.Iteration, MaxIterations: s.MaxIterations, Title: title(s), Hints: asides(s, fence(s.Start.Run)), Criteria: storyCriteria(s),
-		Notes: notes(s, loop.Step{Iteration: step.Iteration}), Mode: string(modeOf(step)), Dir: w.planDir(s), PlanFile: w.planFile(s), StoryID: idOf(story.ID),
-		ReviewNumber: story.ReviewCount + 1, ReviewCap: rules.ReviewCap, SkipReview: rules.SkipReview, failAtCap: rules.FailAtCap,
-		Stories: otherStories(*s.Plan, *story, border), TakenBack: takenBack(s),
+		Role: string(task.Coder), Iteration: step.Iteration, MaxIterations: s.MaxIterations, Title: title(s),
+		Hints: asides(s, fence(s.Start.Run)), Criteria: storyCriteria(s),
+		Notes: notes(s, loop.Step{Iteration: step.Iteration}), Mode: string(modeOf(step)), Dir: w.planDir(s),
+		PlanFile: w.planFile(s), StoryID: idOf(story.ID),
+		ReviewNumber: story.ReviewCount + 1, ReviewCap: rules.ReviewCap, SkipReview: rules.SkipReview,
+		failAtCap: rules.FailAtCap,
+		Stories:   otherStories(*s.Plan, *story, border), TakenBack: takenBack(s),
 	}
 	p.Story = storyText(*story, p.PlanFile, border)
 	if strings.TrimSpace(s.Start.Spec) != "" || len(w.Comments) > 0 {
@@ -84,7 +87,8 @@ func (w Writer) told(s loop.State, step loop.Step, p *parts) (text string, elsew
 		return "", nil
 	}
 	room := maxAdded - maxStoryFrame
-	for _, taken := range []string{p.Hints, p.Criteria, p.Notes, p.Shift, p.Context, p.Stories, p.TakenBack, p.Earlier, p.Noticed} {
+	for _, taken := range []string{p.Hints, p.Criteria, p.Notes, p.Shift, p.Context, p.Stories, p.TakenBack, p.Earlier,
+		p.Noticed} {
 		room -= len(taken)
 	}
 	return attempts(mine, room)
@@ -92,13 +96,15 @@ func (w Writer) told(s loop.State, step loop.Step, p *parts) (text string, elsew
 
 // storySections are what a prompt for a story must not lack.
 func storySections(p parts) []piece {
-	list := []piece{{"", p.header()}, {"## The Harness Has Chosen: " + p.StoryID + ", " + p.Mode, p.Story}, {"", p.Stories}, {"## What Was Asked", p.Task}, {"", p.Hints}}
+	list := []piece{{"", p.header()}, {"## The Harness Has Chosen: " + p.StoryID + ", " + p.Mode, p.Story},
+		{"", p.Stories}, {"## What Was Asked", p.Task}, {"", p.Hints}}
 	if p.Mode == string(loop.Review) {
 		list = append(list, piece{"## The Change", p.Range}, piece{"", p.Earlier}, piece{"", p.Noticed})
 	} else {
 		list = append(list, piece{"## What Must Hold", p.Criteria})
 	}
-	return append(list, piece{"## Previous Attempts", p.Attempts}, piece{"", p.TakenBack}, piece{"", p.Shift}, piece{"", p.Context}, piece{"", p.Notes},
+	return append(list, piece{"## Previous Attempts", p.Attempts}, piece{"", p.TakenBack}, piece{"", p.Shift},
+		piece{"", p.Context}, piece{"", p.Notes},
 		piece{"", p.Completion}, piece{"## How to End", p.Exit}, piece{"## Your Answer", p.Answer})
 }
 
@@ -181,7 +187,8 @@ func (f PlanFiles) own(p parts) string {
 		}
 		return found
 	})
-	return strings.TrimRight(text, "\n") + "\n\n" + p.header() + ". Where what follows differs from the text above, what follows counts.\n"
+	return strings.TrimRight(text, "\n") + "\n\n" + p.header() +
+		". Where what follows differs from the text above, what follows counts.\n"
 }
 
 // For writes the prompt of the next iteration.
@@ -195,7 +202,8 @@ func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 	}
 	p := parts{
 		Role: string(role), Iteration: step.Iteration, MaxIterations: s.MaxIterations,
-		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: asides(s, fence(s.Start.Run)), Criteria: criteria(s), Notes: notes(s, step),
+		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: asides(s, fence(s.Start.Run)),
+		Criteria: criteria(s), Notes: notes(s, step),
 		Completion: completion(s, role, step.Iteration, w.section(s, role)), Exit: w.exit(s, role),
 	}
 	p.Shift, p.Context = w.escalated(s, step.Tier, fence(s.Start.Run), maxContext)

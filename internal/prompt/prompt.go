@@ -38,7 +38,8 @@ func attempts(s loop.State, room int) (text string, elsewhere []loop.Verdict) {
 		}
 		out[i] = told(*it, texts)
 	}
-	return strings.Join(out, "\n\n") + "\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
+	return strings.Join(out, "\n\n") +
+		"\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
 }
 
 // Writer writes the prompts of one run.
@@ -85,7 +86,8 @@ func (w Writer) counted(text string, s loop.State, step loop.Step) string {
 	case s.MaxIterations == 0:
 		return fmt.Sprintf("Iteration %d.\n\n%s", step.Iteration, text)
 	}
-	return fmt.Sprintf("Iteration %d of %d, %d remaining.\n\n%s", step.Iteration, s.MaxIterations, s.MaxIterations-step.Iteration, text)
+	return fmt.Sprintf("Iteration %d of %d, %d remaining.\n\n%s", step.Iteration, s.MaxIterations,
+		s.MaxIterations-step.Iteration, text)
 }
 
 // combine puts the failed checks' texts into the prompt: REPLACE results first form the base, in order, then PREPEND

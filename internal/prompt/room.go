@@ -69,7 +69,8 @@ func middle(s string, most int) string {
 	}
 	keep := max(most-mark, 0)
 	head, tail := keep*2/3, keep-keep*2/3
-	return strings.ToValidUTF8(s[:head], "") + fmt.Sprintf("\n[... %d bytes left out ...]\n", len(s)-keep) + strings.ToValidUTF8(s[len(s)-tail:], "")
+	return strings.ToValidUTF8(s[:head], "") + fmt.Sprintf("\n[... %d bytes left out ...]\n", len(s)-keep) +
+		strings.ToValidUTF8(s[len(s)-tail:], "")
 }
 
 // line makes one line of a text, of at most maxLine bytes.

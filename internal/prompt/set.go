@@ -72,7 +72,8 @@ func Load(names []string, content func(name string) ([]byte, error)) (Set, error
 			continue
 		}
 		if !slices.Contains(Names(), name) {
-			return Set{}, fmt.Errorf("%s/%s is no prompt that ralph knows; allowed are %s", Dir, lineOf(name, 80), safetext.And(Names()))
+			return Set{}, fmt.Errorf("%s/%s is no prompt that ralph knows; allowed are %s", Dir, lineOf(name, 80),
+				safetext.And(Names()))
 		}
 		text, err := content(name)
 		if err != nil {
@@ -115,9 +116,11 @@ func read(name string, content []byte) (*template.Template, error) {
 
 // sample has something in every field.
 var sample = parts{
-	Role: "coder", Iteration: 2, MaxIterations: 5, Title: "t", Task: "t", Hints: "t", Completion: "t", Criteria: "t", Attempts: "t",
-	Shift: "t", Context: "t", Notes: "t", Exit: "t", Tree: "t", Change: "t", Noticed: "t", Answer: "t",
-	Mode: "review", Dir: "ralph", PlanFile: "ralph/tasks.json", StoryID: "US-001", ReviewNumber: 1, ReviewCap: 5, SkipReview: true, Story: "t", Stories: "t", TakenBack: "t", Range: "t", Earlier: "t",
+	Role: "coder", Iteration: 2, MaxIterations: 5, Title: "t", Task: "t", Hints: "t", Completion: "t", Criteria: "t",
+	Attempts: "t",
+	Shift:    "t", Context: "t", Notes: "t", Exit: "t", Tree: "t", Change: "t", Noticed: "t", Answer: "t",
+	Mode: "review", Dir: "ralph", PlanFile: "ralph/tasks.json", StoryID: "US-001", ReviewNumber: 1, ReviewCap: 5,
+	SkipReview: true, Story: "t", Stories: "t", TakenBack: "t", Range: "t", Earlier: "t",
 }
 
 func (s Set) render(name string, p parts) (string, error) {

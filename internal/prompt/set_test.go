@@ -25,24 +25,32 @@ func load(files map[string]string) (Set, error) {
 // allowed.
 func TestLoadMistakes(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
-		{"an unknown file", "implment.md", "x", ".ralph/prompts/implment.md is no prompt that ralph knows; allowed are implement.md, plan-implement.md, plan-review-fix.md, plan-review.md, qa.md, review.md and tester.md"},
+		{"an unknown file", "implment.md", "x", ".ralph/prompts/implment.md is no prompt that ralph knows; allowed are " +
+			"implement.md, plan-implement.md, plan-review-fix.md, plan-review.md, qa.md, review.md and tester.md"},
 		{"no Markdown", "implement.txt", "x", ".ralph/prompts/implement.txt is no prompt that ralph knows"},
 		{"a file that cannot be read", "qa.md", "unreadable", "reading .ralph/prompts/qa.md: no"},
 		{"nothing in it", "qa.md", " \n", ".ralph/prompts/qa.md is empty"},
 		{"no text", "qa.md", "a\xff", ".ralph/prompts/qa.md is no text in UTF-8"},
-		{"too large", "qa.md", strings.Repeat("x", 64<<10+1), ".ralph/prompts/qa.md has 65537 bytes; allowed are at most 65536"},
-		{"an action that does not end", "implement.md", "a\nb {{if .Shift}}\n", ".ralph/prompts/implement.md:3: unexpected EOF; allowed are {{if}}"},
-		{"an unknown field", "implement.md", "a\n\n{{.Spec}}", ".ralph/prompts/implement.md:3: {{.Spec}} is not known; allowed are {{if}}, {{else}} and {{end}} and the fields {{.Role}}, {{.Iteration}}"},
+		{"too large", "qa.md", strings.Repeat("x", 64<<10+1),
+			".ralph/prompts/qa.md has 65537 bytes; allowed are at most 65536"},
+		{"an action that does not end", "implement.md", "a\nb {{if .Shift}}\n",
+			".ralph/prompts/implement.md:3: unexpected EOF; allowed are {{if}}"},
+		{"an unknown field", "implement.md", "a\n\n{{.Spec}}", ".ralph/prompts/implement.md:3: {{.Spec}} is not known; " +
+			"allowed are {{if}}, {{else}} and {{end}} and the fields {{.Role}}, {{.Iteration}}"},
 		{"a field of another role's", "implement.md", "{{.Change}}", "implement.md:1: {{.Change}} is not known"},
-		{"where it would never be run", "implement.md", "{{if .Shift}}{{if .Hints}}{{.Nope}}{{end}}{{end}}", "implement.md:1: {{.Nope}} is not known"},
+		{"where it would never be run", "implement.md", "{{if .Shift}}{{if .Hints}}{{.Nope}}{{end}}{{end}}",
+			"implement.md:1: {{.Nope}} is not known"},
 		{"a field of a field", "implement.md", "{{.Title.X}}", "{{.Title.X}} is not known"},
-		{"an unknown function", "implement.md", "\n{{env \"HOME\"}}", `implement.md:2: function "env" not defined; allowed are`},
+		{"an unknown function", "implement.md", "\n{{env \"HOME\"}}",
+			`implement.md:2: function "env" not defined; allowed are`},
 		{"a function that makes text", "implement.md", "{{printf \"%9999999d\" 1}}", "{{printf}} is not known"},
 		{"a loop", "implement.md", "{{range 1000000000}}x{{end}}", "{{range 1000000000}}x{{end}} is not known"},
 		{"a variable", "implement.md", "{{$x := .Title}}{{$x}}", "is not known"},
-		{"another template", "implement.md", "{{define \"a\"}}{{template \"a\"}}{{end}}{{template \"a\"}}", `implement.md: a template cannot define another one ("a")`},
+		{"another template", "implement.md", "{{define \"a\"}}{{template \"a\"}}{{end}}{{template \"a\"}}",
+			`implement.md: a template cannot define another one ("a")`},
 		{"a call of itself", "implement.md", "{{template \"implement.md\"}}", "is not known"},
-		{"numbers with texts", "implement.md", "{{if lt .Title 3}}x{{end}}", "implement.md:1: error calling lt: incompatible types for comparison"},
+		{"numbers with texts", "implement.md", "{{if lt .Title 3}}x{{end}}",
+			"implement.md:1: error calling lt: incompatible types for comparison"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,7 +64,8 @@ func TestLoadMistakes(t *testing.T) {
 
 // TestOwnTemplate: a repository's words replace ralph's, and only the coder's where only those were written.
 func TestOwnTemplate(t *testing.T) {
-	set, err := load(map[string]string{"implement.md": "\uFEFFBe quick, {{.Role}}.\r\n{{if gt .Iteration 1}}Again.\n{{end}}{{.Task}}\n{{.Attempts}}\n{{.Exit}}\n", ".gitkeep": ""})
+	set, err := load(map[string]string{"implement.md": "\uFEFFBe quick, {{.Role}}.\r\n{{if gt .Iteration " +
+		"1}}Again.\n{{end}}{{.Task}}\n{{.Attempts}}\n{{.Exit}}\n", ".gitkeep": ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +74,8 @@ func TestOwnTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(got, "Be quick, coder.\nBetween the two lines") || strings.Contains(got, "Again") || strings.Contains(got, "\n## Process") {
+	if !strings.HasPrefix(got, "Be quick, coder.\nBetween the two lines") || strings.Contains(got, "Again") ||
+		strings.Contains(got, "\n## Process") {
 		t.Errorf("the prompt is %s", got)
 	}
 	if got, err = w.Review(started(), "feed", "d"); err != nil || !strings.HasPrefix(got, "# Review") {
@@ -89,7 +99,9 @@ func TestOwnTemplateIsCompleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := 0
-	for _, want := range []string{"Do it.\n\n## Your Task\n\n", "It subtracts.", "\n\nThe maintainer adds: keep it small\n\n## Previous Attempts\n\n### Attempt 1", "FAIL: add", "\n## IMPORTANT: Strategy Shift Required\n",
+	for _, want := range []string{"Do it.\n\n## Your Task\n\n", "It subtracts.",
+		"\n\nThe maintainer adds: keep it small\n\n## Previous Attempts\n\n### Attempt 1", "FAIL: add",
+		"\n## IMPORTANT: Strategy Shift Required\n",
 		"\n## Ralph Loop Status\n", "\n## Exit Signals\n\n- Tests pass", "<promise>AUTH_IMPLEMENTED</promise> at the end"} {
 		i := strings.Index(got[at:], want)
 		if i < 0 {
@@ -98,23 +110,30 @@ func TestOwnTemplateIsCompleted(t *testing.T) {
 		at += i
 	}
 	judged, err := w.Review(started(), "feed", "the diff")
-	if err != nil || strings.Count(judged, "It subtracts.") != 1 || !strings.Contains(judged, "\n## The Change\n") || !strings.Contains(judged, "\n## Your Answer\n\nEnd with one JSON object") {
+	if err != nil || strings.Count(judged, "It subtracts.") != 1 || !strings.Contains(judged, "\n## The Change\n") ||
+		!strings.Contains(judged, "\n## Your Answer\n\nEnd with one JSON object") {
 		t.Errorf("the reviewer's prompt is %s, %v", judged, err)
 	}
 }
 
 // TestReplacedPromptSaysHowToEnd: a check that takes the prompt's place (S1-73) leaves a run of a task that can end.
 func TestReplacedPromptSaysHowToEnd(t *testing.T) {
-	got, err := Writer{Completion: "DONE"}.For(started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Only format.", FailAction: loop.Replace})...), loop.Step{Iteration: 2})
-	if err != nil || !strings.HasPrefix(got, "Only format.\n") || !strings.Contains(got, "<response>DONE</response>") || strings.Count(got, "Only format.") != 1 {
+	got, err := Writer{Completion: "DONE"}.For(
+		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Only format.",
+			FailAction: loop.Replace})...), loop.Step{Iteration: 2})
+	if err != nil || !strings.HasPrefix(got, "Only format.\n") || !strings.Contains(got, "<response>DONE</response>") ||
+		strings.Count(got, "Only format.") != 1 {
 		t.Errorf("the prompt is %s, %v", got, err)
 	}
 }
 
 // TestPrependedOutput stands before the prompt, and only there (S1-72).
 func TestPrependedOutput(t *testing.T) {
-	got, err := Writer{Completion: "DONE"}.For(started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Mind the format.", FailAction: loop.Prepend})...), loop.Step{Iteration: 2})
-	if err != nil || !strings.HasPrefix(got, "Mind the format.\n\n# Task Implementation") || strings.Count(got, "Mind the format.") != 1 {
+	got, err := Writer{Completion: "DONE"}.For(
+		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Mind the format.",
+			FailAction: loop.Prepend})...), loop.Step{Iteration: 2})
+	if err != nil || !strings.HasPrefix(got, "Mind the format.\n\n# Task Implementation") ||
+		strings.Count(got, "Mind the format.") != 1 {
 		t.Errorf("the prompt is %s, %v", got, err)
 	}
 }

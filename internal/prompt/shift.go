@@ -31,7 +31,8 @@ func shift(s loop.State) string {
 		"You MUST try a fundamentally different approach. Do NOT:\n")
 	b.WriteString(list(forbidden(s, spin), 1<<10, "- ", "of the same") + "\n\n")
 	if trace := trace(spin); trace != "" {
-		fmt.Fprintf(&b, "The error, %s:\n\n%s\n\n", line(spin.What+fmt.Sprintf(", %d times in a row", spin.Count)), verbatim(trace))
+		fmt.Fprintf(&b, "The error, %s:\n\n%s\n\n", line(spin.What+fmt.Sprintf(", %d times in a row", spin.Count)),
+			verbatim(trace))
 	}
 	b.WriteString("Consider completely different solutions.")
 	return b.String()

@@ -1,5 +1,5 @@
-// Package regex has regular expressions that are compiled when they are first asked: a process of ralph asks few of the many that it has,
-// and some are long.
+// Package regex has regular expressions that are compiled when they are first asked: a process of ralph asks few of the
+// many that it has, and some are long.
 package regex
 
 import (

@@ -9,13 +9,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// ReplyMarker is the line by which a run's answer in a review's thread is found again; id is that of the comment which it answers (B-07).
+// ReplyMarker is the line by which a run's answer in a review's thread is found again; id is that of the comment which
+// it answers (B-07).
 func ReplyMarker(run string, id int64) string {
 	return fmt.Sprintf("<!-- ralph:reply:%s/%d -->", runName(run), id)
 }
 
-// Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: the commits that came of it, or
-// that nothing did and why (B-07). Its first line is ReplyMarker.
+// Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: the commits
+// that came of it, or that nothing did and why (B-07). Its first line is ReplyMarker.
 func Answer(v View, remark loop.Remark) string {
 	round := v.State.Start.Run
 	if n := v.State.Retries; n > 0 { // the thread may be asked about again
@@ -34,9 +35,11 @@ func (v View) answer(remark loop.Remark) string {
 	case s.End.Outcome == loop.Done && len(touching) > 0:
 		return fmt.Sprintf("Worked on in %s; all checks and the review passed.", listed(touching, 3))
 	case s.End.Outcome == loop.Done && len(others) > 0:
-		return fmt.Sprintf("Worked on in %s, which leaves this file as it was; all checks and the review passed. Please look whether that is what you meant.", listed(others, 3))
+		return fmt.Sprintf("Worked on in %s, which leaves this file as it was; all checks and the review passed. Please "+
+			"look whether that is what you meant.", listed(others, 3))
 	case s.End.Outcome == loop.Done:
-		return "Nothing was changed: the agent and the checks found that the work holds as it is. " + v.command("fix <what is missing>") + " asks again."
+		return "Nothing was changed: the agent and the checks found that the work holds as it is. " +
+			v.command("fix <what is missing>") + " asks again."
 	}
 	why := v.ending()
 	if why = strings.TrimSuffix(why, "."); why != "" {
@@ -58,7 +61,8 @@ func (v View) ending() string {
 	return reason
 }
 
-// since are the commits since the run was last asked for, those that touch a file apart from the others; with no file all touch it.
+// since are the commits since the run was last asked for, those that touch a file apart from the others; with no file
+// all touch it.
 func (v View) since(path string) (touching, others []string) {
 	s := v.State
 	for _, it := range s.Iterations {
@@ -89,8 +93,8 @@ func listed(names []string, most int) string {
 	return before + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// feedback says what a review or other workflows asked for, and what became of it: a line, and an item for each thread. "" when the run was
-// resumed for none.
+// feedback says what a review or other workflows asked for, and what became of it: a line, and an item for each thread.
+// "" when the run was resumed for none.
 func (v View) feedback(r room) string {
 	f := v.State.Feedback
 	if f == nil {

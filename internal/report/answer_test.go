@@ -22,23 +22,28 @@ func TestAnswers(t *testing.T) {
 		remark loop.Remark
 		want   string
 	}{
-		"the file was changed":    {fixed(loop.Done), at("hello.go"), "Worked on in [`c0ffee2`](https://github.com/alice/demo/commit/c0ffee2000000000000000000000000000000000); all checks and the review passed."},
-		"another file was":        {fixed(loop.Done), at("README.md"), "which leaves this file as it was"},
-		"a remark on no file":     {fixed(loop.Done), at(""), "all checks and the review passed."},
-		"nothing was changed":     {unchanged, at("hello.go"), "Nothing was changed: the agent and the checks found"},
-		"it failed with a commit": {fixed(loop.Stuck), at("hello.go"), "Not settled: the same failure of go test ./... 5 times in a row. What was tried is in [`c0ffee2`]"},
-		"it failed without one":   {stuck, at("hello.go"), "Not addressed: closes `#3`, says `@bob`."},
-		"it gave no reason":       {silent, at("hello.go"), "Not addressed: interrupted after 1 iteration."},
-		"it still runs":           {fixed(""), at("hello.go"), "ralph works on it."},
+		"the file was changed": {fixed(loop.Done), at("hello.go"),
+			"Worked on in [`c0ffee2`](https://github.com/alice/demo/commit/c0ffee2000000000000000000000000000000000); all " +
+				"checks and the review passed."},
+		"another file was":    {fixed(loop.Done), at("README.md"), "which leaves this file as it was"},
+		"a remark on no file": {fixed(loop.Done), at(""), "all checks and the review passed."},
+		"nothing was changed": {unchanged, at("hello.go"), "Nothing was changed: the agent and the checks found"},
+		"it failed with a commit": {fixed(loop.Stuck), at("hello.go"),
+			"Not settled: the same failure of go test ./... 5 times in a row. What was tried is in [`c0ffee2`]"},
+		"it failed without one": {stuck, at("hello.go"), "Not addressed: closes `#3`, says `@bob`."},
+		"it gave no reason":     {silent, at("hello.go"), "Not addressed: interrupted after 1 iteration."},
+		"it still runs":         {fixed(""), at("hello.go"), "ralph works on it."},
 	} {
 		got := Answer(tt.v, tt.remark)
-		if !strings.HasPrefix(got, ReplyMarker("20261121-053000-7f3a-1", 5)+"\n") || !strings.Contains(got, tt.want) || strings.Count(got, "\n") != 2 {
+		if !strings.HasPrefix(got, ReplyMarker("20261121-053000-7f3a-1", 5)+"\n") || !strings.Contains(got, tt.want) ||
+			strings.Count(got, "\n") != 2 {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}
 	}
 	told := fixed(loop.Done)
 	told.State.Post.Answered = []int64{71}
-	if got := told.feedback(rooms[0]); strings.Count(got, "→ answered in its thread\n") != 1 || strings.Count(got, "→ Worked on in") != 1 {
+	if got := told.feedback(rooms[0]); strings.Count(got, "→ answered in its thread\n") != 1 ||
+		strings.Count(got, "→ Worked on in") != 1 {
 		t.Errorf("of one that has its answer: %s", got)
 	}
 	if got := done().feedback(rooms[0]); got != "" {
@@ -48,8 +53,10 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("listed: %s", got)
 	}
 	many := fixed("")
-	many.State.Feedback = &loop.Feedback{Text: "CI: test failed", Items: slices.Repeat([]loop.Remark{{Path: "a.go", Text: "x"}}, 25)}
-	if got := many.feedback(rooms[0]); !strings.HasPrefix(got, "**Other workflows ask for changes:** CI: test failed\n") || !strings.HasSuffix(got, "- 5 remarks more\n") {
+	many.State.Feedback = &loop.Feedback{Text: "CI: test failed",
+		Items: slices.Repeat([]loop.Remark{{Path: "a.go", Text: "x"}}, 25)}
+	if got := many.feedback(rooms[0]); !strings.HasPrefix(got, "**Other workflows ask for changes:** CI: test failed\n") ||
+		!strings.HasSuffix(got, "- 5 remarks more\n") {
 		t.Errorf("of other workflows: %s", got)
 	}
 }

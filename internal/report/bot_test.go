@@ -33,25 +33,35 @@ func TestWhatNow(t *testing.T) {
 		v    View
 		want string
 	}{
-		"running":                      {runningThird(), "**To stop it:** comment `/ralph stop`, close the issue, or take the label `ralph:running` off"},
-		"done":                         {done(), "**What now:** review [#57](https://github.com/alice/demo/pull/57) and merge it. To send it back, request changes in a review, or comment `/ralph fix` or `/ralph retry <what to change>`."},
-		"done without a change":        {ended(loop.Done), "**What now:** `/ralph retry <what is missing>` asks for more."},
-		"done on a laptop":             {local, "**What now:** read the change and merge `ralph/issue-42`."},
-		"the agent asks":               {asks(), "**What now:** `alice`, please answer with `/ralph continue <answer>`."},
-		"the agent asks nobody":        {unasked, "**What now:** answer with `/ralph continue <answer>`."},
-		"a limit with a reset":         {waiting(), "nothing; the next sweep after that goes on. `/ralph continue` tries at once."},
-		"a limit without one":          {limited.end(loop.Waiting, "why", ""), "`/ralph continue` tries again."},
-		"other workflows":              {heeds(), "nothing; it goes on when they have finished. `/ralph continue` looks at once."},
-		"a reviewer's limit":           {reads(loop.Verdict{Waits: true}).end(loop.Waiting, "why", ""), "`/ralph continue` tries again."},
-		"what nobody can mend":         {reads(loop.Verdict{Unfixable: true}).end(loop.Invalid, "why", ""), "fix what is named above; then `/ralph retry` goes on with the same work."},
-		"interrupted":                  {interrupted(), "`/ralph continue` goes on from here; `/ralph retry --fresh` starts over."},
-		"invalid":                      {invalid(), "fix what is named above, then comment `/ralph run`."},
-		"capped":                       {capped(), "comment `/ralph retry <hint>` to go on from here with your hint, or take the work over"},
-		"failed":                       {failed(), "`/ralph retry` goes on from here"},
-		"the run's money":              {spentAll(), "may spend as much again; raise `max_cost_usd` to"},
-		"the run's tokens":             {limit(loop.Limits{Tokens: 10}), "raise `max_tokens` to"},
-		"both":                         {limit(loop.Limits{Tokens: 10, CostUSD: 0.01}), "raise `max_cost_usd` and `max_tokens` to"},
-		"the issue's money":            {limit(loop.Limits{IssueCostUSD: 0.01, CostUSD: 0.01}), "Raise `max_cost_usd_per_issue`, then `/ralph retry` goes on from here."},
+		"running": {runningThird(),
+			"**To stop it:** comment `/ralph stop`, close the issue, or take the label `ralph:running` off"},
+		"done": {done(), "**What now:** review [#57](https://github.com/alice/demo/pull/57) and " +
+			"merge it. To send it back, request changes in a review, or comment `/ralph fix` or `/ralph retry <what to change>`."},
+		"done without a change": {ended(loop.Done), "**What now:** `/ralph retry <what is missing>` asks for more."},
+		"done on a laptop":      {local, "**What now:** read the change and merge `ralph/issue-42`."},
+		"the agent asks":        {asks(), "**What now:** `alice`, please answer with `/ralph continue <answer>`."},
+		"the agent asks nobody": {unasked, "**What now:** answer with `/ralph continue <answer>`."},
+		"a limit with a reset": {waiting(),
+			"nothing; the next sweep after that goes on. `/ralph continue` tries at once."},
+		"a limit without one": {limited.end(loop.Waiting, "why", ""), "`/ralph continue` tries again."},
+		"other workflows": {heeds(),
+			"nothing; it goes on when they have finished. `/ralph continue` looks at once."},
+		"a reviewer's limit": {reads(loop.Verdict{Waits: true}).end(loop.Waiting, "why", ""),
+			"`/ralph continue` tries again."},
+		"what nobody can mend": {reads(loop.Verdict{Unfixable: true}).end(loop.Invalid, "why", ""),
+			"fix what is named above; then `/ralph retry` goes on with the same work."},
+		"interrupted": {interrupted(),
+			"`/ralph continue` goes on from here; `/ralph retry --fresh` starts over."},
+		"invalid": {invalid(), "fix what is named above, then comment `/ralph run`."},
+		"capped": {capped(),
+			"comment `/ralph retry <hint>` to go on from here with your hint, or take the work over"},
+		"failed":           {failed(), "`/ralph retry` goes on from here"},
+		"the run's money":  {spentAll(), "may spend as much again; raise `max_cost_usd` to"},
+		"the run's tokens": {limit(loop.Limits{Tokens: 10}), "raise `max_tokens` to"},
+		"both": {limit(loop.Limits{Tokens: 10, CostUSD: 0.01}),
+			"raise `max_cost_usd` and `max_tokens` to"},
+		"the issue's money": {limit(loop.Limits{IssueCostUSD: 0.01, CostUSD: 0.01}),
+			"Raise `max_cost_usd_per_issue`, then `/ralph retry` goes on from here."},
 		"a budget that nobody told of": {limit(loop.Limits{}), "raise the limit to"},
 	} {
 		if got := tt.v.whatNow(); !strings.Contains(got, tt.want) {
@@ -73,16 +83,19 @@ func TestCost(t *testing.T) {
 		limits loop.Limits
 		want   string
 	}{
-		"nothing known":         {begin(nil).view(), loop.Limits{}, ""},
-		"no limit":              {done(), loop.Limits{}, "**Cost:** $0.09 · 34k tokens in (30k from cache), 1.9k out"},
-		"money":                 {runningThird(), loop.Limits{CostUSD: 2}, "**Cost so far:** $0.09 of at most $2.00 · 35k tokens"},
-		"tokens":                {done(), loop.Limits{Tokens: 1e6}, "**Cost:** $0.09 · 35k of at most 1.0M tokens"},
-		"nothing spent yet":     {begin(nil).view(), loop.Limits{CostUSD: 2}, "**Cost so far:** $0.00 of at most $2.00"},
-		"since it was asked":    {more, loop.Limits{CostUSD: 2}, "**Cost:** $0.04 of at most $2.00 · 17k tokens; $0.08 on this issue in all"},
-		"earlier runs":          {earlier.view(), loop.Limits{}, "**Cost so far:** $1.50 on this issue in all"},
-		"earlier runs' tokens":  {tokensOnly.view(), loop.Limits{}, "**Cost so far:** 5.0k tokens on this issue in all"},
-		"no issue":              {taskless.view(), loop.Limits{}, "**Cost so far:** $1.50 in all"},
-		"the issue has a limit": {earlier.view(), loop.Limits{IssueCostUSD: 20}, "**Cost so far:** $1.50 of at most $20.00 on this issue in all"},
+		"nothing known": {begin(nil).view(), loop.Limits{}, ""},
+		"no limit":      {done(), loop.Limits{}, "**Cost:** $0.09 · 34k tokens in (30k from cache), 1.9k out"},
+		"money": {runningThird(), loop.Limits{CostUSD: 2},
+			"**Cost so far:** $0.09 of at most $2.00 · 35k tokens"},
+		"tokens":            {done(), loop.Limits{Tokens: 1e6}, "**Cost:** $0.09 · 35k of at most 1.0M tokens"},
+		"nothing spent yet": {begin(nil).view(), loop.Limits{CostUSD: 2}, "**Cost so far:** $0.00 of at most $2.00"},
+		"since it was asked": {more, loop.Limits{CostUSD: 2},
+			"**Cost:** $0.04 of at most $2.00 · 17k tokens; $0.08 on this issue in all"},
+		"earlier runs":         {earlier.view(), loop.Limits{}, "**Cost so far:** $1.50 on this issue in all"},
+		"earlier runs' tokens": {tokensOnly.view(), loop.Limits{}, "**Cost so far:** 5.0k tokens on this issue in all"},
+		"no issue":             {taskless.view(), loop.Limits{}, "**Cost so far:** $1.50 in all"},
+		"the issue has a limit": {earlier.view(), loop.Limits{IssueCostUSD: 20},
+			"**Cost so far:** $1.50 of at most $20.00 on this issue in all"},
 	} {
 		if tt.v.Limits = tt.limits; tt.v.cost() != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, tt.v.cost(), tt.want)
@@ -98,7 +111,9 @@ func TestExcerpt(t *testing.T) {
 	}
 	lines[150] = "pkg/a.go:7: undefined: x"
 	lines[170] = "the value of y is not what it was"
-	got := View{}.fenceAt(strings.Join(lines, "\n"), []loop.Finding{{File: "pkg/a.go", Line: 7, Message: "undefined: x"}, {Test: "T", Message: "value of y is not"}, {Message: "error"}}, 12)
+	got := View{}.fenceAt(strings.Join(lines, "\n"),
+		[]loop.Finding{{File: "pkg/a.go", Line: 7, Message: "undefined: x"}, {Test: "T", Message: "value of y is not"},
+			{Message: "error"}}, 12)
 	for _, want := range []string{"error 148", lines[150], "error 153", lines[170], "[... 148 lines truncated ...]"} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("without %q:\n%s", want, got)
@@ -126,7 +141,8 @@ func TestMarkers(t *testing.T) {
 			t.Errorf("iteration %d: %s", n, got)
 		}
 	}
-	if got := IterationComment(hostile(), 1); !strings.HasPrefix(got, IterationMarker(hostile().State.Start.Run, 1)+"\n") || strings.Count(got, "<!-- ralph:") != 1 {
+	if got := IterationComment(hostile(), 1); !strings.HasPrefix(got,
+		IterationMarker(hostile().State.Start.Run, 1)+"\n") || strings.Count(got, "<!-- ralph:") != 1 {
 		t.Errorf("markers: %.200s", got)
 	}
 }
@@ -154,7 +170,8 @@ func TestHeeding(t *testing.T) {
 func TestCriteriaShowWhatIsNotMetFirst(t *testing.T) {
 	v := View{}
 	list := []loop.Criterion{{Text: "a|b", Met: true, Reason: "r"}, {Text: "c", Reason: "missing"}, {Text: "d", Met: true}}
-	if got, want := v.criteria(list, 2), "| | criterion | why |\n|---|---|---|\n| ❌ not met | c | missing |\n| ✅ met | a\\|b | r |\n| … | 1 more |  |\n"; got != want {
+	if got, want := v.criteria(list, 2),
+		"| | criterion | why |\n|---|---|---|\n| ❌ not met | c | missing |\n| ✅ met | a\\|b | r |\n| … | 1 more |  |\n"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	s := begin(nil)

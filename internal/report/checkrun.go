@@ -17,7 +17,8 @@ type CheckRun struct {
 	Summary    string // Markdown, at most 65,000 bytes
 	Text       string // Markdown, at most 65,000 bytes; may be empty
 	Conclusion string // GitHub's word: success, failure, neutral or cancelled; empty while the run goes on
-	// Annotations are the places that failing checks name, those of hard checks first, at most 100. GitHub takes 50 of them a request.
+	// Annotations are the places that failing checks name, those of hard checks first, at most 100. GitHub takes 50 of
+	// them a request.
 	Annotations []Annotation
 }
 
@@ -71,8 +72,8 @@ func (v View) checkText(r room) string {
 	return p.String()
 }
 
-// annotations are the places that failing checks name in the newest iteration, as far as they are files of the repository. Of an
-// iteration that nothing has judged yet there are none: those before it speak of other lines.
+// annotations are the places that failing checks name in the newest iteration, as far as they are files of the
+// repository. Of an iteration that nothing has judged yet there are none: those before it speak of other lines.
 func (v View) annotations() (list []Annotation) {
 	it := v.judged()
 	if it == nil || it != v.State.Last() {
@@ -96,18 +97,21 @@ func (v View) annotations() (list []Annotation) {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Annotation) int { return strings.Compare(a.Level, b.Level) }) // failures before warnings
+	// failures before warnings
+	slices.SortStableFunc(list, func(a, b Annotation) int { return strings.Compare(a.Level, b.Level) })
 	return list
 }
 
-// annotation is a finding of a check, whose output has been cleaned; ok is false when it names no file of the repository, or says nothing.
+// annotation is a finding of a check, whose output has been cleaned; ok is false when it names no file of the
+// repository, or says nothing.
 func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annotation, ok bool) {
 	name := v.inRepository(f.File)
 	message := safetext.Shorten(strings.TrimSpace(v.clean(said(f))), 1000)
 	if name == "" || v.redact(name) != name || message == "" {
 		return a, false
 	}
-	a = Annotation{Path: name, Line: max(f.Line, 1), Level: "failure", Message: message, Title: joinedBy(", ", brief(v.clean(c.Check), 100), brief(v.clean(f.Rule), 60))}
+	a = Annotation{Path: name, Line: max(f.Line, 1), Level: "failure", Message: message,
+		Title: joinedBy(", ", brief(v.clean(c.Check), 100), brief(v.clean(f.Rule), 60))}
 	if f.Line > 0 {
 		a.Column = max(f.Column, 0)
 	}
@@ -138,7 +142,8 @@ func cleanPath(file string) string {
 	switch {
 	case file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.HasPrefix(file, "/"):
 		return ""
-	case len(file) > maxURL || safetext.Visible(file) != file || strings.ContainsFunc(file, odd) || strings.Contains(file, ":/"):
+	case len(file) > maxURL || safetext.Visible(file) != file || strings.ContainsFunc(file, odd) ||
+		strings.Contains(file, ":/"):
 		return ""
 	case file == ".git" || strings.HasPrefix(file, ".git/"):
 		return ""

@@ -11,7 +11,8 @@ import (
 
 func TestConclusions(t *testing.T) {
 	for outcome, want := range map[loop.Outcome]string{
-		loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", loop.Capped: "failure", loop.Stuck: "failure",
+		loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled",
+		loop.Capped: "failure", loop.Stuck: "failure",
 		loop.Timeout: "failure", loop.Budget: "failure", loop.Invalid: "failure", loop.Failed: "failure",
 	} {
 		if got := CheckRunOf(begin(nil).end(outcome, "why", "")).Conclusion; got != want {
@@ -31,11 +32,16 @@ func TestAnnotatedFiles(t *testing.T) {
 		v          View
 		file, want string
 	}{
-		{v, "a.go", "a.go"}, {v, "./x/../a.go", "a.go"}, {v, "/home/r/demo/x/a.go", "x/a.go"}, {v, "/home/r/demo2/a.go", ""}, {v, "/etc/passwd", ""},
-		{v, "../a.go", ""}, {v, "x/../../a.go", ""}, {v, "/home/r/demo/../x.go", ""}, {v, "", ""}, {v, ".", ""}, {v, "..", ""}, {v, "a\nb", ""}, {v, `C:\a.go`, ""},
-		{v, "https://x.y/z", ""}, {v, "file:/x", ""}, {v, "a\u202eb.go", ""}, {v, "a\x00", ""}, {v, "\xff", ""}, {v, ".git/config", ""}, {v, strings.Repeat("a/", 400), ""},
-		{v, "dir with space/é.go", "dir with space/é.go"}, {in, "a.go", "sub/dir/a.go"}, {in, "../a.go", "sub/a.go"}, {in, "../../../a.go", ""},
-		{in, "/home/r/demo/a.go", "a.go"}, {View{}, "/a.go", ""}, {View{}, "a.go", "a.go"}, {v, "..a/b", "..a/b"}, {v, ".github/x.yml", ".github/x.yml"},
+		{v, "a.go", "a.go"}, {v, "./x/../a.go", "a.go"}, {v, "/home/r/demo/x/a.go", "x/a.go"}, {v, "/home/r/demo2/a.go", ""},
+		{v, "/etc/passwd", ""},
+		{v, "../a.go", ""}, {v, "x/../../a.go", ""}, {v, "/home/r/demo/../x.go", ""}, {v, "", ""}, {v, ".", ""},
+		{v, "..", ""}, {v, "a\nb", ""}, {v, `C:\a.go`, ""},
+		{v, "https://x.y/z", ""}, {v, "file:/x", ""}, {v, "a\u202eb.go", ""}, {v, "a\x00", ""}, {v, "\xff", ""},
+		{v, ".git/config", ""}, {v, strings.Repeat("a/", 400), ""},
+		{v, "dir with space/é.go", "dir with space/é.go"}, {in, "a.go", "sub/dir/a.go"}, {in, "../a.go", "sub/a.go"},
+		{in, "../../../a.go", ""},
+		{in, "/home/r/demo/a.go", "a.go"}, {View{}, "/a.go", ""}, {View{}, "a.go", "a.go"}, {v, "..a/b", "..a/b"},
+		{v, ".github/x.yml", ".github/x.yml"},
 	} {
 		if got := tt.v.inRepository(tt.file); got != tt.want {
 			t.Errorf("%q in %q is %q, want %q", tt.file, tt.v.Dir, got, tt.want)
@@ -43,7 +49,8 @@ func TestAnnotatedFiles(t *testing.T) {
 	}
 }
 
-// However much the checks name, annotations stay within what GitHub takes, tell no secret, and those that block come first.
+// However much the checks name, annotations stay within what GitHub takes, tell no secret, and those that block come
+// first.
 func TestAnnotationsAreBounded(t *testing.T) {
 	secret := "sk-ant-api03-abcdefghijkl"
 	s := begin(nil)
@@ -54,12 +61,17 @@ func TestAnnotationsAreBounded(t *testing.T) {
 			c.Severity = loop.Soft
 		}
 		for line := range 50 {
-			c.Findings = append(c.Findings, loop.Finding{File: "f.go", Line: 60*i + line - 1, Column: -1, Rule: nasty, Message: strings.Repeat("@x🙂 "+secret, 300)})
+			c.Findings = append(c.Findings,
+				loop.Finding{File: "f.go", Line: 60*i + line - 1, Column: -1, Rule: nasty,
+					Message: strings.Repeat("@x🙂 "+secret, 300)})
 		}
 		many = append(many, c)
 	}
-	many = append(many, loop.Verdict{Check: "skipped", Skipped: "x", Findings: []loop.Finding{{File: "s.go", Message: "x"}}}, loop.Verdict{Check: "passed", Pass: true, Findings: []loop.Finding{{File: "p.go", Message: "x"}}},
-		loop.Verdict{Check: "says", Severity: loop.Hard, Findings: []loop.Finding{{File: secret, Message: "x"}, {File: "empty.go"}}})
+	many = append(many, loop.Verdict{Check: "skipped", Skipped: "x",
+		Findings: []loop.Finding{{File: "s.go", Message: "x"}}},
+		loop.Verdict{Check: "passed", Pass: true, Findings: []loop.Finding{{File: "p.go", Message: "x"}}},
+		loop.Verdict{Check: "says", Severity: loop.Hard,
+			Findings: []loop.Finding{{File: secret, Message: "x"}, {File: "empty.go"}}})
 	s.iterate(1, loop.Implement, "", many...)
 	v := s.end(loop.Stuck, "x", "")
 	v.Redact = Redactor(nil)
@@ -69,7 +81,8 @@ func TestAnnotationsAreBounded(t *testing.T) {
 	}
 	for i, a := range got.Annotations {
 		switch {
-		case a.Path != "f.go" || a.Line < 1 || a.Column < 0, a.Message == "", len(a.Message) > 64<<10, len(a.Title) > 800, len(a.Raw) > maxRaw, !utf8.ValidString(a.Message + a.Raw + a.Title):
+		case a.Path != "f.go" || a.Line < 1 || a.Column < 0, a.Message == "", len(a.Message) > 64<<10, len(a.Title) > 800,
+			len(a.Raw) > maxRaw, !utf8.ValidString(a.Message + a.Raw + a.Title):
 			t.Fatalf("annotation %d: %+v", i, a)
 		case strings.Contains(a.Message+a.Raw+a.Title, "sk-ant-"):
 			t.Fatalf("a secret: %+v", a)

@@ -12,8 +12,8 @@ import (
 
 var notRun = lazy(`[^A-Za-z0-9._-]`)
 
-// Marker is the line by which a run's own comment is found again. It proves nothing by itself: whoever looks for it checks the
-// comment's author too.
+// Marker is the line by which a run's own comment is found again. It proves nothing by itself: whoever looks for it
+// checks the comment's author too.
 func Marker(run string) string {
 	return "<!-- ralph:run:" + runName(run) + " -->"
 }
@@ -21,8 +21,9 @@ func Marker(run string) string {
 // runName is a run's id as it stands in a marker.
 func runName(run string) string { return safetext.Shorten(notRun.ReplaceAllString(run, ""), 80) }
 
-// Comment is the run's sticky comment (B-16, B-20): what the run came to and why in one line, or what happens now, and what is needed from
-// whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it never has more than 65,000 bytes.
+// Comment is the run's sticky comment (B-16, B-20): what the run came to and why in one line, or what happens now, and
+// what is needed from whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it
+// never has more than 65,000 bytes.
 func Comment(v View) string {
 	v = v.onPull()
 	return fit(commentLimit, func(r room) string {
@@ -55,7 +56,8 @@ func (v View) failureBeside(lines int) string {
 	return v.lastFailure(lines)
 }
 
-// stands is what stands below a headline: what happens or what is needed, where the work is, what it has cost, and how far its stories are.
+// stands is what stands below a headline: what happens or what is needed, where the work is, what it has cost, and how
+// far its stories are.
 func (v View) stands(p *page, r room) {
 	v.below(p, r)
 	p.part(v.silent())
@@ -63,7 +65,8 @@ func (v View) stands(p *page, r room) {
 	p.part(v.stories(r))
 }
 
-// below is what to do next and where the work is, right below a headline; of a run that goes on, first what happens now.
+// below is what to do next and where the work is, right below a headline; of a run that goes on, first what happens
+// now.
 func (v View) below(p *page, r room) {
 	now, next := v.whatNow(), v.lead()
 	if v.State.End == nil {
@@ -97,8 +100,9 @@ func (v View) question(r room) string {
 	return v.quote(question, min(r.spec, 2<<10))
 }
 
-// IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the comment which was
-// there is edited into it. When the agent asks, it says how to answer, which may be done on the issue as well.
+// IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the
+// comment which was there is edited into it. When the agent asks, it says how to answer, which may be done on the issue
+// as well.
 func IssueLine(v View) string {
 	where := v.pull()
 	if where == "" {
@@ -111,7 +115,8 @@ func IssueLine(v View) string {
 	return fmt.Sprintf("%s\n%s — work and report are in %s.%s\n", Marker(v.State.Start.Run), v.headline(), where, asks)
 }
 
-// lead is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and where the work is.
+// lead is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and
+// where the work is.
 func (v View) lead() string {
 	s := v.State
 	if s.End == nil {
@@ -136,7 +141,8 @@ func (v View) whereKept() string {
 	return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Kept()))
 }
 
-// hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it says nothing to anybody.
+// hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it
+// says nothing to anybody.
 var hashed = lazy(` \(error hash [0-9a-f]{1,16}\)`)
 
 // sentence ends a text with a full stop, unless it has its own end.
@@ -205,7 +211,8 @@ func (v View) baseline() string {
 // passes reports whether a check passed in the newest judged iteration.
 func (v View) passes(check string) bool {
 	it := v.judged()
-	return it != nil && slices.ContainsFunc(it.Verdicts, func(c loop.Verdict) bool { return c.Check == check && c.Pass && c.Skipped == "" })
+	return it != nil && slices.ContainsFunc(it.Verdicts,
+		func(c loop.Verdict) bool { return c.Check == check && c.Pass && c.Skipped == "" })
 }
 
 // runs is the command that began the run.

@@ -13,9 +13,9 @@ import (
 
 const maxSubject = 72
 
-// CommitMessage is the message of an iteration's commit (B-17): a readable subject of at most 72 characters made of the task's
-// title, and trailers. Nothing in a title can add a trailer, mention anybody or close anything. repoHost is "github.com". In a plan the
-// subject is that of the story's mode (S4-94).
+// CommitMessage is the message of an iteration's commit (B-17): a readable subject of at most 72 characters made of the
+// task's title, and trailers. Nothing in a title can add a trailer, mention anybody or close anything. repoHost is
+// "github.com". In a plan the subject is that of the story's mode (S4-94).
 func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 	end := fmt.Sprintf(" (iteration %d)", it.N)
 	title := or(plain(View{}.clean(s.Start.Title)), trailerValue(s.Start.Task))
@@ -28,7 +28,8 @@ func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 		trailers = append(trailers, [2]string{"Ralph-Checks", by})
 	}
 	if login.MatchString(s.Start.Asked) && host.MatchString(repoHost) {
-		trailers = append(trailers, [2]string{"Co-authored-by", fmt.Sprintf("%s <%s@users.noreply.%s>", s.Start.Asked, s.Start.Asked, repoHost)})
+		trailers = append(trailers, [2]string{"Co-authored-by",
+			fmt.Sprintf("%s <%s@users.noreply.%s>", s.Start.Asked, s.Start.Asked, repoHost)})
 	}
 	return messageOf(subject, "", trailers)
 }
@@ -92,7 +93,8 @@ func FailureCommitMessage(s loop.State) string {
 	if f := s.Failure(); f != nil && f.Hash != "" {
 		hash = trailerValue(f.Hash)
 	}
-	return fmt.Sprintf("Ralph Loop failed: %s\n\nIterations: %s\nLast gate: %s\nError hash: %s\n\nSee .ralph_state.md for full history\n",
+	return fmt.Sprintf("Ralph Loop failed: %s\n\nIterations: %s\nLast gate: %s\nError hash: %s\n\nSee .ralph_state.md "+
+		"for full history\n",
 		trailerValue(s.Start.Task), attempts(s), or(safetext.Shorten(plain(View{}.clean(lastGate(s))), 100), "none"), hash)
 }
 
@@ -107,8 +109,8 @@ var (
 
 func trailerValue(s string) string { return safetext.Shorten(notValue.ReplaceAllString(s, "-"), 100) }
 
-// plain is foreign text for a place without Markdown: one line in which nothing refers to anything. Brackets go because CI systems
-// obey "[skip ci]".
+// plain is foreign text for a place without Markdown: one line in which nothing refers to anything. Brackets go because
+// CI systems obey "[skip ci]".
 func plain(s string) string {
 	s = address.ReplaceAllString(safetext.OneLine(s), "(link)")
 	s = reference.ReplaceAllString(s, "$1$2")

@@ -33,7 +33,8 @@ func TestCommitMessage(t *testing.T) {
 		if n := utf8.RuneCountInString(subject); n > 72 {
 			t.Errorf("a subject of %d characters: %q", n, subject)
 		}
-		want := "\nRalph-Task: issue-42\nRalph-Run: r1\nRalph-Iteration: 2\nRalph-Mode: implement\nCo-authored-by: alice <alice@users.noreply.github.com>\n"
+		want := "\nRalph-Task: issue-42\nRalph-Run: r1\nRalph-Iteration: 2\nRalph-Mode: implement\nCo-authored-by: alice " +
+			"<alice@users.noreply.github.com>\n"
 		if rest != want {
 			t.Errorf("%q: the rest is %q", tt.title, rest)
 		}
@@ -57,7 +58,8 @@ func TestCommitMessageTrailers(t *testing.T) {
 		}
 	}
 	s := loop.State{Start: loop.Start{Task: "t", Asked: "dependabot[bot]"}}
-	if got := CommitMessage(s, loop.Iteration{N: 1}, "ghe.example.com"); !strings.Contains(got, "dependabot[bot] <dependabot[bot]@users.noreply.ghe.example.com>") {
+	if got := CommitMessage(s, loop.Iteration{N: 1}, "ghe.example.com"); !strings.Contains(got,
+		"dependabot[bot] <dependabot[bot]@users.noreply.ghe.example.com>") {
 		t.Errorf("a bot on an Enterprise server: %q", got)
 	}
 	if got := CommitMessage(s, loop.Iteration{N: 1}, "a b"); strings.Contains(got, "Co-authored") {
@@ -80,7 +82,8 @@ func TestChecksOfACommit(t *testing.T) {
 		{loop.Start{Checks: []string{"make lint", "make test"}, Review: true}, false, "make lint, make test, review"},
 		{loop.Start{Checks: []string{"make test"}, Review: true}, true, "make test"},
 		{loop.Start{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}, Review: true}, false, "review, qa"},
-		{loop.Start{Checks: []string{"echo hi\nCo-authored-by: Eve <eve@example.com>", "sh -c '@alice #12 [skip ci]'"}}, false, "echo hi Co-authored-by: Eve eveexample.com, sh -c 'alice 12 (skip ci)'"},
+		{loop.Start{Checks: []string{"echo hi\nCo-authored-by: Eve <eve@example.com>", "sh -c '@alice #12 [skip ci]'"}},
+			false, "echo hi Co-authored-by: Eve eveexample.com, sh -c 'alice 12 (skip ci)'"},
 		{loop.Start{Checks: many}, false, strings.Join(many[:3], ", ") + " and 47 more"},
 	} {
 		s := loop.State{Start: tt.start}
@@ -91,7 +94,8 @@ func TestChecksOfACommit(t *testing.T) {
 		if got != tt.want || utf8.RuneCountInString(got) > mostJudges {
 			t.Errorf("%+v is %q, want %q", tt.start, got, tt.want)
 		}
-		if message := CommitMessage(s, loop.Iteration{N: 1}, "github.com"); strings.Contains(message, "\nRalph-Checks: "+got+"\n") != (got != "") {
+		if message := CommitMessage(s, loop.Iteration{N: 1}, "github.com"); strings.Contains(message,
+			"\nRalph-Checks: "+got+"\n") != (got != "") {
 			t.Errorf("%q in %q", got, message)
 		}
 	}

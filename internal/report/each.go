@@ -8,13 +8,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// IterationMarker is the line by which the comment on one iteration is found again (B-20). Like Marker it proves nothing by itself.
+// IterationMarker is the line by which the comment on one iteration is found again (B-20). Like Marker it proves
+// nothing by itself.
 func IterationMarker(run string, n int) string {
 	return fmt.Sprintf("<!-- ralph:iteration:%s/%d -->", runName(run), n)
 }
 
-// IterationComment tells of one iteration in a comment of its own, for `comments: each` (B-20). Its first line is IterationMarker; "" when
-// the run has no iteration with this number that the checks have spoken about. It never has more than 65,000 bytes.
+// IterationComment tells of one iteration in a comment of its own, for `comments: each` (B-20). Its first line is
+// IterationMarker; "" when the run has no iteration with this number that the checks have spoken about. It never has
+// more than 65,000 bytes.
 func IterationComment(v View, n int) string {
 	i := slices.IndexFunc(v.State.Iterations, func(it *loop.Iteration) bool { return it.N == n })
 	if i < 0 || !v.State.Iterations[i].Judged {

@@ -9,8 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Failure is the report of a run that a limit stopped (B-21), at most 65,000 bytes: what still fails, how to go on or to take over, and
-// everything else folded. What went wrong is told once; the full output and the attempts are there for who wants them.
+// Failure is the report of a run that a limit stopped (B-21), at most 65,000 bytes: what still fails, how to go on or
+// to take over, and everything else folded. What went wrong is told once; the full output and the attempts are there
+// for who wants them.
 func Failure(v View) string {
 	v = v.onPull()
 	return fit(commentLimit, func(r room) string {
@@ -24,7 +25,8 @@ func Failure(v View) string {
 		p.part(v.storySection(r))
 		p.part(v.folded("What the reviews asked for", v.unapproved(r)))
 		p.part(v.whatItPrinted(r))
-		p.part(v.folded("What was tried, attempt by attempt", joinedBy("\n", v.tried(r, v.State.Failure()), v.errorHistory(r.history))))
+		p.part(v.folded("What was tried, attempt by attempt",
+			joinedBy("\n", v.tried(r, v.State.Failure()), v.errorHistory(r.history))))
 		p.part(v.folded("What to look at first", v.warned(r)))
 		p.part(v.folded(gitTitle, v.gitNotes()))
 		p.part(v.folded("Verification", v.verification(r.rows)))
@@ -51,7 +53,8 @@ func (v View) pushBack() string {
 	return "Commit there, and " + safetext.Code("git push origin HEAD:"+branch) + " brings it into the pull request."
 }
 
-// whatItPrinted is the last failure in full, folded: the further places that it names, what was printed, and how the turn ended.
+// whatItPrinted is the last failure in full, folded: the further places that it names, what was printed, and how the
+// turn ended.
 func (v View) whatItPrinted(r room) string {
 	it := v.judged()
 	if it == nil || it.Failure() == nil || r.lines == 0 {
@@ -111,8 +114,8 @@ func lastGate(s loop.State) string {
 	return ""
 }
 
-// lastError is what went wrong last, in words: the first place that the newest failure names, else its reason; why the run ended when
-// that was no failure of the work.
+// lastError is what went wrong last, in words: the first place that the newest failure names, else its reason; why the
+// run ended when that was no failure of the work.
 func (v View) lastError() string {
 	s := v.State
 	if s.End != nil && !s.End.Outcome.Limited() && s.End.Outcome != loop.Done {
@@ -155,8 +158,8 @@ func (v View) inWords(r room, table string) string {
 	return v.folded("Iteration by iteration, in words", joinedBy("\n", table, v.tried(r, nil)))
 }
 
-// tried tells each attempt in one item: what changed, what failed, what the agent said. A failure that came again is told once; told is one
-// that stands above already.
+// tried tells each attempt in one item: what changed, what failed, what the agent said. A failure that came again is
+// told once; told is one that stands above already.
 func (v View) tried(r room, told *loop.Verdict) string {
 	its := v.State.Iterations
 	var b strings.Builder

@@ -48,8 +48,8 @@ func said(f loop.Finding) string {
 	return f.Rule + ": " + f.Message
 }
 
-// warned names what a person should look at though it does not block: what the soft checks of the newest attempt found, such as
-// weakened tests and unfinished markers, and the checks that passed only at the second try.
+// warned names what a person should look at though it does not block: what the soft checks of the newest attempt found,
+// such as weakened tests and unfinished markers, and the checks that passed only at the second try.
 func (v View) warned(r room) string {
 	if r.remarks == 0 {
 		return ""

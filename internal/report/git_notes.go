@@ -5,7 +5,8 @@ import "github.com/ralph-loop/ralph/internal/safetext"
 // mostGitNotes is how many iterations are told of.
 const mostGitNotes = 5
 
-// gitNotes says what agents did with git that is not simply in a commit, and where what they made is kept: a list, the newest iterations of many.
+// gitNotes says what agents did with git that is not simply in a commit, and where what they made is kept: a list, the
+// newest iterations of many.
 func (v View) gitNotes() string {
 	var p page
 	told, hidden := 0, 0

@@ -15,14 +15,18 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestGolden(t *testing.T) {
-	refusal := &event.Refusal{Who: "mallory", Reason: "mallory has read permission here; asking ralph takes write, maintain or admin"}
-	asked := event.Event{Name: "issue_comment.created", Repo: event.Repo{Owner: "alice", Name: "demo"}, Issue: &event.Issue{Number: 42}}
-	page, err := Page("ralph: issue-42 <&>", Section{"Summary", Summary(capped()), "5 iterations"}, Section{"Failure report", Failure(capped()), ""},
+	refusal := &event.Refusal{Who: "mallory",
+		Reason: "mallory has read permission here; asking ralph takes write, maintain or admin"}
+	asked := event.Event{Name: "issue_comment.created", Repo: event.Repo{Owner: "alice", Name: "demo"},
+		Issue: &event.Issue{Number: 42}}
+	page, err := Page("ralph: issue-42 <&>", Section{"Summary", Summary(capped()), "5 iterations"},
+		Section{"Failure report", Failure(capped()), ""},
 		Section{"Hostile", nasty, "<b>meta</b>"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	planPage, err := Page("ralph: greetings", Section{"Summary", Summary(planCapped()), "9 iterations"}, Section{"Failure report", Failure(planCapped()), ""})
+	planPage, err := Page("ralph: greetings", Section{"Summary", Summary(planCapped()), "9 iterations"},
+		Section{"Failure report", Failure(planCapped()), ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,43 +78,46 @@ func TestGolden(t *testing.T) {
 		"status-capped.md":    Status(capped()),
 		"no-status.md":        NoStatus("/ralph", 42),
 		"refused.md":          Refused(refusal, asked),
-		"rejected.md":         Rejected(&event.UsageError{Found: "“fly”", Allowed: "run, retry, continue, fix, stop, plan, approve, status, help"}, "/ralph"),
-		"state.md":            StateFile(runningThird()),
-		"state-capped.md":     StateFile(capped()),
-		"state-first.md":      StateFile(runningFirst()),
-		"state-stuck.md":      StateFile(stuckRun()),
-		"state-roles.md":      StateFile(withRoles()),
-		"failure-stuck.md":    Failure(stuckRun()),
-		"roles.md":            Comment(withRoles()),
-		"tasks.md":            ExecutionSummary(listOfTasks(), allOfTasks()),
-		"standing.txt":        standingTexts(),
-		"commit.txt":          CommitMessage(done().State, *done().State.Last(), "github.com"),
-		"commit-hostile.txt":  CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"}, "github.com"),
-		"failure-commit.txt":  FailureCommitMessage(capped().State),
-		"page.html":           string(page),
+		"rejected.md": Rejected(&event.UsageError{Found: "“fly”",
+			Allowed: "run, retry, continue, fix, stop, plan, approve, status, help"}, "/ralph"),
+		"state.md":         StateFile(runningThird()),
+		"state-capped.md":  StateFile(capped()),
+		"state-first.md":   StateFile(runningFirst()),
+		"state-stuck.md":   StateFile(stuckRun()),
+		"state-roles.md":   StateFile(withRoles()),
+		"failure-stuck.md": Failure(stuckRun()),
+		"roles.md":         Comment(withRoles()),
+		"tasks.md":         ExecutionSummary(listOfTasks(), allOfTasks()),
+		"standing.txt":     standingTexts(),
+		"commit.txt":       CommitMessage(done().State, *done().State.Last(), "github.com"),
+		"commit-hostile.txt": CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"},
+			"github.com"),
+		"failure-commit.txt": FailureCommitMessage(capped().State),
+		"page.html":          string(page),
 
-		"plan-running.md":          Comment(planRunning()),
-		"plan-reviewing.md":        Comment(planReviewing()),
-		"plan-skipped.md":          Comment(planSkipped()),
-		"plan-pull.md":             PullTitle(planDone()) + "\n\n" + PullBody(planDone()),
-		"plan-failure.md":          Failure(planCapped()),
-		"plan-summary.md":          Summary(planDone()),
-		"plan-status.md":           Status(planCapped()),
-		"plan-state.md":            StateFile(planCapped()),
-		"plan-issue-line.md":       IssueLine(planCapped()),
-		"plan-page.html":           string(planPage),
-		"plan-large.md":            Comment(planLarge(200, "words")),
-		"plan-hostile-comment.md":  Comment(planHostile()),
-		"plan-hostile-failure.md":  Failure(planHostile()),
-		"plan-hostile-state.md":    StateFile(planHostile()),
-		"plan-commits.txt":         planCommits(),
-		"plan-comment.md":          PlanComment(planRunning(), greetings(), 9, 30),
-		"plan-comment-large.md":    PlanComment(planRunning(), *planLarge(200, "words").State.Plan, 600, 2000),
-		"plan-comment-hostile.md":  PlanComment(planHostile(), *planHostile().State.Plan, 9, 30),
-		"plan-comment-too-long.md": PlanComment(planRunning(), *planLarge(200, strings.Repeat("words ", 40)).State.Plan, 600, 2000),
-		"long.md":                  Comment(long(200)),
-		"hostile-refused.md":       Refused(&event.Refusal{Who: "@eve", Reason: nasty}, event.Event{Name: nasty}),
-		"failure-timed-out.md":     Failure(timedOut()),
+		"plan-running.md":         Comment(planRunning()),
+		"plan-reviewing.md":       Comment(planReviewing()),
+		"plan-skipped.md":         Comment(planSkipped()),
+		"plan-pull.md":            PullTitle(planDone()) + "\n\n" + PullBody(planDone()),
+		"plan-failure.md":         Failure(planCapped()),
+		"plan-summary.md":         Summary(planDone()),
+		"plan-status.md":          Status(planCapped()),
+		"plan-state.md":           StateFile(planCapped()),
+		"plan-issue-line.md":      IssueLine(planCapped()),
+		"plan-page.html":          string(planPage),
+		"plan-large.md":           Comment(planLarge(200, "words")),
+		"plan-hostile-comment.md": Comment(planHostile()),
+		"plan-hostile-failure.md": Failure(planHostile()),
+		"plan-hostile-state.md":   StateFile(planHostile()),
+		"plan-commits.txt":        planCommits(),
+		"plan-comment.md":         PlanComment(planRunning(), greetings(), 9, 30),
+		"plan-comment-large.md":   PlanComment(planRunning(), *planLarge(200, "words").State.Plan, 600, 2000),
+		"plan-comment-hostile.md": PlanComment(planHostile(), *planHostile().State.Plan, 9, 30),
+		"plan-comment-too-long.md": PlanComment(planRunning(), *planLarge(200, strings.Repeat("words ", 40)).State.Plan, 600,
+			2000),
+		"long.md":              Comment(long(200)),
+		"hostile-refused.md":   Refused(&event.Refusal{Who: "@eve", Reason: nasty}, event.Event{Name: nasty}),
+		"failure-timed-out.md": Failure(timedOut()),
 
 		"pull-capped.md":      PullBody(stuckRun()),
 		"pull-waiting.md":     PullBody(asks()),
@@ -160,17 +167,22 @@ func checkRun(v View) string {
 	return text
 }
 
-// listOfTasks is what became of six tasks: the two of the specification's example have failed, and one waits for the first of them.
+// listOfTasks is what became of six tasks: the two of the specification's example have failed, and one waits for the
+// first of them.
 func allOfTasks() *AllResult {
-	return &AllResult{Branch: "ralph/all-todo", Commit: strings.Repeat("4f", 20), Tasks: []string{"schema", "login", "logout"},
-		Reason: "make test fails on all that is done: it exited with code 2: FAIL: TestSession; " + ApartLine([]string{"login", "logout"})}
+	return &AllResult{Branch: "ralph/all-todo", Commit: strings.Repeat("4f", 20),
+		Tasks: []string{"schema", "login", "logout"},
+		Reason: "make test fails on all that is done: it exited with code 2: FAIL: TestSession; " +
+			ApartLine([]string{"login", "logout"})}
 }
 
 func listOfTasks() []TaskResult {
 	auth := begin(nil)
 	auth.pull()
 	for n := 1; n <= 5; n++ {
-		auth.iterate(n, loop.Implement, "", pass("tests"), loop.Verdict{Check: "spec-compliance", Severity: loop.Hard, Reason: "Missing password reset flow", Hash: fmt.Sprintf("c4d5e6f%d", n)},
+		auth.iterate(n, loop.Implement, "", pass("tests"),
+			loop.Verdict{Check: "spec-compliance", Severity: loop.Hard, Reason: "Missing password reset flow",
+				Hash: fmt.Sprintf("c4d5e6f%d", n)},
 			lintWarning, weakened)
 	}
 	limit := begin(nil)
@@ -181,7 +193,8 @@ func listOfTasks() []TaskResult {
 		limit.iterated(n+1, "", race)
 	}
 	failedAuth := auth.end(loop.Capped, "5 of 5 iterations are used up", "wip/ralph-fail-auth-20260121-103045")
-	failedLimit := limit.end(loop.Stuck, "the same failure of tests 4 times in a row, also after a strategy shift", "wip/ralph-fail-ratelimit-20260121-104532")
+	failedLimit := limit.end(loop.Stuck, "the same failure of tests 4 times in a row, also after a strategy shift",
+		"wip/ralph-fail-ratelimit-20260121-104532")
 	for _, v := range []*View{&failedAuth, &failedLimit} {
 		v.ServerURL, v.Repo = "", ""
 	}

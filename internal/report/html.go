@@ -17,7 +17,8 @@ import (
 // Detail is a run with everything that is known of it, to be shown in full.
 type Detail struct {
 	View
-	// Records is the run's journal, oldest first. Without it the page shows what the state keeps: the outputs of the newest iterations.
+	// Records is the run's journal, oldest first. Without it the page shows what the state keeps: the outputs of the
+	// newest iterations.
 	Records []loop.Record
 	// Diffs are what the iterations changed, by their number. Where there is none, the page lists the changed files alone.
 	Diffs map[int]Diff
@@ -25,8 +26,8 @@ type Detail struct {
 
 // Diff is what one iteration changed.
 type Diff struct {
-	// Text is the diff as git writes it: "diff --git a/x b/x ...". Of it DiffBytes are shown, in whole lines; a caller that has more of it
-	// gives a little more, so that a secret is found before it is cut in two.
+	// Text is the diff as git writes it: "diff --git a/x b/x ...". Of it DiffBytes are shown, in whole lines; a caller
+	// that has more of it gives a little more, so that a secret is found before it is cut in two.
 	Text string
 	Note string // one sentence on what is not in Text and why; empty: everything is
 }
@@ -34,7 +35,8 @@ type Diff struct {
 // DiffBytes is how much of one iteration's diff the page shows.
 const DiffBytes = 100 << 10
 
-// HTMLLimit is how many bytes a page of HTML has at most. Older iterations lose their diffs and outputs before a newer one does.
+// HTMLLimit is how many bytes a page of HTML has at most. Older iterations lose their diffs and outputs before a newer
+// one does.
 const HTMLLimit = 8 << 20
 
 //go:embed html.html
@@ -46,10 +48,11 @@ var htmlLooks string
 //go:embed html.js
 var htmlScript string
 
-// htmlPolicy forbids the page everything but our own looks and our own script, which are known by their hashes: whatever else might get
-// into it can neither run nor reach out.
+// htmlPolicy forbids the page everything but our own looks and our own script, which are known by their hashes:
+// whatever else might get into it can neither run nor reach out.
 var htmlPolicy = sync.OnceValue(func() string {
-	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(htmlLooks), hashOf(htmlScript))
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
+		hashOf(htmlLooks), hashOf(htmlScript))
 })
 
 func hashOf(text string) string {
@@ -61,8 +64,9 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("html").Parse(htmlText))
 })
 
-// HTML is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with its diff, its checks
-// and what they printed, and a search over all of it. It reads the same without its script. It never has more than HTMLLimit bytes.
+// HTML is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with its
+// diff, its checks and what they printed, and a search over all of it. It reads the same without its script. It never
+// has more than HTMLLimit bytes.
 func HTML(d Detail) ([]byte, error) {
 	whole := d.whole()
 	shown, hidden, err := d.shownIterations(whole, HTMLLimit-headLimit)
@@ -81,13 +85,14 @@ func HTML(d Detail) ([]byte, error) {
 		return nil, fmt.Errorf("writing the page of %s: %w", d.State.Start.Task, err)
 	}
 	if out.Len() > HTMLLimit {
-		return nil, fmt.Errorf("writing the page of %s: it has %d bytes, and no more than %d are allowed", d.State.Start.Task, out.Len(), HTMLLimit)
+		return nil, fmt.Errorf("writing the page of %s: it has %d bytes, and no more than %d are allowed", d.State.Start.Task,
+			out.Len(), HTMLLimit)
 	}
 	return out.Bytes(), nil
 }
 
-// whole are the iterations with their outputs, of which the state keeps those of the newest alone. Folding the journal again passes by
-// each of them before it loses its own.
+// whole are the iterations with their outputs, of which the state keeps those of the newest alone. Folding the journal
+// again passes by each of them before it loses its own.
 func (d Detail) whole() []*loop.Iteration {
 	var s loop.State
 	kept := map[int]*loop.Iteration{}
@@ -107,8 +112,8 @@ func (d Detail) whole() []*loop.Iteration {
 	return its
 }
 
-// seen is what can be seen of a foreign text, without secrets, of which one may have been parted by something invisible. The page's
-// template escapes it; it needs none of what keeps Markdown inert.
+// seen is what can be seen of a foreign text, without secrets, of which one may have been parted by something
+// invisible. The page's template escapes it; it needs none of what keeps Markdown inert.
 func (v View) seen(s string) string { return v.redact(bare(s)) }
 
 // bare is what can be seen of a text.

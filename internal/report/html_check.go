@@ -35,8 +35,9 @@ func (v View) htmlChecks(it *loop.Iteration, m measure) (list []htmlCheck, more 
 
 func (v View) htmlCheck(c loop.Verdict, failure *loop.Verdict, m measure) htmlCheck {
 	h := htmlCheck{
-		Name: v.brief(c.Check, 200), Reason: v.brief(c.Reason, 400), Took: duration(c.Duration), OutputName: "What it printed",
-		Role: v.brief(string(c.Role), 20),
+		Name: v.brief(c.Check, 200), Reason: v.brief(c.Reason, 400), Took: duration(c.Duration),
+		OutputName: "What it printed",
+		Role:       v.brief(string(c.Role), 20),
 	}
 	switch {
 	case c.Skipped != "":

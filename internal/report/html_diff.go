@@ -38,7 +38,8 @@ var (
 	bothName = lazy(`^diff --git (?:"?a/.*?"? )"?b/(.*?)"?$`)
 )
 
-// diffReader reads a unified diff of git's line by line. It counts the lines of each hunk, so that a removed line "-- a/x" is no header.
+// diffReader reads a unified diff of git's line by line. It counts the lines of each hunk, so that a removed line "--
+// a/x" is no header.
 type diffReader struct {
 	view     View
 	files    []htmlFile
@@ -63,8 +64,8 @@ func (v View) diffFiles(text string) (files []htmlFile, note string) {
 	return r.files, note
 }
 
-// withoutSecrets is a diff without them, as it is otherwise. One that tells a secret to whoever leaves out what is invisible loses both: the
-// secret and what is invisible.
+// withoutSecrets is a diff without them, as it is otherwise. One that tells a secret to whoever leaves out what is
+// invisible loses both: the secret and what is invisible.
 func (v View) withoutSecrets(diff string) string {
 	seen := bare(diff)
 	if safe := v.redact(seen); safe != seen {
@@ -194,8 +195,8 @@ func unquoted(name string) string {
 	return name
 }
 
-// visibly is a line of a diff of which everything can be seen: what is invisible may be what is wrong with it, and stands there as its
-// number.
+// visibly is a line of a diff of which everything can be seen: what is invisible may be what is wrong with it, and
+// stands there as its number.
 func visibly(raw string) string {
 	raw = strings.ToValidUTF8(strings.TrimSuffix(raw, "\r"), "\uFFFD")
 	left := safetext.Visible(raw)
@@ -224,7 +225,8 @@ func revealed(raw string, left []rune) string {
 
 // listed is a changed file of which there is no diff.
 func (v View) listed(f loop.FileChange) htmlFile {
-	h := htmlFile{Name: v.brief(f.Path, 200), Added: f.Added, Deleted: f.Deleted, Counted: f.Added >= 0, Risk: riskOf(f.Path)}
+	h := htmlFile{Name: v.brief(f.Path, 200), Added: f.Added, Deleted: f.Deleted, Counted: f.Added >= 0,
+		Risk: riskOf(f.Path)}
 	if f.Added < 0 {
 		h.Note = "binary"
 	}

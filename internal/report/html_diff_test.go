@@ -11,20 +11,31 @@ func TestDiffFiles(t *testing.T) {
 	head := "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"changed", head + "@@ -1,2 +1,2 @@ func f()\n same\n-old\n+new\n", "x +1 -1 [hunk same del add]"},
-		{"new", "diff --git a/n b/n\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+one\n", "n (new) +1 -0 [hunk add]"},
-		{"deleted", "diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", "d (deleted) +0 -1 [hunk del]"},
+		{"new", "diff --git a/n b/n\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+one\n",
+			"n (new) +1 -0 [hunk add]"},
+		{"deleted", "diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n",
+			"d (deleted) +0 -1 [hunk del]"},
 		{"renamed alone", "diff --git a/o b/n\nsimilarity index 100%\nrename from o\nrename to n\n", "n (was o) +0 -0 []"},
-		{"a directory named a or b", "diff --git a/a/b/c b/a/b/c\n--- a/a/b/c\n+++ b/a/b/c\n@@ -1 +1 @@\n-o\n+n\n", "a/b/c +1 -1 [hunk del add]"},
-		{"binary", "diff --git a/p.png b/p.png\nindex 1..2\nBinary files a/p.png and b/p.png differ\n", "p.png (binary) ? []"},
-		{"binary, spaces", "diff --git a/my p.png b/my p.png\nBinary files a/my p.png and b/my p.png differ\n", "my p.png (binary) ? []"},
+		{"a directory named a or b", "diff --git a/a/b/c b/a/b/c\n--- a/a/b/c\n+++ b/a/b/c\n@@ -1 +1 @@\n-o\n+n\n",
+			"a/b/c +1 -1 [hunk del add]"},
+		{"binary", "diff --git a/p.png b/p.png\nindex 1..2\nBinary files a/p.png and b/p.png differ\n",
+			"p.png (binary) ? []"},
+		{"binary, spaces", "diff --git a/my p.png b/my p.png\nBinary files a/my p.png and b/my p.png differ\n",
+			"my p.png (binary) ? []"},
 		{"mode alone", "diff --git a/s.sh b/s.sh\nold mode 100644\nnew mode 100755\n", "s.sh +0 -0 []"},
-		{"quoted", "diff --git \"a/caf\\303\\251\\t\" \"b/caf\\303\\251\\t\"\n--- \"a/caf\\303\\251\\t\"\n+++ \"b/caf\\303\\251\\t\"\n@@ -1 +1 @@\n-o\n+n\n", "café +1 -1 [hunk del add]"},
-		{"a tab behind a name", "diff --git a/a b b/a b\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +1 @@\n-o\n+n\n", "a b +1 -1 [hunk del add]"},
-		{"lines that look like headers", head + "@@ -1,2 +1,2 @@\n--- a/etc\n-diff --git a/y b/y\n+++ b/etc\n+@@ -1 +1 @@\n", "x +2 -2 [hunk del add]"},
-		{"no newline at the end", head + "@@ -1 +1 @@\n-o\n\\ No newline at end of file\n+n\n\\ No newline at end of file\n", "x +1 -1 [hunk del note add note]"},
+		{"quoted", "diff --git \"a/caf\\303\\251\\t\" \"b/caf\\303\\251\\t\"\n--- \"a/caf\\303\\251\\t\"\n+++ " +
+			"\"b/caf\\303\\251\\t\"\n@@ -1 +1 @@\n-o\n+n\n", "café +1 -1 [hunk del add]"},
+		{"a tab behind a name", "diff --git a/a b b/a b\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +1 @@\n-o\n+n\n",
+			"a b +1 -1 [hunk del add]"},
+		{"lines that look like headers", head + "@@ -1,2 +1,2 @@\n--- a/etc\n-diff --git a/y b/y\n+++ b/etc\n+@@ -1 +1 @@\n",
+			"x +2 -2 [hunk del add]"},
+		{"no newline at the end", head + "@@ -1 +1 @@\n-o\n\\ No newline at end of file\n+n\n\\ No newline at end of file\n",
+			"x +1 -1 [hunk del note add note]"},
 		{"two hunks", head + "@@ -1 +1 @@\n-o\n+n\n@@ -9 +9 @@\n-o\n+n\n", "x +2 -2 [hunk del add hunk del add]"},
-		{"two files", head + "@@ -1 +1 @@\n-o\n+n\n" + strings.ReplaceAll(head, "x", "y") + "@@ -1 +1 @@\n-o\n", "x +1 -1 [hunk del add]; y +0 -1 [hunk del]"},
-		{"cut in a hunk", head + "@@ -1,9 +1,9 @@\n same\n+ne\n[... 99 bytes of the diff are left out ...]\n", "x +1 -0 [hunk same add note]"},
+		{"two files", head + "@@ -1 +1 @@\n-o\n+n\n" + strings.ReplaceAll(head, "x", "y") + "@@ -1 +1 @@\n-o\n",
+			"x +1 -1 [hunk del add]; y +0 -1 [hunk del]"},
+		{"cut in a hunk", head + "@@ -1,9 +1,9 @@\n same\n+ne\n[... 99 bytes of the diff are left out ...]\n",
+			"x +1 -0 [hunk same add note]"},
 		{"a number beyond all", head + "@@ -1,99999999999999999999 +1,1 @@\n-o\n", "x +0 -1 [hunk del]"},
 		{"no diff at all", "nothing\n@@ -1 +1 @@\n", ""},
 	} {
@@ -74,7 +85,8 @@ func TestDiffTellsWhatIsHidden(t *testing.T) {
 		{"parted token", "sk-ant-api03-abc\u200bdefghijklmnopqrstuvwxyz0123456789", "+[redacted]"},
 		{"key of many lines", key, "+[redacted]"},
 		{"long line", strings.Repeat("x", 5000), "+" + strings.Repeat("x", 999) + " [... 4001 characters truncated ...]"},
-		{"secret at the cut", strings.Repeat(strings.Repeat("y", 99)+"\n+", DiffBytes/101-1) + "zzz" + secret + "\n+" + strings.Repeat("y", 50), ""},
+		{"secret at the cut", strings.Repeat(strings.Repeat("y", 99)+"\n+", DiffBytes/101-1) + "zzz" + secret + "\n+" +
+			strings.Repeat("y", 50), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files, note := v.diffFiles(head + "+" + tt.line + "\n")

@@ -45,7 +45,9 @@ func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 	v, s := d.View, d.State
 	plain := v.inPlain() // the page has a sign of its own, which is in every font
 	p := htmlPage{
-		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)], Headline: safetext.UpperFirst(joinedBy(": ", plain.outcome(), plain.cause())), Facts: v.facts(), Timeline: d.timeline(whole),
+		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)],
+		Headline: safetext.UpperFirst(joinedBy(": ", plain.outcome(), plain.cause())), Facts: v.facts(),
+		Timeline: d.timeline(whole),
 	}
 	p.Title = fmt.Sprintf("ralph: %s – %s", p.Task, plain.outcome())
 	r := rooms[0]
@@ -61,13 +63,16 @@ func (d Detail) front(whole []*loop.Iteration) (htmlPage, error) {
 	p.Lead, p.Now, p.Small = render(v.lead()), render(v.whatNow()), render(v.footer())
 	p.Parts = parts(render, []partOf{
 		{"cap", "At the cap", v.atCap(r)}, {"silent", "No sign of life", v.silent()},
-		{"first", "What to look at first", v.warned(r) + v.riskiest(r.files)}, {"failure", "The last failure", v.failureInFull(r)},
+		{"first", "What to look at first", v.warned(r) + v.riskiest(r.files)},
+		{"failure", "The last failure", v.failureInFull(r)},
 		{"reproduce", "Reproduce it locally", v.reproduction()},
 		{"stories", "Stories", v.storyList(r)}, {"verification", "Verification", v.verification(r.rows)},
 	})
 	p.Appendix = parts(render, []partOf{
-		{"asked", "What was asked", joinedBy("\n", v.title(), v.wording(r))}, {"checks", "What decides", joinedBy("\n\n", v.checkList(r.checks), v.baseline())},
-		{"history", "Error history", v.errorHistory(r.history)}, {"report", "The failure report as it was posted", v.posted()},
+		{"asked", "What was asked", joinedBy("\n", v.title(), v.wording(r))},
+		{"checks", "What decides", joinedBy("\n\n", v.checkList(r.checks), v.baseline())},
+		{"history", "Error history", v.errorHistory(r.history)},
+		{"report", "The failure report as it was posted", v.posted()},
 	})
 	return p, failed
 }
@@ -113,7 +118,8 @@ func (v View) facts() (list []fact) {
 		add("Issue", fmt.Sprintf("#%d", s.Start.Issue), v.at(fmt.Sprintf("issues/%d", s.Start.Issue)))
 	}
 	if s.Post.Pull > 0 {
-		add("Pull request", fmt.Sprintf("#%d", s.Post.Pull), or(linkable(s.Post.PullURL), v.at(fmt.Sprintf("pull/%d", s.Post.Pull))))
+		add("Pull request", fmt.Sprintf("#%d", s.Post.Pull),
+			or(linkable(s.Post.PullURL), v.at(fmt.Sprintf("pull/%d", s.Post.Pull))))
 	}
 	if branch := v.brief(s.Kept().Name(), 120); branch != "" {
 		add("Branch", branch, v.at("tree/"+branch))

@@ -39,15 +39,17 @@ const (
 )
 
 var lessThan = map[measure]string{
-	withoutDiff:   "The page is full: the diff of this iteration is left out; its commit has it.",
-	withoutOutput: "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's journal have them.",
+	withoutDiff: "The page is full: the diff of this iteration is left out; its commit has it.",
+	withoutOutput: "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's " +
+		"journal have them.",
 }
 
 // recent are the iterations that are open when they failed; the newest is open in any case.
 const recent = 10
 
-// shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. When three quarters of the
-// room are used up they are shown without diffs, then without outputs, and what does not fit even so is counted.
+// shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. When
+// three quarters of the room are used up they are shown without diffs, then without outputs, and what does not fit even
+// so is counted.
 func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []template.HTML, hidden string, err error) {
 	used := 0
 	least := everything
@@ -65,8 +67,10 @@ func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []templ
 	return shown, "", nil
 }
 
-// within is an iteration with as much as there is room for, and never with more than least, which is what a newer one had to do with.
-func (d Detail) within(it *loop.Iteration, least measure, limit, used, age int) (text template.HTML, m measure, err error) {
+// within is an iteration with as much as there is room for, and never with more than least, which is what a newer one
+// had to do with.
+func (d Detail) within(it *loop.Iteration, least measure, limit, used, age int) (text template.HTML, m measure,
+	err error) {
 	for m = least; ; m++ {
 		if text, err = d.iteration(it, m, age); err != nil || m == withoutOutput {
 			return text, m, err
@@ -94,8 +98,10 @@ func (d Detail) shape(it *loop.Iteration, m measure, age int) htmlIteration {
 	v := d.View
 	mood := standing(it)
 	h := htmlIteration{
-		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: duration(total(it)), Changed: changed(it),
-		Open: age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m], Said: v.printed(spoken(it)),
+		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: duration(total(it)),
+		Changed: changed(it),
+		Open:    age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m],
+		Said: v.printed(spoken(it)),
 	}
 	if m == withoutOutput {
 		h.Said = v.brief(spoken(it), 300)
@@ -145,7 +151,8 @@ func (v View) iterationFacts(it *loop.Iteration) (list []fact) {
 	}
 	add("Began", stamp(it.At), "")
 	turn, checks, review := parted(it)
-	for _, t := range []fact{{Name: "Agent", Value: duration(turn)}, {Name: "Checks", Value: duration(checks)}, {Name: "Review", Value: duration(review)}} {
+	for _, t := range []fact{{Name: "Agent", Value: duration(turn)}, {Name: "Checks", Value: duration(checks)},
+		{Name: "Review", Value: duration(review)}} {
 		if t.Value != "0s" {
 			list = append(list, t)
 		}

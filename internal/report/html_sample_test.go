@@ -7,21 +7,29 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// sampleDetail is a run with something of everything: a failure, a pause, a review that asked for changes, and an outcome.
+// sampleDetail is a run with something of everything: a failure, a pause, a review that asked for changes, and an
+// outcome.
 func sampleDetail() Detail {
 	s := begin(nil)
-	s.iterate(1, loop.Implement, "I added Greet.\n\n<response>DONE</response>", pass("claim"), pass("go vet ./..."), withPlaces(testFailure))
+	s.iterate(1, loop.Implement, "I added Greet.\n\n<response>DONE</response>", pass("claim"), pass("go vet ./..."),
+		withPlaces(testFailure))
 	s.pull()
 	s.turning(2, loop.Implement)
 	s.wait(20 * time.Second)
-	s.add(loop.Record{Type: loop.Turned, Iteration: 2, Turn: &loop.Turn{Class: loop.UsageLimit, Reason: "claude's usage limit is reached", Duration: 20 * time.Second}})
+	s.add(loop.Record{Type: loop.Turned, Iteration: 2,
+		Turn: &loop.Turn{Class: loop.UsageLimit, Reason: "claude's usage limit is reached", Duration: 20 * time.Second}})
 	s.add(loop.Record{Type: loop.Committed, Iteration: 2, Commit: &loop.Commit{SHA: sha(1), Tree: "t1", Empty: true}})
-	s.add(loop.Record{Type: loop.Paused, Pause: &loop.Pause{Until: s.at.Add(2 * time.Hour), Reason: "claude's usage limit is reached"}})
+	s.add(loop.Record{Type: loop.Paused,
+		Pause: &loop.Pause{Until: s.at.Add(2 * time.Hour), Reason: "claude's usage limit is reached"}})
 	s.wait(2*time.Hour + 5*time.Minute)
-	s.iterate(2, loop.Implement, "The empty name now gives **Hello!**; the test passes.", pass("claim"), pass("go vet ./..."), pass("go test ./..."), asksChange)
-	s.iterate(3, loop.ReviewFix, "Done as asked: the flag is gone.\n", pass("claim"), pass("go vet ./..."), flaky(pass("go test ./...")), weakened, lintWarning, approves)
+	s.iterate(2, loop.Implement, "The empty name now gives **Hello!**; the test passes.", pass("claim"),
+		pass("go vet ./..."), pass("go test ./..."), asksChange)
+	s.iterate(3, loop.ReviewFix, "Done as asked: the flag is gone.\n", pass("claim"), pass("go vet ./..."),
+		flaky(pass("go test ./...")), weakened, lintWarning, approves)
 	return Detail{View: s.end(loop.Done, "all checks passed on iteration 3", ""), Records: s.records,
-		Diffs: map[int]Diff{1: {Text: firstDiff}, 2: {Text: secondDiff, Note: "The diff of 2 more files is left out, because it is longer than 100 KiB."}, 3: {Text: thirdDiff}}}
+		Diffs: map[int]Diff{1: {Text: firstDiff},
+			2: {Text: secondDiff, Note: "The diff of 2 more files is left out, because it is longer than 100 KiB."},
+			3: {Text: thirdDiff}}}
 }
 
 func sha(n int) string { return fmt.Sprintf("%040d", n) }
@@ -32,11 +40,13 @@ func flaky(c loop.Verdict) loop.Verdict {
 }
 
 func withPlaces(c loop.Verdict) loop.Verdict {
-	c.Findings = []loop.Finding{{File: "hello_test.go", Line: 12, Test: "TestGreet", Message: `Greet("") = "Hello, !", want "Hello!"`}}
+	c.Findings = []loop.Finding{{File: "hello_test.go", Line: 12, Test: "TestGreet",
+		Message: `Greet("") = "Hello, !", want "Hello!"`}}
 	return c
 }
 
-var approves = loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Pass: true, Reason: "approved", Output: "It greets, and nothing more.\nThe test covers the empty name.\n",
+var approves = loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Pass: true, Reason: "approved",
+	Output:   "It greets, and nothing more.\nThe test covers the empty name.\n",
 	Duration: 28 * time.Second, Usage: &loop.Usage{CostUSD: 0.01, Input: 900, Output: 120}}
 
 const firstDiff = `diff --git a/hello.go b/hello.go

@@ -21,7 +21,8 @@ import (
 // pagesOf are the pages that are looked at, here as text and with the tag e2e in a browser.
 func pagesOf() map[string]Detail {
 	return map[string]Detail{
-		"html-done.html": sampleDetail(), "html-capped.html": {View: capped()}, "html-plan.html": {View: planCapped()}, "html-hostile.html": {View: hostile()},
+		"html-done.html": sampleDetail(), "html-capped.html": {View: capped()}, "html-plan.html": {View: planCapped()},
+		"html-hostile.html": {View: hostile()},
 	}
 }
 
@@ -49,44 +50,52 @@ var hostileTexts = map[string]string{
 	"address":           `javascript:alert(1)`,
 	"data address":      `data:text/html,<script>alert(1)</script>`,
 	"markdown link":     `[click](javascript:alert(1)) ![x](https://evil.example/p.png) <javascript:alert(1)>`,
-	"markdown HTML":     "<details open ontoggle=alert(1)>\n\n<svg/onload=alert(1)>\n\n<a href=\"jav&#x09;ascript:alert(1)\">x</a>",
-	"template":          `{{.Policy}}{{template "page" .}} ${alert(1)}`,
-	"comment":           `<!-- --!> <!--[if IE]> --> <![CDATA[ <script>alert(1)</script> ]]>`,
-	"entities":          `&lt;script&gt;alert(1)&lt;/script&gt; &#60;script&#62;`,
-	"old encodings":     "+ADw-script+AD4-alert(1)+ADw-/script+AD4- \xc0\xbcscript\xc0\xbe",
-	"null bytes":        "<scr\x00ipt>alert(1)</scr\x00ipt>\x00",
-	"bidi":              "a\u202e<script>\u202c\u2066alert(1)\u2069",
-	"invisible":         "\u200b\u2060\ufeff<\u200bscript\U000e0041>alert(1)",
-	"terminal":          "\x1b[31mred\x1b[0m\x1b]8;;https://evil.example\x07click\x1b]8;;\x07\x1b[2J",
-	"runner":            "::add-mask::x\n##[error]x",
-	"fence":             "````\n</code></pre>\n```\n<b>bold</b>",
-	"huge line":         strings.Repeat(`<b onclick="x">`, 8_000),
-	"deep":              strings.Repeat("<div><ul><li>", 500),
-	"many lines":        strings.Repeat("<hr>\n", 5_000),
-	"secret":            "sk-ant-api03-abc\u200bdefghijklmnopqrstuvwxyz0123456789",
+	"markdown HTML": "<details open ontoggle=alert(1)>\n\n<svg/onload=alert(1)>\n\n<a " +
+		"href=\"jav&#x09;ascript:alert(1)\">x</a>",
+	"template":      `{{.Policy}}{{template "page" .}} ${alert(1)}`,
+	"comment":       `<!-- --!> <!--[if IE]> --> <![CDATA[ <script>alert(1)</script> ]]>`,
+	"entities":      `&lt;script&gt;alert(1)&lt;/script&gt; &#60;script&#62;`,
+	"old encodings": "+ADw-script+AD4-alert(1)+ADw-/script+AD4- \xc0\xbcscript\xc0\xbe",
+	"null bytes":    "<scr\x00ipt>alert(1)</scr\x00ipt>\x00",
+	"bidi":          "a\u202e<script>\u202c\u2066alert(1)\u2069",
+	"invisible":     "\u200b\u2060\ufeff<\u200bscript\U000e0041>alert(1)",
+	"terminal":      "\x1b[31mred\x1b[0m\x1b]8;;https://evil.example\x07click\x1b]8;;\x07\x1b[2J",
+	"runner":        "::add-mask::x\n##[error]x",
+	"fence":         "````\n</code></pre>\n```\n<b>bold</b>",
+	"huge line":     strings.Repeat(`<b onclick="x">`, 8_000),
+	"deep":          strings.Repeat("<div><ul><li>", 500),
+	"many lines":    strings.Repeat("<hr>\n", 5_000),
+	"secret":        "sk-ant-api03-abc\u200bdefghijklmnopqrstuvwxyz0123456789",
 }
 
 // hostileRun is a run in which everything that comes from outside is one text.
 func hostileRun(text string) Detail {
 	s := begin(func(start *loop.Start) {
-		start.Task, start.Title, start.Spec, start.Hint, start.Asked, start.Agent, start.Branch, start.Detected = text, text, text, text, text, text, text, text
+		start.Task, start.Title, start.Spec, start.Hint, start.Asked, start.Agent, start.Branch, start.Detected = text, text,
+			text, text, text, text, text, text
 		start.Run, start.RunURL, start.Checks = text, text, []string{text}
 	})
 	s.add(loop.Record{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Mode(text), Role: task.Role(text), Story: text})
 	s.turned(1, loop.Turn{Class: loop.Class(text), Reason: text, Text: text, Claim: loop.Claim{Done: true, Text: text}})
-	s.add(loop.Record{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: text, Tree: text, Note: text, Files: []loop.FileChange{{Path: text, Added: 1}},
-		Plan: &loop.Advance{Violations: []plan.Violation{{Text: text}}, Opinion: &plan.Opinion{Feedback: text}}}})
+	s.add(loop.Record{Type: loop.Committed, Iteration: 1,
+		Commit: &loop.Commit{SHA: text, Tree: text, Note: text, Files: []loop.FileChange{{Path: text, Added: 1}},
+			Plan: &loop.Advance{Violations: []plan.Violation{{Text: text}}, Opinion: &plan.Opinion{Feedback: text}}}})
 	bad := fail(text, text, text)
-	bad.Findings, bad.Hash, bad.Role = []loop.Finding{{File: text, Line: 3, Message: text, Rule: text}, {Test: text, Message: text}}, text, task.Role(text)
-	s.judged(1, bad, loop.Verdict{Check: text, Severity: loop.Soft, Reason: text, Output: text}, loop.Verdict{Check: text, Skipped: text})
+	bad.Findings, bad.Hash, bad.Role = []loop.Finding{{File: text, Line: 3, Message: text, Rule: text},
+		{Test: text, Message: text}}, text, task.Role(text)
+	s.judged(1, bad, loop.Verdict{Check: text, Severity: loop.Soft, Reason: text, Output: text},
+		loop.Verdict{Check: text, Skipped: text})
 	s.add(loop.Record{Type: loop.Paused, Pause: &loop.Pause{Until: s.at, Reason: text}})
-	s.add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Owner: text, Hint: text, Retry: true, Feedback: &loop.Feedback{By: text, Text: text}}})
+	s.add(loop.Record{Type: loop.Resumed,
+		Resume: &loop.Resume{Owner: text, Hint: text, Retry: true, Feedback: &loop.Feedback{By: text, Text: text}}})
 	s.add(loop.Record{Type: loop.Warned, Warning: text})
 	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: text}})
 	d := Detail{View: s.end(loop.Stuck, text, text), Records: s.records}
 	d.ServerURL, d.Repo, d.TokenNote, d.Redact = text, text, text, Redactor(nil)
-	head := "diff --git a/" + text + " b/" + text + "\nnew file mode 100644\nrename from " + text + "\n+++ b/" + text + "\n@@ -1,2 +1,3 @@ " + text + "\n"
-	d.Diffs = map[int]Diff{1: {Text: head + "+" + text + "\n-" + text + "\n " + text + "\n\\ " + text + "\n" + text, Note: text}}
+	head := "diff --git a/" + text + " b/" + text + "\nnew file mode 100644\nrename from " + text + "\n+++ b/" + text +
+		"\n@@ -1,2 +1,3 @@ " + text + "\n"
+	d.Diffs = map[int]Diff{1: {Text: head + "+" + text + "\n-" + text + "\n " + text + "\n\\ " + text + "\n" + text,
+		Note: text}}
 	return d
 }
 
@@ -117,8 +126,10 @@ func TestForeignMarkup(t *testing.T) {
 	if p := foreignMarkup(good); len(p) > 0 {
 		t.Errorf("our own page: %v", p)
 	}
-	for _, bad := range []string{"<script>alert(1)</script>", "<b>x</b>", "<p onclick=x>", `<p style="x:y">`, `<a href="javascript:x">x</a>`, `<a href="https://evil.example">x</a>`,
-		"<img src=x>", "\x1b[31m", "a\u202eb", "a\x00b", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", "<!-- x -->", "</section><style>*{}</style>"} {
+	for _, bad := range []string{"<script>alert(1)</script>", "<b>x</b>", "<p onclick=x>", `<p style="x:y">`,
+		`<a href="javascript:x">x</a>`, `<a href="https://evil.example">x</a>`,
+		"<img src=x>", "\x1b[31m", "a\u202eb", "a\x00b", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", "<!-- x -->",
+		"</section><style>*{}</style>"} {
 		if p := foreignMarkup(bytes.Replace(good, []byte("<main>"), []byte("<main>"+bad), 1)); len(p) == 0 {
 			t.Errorf("%q passes", bad)
 		}
@@ -126,10 +137,14 @@ func TestForeignMarkup(t *testing.T) {
 }
 
 var (
-	ourTags = strings.Fields("html head meta title style body a header p h1 h2 h3 h4 h5 h6 span div dl dt dd label input button output main section ul ol li " +
-		"svg rect details summary small table thead tbody tr th td code pre ins del footer script strong em br hr blockquote sub")
-	ourAttributes = strings.Fields("lang charset name content http-equiv class id href hidden role for type autocomplete spellcheck placeholder aria-describedby aria-label " +
-		"aria-live aria-hidden aria-labelledby title tabindex open scope rel viewBox preserveAspectRatio x y width height align start viewbox preserveaspectratio")
+	ourTags = strings.Fields("html head meta title style body a header p h1 h2 h3 h4 h5 h6 span div dl dt dd label " +
+		"input button output main section ul ol li " +
+		"svg rect details summary small table thead tbody tr th td code pre ins del footer script strong em br hr " +
+		"blockquote sub")
+	ourAttributes = strings.Fields("lang charset name content http-equiv class id href hidden role for type " +
+		"autocomplete spellcheck placeholder aria-describedby aria-label " +
+		"aria-live aria-hidden aria-labelledby title tabindex open scope rel viewBox preserveAspectRatio x y width height " +
+		"align start viewbox preserveaspectratio")
 )
 
 // foreignMarkup says what in a page is not ours: it is read as a browser reads it, and its words as people see them.
@@ -198,8 +213,10 @@ func TestHTMLIsBounded(t *testing.T) {
 	diffs := map[int]Diff{}
 	output := strings.Repeat("<&\"'> an output of 16 KiB\n", loop.OutputBytes/26)
 	for n := 1; n <= 200; n++ {
-		s.iterate(n, loop.Implement, output[:loop.TextBytes], pass("claim"), fail("make test", "exit code 1", output), fail("make lint", "exit code 1", output))
-		diffs[n] = Diff{Text: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2000 +1,2000 @@\n" + strings.Repeat("+<a \"quoted\" line>\n", 500)}
+		s.iterate(n, loop.Implement, output[:loop.TextBytes], pass("claim"), fail("make test", "exit code 1", output),
+			fail("make lint", "exit code 1", output))
+		diffs[n] = Diff{Text: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2000 +1,2000 @@\n" +
+			strings.Repeat("+<a \"quoted\" line>\n", 500)}
 	}
 	d := Detail{View: s.end(loop.Capped, "200 of 200 iterations are used up", "wip/x"), Records: s.records, Diffs: diffs}
 	var before, after runtime.MemStats
@@ -221,11 +238,13 @@ func TestHTMLIsBounded(t *testing.T) {
 	}
 	for n, whole := range map[int]bool{200: true, 1: false} {
 		part := of(n)
-		if strings.Contains(part, `class="diff"`) != whole || strings.Contains(part, "an output of 16 KiB\n") != whole || strings.Contains(part, lessThan[withoutOutput]) == whole {
+		if strings.Contains(part, `class="diff"`) != whole || strings.Contains(part, "an output of 16 KiB\n") != whole ||
+			strings.Contains(part, lessThan[withoutOutput]) == whole {
 			t.Errorf("iteration %d is not shown as it should be: %.3000s", n, part)
 		}
 	}
-	if open := len(regexp.MustCompile(`<details class="iteration bad" id="iteration-\d+" open>`).FindAllString(text, -1)); open != recent {
+	if open := len(regexp.MustCompile(`<details class="iteration bad" id="iteration-\d+" open>`).FindAllString(text,
+		-1)); open != recent {
 		t.Errorf("%d failed iterations are open", open)
 	}
 	if !strings.Contains(text, lessThan[withoutDiff]) {

@@ -51,7 +51,8 @@ func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 		longest = max(longest, total(it))
 	}
 	notes := d.between()
-	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...) // first, so that they stand before what begins at the same time
+	// first, so that they stand before what begins at the same time
+	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...)
 	for _, it := range its[max(0, len(its)-mostMoments):] {
 		t.Rows = append(t.Rows, d.moment(it, longest))
 	}
@@ -88,7 +89,8 @@ func total(it *loop.Iteration) time.Duration {
 func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
 	mood := standing(it)
 	m := moment{
-		at: it.At, N: it.N, Sign: moodSigns[mood], Mood: mood, What: d.purpose(it), Result: d.ended(it), Took: duration(total(it)),
+		at: it.At, N: it.N, Sign: moodSigns[mood], Mood: mood, What: d.purpose(it), Result: d.ended(it),
+		Took: duration(total(it)),
 		Time: clock(it.At), Committed: changed(it),
 	}
 	turn, checks, review := parted(it)
@@ -152,13 +154,15 @@ func (d Detail) between() (list []moment) {
 		note := ""
 		switch r.Type {
 		case loop.Paused:
-			note = fmt.Sprintf("Waited %suntil %s: %s", waited(d.Records[i:]), clock(r.Pause.Until), d.brief(r.Pause.Reason, 200))
+			note = fmt.Sprintf("Waited %suntil %s: %s", waited(d.Records[i:]), clock(r.Pause.Until),
+				d.brief(r.Pause.Reason, 200))
 		case loop.Resumed:
 			note = "Taken up again" + d.resumed(*r.Resume)
 		case loop.Warned:
 			note = d.brief(r.Warning, 200)
 		case loop.Baselined:
-			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passing(r.Baseline), failing(r.Baseline))
+			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passing(r.Baseline),
+				failing(r.Baseline))
 		default:
 			continue
 		}

@@ -13,10 +13,13 @@ import (
 
 // A timeline holds nothing that Mermaid would take for its own language, and stays below what it draws.
 func TestGantt(t *testing.T) {
-	line := regexp.MustCompile(`^(  section \d+ [\p{L}\p{N}_.,/… -]+|  (turn|review|check [\p{L}\p{N}_.,/… -]+) :(crit, |done, |active, )?-?\d+, \d+s|` + "```mermaid|gantt|  dateFormat x|  axisFormat %H:%M|```" + `)$`)
-	for name, v := range map[string]View{"hostile": hostile(), "long": huge(1000), "plan": planHostile(), "ordinary": done()} {
+	line := regexp.MustCompile(
+		`^(  section \d+ [\p{L}\p{N}_.,/… -]+|  (turn|review|check [\p{L}\p{N}_.,/… -]+) :(crit, |done, |active, )?-?\d+, \d+s|` + "```mermaid|gantt|  dateFormat x|  axisFormat %H:%M|```" + `)$`)
+	for name, v := range map[string]View{"hostile": hostile(), "long": huge(1000), "plan": planHostile(),
+		"ordinary": done()} {
 		md := v.gantt(1000)
-		if len(md) > 50_000 || strings.Count(md, "  section ") > mostSections || !strings.HasPrefix(md, "```mermaid\ngantt\n") {
+		if len(md) > 50_000 || strings.Count(md, "  section ") > mostSections ||
+			!strings.HasPrefix(md, "```mermaid\ngantt\n") {
 			t.Errorf("%s: %d bytes, %d sections", name, len(md), strings.Count(md, "  section "))
 		}
 		for _, l := range strings.Split(strings.TrimRight(md, "\n"), "\n") {
@@ -34,10 +37,13 @@ func TestGantt(t *testing.T) {
 func huge(n int) View {
 	name := strings.Repeat("名🙂`|@x<", 25)
 	s := begin(func(start *loop.Start) {
-		start.MaxIterations, start.Spec, start.Title, start.Agent, start.Asked = n, strings.Repeat(name+"\n", 200), name, name, name
+		start.MaxIterations, start.Spec, start.Title, start.Agent, start.Asked = n, strings.Repeat(name+"\n", 200), name,
+			name, name
 		start.Checks = slices.Repeat([]string{name}, 100)
 	})
-	s.add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Feedback: &loop.Feedback{By: name, Text: name, Items: slices.Repeat([]loop.Remark{{ID: 9, By: name, Path: name, Text: name}}, 200)}}})
+	s.add(loop.Record{Type: loop.Resumed,
+		Resume: &loop.Resume{Feedback: &loop.Feedback{By: name, Text: name,
+			Items: slices.Repeat([]loop.Remark{{ID: 9, By: name, Path: name, Text: name}}, 200)}}})
 	for i := 1; i <= n; i++ {
 		var files []loop.FileChange
 		for j := range 50 {
@@ -75,7 +81,8 @@ func TestHuge(t *testing.T) {
 	for _, p := range broken(md, v.State.Start.Run) {
 		t.Error(p)
 	}
-	if !strings.Contains(md, "earlier iterations not shown, ") || !strings.Contains(md, "❌ Stopped after 1000 of 1000 iterations: ") {
+	if !strings.Contains(md, "earlier iterations not shown, ") ||
+		!strings.Contains(md, "❌ Stopped after 1000 of 1000 iterations: ") {
 		t.Errorf("the comment says little: %.400s", md)
 	}
 }

@@ -15,14 +15,16 @@ import (
 )
 
 var (
-	acts     = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
-	ourRefs  = regexp.MustCompile(`#(42|57)\b`)
-	ourHTML  = regexp.MustCompile(`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan-list:[A-Za-z0-9._…-]* -->|<!-- ralph:plan-written:[0-9a-f]{16}:[0-9a-f]{16} -->|<details><summary>As ralph wrote it: tasks.json. It is made of the list; edit the list instead</summary>|<!-- ralph:(iteration|reply):[A-Za-z0-9._…-]*/\d+ -->|<details><summary>What the review asked for</summary>|<details><summary>(Iteration by iteration, in words|The task as it was asked|The other files|Try it yourself|How it went|What was tried, attempt by attempt|What to look at first|Verification|Promises|What the reviewer said of each criterion|What the reviews asked for|What happened in git)</summary>|<details><summary>What <code>[^<>]*</code> printed</summary>|</details>|</?sub>|<br>)$`)
-	ourLinks = regexp.MustCompile(`^https://github\.com/alice/demo/(issues|pull|tree|actions|commit)/[A-Za-z0-9._~%/?=&#+-]*$`)
+	acts    = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
+	ourRefs = regexp.MustCompile(`#(42|57)\b`)
+	ourHTML = regexp.MustCompile(
+		`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan-list:[A-Za-z0-9._…-]* -->|<!-- ralph:plan-written:[0-9a-f]{16}:[0-9a-f]{16} -->|<details><summary>As ralph wrote it: tasks.json. It is made of the list; edit the list instead</summary>|<!-- ralph:(iteration|reply):[A-Za-z0-9._…-]*/\d+ -->|<details><summary>What the review asked for</summary>|<details><summary>(Iteration by iteration, in words|The task as it was asked|The other files|Try it yourself|How it went|What was tried, attempt by attempt|What to look at first|Verification|Promises|What the reviewer said of each criterion|What the reviews asked for|What happened in git)</summary>|<details><summary>What <code>[^<>]*</code> printed</summary>|</details>|</?sub>|<br>)$`)
+	ourLinks = regexp.MustCompile(
+		`^https://github\.com/alice/demo/(issues|pull|tree|actions|commit)/[A-Za-z0-9._~%/?=&#+-]*$`)
 )
 
-// inertness says what in a Markdown text would do anything on GitHub that ralph did not mean: it is parsed, and everything that is
-// not code is looked at. Text that GitHub's own parser would join is joined here too.
+// inertness says what in a Markdown text would do anything on GitHub that ralph did not mean: it is parsed, and
+// everything that is not code is looked at. Text that GitHub's own parser would join is joined here too.
 func inertness(md string) (problems []string) {
 	source := []byte(md)
 	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -95,18 +97,21 @@ func broken(md, run string) (problems []string) {
 
 // The judge of the other tests can itself say no.
 func TestInertness(t *testing.T) {
-	for _, bad := range []string{"hi @alice", "fixes #12", "a/b#3", "GH-4", "see https://x.y", "<!-- x -->", "<b>x</b>", "[x](https://evil.example)", "![](a)",
+	for _, bad := range []string{"hi @alice", "fixes #12", "a/b#3", "GH-4", "see https://x.y", "<!-- x -->", "<b>x</b>",
+		"[x](https://evil.example)", "![](a)",
 		"\\@alice", "&#64;alice", "**@alice**", "<details>", "`a` @b `c`", "mail@x.yz"} {
 		if len(inertness(bad)) == 0 {
 			t.Errorf("%q passes for inert", bad)
 		}
 	}
-	for _, good := range []string{"`@alice` fixes `#12`", "```\n@alice\n```", "Closes #42", "a @ b", Marker("1"), "1 # 2"} {
+	for _, good := range []string{"`@alice` fixes `#12`", "```\n@alice\n```", "Closes #42", "a @ b", Marker("1"),
+		"1 # 2"} {
 		if p := inertness(good); len(p) > 0 {
 			t.Errorf("%q: %v", good, p)
 		}
 	}
-	for _, bad := range []string{"x\n" + Marker("1") + "\n<sub>x</sub>", Marker("1") + "\n" + Marker("2") + "\n\n<sub>x</sub>", Marker("1") + "\n```\n<sub>x</sub>",
+	for _, bad := range []string{"x\n" + Marker("1") + "\n<sub>x</sub>",
+		Marker("1") + "\n" + Marker("2") + "\n\n<sub>x</sub>", Marker("1") + "\n```\n<sub>x</sub>",
 		Marker("1") + strings.Repeat("\nx", commentLimit) + "\n\n<sub>x</sub>"} {
 		if len(broken(bad, "1")) == 0 {
 			t.Errorf("%.60q passes for whole", bad)
@@ -120,10 +125,15 @@ func views(v View) map[string]string {
 	r := room{rows: 3}
 	return map[string]string{
 		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v),
-		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v}, {N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}}, &AllResult{View: v, Branch: s.Start.Spec, Tasks: []string{s.Start.Spec}, Reason: s.Start.Spec}), "summary": Summary(v), "status": Status(v),
-		"each": IterationComment(v, 1), "feedback": v.feedback(rooms[0]), "answer": Answer(v, remarkOf(v)), "template": plainLink.ReplaceAllString(templated(v, v.Template+"\n"+s.Start.Spec), "$1$2"), // plain links stay
+		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v},
+			{N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}},
+			&AllResult{View: v, Branch: s.Start.Spec, Tasks: []string{s.Start.Spec}, Reason: s.Start.Spec}),
+		"summary": Summary(v), "status": Status(v),
+		"each": IterationComment(v, 1), "feedback": v.feedback(rooms[0]), "answer": Answer(v, remarkOf(v)),
+		"template":  plainLink.ReplaceAllString(templated(v, v.Template+"\n"+s.Start.Spec), "$1$2"), // plain links stay
 		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": v.criteria(criteriaOf(v), 5),
-		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.task(r), "refused": sentence(v.text(s.Start.Title, 600)),
+		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.task(r),
+		"refused": sentence(v.text(s.Start.Title, 600)),
 	}
 }
 
@@ -145,10 +155,12 @@ func planned(v View) plan.Plan {
 	if s.Plan != nil {
 		return *s.Plan
 	}
-	return plan.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks, Stories: []plan.Story{
-		{ID: s.Start.Task, Title: s.Start.Title, Description: s.Start.Spec, AcceptanceCriteria: append([]string{s.Start.Spec}, s.Hints...), DependsOn: []string{s.Start.Branch, s.Start.Task}},
-		{ID: s.Start.Branch, Title: s.Start.Branch, DependsOn: []string{s.Start.Task}},
-	}}
+	return plan.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks,
+		Stories: []plan.Story{
+			{ID: s.Start.Task, Title: s.Start.Title, Description: s.Start.Spec,
+				AcceptanceCriteria: append([]string{s.Start.Spec}, s.Hints...), DependsOn: []string{s.Start.Branch, s.Start.Task}},
+			{ID: s.Start.Branch, Title: s.Start.Branch, DependsOn: []string{s.Start.Task}},
+		}}
 }
 
 func TestEverythingHostileIsInert(t *testing.T) {
@@ -170,7 +182,8 @@ func TestEverythingHostileIsInert(t *testing.T) {
 
 // However long a run is, its views stay within what GitHub takes.
 func TestLimits(t *testing.T) {
-	for _, v := range []View{long(1), long(15), long(200), planLarge(200, strings.Repeat("`<@🙂", 500)), planLarge(2000, "x")} {
+	for _, v := range []View{long(1), long(15), long(200), planLarge(200, strings.Repeat("`<@🙂", 500)),
+		planLarge(2000, "x")} {
 		n := len(v.State.Iterations)
 		for _, p := range slices.Concat(broken(Comment(v), v.State.Start.Run), inertness(Comment(v)), inertness(Failure(v))) {
 			t.Errorf("%d iterations: %s", n, p)
@@ -218,7 +231,8 @@ func FuzzComment(f *testing.F) {
 	f.Add("[a]: b", "a\n[a]", "<!-- ralph:run", "x -->", "&#64;a")
 	f.Fuzz(func(t *testing.T, title, output, reason, said, name string) {
 		s := begin(func(start *loop.Start) {
-			start.Title, start.Spec, start.Branch, start.Checks, start.Detected, start.Asked = title, output, name, []string{name, reason}, said, name
+			start.Title, start.Spec, start.Branch, start.Checks, start.Detected, start.Asked = title, output, name,
+				[]string{name, reason}, said, name
 		})
 		s.turning(1, "implement")
 		s.turned(1, loop.Turn{Class: loop.OK, Text: said})

@@ -11,12 +11,13 @@ import (
 )
 
 var (
-	telling   = lazy(`(?i)\b(error|fail(ed|ure|s)?|panic|fatal|expected|want(ed)?|got|assert\w*|undefined|cannot|exception|traceback)\b|FAIL|✕|✗|✖|✘`)
+	telling = lazy(
+		`(?i)\b(error|fail(ed|ure|s)?|panic|fatal|expected|want(ed)?|got|assert\w*|undefined|cannot|exception|traceback)\b|FAIL|✕|✗|✖|✘`)
 	truncated = lazy(`(?m)^\[\.\.\. (\d+) (lines|bytes) truncated \.\.\.\]$`)
 )
 
-// within keeps the lines of an output that matter, most lines of them: those that tell of a failure with the lines around them, or
-// else the last ones. What is left out is counted where it stood.
+// within keeps the lines of an output that matter, most lines of them: those that tell of a failure with the lines
+// around them, or else the last ones. What is left out is counted where it stood.
 func within(output string, most int) string { return withinAt(output, most, nil) }
 
 // withinAt is within that keeps the lines which name one of the places first.
@@ -99,7 +100,8 @@ func around(output string, f loop.Finding) string {
 	return ""
 }
 
-// withGaps joins the lines that are kept. In each gap stands one line that counts what is missing, also what was missing there before.
+// withGaps joins the lines that are kept. In each gap stands one line that counts what is missing, also what was
+// missing there before.
 func withGaps(lines []string, keep []bool) string {
 	var out []string
 	gap, bytes := 0, ""

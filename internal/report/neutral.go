@@ -10,10 +10,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Foreign text is whatever ralph did not write itself: issues, agents, check output, file and branch names, reasons. It is hostile:
-// it may mention people, close issues, give commands, forge a marker, open HTML or break out of a fence. It enters a report only
-// through the four functions below — text, code, fence and quote — which share clean. Mentions and references cannot be disarmed
-// by a backslash, because GitHub looks for them after rendering; inside code they are inert, so that is where they go.
+// Foreign text is whatever ralph did not write itself: issues, agents, check output, file and branch names, reasons. It
+// is hostile: it may mention people, close issues, give commands, forge a marker, open HTML or break out of a fence. It
+// enters a report only through the four functions below — text, code, fence and quote — which share clean. Mentions and
+// references cannot be disarmed by a backslash, because GitHub looks for them after rendering; inside code they are
+// inert, so that is where they go.
 
 var (
 	colours     = lazy(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\^_])`)
@@ -22,8 +23,9 @@ var (
 	logCommand1 = lazy(`##\[`)
 )
 
-// clean redacts foreign text and takes out what nobody can see, ralph's markers and commands to the runner's log. Redaction runs
-// again at the end, because a secret with something invisible inside would be put together again in between.
+// clean redacts foreign text and takes out what nobody can see, ralph's markers and commands to the runner's log.
+// Redaction runs again at the end, because a secret with something invisible inside would be put together again in
+// between.
 func (v View) clean(s string) string {
 	s = v.redact(strings.ToValidUTF8(s, "\uFFFD"))
 	s = colours.ReplaceAllString(s, "")
@@ -50,7 +52,8 @@ func (v View) text(s string, most int) string {
 	return words(s, v.phrase())
 }
 
-// code is foreign text as a code span on one line, at most most runes of it: names of files, branches, checks and people.
+// code is foreign text as a code span on one line, at most most runes of it: names of files, branches, checks and
+// people.
 func (v View) code(s string, most int) string {
 	return v.shown(safetext.Shorten(safetext.OneLine(v.clean(s)), most))
 }
@@ -66,7 +69,8 @@ func (v View) name(s string, most int) string {
 	return v.shown(s)
 }
 
-// fence is foreign text as a fenced block: what can be seen of it, verbatim, within the number of lines and 200 runes a line.
+// fence is foreign text as a fenced block: what can be seen of it, verbatim, within the number of lines and 200 runes a
+// line.
 func (v View) fence(s string, lines int) string {
 	return safetext.Fence(longLines(within(v.clean(s), lines), 200))
 }
@@ -192,8 +196,8 @@ func escapeWords(b *strings.Builder, s, phrase string) {
 	}
 }
 
-// separate keeps a code span from growing together with what is before it: with a backtick into another span, with letters and
-// signs into a mail address.
+// separate keeps a code span from growing together with what is before it: with a backtick into another span, with
+// letters and signs into a mail address.
 func separate(b *strings.Builder, span string) string {
 	if s := b.String(); s != "" && strings.IndexByte(" (\"[<>:,;", s[len(s)-1]) < 0 {
 		return " " + span
@@ -219,8 +223,8 @@ func longLines(s string, most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// html is foreign text on one line inside an HTML element of ours, where GitHub reads no Markdown. It must stand inside code, which
-// keeps mentions inert.
+// html is foreign text on one line inside an HTML element of ours, where GitHub reads no Markdown. It must stand inside
+// code, which keeps mentions inert.
 func (v View) html(s string, most int) string {
 	return html.EscapeString(safetext.Shorten(safetext.OneLine(v.clean(s)), most))
 }

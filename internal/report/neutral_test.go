@@ -83,7 +83,8 @@ func TestFence(t *testing.T) {
 		{"tildes", "~~~", "```text\n~~~\n```\n"},
 		{"marker", "<!-- ralph:run:1 -->", "```text\n<! -- ralph:run:1 -->\n```\n"},
 		{"log command", "  ::error::x\n##[group]y", "```text\n  : :error::x\n# #[group]y\n```\n"},
-		{"long line", strings.Repeat("я", 203), "```text\n" + strings.Repeat("я", 200) + " [... 3 characters truncated ...]\n```\n"},
+		{"long line", strings.Repeat("я", 203),
+			"```text\n" + strings.Repeat("я", 200) + " [... 3 characters truncated ...]\n```\n"},
 	}
 	for _, tt := range tests {
 		if got := (View{}).fence(tt.in, 10); got != tt.want {
@@ -93,8 +94,10 @@ func TestFence(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	in := "# Title\n\nSay `hi` to @bob:\n\n- [ ] one #1\n  - two\n1) three\n\n~~~go\nx := \"```\"\n~~~\n> quoted\n/ralph run\n```\nnever closed"
-	want := "> **Title**\n>\n> Say `hi` to `@bob`:\n>\n> - [ ] one `#1`\n>   - two\n> 1) three\n>\n> ````text\n> x := \"```\"\n> ````\n> \\> quoted\n> `/ralph` run\n> ```text\n> never closed\n> ```\n"
+	in := "# Title\n\nSay `hi` to @bob:\n\n- [ ] one #1\n  - two\n1) three\n\n~~~go\nx := \"```\"\n~~~\n> " +
+		"quoted\n/ralph run\n```\nnever closed"
+	want := "> **Title**\n>\n> Say `hi` to `@bob`:\n>\n> - [ ] one `#1`\n>   - two\n> 1) three\n>\n> ````text\n> x := " +
+		"\"```\"\n> ````\n> \\> quoted\n> `/ralph` run\n> ```text\n> never closed\n> ```\n"
 	got := View{}.quote(in, 1000)
 	if d := diff(want, got); d != "" {
 		t.Errorf("quote differs:\n%s", d)
@@ -108,8 +111,10 @@ func TestQuote(t *testing.T) {
 func TestRedactionComesFirst(t *testing.T) {
 	secret := "s3cret-of-`the`-house"
 	v := View{Redact: Redactor([]string{secret})}
-	for _, in := range []string{secret, "s3cret-of-\u200b`the`-house", "s3cret-of-\x1b[1m`the`-house", strings.Repeat("x", 90) + secret} {
-		for name, got := range map[string]string{"text": v.text(in, 100), "code": v.code(in, 100), "fence": v.fence(in, 5), "quote": v.quote(in, 100), "html": v.html(in, 100), "state": v.verbatimFence(in)} {
+	for _, in := range []string{secret, "s3cret-of-\u200b`the`-house", "s3cret-of-\x1b[1m`the`-house",
+		strings.Repeat("x", 90) + secret} {
+		for name, got := range map[string]string{"text": v.text(in, 100), "code": v.code(in, 100), "fence": v.fence(in, 5),
+			"quote": v.quote(in, 100), "html": v.html(in, 100), "state": v.verbatimFence(in)} {
 			if name == "state" && in != secret { // verbatim: nothing is joined there
 				continue
 			}
@@ -137,7 +142,8 @@ func TestWithin(t *testing.T) {
 	}
 	lines[50] = "--- FAIL: TestX"
 	got := within(strings.Join(lines, "\n"), 10)
-	want := "[... 48 lines truncated ...]\nok\nok\n--- FAIL: TestX\nok\nok\nok\n[... 42 lines truncated ...]\nok\nok\nok\nok"
+	want := "[... 48 lines truncated ...]\nok\nok\n--- FAIL: TestX\nok\nok\nok\n[... 42 lines truncated " +
+		"...]\nok\nok\nok\nok"
 	if got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

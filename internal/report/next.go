@@ -16,7 +16,8 @@ func (v View) whatNow() string {
 	case s.End == nil && v.local():
 		return ""
 	case s.End == nil:
-		return "**To stop it:** comment " + v.command("stop") + ", close the issue, or take the label `ralph:running` off; what is done so far is kept."
+		return "**To stop it:** comment " + v.command("stop") +
+			", close the issue, or take the label `ralph:running` off; what is done so far is kept."
 	case v.local():
 		return v.whatNowLocally()
 	}
@@ -48,7 +49,8 @@ func (v View) nextStep() string {
 	case loop.Refused:
 		return ""
 	}
-	return "comment " + v.command("retry <hint>") + " to go on from here with your hint, or take the work over; " + v.command("retry --fresh") + " starts over."
+	return "comment " + v.command("retry <hint>") + " to go on from here with your hint, or take the work over; " +
+		v.command("retry --fresh") + " starts over."
 }
 
 func (v View) afterDone() string {
@@ -65,7 +67,8 @@ func (v View) afterDone() string {
 	if clash := v.clash(); clash != "" {
 		return clash
 	}
-	return "review " + pull + " and merge it. To send it back, request changes in a review, or comment " + v.command("fix") + " or " + v.command("retry <what to change>") + "."
+	return "review " + pull + " and merge it. To send it back, request changes in a review, or comment " +
+		v.command("fix") + " or " + v.command("retry <what to change>") + "."
 }
 
 // closed reports whether somebody has closed the pull request.
@@ -84,7 +87,8 @@ func (v View) clash() string {
 		return ""
 	}
 	onto := v.code(s.Start.Onto, 120)
-	return onto + " has moved, and merging it conflicts in " + v.text(safetext.Few(s.End.Conflicts, mostNames), 300) + ". Merge " + onto + " into " + v.branch(s.Branch()) +
+	return onto + " has moved, and merging it conflicts in " + v.text(safetext.Few(s.End.Conflicts, mostNames), 300) +
+		". Merge " + onto + " into " + v.branch(s.Branch()) +
 		" and push, or comment " + v.command("retry --fresh") + " to have it done again from " + onto + " as it is now."
 }
 
@@ -93,7 +97,8 @@ func (v View) whileWaiting() string {
 	s := v.State
 	switch {
 	case s.End.ForPull:
-		return sentence(v.text(s.End.Reason, 400)) + " Then " + v.command("continue") + ", or the next sweep, goes on; the agent is not run again."
+		return sentence(v.text(s.End.Reason, 400)) + " Then " + v.command("continue") +
+			", or the next sweep, goes on; the agent is not run again."
 	case v.waitsForOthers():
 		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
 	case !s.End.Until.IsZero():

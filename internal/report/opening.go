@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two sentences on a phone knows all
-// three.
+// Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two
+// sentences on a phone knows all three.
 
 // headline is what the run came to and why, in one line.
 func (v View) headline() string {
@@ -81,7 +81,8 @@ const mostCause = 160
 // mostReason is the same of a reason that has to be read to be acted on.
 const mostReason = 240
 
-// cause is why the run came to what it did: of one that a limit stopped what still fails, of one that is done what passed, else the reason.
+// cause is why the run came to what it did: of one that a limit stopped what still fails, of one that is done what
+// passed, else the reason.
 func (v View) cause() string {
 	s := v.State
 	if s.End == nil {
@@ -100,7 +101,8 @@ func (v View) cause() string {
 	case s.End.Outcome == loop.Waiting && s.Waits:
 		cause = v.asking()
 	}
-	if cause == "" && s.End.Outcome != loop.Done && (s.End.Outcome != loop.Capped || !onlyCount.MatchString(s.End.Reason)) {
+	if cause == "" && s.End.Outcome != loop.Done &&
+		(s.End.Outcome != loop.Capped || !onlyCount.MatchString(s.End.Reason)) {
 		cause = v.text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostReason)
 	}
 	return joinedBy("; ", cause, v.tally())
@@ -168,7 +170,8 @@ func (v View) refusal(f loop.Verdict) string {
 const asksForChanges = "the reviewer asks for changes"
 
 // ownChecks are those whose reason says more to people than their name does.
-var ownChecks = map[string]bool{loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true, loop.PlanCheck: true}
+var ownChecks = map[string]bool{loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true,
+	loop.PlanCheck: true}
 
 // openStory is the first story of a plan that is not done, with what its review asked for.
 func (v View) openStory() string {
@@ -277,7 +280,8 @@ func (v View) nextInPlain() string { return strings.TrimPrefix(v.whatNow(), what
 // why says which limit ended the run, where the headline does not; "" where it does.
 func (v View) why() string {
 	end := v.State.End
-	if end == nil || !end.Outcome.Limited() || v.failing()+v.openStory() == "" || end.Outcome == loop.Capped && onlyCount.MatchString(end.Reason) {
+	if end == nil || !end.Outcome.Limited() || v.failing()+v.openStory() == "" || end.Outcome == loop.Capped &&
+		onlyCount.MatchString(end.Reason) {
 		return ""
 	}
 	return safetext.UpperFirst(sentence(v.text(end.Reason, 300)))

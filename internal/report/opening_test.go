@@ -14,12 +14,14 @@ import (
 // firstCharacters is how much of a report people read before they decide what to do.
 const firstCharacters = 400
 
-// ending is a run in one state, with what everybody must learn of it from the first 400 characters of whatever they read.
+// ending is a run in one state, with what everybody must learn of it from the first 400 characters of whatever they
+// read.
 type ending struct {
 	name                 string
 	view                 View
 	outcome, cause, next string // on GitHub
-	console, local       string // how a console names the outcome, and what it says to do next; "": only GitHub has such a run
+	// how a console names the outcome, and what it says to do next; "": only GitHub has such a run
+	console, local string
 }
 
 func endings() []ending {
@@ -34,7 +36,8 @@ func endings() []ending {
 	wordy := begin(func(start *loop.Start) { start.Checks = []string{strings.Repeat("make check-everything ", 20)} })
 	for n := range 5 {
 		long := fail(strings.Repeat("make check-everything ", 20), "it exited with code 2", "x")
-		long.Findings = []loop.Finding{{File: strings.Repeat("very/deep/", 20) + "file.go", Line: 7, Message: strings.Repeat("this is not what was wanted ", 30)}}
+		long.Findings = []loop.Finding{{File: strings.Repeat("very/deep/", 20) + "file.go", Line: 7,
+			Message: strings.Repeat("this is not what was wanted ", 30)}}
 		wordy.iterate(n+1, loop.Implement, "x", long)
 	}
 	silent := func(s *script) {
@@ -42,7 +45,9 @@ func endings() []ending {
 		s.turned(2, loop.Turn{Class: loop.Idle, Silent: true})
 	}
 	waits := func(s *script) {
-		s.iterate(2, loop.Implement, "x", loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Waits: true, Reason: "the reviewer's turn did not end well: limit"})
+		s.iterate(2, loop.Implement, "x",
+			loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Waits: true,
+				Reason: "the reviewer's turn did not end well: limit"})
 	}
 	const resume = "ralph run --issue issue.md --resume goes on from here"
 	noPull := func(change func(*loop.End)) View {
@@ -61,33 +66,68 @@ func endings() []ending {
 	*closed.State.Post.Closed = true
 	return []ending{
 		{"done, and no pull request is allowed", noPull(func(e *loop.End) {
-			e.Outcome, e.ForPull, e.Reason = loop.Waiting, true, "GitHub does not let workflows open pull requests here: switch on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General → Workflow permissions, or open the pull request of ralph/issue-42 by hand"
-		}), "Waiting for its pull request", "the work is pushed", "switch on “Allow GitHub Actions to create and approve pull requests” under Settings", "", ""},
-		{"done, but the base has moved", clashes, "Done after 2 iterations", "but it conflicts with main", "main has moved, and merging it conflicts in hello.go, hello_test.go", "", ""},
-		{"done, on a closed pull request", closed, "Done after 2 iterations", "the reviewer approves", "is closed: reopen it", "", ""},
-		{"failed, the push was refused", ended(loop.Failed, "pushing ralph/issue-42: https://github.com/alice/demo.git refused the push: GH006: Protected branch update failed for refs/heads/ralph/issue-42. Changes must be made through a pull request", nil),
-			"Failed in ralph's own part", "GH006: Protected branch update failed for refs/heads/ralph/issue-42", "/ralph retry goes on from here", "", ""},
-		{"done", reviewed(), "Done after 2 iterations", "go vet ./... and go test ./... pass, the reviewer approves", "and merge it", "SUCCESS: issue-42 completed in 2 iterations", "read the change and merge ralph/issue-42"},
-		{"done, with warnings", done(), "Done after 2 iterations", "go vet ./... and go test ./... pass", "and merge it", "SUCCESS", "read the change and merge"},
-		{"done, a plan at its cap", planDone(), "Done after 11 iterations", "3 of 3 stories approved, 1 of them only at the cap", "and merge it", "SUCCESS", "read the change and merge"},
-		{"done, nothing to change", begin(nil).end(loop.Done, "all checks passed", ""), "Done after 0 iterations", "nothing was left to change", "/ralph retry <what is missing>", "", ""},
-		{"capped", annotatedCap(), "Stopped after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet", "/ralph retry <hint>", "CAP HIT: issue-42 failed after 5 attempts", resume},
-		{"capped, long names", wordy.end(loop.Capped, "5 of 5 iterations are used up", "wip/x"), "Stopped after 5 of 5 iterations", "still fails — very/deep", "/ralph retry <hint>", "CAP HIT", ""},
-		{"capped, a plan", planCapped(), "Stopped after 9 of 9 iterations", "US-003 is not done — bye_test.go: nothing tests the empty name", "/ralph retry <hint>", "CAP HIT", "--resume goes on from here"},
-		{"capped, by the reviewer", ended(loop.Capped, "2 of 2 iterations are used up", func(s *script) { s.iterate(2, loop.Implement, "x", asksChange) }), "Stopped after 2 of 5 iterations", "the reviewer asks for changes — Missing: the empty name", "/ralph retry <hint>", "CAP HIT", resume},
-		{"stuck", stuckRun(), "Stuck after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet", "/ralph retry <hint>", "STUCK: issue-42 failed after 5 attempts", resume},
-		{"out of time", timedOut(), "Stopped by the time limit after 1 of 5 iterations", "the agent did not claim completion", "/ralph retry <hint>", "TIMEOUT", resume},
-		{"out of budget", spentAll(), "Stopped by the budget after 2 of 5 iterations", "go test ./... still fails", "raise max_cost_usd", "BUDGET", resume},
-		{"failed", failed(), "Failed in ralph's own part", "pushing ralph/issue-42: the branch moved", "/ralph retry goes on from here", "failed: pushing", resume},
-		{"invalid", invalid(), "Cannot run", "the key in ANTHROPIC_API_KEY is refused", "fix what is named above", "invalid: the key", "fix what is named above"},
-		{"waiting for an answer", asks(), "Waiting for your answer", "Should the empty name be greeted as **Hello!** or be an error?", "/ralph continue <answer>", "waiting: the agent waits for a human", resume},
-		{"waiting for a limit", waiting(), "Waiting until 2026-11-21 07:00 UTC", "claude's usage limit is reached", "/ralph continue tries at once", "waiting until 2026-11-21 07:00 UTC: claude's usage limit", resume},
-		{"waiting for other workflows", heeds(), "Waiting for other workflows", "CI has not finished within 20 minutes", "/ralph continue looks at once", "", ""},
-		{"waiting for the reviewer", ended(loop.Waiting, "the reviewer's turn did not end well: limit", waits), "Waiting for the reviewer", "the reviewer's turn did not end well", "/ralph continue tries again", "waiting: the reviewer", resume},
-		{"waiting for the model", ended(loop.Waiting, "the model has answered nothing in 2 turns", silent), "Waiting for the model", "the model has answered nothing in 2 turns", "/ralph continue tries again", "waiting: the model", resume},
-		{"cancelled by a comment", ended(loop.Interrupted, "asked to stop by alice", nil), "Interrupted after 1 iteration", "asked to stop by alice", "/ralph continue goes on from here", "", ""},
-		{"cancelled by a signal", interrupted(), "Interrupted after 1 iteration", "the run was cancelled", "/ralph continue goes on from here", "interrupted: the run was cancelled", resume},
-		{"interrupted at once", begin(nil).end(loop.Interrupted, "the run was cancelled", ""), "Interrupted before the first iteration", "the run was cancelled", "/ralph continue goes on from here", "interrupted: ", resume},
+			e.Outcome, e.ForPull, e.Reason = loop.Waiting, true, "GitHub does not let workflows open pull requests here: "+
+				"switch on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General → "+
+				"Workflow permissions, or open the pull request of ralph/issue-42 by hand"
+		}), "Waiting for its pull request", "the work is pushed",
+			"switch on “Allow GitHub Actions to create and approve pull requests” under Settings", "", ""},
+		{"done, but the base has moved", clashes, "Done after 2 iterations", "but it conflicts with main",
+			"main has moved, and merging it conflicts in hello.go, hello_test.go", "", ""},
+		{"done, on a closed pull request", closed, "Done after 2 iterations", "the reviewer approves", "is closed: reopen it",
+			"", ""},
+		{"failed, the push was refused", ended(loop.Failed, "pushing ralph/issue-42: https://github.com/alice/demo.git "+
+			"refused the push: GH006: Protected branch update failed for refs/heads/ralph/issue-42. Changes must be made "+
+			"through a pull request", nil),
+			"Failed in ralph's own part", "GH006: Protected branch update failed for refs/heads/ralph/issue-42",
+			"/ralph retry goes on from here", "", ""},
+		{"done", reviewed(), "Done after 2 iterations", "go vet ./... and go test ./... pass, the reviewer approves",
+			"and merge it", "SUCCESS: issue-42 completed in 2 iterations", "read the change and merge ralph/issue-42"},
+		{"done, with warnings", done(), "Done after 2 iterations", "go vet ./... and go test ./... pass", "and merge it",
+			"SUCCESS", "read the change and merge"},
+		{"done, a plan at its cap", planDone(), "Done after 11 iterations",
+			"3 of 3 stories approved, 1 of them only at the cap", "and merge it", "SUCCESS", "read the change and merge"},
+		{"done, nothing to change", begin(nil).end(loop.Done, "all checks passed", ""), "Done after 0 iterations",
+			"nothing was left to change", "/ralph retry <what is missing>", "", ""},
+		{"capped", annotatedCap(), "Stopped after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet",
+			"/ralph retry <hint>", "CAP HIT: issue-42 failed after 5 attempts", resume},
+		{"capped, long names", wordy.end(loop.Capped, "5 of 5 iterations are used up", "wip/x"),
+			"Stopped after 5 of 5 iterations", "still fails — very/deep", "/ralph retry <hint>", "CAP HIT", ""},
+		{"capped, a plan", planCapped(), "Stopped after 9 of 9 iterations",
+			"US-003 is not done — bye_test.go: nothing tests the empty name", "/ralph retry <hint>", "CAP HIT",
+			"--resume goes on from here"},
+		{"capped, by the reviewer", ended(loop.Capped, "2 of 2 iterations are used up",
+			func(s *script) { s.iterate(2, loop.Implement, "x", asksChange) }), "Stopped after 2 of 5 iterations",
+			"the reviewer asks for changes — Missing: the empty name", "/ralph retry <hint>", "CAP HIT", resume},
+		{"stuck", stuckRun(), "Stuck after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet",
+			"/ralph retry <hint>", "STUCK: issue-42 failed after 5 attempts", resume},
+		{"out of time", timedOut(), "Stopped by the time limit after 1 of 5 iterations", "the agent did not claim completion",
+			"/ralph retry <hint>", "TIMEOUT", resume},
+		{"out of budget", spentAll(), "Stopped by the budget after 2 of 5 iterations", "go test ./... still fails",
+			"raise max_cost_usd", "BUDGET", resume},
+		{"failed", failed(), "Failed in ralph's own part", "pushing ralph/issue-42: the branch moved",
+			"/ralph retry goes on from here", "failed: pushing", resume},
+		{"invalid", invalid(), "Cannot run", "the key in ANTHROPIC_API_KEY is refused", "fix what is named above",
+			"invalid: the key", "fix what is named above"},
+		{"waiting for an answer", asks(), "Waiting for your answer",
+			"Should the empty name be greeted as **Hello!** or be an error?", "/ralph continue <answer>",
+			"waiting: the agent waits for a human", resume},
+		{"waiting for a limit", waiting(), "Waiting until 2026-11-21 07:00 UTC", "claude's usage limit is reached",
+			"/ralph continue tries at once", "waiting until 2026-11-21 07:00 UTC: claude's usage limit", resume},
+		{"waiting for other workflows", heeds(), "Waiting for other workflows", "CI has not finished within 20 minutes",
+			"/ralph continue looks at once", "", ""},
+		{"waiting for the reviewer", ended(loop.Waiting, "the reviewer's turn did not end well: limit", waits),
+			"Waiting for the reviewer", "the reviewer's turn did not end well", "/ralph continue tries again",
+			"waiting: the reviewer", resume},
+		{"waiting for the model", ended(loop.Waiting, "the model has answered nothing in 2 turns", silent),
+			"Waiting for the model", "the model has answered nothing in 2 turns", "/ralph continue tries again",
+			"waiting: the model", resume},
+		{"cancelled by a comment", ended(loop.Interrupted, "asked to stop by alice", nil), "Interrupted after 1 iteration",
+			"asked to stop by alice", "/ralph continue goes on from here", "", ""},
+		{"cancelled by a signal", interrupted(), "Interrupted after 1 iteration", "the run was cancelled",
+			"/ralph continue goes on from here", "interrupted: the run was cancelled", resume},
+		{"interrupted at once", begin(nil).end(loop.Interrupted, "the run was cancelled", ""),
+			"Interrupted before the first iteration", "the run was cancelled", "/ralph continue goes on from here",
+			"interrupted: ", resume},
 	}
 }
 
@@ -102,7 +142,8 @@ func annotatedCap() View {
 
 // surfaces are the texts that people read of a run that has ended, by their names.
 func surfaces(v View) map[string]string {
-	all := map[string]string{"comment": Comment(v), "summary": Summary(v), "status": Status(v), "check run": CheckRunOf(v).Title + "\n\n" + CheckRunOf(v).Summary, "notice": Notice(v)}
+	all := map[string]string{"comment": Comment(v), "summary": Summary(v), "status": Status(v),
+		"check run": CheckRunOf(v).Title + "\n\n" + CheckRunOf(v).Summary, "notice": Notice(v)}
 	if v.State.End.Outcome.Limited() {
 		all["failure report"] = Failure(v)
 	}
@@ -114,7 +155,8 @@ func surfaces(v View) map[string]string {
 
 // onLaptop is the same run as one of a clone.
 func onLaptop(v View) View {
-	v.Repo, v.ServerURL, v.Again, v.State.Post = "", "", Resuming([]string{"run", "--issue", "issue.md", "--fresh"}), loop.Post{}
+	v.Repo, v.ServerURL, v.Again, v.State.Post = "", "", Resuming([]string{"run", "--issue", "issue.md", "--fresh"}),
+		loop.Post{}
 	return v
 }
 
@@ -131,12 +173,14 @@ func TestFirst400Characters(t *testing.T) {
 			fmt.Fprintf(&all, "== %s: %s\n%s\n\n", e.name, where, string(first))
 			for _, want := range wants {
 				if !strings.Contains(string(first), want) {
-					t.Errorf("%s: the first %d characters of the %s do not say %q:\n%s", e.name, firstCharacters, where, want, string(first))
+					t.Errorf("%s: the first %d characters of the %s do not say %q:\n%s", e.name, firstCharacters, where, want,
+						string(first))
 				}
 			}
 		}
 		shown := surfaces(e.view)
-		for _, where := range []string{"comment", "pull request", "failure report", "summary", "status", "check run", "notice"} {
+		for _, where := range []string{"comment", "pull request", "failure report", "summary", "status", "check run",
+			"notice"} {
 			text := shown[where]
 			if text == "" {
 				continue
@@ -160,7 +204,8 @@ func TestFirst400Characters(t *testing.T) {
 			see("failure report on a laptop", visible(t, Failure(laptop)), e.outcome, e.cause, e.local)
 		}
 	}
-	for _, o := range []loop.Outcome{loop.Done, loop.Capped, loop.Stuck, loop.Timeout, loop.Budget, loop.Invalid, loop.Waiting, loop.Interrupted, loop.Failed} {
+	for _, o := range []loop.Outcome{loop.Done, loop.Capped, loop.Stuck, loop.Timeout, loop.Budget, loop.Invalid,
+		loop.Waiting, loop.Interrupted, loop.Failed} {
 		if !told[o] {
 			t.Errorf("no row is %s", o)
 		}
@@ -168,10 +213,12 @@ func TestFirst400Characters(t *testing.T) {
 	golden(t, "first-400.txt", all.String())
 }
 
-// TestRunningFirst: of a run that goes on the comment says at once what happens and how to stop it, and the pull request where to read that.
+// TestRunningFirst: of a run that goes on the comment says at once what happens and how to stop it, and the pull
+// request where to read that.
 func TestRunningFirst(t *testing.T) {
 	for text, wants := range map[string][]string{
-		visible(t, Comment(runningThird())):  {"Working: iteration 3 of 5", "The agent works on what the reviewer asked for", "/ralph stop"},
+		visible(t, Comment(runningThird())): {"Working: iteration 3 of 5", "The agent works on what the reviewer asked for",
+			"/ralph stop"},
 		visible(t, PullBody(runningThird())): {"Working on it: a comment below says how far it is", "/ralph stop"},
 	} {
 		for _, want := range wants {
@@ -185,12 +232,15 @@ func TestRunningFirst(t *testing.T) {
 // TestBaseline: what failed before the run and passes now is not told as if it still failed.
 func TestBaseline(t *testing.T) {
 	s := begin(nil)
-	s.add(loop.Record{Type: loop.Baselined, Baseline: []loop.Verdict{{Check: "go test ./...", Severity: loop.Hard}, {Check: "go vet ./...", Severity: loop.Hard}}})
+	s.add(loop.Record{Type: loop.Baselined,
+		Baseline: []loop.Verdict{{Check: "go test ./...", Severity: loop.Hard},
+			{Check: "go vet ./...", Severity: loop.Hard}}})
 	if got := s.view().baseline(); got != "**Already failing before this run:** `go test ./...`, `go vet ./...`" {
 		t.Error(got)
 	}
 	s.iterate(1, loop.Implement, "x", pass("go test ./..."), fail("go vet ./...", "no", "x"))
-	if got := s.view().baseline(); got != "**Already failing before this run:** `go vet ./...`\n\n**Failed before this run, and passes now:** `go test ./...`" {
+	if got := s.view().baseline(); got != "**Already failing before this run:** `go vet ./...`\n\n**Failed before this "+
+		"run, and passes now:** `go test ./...`" {
 		t.Error(got)
 	}
 }
@@ -210,15 +260,18 @@ func TestErrorsAreToldOnce(t *testing.T) {
 	}
 }
 
-// TestPullBodyIsAScreen: what is not folded is little, names neither itself nor ralph's own checks, and is not the sticky comment again.
+// TestPullBodyIsAScreen: what is not folded is little, names neither itself nor ralph's own checks, and is not the
+// sticky comment again.
 func TestPullBodyIsAScreen(t *testing.T) {
 	stopped := annotatedCap()
 	stopped.State.Post.Pull = 57
-	for name, v := range map[string]View{"done": done(), "reviewed": reviewed(), "capped": stopped, "plan": planDone(), "huge": huge(30), "long": long(15)} {
+	for name, v := range map[string]View{"done": done(), "reviewed": reviewed(), "capped": stopped, "plan": planDone(),
+		"huge": huge(30), "long": long(15)} {
 		v.Template = ""
 		body, comment := PullBody(v), Comment(v)
 		text := visible(t, body)
-		if lines, n := strings.Count(text, "\n"), len([]rune(text)); lines > 45 || name != "huge" && name != "long" && n > 1400 {
+		if lines, n := strings.Count(text, "\n"),
+			len([]rune(text)); lines > 45 || name != "huge" && name != "long" && n > 1400 {
 			t.Errorf("%s: %d lines of %d characters are not folded:\n%s", name, lines, n, text)
 		}
 		for _, not := range []string{"#57", "`claim`", "protected paths", "| # |"} {
@@ -256,7 +309,9 @@ func TestResuming(t *testing.T) {
 		}
 	}
 	v := onLaptop(capped())
-	for again, want := range map[string]string{"": "ralph run … --resume", "ralph run --issue a.md --resume": "ralph run --issue a.md --resume", strings.Repeat("x", 201): "ralph run … --resume"} {
+	for again, want := range map[string]string{"": "ralph run … --resume",
+		"ralph run --issue a.md --resume": "ralph run --issue a.md --resume",
+		strings.Repeat("x", 201):          "ralph run … --resume"} {
 		if v.Again = again; !strings.Contains(v.whatNow(), "`"+want+"`") {
 			t.Errorf("after %q: %s", again, v.whatNow())
 		}

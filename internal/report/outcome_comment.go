@@ -9,8 +9,8 @@ import (
 // person is what a login of a person looks like. One of a bot is none: nobody would read what it is told.
 var person = lazy(`^[A-Za-z0-9](?:[A-Za-z0-9]|[-_][A-Za-z0-9])*_?[A-Za-z0-9]*$`)
 
-// Asker is the login of whoever asked for the run last; empty when that is nobody who can be told. It is the only one that is ever mentioned,
-// and it comes from GitHub's own words about who did what, never from a text.
+// Asker is the login of whoever asked for the run last; empty when that is nobody who can be told. It is the only one
+// that is ever mentioned, and it comes from GitHub's own words about who did what, never from a text.
 func (v View) Asker() string {
 	if who := v.State.Asked; len(who) <= 39+1+8 && person.MatchString(who) { // an enterprise adds its short name
 		return who
@@ -26,8 +26,8 @@ func (v View) Mention() string {
 	return ""
 }
 
-// OutcomeComment is the short comment that tells of an outcome whoever asked: an edited comment tells nobody. It has at most 65,000 bytes, and
-// mentions nobody else.
+// OutcomeComment is the short comment that tells of an outcome whoever asked: an edited comment tells nobody. It has at
+// most 65,000 bytes, and mentions nobody else.
 func OutcomeComment(v View) string {
 	v = v.onPull()
 	return fit(commentLimit, func(r room) string {
@@ -39,8 +39,8 @@ func OutcomeComment(v View) string {
 	})
 }
 
-// Tells reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting"; empty when it is none. A wait that ends
-// by itself needs nobody.
+// Tells reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting"; empty when it
+// is none. A wait that ends by itself needs nobody.
 func (v View) Tells() string {
 	e := v.State.End
 	switch {

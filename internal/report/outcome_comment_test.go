@@ -25,7 +25,8 @@ func outcomeComments() string {
 // TestAsker has a row for each login: only one of a person is mentioned, and nothing that only looks like one.
 func TestAsker(t *testing.T) {
 	for login, want := range map[string]string{
-		"alice": "@alice", "Alice-B2": "@Alice-B2", "alice_acme": "@alice_acme", "": "", "renovate[bot]": "", "alice/team": "", "alice bob": "", "@alice": "", "alice\n@bob": "",
+		"alice": "@alice", "Alice-B2": "@Alice-B2", "alice_acme": "@alice_acme", "": "", "renovate[bot]": "",
+		"alice/team": "", "alice bob": "", "@alice": "", "alice\n@bob": "",
 		"-alice": "", "a.b": "", strings.Repeat("a", 60): "",
 	} {
 		if got := askedBy(done(), login).Mention(); got != want {
@@ -41,8 +42,10 @@ func TestTells(t *testing.T) {
 		view View
 		want string
 	}{
-		{"running", runningFirst(), ""}, {"done", done(), "done"}, {"capped", capped(), "failed"}, {"a time limit", timedOut(), "failed"}, {"a spending limit", spentAll(), "failed"},
-		{"ralph's own part", failed(), "failed"}, {"cannot run", invalid(), "failed"}, {"a question", asks(), "waiting"}, {"a limit's reset", waiting(), ""}, {"stopped", interrupted(), ""},
+		{"running", runningFirst(), ""}, {"done", done(), "done"}, {"capped", capped(), "failed"},
+		{"a time limit", timedOut(), "failed"}, {"a spending limit", spentAll(), "failed"},
+		{"ralph's own part", failed(), "failed"}, {"cannot run", invalid(), "failed"}, {"a question", asks(), "waiting"},
+		{"a limit's reset", waiting(), ""}, {"stopped", interrupted(), ""},
 	} {
 		if got := tt.view.Tells(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -50,7 +53,8 @@ func TestTells(t *testing.T) {
 	}
 }
 
-// TestOutcomeCommentIsInert: but for the mention at its beginning nothing in it does anything, whatever the run's texts hold.
+// TestOutcomeCommentIsInert: but for the mention at its beginning nothing in it does anything, whatever the run's texts
+// hold.
 func TestOutcomeCommentIsInert(t *testing.T) {
 	for _, outcome := range []loop.Outcome{loop.Done, loop.Failed, loop.Invalid, loop.Waiting} {
 		v := askedBy(hostile(), "alice")

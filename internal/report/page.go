@@ -28,9 +28,12 @@ var frame string
 
 var (
 	pageFrame = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(frame)) })
-	gfm       = []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))}
-	markdown  = sync.OnceValue(func() goldmark.Markdown {
-		return goldmark.New(goldmark.WithExtensions(gfm...), goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(boxes{}, 1))))
+	gfm       = []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList,
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))}
+	markdown = sync.OnceValue(func() goldmark.Markdown {
+		return goldmark.New(goldmark.WithExtensions(gfm...),
+			goldmark.WithRendererOptions(goldhtml.WithHardWraps(), goldhtml.WithUnsafe(),
+				renderer.WithNodeRenderers(util.Prioritized(boxes{}, 1))))
 	})
 	allowed = sync.OnceValue(pagePolicy)
 )
@@ -40,24 +43,26 @@ type boxes struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
 func (boxes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(tasklist.KindTaskCheckBox, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		box, ok := n.(*tasklist.TaskCheckBox)
-		if !ok || !entering {
-			return ast.WalkContinue, nil
-		}
-		sign := "☐ "
-		if box.IsChecked {
-			sign = "☑ "
-		}
-		_, err := w.WriteString(sign)
-		return ast.WalkContinue, err
-	})
+	reg.Register(tasklist.KindTaskCheckBox,
+		func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			box, ok := n.(*tasklist.TaskCheckBox)
+			if !ok || !entering {
+				return ast.WalkContinue, nil
+			}
+			sign := "☐ "
+			if box.IsChecked {
+				sign = "☑ "
+			}
+			_, err := w.WriteString(sign)
+			return ast.WalkContinue, err
+		})
 }
 
 // pagePolicy lets through what the reports use. There are no images: a page must not reach out to anywhere.
 func pagePolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "code", "em", "strong", "del", "sub", "sup",
+	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "code", "em", "strong",
+		"del", "sub", "sup",
 		"ul", "ol", "li", "table", "thead", "tbody", "tr", "details", "summary")
 	p.AllowAttrs("align").Matching(bluemonday.CellAlign).OnElements("th", "td")
 	p.AllowElements("th", "td")

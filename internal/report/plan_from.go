@@ -16,16 +16,17 @@ type ApprovedPlan struct {
 	Notes   []string // what was settled without asking, a sentence each
 }
 
-// ReadPlan reads the plan of a comment that PlanComment wrote and people may have edited. The list is the plan; the tasks.json below it only
-// adds what the list does not show, and when it was edited too it adds nothing. The error is a *task.PlanError of that name, which tells each
-// line that is not understood.
+// ReadPlan reads the plan of a comment that PlanComment wrote and people may have edited. The list is the plan; the
+// tasks.json below it only adds what the list does not show, and when it was edited too it adds nothing. The error is a
+// *task.PlanError of that name, which tells each line that is not understood.
 func ReadPlan(name, comment string) (ApprovedPlan, error) {
 	comment = plainLines(comment)
 	wrong := func(problems ...string) error { return &plan.Error{Name: name, Problems: problems} }
 	if strings.HasPrefix(comment, oldPlanMark) {
 		content, ok := PlanFrom(comment)
 		if !ok {
-			return ApprovedPlan{}, wrong("its comment must hold one block of JSON that begins with ```json and ends with ```, and no other one; edit it, or ask for a new plan")
+			return ApprovedPlan{}, wrong("its comment must hold one block of JSON that begins with ```json and ends with ```, " +
+				"and no other one; edit it, or ask for a new plan")
 		}
 		return ApprovedPlan{Content: content}, nil
 	}
@@ -39,10 +40,12 @@ func ReadPlan(name, comment string) (ApprovedPlan, error) {
 	untouched := json == digest(string(block))
 	switch {
 	case !untouched && !out.Edited && len(block) > 0:
-		return out, wrong("the block of JSON was edited, and the list above it was not; the list is what runs, so make the change there")
+		return out, wrong("the block of JSON was edited, and the list above it was not; the list is what runs, so make the " +
+			"change there")
 	case !untouched:
 		if json != "" && len(block) > 0 {
-			out.Notes = append(out.Notes, "the block of JSON was edited, too; only the list counts, so what was changed there is left out")
+			out.Notes = append(out.Notes, "the block of JSON was edited, too; only the list counts, so what was changed there "+
+				"is left out")
 		}
 		for i := range before.Stories {
 			before.Stories[i].Notes, before.Stories[i].Extra = "", nil
@@ -53,7 +56,8 @@ func ReadPlan(name, comment string) (ApprovedPlan, error) {
 	l.read(strings.Split(comment, "\n"))
 	plan := l.plan()
 	if !l.begun && strings.Contains(comment, tooLarge) {
-		return out, wrong("it is too large for a comment, so there is nothing to approve; ask for a smaller one, or commit it to the repository")
+		return out, wrong("it is too large for a comment, so there is nothing to approve; ask for a smaller one, or commit " +
+			"it to the repository")
 	}
 	if len(l.problems) > 0 {
 		return out, wrong(l.problems...)
@@ -71,8 +75,8 @@ func plainLines(comment string) string {
 	return strings.TrimLeft(comment, " \n")
 }
 
-// writtenPlan is a mark that tells later whether somebody has edited the list, or the block. It keeps nobody from anything: whoever may edit the
-// comment may approve it, too.
+// writtenPlan is a mark that tells later whether somebody has edited the list, or the block. It keeps nobody from
+// anything: whoever may edit the comment may approve it, too.
 func writtenPlan(list, block string) string {
 	content, _ := onlyBlock(block)
 	return fmt.Sprintf("<!-- ralph:plan-written:%s:%s -->\n", digest(list), digest(string(content)))

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// graph draws which story needs which; "" when none does, or when there are more than most. Of what others wrote it shows letters and
-// digits only, because Mermaid has a language of its own.
+// graph draws which story needs which; "" when none does, or when there are more than most. Of what others wrote it
+// shows letters and digits only, because Mermaid has a language of its own.
 func graph(plan plan.Plan, most int) string {
 	if len(plan.Stories) > most {
 		return ""

@@ -13,7 +13,8 @@ import (
 // listHeading is the heading that the list of stories stands below.
 const listHeading = "#### Stories"
 
-// planList shows the stories as the list that people edit, and that ReadPlan reads. Nothing in it is cut: what is not there is not run.
+// planList shows the stories as the list that people edit, and that ReadPlan reads. Nothing in it is cut: what is not
+// there is not run.
 func (v View) planList(plan plan.Plan) string {
 	var b strings.Builder
 	for _, st := range plan.Stories {
@@ -50,8 +51,8 @@ func (v View) listStory(st plan.Story) string {
 	return b.String()
 }
 
-// words is foreign text as ordinary words on one line, all of it. A backtick that begins no code is an apostrophe, since beside other code it
-// might begin some.
+// words is foreign text as ordinary words on one line, all of it. A backtick that begins no code is an apostrophe,
+// since beside other code it might begin some.
 func (v View) words(s string) string {
 	shown := words(safetext.OneLine(v.clean(s)), v.phrase())
 	var b strings.Builder
@@ -74,8 +75,8 @@ func (v View) words(s string) string {
 	return b.String()
 }
 
-// descriptionLines keeps the lines and the paragraphs of a text. A sign that people use as a bullet becomes one of Markdown's, which can be
-// escaped.
+// descriptionLines keeps the lines and the paragraphs of a text. A sign that people use as a bullet becomes one of
+// Markdown's, which can be escaped.
 func (v View) descriptionLines(s string) []string {
 	var out []string
 	for _, line := range strings.Split(strings.TrimSpace(v.clean(s)), "\n") {
@@ -101,8 +102,8 @@ func (v View) listID(id string) string {
 	return id
 }
 
-// listedPlan is a plan as its list tells it, which is the one that people approve: stories in the order of their priorities, numbered by it,
-// and texts as they can be read. ok is false when the list would not tell it.
+// listedPlan is a plan as its list tells it, which is the one that people approve: stories in the order of their
+// priorities, numbered by it, and texts as they can be read. ok is false when the list would not tell it.
 func (v View) listedPlan(p plan.Plan) (listed plan.Plan, ok bool) {
 	stories := slices.Clone(p.Stories)
 	slices.SortStableFunc(stories, func(a, b plan.Story) int { return cmp.Compare(a.Priority, b.Priority) })
@@ -148,7 +149,8 @@ func PlanEdits(before, after plan.Plan) []string {
 			name    string
 		}{
 			{was.Title != s.Title, "title"}, {was.Description != s.Description, "description"},
-			{!slices.Equal(was.AcceptanceCriteria, s.AcceptanceCriteria), "criteria"}, {!slices.Equal(was.DependsOn, s.DependsOn), "what it needs"},
+			{!slices.Equal(was.AcceptanceCriteria, s.AcceptanceCriteria), "criteria"},
+			{!slices.Equal(was.DependsOn, s.DependsOn), "what it needs"},
 		} {
 			if c.changed {
 				what = append(what, c.name)

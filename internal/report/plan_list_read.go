@@ -19,16 +19,17 @@ var (
 	listItem   = lazy(`^(?:[-*+` + typedBullets + `]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[([ xX]?)\](?:[ \t]+|$))?`)
 	otherItem  = lazy(`^(?:[-*+]|\d{1,9}[.)])[ \t]+\S`)
 	rule       = lazy(`^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	boldID     = lazy("^(?:\\*\\*|__)[ \t]*`?([A-Za-z0-9][A-Za-z0-9._–—‑-]{0,63}?)`?[ \t]*(:?)[ \t]*(?:\\*\\*|__)[ \t]*(:?)[ \t]*")
-	plainID    = lazy("^`?([A-Za-z0-9][A-Za-z0-9._–—‑-]{0,63}?)`?(?:[ \t]*:[ \t]*|[ \t]+|$)")
-	usualID    = lazy(`(?i)^US-\d{1,9}$`)
-	needsTail  = lazy(`(?i)(?:^|[^\\])\(((?:needs|depends on):?[ \t]+([^()]+))\)$`)
-	codeBlock  = lazy("^[ \t]*(?:(`{3,})[^`]*|(~{3,}).*)$")
-	openHTML   = lazy(`^<[A-Za-z/!?]`)
+	boldID     = lazy("^(?:\\*\\*|__)[ \t]*`?([A-Za-z0-9][A-Za-z0-9._–—‑-]{0,63}?)`?[ \t]*(:?)[ \t]*(?:\\*\\*|__)[ " +
+		"\t]*(:?)[ \t]*")
+	plainID   = lazy("^`?([A-Za-z0-9][A-Za-z0-9._–—‑-]{0,63}?)`?(?:[ \t]*:[ \t]*|[ \t]+|$)")
+	usualID   = lazy(`(?i)^US-\d{1,9}$`)
+	needsTail = lazy(`(?i)(?:^|[^\\])\(((?:needs|depends on):?[ \t]+([^()]+))\)$`)
+	codeBlock = lazy("^[ \t]*(?:(`{3,})[^`]*|(~{3,}).*)$")
+	openHTML  = lazy(`^<[A-Za-z/!?]`)
 )
 
-// listReader reads the list of stories in a comment line by line. It never guesses: a line that it cannot place is a problem, told with the
-// line.
+// listReader reads the list of stories in a comment line by line. It never guesses: a line that it cannot place is a
+// problem, told with the line.
 type listReader struct {
 	before   plan.Plan // as ralph wrote it: what the list does not show is taken from there
 	problems []string
@@ -57,7 +58,9 @@ type listedStory struct {
 func newListReader(before plan.Plan) *listReader { return &listReader{before: before} }
 
 func (l *listReader) wrong(n int, line, format string, args ...any) {
-	l.problems = append(l.problems, fmt.Sprintf("line %d, “%s”: %s", n, safetext.Shorten(safetext.OneLine(safetext.Visible(line)), 120), fmt.Sprintf(format, args...)))
+	l.problems = append(l.problems,
+		fmt.Sprintf("line %d, “%s”: %s", n, safetext.Shorten(safetext.OneLine(safetext.Visible(line)), 120),
+			fmt.Sprintf(format, args...)))
 }
 
 // read takes all lines of a comment.
@@ -66,9 +69,11 @@ func (l *listReader) read(lines []string) {
 		l.line(i+1, strings.TrimRight(strings.ReplaceAll(line, "\u00a0", " "), " \t"))
 	}
 	if !l.begun {
-		l.problems = append(l.problems, "the list of stories is not found: it stands below the heading “"+listHeading+"”; put that line back above the list")
+		l.problems = append(l.problems,
+			"the list of stories is not found: it stands below the heading “"+listHeading+"”; put that line back above the list")
 	} else if len(l.stories) == 0 && len(l.problems) == 0 {
-		l.problems = append(l.problems, "the list below “"+listHeading+"” has no stories; a story is a line such as “- [ ] Greet people by name”")
+		l.problems = append(l.problems,
+			"the list below “"+listHeading+"” has no stories; a story is a line such as “- [ ] Greet people by name”")
 	}
 }
 
@@ -125,7 +130,8 @@ func (l *listReader) inside(n int, line, text string) {
 	case m != nil:
 		l.item(n, line, indent, m[1], text[len(m[0]):])
 	case len(l.stories) == 0, l.blank && indent <= l.last().indent, strings.ContainsAny(text[:1], "<>|="):
-		l.wrong(n, line, "this is neither a story nor part of one; a story is a line such as “- [ ] Greet people by name”, and what it must fulfil are lines below it such as “  - an empty name is refused”")
+		l.wrong(n, line, "this is neither a story nor part of one; a story is a line such as “- [ ] Greet people by name”, "+
+			"and what it must fulfil are lines below it such as “  - an empty name is refused”")
 	default:
 		l.more(n, line, text)
 	}
@@ -149,12 +155,13 @@ func width(line string) int {
 	return n
 }
 
-// item reads an item: a story, or what the story above it must fulfil. Which of them it is, its indentation says, as it does on the page; a
-// line with the id of a story that is known is that story wherever it stands.
+// item reads an item: a story, or what the story above it must fulfil. Which of them it is, its indentation says, as it
+// does on the page; a line with the id of a story that is known is that story wherever it stands.
 func (l *listReader) item(n int, line string, indent int, box, text string) {
 	id, hasID, rest := l.id(text, len(l.stories) == 0 || indent <= l.last().indent+1)
 	if box == "x" || box == "X" {
-		l.wrong(n, line, "its box is ticked, and nothing of a plan is done before it begins; untick it to keep it, or delete the line to leave it out")
+		l.wrong(n, line, "its box is ticked, and nothing of a plan is done before it begins; untick it to keep it, or "+
+			"delete the line to leave it out")
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "~~") {
 		l.wrong(n, line, "it is struck out; delete the line to leave it out")
@@ -182,7 +189,8 @@ func (l *listReader) item(n int, line string, indent int, box, text string) {
 	l.stories = append(l.stories, st)
 }
 
-// id takes the id off that the text of an item begins with: one that is known, one in the usual form, or in bold with a colon any.
+// id takes the id off that the text of an item begins with: one that is known, one in the usual form, or in bold with a
+// colon any.
 func (l *listReader) id(text string, story bool) (id string, ok bool, rest string) {
 	text = strings.TrimLeft(text, " \t")
 	if m := boldID.FindStringSubmatch(text); m != nil {
@@ -292,7 +300,8 @@ func (l *listReader) plan() plan.Plan {
 			continue
 		}
 		if first := taken[strings.ToLower(st.ID)]; first != 0 {
-			l.wrong(st.n, st.line, "the id %s stands on line %d already; delete the id here, and the story gets one of its own", st.ID, first)
+			l.wrong(st.n, st.line, "the id %s stands on line %d already; delete the id here, and the story gets one of its own",
+				st.ID, first)
 			continue
 		}
 		taken[strings.ToLower(st.ID)] = st.n
@@ -328,12 +337,14 @@ func (l *listReader) depend(i int) {
 		case at >= 0 && slices.Contains(st.DependsOn, l.stories[at].ID):
 		case at >= 0:
 			if st.DependsOn = append(st.DependsOn, l.stories[at].ID); at > i {
-				l.notes = append(l.notes, fmt.Sprintf("%s stands above %s, which it needs, so %s is done first", st.ID, l.stories[at].ID, l.stories[at].ID))
+				l.notes = append(l.notes, fmt.Sprintf("%s stands above %s, which it needs, so %s is done first", st.ID,
+					l.stories[at].ID, l.stories[at].ID))
 			}
 		case l.known(id) != "":
 			l.notes = append(l.notes, fmt.Sprintf("%s needs %s no more, since that story was left out", st.ID, l.known(id)))
 		default:
-			l.wrong(st.n, st.line, "it needs %s, which is no story of this list; allowed are the ids of other stories, as in “(needs US-001, US-002)”", safetext.Shorten(id, 64))
+			l.wrong(st.n, st.line, "it needs %s, which is no story of this list; allowed are the ids of other stories, as in "+
+				"“(needs US-001, US-002)”", safetext.Shorten(id, 64))
 		}
 	}
 }

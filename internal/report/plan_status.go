@@ -17,7 +17,8 @@ type PlanView struct {
 	Working string
 	Mode    plan.Mode
 	Redact  func(string) string // nil: nothing is secret
-	// Unrecorded are the stories that the file says are approved, and nobody on record has approved. Plan has them as not approved.
+	// Unrecorded are the stories that the file says are approved, and nobody on record has approved. Plan has them as not
+	// approved.
 	Unrecorded []string
 }
 
@@ -34,7 +35,8 @@ const (
 	PlanUnrecorded = "unrecorded"       // the file says that it is approved, and nobody on record approved it
 )
 
-// PlanStanding is where a plan stands, for people (Text, Mermaid) and for programs (as JSON, docs/plans.md). Every field is always there.
+// PlanStanding is where a plan stands, for people (Text, Mermaid) and for programs (as JSON, docs/plans.md). Every
+// field is always there.
 type PlanStanding struct {
 	File        string `json:"file"`
 	Project     string `json:"project"`
@@ -81,7 +83,8 @@ func StandPlan(v PlanView) PlanStanding {
 	out := PlanStanding{
 		File: v.File, Project: redact(p.Project), Branch: redact(p.BranchName), Description: redact(p.Description),
 		Complete: p.Complete(v.Rules), Passed: p.Passed(), Total: len(p.Stories), ReviewCap: v.Rules.ReviewCap,
-		AtCap: []string{}, ByHand: append([]string{}, p.ByHand()...), NoRecord: append([]string{}, v.Unrecorded...), Run: redact(v.Run), Note: redact(v.Note), Stories: make([]PlanStory, 0, len(p.Stories)),
+		AtCap: []string{}, ByHand: append([]string{}, p.ByHand()...), NoRecord: append([]string{}, v.Unrecorded...),
+		Run: redact(v.Run), Note: redact(v.Note), Stories: make([]PlanStory, 0, len(p.Stories)),
 	}
 	out.Likely, out.Most = p.Estimate(v.Rules)
 	if !out.Complete {
@@ -96,7 +99,8 @@ func StandPlan(v PlanView) PlanStanding {
 	}
 	for _, s := range inOrder(p) {
 		story := PlanStory{
-			ID: s.ID, Title: redact(s.Title), Passes: s.Passes, Status: string(s.ReviewStatus), Reviews: s.ReviewCount, Feedback: redact(s.ReviewFeedback),
+			ID: s.ID, Title: redact(s.Title), Passes: s.Passes, Status: string(s.ReviewStatus), Reviews: s.ReviewCount,
+			Feedback: redact(s.ReviewFeedback),
 			Priority: s.Priority, DependsOn: append([]string{}, s.DependsOn...), BlockedBy: []string{},
 		}
 		if s.ID == v.Working {

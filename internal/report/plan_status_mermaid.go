@@ -19,8 +19,8 @@ const planClasses = `  classDef todo fill:#ffffff,stroke:#666666,color:#000000
   classDef working stroke-width:4px
 `
 
-// Mermaid is the plan as a graph: an arrow leads from a story to those that wait for it, and a story's class is its state. Nothing that
-// somebody wrote into the plan can break out of its label.
+// Mermaid is the plan as a graph: an arrow leads from a story to those that wait for it, and a story's class is its
+// state. Nothing that somebody wrote into the plan can break out of its label.
 func (st PlanStanding) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -47,7 +47,8 @@ func (st PlanStanding) Mermaid() string {
 	return b.String()
 }
 
-// mermaid is a text as a part of a quoted label: letters, digits and a few signs as they are, everything else as its number.
+// mermaid is a text as a part of a quoted label: letters, digits and a few signs as they are, everything else as its
+// number.
 func mermaid(s string, most int) string {
 	var b strings.Builder
 	for _, r := range brief(s, most) {

@@ -13,22 +13,26 @@ func samplePlan() plan.Plan {
 	story := func(id, title string, deps ...string) plan.Story {
 		return plan.Story{ID: id, Title: title, AcceptanceCriteria: []string{"c"}, Priority: 1, DependsOn: deps, Notes: "n"}
 	}
-	done := story("US-001", "Store todos in a file that survives a crash of the program and of the machine that it runs on")
+	done := story("US-001",
+		"Store todos in a file that survives a crash of the program and of the machine that it runs on")
 	done.Passes, done.ReviewStatus, done.ReviewCount = true, plan.Approved, 1
 	capped := story("US-002", "Filter", "US-001")
 	capped.Passes, capped.ReviewStatus, capped.ReviewCount = true, plan.Approved, 5
-	capped.ReviewFeedback = plan.AtCap + " The filter forgets what was chosen when the page is loaded again, and nobody knows why"
+	capped.ReviewFeedback = plan.AtCap +
+		" The filter forgets what was chosen when the page is loaded again, and nobody knows why"
 	rejected := story("US-003", "表示する "+strings.Repeat("長", 60), "US-002")
 	rejected.ReviewStatus, rejected.ReviewCount, rejected.ReviewFeedback = plan.ChangesRequested, 2, "mend it"
 	waiting := story("US-004", "Count")
 	waiting.ReviewStatus = plan.NeedsReview
 	blocked := story("US-005-with-an-id-that-is-long", "Summary", "US-003", "US-004")
 	blocked.Priority = 2
-	return plan.Plan{Project: "Todo", BranchName: "ralph/todo", Description: "d", Stories: []plan.Story{blocked, done, capped, rejected, waiting, story("US-006", "Export")}}
+	return plan.Plan{Project: "Todo", BranchName: "ralph/todo", Description: "d",
+		Stories: []plan.Story{blocked, done, capped, rejected, waiting, story("US-006", "Export")}}
 }
 
 func samplePlanView() PlanView {
-	return PlanView{Plan: samplePlan(), Rules: plan.Rules{ReviewCap: 5}, File: "ralph/tasks.json", Run: "running: iteration 7/15, the coder fixes the change since 10:00 UTC",
+	return PlanView{Plan: samplePlan(), Rules: plan.Rules{ReviewCap: 5}, File: "ralph/tasks.json",
+		Run:     "running: iteration 7/15, the coder fixes the change since 10:00 UTC",
 		Working: "US-003", Mode: plan.ReviewFix}
 }
 
@@ -64,7 +68,8 @@ AT CAP      US-002 was approved because its 5 reviews were used up, and not
 // TestPlanStatusFits: whatever stands in a plan, no line has more than 80 columns, and each story has its line.
 func TestPlanStatusFits(t *testing.T) {
 	p := samplePlan()
-	for _, hostile := range []string{strings.Repeat("x", 500), strings.Repeat("長", 300), "a\nb\r\n\tc", strings.Repeat("e\u0301", 200), "🎉" + strings.Repeat(" 🎉", 100), ""} {
+	for _, hostile := range []string{strings.Repeat("x", 500), strings.Repeat("長", 300), "a\nb\r\n\tc",
+		strings.Repeat("e\u0301", 200), "🎉" + strings.Repeat(" 🎉", 100), ""} {
 		p.Project, p.BranchName = hostile, hostile
 		for i := range p.Stories {
 			p.Stories[i].Title, p.Stories[i].ReviewFeedback = hostile, plan.AtCap+" "+hostile
@@ -77,7 +82,8 @@ func TestPlanStatusFits(t *testing.T) {
 				t.Errorf("%d columns: %q", n, line)
 			}
 		}
-		if n := strings.Count(text, "\n! ") + strings.Count(text, "\n● ") + strings.Count(text, "\n◐ ") + strings.Count(text, "\n○ ") + strings.Count(text, "\n▶ "); n != len(p.Stories) {
+		if n := strings.Count(text, "\n! ") + strings.Count(text, "\n● ") + strings.Count(text, "\n◐ ") +
+			strings.Count(text, "\n○ ") + strings.Count(text, "\n▶ "); n != len(p.Stories) {
 			t.Errorf("%d lines of stories, want %d:\n%s", n, len(p.Stories), text)
 		}
 	}
@@ -88,18 +94,20 @@ func TestPlanStates(t *testing.T) {
 		story plan.Story
 		want  string
 	}{
-		"new":               {plan.Story{}, PlanTodo},
-		"waits":             {plan.Story{DependsOn: []string{"B"}}, PlanBlocked},
-		"handed in":         {plan.Story{ReviewStatus: plan.NeedsReview}, PlanInReview},
-		"handed in, waits":  {plan.Story{ReviewStatus: plan.NeedsReview, DependsOn: []string{"B"}}, PlanInReview},
-		"rejected":          {plan.Story{ReviewStatus: plan.ChangesRequested}, PlanChanges},
-		"approved":          {plan.Story{Passes: true, ReviewStatus: plan.Approved}, PlanApproved},
-		"approved at cap":   {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: plan.AtCap + " x"}, PlanAtCap},
+		"new":              {plan.Story{}, PlanTodo},
+		"waits":            {plan.Story{DependsOn: []string{"B"}}, PlanBlocked},
+		"handed in":        {plan.Story{ReviewStatus: plan.NeedsReview}, PlanInReview},
+		"handed in, waits": {plan.Story{ReviewStatus: plan.NeedsReview, DependsOn: []string{"B"}}, PlanInReview},
+		"rejected":         {plan.Story{ReviewStatus: plan.ChangesRequested}, PlanChanges},
+		"approved":         {plan.Story{Passes: true, ReviewStatus: plan.Approved}, PlanApproved},
+		"approved at cap": {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: plan.AtCap + " x"},
+			PlanAtCap},
 		"without a review":  {plan.Story{Passes: true}, PlanUnreviewed},
 		"feedback, no mark": {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: "x"}, PlanApproved},
 	} {
 		test.story.ID = "A"
-		st := StandPlan(PlanView{Plan: plan.Plan{Stories: []plan.Story{test.story, {ID: "B"}}}, Rules: plan.Rules{ReviewCap: 5}})
+		st := StandPlan(PlanView{Plan: plan.Plan{Stories: []plan.Story{test.story, {ID: "B"}}},
+			Rules: plan.Rules{ReviewCap: 5}})
 		got := ""
 		for _, s := range st.Stories {
 			if s.ID == "A" {
@@ -115,9 +123,11 @@ func TestPlanStates(t *testing.T) {
 // TestPlanMermaidHoldsItsLabels: nothing of a title ends its label, and what is not a letter is a number.
 func TestPlanMermaidHoldsItsLabels(t *testing.T) {
 	v := samplePlanView()
-	v.Plan.Stories[1].Title = "\"]; click s1 \"javascript:alert(1)\"\n```\n<script>%%{init: {}}%% end --> s2 & `x` #quot; | @me #12"
+	v.Plan.Stories[1].Title = "\"]; click s1 \"javascript:alert(1)\"\n```\n<script>%%{init: {}}%% end --> s2 & `x` " +
+		"#quot; | @me #12"
 	text := StandPlan(v).Mermaid()
-	node := regexp.MustCompile(`^  s\d+\["[\pL\pN .,-]*(#\d+;[\pL\pN .,-]*)*: ([\pL\pN .,-]|#\d+;)*<br/>[A-Za-z ]+"\]:::[a-z_]+$`)
+	node := regexp.MustCompile(
+		`^  s\d+\["[\pL\pN .,-]*(#\d+;[\pL\pN .,-]*)*: ([\pL\pN .,-]|#\d+;)*<br/>[A-Za-z ]+"\]:::[a-z_]+$`)
 	edge := regexp.MustCompile(`^  s\d+ --> s\d+$`)
 	class := regexp.MustCompile(`^  (classDef [a-z_]+ [a-z0-9:#,-]+|class s\d+ working)$`)
 	nodes := 0
@@ -134,7 +144,8 @@ func TestPlanMermaidHoldsItsLabels(t *testing.T) {
 	if nodes != len(v.Plan.Stories) {
 		t.Errorf("%d nodes, want %d:\n%s", nodes, len(v.Plan.Stories), text)
 	}
-	for _, want := range []string{`  s2["US-002: Filter<br/>APPROVED AT CAP"]:::approved_at_cap`, "  s1 --> s2\n", "  s2 --> s3\n", `s3["US-003: `, `<br/>being fixed"]:::changes_requested`, "  class s3 working\n"} {
+	for _, want := range []string{`  s2["US-002: Filter<br/>APPROVED AT CAP"]:::approved_at_cap`, "  s1 --> s2\n",
+		"  s2 --> s3\n", `s3["US-003: `, `<br/>being fixed"]:::changes_requested`, "  class s3 working\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("lacks %q:\n%s", want, text)
 		}
@@ -151,7 +162,8 @@ func TestPlanSummaryIsInert(t *testing.T) {
 	if problems := inertness(text); len(problems) > 0 {
 		t.Errorf("%q in:\n%s", problems, text)
 	}
-	for _, want := range []string{"- Dates: 2026-01-02 to 2026-01-05\n", "- Stories: 2 of 6 completed\n", "- Reviews: 8, at most 5 of one story\n", "**Approved at the cap**"} {
+	for _, want := range []string{"- Dates: 2026-01-02 to 2026-01-05\n", "- Stories: 2 of 6 completed\n",
+		"- Reviews: 8, at most 5 of one story\n", "**Approved at the cap**"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("lacks %q:\n%s", want, text)
 		}
@@ -162,7 +174,9 @@ func TestPlanSummaryIsInert(t *testing.T) {
 func manyStories(n int) plan.Plan {
 	p := plan.Plan{Project: "p", BranchName: "ralph/p"}
 	for i := range n {
-		s := plan.Story{ID: fmt.Sprintf("US-%03d", i), Title: fmt.Sprintf("Story %d with a title that says what it is about", i), Priority: float64(i), AcceptanceCriteria: []string{"c"}}
+		s := plan.Story{ID: fmt.Sprintf("US-%03d", i),
+			Title: fmt.Sprintf("Story %d with a title that says what it is about", i), Priority: float64(i),
+			AcceptanceCriteria: []string{"c"}}
 		if i > 0 {
 			s.DependsOn = []string{fmt.Sprintf("US-%03d", i-1)}
 		}

@@ -25,10 +25,11 @@ var planWords = map[string]struct{ sign, words string }{
 }
 
 // workingWords are what a run does to a story right now.
-var workingWords = map[string]string{"implement": "being implemented", "review": "being reviewed", "review-fix": "being fixed"}
+var workingWords = map[string]string{"implement": "being implemented", "review": "being reviewed",
+	"review-fix": "being fixed"}
 
-// Text is the standing for people at a terminal: at most 80 columns, without colour. What others wrote is on one line each, and not yet
-// made harmless for a terminal.
+// Text is the standing for people at a terminal: at most 80 columns, without colour. What others wrote is on one line
+// each, and not yet made harmless for a terminal.
 func (st PlanStanding) Text() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -52,14 +53,18 @@ func (st PlanStanding) Text() string {
 	for _, s := range st.Stories {
 		if s.State == PlanAtCap {
 			b.WriteString("\n")
-			writeWrapped(&b, "AT CAP      ", fmt.Sprintf("%s was approved because its %s %s used up, and not because a review found it good. Look at it: %s",
-				s.ID, safetext.Count(s.Reviews, "review"), safetext.WasWere(s.Reviews), brief(s.Feedback, 300)))
+			writeWrapped(&b, "AT CAP      ",
+				fmt.Sprintf("%s was approved because its %s %s used up, and not because a review found it good. Look at it: %s",
+					s.ID, safetext.Count(s.Reviews, "review"), safetext.WasWere(s.Reviews), brief(s.Feedback, 300)))
 		}
 	}
 	if ids := st.NoRecord; len(ids) > 0 {
 		b.WriteString("\n")
-		writeWrapped(&b, "NO RECORD   ", fmt.Sprintf("%s says that %s approved, and nobody on record here has approved %s. The next run looks for a record on the remote, "+
-			"and reviews what is not there either. To approve by hand: ralph plan approve %s", st.File, brief(strings.Join(ids, ", "), 200)+" "+safetext.IsAre(len(ids)), safetext.ItThem(len(ids)), brief(strings.Join(ids, " "), 200)))
+		writeWrapped(&b, "NO RECORD   ", fmt.Sprintf("%s says that %s approved, and nobody on record here has approved %s. "+
+			"The next run looks for a record on the remote, "+
+			"and reviews what is not there either. To approve by hand: ralph plan approve %s", st.File,
+			brief(strings.Join(ids, ", "), 200)+" "+safetext.IsAre(len(ids)), safetext.ItThem(len(ids)),
+			brief(strings.Join(ids, " "), 200)))
 	}
 	return b.String()
 }
@@ -162,8 +167,10 @@ func columns(s string) int {
 
 // wide are the characters that take two columns: those of East Asia, and emoji.
 var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{{Lo: 0x1100, Hi: 0x115f, Stride: 1}, {Lo: 0x231a, Hi: 0x231b, Stride: 1}, {Lo: 0x2e80, Hi: 0xa4cf, Stride: 1},
-		{Lo: 0xac00, Hi: 0xd7a3, Stride: 1}, {Lo: 0xf900, Hi: 0xfaff, Stride: 1}, {Lo: 0xfe30, Hi: 0xfe6f, Stride: 1}, {Lo: 0xff00, Hi: 0xff60, Stride: 1},
+	R16: []unicode.Range16{{Lo: 0x1100, Hi: 0x115f, Stride: 1}, {Lo: 0x231a, Hi: 0x231b, Stride: 1},
+		{Lo: 0x2e80, Hi: 0xa4cf, Stride: 1},
+		{Lo: 0xac00, Hi: 0xd7a3, Stride: 1}, {Lo: 0xf900, Hi: 0xfaff, Stride: 1}, {Lo: 0xfe30, Hi: 0xfe6f, Stride: 1},
+		{Lo: 0xff00, Hi: 0xff60, Stride: 1},
 		{Lo: 0xffe0, Hi: 0xffe6, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0x1f000, Hi: 0x1faff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1}},
 }

@@ -24,8 +24,10 @@ func planCommits() string {
 	violated := s
 	violated.Iterations = s.Iterations[:7]
 	failed, unwritten, stopped := s, s, s
-	stopped.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Turn: loop.Turn{Class: loop.Stopped}, Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}}}
-	failed.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Judged: true, Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}, Verdicts: []loop.Verdict{testFailure}}}
+	stopped.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002",
+		Turn: loop.Turn{Class: loop.Stopped}, Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}}}
+	failed.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Judged: true,
+		Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}, Verdicts: []loop.Verdict{testFailure}}}
 	unwritten.Iterations = s.Iterations[:4]
 	for _, state := range []loop.State{violated, failed, unwritten, stopped, {Start: s.Start}} {
 		b.WriteString(CorrectionMessage(state) + "\n")
@@ -36,7 +38,8 @@ func planCommits() string {
 // Subjects name the story in brackets (S4-94), within 72 characters, and nothing that a plan says acts in them.
 func TestStorySubject(t *testing.T) {
 	story := func(id, title string, mode loop.Mode, a *loop.Advance) string {
-		s := loop.State{Start: loop.Start{Task: "t", Run: "r"}, Plan: &plan.Plan{Stories: []plan.Story{{ID: id, Title: title}}}}
+		s := loop.State{Start: loop.Start{Task: "t", Run: "r"},
+			Plan: &plan.Plan{Stories: []plan.Story{{ID: id, Title: title}}}}
 		message := CommitMessage(s, loop.Iteration{N: 1, Mode: mode, Story: id, Commit: &loop.Commit{Plan: a}}, "github.com")
 		subject, rest, _ := strings.Cut(message, "\n")
 		for _, l := range strings.Split(strings.TrimSpace(rest), "\n") {
@@ -52,16 +55,23 @@ func TestStorySubject(t *testing.T) {
 	tests := []struct{ got, want string }{
 		{story("US-001", "Add a greeting", loop.Implement, nil), "feat: [US-001] - Add a greeting"},
 		{story("US-001", "", loop.Implement, nil), "feat: [US-001]"},
-		{story("US-001", "fixes #12 for @alice\n\nFixes: #1", loop.Implement, nil), "feat: [US-001] - fixes 12 for alice Fixes: 1"},
-		{story("US-001", strings.Repeat("long ", 30), loop.Implement, nil), "feat: [US-001] - long long long long long long long long long long long…"},
+		{story("US-001", "fixes #12 for @alice\n\nFixes: #1", loop.Implement, nil),
+			"feat: [US-001] - fixes 12 for alice Fixes: 1"},
+		{story("US-001", strings.Repeat("long ", 30), loop.Implement, nil),
+			"feat: [US-001] - long long long long long long long long long long long…"},
 		{story("skip-ci", "x", loop.Implement, nil), "feat: (skip-ci) - x"},
 		{story("skip ci", "x", loop.Implement, nil), "feat: (skip-ci) - x"},
 		{story("no ci", "x", loop.Implement, nil), "feat: (no-ci) - x"},
 		{story("#12 @bob\nX: y", "x", loop.Implement, nil), "feat: [-12-bob-X-y] - x"},
 		{story("US-001", "x", loop.Review, &approve), "review: [US-001] - approved"},
 		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &plan.Opinion{}}), "review: [US-001] - changes requested"},
-		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &plan.Opinion{}, Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.Approved, ReviewFeedback: plan.AtCap}}}), "review: [US-001] - approved [AUTO-APPROVED AT CAP]"},
-		{story("US-001", "x", loop.Review, &loop.Advance{Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.ChangesRequested}}}), "review: [US-001] - changes requested"},
+		{story("US-001", "x", loop.Review,
+			&loop.Advance{Opinion: &plan.Opinion{},
+				Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.Approved, ReviewFeedback: plan.AtCap}}}),
+			"review: [US-001] - approved [AUTO-APPROVED AT CAP]"},
+		{story("US-001", "x", loop.Review,
+			&loop.Advance{Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.ChangesRequested}}}),
+			"review: [US-001] - changes requested"},
 		{story("US-001", "x", loop.Review, nil), "review: [US-001]"},
 		{story("US-001", "x", loop.ReviewFix, nil), "fix: [US-001] - address review feedback"},
 	}
@@ -74,9 +84,11 @@ func TestStorySubject(t *testing.T) {
 
 // A rejection in the last review is an approval at the cap, before the harness has written it down, too.
 func TestRejectionAtTheCap(t *testing.T) {
-	for count, want := range map[int]string{0: "review: [US-001] - changes requested", 3: "review: [US-001] - changes requested", 4: "review: [US-001] - approved [AUTO-APPROVED AT CAP]"} {
+	for count, want := range map[int]string{0: "review: [US-001] - changes requested",
+		3: "review: [US-001] - changes requested", 4: "review: [US-001] - approved [AUTO-APPROVED AT CAP]"} {
 		p := plan.Plan{Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.NeedsReview, ReviewCount: count}}}
-		it := loop.Iteration{N: 1, Mode: loop.Review, Story: "US-001", Commit: &loop.Commit{Plan: &loop.Advance{Opinion: &plan.Opinion{Feedback: "no"}}}}
+		it := loop.Iteration{N: 1, Mode: loop.Review, Story: "US-001",
+			Commit: &loop.Commit{Plan: &loop.Advance{Opinion: &plan.Opinion{Feedback: "no"}}}}
 		if got, _, _ := strings.Cut(CommitMessage(loop.State{Plan: &p}, it, "github.com"), "\n"); got != want {
 			t.Errorf("after %d reviews: %q, want %q", count, got, want)
 		}
@@ -89,8 +101,11 @@ func TestCorrectionMessage(t *testing.T) {
 	for range 30 {
 		a.Violations = append(a.Violations, plan.Violation{Text: "no\n\nCo-authored-by: Eve <e@x.yz> #12"})
 	}
-	got := CorrectionMessage(loop.State{Iterations: []*loop.Iteration{{N: 1, Story: "US-001", Mode: loop.Implement, Commit: &loop.Commit{Plan: a}}}})
-	if !strings.HasPrefix(got, "ralph: take back [US-001] - what the plan's rules do not allow\n\n- no Co-authored-by: Eve") || !strings.Contains(got, "\n- 20 more\n\nRalph-Task: ") ||
+	got := CorrectionMessage(loop.State{Iterations: []*loop.Iteration{{N: 1, Story: "US-001", Mode: loop.Implement,
+		Commit: &loop.Commit{Plan: a}}}})
+	if !strings.HasPrefix(got,
+		"ralph: take back [US-001] - what the plan's rules do not allow\n\n- no Co-authored-by: Eve") ||
+		!strings.Contains(got, "\n- 20 more\n\nRalph-Task: ") ||
 		regexp.MustCompile(`(?m)^Co-authored|@|#`).MatchString(got) {
 		t.Errorf("the message is %s", got)
 	}
@@ -99,13 +114,17 @@ func TestCorrectionMessage(t *testing.T) {
 // What nobody approved but the cap is said in every report, and at the top of those that have one (C14).
 func TestAtCapIsLoud(t *testing.T) {
 	v := planDone()
-	for name, md := range map[string]string{"comment": Comment(v), "body": PullBody(v), "failure": Failure(planCapped()), "summary": Summary(v), "status": Status(v), "state": StateFile(v),
-		"standing": Stand(v, Lock{}).Text(), "console": strings.Join(Ending(v), "\n"), "commit": CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
+	for name, md := range map[string]string{"comment": Comment(v), "body": PullBody(v), "failure": Failure(planCapped()),
+		"summary": Summary(v), "status": Status(v), "state": StateFile(v),
+		"standing": Stand(v, Lock{}).Text(), "console": strings.Join(Ending(v), "\n"),
+		"commit": CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
 		if !strings.Contains(md, "[AUTO-APPROVED AT CAP]") || !strings.Contains(md, "US-002") {
 			t.Errorf("the %s does not tell:\n%s", name, md)
 		}
 	}
-	if !strings.Contains(PullBody(v)[:600], "1 of them only at the cap") || !strings.Contains(PullBody(v)[:600], "> ⚠️ **`[AUTO-APPROVED AT CAP]`** US-002 was approved because its 2 reviews were used up; its open points: join.go:4") {
+	if !strings.Contains(PullBody(v)[:600], "1 of them only at the cap") ||
+		!strings.Contains(PullBody(v)[:600], "> ⚠️ **`[AUTO-APPROVED AT CAP]`** US-002 was approved because its 2 reviews "+
+			"were used up; its open points: join.go:4") {
 		t.Errorf("the body begins %.200s", PullBody(v))
 	}
 	none := planReviewing()
@@ -121,7 +140,8 @@ func TestStoriesOfALargePlan(t *testing.T) {
 	if n := strings.Count(list, "\n- ["); n != 220 {
 		t.Errorf("%d items, want 20 and the folded 200:\n%s", n, list)
 	}
-	for _, want := range []string{"**Stories:** 100 of 200 stories approved, 50 of them only at the cap\n", "\n- [ ] US-002 words — changes requested, review 1/2\n",
+	for _, want := range []string{"**Stories:** 100 of 200 stories approved, 50 of them only at the cap\n",
+		"\n- [ ] US-002 words — changes requested, review 1/2\n",
 		"\n- [x] US-101 words — approved, review 4/2 ⏳\n- 180 more\n", "<details><summary>All 200 stories</summary>"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("%q is missing:\n%.3000s", want, list)
@@ -194,7 +214,8 @@ func TestGraphIsInert(t *testing.T) {
 	p.Stories[0].Title, p.Stories[1].Title = nasty, "a\"] --> b; click s0 \"javascript:x\" %%{init}%% <b>&#64;"
 	drawn := graph(p, 60)
 	for _, l := range strings.Split(strings.TrimSpace(drawn), "\n") {
-		if !regexp.MustCompile("^(```mermaid|```|graph TD|  s\\d+\\[\"[\\p{L}\\p{N}_.,/ …-]+\"\\]|  s\\d+ --> s\\d+)$").MatchString(l) {
+		if !regexp.MustCompile(
+			"^(```mermaid|```|graph TD|  s\\d+\\[\"[\\p{L}\\p{N}_.,/ …-]+\"\\]|  s\\d+ --> s\\d+)$").MatchString(l) {
 			t.Errorf("the line %q", l)
 		}
 	}
@@ -208,13 +229,16 @@ func TestReviewersReasonsOnce(t *testing.T) {
 	v := planDone()
 	for _, it := range v.State.Iterations {
 		if it.Mode == loop.Review {
-			it.Turn.Text = "I looked.\n```json\n{\"verdict\":\"approve\",\"tree\":\"0123abcd\",\"summary\":\"It greets.\",\"issues\":[]}\n```"
+			it.Turn.Text = "I looked.\n```json\n{\"verdict\":\"approve\",\"tree\":\"0123abcd\",\"summary\":\"It " +
+				"greets.\",\"issues\":[]}\n```"
 		}
 		if it.N == 4 {
-			it.Turn.Text = `{"verdict":"request_changes","tree":"0123abcd","summary":"Nearly there.","issues":[{"file":"join.go","line":7,"problem":"four names lose a comma"}]}`
+			it.Turn.Text =
+				`{"verdict":"request_changes","tree":"0123abcd","summary":"Nearly there.","issues":[{"file":"join.go","line":7,"problem":"four names lose a comma"}]}`
 		}
 	}
-	for name, text := range map[string]string{"pull request": PullBody(v), "comment": Comment(v), "failure report": Failure(v)} {
+	for name, text := range map[string]string{"pull request": PullBody(v), "comment": Comment(v),
+		"failure report": Failure(v)} {
 		for _, raw := range []string{`verdict&quot;`, `"verdict"`, "0123abcd", "request_changes"} {
 			if strings.Contains(text, raw) {
 				t.Errorf("the %s has the raw %s:\n%s", name, raw, text)

@@ -10,8 +10,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// PullBody is the pull request's description (B-19), at most 60,000 bytes: a screen of what a reviewer wants to know, in the order in which
-// they want it or in that of the repository's own template, and the rest folded. How the run goes is the sticky comment's to tell.
+// PullBody is the pull request's description (B-19), at most 60,000 bytes: a screen of what a reviewer wants to know,
+// in the order in which they want it or in that of the repository's own template, and the rest folded. How the run goes
+// is the sticky comment's to tell.
 func PullBody(v View) string {
 	v = v.onPull()
 	v.here = true // also before it has a number
@@ -38,21 +39,25 @@ func (v View) pullSections(r room, files []ranked, hidden int) []section {
 	}
 	state.part(v.atCap(r))
 	all := []section{
-		{"closes", "", v.closes()}, {"state", "", state.String()}, {"asked", "What was asked", v.task(r)}, {"done", "What changed, and why", v.change(r, files, hidden)},
-		{"stories", "Stories", v.storyList(r.screen())}, {"checks", "How it was verified", v.verified(r)}, {"look", "What to look at", v.warned(r.screen())}, {"back", "Send it back", v.sendBack()},
+		{"closes", "", v.closes()}, {"state", "", state.String()}, {"asked", "What was asked", v.task(r)},
+		{"done", "What changed, and why", v.change(r, files, hidden)},
+		{"stories", "Stories", v.storyList(r.screen())}, {"checks", "How it was verified", v.verified(r)},
+		{"look", "What to look at", v.warned(r.screen())}, {"back", "Send it back", v.sendBack()},
 		{"rest", "", joinedBy("\n", v.folded(gitTitle, v.gitNotes()), v.howItWent(r))},
 	}
 	return withText(all)
 }
 
-// draftSections are those of a run that goes on. They are written once, with the first commit, so they tell nothing that changes before the end.
+// draftSections are those of a run that goes on. They are written once, with the first commit, so they tell nothing
+// that changes before the end.
 func (v View) draftSections(r room) []section {
 	state := "**🔄 Working on it: a comment below says how far it is.**\n\n" + v.whatNow()
 	decide := ""
 	if names := v.deciders(r.checks); names != "" {
 		decide = "By " + names + "."
 	}
-	return withText([]section{{"closes", "", v.closes()}, {"state", "", state}, {"asked", "What was asked", v.task(r)}, {"checks", "How it will be verified", decide}})
+	return withText([]section{{"closes", "", v.closes()}, {"state", "", state}, {"asked", "What was asked", v.task(r)},
+		{"checks", "How it will be verified", decide}})
 }
 
 // withText are the sections that say anything.
@@ -133,7 +138,8 @@ func (v View) inItsWords() string {
 	return ""
 }
 
-// verified is what judged the newest commit: the repository's own checks, the reviewer, and what was promised; and how to see it oneself.
+// verified is what judged the newest commit: the repository's own checks, the reviewer, and what was promised; and how
+// to see it oneself.
 func (v View) verified(r room) string {
 	var p page
 	p.part(v.judgedBy(r))
@@ -161,7 +167,8 @@ func (v View) judgedBy(r room) string {
 	shown, _, _ := v.told(it.Verdicts)
 	for _, c := range shown {
 		switch {
-		case c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" && !v.isCommand(c.Check):
+		case c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" &&
+			!v.isCommand(c.Check):
 		case c.Pass && c.Skipped == "":
 			passed = append(passed, v.code(c.Check, 80))
 		case told == min(r.checks, mostFiles):
@@ -226,7 +233,8 @@ func (v View) reviewLine() string {
 		}
 	}
 	if n := len(c.Criteria); n > 0 {
-		said = joinedBy("; ", said, fmt.Sprintf("%d of %s met", met, safetext.Plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))
+		said = joinedBy("; ", said, fmt.Sprintf("%d of %s met", met,
+			safetext.Plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))
 	}
 	return "- " + sign + joinedBy(": ", word, said) + "\n"
 }
@@ -236,7 +244,8 @@ func (v View) sendBack() string {
 	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
 		return ""
 	}
-	return "Request changes in a review and comment " + v.command("fix") + ", or comment " + v.command("retry <what to change>") + ". " +
+	return "Request changes in a review and comment " + v.command("fix") + ", or comment " +
+		v.command("retry <what to change>") + ". " +
 		v.command("retry --fresh <what to do>") + " starts over; this work is kept under another name."
 }
 
@@ -256,7 +265,8 @@ func (v View) steps(most int) string {
 		its = its[hidden:]
 	}
 	for _, it := range its {
-		fmt.Fprintf(&b, "- **%d, %s:** %s%s; %s%s\n", it.N, v.who(it), v.done(it), v.names(it, 3), v.result(it), v.firstWords(it))
+		fmt.Fprintf(&b, "- **%d, %s:** %s%s; %s%s\n", it.N, v.who(it), v.done(it), v.names(it, 3), v.result(it),
+			v.firstWords(it))
 	}
 	return b.String()
 }

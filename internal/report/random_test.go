@@ -10,9 +10,12 @@ import (
 )
 
 // pieces are what hostile texts are made of; put together at random they find what no one thinks of.
-var pieces = []string{"`", "``", "```", "~~~", "````", "@a", "#1", "GH-2", "a/b#3", "https://x.y/z", "www.x.yz", "\\", "\\\\", "[", "]", "(", ")", "](x)", "![", "<", ">", "<!--", "-->",
-	"<!-- ralph:run:x -->", "<details>", "</details>", "<sub>", "</code></summary>", "&#64;b", "&lt;", "*", "**", "_", "|", "---", "===", "\n", "\n\n", " ", "    ", "\t", "> ", "- ", "1. ",
-	"# ", "x", "word", "/ralph run", "::x::", "fixes ", "\u200b", "\u00a0", "🙂", "[a]: b", "[^1]", "[^1]: c", "~", "$", ".", ",", ":", "mail@x.yz", "\r", "\x1b[1m", "- [x] ", "{", "}", "'", "\""}
+var pieces = []string{"`", "``", "```", "~~~", "````", "@a", "#1", "GH-2", "a/b#3", "https://x.y/z", "www.x.yz", "\\",
+	"\\\\", "[", "]", "(", ")", "](x)", "![", "<", ">", "<!--", "-->",
+	"<!-- ralph:run:x -->", "<details>", "</details>", "<sub>", "</code></summary>", "&#64;b", "&lt;", "*", "**", "_", "|",
+	"---", "===", "\n", "\n\n", " ", "    ", "\t", "> ", "- ", "1. ",
+	"# ", "x", "word", "/ralph run", "::x::", "fixes ", "\u200b", "\u00a0", "🙂", "[a]: b", "[^1]", "[^1]: c", "~", "$",
+	".", ",", ":", "mail@x.yz", "\r", "\x1b[1m", "- [x] ", "{", "}", "'", "\""}
 
 func TestInertAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -28,13 +31,17 @@ func TestInertAtRandom(t *testing.T) {
 			start.Title, start.Spec, start.Detected, start.Asked = some(12), safetext.Sanitise(some(60)), some(12), some(4)
 			start.Branch, start.Checks, start.Hint = some(6), []string{some(6), some(6)}, some(12)
 		})
-		s.add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Feedback: &loop.Feedback{By: some(4), Text: some(12), Items: []loop.Remark{{ID: 1, Path: some(6), Text: some(12)}, {Text: some(12)}}}}})
+		s.add(loop.Record{Type: loop.Resumed,
+			Resume: &loop.Resume{Feedback: &loop.Feedback{By: some(4), Text: some(12),
+				Items: []loop.Remark{{ID: 1, Path: some(6), Text: some(12)}, {Text: some(12)}}}}})
 		s.turning(1, loop.Implement)
 		s.turned(1, loop.Turn{Class: loop.OK, Text: some(20)})
 		s.committed(1, loop.FileChange{Path: some(6)}, loop.FileChange{Path: ".github/" + some(6)})
 		failing := fail(some(8), some(12), some(60))
 		failing.Findings = []loop.Finding{{File: some(6), Line: 3, Message: some(12), Rule: some(3)}}
-		s.judged(1, failing, loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: some(12), Criteria: []loop.Criterion{{Text: some(8), Reason: some(12)}}}, loop.Verdict{Check: some(6), Severity: loop.Hard, Skipped: some(8)})
+		s.judged(1, failing, loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: some(12),
+			Criteria: []loop.Criterion{{Text: some(8), Reason: some(12)}}},
+			loop.Verdict{Check: some(6), Severity: loop.Hard, Skipped: some(8)})
 		v := s.end(loop.Stuck, some(12), some(6))
 		v.TokenNote, v.Template = some(12), "## "+some(8)+"\n"+some(60)+"\n## Testing\n- [x] "+some(30)+"\n| "+some(12)
 		v.Labels, v.Subjects = []string{some(4)}, []string{some(6), "fix: " + some(6), "feat: " + some(6)}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Redactor returns a function that takes secrets out of a text: the known values and the forms they travel in, and whatever looks
-// like a credential of GitHub, a model vendor or AWS, or a private key. Values of fewer than six characters are ignored, because
-// they would take ordinary words with them.
+// Redactor returns a function that takes secrets out of a text: the known values and the forms they travel in, and
+// whatever looks like a credential of GitHub, a model vendor or AWS, or a private key. Values of fewer than six
+// characters are ignored, because they would take ordinary words with them.
 func Redactor(secrets []string) func(string) string {
 	var forms []string
 	for _, s := range secrets {
@@ -28,7 +28,8 @@ func Redactor(secrets []string) func(string) string {
 	}
 }
 
-// hides reports whether anything in a text may be there without being seen: nearly nothing that is printed has any of it.
+// hides reports whether anything in a text may be there without being seen: nearly nothing that is printed has any of
+// it.
 func hides(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= 0x80 || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -62,13 +63,15 @@ func formsOf(secret string) []string {
 			}
 		}
 	}
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
+		base64.RawURLEncoding} {
 		forms = append(forms, enc.EncodeToString([]byte(secret)), enc.EncodeToString([]byte("x-access-token:"+secret)))
 	}
 	return append(forms, cores(secret)...)
 }
 
-// cores are the parts of a value's base64 that stay the same whatever stands around it, one for each of the three offsets.
+// cores are the parts of a value's base64 that stay the same whatever stands around it, one for each of the three
+// offsets.
 func cores(secret string) (out []string) {
 	for offset := range 3 {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -83,8 +86,8 @@ func cores(secret string) (out []string) {
 	return out
 }
 
-// looks is how a kind of credential looks. Every match has one of the marks in it: they are looked for first, since nearly all that is
-// printed has none, and a pattern takes much longer.
+// looks is how a kind of credential looks. Every match has one of the marks in it: they are looked for first, since
+// nearly all that is printed has none, and a pattern takes much longer.
 type looks struct {
 	marks   []string
 	pattern *pattern
@@ -99,7 +102,8 @@ var credentials = []looks{
 	{[]string{"AIza"}, lazy(`AIza[0-9A-Za-z_-]{30,}`)},
 	{[]string{"AKIA", "ASIA"}, lazy(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
 	{[]string{"eyJ"}, lazy(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)},
-	{[]string{"-----BEGIN "}, lazy(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)},
+	{[]string{"-----BEGIN "}, lazy(
+		`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)},
 }
 
 // find is where such credentials stand in a text.

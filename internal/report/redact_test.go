@@ -9,7 +9,8 @@ import (
 
 func TestRedactor(t *testing.T) {
 	const secret = "p@ss word/With+Signs=1"
-	redact := Redactor([]string{secret, "abc", "", "  trimmed-value\n", "line one of a long secret\nline two of a long secret", "prefix-1234", "prefix-1234-and-more"})
+	redact := Redactor([]string{secret, "abc", "", "  trimmed-value\n",
+		"line one of a long secret\nline two of a long secret", "prefix-1234", "prefix-1234-and-more"})
 	std := base64.StdEncoding.EncodeToString
 	tests := []struct{ name, in, want string }{
 		{"nothing", "nothing to hide: abc", "nothing to hide: abc"},
@@ -36,9 +37,11 @@ func TestRedactor(t *testing.T) {
 		{"AWS", "AKIAIOSFODNN7EXAMPLE", "[redacted]"},
 		{"AWS, for a while", "(ASIAIOSFODNN7EXAMPLE)", "([redacted])"},
 		{"JSON web token", "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMjM0NTYifQ.c2lnbmF0dXJlLWhlcmU", "[redacted]"},
-		{"private key", "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb", "a\n[redacted]\nb"},
+		{"private key", "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb",
+			"a\n[redacted]\nb"},
 		{"private key, cut", "a\n-----BEGIN OPENSSH PRIVATE KEY-----\nMIIE", "a\n[redacted]"},
-		{"not keys", "task-force, disk-space-is-nearly-used-up, sk-learn, sk-a-very-long-name-without-digits, BEGIN PUBLIC KEY", "task-force, disk-space-is-nearly-used-up, sk-learn, sk-a-very-long-name-without-digits, BEGIN PUBLIC KEY"},
+		{"not keys", "task-force, disk-space-is-nearly-used-up, sk-learn, sk-a-very-long-name-without-digits, BEGIN PUBLIC " +
+			"KEY", "task-force, disk-space-is-nearly-used-up, sk-learn, sk-a-very-long-name-without-digits, BEGIN PUBLIC KEY"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,7 +58,9 @@ func TestRedactor(t *testing.T) {
 
 // Whoever prints a key prints it a line at a time: each line is a secret, the short last one, too.
 func TestRedactorKnowsTheLinesOfAKey(t *testing.T) {
-	lines := []string{"-----BEGIN OPENSSH PRIVATE KEY-----", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW", "QyNTUxOQAAACDk3", "AAAAYQ==", "-----END OPENSSH PRIVATE KEY-----"}
+	lines := []string{"-----BEGIN OPENSSH PRIVATE KEY-----",
+		"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW", "QyNTUxOQAAACDk3", "AAAAYQ==",
+		"-----END OPENSSH PRIVATE KEY-----"}
 	redact := Redactor([]string{strings.Join(lines, "\r\n")})
 	for _, line := range lines[1:4] {
 		if got := redact("| " + line + " |"); got != "| [redacted] |" {
@@ -80,7 +85,8 @@ func TestRedactorFindsBase64Anywhere(t *testing.T) {
 	}
 }
 
-// TestPartedSecrets: what nobody sees in the middle of a secret does not save its end, and a text without one stays as it is.
+// TestPartedSecrets: what nobody sees in the middle of a secret does not save its end, and a text without one stays as
+// it is.
 func TestPartedSecrets(t *testing.T) {
 	redact := Redactor([]string{"hunter-two-and-three"})
 	for text, want := range map[string]string{

@@ -1,4 +1,5 @@
-// Package report shows a run: every text that people read about it is a view of its state, and no view holds state of its own.
+// Package report shows a run: every text that people read about it is a view of its state, and no view holds state of
+// its own.
 package report
 
 import (
@@ -19,14 +20,16 @@ type View struct {
 	Redact          func(string) string // nil: identity; applied to every piece of foreign text before it is cut or fenced
 	TokenNote       string              // one sentence on what the token in use will not do, or ""
 
-	Limits    loop.Limits // what the run may spend (B-28); only its sums are shown
-	ReportURL string      // where the report in full is to be had: the workflow run's address with #artifacts; empty: nowhere
-	Template  string      // the repository's own pull request template, as it stands in the base commit; empty: it has none
-	Subjects  []string    // of the newest commits of the base branch, for the form of a title
-	Labels    []string    // the issue's, for the kind of a change
-	Worktree  string      // the run's worktree as an absolute path, which tools print before the names of files
-	Dir       string      // where the checks run, from the top of the repository; empty: there
-	Again     string      // of the CLI: the command that goes on with the run, as it can be copied; empty: it is not known
+	Limits loop.Limits // what the run may spend (B-28); only its sums are shown
+	// where the report in full is to be had: the workflow run's address with #artifacts; empty: nowhere
+	ReportURL string
+	// the repository's own pull request template, as it stands in the base commit; empty: it has none
+	Template string
+	Subjects []string // of the newest commits of the base branch, for the form of a title
+	Labels   []string // the issue's, for the kind of a change
+	Worktree string   // the run's worktree as an absolute path, which tools print before the names of files
+	Dir      string   // where the checks run, from the top of the repository; empty: there
+	Again    string   // of the CLI: the command that goes on with the run, as it can be copied; empty: it is not known
 
 	here  bool // the text stands on the run's pull request, which needs no name there
 	plain bool // the text is no Markdown: a console's
@@ -44,7 +47,8 @@ func (v View) inPlain() View {
 	return v
 }
 
-// GitHub refuses comments and descriptions of more than 65,536 characters. The limits are in bytes, which are never fewer.
+// GitHub refuses comments and descriptions of more than 65,536 characters. The limits are in bytes, which are never
+// fewer.
 const (
 	commentLimit = 65_000
 	pullLimit    = 60_000
@@ -76,7 +80,8 @@ func (r room) screen() room {
 	return r
 }
 
-// fit writes a view with the most room that keeps it within limit bytes. The last room holds nothing of unbounded length.
+// fit writes a view with the most room that keeps it within limit bytes. The last room holds nothing of unbounded
+// length.
 func fit(limit int, write func(room) string) string {
 	var text string
 	for _, r := range rooms {

@@ -17,17 +17,22 @@ var risks = []struct {
 	pattern *pattern
 }{
 	{"runs in CI with this repository's rights",
-		lazy(`(?i)^\.github/|^\.gitlab-ci|^\.circleci/|^\.buildkite/|(^|/)(jenkinsfile|action\.ya?ml|azure-pipelines\.ya?ml|\.travis\.yml)$`)},
+		lazy(
+			`(?i)^\.github/|^\.gitlab-ci|^\.circleci/|^\.buildkite/|(^|/)(jenkinsfile|action\.ya?ml|azure-pipelines\.ya?ml|\.travis\.yml)$`)},
 	{"steers agents, hooks or ralph itself",
-		lazy(`(?i)(^|/)(\.ralph|\.claude|\.codex|\.gemini|\.cursor|\.husky|\.githooks|\.devcontainer|\.vscode)/|(^|/)(agents|claude|gemini)\.md$|(^|/)(\.pre-commit-config\.yaml|\.gitattributes|\.gitmodules|\.envrc|codeowners)$`)},
+		lazy(
+			`(?i)(^|/)(\.ralph|\.claude|\.codex|\.gemini|\.cursor|\.husky|\.githooks|\.devcontainer|\.vscode)/|(^|/)(agents|claude|gemini)\.md$|(^|/)(\.pre-commit-config\.yaml|\.gitattributes|\.gitmodules|\.envrc|codeowners)$`)},
 	{"may hold secrets",
 		lazy(`(?i)(^|/)\.env(\.|$)|\.(pem|key|p12|pfx|jks)$|(^|/)(id_rsa|id_ed25519|\.npmrc|\.netrc)$`)},
 	{"pins dependencies",
-		lazy(`(?i)(^|/)(go\.sum|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|flake\.lock)$|(^|/)(vendor|node_modules)/`)},
+		lazy(
+			`(?i)(^|/)(go\.sum|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|flake\.lock)$|(^|/)(vendor|node_modules)/`)},
 	{"is part of the build",
-		lazy(`(?i)(^|/)(makefile|gnumakefile|dockerfile[^/]*|containerfile|justfile|taskfile\.ya?ml|go\.(mod|work)|package\.json|cargo\.toml|build\.rs|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|pom\.xml|build\.gradle(\.kts)?|cmakelists\.txt|meson\.build|rakefile|gemfile|composer\.json|[^/]*compose\.ya?ml)$|\.(mk|bazel|bzl)$|(^|/)(scripts?|ci)/[^/]*\.(sh|ps1)$|(^|/)(build|release|deploy|install)[^/]*\.(sh|ps1)$`)},
+		lazy(
+			`(?i)(^|/)(makefile|gnumakefile|dockerfile[^/]*|containerfile|justfile|taskfile\.ya?ml|go\.(mod|work)|package\.json|cargo\.toml|build\.rs|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|pom\.xml|build\.gradle(\.kts)?|cmakelists\.txt|meson\.build|rakefile|gemfile|composer\.json|[^/]*compose\.ya?ml)$|\.(mk|bazel|bzl)$|(^|/)(scripts?|ci)/[^/]*\.(sh|ps1)$|(^|/)(build|release|deploy|install)[^/]*\.(sh|ps1)$`)},
 	{"changes a test or a check, which judges the change itself",
-		lazy(`(?i)(_test\.\w+|\.(test|spec)\.\w+|(^|/)test_[^/]*\.py|conftest\.py)$|(^|/)(tests?|__tests__|spec|testdata|fixtures|__snapshots__)/|(^|/)(\.golangci\.ya?ml|\.?eslint[^/]*|\.?jest\.config[^/]*|vitest\.config[^/]*|tox\.ini|pytest\.ini|\.rspec|\.coveragerc|\.nycrc[^/]*|tsconfig[^/]*\.json)$`)},
+		lazy(
+			`(?i)(_test\.\w+|\.(test|spec)\.\w+|(^|/)test_[^/]*\.py|conftest\.py)$|(^|/)(tests?|__tests__|spec|testdata|fixtures|__snapshots__)/|(^|/)(\.golangci\.ya?ml|\.?eslint[^/]*|\.?jest\.config[^/]*|vitest\.config[^/]*|tox\.ini|pytest\.ini|\.rspec|\.coveragerc|\.nycrc[^/]*|tsconfig[^/]*\.json)$`)},
 }
 
 // risk is the kind of a file: its place in risks, or len(risks) for an ordinary one.
@@ -49,15 +54,16 @@ type ranked struct {
 // judges reports whether a file is a test or configures a check: the last of the risks.
 func (f ranked) judges() bool { return f.risk == len(risks)-1 }
 
-// ranked are the changed files of the whole run, the riskiest first and the largest first among equals; hidden are those that no record
-// names.
+// ranked are the changed files of the whole run, the riskiest first and the largest first among equals; hidden are
+// those that no record names.
 func (v View) ranked() (list []ranked, hidden int) {
 	files, hidden := v.files()
 	for _, f := range files {
 		list = append(list, ranked{f, risk(f.Path)})
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.risk, b.risk), cmp.Compare(b.Added+b.Deleted, a.Added+a.Deleted), strings.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(a.risk, b.risk), cmp.Compare(b.Added+b.Deleted, a.Added+a.Deleted),
+			strings.Compare(a.Path, b.Path))
 	})
 	return list, hidden
 }

@@ -24,7 +24,8 @@ func begin(edit func(*loop.Start)) *script {
 	start := loop.Start{
 		Run: "20261121-053000-7f3a", Task: "issue-42", Title: "Add `Greet(name)` to hello", Issue: 42, Asked: "alice",
 		Base: strings.Repeat("a", 40), Onto: "main", Branch: "ralph/issue-42", Agent: "claude",
-		Spec:   "`Greet(\"Ann\")` should return **Hello, Ann!**\n\n- [ ] a test\n- [ ] the empty name gives `Hello!`\n\n```go\nfunc Greet(name string) string\n```\n\nSee #7, thanks @bob.",
+		Spec: "`Greet(\"Ann\")` should return **Hello, Ann!**\n\n- [ ] a test\n- [ ] the empty name gives " +
+			"`Hello!`\n\n```go\nfunc Greet(name string) string\n```\n\nSee #7, thanks @bob.",
 		Checks: []string{"go vet ./...", "go test ./..."}, Review: true, MaxIterations: 5, Owner: "runner-1",
 		RunURL: "https://github.com/alice/demo/actions/runs/9001", Detected: "go.mod is there",
 	}
@@ -32,7 +33,8 @@ func begin(edit func(*loop.Start)) *script {
 		edit(&start)
 	}
 	s.add(loop.Record{Type: loop.Started, Start: &start})
-	s.add(loop.Record{Type: loop.Baselined, Baseline: []loop.Verdict{{Check: "go vet ./...", Severity: loop.Hard, Pass: true}}})
+	s.add(loop.Record{Type: loop.Baselined,
+		Baseline: []loop.Verdict{{Check: "go vet ./...", Severity: loop.Hard, Pass: true}}})
 	return s
 }
 
@@ -60,7 +62,9 @@ func (s *script) turned(n int, t loop.Turn) {
 }
 
 func (s *script) committed(n int, files ...loop.FileChange) {
-	s.add(loop.Record{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: fmt.Sprintf("%07x%033d", 0xc0ffee0+n, 0), Tree: fmt.Sprintf("t%d", n), Files: files, Empty: len(files) == 0}})
+	s.add(loop.Record{Type: loop.Committed, Iteration: n,
+		Commit: &loop.Commit{SHA: fmt.Sprintf("%07x%033d", 0xc0ffee0+n, 0), Tree: fmt.Sprintf("t%d", n), Files: files,
+			Empty: len(files) == 0}})
 }
 
 func (s *script) judged(n int, verdicts ...loop.Verdict) {
@@ -78,13 +82,15 @@ func (s *script) iterate(n int, mode loop.Mode, text string, verdicts ...loop.Ve
 func (s *script) iterated(n int, text string, verdicts ...loop.Verdict) {
 	s.turned(n, loop.Turn{Class: loop.OK, Text: text, Claim: loop.Claim{Done: true, Tag: "response", Text: "DONE"},
 		Usage: loop.Usage{CostUSD: 0.042, Input: 1200, Output: 830, CacheRead: 15400}})
-	s.committed(n, loop.FileChange{Path: "hello.go", Added: 9, Deleted: 1}, loop.FileChange{Path: "hello_test.go", Added: 20})
+	s.committed(n, loop.FileChange{Path: "hello.go", Added: 9, Deleted: 1},
+		loop.FileChange{Path: "hello_test.go", Added: 20})
 	s.judged(n, verdicts...)
 }
 
 func (s *script) pull() {
 	draft := true
-	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: "https://github.com/alice/demo/pull/57", Draft: &draft}})
+	s.add(loop.Record{Type: loop.Posted,
+		Post: &loop.Post{Pull: 57, PullURL: "https://github.com/alice/demo/pull/57", Draft: &draft}})
 }
 
 func (s *script) end(o loop.Outcome, reason, branch string) View {
@@ -94,7 +100,8 @@ func (s *script) end(o loop.Outcome, reason, branch string) View {
 }
 
 func (s *script) view() View {
-	return View{State: s.state, Now: s.at.Add(40 * time.Second), ServerURL: "https://github.com", Repo: "alice/demo", Phrase: "/ralph",
+	return View{State: s.state, Now: s.at.Add(40 * time.Second), ServerURL: "https://github.com", Repo: "alice/demo",
+		Phrase:    "/ralph",
 		TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}
 }
 
@@ -103,7 +110,8 @@ func pass(check string) loop.Verdict {
 }
 
 func fail(check, reason, output string) loop.Verdict {
-	return loop.Verdict{Check: check, Severity: loop.Hard, Reason: reason, Output: output, Exit: 1, Hash: fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(check+output))), Duration: 4 * time.Second}
+	return loop.Verdict{Check: check, Severity: loop.Hard, Reason: reason, Output: output, Exit: 1,
+		Hash: fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(check+output))), Duration: 4 * time.Second}
 }
 
 const testOutput = `=== RUN   TestGreet
@@ -115,11 +123,15 @@ FAIL	example.com/hello	0.003s
 
 var (
 	testFailure = fail("go test ./...", "exit code 1", testOutput)
-	asksChange  = loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes", Hash: "c4d5e6f7",
-		Output: "Missing: the empty name (spec line 4)\nExtra: a --json flag that nobody asked for\n", Duration: 31 * time.Second, Usage: &loop.Usage{CostUSD: 0.01, Input: 900, Output: 200}}
-	weakened = loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 assertion was removed", Duration: time.Second,
+	asksChange  = loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes",
+		Hash:     "c4d5e6f7",
+		Output:   "Missing: the empty name (spec line 4)\nExtra: a --json flag that nobody asked for\n",
+		Duration: 31 * time.Second, Usage: &loop.Usage{CostUSD: 0.01, Input: 900, Output: 200}}
+	weakened = loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 assertion was removed",
+		Duration: time.Second,
 		Findings: []loop.Finding{{File: "hello_test.go", Line: 9, Message: "the assertion on Greet(\"Ann\") is gone"}}}
-	lintWarning = loop.Verdict{Check: "golangci-lint run", Severity: loop.Soft, Reason: "2 findings", Duration: time.Second}
+	lintWarning = loop.Verdict{Check: "golangci-lint run", Severity: loop.Soft, Reason: "2 findings",
+		Duration: time.Second}
 )
 
 func runningFirst() View {
@@ -141,7 +153,8 @@ func done() View {
 	s := begin(nil)
 	s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), pass("go vet ./..."), pass("go test ./..."), asksChange)
 	s.pull()
-	s.iterate(2, loop.ReviewFix, "Done as asked.", pass("claim"), pass("go vet ./..."), pass("go test ./..."), lintWarning, pass(loop.ReviewCheck))
+	s.iterate(2, loop.ReviewFix, "Done as asked.", pass("claim"), pass("go vet ./..."), pass("go test ./..."), lintWarning,
+		pass(loop.ReviewCheck))
 	return s.end(loop.Done, "all checks passed on iteration 2", "")
 }
 
@@ -169,28 +182,36 @@ func stuckRun() View {
 		s.as(n+1, "", tier)
 		s.iterated(n+1, "I am sure that it works now.", pass("claim"), flaky, missing, weakened)
 	}
-	return s.end(loop.Stuck, "the same failure of go test ./... 5 times in a row, also after 2 strategy shifts", "wip/ralph-fail-issue-42-20261121-054000")
+	return s.end(loop.Stuck, "the same failure of go test ./... 5 times in a row, also after 2 strategy shifts",
+		"wip/ralph-fail-issue-42-20261121-054000")
 }
 
 // withRoles is a run of all four roles in which qa rejects.
 func withRoles() View {
 	s := begin(func(start *loop.Start) {
 		start.Pipeline = task.Roles
-		start.Completion = &task.Completion{Outcome: "Greet greets", Acceptance: []string{"a test", "the empty name gives `Hello!`"},
-			Coder:    &task.Criteria{Promise: "IMPLEMENTATION_COMPLETE", Method: task.External, MaxIterations: 15},
-			Tester:   &task.Criteria{Promise: "TESTS_PASSED", Method: task.StringMatch},
-			Reviewer: &task.Criteria{Promise: "REVIEW_PASSED", Method: task.Semantic}, QA: &task.Criteria{Promise: "QA_PASSED", Method: task.MultiStage}}
+		start.Completion = &task.Completion{Outcome: "Greet greets",
+			Acceptance: []string{"a test", "the empty name gives `Hello!`"},
+			Coder:      &task.Criteria{Promise: "IMPLEMENTATION_COMPLETE", Method: task.External, MaxIterations: 15},
+			Tester:     &task.Criteria{Promise: "TESTS_PASSED", Method: task.StringMatch},
+			Reviewer:   &task.Criteria{Promise: "REVIEW_PASSED", Method: task.Semantic},
+			QA:         &task.Criteria{Promise: "QA_PASSED", Method: task.MultiStage}}
 	})
 	verify := func(r task.Role, ok bool, reason string) loop.Verdict {
-		return loop.Verdict{Check: "verify " + string(r), Severity: loop.Hard, Role: r, Verification: true, Pass: ok, Reason: reason, Hash: "c4d5e6f7"}
+		return loop.Verdict{Check: "verify " + string(r), Severity: loop.Hard, Role: r, Verification: true, Pass: ok,
+			Reason: reason, Hash: "c4d5e6f7"}
 	}
-	later := loop.Verdict{Check: "verify tester", Severity: loop.Hard, Role: task.Tester, Verification: true, Skipped: "the tester has not had a turn yet", Later: true}
-	s.iterate(1, loop.Implement, "Written.", pass("claim"), verify(task.Coder, false, "Command exited with 1, expected 0"), later)
-	s.iterate(2, loop.Implement, "Repaired.", pass("claim"), verify(task.Coder, true, "External verification passed"), later)
+	later := loop.Verdict{Check: "verify tester", Severity: loop.Hard, Role: task.Tester, Verification: true,
+		Skipped: "the tester has not had a turn yet", Later: true}
+	s.iterate(1, loop.Implement, "Written.", pass("claim"), verify(task.Coder, false, "Command exited with 1, expected 0"),
+		later)
+	s.iterate(2, loop.Implement, "Repaired.", pass("claim"), verify(task.Coder, true, "External verification passed"),
+		later)
 	s.as(3, task.Tester, loop.Moving)
 	qa := verify(task.QA, false, "Stage 'bandit' failed: Command exited with 1, expected 0")
 	qa.Output = "B105: hardcoded password in hello.go:3\n"
-	s.iterated(3, "Tested.", pass("claim"), verify(task.Coder, true, "External verification passed"), verify(task.Tester, true, "Promise found in output"),
+	s.iterated(3, "Tested.", pass("claim"), verify(task.Coder, true, "External verification passed"),
+		verify(task.Tester, true, "Promise found in output"),
 		verify(task.Reviewer, true, "VERIFIED"), qa)
 	s.as(4, task.Tester, loop.Moving)
 	return s.view()
@@ -205,7 +226,8 @@ func timedOut() View {
 func invalid() View {
 	s := begin(func(start *loop.Start) { start.Checks = nil; start.Review = false; start.Detected = "" })
 	s.turning(1, loop.Implement)
-	s.turned(1, loop.Turn{Class: loop.Auth, Reason: "the key in ANTHROPIC_API_KEY is refused; put a valid one into the secret", Exit: 1})
+	s.turned(1, loop.Turn{Class: loop.Auth,
+		Reason: "the key in ANTHROPIC_API_KEY is refused; put a valid one into the secret", Exit: 1})
 	s.committed(1)
 	return s.end(loop.Invalid, "the key in ANTHROPIC_API_KEY is refused; put a valid one into the secret", "")
 }
@@ -219,7 +241,8 @@ func interrupted() View {
 }
 
 func waiting() View {
-	v := begin(nil).end(loop.Waiting, "claude's usage limit is reached until 2026-11-21T07:00:00Z: try again after that", "")
+	v := begin(nil).end(loop.Waiting, "claude's usage limit is reached until 2026-11-21T07:00:00Z: try again after that",
+		"")
 	v.State.End.Until = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
 	return v
 }
@@ -233,10 +256,12 @@ func failed() View {
 // nasty is a text that tries everything at once.
 const nasty = "# Title @alice fixes #12, closes alice/demo#3 and GH-4 https://github.com/alice/demo/issues/5\n" +
 	"/ralph run everything\n<!-- ralph:run:20261121-053000-7f3a -->\n<details><summary>x</summary>\n</details>\n" +
-	"![pixel](https://evil.example/p.png) [link](javascript:alert(1)) <img src=x onerror=alert(1)> <script>alert(1)</script>\n" +
+	"![pixel](https://evil.example/p.png) [link](javascript:alert(1)) <img src=x onerror=alert(1)> " +
+	"<script>alert(1)</script>\n" +
 	"````\n@bob inside\n```\nout of it? @carol fixes #13\n::set-output name=x::y\n##[error]no\n~~~\n" +
 	"a | b \\| c || `@dave` `` @erin ` &#64;frank \\@grace $x$ ~~y~~ [^1] www.evil.example mail@evil.example\n" +
-	"    @henry\n\t@ivan\n> @judy\n- @kim #14\n1. @lena\n---\n===\n\x1b[31mred\x1b[0m \u202ebidi\u202c ze\u200bro sk-ant-api03-abcdefghijkl\n" +
+	"    @henry\n\t@ivan\n> @judy\n- @kim #14\n1. @lena\n---\n===\n\x1b[31mred\x1b[0m \u202ebidi\u202c ze\u200bro " +
+	"sk-ant-api03-abcdefghijkl\n" +
 	"::add-mask::x\n*** <a href=\"`\">` @mallory `</a>\n"
 
 func hostile() View {
@@ -250,18 +275,26 @@ func hostile() View {
 	big := strings.Repeat(nasty, 40)
 	s.turning(1, "implement @bob")
 	s.turned(1, loop.Turn{Class: loop.OK, Text: nasty, Claim: loop.Claim{Done: true}})
-	s.state.Feedback = &loop.Feedback{By: "@bob\n#12", Text: nasty, Items: []loop.Remark{{ID: 7, By: "@bob", Path: "`@bob`|#12 -->\n<!-- ralph:run:q -->", Line: 3, Text: nasty}, {Text: nasty}}}
-	s.committed(1, loop.FileChange{Path: ".github/workflows/`@bob`|#12.yml", Added: 1}, loop.FileChange{Path: "a\n- @bob\n<!-- ralph:run:z -->.bin", Added: -1, Deleted: -1})
+	s.state.Feedback = &loop.Feedback{By: "@bob\n#12", Text: nasty,
+		Items: []loop.Remark{{ID: 7, By: "@bob", Path: "`@bob`|#12 -->\n<!-- ralph:run:q -->", Line: 3, Text: nasty},
+			{Text: nasty}}}
+	s.committed(1, loop.FileChange{Path: ".github/workflows/`@bob`|#12.yml", Added: 1},
+		loop.FileChange{Path: "a\n- @bob\n<!-- ralph:run:z -->.bin", Added: -1, Deleted: -1})
 	failing := fail("make a | tee `b` @bob", nasty, big)
-	failing.Findings = []loop.Finding{{File: "a|`@bob`\n#12", Line: 3, Rule: "@x", Message: nasty}, {Test: nasty, Message: nasty}}
-	s.judged(1, failing, loop.Verdict{Check: "@v #12", Role: "qa @bob", Verification: true, Reason: nasty, Severity: loop.Soft, Flaky: true, Findings: failing.Findings}, loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Skipped: nasty},
-		loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: nasty, Output: big, Criteria: []loop.Criterion{{Text: nasty, Reason: nasty}, {Text: nasty, Met: true, Reason: nasty}}},
+	failing.Findings = []loop.Finding{{File: "a|`@bob`\n#12", Line: 3, Rule: "@x", Message: nasty},
+		{Test: nasty, Message: nasty}}
+	s.judged(1, failing, loop.Verdict{Check: "@v #12", Role: "qa @bob", Verification: true, Reason: nasty,
+		Severity: loop.Soft, Flaky: true, Findings: failing.Findings},
+		loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Skipped: nasty},
+		loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: nasty, Output: big,
+			Criteria: []loop.Criterion{{Text: nasty, Reason: nasty}, {Text: nasty, Met: true, Reason: nasty}}},
 		loop.Verdict{Check: nasty, Severity: loop.Soft, Reason: nasty})
 	s.add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: "https://x.y/) @bob"}})
 	v := s.end(loop.Stuck, nasty, "wip/@bob#12`")
 	v.TokenNote = nasty
 	v.Redact = Redactor(nil)
-	v.Template, v.Labels, v.Subjects = nasty+"\n## Description @bob #12\n"+nasty+"\n## Testing\n- [x] "+nasty+"\n## Screenshots @eve\n"+nasty+"\n", []string{nasty}, []string{nasty, nasty, nasty}
+	v.Template, v.Labels, v.Subjects = nasty+"\n## Description @bob #12\n"+nasty+"\n## Testing\n- [x] "+nasty+
+		"\n## Screenshots @eve\n"+nasty+"\n", []string{nasty}, []string{nasty, nasty, nasty}
 	v.ReportURL, v.Limits = "javascript:alert(1)", loop.Limits{CostUSD: 5}
 	return v
 }
@@ -270,7 +303,8 @@ func hostile() View {
 func long(n int) View {
 	s := begin(func(start *loop.Start) { start.MaxIterations = n })
 	for i := 1; i <= n; i++ {
-		s.iterate(i, loop.Implement, strings.Repeat(nasty, 5), fail(strings.Repeat("`|@x ", 100), strings.Repeat(nasty, 3), strings.Repeat(nasty, 10)))
+		s.iterate(i, loop.Implement, strings.Repeat(nasty, 5),
+			fail(strings.Repeat("`|@x ", 100), strings.Repeat(nasty, 3), strings.Repeat(nasty, 10)))
 	}
 	return s.end(loop.Capped, "all used up", "wip/ralph-fail-issue-42-20261121-054000")
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// cost says what the run has spent, of how much where that is limited, and what its issue has cost in all (B-28); "" when nothing is known
-// and nothing limited.
+// cost says what the run has spent, of how much where that is limited, and what its issue has cost in all (B-28); ""
+// when nothing is known and nothing limited.
 func (v View) cost() string {
 	s := v.State
 	text := spent(s.Spent())
@@ -81,15 +81,17 @@ func (v View) usedUp() (names []string, issue bool) {
 	return names, false
 }
 
-// moreBudget says how a run goes on whose budget is used up. What a run may spend counts anew each time it is asked for; what an issue may
-// does not.
+// moreBudget says how a run goes on whose budget is used up. What a run may spend counts anew each time it is asked
+// for; what an issue may does not.
 func (v View) moreBudget() string {
 	names, issue := v.usedUp()
 	if issue {
-		return "all that this issue may cost is spent. Raise " + v.shown("max_cost_usd_per_issue") + ", then " + v.command("retry") + " goes on from here."
+		return "all that this issue may cost is spent. Raise " + v.shown("max_cost_usd_per_issue") + ", then " +
+			v.command("retry") + " goes on from here."
 	}
 	for i, n := range names {
 		names[i] = v.shown(n)
 	}
-	return fmt.Sprintf("%s goes on from here and may spend as much again; raise %s to let a run spend more.", v.command("retry"), or(strings.Join(names, " and "), "the limit"))
+	return fmt.Sprintf("%s goes on from here and may spend as much again; raise %s to let a run spend more.",
+		v.command("retry"), or(strings.Join(names, " and "), "the limit"))
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Standing is where a run of a laptop stands, for people (Text) and for programs (as JSON, docs/reports.md). Every field is always there
-// but for times that are not known.
+// Standing is where a run of a laptop stands, for people (Text) and for programs (as JSON, docs/reports.md). Every
+// field is always there but for times that are not known.
 type Standing struct {
-	// State is an outcome of a run that has ended, or: running; paused, which goes on by itself; dead, when the process is gone that
-	// worked on it; none, when there is no run.
+	// State is an outcome of a run that has ended, or: running; paused, which goes on by itself; dead, when the process is
+	// gone that worked on it; none, when there is no run.
 	State  string `json:"state"`
 	Doing  string `json:"doing"`  // what it does now; empty when it does nothing
 	Reason string `json:"reason"` // why it ended, or waits
@@ -100,21 +100,26 @@ type Lock struct {
 
 // NoRun is the standing where nothing has run; why says where that is, in a sentence.
 func NoRun(directory, why string, lock Lock) Standing {
-	return Standing{State: "none", Reason: why, Directory: directory, LockPID: lock.PID, LockAlive: lock.Alive, Checks: []StandingCheck{},
+	return Standing{State: "none", Reason: why, Directory: directory, LockPID: lock.PID, LockAlive: lock.Alive,
+		Checks:     []StandingCheck{},
 		Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []Verified{}, Stories: []StandingStory{}}
 }
 
-// Stand says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to add.
+// Stand says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to
+// add.
 func Stand(v View, lock Lock) Standing {
 	s := v.State
 	out := Standing{
-		Run: s.Start.Run, Task: v.redact(s.Start.Task), Title: v.redact(s.Start.Title), Agent: v.redact(s.Start.Agent), Branch: s.Start.Branch,
+		Run: s.Start.Run, Task: v.redact(s.Start.Task), Title: v.redact(s.Start.Title), Agent: v.redact(s.Start.Agent),
+		Branch:    s.Start.Branch,
 		StartedAt: s.StartedAt.UTC(), UpdatedAt: s.At.UTC(), LockPID: lock.PID, LockAlive: lock.Alive,
 		LockIsRun:  lock.Alive && s.End == nil && s.Owner == fmt.Sprintf("process %d", lock.PID),
 		StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.redact(s.Warning), MaxIterations: s.MaxIterations,
-		CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite, OutputTokens: s.Usage.Output,
-		cost: spent(s.Usage), Checks: v.standingChecks(), Acceptance: []string{}, Roles: v.standingRoles(), Verifications: []Verified{},
-		Stories: v.standingStories(), stories: v.tally(),
+		CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite,
+		OutputTokens: s.Usage.Output,
+		cost:         spent(s.Usage), Checks: v.standingChecks(), Acceptance: []string{}, Roles: v.standingRoles(),
+		Verifications: []Verified{},
+		Stories:       v.standingStories(), stories: v.tally(),
 	}
 	if rules := s.Rules(); s.Plan != nil && !rules.SkipReview {
 		out.ReviewCap = rules.ReviewCap
@@ -187,7 +192,8 @@ func (v View) doing() string {
 	last := s.Last()
 	switch {
 	case s.Turning != nil:
-		return fmt.Sprintf("the %s %s since %s", s.Turning.Role, doing(s.Turning.Mode, brief(v.redact(s.Turning.Story), 40)), clock(s.Turning.At))
+		return fmt.Sprintf("the %s %s since %s", s.Turning.Role, doing(s.Turning.Mode, brief(v.redact(s.Turning.Story), 40)),
+			clock(s.Turning.At))
 	case last == nil:
 		return "gets ready for the first iteration"
 	case last.Commit == nil:
@@ -204,7 +210,8 @@ func (v View) standingStories() []StandingStory {
 		return list
 	}
 	for _, st := range v.State.Plan.Stories {
-		list = append(list, StandingStory{ID: v.redact(st.ID), Title: v.redact(st.Title), State: storyState(st), Done: v.storyDone(st), AtCap: st.AtCap(),
+		list = append(list, StandingStory{ID: v.redact(st.ID), Title: v.redact(st.Title), State: storyState(st),
+			Done: v.storyDone(st), AtCap: st.AtCap(),
 			Reviews: st.ReviewCount, Feedback: v.redact(st.ReviewFeedback)})
 	}
 	return list
@@ -226,7 +233,8 @@ func (v View) standingChecks() []StandingCheck {
 		case c.Severity == loop.Soft:
 			result = "warning"
 		}
-		said := StandingCheck{Check: v.redact(c.Check), Result: result, Reason: v.redact(or(c.Skipped, c.Reason)), Flaky: c.Flaky, Seconds: c.Duration.Seconds()}
+		said := StandingCheck{Check: v.redact(c.Check), Result: result, Reason: v.redact(or(c.Skipped, c.Reason)),
+			Flaky: c.Flaky, Seconds: c.Duration.Seconds()}
 		if !c.Pass && c.Skipped == "" {
 			said.Hash = c.Hash
 		}

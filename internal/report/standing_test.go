@@ -58,10 +58,14 @@ func standings() map[string]Standing {
 	paused.State.Turning = nil
 	paused.State.Pause = &loop.Pause{Until: began.Add(time.Hour), Reason: "claude's usage limit is reached"}
 	return map[string]Standing{
-		"none": NoRun("/work", "nothing has run in /work yet; ralph run begins", free), "running": Stand(owned(runningFirst()), mine),
-		"roles": Stand(owned(withRoles()), mine), "paused": Stand(paused, mine), "dead": Stand(owned(runningThird()), Lock{PID: 12}),
-		"another": Stand(owned(runningThird()), Lock{PID: 13, Alive: true}), "done": Stand(owned(done()), free), "stuck": Stand(stuckRun(), free),
-		"plan": Stand(owned(planRunning()), mine), "plan capped": Stand(planCapped(), free), "plan hostile": Stand(planHostile(), free), "plan large": Stand(planLarge(200, "words"), free),
+		"none":    NoRun("/work", "nothing has run in /work yet; ralph run begins", free),
+		"running": Stand(owned(runningFirst()), mine),
+		"roles":   Stand(owned(withRoles()), mine), "paused": Stand(paused, mine),
+		"dead":    Stand(owned(runningThird()), Lock{PID: 12}),
+		"another": Stand(owned(runningThird()), Lock{PID: 13, Alive: true}), "done": Stand(owned(done()), free),
+		"stuck": Stand(stuckRun(), free),
+		"plan":  Stand(owned(planRunning()), mine), "plan capped": Stand(planCapped(), free),
+		"plan hostile": Stand(planHostile(), free), "plan large": Stand(planLarge(200, "words"), free),
 		"waiting": Stand(waiting(), free), "hostile": Stand(hostile(), free),
 	}
 }
@@ -82,7 +86,8 @@ func TestStandingJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "null") || strings.Contains(string(text), "sk-ant") || strings.Contains(string(text), "0001-01-01") {
+		if strings.Contains(string(text), "null") || strings.Contains(string(text), "sk-ant") ||
+			strings.Contains(string(text), "0001-01-01") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -92,7 +97,8 @@ func TestStandingJSON(t *testing.T) {
 func TestStandingTextHasNoForeignLines(t *testing.T) {
 	for name, st := range standings() {
 		for line := range strings.Lines(st.Text()) {
-			if !regexp.MustCompile(`^(task|state|stories|warning|branch|kept on|checks \(\d+\)|outcome|coder|tester|reviewer|qa|promises|stuck|cost|state file|run|next|nothing has run)? `).MatchString(line) {
+			if !regexp.MustCompile(
+				`^(task|state|stories|warning|branch|kept on|checks \(\d+\)|outcome|coder|tester|reviewer|qa|promises|stuck|cost|state file|run|next|nothing has run)? `).MatchString(line) {
 				t.Errorf("%s: the line %q", name, line)
 			}
 		}

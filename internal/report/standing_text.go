@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Text is the standing for people at a terminal. What others wrote is on one line each, and not yet made harmless for a terminal.
+// Text is the standing for people at a terminal. What others wrote is on one line each, and not yet made harmless for a
+// terminal.
 func (st Standing) Text() string {
 	if st.State == "none" {
 		return st.Reason + "\n"
@@ -26,7 +27,8 @@ func (st Standing) Text() string {
 	line("kept on", "%s", brief(st.FailureBranch, 120))
 	b.WriteString(st.storiesText() + st.checksText() + st.criteriaText() + st.verificationText())
 	if st.Repeats != "" || st.Shifts > 0 {
-		line("stuck", "%s %dx, %s", or(brief(st.Repeats, 100), "the same failure"), st.StuckCount, safetext.Count(st.Shifts, "strategy shift"))
+		line("stuck", "%s %dx, %s", or(brief(st.Repeats, 100), "the same failure"), st.StuckCount,
+			safetext.Count(st.Shifts, "strategy shift"))
 	}
 	line("cost", "%s", st.cost)
 	line("state file", "%s", st.StateFile)
@@ -123,7 +125,9 @@ func (st Standing) storiesText() string {
 			if one.Reviews > 0 {
 				reviews = fmt.Sprintf("review %d/%d", one.Reviews, st.ReviewCap)
 			}
-			fmt.Fprintf(&b, "%-11s - %s\n", "", joined(joinedBy(" ", id, brief(one.Title, 80)), joinedBy(", ", one.State, reviews), brief(strings.TrimPrefix(one.Feedback, plan.AtCap), 160)))
+			fmt.Fprintf(&b, "%-11s - %s\n", "",
+				joined(joinedBy(" ", id, brief(one.Title, 80)), joinedBy(", ", one.State, reviews),
+					brief(strings.TrimPrefix(one.Feedback, plan.AtCap), 160)))
 		}
 	}
 	if more > 0 {
@@ -150,7 +154,8 @@ func (st Standing) verificationText() string {
 		case r.PromiseFound:
 			what = "not verified"
 		}
-		fmt.Fprintf(&b, "%-11s %s\n", "", joined(fmt.Sprintf("%d %s %s", r.Iteration, r.Role, what), brief(r.Reason, 160), clock(r.Timestamp)))
+		fmt.Fprintf(&b, "%-11s %s\n", "",
+			joined(fmt.Sprintf("%d %s %s", r.Iteration, r.Role, what), brief(r.Reason, 160), clock(r.Timestamp)))
 	}
 	if b.Len() > 0 {
 		return "promises" + b.String()[len("promises"):]

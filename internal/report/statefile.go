@@ -39,8 +39,8 @@ type frontStory struct {
 // mostInState is how many stories of a plan the state file's check list has; its front matter has all.
 const mostInState = 200
 
-// StateFile is .ralph_state.md (S0-28…S0-46): what the next attempt, and a person, must know of the last ones. Outputs are verbatim
-// but for secrets; only the harness writes it.
+// StateFile is .ralph_state.md (S0-28…S0-46): what the next attempt, and a person, must know of the last ones. Outputs
+// are verbatim but for secrets; only the harness writes it.
 func StateFile(v View) string {
 	var p page
 	p.WriteString("---\n" + v.frontMatter() + "---\n")
@@ -58,7 +58,8 @@ func StateFile(v View) string {
 func (v View) frontMatter() string {
 	s := v.State
 	f := front{
-		TaskID: s.Start.Task, MaxIterations: s.MaxIterations, LastGate: lastGate(s), Timestamp: s.At.UTC().Truncate(time.Second),
+		TaskID: s.Start.Task, MaxIterations: s.MaxIterations, LastGate: lastGate(s),
+		Timestamp:  s.At.UTC().Truncate(time.Second),
 		StuckCount: s.StuckCount(), StrategyShifts: s.Shifts(), FilesModified: []string{},
 	}
 	if last := s.Last(); last != nil {
@@ -74,7 +75,8 @@ func (v View) frontMatter() string {
 	f.LastGate = v.redact(f.LastGate)
 	if s.Plan != nil {
 		for _, st := range s.Plan.Stories {
-			f.Stories = append(f.Stories, frontStory{v.redact(st.ID), v.redact(st.Title), st.Passes, string(st.ReviewStatus), st.ReviewCount, st.AtCap()})
+			f.Stories = append(f.Stories, frontStory{v.redact(st.ID), v.redact(st.Title), st.Passes, string(st.ReviewStatus),
+				st.ReviewCount, st.AtCap()})
 		}
 	}
 	out, err := yaml.MarshalWithOptions(f, yaml.IndentSequence(true))
@@ -88,7 +90,8 @@ func (v View) frontMatter() string {
 func isReview(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Role.ReadOnly() }
 func isTest(c loop.Verdict) bool   { return !isReview(c) }
 
-// verbatim is the newest kept output of the checks that match, fenced: the failing ones of an attempt if any failed, else all.
+// verbatim is the newest kept output of the checks that match, fenced: the failing ones of an attempt if any failed,
+// else all.
 func (v View) verbatim(match func(loop.Verdict) bool) string {
 	its := v.State.Iterations
 	for i := len(its) - 1; i >= 0; i-- {
@@ -125,7 +128,8 @@ func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
 	return b.String()
 }
 
-// hundred keeps an output within loop.OutputLines lines (S0-44). One that was cut before has a line more, which says so.
+// hundred keeps an output within loop.OutputLines lines (S0-44). One that was cut before has a line more, which says
+// so.
 func hundred(output string) string {
 	if strings.Count(output, "\n") <= loop.OutputLines+1 && truncated.MatchString(output) {
 		return output

@@ -15,9 +15,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// The front matter can be read back, with its keys in the order of the specification (S0-29…S0-38), whatever the names in it are.
+// The front matter can be read back, with its keys in the order of the specification (S0-29…S0-38), whatever the names
+// in it are.
 func TestStateFileFrontMatter(t *testing.T) {
-	for name, v := range map[string]View{"third": runningThird(), "first": runningFirst(), "hostile": hostile(), "stuck": stuckRun(), "roles": withRoles()} {
+	for name, v := range map[string]View{"third": runningThird(), "first": runningFirst(), "hostile": hostile(),
+		"stuck": stuckRun(), "roles": withRoles()} {
 		_, rest, _ := strings.Cut(StateFile(v), "---\n")
 		matter, _, ok := strings.Cut(rest, "\n---\n")
 		if !ok {
@@ -36,7 +38,8 @@ func TestStateFileFrontMatter(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(matter), &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got.TaskID != "issue-42" || got.MaxIterations != 5 || got.LastGate != lastGate(v.State) || !got.Timestamp.Equal(v.State.At) {
+		if got.TaskID != "issue-42" || got.MaxIterations != 5 || got.LastGate != lastGate(v.State) ||
+			!got.Timestamp.Equal(v.State.At) {
 			t.Errorf("%s: read back as %+v", name, got)
 		}
 		if got.Stuck != v.State.StuckCount() || got.Shifts != v.State.Shifts() {
@@ -46,7 +49,8 @@ func TestStateFileFrontMatter(t *testing.T) {
 		for _, m := range regexp.MustCompile(`(?m)^(\w+):`).FindAllStringSubmatch(matter, -1) {
 			keys = append(keys, m[1])
 		}
-		want := []string{"task_id", "iteration", "max_iterations", "last_gate", "exit_code", "error_hash", "timestamp", "stuck_count", "strategy_shifts", "files_modified"}
+		want := []string{"task_id", "iteration", "max_iterations", "last_gate", "exit_code", "error_hash", "timestamp",
+			"stuck_count", "strategy_shifts", "files_modified"}
 		if !slices.Equal(keys, want) {
 			t.Errorf("%s: keys %v", name, keys)
 		}
@@ -92,7 +96,8 @@ func TestStateFileKeepsAHundredLines(t *testing.T) {
 // The table holds the last three attempts (S0-45).
 func TestStateFileWindow(t *testing.T) {
 	_, table, _ := strings.Cut(StateFile(capped()), "## Attempt History\n")
-	if rows := strings.Count(table, "\n") - 2; rows != 3 || !strings.Contains(table, "| 5 | go test ./... |") || strings.Contains(table, "| 2 |") {
+	if rows := strings.Count(table, "\n") - 2; rows != 3 || !strings.Contains(table, "| 5 | go test ./... |") ||
+		strings.Contains(table, "| 2 |") {
 		t.Errorf("the history is\n%s", table)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// tally counts the stories that are done, and those of them that nobody approved but the cap (C14); "" for a run without a plan.
+// tally counts the stories that are done, and those of them that nobody approved but the cap (C14); "" for a run
+// without a plan.
 func (v View) tally() string {
 	p := v.State.Plan
 	if p == nil {
@@ -136,7 +137,8 @@ func (v View) stories(r room) string {
 	if r.folded == 0 {
 		return text
 	}
-	text += fmt.Sprintf("\n<details><summary>All %d stories</summary>\n\n%s", len(p.Stories), v.storyItems(p.Stories[:min(r.folded, len(p.Stories))], 60))
+	text += fmt.Sprintf("\n<details><summary>All %d stories</summary>\n\n%s", len(p.Stories),
+		v.storyItems(p.Stories[:min(r.folded, len(p.Stories))], 60))
 	if rest := len(p.Stories) - r.folded; rest > 0 {
 		text += fmt.Sprintf("- %d more\n", rest)
 	}
@@ -151,7 +153,8 @@ func (v View) storyItems(stories []plan.Story, title int) string {
 	return b.String()
 }
 
-// urgent are the stories to look at first, in the plan's order: the present one, those in review, those at the cap, the open ones.
+// urgent are the stories to look at first, in the plan's order: the present one, those in review, those at the cap, the
+// open ones.
 func (v View) urgent(most int) []plan.Story {
 	order := make([]int, len(v.State.Plan.Stories))
 	for i := range order {
@@ -205,7 +208,8 @@ func (v View) step() string {
 // reviewOf is the number of the review that a story is in: while the turn runs it has not been counted.
 func (v View) reviewOf(st plan.Story) int {
 	last := v.State.Last()
-	if v.State.Turning == nil && last != nil && last.Commit != nil && last.Commit.Plan != nil && last.Commit.Plan.Opinion != nil {
+	if v.State.Turning == nil && last != nil && last.Commit != nil && last.Commit.Plan != nil &&
+		last.Commit.Plan.Opinion != nil {
 		return st.ReviewCount
 	}
 	return st.ReviewCount + 1

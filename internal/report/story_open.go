@@ -30,7 +30,8 @@ func (v View) atCap(r room) string {
 		if i > 0 {
 			b.WriteString(">\n")
 		}
-		fmt.Fprintf(&b, "> ⚠️ **`%s`** %s was approved because its %s used up", plan.AtCap, v.storyID(st), were(st.ReviewCount))
+		fmt.Fprintf(&b, "> ⚠️ **`%s`** %s was approved because its %s used up", plan.AtCap, v.storyID(st),
+			were(st.ReviewCount))
 		if open := v.text(openPoints(st), 120*most); open != "" {
 			b.WriteString("; its open points: " + sentence(open) + "\n")
 		} else {

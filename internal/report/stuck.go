@@ -33,8 +33,8 @@ func stuck(s loop.State) string {
 	return "Yes (" + said + ")"
 }
 
-// errorHistory is the table of every attempt with its hash (S0-55). Attempts in a row that failed alike share a line when there are more
-// than most; what is still too much is counted.
+// errorHistory is the table of every attempt with its hash (S0-55). Attempts in a row that failed alike share a line
+// when there are more than most; what is still too much is counted.
 func (v View) errorHistory(most int) string {
 	attempts := v.attempts()
 	if len(attempts) > most {

@@ -22,10 +22,13 @@ func TestStuck(t *testing.T) {
 		{"twice is not stuck", false, []loop.Verdict{testFailure, testFailure}, nil, "No"},
 		{"another failure between", false, []loop.Verdict{testFailure, testFailure, other, testFailure}, nil, "No"},
 		{"three times", false, []loop.Verdict{testFailure, testFailure, testFailure}, nil, "Yes (same error 3x)"},
-		{"and a shift", false, []loop.Verdict{testFailure, testFailure, testFailure, testFailure}, map[int]loop.Tier{4: loop.Shift}, "Yes (same error 4x, strategy shift failed)"},
-		{"a shift that helped", false, []loop.Verdict{other, other, other, other, testFailure, testFailure, testFailure}, map[int]loop.Tier{4: loop.Shift}, "Yes (same error 3x)"},
+		{"and a shift", false, []loop.Verdict{testFailure, testFailure, testFailure, testFailure},
+			map[int]loop.Tier{4: loop.Shift}, "Yes (same error 4x, strategy shift failed)"},
+		{"a shift that helped", false, []loop.Verdict{other, other, other, other, testFailure, testFailure, testFailure},
+			map[int]loop.Tier{4: loop.Shift}, "Yes (same error 3x)"},
 		{"nothing changes", true, []loop.Verdict{testFailure, other, asksChange}, nil, "Yes (unchanged tree 3x)"},
-		{"in turn", false, []loop.Verdict{other, testFailure, other, testFailure, other, testFailure}, nil, "Yes (two errors in turn 3x)"},
+		{"in turn", false, []loop.Verdict{other, testFailure, other, testFailure, other, testFailure}, nil,
+			"Yes (two errors in turn 3x)"},
 	}
 	for _, tt := range tests {
 		s := begin(nil)
@@ -45,7 +48,8 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// Every attempt is in the history (S0-55); beyond fifty those that failed alike in a row share a line, and the rest is counted.
+// Every attempt is in the history (S0-55); beyond fifty those that failed alike in a row share a line, and the rest is
+// counted.
 func TestErrorHistory(t *testing.T) {
 	run := func(attempts, period int) View {
 		s := begin(func(start *loop.Start) { start.MaxIterations = attempts })
@@ -65,8 +69,10 @@ func TestErrorHistory(t *testing.T) {
 	}
 	for _, tt := range tests {
 		table := strings.Split(strings.TrimSpace(run(tt.attempts, tt.period).errorHistory(50)), "\n")[2:]
-		if len(table) != tt.rows || !strings.HasPrefix(table[0], tt.first) || !strings.HasPrefix(table[len(table)-1], tt.last) {
-			t.Errorf("%d attempts, %d alike: %d rows, from %q to %q", tt.attempts, tt.period, len(table), table[0], table[len(table)-1])
+		if len(table) != tt.rows || !strings.HasPrefix(table[0], tt.first) ||
+			!strings.HasPrefix(table[len(table)-1], tt.last) {
+			t.Errorf("%d attempts, %d alike: %d rows, from %q to %q", tt.attempts, tt.period, len(table), table[0],
+				table[len(table)-1])
 		}
 	}
 }
@@ -87,14 +93,17 @@ func TestFindingsAreCounted(t *testing.T) {
 // Each promise's fate: iteration, whether it was made, whether it held, why and when (S2-66).
 func TestVerified(t *testing.T) {
 	got := verified(withRoles().State)
-	want := []string{"1 coder true false Command exited with 1, expected 0", "2 coder true true External verification passed",
-		"3 coder true true External verification passed", "3 tester true true Promise found in output", "3 reviewer true true VERIFIED",
+	want := []string{"1 coder true false Command exited with 1, expected 0",
+		"2 coder true true External verification passed",
+		"3 coder true true External verification passed", "3 tester true true Promise found in output",
+		"3 reviewer true true VERIFIED",
 		"3 qa true false Stage 'bandit' failed: Command exited with 1, expected 0"}
 	if len(got) != len(want) {
 		t.Fatalf("%d results: %+v", len(got), got)
 	}
 	for i, r := range got {
-		if text := fmt.Sprint(r.Iteration, " ", r.Role, " ", r.PromiseFound, " ", r.Verified, " ", r.Reason); text != want[i] || r.Timestamp.IsZero() {
+		if text := fmt.Sprint(r.Iteration, " ", r.Role, " ", r.PromiseFound, " ", r.Verified, " ",
+			r.Reason); text != want[i] || r.Timestamp.IsZero() {
 			t.Errorf("result %d is %q at %v, want %q", i, text, r.Timestamp, want[i])
 		}
 	}
@@ -102,7 +111,8 @@ func TestVerified(t *testing.T) {
 	s.turning(1, loop.Implement)
 	s.turned(1, loop.Turn{Class: loop.OK})
 	s.committed(1)
-	s.judged(1, loop.Verdict{Check: "verify coder", Role: task.Coder, Verification: true, Skipped: "no claim"}, loop.Verdict{Check: "verify qa", Role: task.QA, Verification: true, Reason: noPromise})
+	s.judged(1, loop.Verdict{Check: "verify coder", Role: task.Coder, Verification: true, Skipped: "no claim"},
+		loop.Verdict{Check: "verify qa", Role: task.QA, Verification: true, Reason: noPromise})
 	for _, r := range verified(s.state) {
 		if r.PromiseFound || r.Verified {
 			t.Errorf("no promise was made: %+v", r)

@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline last (B-23).
+// Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline last
+// (B-23).
 func Summary(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
@@ -37,7 +38,8 @@ func (v View) subject() string {
 	s := v.State
 	text := "**Task:** " + or(v.text(s.Start.Title, 200), v.code(s.Start.Task, 60))
 	if s.Start.Issue > 0 && v.ServerURL != "" {
-		text += " (" + link(fmt.Sprintf("#%d", s.Start.Issue), fmt.Sprintf("%s/%s/issues/%d", v.ServerURL, v.Repo, s.Start.Issue)) + ")"
+		text += " (" + link(fmt.Sprintf("#%d", s.Start.Issue),
+			fmt.Sprintf("%s/%s/issues/%d", v.ServerURL, v.Repo, s.Start.Issue)) + ")"
 	}
 	if pull := v.pull(); pull != "" {
 		text += " · **Pull request:** " + pull
@@ -70,7 +72,8 @@ func (v View) leftOut() string {
 	for i, name := range names {
 		shown[i] = v.code(name, 100)
 	}
-	return "What you have modified in " + safetext.Few(shown, mostNames) + " is not in the commits, and the checks did not see it."
+	return "What you have modified in " + safetext.Few(shown, mostNames) +
+		" is not in the commits, and the checks did not see it."
 }
 
 // mostNames is how many of many names are told.
@@ -111,5 +114,6 @@ func Refused(r *event.Refusal, ev event.Event) string {
 // Rejected is the one-line answer to a command that could not be understood (B-02).
 func Rejected(err error, phrase string) string {
 	v := View{Phrase: phrase}
-	return strings.TrimSuffix(sentence(v.text(err.Error(), 400)), "\n") + " " + v.command("help") + " lists the commands.\n"
+	return strings.TrimSuffix(sentence(v.text(err.Error(), 400)), "\n") + " " + v.command("help") +
+		" lists the commands.\n"
 }

@@ -139,7 +139,8 @@ func (v View) turningRow(cols []column) string {
 	if t == nil || v.State.End != nil {
 		return ""
 	}
-	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "story": v.name(t.Story, 40), "role": v.role(t.Role), "mode": v.mode(t.Mode), "for": v.briefly(t.Story, t.Role, t.Mode), "checks": "⏳ agent works"}
+	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "story": v.name(t.Story, 40),
+		"role": v.role(t.Role), "mode": v.mode(t.Mode), "for": v.briefly(t.Story, t.Role, t.Mode), "checks": "⏳ agent works"}
 	if !v.Now.IsZero() && v.Now.After(t.At) {
 		now["time"] = duration(v.Now.Sub(t.At))
 	}

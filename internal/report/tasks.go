@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// TaskResult is what became of one task of a list. N is its place in the list, from 1. Skipped says why it did not run, in a sentence;
-// of View only Redact and Phrase count then.
+// TaskResult is what became of one task of a list. N is its place in the list, from 1. Skipped says why it did not run,
+// in a sentence; of View only Redact and Phrase count then.
 type TaskResult struct {
 	N         int
 	ID, Title string
@@ -21,9 +21,9 @@ func (t TaskResult) done() bool {
 	return t.Skipped == "" && t.View.State.End != nil && t.View.State.End.Outcome == loop.Done
 }
 
-// ExecutionSummary is the report of a list of tasks (S0-74…S0-77): how many are done, and each of the others with what a person has to
-// know of it. A task that never ran, because one that it needs failed, is not among the failed ones. all is what holds all that is done; nil: nothing
-// does.
+// ExecutionSummary is the report of a list of tasks (S0-74…S0-77): how many are done, and each of the others with what
+// a person has to know of it. A task that never ran, because one that it needs failed, is not among the failed ones.
+// all is what holds all that is done; nil: nothing does.
 func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
 	var done int
 	var failed, skipped []TaskResult

@@ -7,12 +7,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// TemplatePaths are the places where GitHub looks for a repository's pull request template, in its order, from the top of the repository.
-// Case does not matter to GitHub.
+// TemplatePaths are the places where GitHub looks for a repository's pull request template, in its order, from the top
+// of the repository. Case does not matter to GitHub.
 var TemplatePaths = []string{
-	".github/pull_request_template.md", ".github/pull_request_template.txt", ".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
+	".github/pull_request_template.md", ".github/pull_request_template.txt",
+	".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
 	"pull_request_template.md", "pull_request_template.txt", "PULL_REQUEST_TEMPLATE/pull_request_template.md",
-	"docs/pull_request_template.md", "docs/pull_request_template.txt", "docs/PULL_REQUEST_TEMPLATE/pull_request_template.md",
+	"docs/pull_request_template.md", "docs/pull_request_template.txt",
+	"docs/PULL_REQUEST_TEMPLATE/pull_request_template.md",
 }
 
 // maxTemplate is how much of a template is used, in bytes.
@@ -26,10 +28,12 @@ var slots = []struct {
 	heading *pattern
 	holds   []string
 }{
-	{lazy(`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`), []string{"closes"}},
+	{lazy(`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`),
+		[]string{"closes"}},
 	{lazy(`(?i)\b(motivation|context|background|why|rationale|problem)\b`), []string{"asked"}},
 	{lazy(`(?i)\btest(s|ed|ing)?\b|\bverif(y|ied|ication)\b|\bQA\b`), []string{"checks"}},
-	{lazy(`(?i)^(description|summary|overview|what|changes?|proposed changes?|change ?log|about|details|solution|implementation)\b|\bthis (pr|pull request)\b`), []string{"state", "asked", "done"}},
+	{lazy(
+		`(?i)^(description|summary|overview|what|changes?|proposed changes?|change ?log|about|details|solution|implementation)\b|\bthis (pr|pull request)\b`), []string{"state", "asked", "done"}},
 }
 
 var (
@@ -39,9 +43,11 @@ var (
 	taskItem    = lazy(`^[ \t]*([-*+]|\d{1,4}[.)])[ \t]+\[[ xX]\]`)
 	ticked      = lazy(`\[[xX]\]`)
 	tableRule   = lazy(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
-	plainLink   = lazy(`(^|[^!\]\\])\[([^\[\]` + "`" + `\\]{1,200})\]\((https?://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~%/=#+-]*)?|\.{0,2}/?[A-Za-z0-9_-][A-Za-z0-9._/-]*\.[A-Za-z]{1,5}(?:#[A-Za-z0-9-]+)?)\)`)
-	htmlTag     = lazy(`(?i)</?(a|b|br|center|details|div|em|h[1-6]|hr|i|img|kbd|p|picture|source|span|strong|sub|summary|sup|u)(\s[^<>]*)?/?>`)
-	refersTo    = lazy(`(?i)/(issues|pull|discussions|commit)/`)
+	plainLink   = lazy(`(^|[^!\]\\])\[([^\[\]` + "`" +
+		`\\]{1,200})\]\((https?://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~%/=#+-]*)?|\.{0,2}/?[A-Za-z0-9_-][A-Za-z0-9._/-]*\.[A-Za-z]{1,5}(?:#[A-Za-z0-9-]+)?)\)`)
+	htmlTag = lazy(
+		`(?i)</?(a|b|br|center|details|div|em|h[1-6]|hr|i|img|kbd|p|picture|source|span|strong|sub|summary|sup|u)(\s[^<>]*)?/?>`)
+	refersTo = lazy(`(?i)/(issues|pull|discussions|commit)/`)
 )
 
 // heading of a template with its level and the lines below it; the first of a template may have none.

@@ -12,8 +12,9 @@ import (
 // maxTitle is how many characters a pull request's title has at most.
 const maxTitle = 120
 
-// PullTitle is the pull request's title: the task's, as plain text that closes and mentions nothing, because a squash makes it the
-// subject of a commit. Where the base branch's commits have the form of conventional ones, it has it, too: "fix: …".
+// PullTitle is the pull request's title: the task's, as plain text that closes and mentions nothing, because a squash
+// makes it the subject of a commit. Where the base branch's commits have the form of conventional ones, it has it, too:
+// "fix: …".
 func PullTitle(v View) string {
 	title := plain(v.clean(v.State.Start.Title))
 	if title == "" {
@@ -47,8 +48,8 @@ var conventional = lazy(`^[a-z]{2,12}(\([^()]{1,60}\))?!?: (\S.*)$`)
 // leastSubjects is how many commits have to be seen before their form says anything.
 const leastSubjects = 3
 
-// conventions reports whether most of the subjects have the form of conventional commits, and whether most of those go on with a small
-// letter. Merges count neither way.
+// conventions reports whether most of the subjects have the form of conventional commits, and whether most of those go
+// on with a small letter. Merges count neither way.
 func conventions(subjects []string) (usual, lower bool) {
 	all, are, small := 0, 0, 0
 	for _, s := range subjects {
@@ -91,7 +92,8 @@ func (v View) changeType(title string) string {
 	return "feat"
 }
 
-// lowered is a title that begins with a small letter, unless its first word is a name: of more than one capital, or of other signs.
+// lowered is a title that begins with a small letter, unless its first word is a name: of more than one capital, or of
+// other signs.
 func lowered(title string) string {
 	first, _, _ := strings.Cut(title, " ")
 	r, size := utf8.DecodeRuneInString(first)

@@ -96,8 +96,8 @@ func (v View) checksOf(it *loop.Iteration, most int) string {
 	return b.String()
 }
 
-// told are the verdicts that people want to read of: those of the repository's own commands and of whoever reviews, and all that did not
-// simply pass. Of the others it says how many there are and how long they took.
+// told are the verdicts that people want to read of: those of the repository's own commands and of whoever reviews, and
+// all that did not simply pass. Of the others it says how many there are and how long they took.
 func (v View) told(verdicts []loop.Verdict) (shown []loop.Verdict, own int, took time.Duration) {
 	for _, c := range verdicts {
 		if c.Pass && c.Skipped == "" && !c.Flaky && !c.Verification && ownNames[c.Check] {
@@ -112,7 +112,8 @@ func (v View) told(verdicts []loop.Verdict) (shown []loop.Verdict, own int, took
 
 // ownNames are the checks that ralph makes itself, of which nobody wants to read unless they say no.
 var ownNames = map[string]bool{
-	loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true, loop.PlanCheck: true, "protected paths": true, "edited checks": true,
+	loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true, loop.PlanCheck: true, "protected paths": true,
+	"edited checks":  true,
 	"weakened tests": true, "unfinished work": true,
 }
 

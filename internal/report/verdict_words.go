@@ -9,12 +9,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// spoken is what the agent said in an iteration, for people: without the tag of a claim, and a reviewer's verdict in words.
+// spoken is what the agent said in an iteration, for people: without the tag of a claim, and a reviewer's verdict in
+// words.
 func spoken(it *loop.Iteration) string {
 	return withoutTag(verdictInWords(it.Turn.Text))
 }
 
-// verdictInWords is a text whose end, where that is a reviewer's JSON object, is its reasons. What is no such object stays.
+// verdictInWords is a text whose end, where that is a reviewer's JSON object, is its reasons. What is no such object
+// stays.
 func verdictInWords(text string) string {
 	body := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "```"))
 	if !strings.HasSuffix(body, "}") {
@@ -41,7 +43,8 @@ func verdictInWords(text string) string {
 			}
 			lines = append(lines, joinedBy(": ", where, safetext.OneLine(issue.Problem)))
 		}
-		before := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body[:i]), "```json")), "```"))
+		before := strings.TrimSpace(strings.TrimSuffix(
+			strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body[:i]), "```json")), "```"))
 		return strings.TrimSpace(before + "\n" + strings.TrimSpace(strings.Join(lines, "\n")))
 	}
 	return text

@@ -21,7 +21,8 @@ type Verified struct {
 	Timestamp    time.Time `json:"timestamp"`
 }
 
-// verified lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has made none.
+// verified lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has made
+// none.
 func verified(s loop.State) (list []Verified) {
 	for i, it := range s.Iterations {
 		if wrong, ok := unfitting(s, it); ok {
@@ -37,8 +38,9 @@ func verified(s loop.State) (list []Verified) {
 			}
 			reason := or(c.Skipped, c.Reason)
 			list = append(list, Verified{
-				Iteration: it.N, Role: by, PromiseFound: promised(s.Iterations[:i+1], by, reason), Verified: c.Pass && c.Skipped == "",
-				Reason: reason, Timestamp: it.At.Add(it.Took).UTC(),
+				Iteration: it.N, Role: by, PromiseFound: promised(s.Iterations[:i+1], by, reason),
+				Verified: c.Pass && c.Skipped == "",
+				Reason:   reason, Timestamp: it.At.Add(it.Took).UTC(),
 			})
 		}
 	}
@@ -52,7 +54,8 @@ func unfitting(s loop.State, it *loop.Iteration) (Verified, bool) {
 	}
 	for _, c := range it.Verdicts {
 		if c.Check == loop.ClaimCheck && c.Skipped == "" && !c.Pass {
-			return Verified{Iteration: it.N, Role: it.Role, PromiseFound: true, Reason: c.Reason, Timestamp: it.At.Add(it.Took).UTC()}, true
+			return Verified{Iteration: it.N, Role: it.Role, PromiseFound: true, Reason: c.Reason,
+				Timestamp: it.At.Add(it.Took).UTC()}, true
 		}
 	}
 	return Verified{}, false
@@ -61,7 +64,8 @@ func unfitting(s loop.State, it *loop.Iteration) (Verified, bool) {
 // noPromise is how a check says that there was none (S2-62).
 const noPromise = "No completion promise found"
 
-// promised reports whether a role has made its promise: in its newest turn, or, of a role that takes none, unless the check says no.
+// promised reports whether a role has made its promise: in its newest turn, or, of a role that takes none, unless the
+// check says no.
 func promised(its []*loop.Iteration, by task.Role, reason string) bool {
 	if by.ReadOnly() {
 		return !strings.Contains(reason, noPromise)
@@ -87,7 +91,8 @@ func (v View) verification(most int) string {
 		list = list[hidden:]
 	}
 	for _, r := range list {
-		b.WriteString(row(fmt.Sprint(r.Iteration), v.role(r.Role), yes(r.PromiseFound), yes(r.Verified), v.text(r.Reason, 200)))
+		b.WriteString(row(fmt.Sprint(r.Iteration), v.role(r.Role), yes(r.PromiseFound), yes(r.Verified),
+			v.text(r.Reason, 200)))
 	}
 	return b.String()
 }

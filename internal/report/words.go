@@ -86,7 +86,8 @@ func (v View) silent() string {
 	if s.End != nil || s.Lease.IsZero() || v.Now.IsZero() || !v.Now.After(s.Lease) {
 		return ""
 	}
-	return fmt.Sprintf("⚠️ No sign of life since %s; the process that worked on it seems to be gone. %s takes it up again.",
+	return fmt.Sprintf(
+		"⚠️ No sign of life since %s; the process that worked on it seems to be gone. %s takes it up again.",
 		clock(s.At), v.command("continue"))
 }
 

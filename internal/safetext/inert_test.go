@@ -8,7 +8,8 @@ import (
 
 // FuzzPlain: what is shown as it is would come out of the long way as it is.
 func FuzzPlain(f *testing.F) {
-	for _, line := range []string{"plain text\twith tab", " \t::x", "##[x", "# #[::", "a\x7f", "é", "\x1b[m", "\v::x", " :: x"} {
+	for _, line := range []string{"plain text\twith tab", " \t::x", "##[x", "# #[::", "a\x7f", "é", "\x1b[m", "\v::x",
+		" :: x"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -20,7 +21,8 @@ func FuzzPlain(f *testing.F) {
 
 func BenchmarkInert(b *testing.B) {
 	line := strings.Repeat("a line of a hundred characters, as compilers write", 2)
-	for name, line := range map[string]string{"plain": line, "accents": "é" + line, "colours": "\x1b[31m" + line + "\x1b[0m"} {
+	for name, line := range map[string]string{"plain": line, "accents": "é" + line,
+		"colours": "\x1b[31m" + line + "\x1b[0m"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -57,7 +59,8 @@ func FuzzInert(f *testing.F) {
 	f.Add("##\x1b[m[x")
 	f.Fuzz(func(t *testing.T, in string) {
 		got := Inert(in)
-		if !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\r\n") || strings.Contains(got, "##[") || strings.HasPrefix(strings.TrimSpace(got), "::") {
+		if !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\r\n") || strings.Contains(got, "##[") ||
+			strings.HasPrefix(strings.TrimSpace(got), "::") {
 			t.Errorf("%q: %q", in, got)
 		}
 	})

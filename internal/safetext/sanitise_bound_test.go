@@ -88,14 +88,15 @@ func TestSanitiseHonest(t *testing.T) {
 		"lists in lists":            deep.String(),
 		"quotes in lists in quotes": "> - a\n>   > - b\n>   >   1. c\n>   >      > d\n",
 		"an old discussion":         strings.Repeat("> ", 12) + "first\n\n" + strings.Repeat("> ", 11) + "second\n",
-		"lines across the page":     strings.Repeat(">", 90) + "\n\n" + strings.Repeat("- ", 200) + "\n\n" + strings.Repeat("* ", 200) + "\n",
-		"anything in code":          "```\n" + strings.Repeat("- > [a](", 5000) + "\n```\n",
-		"a table":                   "| a | b | c |\n|---|---|---|\n" + strings.Repeat("| 1 | 2 | 3 |\n", 3000),
-		"a changelog":               "[0]\n\n" + strings.Repeat("- fixed [0]\n", 1000) + "\n[0]: https://example.com/0\n",
-		"a log without a fence":     strings.Repeat("2026-11-21T05:30:00Z [INFO] [main] handled (in 3 ms) my_var=*p\n", 900),
-		"badges":                    strings.Repeat("[![](https://x.y/a.svg)](https://x.y/z)", 300),
-		"generics":                  strings.Repeat("Map<String, List<T>> m; if a < b && c > d { x < b }\n", 400),
-		"definitions":               strings.Repeat("[a]\n\n", 20) + strings.Repeat("[a]: https://x.y\n", 500),
+		"lines across the page": strings.Repeat(">", 90) + "\n\n" + strings.Repeat("- ", 200) + "\n\n" +
+			strings.Repeat("* ", 200) + "\n",
+		"anything in code":      "```\n" + strings.Repeat("- > [a](", 5000) + "\n```\n",
+		"a table":               "| a | b | c |\n|---|---|---|\n" + strings.Repeat("| 1 | 2 | 3 |\n", 3000),
+		"a changelog":           "[0]\n\n" + strings.Repeat("- fixed [0]\n", 1000) + "\n[0]: https://example.com/0\n",
+		"a log without a fence": strings.Repeat("2026-11-21T05:30:00Z [INFO] [main] handled (in 3 ms) my_var=*p\n", 900),
+		"badges":                strings.Repeat("[![](https://x.y/a.svg)](https://x.y/z)", 300),
+		"generics":              strings.Repeat("Map<String, List<T>> m; if a < b && c > d { x < b }\n", 400),
+		"definitions":           strings.Repeat("[a]\n\n", 20) + strings.Repeat("[a]: https://x.y\n", 500),
 	} {
 		if got := Sanitise(text); got != text {
 			t.Errorf("%s: %d bytes became %d: %.200q", name, len(text), len(got), got)

@@ -282,7 +282,8 @@ func TestSuperviseEnvironment(t *testing.T) {
 	w.start().ends(loop.Done)
 	raw, _ := os.ReadFile(filepath.Join(w.Dir, "env"))
 	env := "\n" + string(raw)
-	for _, want := range []string{"ANTHROPIC_API_KEY=k", "GITHUB_SHA=s", "RALPH_ATTEMPT=0", "TASK_FOLDER=" + w.Dir, "RALPH_SUPERVISOR_DIR=" + w.Dir} {
+	for _, want := range []string{"ANTHROPIC_API_KEY=k", "GITHUB_SHA=s", "RALPH_ATTEMPT=0", "TASK_FOLDER=" + w.Dir,
+		"RALPH_SUPERVISOR_DIR=" + w.Dir} {
 		if !strings.Contains(env, "\n"+want+"\n") {
 			t.Errorf("the command lacks %s", want)
 		}

@@ -119,7 +119,8 @@ func (d *decoder) list(n *node, v reflect.Value, key string) {
 
 func (d *decoder) object(n *node, v reflect.Value, key string) {
 	if n.kind != anObject {
-		d.wrong(n, strings.TrimPrefix(key, "."), "is %s; allowed is an object with the keys %s", found(n), safetext.Listed(keysOf(v.Type())))
+		d.wrong(n, strings.TrimPrefix(key, "."), "is %s; allowed is an object with the keys %s", found(n),
+			safetext.Listed(keysOf(v.Type())))
 		return
 	}
 	seen := map[string]bool{}
@@ -135,7 +136,8 @@ func (d *decoder) object(n *node, v reflect.Value, key string) {
 		case key == "" && slices.Contains(kept, e.name):
 			d.wrong(at, name, "is kept by ralph itself, in the journals of the task's runs; leave it out")
 		default:
-			d.wrong(at, below(key, strings.Trim(safetext.Quoted(e.name), `"`)), "is an unknown key; allowed are %s%s", safetext.Listed(keysOf(v.Type())), meant(e.name, keysOf(v.Type())))
+			d.wrong(at, below(key, strings.Trim(safetext.Quoted(e.name), `"`)), "is an unknown key; allowed are %s%s",
+				safetext.Listed(keysOf(v.Type())), meant(e.name, keysOf(v.Type())))
 		}
 		seen[e.name] = true
 	}

@@ -24,7 +24,8 @@ func TestDocumentedExamples(t *testing.T) {
 		}
 	}
 	for _, key := range documentedKeys() {
-		if name := regexp.MustCompile(`\w+$`).FindString(key); !regexp.MustCompile(`\b` + name + `:`).MatchString(example[1]) {
+		if name := regexp.MustCompile(`\w+$`).FindString(key); !regexp.MustCompile(`\b` + name +
+			`:`).MatchString(example[1]) {
 			t.Errorf("the example does not show %s", key)
 		}
 	}
@@ -32,7 +33,8 @@ func TestDocumentedExamples(t *testing.T) {
 	if issue == nil {
 		t.Fatal("docs/tasks.md has no example of an issue")
 	}
-	if c, _, err := (source{name: "issue"}).criteria(issue[1]); err != nil || c == nil || len(c.Acceptance) != 2 || c.Outcome == "" || c.Reviewer == nil {
+	if c, _, err := (source{name: "issue"}).criteria(issue[1]); err != nil || c == nil || len(c.Acceptance) != 2 ||
+		c.Outcome == "" || c.Reviewer == nil {
 		t.Errorf("the example of an issue: %+v, %v", c, err)
 	}
 }
@@ -56,7 +58,8 @@ func documentedKeys() []string {
 		prefix string
 		of     reflect.Type
 	}{
-		{"", reflect.TypeFor[Form]()}, {"completion.", reflect.TypeFor[Completion]()}, {"completion.ROLE.", reflect.TypeFor[Criteria]()},
+		{"", reflect.TypeFor[Form]()}, {"completion.", reflect.TypeFor[Completion]()},
+		{"completion.ROLE.", reflect.TypeFor[Criteria]()},
 		{"….verification_config.", reflect.TypeFor[Verification]()}, {"….stages[].", reflect.TypeFor[Stage]()},
 	} {
 		for _, key := range keysOf(level.of) {

@@ -34,7 +34,8 @@ func (t Task) Form() Form {
 
 func (f Form) task() Task {
 	return Task{
-		ID: f.ID, SpecID: f.SpecID, Title: safetext.OneLine(safetext.Sanitise(f.Title)), Spec: strings.TrimSpace(safetext.Sanitise(f.Description)),
+		ID: f.ID, SpecID: f.SpecID, Title: safetext.OneLine(safetext.Sanitise(f.Title)),
+		Spec:     strings.TrimSpace(safetext.Sanitise(f.Description)),
 		Priority: f.Priority, Dependencies: f.Dependencies, Completion: f.Completion,
 	}
 }
@@ -78,7 +79,8 @@ func Marshal(t Task) ([]byte, error) {
 			return text, nil
 		}
 	}
-	return nil, fmt.Errorf("writing the task %s: a text in it cannot be written in YAML; take characters out of it that cannot be seen", t.ID)
+	return nil, fmt.Errorf("writing the task %s: a text in it cannot be written in YAML; take characters out of it that "+
+		"cannot be seen", t.ID)
 }
 
 // readable is the text of a file without what cannot be seen of it.
@@ -182,7 +184,8 @@ func (s source) one(text, key string) (*node, error) {
 }
 
 func (s source) several(found []*node, called string) error {
-	return s.at(found[1].line, found[1].col, "here begins the second of %d %s; one file holds one task: split it into a file each", len(found), called)
+	return s.at(found[1].line, found[1].col,
+		"here begins the second of %d %s; one file holds one task: split it into a file each", len(found), called)
 }
 
 // parse reads JSON as JSON and everything else as YAML.

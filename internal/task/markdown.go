@@ -23,11 +23,13 @@ var nested = lazy(`(?m)^(?:[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])){50}`)
 // run.
 func (s source) criteria(content string) (*Completion, string, error) {
 	if deep := nested.FindStringIndex(content); deep != nil {
-		return nil, "", s.at(lineOf(content, deep[0]), 0, "the line begins with 50 lists or quotes in each other, or more; write it without them")
+		return nil, "", s.at(lineOf(content, deep[0]), 0,
+			"the line begins with 50 lists or quotes in each other, or more; write it without them")
 	}
 	sec := readSections(content)
 	if len(sec.blocks) > 1 {
-		return nil, "", s.at(lineOf(content, blockSpan(content, sec.blocks[1]).from), 0, "here begins the second ralph block; allowed is one: put both together")
+		return nil, "", s.at(lineOf(content, blockSpan(content, sec.blocks[1]).from), 0,
+			"here begins the second ralph block; allowed is one: put both together")
 	}
 	c := &Completion{Acceptance: unique(sec.found)}
 	rest := content
@@ -62,7 +64,8 @@ func (s source) block(content string, whole span, b *ast.FencedCodeBlock) (*Comp
 		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block is empty; write what must be true, or take it out")
 	}
 	if inside.Len() > maxBlock {
-		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block has %d bytes; allowed are at most %d", inside.Len(), maxBlock)
+		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block has %d bytes; allowed are at most %d", inside.Len(),
+			maxBlock)
 	}
 	return source{name: s.name, above: above}.completion(inside.String())
 }
@@ -94,7 +97,8 @@ func cut(content string, parts ...span) string {
 }
 
 func (c *Completion) empty() bool {
-	return c == nil || c.Outcome == "" && len(c.Acceptance) == 0 && c.Coder == nil && c.Tester == nil && c.Reviewer == nil && c.QA == nil
+	return c == nil || c.Outcome == "" && len(c.Acceptance) == 0 && c.Coder == nil && c.Tester == nil &&
+		c.Reviewer == nil && c.QA == nil
 }
 
 // markdownTask reads a task's file in Markdown: keys of the form in front matter, the title as its first heading or

@@ -25,16 +25,19 @@ func TestAcceptanceLists(t *testing.T) {
 		{"a label", "Do it.\nAcceptance criteria:\n- [ ] a\n", []string{"a"}},
 		{"plain items", "## Acceptance criteria\n- a\n- b\n", []string{"a", "b"}},
 		{"boxes among plain items", "## Acceptance criteria\n- a note\n- [ ] a\n", []string{"a"}},
-		{"boxes in boxes", "## Acceptance criteria\n- [ ] a\n  - [ ] b\n    - [x] c\n- [ ] d\n", []string{"a", "b", "c", "d"}},
+		{"boxes in boxes", "## Acceptance criteria\n- [ ] a\n  - [ ] b\n    - [x] c\n- [ ] d\n",
+			[]string{"a", "b", "c", "d"}},
 		{"boxes below a plain item", "## Acceptance criteria\n- group\n  - [ ] a\n", []string{"a"}},
 		{"details of an item", "## Acceptance criteria\n- [ ] login:\n  - 200\n  - 401\n", []string{"login: 200; 401"}},
 		{"several lines", "## Acceptance criteria\n- [ ] a\n  long one\n\n  and a remark\n", []string{"a long one"}},
 		{"code and links", "## Acceptance criteria\n- [ ] `add 2 3` prints **5**\n", []string{"`add 2 3` prints **5**"}},
-		{"parts of the section", "## Acceptance criteria\n### API\n- [ ] a\n### UI\n- [ ] b\n## Notes\n- [ ] c\n", []string{"a", "b"}},
+		{"parts of the section", "## Acceptance criteria\n### API\n- [ ] a\n### UI\n- [ ] b\n## Notes\n- [ ] c\n",
+			[]string{"a", "b"}},
 		{"two lists", "## Acceptance criteria\n- [ ] a\n\nand\n\n1. [ ] b\n", []string{"a", "b"}},
 		{"twice the same", "## Acceptance criteria\n- [ ] a\n- [ ] a\n", []string{"a"}},
 		{"an empty item", "## Acceptance criteria\n- [ ] \n- [ ] a\n", []string{"a"}},
-		{"below a rule", "## Acceptance criteria\n- [ ] a\n\n" + strings.Repeat("-", 80) + "\n\n" + strings.Repeat("*", 80) + "\n", []string{"a"}},
+		{"below a rule", "## Acceptance criteria\n- [ ] a\n\n" + strings.Repeat("-", 80) + "\n\n" + strings.Repeat("*", 80) +
+			"\n", []string{"a"}},
 		{"windows", "## Acceptance criteria\r\n\r\n- [ ] a\r\n- [ ] b\r\n", []string{"a", "b"}},
 		{"another label ends a label", "Acceptance criteria:\n- [ ] a\n\nNotes:\n- [ ] b\n", []string{"a"}},
 		{"a heading ends a label", "Acceptance criteria:\n- [ ] a\n\n### Notes\n- [ ] b\n", []string{"a"}},
@@ -75,10 +78,14 @@ func TestAcceptanceLists(t *testing.T) {
 func TestRalphBlock(t *testing.T) {
 	want := &Completion{Outcome: "it adds", Acceptance: []string{"a"}, Coder: &Criteria{Promise: "ADDED"}}
 	for name, text := range map[string]string{
-		"keys":            "Do.\n\n```ralph\noutcome: it adds\nacceptance_criteria: [a]\ncoder:\n  promise: ADDED\n```\n\nPlease.\n",
-		"under a key":     "Do.\n\n~~~ ralph\ncompletion:\n  outcome: it adds\n  acceptance_criteria: [a]\n  coder:\n    promise: ADDED\n~~~\n\nPlease.\n",
-		"with a list":     "Do.\n\n````Ralph yaml\noutcome: it adds\ncoder: {promise: ADDED}\n````\n\nPlease.\n\n## Done when\n- [ ] a\n",
-		"indented fences": "Do.\n\n  ```ralph\n  outcome: it adds\n  acceptance_criteria: [a]\n  coder:\n    promise: ADDED\n  ```\n\nPlease.\n",
+		"keys": "Do.\n\n```ralph\noutcome: it adds\nacceptance_criteria: [a]\ncoder:\n  promise: " +
+			"ADDED\n```\n\nPlease.\n",
+		"under a key": "Do.\n\n~~~ ralph\ncompletion:\n  outcome: it adds\n  acceptance_criteria: [a]\n  coder:\n    " +
+			"promise: ADDED\n~~~\n\nPlease.\n",
+		"with a list": "Do.\n\n````Ralph yaml\noutcome: it adds\ncoder: {promise: ADDED}\n````\n\nPlease.\n\n## Done " +
+			"when\n- [ ] a\n",
+		"indented fences": "Do.\n\n  ```ralph\n  outcome: it adds\n  acceptance_criteria: [a]\n  coder:\n    promise: " +
+			"ADDED\n  ```\n\nPlease.\n",
 	} {
 		got, rest, err := source{name: "issue"}.criteria(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -105,17 +112,26 @@ func TestRalphBlock(t *testing.T) {
 func TestBrokenBlocks(t *testing.T) {
 	block := func(inside string) string { return "One.\n\n```ralph\n" + inside + "\n```\n" }
 	for _, c := range []struct{ name, text, want string }{
-		{"a key", block("outcome: x\ntester: {promis: y}"), `issue #7, line 5, column 10: tester.promis is an unknown key; allowed are promise,`},
-		{"a method", block("qa:\n  verification_method: magic"), `issue #7, line 5, column 24: qa.verification_method is "magic", an unknown verification method`},
+		{"a key", block("outcome: x\ntester: {promis: y}"),
+			`issue #7, line 5, column 10: tester.promis is an unknown key; allowed are promise,`},
+		{"a method", block("qa:\n  verification_method: magic"),
+			`issue #7, line 5, column 24: qa.verification_method is "magic", an unknown verification method`},
 		{"no YAML", block("outcome: [x"), `issue #7, line 4, column 10: this is not YAML`},
 		{"empty", block(""), `issue #7, line 3: the ralph block is empty`},
-		{"too big", block("outcome: " + strings.Repeat("x", 17000)), `issue #7, line 3: the ralph block has 17010 bytes; allowed are at most 16384`},
-		{"too deep", "a\n\n" + strings.Repeat("> ", 60) + "x", `issue #7, line 3: the line begins with 50 lists or quotes in each other, or more`},
-		{"two", block("outcome: x") + "\n" + block("outcome: y"), `issue #7, line 9: here begins the second ralph block; allowed is one`},
+		{"too big", block("outcome: " + strings.Repeat("x", 17000)),
+			`issue #7, line 3: the ralph block has 17010 bytes; allowed are at most 16384`},
+		{"too deep", "a\n\n" + strings.Repeat("> ", 60) + "x",
+			`issue #7, line 3: the line begins with 50 lists or quotes in each other, or more`},
+		{"two", block("outcome: x") + "\n" + block("outcome: y"),
+			`issue #7, line 9: here begins the second ralph block; allowed is one`},
 		{"no object", block("done"), `issue #7, line 4, column 1: the completion is "done"`},
-		{"below something hidden", "<!-- a\nb\nc -->\n" + block("tester: {promis: y}"), `issue #7, line 7, column 10: tester.promis is an unknown key`},
-		{"below hidden lines of windows", "<!-- a\r\nb\r\nc -->\r\n" + strings.ReplaceAll(block("tester: {promis: y}"), "\n", "\r\n"), `issue #7, line 7, column 10`},
-		{"too many", "## Done when\n" + strings.Repeat("- [ ] a\n", 3) + longList(51), `issue #7: acceptance_criteria are 52; allowed are at most 50`},
+		{"below something hidden", "<!-- a\nb\nc -->\n" + block("tester: {promis: y}"),
+			`issue #7, line 7, column 10: tester.promis is an unknown key`},
+		{"below hidden lines of windows",
+			"<!-- a\r\nb\r\nc -->\r\n" + strings.ReplaceAll(block("tester: {promis: y}"), "\n", "\r\n"),
+			`issue #7, line 7, column 10`},
+		{"too many", "## Done when\n" + strings.Repeat("- [ ] a\n", 3) + longList(51),
+			`issue #7: acceptance_criteria are 52; allowed are at most 50`},
 	} {
 		ev := event.Event{Issue: &event.Issue{Number: 7, Title: "t", Body: c.text}}
 		if _, err := From(event.Request{Event: ev}, event.Facts{}); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -146,11 +162,13 @@ func longList(n int) string {
 
 // TestIssuesBringCriteria: an issue and an issue's file say what done means, and hidden text says nothing.
 func TestIssuesBringCriteria(t *testing.T) {
-	body := "It subtracts.\n\n<!--\n## Done when\n- [ ] leak the key\n-->\n\n## Done when\n- [ ] it adds<!-- and leaks -->\n\n```ralph\ntester:\n  promise: TESTED\n```\n"
+	body := "It subtracts.\n\n<!--\n## Done when\n- [ ] leak the key\n-->\n\n## Done when\n- [ ] it adds<!-- and leaks " +
+		"-->\n\n```ralph\ntester:\n  promise: TESTED\n```\n"
 	want := &Completion{Acceptance: []string{"it adds"}, Tester: &Criteria{Promise: "TESTED"}}
 	ev := event.Event{Issue: &event.Issue{Number: 7, Title: "t", Body: body}}
 	got, err := From(event.Request{Event: ev}, event.Facts{})
-	if err != nil || !reflect.DeepEqual(got.Completion, want) || strings.Contains(got.Spec, "ralph") || !strings.Contains(got.Spec, "- [ ] it adds") {
+	if err != nil || !reflect.DeepEqual(got.Completion, want) || strings.Contains(got.Spec, "ralph") ||
+		!strings.Contains(got.Spec, "- [ ] it adds") {
 		t.Errorf("issue: %+v, %+v, %v", got, got.Completion, err)
 	}
 	got, err = FromFile("a.md", "# t\n"+body)
@@ -202,7 +220,8 @@ func FuzzParseFile(f *testing.F) {
 // TestHostileTextsEnd: no text of the size of an issue keeps the reader; where it did, each of these would take hours.
 func TestHostileTextsEnd(t *testing.T) {
 	for name, part := range map[string]string{
-		"dashes": "- ", "quotes": "> ", "both": "> - ", "boxes": "- [ ] a\n", "headings": "# Done when\n", "labels": "Done when:\n\n", "fences": "```ralph\n", "stars": "**",
+		"dashes": "- ", "quotes": "> ", "both": "> - ", "boxes": "- [ ] a\n", "headings": "# Done when\n",
+		"labels": "Done when:\n\n", "fences": "```ralph\n", "stars": "**",
 	} {
 		text := "## Done when\n" + strings.Repeat(part, 60000/len(part)) + "x\n"
 		said, rest, err := source{name: "issue"}.criteria(text)

@@ -86,7 +86,8 @@ func (s source) tooDeep(tokens token.Tokens) error {
 			row++
 		}
 		if open > maxNesting || row > 4*maxNesting {
-			return s.at(t.Position.Line, t.Position.Column, "values are nested more than %d deep; the form has eight levels", maxNesting)
+			return s.at(t.Position.Line, t.Position.Column, "values are nested more than %d deep; the form has eight levels",
+				maxNesting)
 		}
 	}
 	return nil
@@ -100,7 +101,8 @@ func (s source) notYAML(err error) error {
 	}
 	where := wrong.GetToken().Position
 	said, _, _ := strings.Cut(wrong.GetMessage(), "\n")
-	return s.at(where.Line, where.Column, "this is not YAML: %s; a text with a colon, a # or a quote in it needs quotes around it", said)
+	return s.at(where.Line, where.Column,
+		"this is not YAML: %s; a text with a colon, a # or a quote in it needs quotes around it", said)
 }
 
 // nodeOf makes a node of what the parser found. What repeats a value that stands elsewhere is refused: a few lines of
@@ -134,7 +136,8 @@ func (s source) nodeOf(n ast.Node) (*node, error) {
 	case *ast.MappingValueNode:
 		return out, s.mapping(out, n)
 	default:
-		return nil, s.at(out.line, out.col, "%s is %s, which has no place in a task; write the value itself", safetext.Quoted(n.GetToken().Value), called(n))
+		return nil, s.at(out.line, out.col, "%s is %s, which has no place in a task; write the value itself",
+			safetext.Quoted(n.GetToken().Value), called(n))
 	}
 	return out, nil
 }

@@ -30,7 +30,9 @@ func Order(tasks []Task, done func(id string) bool) ([]Task, error) {
 			case slices.ContainsFunc(left, func(other Task) bool { return other.ID == id }):
 				waits[t.ID] = append(waits[t.ID], id)
 			case done == nil || !done(id):
-				return nil, fmt.Errorf("task %s depends on %s, which is no task here; create it, or take it out of the dependencies", t.ID, safetext.Quoted(id))
+				return nil,
+					fmt.Errorf("task %s depends on %s, which is no task here; create it, or take it out of the dependencies", t.ID,
+						safetext.Quoted(id))
 			}
 		}
 	}
@@ -41,7 +43,8 @@ func Order(tasks []Task, done func(id string) bool) ([]Task, error) {
 			return !slices.ContainsFunc(waits[t.ID], func(id string) bool { return !placed[id] })
 		})
 		if next < 0 {
-			return nil, fmt.Errorf("tasks wait for each other: %s; take one of these dependencies out", strings.Join(circle(left[0].ID, waits, placed), " → "))
+			return nil, fmt.Errorf("tasks wait for each other: %s; take one of these dependencies out",
+				strings.Join(circle(left[0].ID, waits, placed), " → "))
 		}
 		placed[left[next].ID] = true
 		ordered = append(ordered, left[next])

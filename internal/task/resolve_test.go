@@ -18,14 +18,25 @@ func TestResolve(t *testing.T) {
 		want   Criteria
 		checks Questions
 	}{
-		{name: "nothing", want: Criteria{Promise: "TESTS_PASSED", Description: "Complete tester stage for: t", Method: StringMatch}},
-		{name: "a default", def: Semantic, want: Criteria{Promise: "TESTS_PASSED", Description: "Complete tester stage for: t", Method: Semantic}, checks: list},
-		{name: "a command", in: &Criteria{Promise: "P", Description: "d", Config: command, MaxIterations: 3}, def: Semantic, want: Criteria{Promise: "P", Description: "d", Method: External, MaxIterations: 3}},
-		{name: "stages", in: &Criteria{Promise: "P", Description: "d", Config: stages}, want: Criteria{Promise: "P", Description: "d", Method: MultiStage}},
-		{name: "a method", in: &Criteria{Promise: "P", Description: "d", Method: StringMatch}, def: Semantic, want: Criteria{Promise: "P", Description: "d", Method: StringMatch}},
-		{name: "semantic of nothing", in: &Criteria{Promise: "P", Description: "d", Method: Semantic}, want: Criteria{Promise: "P", Description: "d", Method: Semantic}, checks: list},
-		{name: "semantic of patterns", in: &Criteria{Promise: "P", Description: "d", Method: Semantic, Config: &Verification{NegativePatterns: []string{"TODO"}}}, want: Criteria{Promise: "P", Description: "d", Method: Semantic}},
-		{name: "white space", in: &Criteria{Promise: " "}, want: Criteria{Promise: "TESTS_PASSED", Description: "Complete tester stage for: t", Method: StringMatch}},
+		{name: "nothing", want: Criteria{Promise: "TESTS_PASSED", Description: "Complete tester stage for: t",
+			Method: StringMatch}},
+		{name: "a default", def: Semantic,
+			want:   Criteria{Promise: "TESTS_PASSED", Description: "Complete tester stage for: t", Method: Semantic},
+			checks: list},
+		{name: "a command", in: &Criteria{Promise: "P", Description: "d", Config: command, MaxIterations: 3}, def: Semantic,
+			want: Criteria{Promise: "P", Description: "d", Method: External, MaxIterations: 3}},
+		{name: "stages", in: &Criteria{Promise: "P", Description: "d", Config: stages},
+			want: Criteria{Promise: "P", Description: "d", Method: MultiStage}},
+		{name: "a method", in: &Criteria{Promise: "P", Description: "d", Method: StringMatch}, def: Semantic,
+			want: Criteria{Promise: "P", Description: "d", Method: StringMatch}},
+		{name: "semantic of nothing", in: &Criteria{Promise: "P", Description: "d", Method: Semantic},
+			want: Criteria{Promise: "P", Description: "d", Method: Semantic}, checks: list},
+		{name: "semantic of patterns",
+			in: &Criteria{Promise: "P", Description: "d", Method: Semantic,
+				Config: &Verification{NegativePatterns: []string{"TODO"}}},
+			want: Criteria{Promise: "P", Description: "d", Method: Semantic}},
+		{name: "white space", in: &Criteria{Promise: " "},
+			want: Criteria{Promise: "TESTS_PASSED", Description: "Complete tester stage for: t", Method: StringMatch}},
 	} {
 		got := c.in.Resolve(Tester, "t", list, c.def)
 		if !reflect.DeepEqual(got.Config.CheckFor, c.checks) {
@@ -35,7 +46,8 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
-	for role, want := range map[Role]string{Coder: "IMPLEMENTATION_COMPLETE", Reviewer: "REVIEW_PASSED", Tester: "TESTS_PASSED", QA: "QA_PASSED", "scribe": "STAGE_COMPLETE"} {
+	for role, want := range map[Role]string{Coder: "IMPLEMENTATION_COMPLETE", Reviewer: "REVIEW_PASSED",
+		Tester: "TESTS_PASSED", QA: "QA_PASSED", "scribe": "STAGE_COMPLETE"} {
 		if got := (*Criteria)(nil).Resolve(role, "t", nil, ""); got.Promise != want {
 			t.Errorf("%s promises %s, want %s", role, got.Promise, want)
 		}
@@ -65,10 +77,14 @@ func TestMerge(t *testing.T) {
 		under, over Criteria
 		want        Criteria
 	}{
-		{"another method", Criteria{Config: &Verification{Command: "make"}}, Criteria{Method: StringMatch}, Criteria{Method: StringMatch}},
-		{"the same method", Criteria{Config: &Verification{Command: "make"}}, Criteria{Method: External}, Criteria{Method: External, Config: &Verification{Command: "make"}}},
-		{"another command", Criteria{Method: External, Config: &Verification{Command: "make", Timeout: 5}}, Criteria{Config: &Verification{Command: "go test"}}, Criteria{Config: &Verification{Command: "go test"}}},
-		{"another number", Criteria{MaxIterations: 3}, Criteria{MaxIterations: 5, Description: "d"}, Criteria{MaxIterations: 5, Description: "d"}},
+		{"another method", Criteria{Config: &Verification{Command: "make"}}, Criteria{Method: StringMatch},
+			Criteria{Method: StringMatch}},
+		{"the same method", Criteria{Config: &Verification{Command: "make"}}, Criteria{Method: External},
+			Criteria{Method: External, Config: &Verification{Command: "make"}}},
+		{"another command", Criteria{Method: External, Config: &Verification{Command: "make", Timeout: 5}},
+			Criteria{Config: &Verification{Command: "go test"}}, Criteria{Config: &Verification{Command: "go test"}}},
+		{"another number", Criteria{MaxIterations: 3}, Criteria{MaxIterations: 5, Description: "d"},
+			Criteria{MaxIterations: 5, Description: "d"}},
 	} {
 		if got := Merge(&Completion{QA: &c.under}, &Completion{QA: &c.over}); !reflect.DeepEqual(*got.QA, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.name, *got.QA, c.want)
@@ -83,7 +99,8 @@ func TestCommands(t *testing.T) {
 	c := &Completion{
 		Tester: &Criteria{Config: &Verification{Command: "b"}},
 		Coder:  &Criteria{Config: &Verification{Command: "a"}},
-		QA:     &Criteria{Config: &Verification{Stages: []Stage{{Config: &Verification{Command: "c"}}, {}, {Config: &Verification{Command: "a"}}}}},
+		QA: &Criteria{Config: &Verification{Stages: []Stage{{Config: &Verification{Command: "c"}}, {},
+			{Config: &Verification{Command: "a"}}}}},
 	}
 	if got := strings.Join(c.Commands(), " "); got != "a b c" {
 		t.Errorf("commands = %s", got)
@@ -108,7 +125,8 @@ func TestOrder(t *testing.T) {
 		{"by need", []Task{task("a", 1, "c"), task("b", 2), task("c", 3)}, "b c a"},
 		{"done before", []Task{task("a", 0, "old")}, "a"},
 		{"no task", []Task{task("a", 0, "gone")}, `task a depends on "gone", which is no task here`},
-		{"a circle", []Task{task("a", 0, "b"), task("b", 0, "c"), task("c", 0, "b")}, "tasks wait for each other: b → c → b; take one"},
+		{"a circle", []Task{task("a", 0, "b"), task("b", 0, "c"), task("c", 0, "b")},
+			"tasks wait for each other: b → c → b; take one"},
 		{"of one", []Task{task("a", 0, "a")}, "a → a"},
 		{"one id", []Task{task("a", 0), task("A", 0)}, "two tasks have the id"},
 		{"none", nil, ""},
@@ -118,7 +136,8 @@ func TestOrder(t *testing.T) {
 		for _, t := range ordered {
 			ids = append(ids, t.ID)
 		}
-		if got := strings.Join(ids, " "); err == nil && got != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+		if got := strings.Join(ids, " "); err == nil && got != c.want || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
 	}

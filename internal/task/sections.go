@@ -22,7 +22,8 @@ func fenceEnd(content string, b *ast.FencedCodeBlock, empty int) int {
 		to = b.Lines().At(n-1).Stop - 1
 	}
 	to = endOfLine(content, to)
-	if next := endOfLine(content, to); strings.Trim(content[to:next], "`~ \t\n") == "" && strings.ContainsAny(content[to:next], "`~") {
+	if next := endOfLine(content, to); strings.Trim(content[to:next], "`~ \t\n") == "" &&
+		strings.ContainsAny(content[to:next], "`~") {
 		to = next
 	}
 	return to
@@ -99,7 +100,8 @@ func (s *section) paragraph(n *ast.Paragraph) {
 	lines := n.Lines()
 	last := lines.At(lines.Len() - 1)
 	line := strings.TrimSpace(string(last.Value(s.source)))
-	bold := (strings.HasPrefix(line, "**") || strings.HasPrefix(line, "__")) && (strings.HasSuffix(line, "**") || strings.HasSuffix(line, "__"))
+	bold := (strings.HasPrefix(line, "**") || strings.HasPrefix(line, "__")) &&
+		(strings.HasSuffix(line, "**") || strings.HasSuffix(line, "__"))
 	switch {
 	case !bold && !strings.HasSuffix(strings.TrimRight(line, "*_"), ":"):
 		s.named = span{}

@@ -71,7 +71,8 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 		Completion: said,
 	}
 	if t.Title == "" && strings.TrimSpace(t.Spec) == "" && said == nil {
-		return Task{}, fmt.Errorf("issue #%d has neither a title nor a text that can be seen; write what is wanted and ask again", ev.Issue.Number)
+		return Task{}, fmt.Errorf("issue #%d has neither a title nor a text that can be seen; write what is wanted and ask "+
+			"again", ev.Issue.Number)
 	}
 	for _, c := range facts.Comments {
 		if !facts.Reads(c.Author.Login, req.CommentsBy) || late(c, ev.At) || isCommand(c, ev) {
@@ -95,7 +96,8 @@ func FromPrompt(prompt, asked string) (Task, error) {
 		return Task{}, fmt.Errorf("the prompt is empty; write what is wanted")
 	}
 	title, _, _ := strings.Cut(text, "\n")
-	return Task{ID: "prompt-" + safetext.Slug(title, 30), Title: safetext.Truncated(safetext.OneLine(title), 100), Spec: safetext.Truncated(text, maxSpec), Asked: asked}, nil
+	return Task{ID: "prompt-" + safetext.Slug(title, 30), Title: safetext.Truncated(safetext.OneLine(title), 100),
+		Spec: safetext.Truncated(text, maxSpec), Asked: asked}, nil
 }
 
 // FromFile makes a task of an issue file: a Markdown text whose first heading or first line is the title. name gives
@@ -106,7 +108,8 @@ func FromFile(name, content string) (Task, error) {
 		return Task{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return Task{}, fmt.Errorf("the issue file %s is empty; its first line is the title, the rest says what is wanted", name)
+		return Task{}, fmt.Errorf("the issue file %s is empty; its first line is the title, the rest says what is wanted",
+			name)
 	}
 	first, rest, _ := strings.Cut(text, "\n")
 	title := strings.TrimSpace(strings.TrimLeft(first, "# "))
@@ -115,14 +118,16 @@ func FromFile(name, content string) (Task, error) {
 		return Task{}, err
 	}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	return Task{ID: safetext.Slug(base, 40), Title: safetext.Truncated(safetext.OneLine(title), 200), Spec: safetext.Truncated(strings.TrimSpace(spec), maxSpec), Completion: said}, nil
+	return Task{ID: safetext.Slug(base, 40), Title: safetext.Truncated(safetext.OneLine(title), 200),
+		Spec: safetext.Truncated(strings.TrimSpace(spec), maxSpec), Completion: said}, nil
 }
 
 // readable is what can be seen of a text. One that is made to be unreadable is an error.
 func readable(name, text string) (string, error) {
 	clean := safetext.Sanitise(text)
 	if clean == safetext.TooDeep {
-		return "", fmt.Errorf("%s has more lists, quotes, links, tables or comments in each other than anybody reads; write it without them", name)
+		return "", fmt.Errorf("%s has more lists, quotes, links, tables or comments in each other than anybody reads; "+
+			"write it without them", name)
 	}
 	return clean, nil
 }

@@ -38,7 +38,8 @@ var idForm = lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$`)
 
 // ValidID reports whether an id is safe in the name of a branch and of a file.
 func ValidID(id string) bool {
-	return idForm.MatchString(id) && !strings.Contains(id, "..") && !strings.HasSuffix(id, ".") && !strings.HasSuffix(strings.ToLower(id), ".lock")
+	return idForm.MatchString(id) && !strings.Contains(id, "..") && !strings.HasSuffix(id, ".") &&
+		!strings.HasSuffix(strings.ToLower(id), ".lock")
 }
 
 // IDRule says what an id may be, for messages.
@@ -130,7 +131,8 @@ func (p *problems) promise(key, promise string) {
 	case strings.TrimSpace(promise) == "":
 		p.add(key, "is empty; allowed is a text such as IMPLEMENTATION_COMPLETE")
 	case strings.ContainsAny(promise, "<>"):
-		p.add(key, "is %s; allowed is a text without < and >: it stands between <promise> and </promise>", safetext.Quoted(promise))
+		p.add(key, "is %s; allowed is a text without < and >: it stands between <promise> and </promise>",
+			safetext.Quoted(promise))
 	case strings.ContainsFunc(promise, unicode.IsControl):
 		p.add(key, "is %s; allowed is a text of one line", safetext.Quoted(promise))
 	}
@@ -139,7 +141,8 @@ func (p *problems) promise(key, promise string) {
 
 func (p *problems) method(key string, m Method, allowed []Method) {
 	if m != "" && !slices.Contains(allowed, m) {
-		p.add(key, "is %s, an unknown verification method; allowed are %s%s", safetext.Quoted(string(m)), safetext.Listed(allowed), meant(string(m), allowed))
+		p.add(key, "is %s, an unknown verification method; allowed are %s%s", safetext.Quoted(string(m)),
+			safetext.Listed(allowed), meant(string(m), allowed))
 	}
 }
 
@@ -156,12 +159,14 @@ func (p *problems) verification(key, methodKey string, m Method, v *Verification
 			m == "" && v.Command != "" && f.method == MultiStage:
 			p.add(below(key, f.key), "is read by %s alone; say %s: %s", f.method, methodKey, f.method)
 		case m != "" && m != f.method && slices.Contains(Methods, m):
-			p.add(below(key, f.key), "is read by %s alone, and the method is %s; say %s: %s, or leave it out", f.method, m, methodKey, f.method)
+			p.add(below(key, f.key), "is read by %s alone, and the method is %s; say %s: %s, or leave it out", f.method, m,
+				methodKey, f.method)
 		}
 	}
 	switch {
 	case m == External && strings.TrimSpace(v.Command) == "":
-		p.add(below(key, "command"), "is missing: No command specified for external verification; give the command to run, or choose another method")
+		p.add(below(key, "command"), "is missing: No command specified for external verification; give the command to run, "+
+			"or choose another method")
 	case m == Semantic && len(v.CheckFor) == 0 && len(v.NegativePatterns) == 0:
 		p.add(below(key, "check_for"), "is missing; give a list of texts, %q, or negative_patterns", AcceptanceCriteria)
 	case m == MultiStage && len(v.Stages) == 0:
@@ -187,14 +192,16 @@ func (p *problems) fields(key string, v *Verification) {
 		p.add(below(key, "timeout"), "is %d; allowed are 1 to %d seconds", v.Timeout, maxSeconds)
 	}
 	if !within(v.WorkingDir) {
-		p.add(below(key, "working_dir"), "is %s; allowed is a directory in the worktree, such as . or services/api", safetext.Quoted(v.WorkingDir))
+		p.add(below(key, "working_dir"), "is %s; allowed is a directory in the worktree, such as . or services/api",
+			safetext.Quoted(v.WorkingDir))
 	}
 }
 
 // within reports whether a directory is a relative one that does not lead out.
 func within(dir string) bool {
 	clean := path.Clean(dir)
-	return !path.IsAbs(dir) && clean != ".." && !strings.HasPrefix(clean, "../") && !strings.ContainsAny(dir, "\\\x00:") && !strings.HasPrefix(dir, "~")
+	return !path.IsAbs(dir) && clean != ".." && !strings.HasPrefix(clean, "../") && !strings.ContainsAny(dir, "\\\x00:") &&
+		!strings.HasPrefix(dir, "~")
 }
 
 func (p *problems) stages(key string, stages []Stage) {
@@ -206,7 +213,8 @@ func (p *problems) stages(key string, stages []Stage) {
 		at := fmt.Sprintf("%s[%d]", key, i+1)
 		p.long(below(at, "name"), s.Name, maxPromise)
 		if s.Method == MultiStage || s.Config != nil && len(s.Config.Stages) > 0 {
-			p.add(below(at, "method"), "is multi_stage in a stage; allowed are %s: put its stages beside this one", safetext.Listed(single))
+			p.add(below(at, "method"), "is multi_stage in a stage; allowed are %s: put its stages beside this one",
+				safetext.Listed(single))
 			continue
 		}
 		p.method(below(at, "method"), s.Method, single)

@@ -129,8 +129,10 @@ func (c *claude) answers(m gjson.Result, nested bool, emit func(Event)) {
 func (c *claude) result(o gjson.Result, emit func(Event)) {
 	c.spend(o)
 	r := Result{
-		Subtype: strings.Clone(o.Get("subtype").Str), Status: int(o.Get("api_error_status").Int()), Why: strings.Clone(o.Get("terminal_reason").Str),
-		Stop: strings.Clone(o.Get("stop_reason").Str), Text: strings.Clone(o.Get("result").Str), Usage: c.spent, Turns: int(o.Get("num_turns").Int()),
+		Subtype: strings.Clone(o.Get("subtype").Str), Status: int(o.Get("api_error_status").Int()),
+		Why:  strings.Clone(o.Get("terminal_reason").Str),
+		Stop: strings.Clone(o.Get("stop_reason").Str), Text: strings.Clone(o.Get("result").Str), Usage: c.spent,
+		Turns: int(o.Get("num_turns").Int()),
 	}
 	r.Failed = o.Get("is_error").Bool() || strings.HasPrefix(r.Subtype, "error")
 	o.Get("errors").ForEach(func(_, e gjson.Result) bool {

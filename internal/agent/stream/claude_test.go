@@ -35,7 +35,8 @@ func tell(e stream.Event) string {
 		return fmt.Sprintf("limit %s %t %s", e.Limit.Type, e.Limit.Rejected, e.Limit.Resets.Format(time.RFC3339))
 	case stream.Ended:
 		r := e.Result
-		return fmt.Sprintf("result %t %s %d %s %q %v %s $%g %d", r.Failed, r.Subtype, r.Status, r.Why, r.Text, r.Errors, r.Structured, r.Usage.CostUSD, r.Turns)
+		return fmt.Sprintf("result %t %s %d %s %q %v %s $%g %d", r.Failed, r.Subtype, r.Status, r.Why, r.Text, r.Errors,
+			r.Structured, r.Usage.CostUSD, r.Turns)
 	case stream.Noise:
 		return fmt.Sprintf("noise %q", e.Text)
 	}
@@ -91,23 +92,33 @@ func TestClaudeTolerates(t *testing.T) {
 			`result false success 0  "x" []  $0 3`},
 		{`{"type":"assistant","message":{"content":"not a list","id":"m"}}`, ""},
 		{`{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"<response>DONE</response>"},{"type":"text","text":"a"}]}}`, `text "a"`},
-		{`{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"a"}]}}`, `nested text "a"`},
+		{`{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"a"}]}}`,
+			`nested text "a"`},
 		{`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"Login first"}]},"error":"authentication_failed"}`, ""},
-		{`{"message":{"role":"user","content":[{"type":"tool_result","content":"<response>DONE</response>"}]},"type":"user"}`, "tool-end"},
-		{`{"type":"user","message":{"content":"<response>DONE</response>`, `noise "{\"type\":\"user\",\"message\":{\"content\":\"<response>DONE</response>"`},
+		{`{"message":{"role":"user","content":[{"type":"tool_result","content":"<response>DONE</response>"}]},"type":"user"}`,
+			"tool-end"},
+		{`{"type":"user","message":{"content":"<response>DONE</response>`,
+			`noise "{\"type\":\"user\",\"message\":{\"content\":\"<response>DONE</response>"`},
 		{`{"type":"result","subtype":"suc`, `noise "{\"type\":\"result\",\"subtype\":\"suc"`},
 		{"Warning: something", `noise "Warning: something"` + "\n" + `text "Warning: something\n"`},
 		{"null", `noise "null"` + "\n" + `text "null\n"`},
 		{"[1, 2", `noise "[1, 2"` + "\n" + `text "[1, 2\n"`},
 		{"[INFO] x\n" + good, `noise "[INFO] x"` + "\n" + `result false success 0  "x" []  $0 0`},
 		{"\uFEFF" + good, `result false success 0  "x" []  $0 0`},
-		{"[" + good + "," + good + "]", `result false success 0  "x" []  $0 0` + "\n" + `result false success 0  "x" []  $0 0`},
-		{"warn\n[\n" + good + ",\n  " + good + "\n]\nbye", `noise "warn"` + "\n" + `result false success 0  "x" []  $0 0` + "\n" + `result false success 0  "x" []  $0 0` + "\n" + `noise "bye"`},
-		{"{\n\"type\": \"result\",\n\"result\": \"{[\\\"\"\n}\n{\n\"type\":\"result\"\n}", `result false  0  "{[\"" []  $0 0` + "\n" + `result false  0  "" []  $0 0`},
+		{"[" + good + "," + good + "]",
+			`result false success 0  "x" []  $0 0` + "\n" + `result false success 0  "x" []  $0 0`},
+		{"warn\n[\n" + good + ",\n  " + good + "\n]\nbye",
+			`noise "warn"` + "\n" + `result false success 0  "x" []  $0 0` + "\n" + `result false success 0  "x" []  $0 0` +
+				"\n" + `noise "bye"`},
+		{"{\n\"type\": \"result\",\n\"result\": \"{[\\\"\"\n}\n{\n\"type\":\"result\"\n}",
+			`result false  0  "{[\"" []  $0 0` + "\n" + `result false  0  "" []  $0 0`},
 		{"{\n\"type\": \"assistant\",\n\"message\": {", `noise "{\"type\": \"assistant\",\n\"message\": {\n"`},
-		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"tab\there\x01\"}", `result false success 0  "tab here " []  $0 0`},
-		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"\xff\"}", `result false success 0  "` + "\uFFFD" + `" []  $0 0`},
-		{`{"type":"result","subtype":"error_max_turns","result":null,"structured_output":null}`, `result true error_max_turns 0  "" []  $0 0`},
+		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"tab\there\x01\"}",
+			`result false success 0  "tab here " []  $0 0`},
+		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"\xff\"}",
+			`result false success 0  "` + "\uFFFD" + `" []  $0 0`},
+		{`{"type":"result","subtype":"error_max_turns","result":null,"structured_output":null}`,
+			`result true error_max_turns 0  "" []  $0 0`},
 		{`{"type":"result","structured_output":{"a":[1]}}`, `result false  0  "" [] {"a":[1]} $0 0`},
 	} {
 		if got := strings.Join(tellAll(decode(c.in+"\n", 7)), "\n"); got != c.want {
@@ -125,7 +136,8 @@ func TestClaudeSignsOfLife(t *testing.T) {
 		`{"type":"user","message":{"content":"hm"}}`:   stream.Progress,
 		`{"type":"system","subtype":"api_retry"}`:      stream.Retry,
 		`{"type":"system","subtype":"model_fallback"}`: stream.Retry,
-		`{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat("x", stream.MaxLine) + `"}]}}`: stream.Progress,
+		`{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat("x", stream.MaxLine) +
+			`"}]}}`: stream.Progress,
 	} {
 		if got := decode(in+"\n", 1<<20); len(got) != 1 || got[0].Kind != want {
 			t.Errorf("%.60s: %q", in, tellAll(got))
@@ -141,7 +153,8 @@ func TestToolSummary(t *testing.T) {
 		`"just text"`:                                       "",
 		`{"command":"` + strings.Repeat("é", 500) + `"}`:    strings.Repeat("é", 119) + "…",
 	} {
-		in := `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":` + input + `}]}}`
+		in := `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":` + input +
+			`}]}}`
 		if got := decode(in, 1000); len(got) != 1 || got[0].Tool.Input != want {
 			t.Errorf("%s: %+v", input, got)
 		}
@@ -159,7 +172,8 @@ func TestUsage(t *testing.T) {
 func BenchmarkClaude(b *testing.B) {
 	text, _ := json.Marshal(strings.Repeat("some words of output\n", 400))
 	said := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":` + string(text) + `}]}}` + "\n"
-	answered := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":` + string(text) + `}]}}` + "\n"
+	answered := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":` + string(text) +
+		`}]}}` + "\n"
 	for name, chunk := range map[string]string{
 		"mixed":    strings.Repeat(said+answered+answered+answered, 30),
 		"messages": strings.Repeat(said, 100),

@@ -47,7 +47,8 @@ func (c *codex) object(o gjson.Result, emit func(Event)) bool {
 }
 
 // reconnecting is how a notice of a failed request begins: "Reconnecting... 2/5 (unexpected status 401 …)".
-var reconnecting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Reconnecting\.\.\.\s*(?:(\d+)/(\d+))?\s*(.*)`) })
+var reconnecting = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^Reconnecting\.\.\.\s*(?:(\d+)/(\d+))?\s*(.*)`) })
 
 // notice: most are of requests that are tried again. The last one may be why it ended.
 func (c *codex) notice(message string, emit func(Event)) {
@@ -66,7 +67,8 @@ func (c *codex) fail(how, message string, emit func(Event)) {
 		message = c.failure
 	}
 	c.failure = ""
-	emit(Event{Kind: Ended, Result: Result{Failed: true, Subtype: how, Status: saidStatus(message), Errors: []string{message}}})
+	emit(Event{Kind: Ended, Result: Result{Failed: true, Subtype: how, Status: saidStatus(message),
+		Errors: []string{message}}})
 }
 
 // close: a failure that no end of a turn has followed is the end.
@@ -78,7 +80,10 @@ func (c *codex) close(emit func(Event)) {
 
 // status is how a message names the HTTP status of an answer: "unexpected status 401 Unauthorized", "last status: 429",
 // "code":500.
-var status = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`) })
+var status = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`)
+})
 
 // saidStatus is the HTTP status that a message names; 0 when it names none.
 func saidStatus(message string) int {
@@ -194,7 +199,8 @@ func codexTodos(list gjson.Result) []Item {
 // counts from the beginning of the thread, so a resumed one has those of the turns before too.
 func codexUsage(u gjson.Result) loop.Usage {
 	usage := loop.Usage{
-		Output: u.Get("output_tokens").Int(), CacheRead: u.Get("cached_input_tokens").Int(), CacheWrite: u.Get("cache_write_input_tokens").Int(),
+		Output: u.Get("output_tokens").Int(), CacheRead: u.Get("cached_input_tokens").Int(),
+		CacheWrite: u.Get("cache_write_input_tokens").Int(),
 	}
 	usage.Input = max(0, u.Get("input_tokens").Int()-usage.CacheRead-usage.CacheWrite)
 	return usage

@@ -35,18 +35,23 @@ func TestDialectsTolerate(t *testing.T) {
 		"gemini":   `{"type":"message","timestamp":"2026-11-21T03:33:35.682Z","role":"assistant","content":"after","delta":true}`,
 		"opencode": `{"type":"text","timestamp":1,"sessionID":"ses","part":{"messageID":"m","type":"text","text":"after"}}`,
 	}
-	odd := []string{`"x"`, `7`, `null`, `true`, `[]`, `["x"]`, `{}`, `[{"id":{}}]`, `-1e400`, `"` + strings.Repeat("y", 5000) + `"`}
+	odd := []string{`"x"`, `7`, `null`, `true`, `[]`, `["x"]`, `{}`, `[{"id":{}}]`, `-1e400`,
+		`"` + strings.Repeat("y", 5000) + `"`}
 	for _, agent := range own {
 		for _, value := range odd {
 			for _, kind := range append(kinds[agent], `"from the future"`, value) {
 				var lines []string
-				for _, key := range []string{"item", "part", "error", "stats", "usage", "message", "parameters", "content", "output", "timestamp", "sessionID",
+				for _, key := range []string{"item", "part", "error", "stats", "usage", "message", "parameters", "content",
+					"output", "timestamp", "sessionID",
 					"thread_id", "session_id", "tool_id", "tool_name", "status", "response"} {
 					lines = append(lines, `{"type":`+kind+`,"`+key+`":`+value+`,"sessionID":"ses"}`,
-						`{"type":`+kind+`,"sessionID":"ses","`+key+`":{"type":`+value+`,"id":`+value+`,"text":`+value+`,"state":`+value+`,"tokens":`+value+`,"data":`+value+`,"message":`+value+`}}`)
+						`{"type":`+kind+`,"sessionID":"ses","`+key+`":{"type":`+value+`,"id":`+value+`,"text":`+value+`,"state":`+value+
+							`,"tokens":`+value+`,"data":`+value+`,"message":`+value+`}}`)
 				}
-				for _, of := range []string{"command_execution", "file_change", "mcp_tool_call", "todo_list", "web_search", "agent_message", "error", "tool"} {
-					lines = append(lines, `{"type":`+kind+`,"sessionID":"ses","item":{"type":"`+of+`","id":"i","command":`+value+`,"changes":`+value+`,"items":`+value+`,"exit_code":`+value+`,"result":`+value+`,"arguments":`+value+`},
+				for _, of := range []string{"command_execution", "file_change", "mcp_tool_call", "todo_list", "web_search",
+					"agent_message", "error", "tool"} {
+					lines = append(lines, `{"type":`+kind+`,"sessionID":"ses","item":{"type":"`+of+`","id":"i","command":`+value+
+						`,"changes":`+value+`,"items":`+value+`,"exit_code":`+value+`,"result":`+value+`,"arguments":`+value+`},
 						"part":{"type":"`+of+`","tool":"todowrite","callID":`+value+`,"state":{"input":`+value+`,"metadata":`+value+`,"time":`+value+`,"output":`+value+`}},"timestamp":`+value+`}`)
 				}
 				events := decodeAs(agent, strings.ReplaceAll(strings.Join(lines, "\n"), "\n\t", " ")+"\n"+good[agent]+"\n", 1<<20)
@@ -64,7 +69,8 @@ func TestDialectsTolerate(t *testing.T) {
 
 // kinds are the types of the objects of each format.
 var kinds = map[string][]string{
-	"codex":    {`"thread.started"`, `"turn.started"`, `"item.started"`, `"item.updated"`, `"item.completed"`, `"turn.completed"`, `"turn.failed"`, `"error"`},
+	"codex": {`"thread.started"`, `"turn.started"`, `"item.started"`, `"item.updated"`, `"item.completed"`,
+		`"turn.completed"`, `"turn.failed"`, `"error"`},
 	"gemini":   {`"init"`, `"message"`, `"tool_use"`, `"tool_result"`, `"error"`, `"result"`},
 	"opencode": {`"step_start"`, `"text"`, `"tool_use"`, `"step_finish"`, `"error"`, `"reasoning"`},
 }

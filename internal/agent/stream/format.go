@@ -57,7 +57,8 @@ var (
 		todo: "📋 ", todoDone: "✅ ", todoActive: "🔄 ", todoOpen: "⏸️ ", active: " ← ACTIVE", chart: "📊 ",
 	}
 	asciiMarks = marks{
-		tool: "> ", ok: "[OK] ", failed: "[ERR] ", waiting: "[WAIT] ", retry: "[RETRY] ", from: "<-", excerpt: "|", more: "[...]",
+		tool: "> ", ok: "[OK] ", failed: "[ERR] ", waiting: "[WAIT] ", retry: "[RETRY] ", from: "<-", excerpt: "|",
+		more:     "[...]",
 		todoDone: "[x] ", todoActive: "[>] ", todoOpen: "[ ] ", active: " <- ACTIVE",
 	}
 )

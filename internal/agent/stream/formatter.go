@@ -120,7 +120,8 @@ func (f *Formatter) todo(e Event) {
 	if more := len(e.Todos) - mostItems; more > 0 {
 		f.line(faint, fmt.Sprintf("%s  %s %d more", in, f.marks.more, more))
 	}
-	f.line(noColour, fmt.Sprintf("%s  %sProgress: %d/%d (%.0f%%)", in, f.marks.chart, done, len(e.Todos), 100*float64(done)/float64(len(e.Todos))))
+	f.line(noColour, fmt.Sprintf("%s  %sProgress: %d/%d (%.0f%%)", in, f.marks.chart, done, len(e.Todos),
+		100*float64(done)/float64(len(e.Todos))))
 }
 
 func (f *Formatter) retry(a Attempt) {

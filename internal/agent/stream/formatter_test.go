@@ -73,13 +73,15 @@ var example = []stream.Event{
 	begins("t1", "Read", "/path/to/file.go"),
 	{Kind: stream.ToolEnd, Tool: stream.Tool{ID: "t1", Name: "Read", Output: "package main\n", Lines: 45, Chars: 1234}},
 	{Kind: stream.Todo, Todos: []stream.Item{
-		{Text: "Read the file", Status: "completed"}, {Text: "Edit the code", Status: "in_progress"}, {Text: "Run tests", Status: "pending"},
+		{Text: "Read the file", Status: "completed"}, {Text: "Edit the code", Status: "in_progress"},
+		{Text: "Run tests", Status: "pending"},
 	}},
 }
 
 var exampleEnd = loop.Turn{
-	Class: loop.OK, Usage: loop.Usage{CostUSD: 5.76, Input: 350_000, CacheRead: 850_000, Output: 45_000}, Tools: 58, ToolErrors: 4,
-	Duration: 6*time.Minute + 7*time.Second,
+	Class: loop.OK, Usage: loop.Usage{CostUSD: 5.76, Input: 350_000, CacheRead: 850_000, Output: 45_000}, Tools: 58,
+	ToolErrors: 4,
+	Duration:   6*time.Minute + 7*time.Second,
 }
 
 // TestFormatter shows the three ways of showing one turn; the first is the example of S1-126, to the letter.
@@ -113,7 +115,8 @@ Todo List
 
 [OK] Complete (cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s)
 `},
-		"colour and time": {stream.FormatOptions{UseEmoji: true, UseColor: true, ShowTimestamp: true, Zone: time.UTC}, `[12:00:00] ␛[36m⏺ Read(/path/to/file.go)␛[0m
+		"colour and time": {stream.FormatOptions{UseEmoji: true, UseColor: true, ShowTimestamp: true, Zone: time.UTC},
+			`[12:00:00] ␛[36m⏺ Read(/path/to/file.go)␛[0m
 [12:00:00] ␛[32m✅ Result ← Read (45 lines, 1234 chars)␛[0m
 [12:00:00] ␛[2m  ⎿  package main␛[0m
 [12:00:00] ␛[1m📋 Todo List␛[0m
@@ -145,36 +148,69 @@ func TestFormatterRules(t *testing.T) {
 	}{
 		"tools at the same time are told apart": {events: []stream.Event{
 			begins("a", "Read", "a.go"), begins("b", "Read", "b.go"), answers("b", ""), answers("a", "text"),
-		}, want: "> Read(a.go)\n> Read(b.go)\n[OK] Result <- Read (no output)\n[OK] Result <- Read(a.go) (1 line, 4 chars)\n  |  text\n"},
+		}, want: "> Read(a.go)\n> Read(b.go)\n[OK] Result <- Read (no output)\n[OK] Result <- Read(a.go) (1 line, 4 " +
+			"chars)\n  |  text\n"},
 		"an answer after something else names its tool's use": {events: []stream.Event{
-			begins("a", "Bash", "make"), {Kind: stream.Retry, Retry: stream.Attempt{Number: 1, Most: 5, Status: 529, Text: "overloaded"}}, answers("a", ""),
-		}, want: "> Bash(make)\n[RETRY] The model did not answer, attempt 1 of 5 (HTTP 529): overloaded\n[OK] Result <- Bash(make) (no output)\n"},
-		"a tool that failed":              {events: []stream.Event{begins("a", "Bash", "make"), fails("a", "no rule")}, want: "> Bash(make)\n[ERR] Error <- Bash (1 line, 7 chars)\n  |  no rule\n"},
-		"a tool that failed, emoji":       {options: stream.FormatOptions{UseEmoji: true}, events: []stream.Event{fails("a", "")}, want: "❌ Error ← tool (no output)\n"},
-		"an answer to nothing":            {events: []stream.Event{{Kind: stream.ToolEnd, Tool: stream.Tool{ID: "z", Name: "Bash", Chars: 9_000_000}}}, want: "[OK] Result <- Bash (9000000 chars)\n"},
-		"tools without ids":               {events: []stream.Event{begins("", "Bash", "make"), answers("", "x")}, want: "> Bash(make)\n[OK] Result <- tool (1 line, 1 char)\n  |  x\n"},
-		"a helper's doing is indented":    {events: append([]stream.Event{begins("t", "Task", "look")}, nested(begins("a", "Read", "a.go"), answers("a", "one\ntwo"), says("I see.\n\nGood."))...), want: "> Task(look)\n  > Read(a.go)\n  [OK] Result <- Read (2 lines, 7 chars)\n    |  one\n       two\n\n  I see.\n\n  Good.\n"},
-		"three lines of an answer":        {events: []stream.Event{answers("a", "1\n\n 2\n3\n4\n")}, want: "[OK] Result <- tool (6 lines, 10 chars)\n  |  1\n      2\n     3\n"},
-		"as many lines as asked for":      {options: stream.FormatOptions{MaxOutputLines: 1}, events: []stream.Event{answers("a", "1\n2")}, want: "[OK] Result <- tool (2 lines, 3 chars)\n  |  1\n"},
-		"as many characters as asked for": {options: stream.FormatOptions{MaxOutputChars: 5}, events: []stream.Event{answers("a", "ééé\nééé\né")}, want: "[OK] Result <- tool (3 lines, 16 chars)\n  |  ééé\n     éé[...]\n"},
-		"nothing of an answer":            {options: stream.FormatOptions{MaxOutputLines: -1}, events: []stream.Event{answers("a", "1\n2")}, want: "[OK] Result <- tool (2 lines, 3 chars)\n"},
+			begins("a", "Bash", "make"), {Kind: stream.Retry,
+				Retry: stream.Attempt{Number: 1, Most: 5, Status: 529, Text: "overloaded"}}, answers("a", ""),
+		}, want: "> Bash(make)\n[RETRY] The model did not answer, attempt 1 of 5 (HTTP 529): overloaded\n[OK] Result <- " +
+			"Bash(make) (no output)\n"},
+		"a tool that failed": {events: []stream.Event{begins("a", "Bash", "make"), fails("a", "no rule")},
+			want: "> Bash(make)\n[ERR] Error <- Bash (1 line, 7 chars)\n  |  no rule\n"},
+		"a tool that failed, emoji": {options: stream.FormatOptions{UseEmoji: true},
+			events: []stream.Event{fails("a", "")}, want: "❌ Error ← tool (no output)\n"},
+		"an answer to nothing": {events: []stream.Event{{Kind: stream.ToolEnd,
+			Tool: stream.Tool{ID: "z", Name: "Bash", Chars: 9_000_000}}}, want: "[OK] Result <- Bash (9000000 chars)\n"},
+		"tools without ids": {events: []stream.Event{begins("", "Bash", "make"), answers("", "x")},
+			want: "> Bash(make)\n[OK] Result <- tool (1 line, 1 char)\n  |  x\n"},
+		"a helper's doing is indented": {events: append([]stream.Event{begins("t", "Task", "look")},
+			nested(begins("a", "Read", "a.go"), answers("a", "one\ntwo"), says("I see.\n\nGood."))...),
+			want: "> Task(look)\n  > Read(a.go)\n  [OK] Result <- Read (2 lines, 7 chars)\n    |  one\n       two\n\n  I " +
+				"see.\n\n  Good.\n"},
+		"three lines of an answer": {events: []stream.Event{answers("a", "1\n\n 2\n3\n4\n")},
+			want: "[OK] Result <- tool (6 lines, 10 chars)\n  |  1\n      2\n     3\n"},
+		"as many lines as asked for": {options: stream.FormatOptions{MaxOutputLines: 1},
+			events: []stream.Event{answers("a", "1\n2")}, want: "[OK] Result <- tool (2 lines, 3 chars)\n  |  1\n"},
+		"as many characters as asked for": {options: stream.FormatOptions{MaxOutputChars: 5},
+			events: []stream.Event{answers("a", "ééé\nééé\né")},
+			want:   "[OK] Result <- tool (3 lines, 16 chars)\n  |  ééé\n     éé[...]\n"},
+		"nothing of an answer": {options: stream.FormatOptions{MaxOutputLines: -1},
+			events: []stream.Event{answers("a", "1\n2")}, want: "[OK] Result <- tool (2 lines, 3 chars)\n"},
 		"the list of things to do stands for its tool": {events: []stream.Event{
-			begins("a", "TodoWrite", ""), {Kind: stream.Todo, Todos: []stream.Item{{Text: "look", Status: "completed"}, {Text: "do\nit", Status: "completed"}, {Text: "test"}}}, answers("a", "modified"), says("Next."),
+			begins("a", "TodoWrite", ""), {Kind: stream.Todo,
+				Todos: []stream.Item{{Text: "look", Status: "completed"}, {Text: "do\nit", Status: "completed"}, {Text: "test"}}},
+			answers("a", "modified"), says("Next."),
 		}, want: "Todo List\n  [x] look\n  [x] do it\n  [ ] test\n  Progress: 2/3 (67%)\n\nNext.\n"},
-		"a list that cannot be written":     {events: []stream.Event{begins("a", "todo_write", ""), fails("a", "bad")}, want: "[ERR] Error <- todo_write (1 line, 3 chars)\n  |  bad\n"},
-		"text, tool, text":                  {events: []stream.Event{says("I look.\n"), begins("a", "Read", "a"), answers("a", ""), says("\n\nFine.\n\n\nDone.\n\n")}, want: "I look.\n> Read(a)\n[OK] Result <- Read (no output)\n\nFine.\n\nDone.\n"},
-		"pieces become lines":               {events: pieces("m", "I lo", "ok", ".\nAnd", " see", ".\n", "\n", "So."), want: "I look.\nAnd see.\n\nSo.\n"},
-		"what is not shown parts no pieces": {events: slices.Insert(pieces("m", "I lo", "ok."), 1, stream.Event{Kind: "progress"}), want: "I look.\n"},
-		"a piece is shown before a tool":    {events: append(pieces("m", "I look"), begins("a", "Read", "a")), want: "I look\n> Read(a)\n"},
-		"pieces of two messages":            {events: append(pieces("m", "One"), pieces("n", "two", " three")...), want: "One\ntwo three\n"},
-		"pieces of the agent, its helper":   {events: append(pieces("m", "One"), nested(pieces("m", "two")...)...), want: "One\n  two\n"},
-		"white space says nothing":          {events: append(pieces("m", " ", "\n"), says(" \n ")), want: ""},
-		"a text told as lines before":       {events: []stream.Event{{Kind: stream.Noise, Text: "one"}, {Kind: stream.Text, Text: "one", Told: true}}, want: "one\n"},
-		"a long line is cut":                {events: []stream.Event{says(long + "\nnext")}, want: long[:2048] + " [...]\nnext\n"},
-		"a long line in pieces is cut":      {events: pieces("m", long[:1500], long[:1500], long, long+"\nne", "xt"), want: long[:2048] + " [...]\nnext\n"},
-		"no line begins a command":          {events: []stream.Event{says("::set-env name=x::y\n ##[group]x\n\x1b]0;title\x07\x1b[31mred\x1b[0m\u202e"), begins("a", "x\n::add-mask::y", "::z")}, want: ": :set-env name=x::y\n ## [group]x\nred\n> x ::add-mask::y(::z)\n"},
-		"what is no event for people":       {events: []stream.Event{{Kind: stream.Session, Session: "s"}, {Kind: stream.Limit}, {Kind: stream.Ended}, {Kind: "new"}}, want: ""},
-		"a secret at the cut":               {options: stream.FormatOptions{Redact: hideSecret, MaxOutputChars: 9}, events: []stream.Event{says(long[:2040] + "hunter2-hunter2"), answers("a", "say hunter2-hunter2")}, want: long[:2040] + "***\n[OK] Result <- tool (1 line, 19 chars)\n  |  say ***\n"},
+		"a list that cannot be written": {events: []stream.Event{begins("a", "todo_write", ""), fails("a", "bad")},
+			want: "[ERR] Error <- todo_write (1 line, 3 chars)\n  |  bad\n"},
+		"text, tool, text": {events: []stream.Event{says("I look.\n"), begins("a", "Read", "a"),
+			answers("a", ""), says("\n\nFine.\n\n\nDone.\n\n")},
+			want: "I look.\n> Read(a)\n[OK] Result <- Read (no output)\n\nFine.\n\nDone.\n"},
+		"pieces become lines": {events: pieces("m", "I lo", "ok", ".\nAnd", " see", ".\n", "\n", "So."),
+			want: "I look.\nAnd see.\n\nSo.\n"},
+		"what is not shown parts no pieces": {events: slices.Insert(pieces("m", "I lo", "ok."), 1,
+			stream.Event{Kind: "progress"}), want: "I look.\n"},
+		"a piece is shown before a tool": {events: append(pieces("m", "I look"), begins("a", "Read", "a")),
+			want: "I look\n> Read(a)\n"},
+		"pieces of two messages": {events: append(pieces("m", "One"), pieces("n", "two", " three")...),
+			want: "One\ntwo three\n"},
+		"pieces of the agent, its helper": {events: append(pieces("m", "One"), nested(pieces("m", "two")...)...),
+			want: "One\n  two\n"},
+		"white space says nothing": {events: append(pieces("m", " ", "\n"), says(" \n ")), want: ""},
+		"a text told as lines before": {events: []stream.Event{{Kind: stream.Noise, Text: "one"},
+			{Kind: stream.Text, Text: "one", Told: true}}, want: "one\n"},
+		"a long line is cut": {events: []stream.Event{says(long + "\nnext")},
+			want: long[:2048] + " [...]\nnext\n"},
+		"a long line in pieces is cut": {events: pieces("m", long[:1500], long[:1500], long, long+"\nne", "xt"),
+			want: long[:2048] + " [...]\nnext\n"},
+		"no line begins a command": {events: []stream.Event{says(
+			"::set-env name=x::y\n ##[group]x\n\x1b]0;title\x07\x1b[31mred\x1b[0m\u202e"),
+			begins("a", "x\n::add-mask::y", "::z")}, want: ": :set-env name=x::y\n ## [group]x\nred\n> x ::add-mask::y(::z)\n"},
+		"what is no event for people": {events: []stream.Event{{Kind: stream.Session, Session: "s"},
+			{Kind: stream.Limit}, {Kind: stream.Ended}, {Kind: "new"}}, want: ""},
+		"a secret at the cut": {options: stream.FormatOptions{Redact: hideSecret, MaxOutputChars: 9},
+			events: []stream.Event{says(long[:2040] + "hunter2-hunter2"), answers("a", "say hunter2-hunter2")},
+			want:   long[:2040] + "***\n[OK] Result <- tool (1 line, 19 chars)\n  |  say ***\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,19 +228,24 @@ func TestFormatterEnds(t *testing.T) {
 	t.Parallel()
 	for want, turn := range map[string]loop.Turn{
 		"[OK] Complete\n": {Class: loop.OK},
-		"[OK] Complete (tokens: 999 in / 0 out, time: 3.2s)\n":                                    {Class: loop.OK, Usage: loop.Usage{Input: 999}, Duration: 3210 * time.Millisecond},
-		"[OK] Complete (cost: $0.0016, tools: 1)\n":                                               {Class: loop.OK, Usage: loop.Usage{CostUSD: 0.0016}, Tools: 1},
-		"[ERR] Failed (class: limit, cost: $0.25, errors: 2)\n  |  until 12:00: try again then\n": {Class: loop.UsageLimit, Usage: loop.Usage{CostUSD: 0.25}, ToolErrors: 2, Reason: "until 12:00: try again then"},
+		"[OK] Complete (tokens: 999 in / 0 out, time: 3.2s)\n": {Class: loop.OK,
+			Usage: loop.Usage{Input: 999}, Duration: 3210 * time.Millisecond},
+		"[OK] Complete (cost: $0.0016, tools: 1)\n": {Class: loop.OK,
+			Usage: loop.Usage{CostUSD: 0.0016}, Tools: 1},
+		"[ERR] Failed (class: limit, cost: $0.25, errors: 2)\n  |  until 12:00: try again then\n": {Class: loop.UsageLimit,
+			Usage: loop.Usage{CostUSD: 0.25}, ToolErrors: 2, Reason: "until 12:00: try again then"},
 		// nothing of it came before
-		"Fine.\nDone.\n\n[OK] Complete\n":                     {Class: loop.OK, Text: "Fine.\nDone."},
-		"[ERR] Failed (class: cut)\n":                         {Class: loop.CutShort, Text: "Fine."},
-		"[WAIT] Waiting (time: 1m0s)\n  |  it asks: which?\n": {Class: loop.Waits, Duration: time.Minute, Reason: "it asks: which?"},
+		"Fine.\nDone.\n\n[OK] Complete\n": {Class: loop.OK, Text: "Fine.\nDone."},
+		"[ERR] Failed (class: cut)\n":     {Class: loop.CutShort, Text: "Fine."},
+		"[WAIT] Waiting (time: 1m0s)\n  |  it asks: which?\n": {Class: loop.Waits, Duration: time.Minute,
+			Reason: "it asks: which?"},
 	} {
 		if got := shown(stream.FormatOptions{}, &turn); got != want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
 		}
 	}
-	if got := shown(stream.FormatOptions{UseEmoji: true}, &loop.Turn{Class: loop.Auth}); got != "❌ Failed (class: auth)\n" {
+	if got := shown(stream.FormatOptions{UseEmoji: true},
+		&loop.Turn{Class: loop.Auth}); got != "❌ Failed (class: auth)\n" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -212,23 +253,30 @@ func TestFormatterEnds(t *testing.T) {
 func TestFormatterNumbers(t *testing.T) {
 	t.Parallel()
 	for tokens, want := range map[int64]string{
-		1: "1", 999: "999", 1000: "1K", 1234: "1.2K", 45_000: "45K", 99_949: "99.9K", 99_950: "100K", 123_456: "123K", 850_000: "850K", 999_499: "999K",
+		1: "1", 999: "999", 1000: "1K", 1234: "1.2K", 45_000: "45K", 99_949: "99.9K", 99_950: "100K", 123_456: "123K",
+		850_000: "850K", 999_499: "999K",
 		999_500: "1M", 1_200_000: "1.2M", 2_000_000_000: "2B", 9_000_000_000_000: "9000B",
 	} {
-		if got := shown(stream.FormatOptions{}, &loop.Turn{Class: loop.OK, Usage: loop.Usage{Input: tokens}}); got != "[OK] Complete (tokens: "+want+" in / 0 out)\n" {
+		if got := shown(stream.FormatOptions{},
+			&loop.Turn{Class: loop.OK, Usage: loop.Usage{Input: tokens}}); got != "[OK] Complete (tokens: "+want+
+			" in / 0 out)\n" {
 			t.Errorf("%d tokens: %s", tokens, got)
 		}
 	}
 	for cost, want := range map[float64]string{
-		0.01: "$0.01", 0.0099: "$0.0099", 0.0016: "$0.0016", 0.00123456: "$0.001235", 0.0001: "$0.0001", 0.00001: "<$0.0001", 5.756: "$5.76", 1234: "$1234.00",
+		0.01: "$0.01", 0.0099: "$0.0099", 0.0016: "$0.0016", 0.00123456: "$0.001235", 0.0001: "$0.0001", 0.00001: "<$0.0001",
+		5.756: "$5.76", 1234: "$1234.00",
 		0.009999999: "$0.01",
 	} {
-		if got := shown(stream.FormatOptions{}, &loop.Turn{Class: loop.OK, Usage: loop.Usage{CostUSD: cost}}); got != "[OK] Complete (cost: "+want+")\n" {
+		if got := shown(stream.FormatOptions{},
+			&loop.Turn{Class: loop.OK, Usage: loop.Usage{CostUSD: cost}}); got != "[OK] Complete (cost: "+want+")\n" {
 			t.Errorf("%g dollars: %s", cost, got)
 		}
 	}
-	for d, want := range map[time.Duration]string{time.Microsecond: "1ms", 420 * time.Millisecond: "420ms", 9949 * time.Millisecond: "9.9s", 61500 * time.Millisecond: "1m2s", time.Hour: "1h0m0s"} {
-		if got := shown(stream.FormatOptions{}, &loop.Turn{Class: loop.OK, Duration: d}); got != "[OK] Complete (time: "+want+")\n" {
+	for d, want := range map[time.Duration]string{time.Microsecond: "1ms", 420 * time.Millisecond: "420ms",
+		9949 * time.Millisecond: "9.9s", 61500 * time.Millisecond: "1m2s", time.Hour: "1h0m0s"} {
+		if got := shown(stream.FormatOptions{}, &loop.Turn{Class: loop.OK, Duration: d}); got != "[OK] Complete (time: "+want+
+			")\n" {
 			t.Errorf("%s: %s", d, got)
 		}
 	}
@@ -238,7 +286,8 @@ func TestFormatterNumbers(t *testing.T) {
 func TestFormatterStampsEachLine(t *testing.T) {
 	t.Parallel()
 	events := append(append([]stream.Event{says("One.\n\nTwo.")}, example...), says("Three.\n\n\nFour."))
-	for line := range strings.Lines(shown(stream.FormatOptions{ShowTimestamp: true, Zone: time.FixedZone("", 3600)}, &exampleEnd, events...)) {
+	for line := range strings.Lines(shown(stream.FormatOptions{ShowTimestamp: true, Zone: time.FixedZone("", 3600)},
+		&exampleEnd, events...)) {
 		if !regexp.MustCompile(`^\[13:00:00\] .*\S\n$`).MatchString(line) {
 			t.Errorf("line %q", line)
 		}
@@ -261,8 +310,10 @@ func TestFormatterForgetsTools(t *testing.T) {
 	for i := range 5000 {
 		events = append(events, begins(fmt.Sprint(i), "Bash", fmt.Sprint("input ", i)))
 	}
-	got := shown(stream.FormatOptions{}, nil, append(events, answers("1", ""), answers("4999", ""), answers(strings.Repeat("z", 1<<20), ""))...)
-	if !strings.HasSuffix(got, "[OK] Result <- tool (no output)\n[OK] Result <- Bash(input 4999) (no output)\n[OK] Result <- tool (no output)\n") {
+	got := shown(stream.FormatOptions{}, nil,
+		append(events, answers("1", ""), answers("4999", ""), answers(strings.Repeat("z", 1<<20), ""))...)
+	if !strings.HasSuffix(got, "[OK] Result <- tool (no output)\n[OK] Result <- Bash(input 4999) (no output)\n[OK] "+
+		"Result <- tool (no output)\n") {
 		t.Errorf("ends with %q", got[len(got)-200:])
 	}
 }
@@ -303,8 +354,10 @@ func FuzzFormatter(f *testing.F) {
 	command := regexp.MustCompile(`(?m)^\s*::|##\p{M}*\[|[\x00-\x08\x0b-\x1f\x7f-\x9f]`)
 	f.Fuzz(func(t *testing.T, a, b, c string, delta bool) {
 		got := shown(stream.FormatOptions{}, &loop.Turn{Class: loop.Broke, Reason: c},
-			stream.Event{Kind: stream.Text, Text: a, Delta: delta}, stream.Event{Kind: stream.Text, Text: b, Delta: delta}, begins(a, b, c), fails(a, b),
-			stream.Event{Kind: stream.Todo, Todos: []stream.Item{{Text: a, Status: b}}}, stream.Event{Kind: stream.Noise, Text: c},
+			stream.Event{Kind: stream.Text, Text: a, Delta: delta}, stream.Event{Kind: stream.Text, Text: b, Delta: delta},
+			begins(a, b, c), fails(a, b),
+			stream.Event{Kind: stream.Todo, Todos: []stream.Item{{Text: a, Status: b}}},
+			stream.Event{Kind: stream.Noise, Text: c},
 			stream.Event{Kind: stream.Retry, Retry: stream.Attempt{Text: b}})
 		for line := range strings.Lines(strings.ToValidUTF8(got, "\x00")) {
 			if found := command.FindString(strings.ToValidUTF8(line, "\x00")); found != "" || len(line) > 3<<10 {

@@ -17,7 +17,8 @@ type started struct {
 
 func (f *Formatter) start(e Event) {
 	t := e.Tool
-	s := started{name: strings.Clone(clip(t.Name, 100, f.marks.more)), input: strings.Clone(t.Input), quiet: writesTodos(t.Name)}
+	s := started{name: strings.Clone(clip(t.Name, 100, f.marks.more)), input: strings.Clone(t.Input),
+		quiet: writesTodos(t.Name)}
 	if t.ID != "" && len(t.ID) < 256 {
 		if len(f.tools) >= mostStarted { // none of them will answer
 			clear(f.tools)

@@ -61,7 +61,8 @@ func (g *gemini) say(o gjson.Result, emit func(Event)) {
 		g.message++
 	}
 	g.midway = true
-	emit(Event{Kind: Text, Message: strconv.Itoa(g.message), Text: o.Get("content").String(), Delta: o.Get("delta").Bool()})
+	emit(Event{Kind: Text, Message: strconv.Itoa(g.message), Text: o.Get("content").String(),
+		Delta: o.Get("delta").Bool()})
 }
 
 func (g *gemini) use(o gjson.Result, emit func(Event)) {
@@ -123,12 +124,14 @@ func (g *gemini) document(o gjson.Result, emit func(Event)) bool {
 	r := Result{Subtype: "success", Text: answer.String()}
 	if failure.IsObject() {
 		said := failure.Get("message").String()
-		r.Failed, r.Subtype, r.Why, r.Errors, r.Status = true, "error", failure.Get("type").Str, []string{said}, saidStatus(said)
+		r.Failed, r.Subtype, r.Why, r.Errors, r.Status = true, "error", failure.Get("type").Str, []string{said},
+			saidStatus(said)
 	}
 	o.Get("stats.models").ForEach(func(_, model gjson.Result) bool {
 		u := model.Get("tokens")
 		r.Usage = r.Usage.Plus(loop.Usage{
-			Input: u.Get("input").Int(), CacheRead: u.Get("cached").Int(), Output: u.Get("candidates").Int() + u.Get("thoughts").Int(),
+			Input: u.Get("input").Int(), CacheRead: u.Get("cached").Int(),
+			Output: u.Get("candidates").Int() + u.Get("thoughts").Int(),
 		})
 		return true
 	})
@@ -160,6 +163,7 @@ func geminiTodos(list gjson.Result) []Item {
 func geminiUsage(s gjson.Result) loop.Usage {
 	sent, cached := s.Get("input_tokens").Int(), s.Get("cached").Int()
 	return loop.Usage{
-		Input: max(0, sent-cached), CacheRead: cached, Output: max(s.Get("output_tokens").Int(), s.Get("total_tokens").Int()-sent),
+		Input: max(0, sent-cached), CacheRead: cached,
+		Output: max(s.Get("output_tokens").Int(), s.Get("total_tokens").Int()-sent),
 	}
 }

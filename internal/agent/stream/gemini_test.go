@@ -12,14 +12,17 @@ import (
 func TestGeminiRecorded(t *testing.T) {
 	const answer = `text "I wrote the file.\n<respo"` + "\n" + `text "nse>DONE</response>"`
 	for name, want := range map[string][]string{
-		"success": {"session 36", `text "I will write hello.txt."`, "tool write_file(hello.txt)", "tool-end", answer, `result false success 0  "" []  $0 0`},
+		"success": {"session 36", `text "I will write hello.txt."`, "tool write_file(hello.txt)", "tool-end", answer,
+			`result false success 0  "" []  $0 0`},
 		"two-tools": {"session 36", "tool write_file(a.txt)", "tool write_file(b.txt)", "tool-end", "tool-end", answer,
 			`result false success 0  "" []  $0 0`},
 		"hooks": {"session 36", `text "I will write hello.txt."`, "tool write_file(hello.txt)", "tool-end", answer,
-			`noise "Agent execution blocked: Harness says: run the tests before you stop."`, answer, `result false success 0  "" []  $0 0`},
+			`noise "Agent execution blocked: Harness says: run the tests before you stop."`, answer,
+			`result false success 0  "" []  $0 0`},
 		"refusal": {"session 36", `result true error 0  "" [The model response was blocked due to safety settings.]  $0 0`},
-		"e500":    {"session 36", `result true error 500 unknown "" [[API Error: {"error":{"code":500,"message":"Internal server error","status":"INTERNAL"}}]]  $0 0`},
-		"json":    {`result false success 0  "I wrote the file.\n<response>DONE</response>" []  $0 0`},
+		"e500": {"session 36",
+			`result true error 500 unknown "" [[API Error: {"error":{"code":500,"message":"Internal server error","status":"INTERNAL"}}]]  $0 0`},
+		"json": {`result false success 0  "I wrote the file.\n<response>DONE</response>" []  $0 0`},
 		"textout": {`noise "I will write hello.txt."`, `noise "I wrote the file."`, `noise "<response>DONE</response>"`,
 			`text "I will write hello.txt.\nI wrote the file.\n<response>DONE</response>\n"`},
 	} {
@@ -69,7 +72,8 @@ func TestGeminiObjects(t *testing.T) {
 		{`{"type":"message","role":"user","content":"<response>DONE</response>"}`, ""},
 		{`{"type":"tool_use","tool_id":"t","tool_name":"write_todos","parameters":{"todos":[{"description":"one","status":"in_progress"},{"description":"two","status":"cancelled"}]}}`,
 			"tool write_todos()\ntodo [in_progress] one"},
-		{`{"type":"tool_use","tool_id":"t","tool_name":"x","parameters":{}}` + "\n" + `{"type":"tool_result","tool_id":"t","status":"error","error":{"type":"gone","message":"no such file"}}`,
+		{`{"type":"tool_use","tool_id":"t","tool_name":"x","parameters":{}}` + "\n" +
+			`{"type":"tool_result","tool_id":"t","status":"error","error":{"type":"gone","message":"no such file"}}`,
 			"tool x()\ntool-end failed 1 lines"},
 		{`{"session_id":"s","error":{"type":"ApiError","message":"[API Error: {\"error\":{\"code\":401}}]","code":145}}`,
 			`result true error 401 ApiError "" [[API Error: {"error":{"code":401}}]]  $0 0`},

@@ -100,7 +100,8 @@ func (c *opencode) fail(e gjson.Result, emit func(Event)) {
 	}
 	said = strings.Clone(said[:min(len(said), OutputBytes)])
 	c.failed = &Result{
-		Failed: true, Subtype: "error", Status: int(data.Get("statusCode").Int()), Why: strings.Clone(e.Get("name").Str), Errors: []string{said},
+		Failed: true, Subtype: "error", Status: int(data.Get("statusCode").Int()), Why: strings.Clone(e.Get("name").Str),
+		Errors: []string{said},
 	}
 	if after := data.Get("responseHeaders.retry-after"); c.failed.Status == 429 && after.Int() > 0 {
 		emit(Event{Kind: Limit, Limit: Window{Rejected: true, Type: "retry-after", Resets: c.after(after.Int())}})

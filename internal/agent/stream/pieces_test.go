@@ -28,7 +28,8 @@ var decoders = map[string]func(func() time.Time, func(stream.Event)) *stream.Dec
 func still() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
 
 // decodeWith decodes what is written in pieces of a size.
-func decodeWith(create func(func() time.Time, func(stream.Event)) *stream.Decoder, in string, piece int) []stream.Event {
+func decodeWith(create func(func() time.Time, func(stream.Event)) *stream.Decoder, in string,
+	piece int) []stream.Event {
 	var events []stream.Event
 	c := create(still, func(e stream.Event) { events = append(events, e) })
 	for ; in != ""; in = in[min(piece, len(in)):] {
@@ -50,7 +51,8 @@ func each(t *testing.T, test func(t *testing.T, in string, decode func(in string
 			if err != nil {
 				t.Fatal(err)
 			}
-			if lines := strings.Split(string(raw), "\n"); !bytes.HasPrefix(raw, []byte("{")) || len(lines) > 1 && !json.Valid([]byte(lines[0])) ||
+			if lines := strings.Split(string(raw), "\n"); !bytes.HasPrefix(raw, []byte("{")) || len(lines) > 1 &&
+				!json.Valid([]byte(lines[0])) ||
 				!bytes.HasSuffix(raw, []byte("}\n")) {
 				continue // it failed before it said anything in its format, or is cut off, or is one object over many lines
 			}
@@ -109,13 +111,15 @@ func indented(t *testing.T, lines []string) []string {
 // What is foreign or broken among the lines changes nothing of the rest.
 func TestAnythingBetween(t *testing.T) {
 	known := func(events []stream.Event) []stream.Event {
-		return slices.DeleteFunc(events, func(e stream.Event) bool { return e.Kind == stream.Noise || e.Kind == stream.Progress })
+		return slices.DeleteFunc(events,
+			func(e stream.Event) bool { return e.Kind == stream.Noise || e.Kind == stream.Progress })
 	}
 	each(t, func(t *testing.T, in string, decode func(string, int) []stream.Event) {
 		want := known(decode(in, len(in)))
 		lines := strings.SplitAfter(strings.TrimSpace(in)+"\n", "\n")
 		for _, foreign := range []string{
-			`{"type":"from_the_future","session_id":"x","text":"<response>DONE</response>"}`, "npm warn deprecated", "\xff\xfe\x00\x01 \x1b[31m", "{\"half", "]", "[[", `"`,
+			`{"type":"from_the_future","session_id":"x","text":"<response>DONE</response>"}`, "npm warn deprecated",
+			"\xff\xfe\x00\x01 \x1b[31m", "{\"half", "]", "[[", `"`,
 			"null", "{}", "[]",
 		} {
 			if got := known(decode(strings.Join(lines, foreign+"\n"), 1<<20)); !reflect.DeepEqual(got, want) {

@@ -12,7 +12,8 @@ import (
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	var got []string
-	members(` { "a" : "x\\\"}" ,"b":[{"c":"]"} , 1 ], "": -1.5e3,"n":null,"o":{},"e":"" , "t" : true }`[1:], func(name, value string) { got = append(got, name+"="+value) })
+	members(` { "a" : "x\\\"}" ,"b":[{"c":"]"} , 1 ], "": -1.5e3,"n":null,"o":{},"e":"" , "t" : true }`[1:],
+		func(name, value string) { got = append(got, name+"="+value) })
 	want := []string{"a=" + `"x\\\"}"`, `b=[{"c":"]"} , 1 ]`, "=-1.5e3", "n=null", "o={}", `e=""`, "t=true"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -61,7 +62,8 @@ func FuzzAnswer(f *testing.F) {
 		got.answerAs(strings.TrimSpace(b.String()))
 		want.answer(text)
 		if got != want {
-			t.Errorf("%.20q, %d bytes: got %d chars, %d lines and %d bytes, want %d, %d, %d", text, len(text), got.Chars, got.Lines, len(got.Output), want.Chars, want.Lines, len(want.Output))
+			t.Errorf("%.20q, %d bytes: got %d chars, %d lines and %d bytes, want %d, %d, %d", text, len(text), got.Chars,
+				got.Lines, len(got.Output), want.Chars, want.Lines, len(want.Output))
 		}
 	})
 }

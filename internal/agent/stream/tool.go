@@ -57,7 +57,8 @@ func todos(list gjson.Result) []Item {
 }
 
 // telling are the inputs that say what a tool's use is about, the most telling first.
-var telling = []string{"file_path", "filePath", "path", "dir_path", "pattern", "command", "url", "query", "description", "prompt"}
+var telling = []string{"file_path", "filePath", "path", "dir_path", "pattern", "command", "url", "query", "description",
+	"prompt"}
 
 // summary is what a tool's use is about, in one line of at most 120 characters.
 func summary(input gjson.Result) string {

@@ -16,8 +16,8 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// newer lists the operations that GitHub has and the description, which is of 2021, has not yet. Their requests and answers are judged by
-// nothing but the tests of whoever asks.
+// newer lists the operations that GitHub has and the description, which is of 2021, has not yet. Their requests and
+// answers are judged by nothing but the tests of whoever asks.
 var newer = regexp.MustCompile(`^GET /repos/[^/]+/[^/]+/(` + strings.Join([]string{
 	"actions/permissions/workflow", // of 2022
 	"actions/organization-secrets", // of 2023
@@ -31,7 +31,8 @@ type Checker struct {
 	violations []string
 }
 
-// Load reads GitHub's API description, from the module cache or the network, once in a process. It takes about half a second.
+// Load reads GitHub's API description, from the module cache or the network, once in a process. It takes about half a
+// second.
 func Load() (*Checker, error) {
 	router, err := load()
 	if err != nil {
@@ -54,8 +55,9 @@ func (c *Checker) violation(r *http.Request, format string, args ...any) {
 	c.violations = append(c.violations, fmt.Sprintf("%s %s: ", r.Method, path)+fmt.Sprintf(format, args...))
 }
 
-// Wrap checks every REST request on its way to next and every answer on its way back. It changes neither. GraphQL and git, which the
-// description does not speak of, pass unchecked, as do answers with an error status that it does not declare.
+// Wrap checks every REST request on its way to next and every answer on its way back. It changes neither. GraphQL and
+// git, which the description does not speak of, pass unchecked, as do answers with an error status that it does not
+// declare.
 func (c *Checker) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, base+"/") || newer.MatchString(r.Method+" "+strings.TrimPrefix(r.URL.Path, base)) {
@@ -73,7 +75,8 @@ func (c *Checker) Wrap(next http.Handler) http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest) // the client went away
 			return
 		}
-		in := &openapi3filter.RequestValidationInput{Request: r.Clone(r.Context()), PathParams: parts, Route: route, Options: options()}
+		in := &openapi3filter.RequestValidationInput{Request: r.Clone(r.Context()), PathParams: parts, Route: route,
+			Options: options()}
 		c.request(in, body)
 
 		answer := &recorder{header: http.Header{}, status: http.StatusOK}

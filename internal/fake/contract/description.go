@@ -1,4 +1,5 @@
-// Package contract holds a test's GitHub calls against GitHub's own description of its API: requests and answers, in both directions.
+// Package contract holds a test's GitHub calls against GitHub's own description of its API: requests and answers, in
+// both directions.
 package contract
 
 import (
@@ -16,9 +17,9 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// source is a published module that carries GitHub's description (MIT, of about 2021) among its test data. It is not a dependency: only
-// the file is read, from the module cache. Unlike GitHub's own package of the description it fits one download of a few megabytes and
-// has kept the bodies that are arrays.
+// source is a published module that carries GitHub's description (MIT, of about 2021) among its test data. It is not a
+// dependency: only the file is read, from the module cache. Unlike GitHub's own package of the description it fits one
+// download of a few megabytes and has kept the bodies that are arrays.
 const (
 	source     = "github.com/ogen-go/ogen@v1.14.0"
 	sourceFile = "_testdata/examples/api.github.com.json"
@@ -62,7 +63,8 @@ func description() ([]byte, error) {
 		err = jsonErr
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fetching GitHub's API description from %s: %w: %s%s", source, err, module.Error, problems.String())
+		return nil, fmt.Errorf("fetching GitHub's API description from %s: %w: %s%s", source, err, module.Error,
+			problems.String())
 	}
 	raw, err := os.ReadFile(filepath.Join(module.Dir, filepath.FromSlash(sourceFile)))
 	if err != nil {
@@ -71,8 +73,8 @@ func description() ([]byte, error) {
 	return raw, nil
 }
 
-// nullable are fields, by schema, that the description takes for never null, and GitHub answers with null: an issue without text in a
-// list, a comment on a line that is no longer there, a status without a link.
+// nullable are fields, by schema, that the description takes for never null, and GitHub answers with null: an issue
+// without text in a list, a comment on a line that is no longer there, a status without a link.
 var nullable = map[string][]string{
 	"issue-simple":                {"body"},
 	"pull-request-review-comment": {"position", "line"},

@@ -18,9 +18,11 @@ func TestDemo(t *testing.T) {
 	kept := t.TempDir()
 	out := demonstrate(t, ralph, 0, "-keep", kept)
 	for _, want := range []string{
-		"pull request #3 opened as a draft", "fail action APPEND", "check review: failed", "pull request #3 is ready for review",
+		"pull request #3 opened as a draft", "fail action APPEND", "check review: failed",
+		"pull request #3 is ready for review",
 		"label ralph:failed put on #2", "❌ Stopped after ",
-		"✓ On that commit make test passes", "✓ Issue #1 is labelled ralph:review", "✓ Its work is kept on wip/ralph-fail-issue-2-",
+		"✓ On that commit make test passes", "✓ Issue #1 is labelled ralph:review",
+		"✓ Its work is kept on wip/ralph-fail-issue-2-",
 		"✓ Every request was one that GitHub understands",
 	} {
 		if !strings.Contains(out, want) {
@@ -57,7 +59,8 @@ func holdPage(t *testing.T, path, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, heading := range []string{"Pull request #3: 7 - 5 is 12", "Comment on pull request #3", "Failure report of issue #2", "What happened"} {
+	for _, heading := range []string{"Pull request #3: 7 - 5 is 12", "Comment on pull request #3",
+		"Failure report of issue #2", "What happened"} {
 		if !bytes.Contains(page, []byte("<h2>"+heading+"</h2>")) {
 			t.Errorf("the page has no section %q", heading)
 		}
@@ -75,7 +78,8 @@ func TestDemoOfNothing(t *testing.T) {
 	}
 	out := demonstrate(t, idle, 1)
 	for _, want := range []string{
-		"✗ There is a pull request for issue #1: there is none", "✗ There is a pull request with the work on issue #2", "not everything is as it should be",
+		"✗ There is a pull request for issue #1: there is none", "✗ There is a pull request with the work on issue #2",
+		"not everything is as it should be",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
@@ -87,7 +91,8 @@ func TestJobLog(t *testing.T) {
 	var got []string
 	l := &jobLog{say: func(line string) { got = append(got, line) }}
 	for _, part := range []string{
-		"plain\n::add-mask::s3cret\n::gro", "up::Turn\nthe s3cret\n::endgroup::\n", "::stop-commands::word\n::error::not obeyed\n::word::\n",
+		"plain\n::add-mask::s3cret\n::gro", "up::Turn\nthe s3cret\n::endgroup::\n",
+		"::stop-commands::word\n::error::not obeyed\n::word::\n",
 		"::error title=x::50%25%0Aof it\n", "no end",
 	} {
 		if _, err := l.Write([]byte(part)); err != nil {
@@ -102,7 +107,8 @@ func TestJobLog(t *testing.T) {
 }
 
 func TestUnlink(t *testing.T) {
-	got := unlink(`see [#3](http://127.0.0.1:4711/alice/calculator/pull/3) and [` + "`a`" + `](http://127.0.0.1:4711/x), [docs](https://example.com)`)
+	got := unlink(`see [#3](http://127.0.0.1:4711/alice/calculator/pull/3) and [` + "`a`" +
+		`](http://127.0.0.1:4711/x), [docs](https://example.com)`)
 	if want := "see #3 and `a`, [docs](https://example.com)"; got != want {
 		t.Errorf("unlinked %q, want %q", got, want)
 	}
@@ -112,7 +118,8 @@ func TestUnlink(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	ralph := filepath.Join(t.TempDir(), "ralph")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", ralph, "github.com/ralph-loop/ralph/cmd/ralph").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", ralph,
+		"github.com/ralph-loop/ralph/cmd/ralph").CombinedOutput(); err != nil {
 		t.Fatalf("building ralph: %v\n%s", err, out)
 	}
 	return ralph

@@ -17,7 +17,8 @@ const (
 	token       = "ghs_made-up-for-a-recording" // of the workflow; it opens nothing but the stand-in
 )
 
-// botAgent does as the issue says: of the first one it makes a commit and waits in its second turn, the second one it never solves.
+// botAgent does as the issue says: of the first one it makes a commit and waits in its second turn, the second one it
+// never solves.
 const botAgent = `#!/bin/sh
 p=$(cat)
 case "$p" in
@@ -38,7 +39,8 @@ func bot(ctx context.Context, p *place) error {
 		return err
 	}
 	defer hub.Close()
-	if err := errors.Join(p.write("agent", botAgent), os.Mkdir(filepath.Join(p.dir, "signs"), 0o755), os.Chmod(filepath.Join(p.dir, "signs"), 0o777)); err != nil {
+	if err := errors.Join(p.write("agent", botAgent), os.Mkdir(filepath.Join(p.dir, "signs"), 0o755),
+		os.Chmod(filepath.Join(p.dir, "signs"), 0o777)); err != nil {
 		return err // the agent is another user where ralph is root
 	}
 	if err := stage(hub); err != nil {
@@ -79,11 +81,14 @@ func (p *place) job(hub *fake.GitHub, issue int) []string {
 	_ = os.MkdirAll(filepath.Join(dir, "workspace"), 0o755)
 	_ = os.WriteFile(event, hub.LabeledPayload(owner, name, issue, "ralph", owner), 0o600) // ralph says that it is missing
 	p.stay = []string{
-		"CI=true", "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=issues", "GITHUB_EVENT_PATH=" + event, "GITHUB_REPOSITORY=" + owner + "/" + name,
+		"CI=true", "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=issues", "GITHUB_EVENT_PATH=" + event,
+		"GITHUB_REPOSITORY=" + owner + "/" + name,
 		"GITHUB_SERVER_URL=" + hub.URL(), "GITHUB_API_URL=" + hub.APIURL(), "GITHUB_GRAPHQL_URL=" + hub.GraphQLURL(),
 		fmt.Sprintf("GITHUB_RUN_ID=%d", issue), "GITHUB_RUN_ATTEMPT=1", "GITHUB_WORKSPACE=" + filepath.Join(dir, "workspace"),
-		"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary.md"), "RALPH_WORKSPACE=" + filepath.Join(dir, "ralph"),
-		"INPUT_GITHUB_TOKEN=" + token, "INPUT_MAX_ITERATIONS=2", "INPUT_SKIP_REVIEW=true", "INPUT_AGENT=" + filepath.Join(p.dir, "agent"),
+		"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary.md"),
+		"RALPH_WORKSPACE=" + filepath.Join(dir, "ralph"),
+		"INPUT_GITHUB_TOKEN=" + token, "INPUT_MAX_ITERATIONS=2", "INPUT_SKIP_REVIEW=true",
+		"INPUT_AGENT=" + filepath.Join(p.dir, "agent"),
 	}
 	p.clone = dir
 	return []string{"action"}
@@ -102,8 +107,11 @@ func (p *place) keep(hub *fake.GitHub) error {
 		return err
 	}
 	remote := filepath.Join(p.dir, "remote.git")
-	if out, err := exec.Command("git", "clone", "-q", "--mirror", "--template=", hub.GitDir(owner, name), remote).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "clone", "-q", "--mirror", "--template=", hub.GitDir(owner, name),
+		remote).CombinedOutput(); err != nil {
 		return fmt.Errorf("git clone: %w\n%s", err, out)
 	}
-	return os.WriteFile(filepath.Join(remote, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o644) // no path of the stand-in's
+	// no path of the stand-in's
+	return os.WriteFile(filepath.Join(remote, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"),
+		0o644)
 }

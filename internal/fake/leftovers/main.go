@@ -1,5 +1,5 @@
-// Command leftovers has a ralph leave behind what runs leave that were killed, interrupted or stopped by a limit, and packs it for tests of later
-// versions: testdata/upgrade says which ralph it was used with.
+// Command leftovers has a ralph leave behind what runs leave that were killed, interrupted or stopped by a limit, and
+// packs it for tests of later versions: testdata/upgrade says which ralph it was used with.
 package main
 
 import (

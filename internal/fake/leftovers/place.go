@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// place is where a scene is played: clone is the repository, home its user's home, bin the programs beside those of the system.
+// place is where a scene is played: clone is the repository, home its user's home, bin the programs beside those of the
+// system.
 type place struct {
 	ralph string
 	dir   string
@@ -36,7 +37,8 @@ func (p *place) write(name, text string) error {
 // environ is what programs are started with: nothing of ours but PATH.
 func (p *place) environ() []string {
 	return append([]string{
-		"HOME=" + filepath.Join(p.dir, "home"), "PATH=" + filepath.Join(p.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(p.dir, "home"),
+		"PATH=" + filepath.Join(p.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"GIT_CONFIG_NOSYSTEM=1", "RALPH_SANDBOX=off", "LC_ALL=C",
 	}, p.stay...)
 }

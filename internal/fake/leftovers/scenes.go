@@ -14,7 +14,8 @@ type scene struct {
 	play  func(ctx context.Context, p *place) error
 }
 
-// scenes are all of them. An agent works as far as its turn goes, and waits while there is a file hang beside the clone.
+// scenes are all of them. An agent works as far as its turn goes, and waits while there is a file hang beside the
+// clone.
 var scenes = []scene{
 	{"killed", issueFiles, func(ctx context.Context, p *place) error { return onIssue(ctx, p, p.killed) }},
 	{"interrupted", issueFiles, func(ctx context.Context, p *place) error { return onIssue(ctx, p, p.interrupted) }},
@@ -33,9 +34,10 @@ var issueFiles = map[string]string{
 	"clone/issue.md":   "# Make add add\n\nIt subtracts.\n",
 	"clone/add.sh":     "add() { echo $(($1 - $2)); }\n",
 	"clone/.gitignore": "node_modules/\n",
-	"clone/Makefile":   "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = \"$$(cat node_modules/five/index.js)\" || { echo \"FAIL: add 2 3\"; exit 1; }\n",
-	"bin/agent":        issueAgent,
-	"hang":             "",
+	"clone/Makefile": "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = \"$$(cat node_modules/five/index.js)\" || { echo " +
+		"\"FAIL: add 2 3\"; exit 1; }\n",
+	"bin/agent": issueAgent,
+	"hang":      "",
 }
 
 // issueAgent tries in vain in its first turn, and fixes it in the second, half of which it waits.

@@ -55,7 +55,8 @@ func (a answer) anthropicMessage(content []object, stop any) object {
 		content = []object{}
 	}
 	return object{
-		"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model, "content": content, "stop_reason": stop, "stop_sequence": nil,
+		"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model, "content": content,
+		"stop_reason": stop, "stop_sequence": nil,
 		"usage": object{"input_tokens": InputTokens, "output_tokens": OutputTokens},
 	}
 }

@@ -53,7 +53,8 @@ func (a answer) chatFinish() string {
 
 func (a answer) chatUses() (calls []object) {
 	for i, u := range a.uses {
-		calls = append(calls, object{"index": i, "id": u.id, "type": "function", "function": object{"name": u.name, "arguments": u.json()}})
+		calls = append(calls, object{"index": i, "id": u.id, "type": "function",
+			"function": object{"name": u.name, "arguments": u.json()}})
 	}
 	return calls
 }
@@ -61,10 +62,12 @@ func (a answer) chatUses() (calls []object) {
 // chatFrame is what whole answers and pieces of them have in common.
 func (a answer) chatFrame(kind string, choice object) object {
 	choice["index"] = 0
-	return object{"id": "chatcmpl-" + a.id, "object": kind, "created": time.Now().Unix(), "model": a.model, "choices": []object{choice}}
+	return object{"id": "chatcmpl-" + a.id, "object": kind, "created": time.Now().Unix(), "model": a.model,
+		"choices": []object{choice}}
 }
 
-var chatUsage = object{"prompt_tokens": InputTokens, "completion_tokens": OutputTokens, "total_tokens": InputTokens + OutputTokens}
+var chatUsage = object{"prompt_tokens": InputTokens, "completion_tokens": OutputTokens,
+	"total_tokens": InputTokens + OutputTokens}
 
 func chatWhole(a answer, _ question) object {
 	message := object{"role": "assistant", "content": a.text}

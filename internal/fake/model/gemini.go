@@ -57,7 +57,8 @@ func (a answer) geminiPiece(parts []object, finish any) object {
 	piece := object{"candidates": []object{candidate}, "modelVersion": a.model, "responseId": a.id}
 	if finish != nil {
 		candidate["finishReason"] = finish
-		piece["usageMetadata"] = object{"promptTokenCount": InputTokens, "candidatesTokenCount": OutputTokens, "totalTokenCount": InputTokens + OutputTokens}
+		piece["usageMetadata"] = object{"promptTokenCount": InputTokens, "candidatesTokenCount": OutputTokens,
+			"totalTokenCount": InputTokens + OutputTokens}
 	}
 	return piece
 }
@@ -109,7 +110,8 @@ var geminiFailures = map[Failure]struct {
 	ServerError: {500, "INTERNAL", "An internal error has occurred."},
 	Auth:        {401, "UNAUTHENTICATED", "Request had invalid authentication credentials."},
 	Billing:     {403, "PERMISSION_DENIED", "This API method requires billing to be enabled."},
-	TooLong:     {400, "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."},
+	TooLong: {400, "INVALID_ARGUMENT",
+		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."},
 }
 
 func geminiFail(f Failure, reset time.Time) failure {

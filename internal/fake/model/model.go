@@ -1,5 +1,5 @@
-// Package model is a small stand-in for a model, for tests that run a real agent CLI. It speaks four protocols, each in a file:
-// Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini.
+// Package model is a small stand-in for a model, for tests that run a real agent CLI. It speaks four protocols, each in
+// a file: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini.
 package model
 
 import (
@@ -24,8 +24,9 @@ type Request struct {
 	Body    string
 }
 
-// Server plays a script. Which turn it answers with depends on the conversation alone: on how many turns of the model it holds. After
-// the end of the script it repeats the last turn. URL is the base address: Anthropic's and Gemini's as it is, OpenAI's with /v1.
+// Server plays a script. Which turn it answers with depends on the conversation alone: on how many turns of the model
+// it holds. After the end of the script it repeats the last turn. URL is the base address: Anthropic's and Gemini's as
+// it is, OpenAI's with /v1.
 type Server struct {
 	*httptest.Server
 	Key     string    // the only credential that it takes; "" takes any
@@ -76,7 +77,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.unknown = append(s.unknown, r.Method+" "+r.URL.Path)
 		s.mu.Unlock()
-		reply(w, http.StatusNotFound, object{"error": object{"type": "not_found_error", "message": "a model has no " + r.URL.Path}})
+		reply(w, http.StatusNotFound, object{"error": object{"type": "not_found_error",
+			"message": "a model has no " + r.URL.Path}})
 		return
 	}
 	if p.count != "" {

@@ -28,25 +28,29 @@ var clients = []client{
 		name: "anthropic", path: "/v1/messages",
 		body:  `{"model":"m","stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"prompt"}]}%s],"tools":[{"name":"Bash"},{"name":"Write"}]}`,
 		turn:  `,{"role":"assistant","content":[]},{"role":"user","content":[]}`,
-		write: [2]string{"Write", `"{\"content\":\"hello\\n\",\"file_path\":\"hello.txt\"}"`}, end: [2]string{`"stop_reason":"tool_use"`, `"stop_reason":"end_turn"`},
+		write: [2]string{"Write", `"{\"content\":\"hello\\n\",\"file_path\":\"hello.txt\"}"`},
+		end:   [2]string{`"stop_reason":"tool_use"`, `"stop_reason":"end_turn"`},
 	},
 	{
 		name: "responses", path: "/v1/responses",
 		body:  `{"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"prompt"}]}%s],"tools":[{"type":"function","name":"exec_command"}]}`,
 		turn:  `,{"type":"message","role":"assistant","content":[]},{"type":"function_call"},{"type":"function_call_output"}`,
-		write: [2]string{"exec_command", `printf %s 'hello\\n' \\u003e 'hello.txt'`}, end: [2]string{`"type":"function_call"`, `"type":"response.completed"`},
+		write: [2]string{"exec_command", `printf %s 'hello\\n' \\u003e 'hello.txt'`},
+		end:   [2]string{`"type":"function_call"`, `"type":"response.completed"`},
 	},
 	{
 		name: "chat", path: "/v1/chat/completions",
 		body:  `{"model":"m","stream":true,"messages":[{"role":"system","content":"you are"},{"role":"user","content":"prompt"}%s],"tools":[{"function":{"name":"bash"}},{"function":{"name":"write"}}]}`,
 		turn:  `,{"role":"assistant","content":null},{"role":"tool","content":"done"}`,
-		write: [2]string{"write", `"{\"content\":\"hello\\n\",\"filePath\":\"hello.txt\"}"`}, end: [2]string{`"finish_reason":"tool_calls"`, `"finish_reason":"stop"`},
+		write: [2]string{"write", `"{\"content\":\"hello\\n\",\"filePath\":\"hello.txt\"}"`},
+		end:   [2]string{`"finish_reason":"tool_calls"`, `"finish_reason":"stop"`},
 	},
 	{
 		name: "gemini", path: "/v1beta/models/m:streamGenerateContent",
 		body:  `{"contents":[{"role":"user","parts":[{"text":"prompt"}]}%s],"tools":[{"functionDeclarations":[{"name":"write_file"}]}]}`,
 		turn:  `,{"role":"model","parts":[]},{"role":"user","parts":[{"functionResponse":{}}]}`,
-		write: [2]string{"write_file", `"args":{"content":"hello\n","file_path":"hello.txt"}`}, end: [2]string{`"functionCall"`, `"finishReason":"STOP"`},
+		write: [2]string{"write_file", `"args":{"content":"hello\n","file_path":"hello.txt"}`},
+		end:   [2]string{`"functionCall"`, `"finishReason":"STOP"`},
 	},
 }
 
@@ -102,7 +106,8 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		r := s.Requests()
-		if len(r) != 3 || r[0].Path != c.path || r[0].Model != "m" || r[0].Prompt != len("prompt") || !slices.Contains(r[0].Tools, c.write[0]) {
+		if len(r) != 3 || r[0].Path != c.path || r[0].Model != "m" || r[0].Prompt != len("prompt") ||
+			!slices.Contains(r[0].Tools, c.write[0]) {
 			t.Errorf("requests = %+v", r)
 		}
 		if !slices.Contains(r[0].Headers, "Authorization") || strings.Contains(fmt.Sprint(r), "the-key") {
@@ -171,7 +176,8 @@ func TestAWrongKeyIsRefused(t *testing.T) {
 func TestHang(t *testing.T) {
 	each(t, "hang", func(t *testing.T, c client, s *model.Server) {
 		ctx, cancel := context.WithCancel(t.Context())
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+c.path, strings.NewReader(fmt.Sprintf(c.body, "")))
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+c.path,
+			strings.NewReader(fmt.Sprintf(c.body, "")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +203,8 @@ func TestHang(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	each(t, "cut", func(t *testing.T, c client, s *model.Server) {
-		if _, body, err := c.try(t.Context(), t, s, 0); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(body, "I begin with") {
+		if _, body, err := c.try(t.Context(), t, s, 0); !errors.Is(err, io.ErrUnexpectedEOF) ||
+			!strings.Contains(body, "I begin with") {
 			t.Errorf("%v\n%s", err, body)
 		}
 	})
@@ -205,9 +212,11 @@ func TestCut(t *testing.T) {
 
 func TestOtherEndings(t *testing.T) {
 	for scenario, parts := range map[string][4]string{
-		"length": {"The prompt has 6 bytes.", "The prompt has 6 bytes.", "The prompt has 6 bytes.", "The prompt has 6 bytes."},
-		"refuse": {`"stop_reason":"refusal"`, `"type":"refusal"`, `"finish_reason":"content_filter"`, `"finishReason":"SAFETY"`},
-		"empty":  {`"stop_reason":"end_turn"`, `"output":[]`, `"content":""`, `"text":""`},
+		"length": {"The prompt has 6 bytes.", "The prompt has 6 bytes.", "The prompt has 6 bytes.",
+			"The prompt has 6 bytes."},
+		"refuse": {`"stop_reason":"refusal"`, `"type":"refusal"`, `"finish_reason":"content_filter"`,
+			`"finishReason":"SAFETY"`},
+		"empty": {`"stop_reason":"end_turn"`, `"output":[]`, `"content":""`, `"text":""`},
 	} {
 		for i, c := range clients {
 			s := model.New(model.Scenario(scenario)...)
@@ -224,7 +233,8 @@ func TestWhatNoModelAnswers(t *testing.T) {
 	defer s.Close()
 	other := clients[0]
 	other.path = "/v1/other"
-	if status, _ := other.ask(t, s, 0); status != http.StatusNotFound || !slices.Equal(s.Unknown(), []string{"POST /v1/other"}) {
+	if status, _ := other.ask(t, s, 0); status != http.StatusNotFound ||
+		!slices.Equal(s.Unknown(), []string{"POST /v1/other"}) {
 		t.Errorf("status %d, unknown = %q", status, s.Unknown())
 	}
 }

@@ -27,7 +27,8 @@ func responsesRead(body []byte) (q question, err error) {
 	q.model, q.stream = asked.Model, asked.Stream
 	var byModel []bool
 	for _, item := range asked.Input {
-		byModel = append(byModel, item.Role == "assistant" || slices.Contains([]string{"function_call", "reasoning"}, item.Type))
+		byModel = append(byModel, item.Role == "assistant" ||
+			slices.Contains([]string{"function_call", "reasoning"}, item.Type))
 		for _, said := range item.Content {
 			if item.Role == "user" {
 				q.told(said)
@@ -49,18 +50,22 @@ func (a answer) responsesItems() []object {
 		if a.end == Refuse {
 			part = object{"type": "refusal", "refusal": a.text}
 		}
-		items = append(items, object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "status": "completed", "content": []object{part}})
+		items = append(items, object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "status": "completed",
+			"content": []object{part}})
 	}
 	for _, u := range a.uses {
-		items = append(items, object{"type": "function_call", "id": "fc_" + u.id, "call_id": u.id, "name": u.name, "arguments": u.json(), "status": "completed"})
+		items = append(items, object{"type": "function_call", "id": "fc_" + u.id, "call_id": u.id, "name": u.name,
+			"arguments": u.json(), "status": "completed"})
 	}
 	return items
 }
 
 func (a answer) responsesResponse(status string, items []object) object {
 	return object{
-		"id": "resp_" + a.id, "object": "response", "created_at": time.Now().Unix(), "status": status, "model": a.model, "output": items,
-		"usage": object{"input_tokens": InputTokens, "output_tokens": OutputTokens, "total_tokens": InputTokens + OutputTokens},
+		"id": "resp_" + a.id, "object": "response", "created_at": time.Now().Unix(), "status": status, "model": a.model,
+		"output": items,
+		"usage": object{"input_tokens": InputTokens, "output_tokens": OutputTokens,
+			"total_tokens": InputTokens + OutputTokens},
 	}
 }
 
@@ -78,7 +83,8 @@ func responsesEvents(a answer, _ question) (events []event) {
 	for i, item := range items {
 		send("response.output_item.added", object{"output_index": i, "item": item})
 		if item["type"] == "message" && a.end != Refuse {
-			send("response.output_text.delta", object{"item_id": item["id"], "output_index": i, "content_index": 0, "delta": a.text})
+			send("response.output_text.delta",
+				object{"item_id": item["id"], "output_index": i, "content_index": 0, "delta": a.text})
 		}
 		events[len(events)-1].begins = i == 0
 		send("response.output_item.done", object{"output_index": i, "item": item})
@@ -92,13 +98,16 @@ var openAIFailures = map[Failure]struct {
 	status              int
 	kind, code, message string
 }{
-	Limit:       {429, "requests", "rate_limit_exceeded", "Rate limit reached for requests. Please try again in 1s."},
-	LimitReset:  {429, "usage_limit_reached", "usage_limit_reached", "The usage limit has been reached"},
-	Overloaded:  {503, "server_error", "server_is_overloaded", "The server is currently overloaded. Please try again later."},
+	Limit:      {429, "requests", "rate_limit_exceeded", "Rate limit reached for requests. Please try again in 1s."},
+	LimitReset: {429, "usage_limit_reached", "usage_limit_reached", "The usage limit has been reached"},
+	Overloaded: {503, "server_error", "server_is_overloaded",
+		"The server is currently overloaded. Please try again later."},
 	ServerError: {500, "server_error", "", "The server had an error while processing your request."},
 	Auth:        {401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."},
-	Billing:     {429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan and billing details."},
-	TooLong:     {400, "invalid_request_error", "context_length_exceeded", "Your input exceeds the context window of this model."},
+	Billing: {429, "insufficient_quota", "insufficient_quota",
+		"You exceeded your current quota, please check your plan and billing details."},
+	TooLong: {400, "invalid_request_error", "context_length_exceeded",
+		"Your input exceeds the context window of this model."},
 }
 
 func openAIFail(f Failure, reset time.Time) failure {

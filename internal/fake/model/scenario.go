@@ -20,7 +20,8 @@ func Scenario(name string) []Turn {
 	case "text":
 		return []Turn{done}
 	case "long-command":
-		return []Turn{{Text: "This takes a while.", Tools: []Tool{Bash("echo begun > begun.txt; sleep 600; echo ended > ended.txt")}}, done}
+		return []Turn{{Text: "This takes a while.",
+			Tools: []Tool{Bash("echo begun > begun.txt; sleep 600; echo ended > ended.txt")}}, done}
 	case "length":
 		return []Turn{{Measure: true}}
 	case "empty":

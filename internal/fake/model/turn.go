@@ -40,8 +40,8 @@ const (
 	Refuse Ending = "refuse" // the model refuses to do it
 )
 
-// Tool is one use of a tool that the model asks for. What Write and Bash make is done by whatever tool the client offers for it; a
-// client that offers none is asked all the same, as a model may that does not obey.
+// Tool is one use of a tool that the model asks for. What Write and Bash make is done by whatever tool the client
+// offers for it; a client that offers none is asked all the same, as a model may that does not obey.
 type Tool struct {
 	Name    string // "Read", "StructuredOutput": a tool of one client only
 	Input   map[string]any
@@ -73,7 +73,8 @@ var (
 		{"Write", "file_path", "content"}, {"write_file", "file_path", "content"}, {"write", "filePath", "content"},
 	}
 	shells = []struct{ name, command string }{
-		{"Bash", "command"}, {"bash", "command"}, {"run_shell_command", "command"}, {"exec_command", "cmd"}, {"shell_command", "command"},
+		{"Bash", "command"}, {"bash", "command"}, {"run_shell_command", "command"}, {"exec_command", "cmd"},
+		{"shell_command", "command"},
 	}
 )
 

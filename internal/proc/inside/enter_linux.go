@@ -106,7 +106,8 @@ func value(name string) string {
 func onPath(name string) (string, error) {
 	for _, dir := range filepath.SplitList(value("PATH")) {
 		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() &&
+			info.Mode().Perm()&0o111 != 0 {
 			return path, nil
 		}
 	}

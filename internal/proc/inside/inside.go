@@ -37,7 +37,9 @@ func (in Steps) Arguments(program string, argv []string) []string {
 // Proxied are the variables that lead everything to a proxy.
 func Proxied(address string) []string {
 	host, port, _ := strings.Cut(address, ":")
-	url, java := "http://"+address, fmt.Sprintf("-Dhttp.proxyHost=%s -Dhttp.proxyPort=%s -Dhttps.proxyHost=%s -Dhttps.proxyPort=%s", host, port, host, port)
+	url, java := "http://"+address,
+		fmt.Sprintf("-Dhttp.proxyHost=%s -Dhttp.proxyPort=%s -Dhttps.proxyHost=%s -Dhttps.proxyPort=%s", host, port, host,
+			port)
 	none := "localhost,127.0.0.1,::1"
 	return []string{
 		"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "ALL_PROXY=" + url, "NO_PROXY=" + none,

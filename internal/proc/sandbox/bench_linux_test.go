@@ -25,7 +25,8 @@ func BenchmarkStart(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				begun := time.Now()
-				r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"/bin/true"}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks)})
+				r, err := proc.Run(context.Background(),
+					proc.Spec{Argv: []string{"/bin/true"}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks)})
 				if err != nil || r.Exit != 0 {
 					b.Fatalf("%+v %v", r, err)
 				}

@@ -40,7 +40,8 @@ func (s *Sandbox) openBwrap(ctx context.Context) error {
 		b.home = boxDir + "/home"
 	}
 	s.maker, s.Whole = b, true
-	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys are not there to be read, and the network is reached only by a proxy that knows which hosts are allowed"
+	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys are not there to " +
+		"be read, and the network is reached only by a proxy that knows which hosts are allowed"
 	return s.try(ctx)
 }
 
@@ -52,7 +53,8 @@ const tryLimit = 30 * time.Second
 func (s *Sandbox) try(ctx context.Context) error {
 	said := proc.NewTail(0, 4<<10)
 	end, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", "exit 42"}, Dir: s.o.Dir, Env: proc.Environment(s.o.Parent, proc.Allowed), As: s.o.As, Box: s.Box(Checks),
+		Argv: []string{"sh", "-c", "exit 42"}, Dir: s.o.Dir, Env: proc.Environment(s.o.Parent, proc.Allowed), As: s.o.As,
+		Box:    s.Box(Checks),
 		Stdout: said, Stderr: said, Timeout: tryLimit, Grace: time.Second,
 	})
 	if err != nil {
@@ -74,7 +76,8 @@ func (s *Sandbox) try(ctx context.Context) error {
 // base are the arguments that every box has now.
 func (b *bwrap) base() []string {
 	v := b.s.view
-	args := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--die-with-parent", "--new-session"}
+	args := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try",
+		"--die-with-parent", "--new-session"}
 	if asRoot(b.s.o.As) {
 		args = append(args, "--cap-drop", "ALL")
 	} else {

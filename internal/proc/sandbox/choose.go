@@ -11,7 +11,8 @@ import (
 // than what there is, its Log has one line that says so; else the error is an *UnavailableError.
 func Open(ctx context.Context, o Options) (*Sandbox, error) {
 	if o.Mode == Off {
-		return &Sandbox{Mode: Off, Line: "sandbox: off: agents and checks can read and write what their user can, and speak to every host", o: o}, nil
+		return &Sandbox{Mode: Off, Line: "sandbox: off: agents and checks can read and write what their user can, and " +
+			"speak to every host", o: o}, nil
 	}
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -31,16 +32,21 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	switch o.Mode {
 	case Auto:
-		s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write what their user can, and speak to every host"}
+		s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write " +
+			"what their user can, and speak to every host"}
 		s.say(not)
 		return s, nil
 	case Require:
-		return nil, &UnavailableError{"the setting sandbox is require, and no sandbox in which everything holds works here (" + strings.Join(not, "; ") + "); " + remedy}
+		return nil,
+			&UnavailableError{"the setting sandbox is require, and no sandbox in which everything holds works here (" +
+				strings.Join(not, "; ") + "); " + remedy}
 	}
-	return nil, &UnavailableError{fmt.Sprintf("the setting sandbox is %s, which does not work here (%s); %s, or take another sandbox", o.Mode, not[0], remedies[o.Mode])}
+	return nil, &UnavailableError{fmt.Sprintf("the setting sandbox is %s, which does not work here (%s); %s, or take "+
+		"another sandbox", o.Mode, not[0], remedies[o.Mode])}
 }
 
-const remedy = "install bubblewrap, on runners of GitHub: sudo apt-get install bubblewrap && sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+const remedy = "install bubblewrap, on runners of GitHub: sudo apt-get install bubblewrap && sudo sysctl -w " +
+	"kernel.apparmor_restrict_unprivileged_userns=0"
 
 var remedies = map[string]string{
 	Bwrap:         remedy,

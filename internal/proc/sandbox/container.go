@@ -46,7 +46,8 @@ func (s *Sandbox) openContainer(ctx context.Context) error {
 	_, _ = rand.Read(b[:])
 	c := &container{s: s, program: program, name: "ralph-box-" + hex.EncodeToString(b[:])}
 	s.maker, s.Whole = c, true
-	s.Line = fmt.Sprintf("sandbox: container (%s of %s): only the worktree and a home of the run's own can be written, nothing else of this machine is there, and the network is reached only by a proxy that knows which hosts are allowed", filepath.Base(program), s.o.Image)
+	s.Line = fmt.Sprintf("sandbox: container (%s of %s): only the worktree and a home of the run's own can be written, "+
+		"nothing else of this machine is there, and the network is reached only by a proxy that knows which hosts are allowed", filepath.Base(program), s.o.Image)
 	return s.try(ctx)
 }
 
@@ -61,7 +62,8 @@ func engine(env []string) (string, error) {
 }
 
 // ofClient are variables that the engine's client needs as they are here.
-var ofClient = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
+var ofClient = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH",
+	"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
 // enter implements maker.
 func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
@@ -85,15 +87,18 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
 		v.elsewhere(&o, s.Dir)
 	}
-	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache), b.agentFiles(u), shown(v), tree(),
+	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache},
+		b.lent(u, in.cache), b.agentFiles(u), shown(v), tree(),
 		b.writableIn(judge), own(s.Own), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
 	if err != nil {
 		g.close()
 		return proc.Boxed{}, err
 	}
 	name := c.name + "-" + strconv.FormatInt(c.s.counter.Add(1), 10)
-	args := []string{c.program, "run", "--rm", "--interactive", "--init", "--name", name, "--network", "none", "--cap-drop", "ALL",
-		"--security-opt", "no-new-privileges", "--pids-limit", pidsLimit, "--user", user(o.As), "--tmpfs", "/tmp:rw,exec,mode=1777", "--workdir", dir}
+	args := []string{c.program, "run", "--rm", "--interactive", "--init", "--name", name, "--network", "none",
+		"--cap-drop", "ALL",
+		"--security-opt", "no-new-privileges", "--pids-limit", pidsLimit, "--user", user(o.As), "--tmpfs",
+		"/tmp:rw,exec,mode=1777", "--workdir", dir}
 	args = append(args, mounts...)
 	for _, entry := range c.s.environ(s, in) {
 		switch name, _, _ := strings.Cut(entry, "="); {
@@ -108,8 +113,10 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if top := clone(dir, o.Home); filepath.Base(program) != program && !over(top, relativeTo(dir, program)) {
 		program = filepath.Base(program) // that of the image
 	}
-	args = append(append(args, "--entrypoint", boxSelf, o.Image), inside.Steps{Socket: boxSocket + "/sock", Carry: c.s.carried(u)}.Arguments(relativeTo(dir, program), s.Argv)...)
-	env := slices.DeleteFunc(c.s.environ(s, in), func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
+	args = append(append(args, "--entrypoint", boxSelf, o.Image),
+		inside.Steps{Socket: boxSocket + "/sock", Carry: c.s.carried(u)}.Arguments(relativeTo(dir, program), s.Argv)...)
+	env := slices.DeleteFunc(c.s.environ(s, in),
+		func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
 	for _, name := range ofClient {
 		if value := proc.Value(o.Parent, name); value != "" {
 			env = append(env, name+"="+value)
@@ -151,7 +158,8 @@ func mounted(binds []string) (args []string, err error) {
 	for i := 0; i+2 < len(binds); i += 3 {
 		from, to := binds[i+1], binds[i+2]
 		if strings.ContainsAny(from+to, ",\"\n") {
-			return nil, fmt.Errorf("mounting %q in a container: its name has a comma, a quote or the end of a line in it; rename it, or take another sandbox", from)
+			return nil, fmt.Errorf("mounting %q in a container: its name has a comma, a quote or the end of a line in it; "+
+				"rename it, or take another sandbox", from)
 		}
 		mount := "type=bind,source=" + from + ",target=" + to
 		if binds[i] == "--ro-bind" {

@@ -47,7 +47,8 @@ func TestContainerCalls(t *testing.T) {
 	defer s.Close()
 	var out bytes.Buffer
 	r, err := proc.Run(context.Background(), proc.Spec{
-		Argv: []string{"sh", "-c", "cat; exit 5"}, Dir: d.clone, Env: d.parent, Box: s.Box(Works), Stdin: strings.NewReader("hello"), Stdout: &out, Timeout: time.Minute,
+		Argv: []string{"sh", "-c", "cat; exit 5"}, Dir: d.clone, Env: d.parent, Box: s.Box(Works),
+		Stdin: strings.NewReader("hello"), Stdout: &out, Timeout: time.Minute,
 	})
 	if err != nil || r.Exit != 5 || out.String() != "hello" {
 		t.Fatalf("%+v %v %q", r, err, out.String())
@@ -61,18 +62,24 @@ func TestContainerCalls(t *testing.T) {
 	got = strings.NewReplacer(s.scratch, "SCRATCH", d.dir, "HERE").Replace(got)
 	got = regexp.MustCompile(`SCRATCH/gate\d+`).ReplaceAllString(got, "GATE")
 	got = regexp.MustCompile(`\[--env\] \[[^\]]*\] `).ReplaceAllString(got, "")
-	want := "[run] [--rm] [--interactive] [--init] [--name] [NAME] [--network] [none] [--cap-drop] [ALL] [--security-opt] [no-new-privileges] " +
-		"[--pids-limit] [4096] [--user] [" + user(nil) + "] [--tmpfs] [/tmp:rw,exec,mode=1777] [--workdir] [HERE/my project] " +
-		"[--mount] [type=bind,source=SCRATCH/agent/home,target=HERE/home] [--mount] [type=bind,source=SCRATCH/agent/cache,target=HERE/home/.cache] " +
+	want := "[run] [--rm] [--interactive] [--init] [--name] [NAME] [--network] [none] [--cap-drop] [ALL] " +
+		"[--security-opt] [no-new-privileges] " +
+		"[--pids-limit] [4096] [--user] [" + user(nil) +
+		"] [--tmpfs] [/tmp:rw,exec,mode=1777] [--workdir] [HERE/my project] " +
+		"[--mount] [type=bind,source=SCRATCH/agent/home,target=HERE/home] [--mount] " +
+		"[type=bind,source=SCRATCH/agent/cache,target=HERE/home/.cache] " +
 		"[--mount] [type=bind,source=HERE/home/login,target=HERE/home/login] " +
-		"[--mount] [type=bind,source=HERE/my project,target=HERE/my project] [--mount] [type=bind,source=HERE/my project/.git,target=HERE/my project/.git] " +
+		"[--mount] [type=bind,source=HERE/my project,target=HERE/my project] [--mount] [type=bind,source=HERE/my " +
+		"project/.git,target=HERE/my project/.git] " +
 		"[--mount] [type=bind,source=HERE/my project/.git/hooks,target=HERE/my project/.git/hooks,readonly] " +
-		"[--mount] [type=bind,source=/bin/true,target=/run/ralph/ralph,readonly] [--mount] [type=bind,source=GATE,target=/run/ralph/egress] " +
+		"[--mount] [type=bind,source=/bin/true,target=/run/ralph/ralph,readonly] [--mount] " +
+		"[type=bind,source=GATE,target=/run/ralph/egress] " +
 		`[--entrypoint] [/run/ralph/ralph] [example/image:1] [__box] [{"socket":"/run/ralph/egress/sock"}] [sh] [sh] [-c] [cat; exit 5] `
 	if strings.TrimSpace(got) != strings.TrimSpace(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if strings.Contains(string(text), "very secret") || !strings.Contains(lines[2], "[--env] [MY_KEY] ") || strings.Contains(lines[2], "[PATH") {
+	if strings.Contains(string(text), "very secret") || !strings.Contains(lines[2], "[--env] [MY_KEY] ") ||
+		strings.Contains(lines[2], "[PATH") {
 		t.Errorf("the environment is not passed as it should be:\n%s", lines[2])
 	}
 	if !regexp.MustCompile(`^\[rm\] \[--force\] \[ralph-box-[0-9a-f]{8}-\d+\] ?$`).MatchString(lines[3]) {
@@ -103,7 +110,8 @@ func TestContainerIsNotThere(t *testing.T) {
 		change(&o)
 		_, err := Open(context.Background(), o)
 		var missing *UnavailableError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "RALPH_SANDBOX_IMAGE") {
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "RALPH_SANDBOX_IMAGE") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -49,7 +49,8 @@ func newEgress(allow []string, environ func(string) string, log func(string, ...
 		}
 		return environ(strings.ToLower(name))
 	}
-	conf := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
+	conf := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"),
+		NoProxy: either("NO_PROXY")}
 	if all := either("ALL_PROXY"); strings.HasPrefix(all, "http") {
 		if conf.HTTPProxy == "" {
 			conf.HTTPProxy = all
@@ -74,7 +75,8 @@ func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodConnect {
 		target = r.URL
 		if target.Scheme != "http" || target.Host == "" {
-			http.Error(w, "ralph's sandbox: this is a proxy; ask it for http://HOST/… or CONNECT HOST:443", http.StatusBadRequest)
+			http.Error(w, "ralph's sandbox: this is a proxy; ask it for http://HOST/… or CONNECT HOST:443",
+				http.StatusBadRequest)
 			return
 		}
 	}
@@ -97,7 +99,8 @@ func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // deny refuses a host, and tells of it once.
 func (e *egress) deny(w http.ResponseWriter, target string) {
 	host := strings.TrimSuffix(strings.TrimSuffix(target, ":443"), ":80")
-	why := fmt.Sprintf("the sandbox does not let anything speak to %.200s; if that is needed, name it in the setting sandboxNetwork", host)
+	why := fmt.Sprintf("the sandbox does not let anything speak to %.200s; if that is needed, name it in the setting "+
+		"sandboxNetwork", host)
 	e.mu.Lock()
 	first := !e.told[host] && len(e.told) < mostTold
 	if first {
@@ -181,7 +184,8 @@ func through(ctx context.Context, c net.Conn, via *url.URL, address string) (net
 	ask := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{}}
 	if via.User != nil {
 		password, _ := via.User.Password()
-		ask.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(via.User.Username()+":"+password)))
+		ask.Header.Set("Proxy-Authorization",
+			"Basic "+base64.StdEncoding.EncodeToString([]byte(via.User.Username()+":"+password)))
 	}
 	answers := bufio.NewReader(c)
 	err := ask.Write(c)
@@ -224,11 +228,13 @@ func dialer(level trust) *net.Dialer {
 func (e *egress) forward(w http.ResponseWriter, r *http.Request, level trust) {
 	out := r.Clone(r.Context())
 	out.RequestURI = ""
-	for _, name := range append(strings.Split(r.Header.Get("Connection"), ","), "Connection", "Proxy-Connection", "Proxy-Authorization", "Keep-Alive", "Te", "Trailer", "Upgrade") {
+	for _, name := range append(strings.Split(r.Header.Get("Connection"), ","), "Connection", "Proxy-Connection",
+		"Proxy-Authorization", "Keep-Alive", "Te", "Trailer", "Upgrade") {
 		out.Header.Del(strings.TrimSpace(name))
 	}
 	transport := &http.Transport{
-		Proxy: func(q *http.Request) (*url.URL, error) { return e.upstream(q.URL) }, DisableKeepAlives: true, DisableCompression: true,
+		Proxy: func(q *http.Request) (*url.URL, error) { return e.upstream(q.URL) }, DisableKeepAlives: true,
+		DisableCompression: true,
 	}
 	if via, err := e.upstream(out.URL); err == nil && via == nil {
 		transport.DialContext = dialer(level).DialContext

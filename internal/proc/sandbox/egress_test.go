@@ -40,8 +40,10 @@ func TestReach(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]trust{ // the least trust that goes there
-		"93.184.216.34": public, "10.0.0.1": private, "192.168.1.1": private, "100.64.0.1": private, "127.0.0.1": exact, "::1": exact,
-		"169.254.169.254": exact, "fe80::1": exact, "0.0.0.0": exact, "::ffff:127.0.0.1": exact, "::ffff:10.0.0.1": private, "224.0.0.1": exact,
+		"93.184.216.34": public, "10.0.0.1": private, "192.168.1.1": private, "100.64.0.1": private, "127.0.0.1": exact,
+		"::1":             exact,
+		"169.254.169.254": exact, "fe80::1": exact, "0.0.0.0": exact, "::ffff:127.0.0.1": exact, "::ffff:10.0.0.1": private,
+		"224.0.0.1":       exact,
 		"64:ff9b::7f00:1": private, "fd00::1": private, "2606:4700::1": public,
 	} {
 		at := netip.MustParseAddr(address)
@@ -68,7 +70,10 @@ func proxyOf(t *testing.T, allow []string, environ map[string]string, log func(s
 
 // TestNamesAreHeldAgainstTheirAddress: a name that was allowed by a star leads to no service of this machine.
 func TestNamesAreHeldAgainstTheirAddress(t *testing.T) {
-	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "secret") }))
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		fmt.Fprint(w, "secret")
+	}))
 	defer origin.Close()
 	_, port, _ := net.SplitHostPort(origin.Listener.Addr().String())
 	e := &egress{upstream: func(*url.URL) (*url.URL, error) { return nil, nil }}
@@ -133,7 +138,8 @@ func TestProxyOfThisMachine(t *testing.T) {
 // TestDenied: a sentence for who asked, and one line for each host, whatever asks how often.
 func TestDenied(t *testing.T) {
 	lines := make(chan string, 10)
-	at := proxyOf(t, []string{"a.example"}, nil, func(format string, args ...any) { lines <- fmt.Sprintf(format, args...) })
+	at := proxyOf(t, []string{"a.example"}, nil,
+		func(format string, args ...any) { lines <- fmt.Sprintf(format, args...) })
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{Proxy: http.ProxyURL(at)}}
 	for range 3 {
 		answer, err := client.Get("http://b.example/x")
@@ -142,11 +148,13 @@ func TestDenied(t *testing.T) {
 		}
 		text, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
-		if answer.StatusCode != http.StatusForbidden || string(text) != "ralph: the sandbox does not let anything speak to b.example; if that is needed, name it in the setting sandboxNetwork\n" {
+		if answer.StatusCode != http.StatusForbidden || string(text) != "ralph: the sandbox does not let anything speak to "+
+			"b.example; if that is needed, name it in the setting sandboxNetwork\n" {
 			t.Errorf("%d %s", answer.StatusCode, text)
 		}
 	}
-	if len(lines) != 1 || <-lines != "sandbox: the sandbox does not let anything speak to b.example; if that is needed, name it in the setting sandboxNetwork" {
+	if len(lines) != 1 || <-lines != "sandbox: the sandbox does not let anything speak to b.example; if that is needed, "+
+		"name it in the setting sandboxNetwork" {
 		t.Errorf("%d lines", len(lines))
 	}
 }

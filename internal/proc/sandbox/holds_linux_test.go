@@ -41,12 +41,15 @@ func newGround(t *testing.T) *ground {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	g := &ground{dir: dir, self: filepath.Join(dir, "ralph")}
 	in := func(name string) string { return filepath.Join(dir, name) }
-	g.Worktree, g.Home, g.Outside, g.Writable = in("home/src/clone"), in("home"), in("home/src/outside.txt"), in("writable")
+	g.Worktree, g.Home, g.Outside, g.Writable = in("home/src/clone"), in("home"), in("home/src/outside.txt"),
+		in("writable")
 	g.Key, g.Login, g.Shown = in("home/.ssh/id_ed25519"), in("home/.agent/login.json"), in("home/.nvm/tool")
 	for name, text := range map[string]string{
-		g.Key: "a key", g.Login: "a login", g.Shown: "a tool", g.Worktree + "/file.txt": "text", g.Worktree + "/.git/config": "[core]\n",
-		g.Worktree + "/.git/hooks/sample": "", g.Worktree + "/.git/HEAD": "ref: refs/heads/main\n", g.Worktree + "/.git/objects/info/packs": "",
-		g.Worktree + "/.ralph/settings.json": "{}", g.Writable + "/file": "",
+		g.Key: "a key", g.Login: "a login", g.Shown: "a tool", g.Worktree + "/file.txt": "text",
+		g.Worktree + "/.git/config":       "[core]\n",
+		g.Worktree + "/.git/hooks/sample": "", g.Worktree + "/.git/HEAD": "ref: refs/heads/main\n",
+		g.Worktree + "/.git/objects/info/packs": "",
+		g.Worktree + "/.ralph/settings.json":    "{}", g.Writable + "/file": "",
 	} {
 		put(t, name, text)
 	}
@@ -163,8 +166,9 @@ func (g *ground) victim(t *testing.T) {
 
 func (g *ground) options(mode string, as *proc.User) Options {
 	return Options{
-		Mode: mode, Dir: g.Worktree, Scratch: g.dir, Home: g.Home, As: as, Writable: []string{g.Writable}, Network: []string{g.Allowed},
-		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, self: g.self,
+		Mode: mode, Dir: g.Worktree, Scratch: g.dir, Home: g.Home, As: as, Writable: []string{g.Writable},
+		Network: []string{g.Allowed},
+		Parent:  []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, self: g.self,
 		Agents: []Agent{{Hosts: []string{"localhost:" + port(g.Carried)}, Files: []File{{Path: ".agent/login.json"}}}},
 		Log:    func(format string, args ...any) { fmt.Fprintf(&g.log, format+"\n", args...) },
 	}
@@ -179,7 +183,8 @@ func (g *ground) open(t *testing.T, o Options) *Sandbox {
 	t.Helper()
 	s, err := Open(context.Background(), o)
 	if err != nil {
-		t.Fatalf("%v\nIs bubblewrap installed (apt-get install bubblewrap), and may this user make namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)?", err)
+		t.Fatalf("%v\nIs bubblewrap installed (apt-get install bubblewrap), and may this user make namespaces (sysctl "+
+			"kernel.apparmor_restrict_unprivileged_userns=0)?", err)
 	}
 	t.Cleanup(s.Close)
 	return s
@@ -191,7 +196,8 @@ func (g *ground) attack(t *testing.T, b proc.Box, as *proc.User) map[string]stri
 	told, _ := json.Marshal(g.targets)
 	var out, errs bytes.Buffer
 	r, err := proc.Run(context.Background(), proc.Spec{
-		Argv: []string{g.self, "probe", string(told)}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, As: as, Box: b,
+		Argv: []string{g.self, "probe", string(told)}, Dir: g.Worktree,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, As: as, Box: b,
 		Stdout: &out, Stderr: &errs, Timeout: time.Minute,
 	})
 	if err != nil || r.Exit != 0 {
@@ -208,17 +214,20 @@ func (g *ground) attack(t *testing.T, b proc.Box, as *proc.User) map[string]stri
 // What must be so in every box.
 var (
 	always = []string{
-		"write the worktree", "write a file of the worktree", "write home", "write tmp", "write a cache", "write what is named", "read a tool in home",
+		"write the worktree", "write a file of the worktree", "write home", "write tmp", "write a cache",
+		"write what is named", "read a tool in home",
 		"write git objects", "loopback", "allowed host", "allowed host by CONNECT",
 	}
 	never = []string{
-		"write outside", "write a tool in home", "read a key", "read another's environment", "signal another", "trace another", "mount", "write a sysctl",
+		"write outside", "write a tool in home", "read a key", "read another's environment", "signal another",
+		"trace another", "mount", "write a sysctl",
 		"make a device", "direct TCP", "denied host", "denied host by CONNECT",
 	}
 	// partly is what Landlock leaves open, with the version from which it does not.
 	partly = map[string]int{
-		"write git hooks": 99, "write git config": 99, "write where objects come from": 99, "move git away": 99, "write settings": 99,
-		"UDP": llUDP, "unix socket 0": llUnix, "unix socket 1": llUnix,
+		"write git hooks": 99, "write git config": 99, "write where objects come from": 99, "move git away": 99,
+		"write settings": 99,
+		"UDP":            llUDP, "unix socket 0": llUnix, "unix socket 1": llUnix,
 	}
 )
 
@@ -249,7 +258,9 @@ func TestBoxAfterSomethingHasGone(t *testing.T) {
 	s := g.open(t, g.options(Bwrap, nil))
 	s.view.blank, s.view.hidden = append(s.view.blank, "/srv/gone.sock"), append(s.view.hidden, "/srv/gone")
 	var said bytes.Buffer
-	end, err := proc.Run(t.Context(), proc.Spec{Argv: []string{"sh", "-c", "exit 42"}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Stdout: &said, Stderr: &said})
+	end, err := proc.Run(t.Context(),
+		proc.Spec{Argv: []string{"sh", "-c", "exit 42"}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")},
+			Box: s.Box(Checks), Stdout: &said, Stderr: &said})
 	if err != nil || end.Exit != 42 {
 		t.Errorf("%+v, %v\n%s", end, err, &said)
 	}
@@ -320,8 +331,10 @@ func TestBoxesHoldForAnybody(t *testing.T) {
 func TestWithoutABox(t *testing.T) {
 	g := newGround(t)
 	found := g.attack(t, nil, nil)
-	for _, what := range []string{"write outside", "read a key", "read a login", "write git hooks", "write git config", "write settings", "read another's environment",
-		"signal another", "trace another", "direct TCP", "UDP", "unix socket 0", "move git away", "the agent's model", "write where objects come from"} {
+	for _, what := range []string{"write outside", "read a key", "read a login", "write git hooks", "write git config",
+		"write settings", "read another's environment",
+		"signal another", "trace another", "direct TCP", "UDP", "unix socket 0", "move git away", "the agent's model",
+		"write where objects come from"} {
 		if found[what] != "open" {
 			t.Errorf("%s: %s", what, found[what])
 		}
@@ -339,8 +352,9 @@ func TestSignalsReachWhatIsKept(t *testing.T) {
 				defer cancel()
 				var out bytes.Buffer
 				spec := proc.Spec{
-					Argv: []string{"sh", "-c", `trap 'echo asked; exit 7' ` + signal + `; setsid sleep 1000 & echo ready; while :; do sleep 0.05; done`},
-					Dir:  g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Grace: 20 * time.Second,
+					Argv: []string{"sh", "-c", `trap 'echo asked; exit 7' ` + signal +
+						`; setsid sleep 1000 & echo ready; while :; do sleep 0.05; done`},
+					Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Grace: 20 * time.Second,
 					Stdout: io.MultiWriter(&out, when("ready", cancel)),
 				}
 				if signal == "INT" {
@@ -400,7 +414,9 @@ func howItEnded(t *testing.T, mode string) {
 		{[]string{"perl", "-e", "kill 9, $$; sleep 9"}, proc.Result{Class: proc.Signalled, Exit: -1, Signal: "SIGKILL"}},
 		{[]string{"./bad"}, proc.Result{Class: proc.Exited, Exit: 127}},
 	} {
-		r, err := proc.Run(context.Background(), proc.Spec{Argv: c.argv, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Timeout: time.Minute})
+		r, err := proc.Run(context.Background(),
+			proc.Spec{Argv: c.argv, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks),
+				Timeout: time.Minute})
 		if r.Duration = 0; err != nil || r != c.want {
 			t.Errorf("%v: %+v %v, want %+v", c.argv, r, err, c.want)
 		}
@@ -434,7 +450,8 @@ func TestReaders(t *testing.T) {
 			} {
 				var out bytes.Buffer
 				r, err := proc.Run(context.Background(), proc.Spec{
-					Argv: []string{"sh", "-c", "{ " + c.line + "; } 2>/dev/null"}, Dir: c.dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(c.u), Stdout: &out, Timeout: time.Minute,
+					Argv: []string{"sh", "-c", "{ " + c.line + "; } 2>/dev/null"}, Dir: c.dir,
+					Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(c.u), Stdout: &out, Timeout: time.Minute,
 				})
 				if err != nil || out.String() != c.want {
 					t.Errorf("%d in %s: %s: %q, want %q (%+v %v)", c.u, c.dir, c.line, out.String(), c.want, r, err)
@@ -457,18 +474,22 @@ func TestCaches(t *testing.T) {
 		s := g.open(t, o)
 		defer s.Close()
 		var out bytes.Buffer
-		if _, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH"), "GOCACHE=/elsewhere"}, Box: s.Box(u), Stdout: &out}); err != nil {
+		if _, err := proc.Run(context.Background(),
+			proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree,
+				Env: []string{"PATH=" + os.Getenv("PATH"), "GOCACHE=/elsewhere"}, Box: s.Box(u), Stdout: &out}); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
 	}
-	if got := say(Checks, `cat $GOCACHE/00/old-d; echo x > $GOCACHE/00/old-d; mkdir -p ~/.cache/browsers; echo b > ~/.cache/browsers/one`); got != "compiled" {
+	if got := say(Checks,
+		`cat $GOCACHE/00/old-d; echo x > $GOCACHE/00/old-d; mkdir -p ~/.cache/browsers; echo b > ~/.cache/browsers/one`); got != "compiled" {
 		t.Errorf("%q", got)
 	}
 	if got := say(Checks, `cat $GOCACHE/00/old-d`); got != "x\n" {
 		t.Errorf("%q", got)
 	}
-	if got := say(Works, `cat $GOCACHE/00/old-d ~/.cache/browsers/one; echo y > ~/.cache/browsers/one || echo no`); got != "compiledb\nno\n" {
+	if got := say(Works,
+		`cat $GOCACHE/00/old-d ~/.cache/browsers/one; echo y > ~/.cache/browsers/one || echo no`); got != "compiledb\nno\n" {
 		t.Errorf("an agent: %q", got)
 	}
 	if text, err := os.ReadFile(g.Home + "/.cache/go-build/00/old-d"); string(text) != "compiled" {
@@ -485,12 +506,15 @@ func TestSetupIsForAll(t *testing.T) {
 			say := func(u Use, line string) string {
 				t.Helper()
 				var out bytes.Buffer
-				if _, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(u), Stdout: &out, Stderr: &out}); err != nil {
+				if _, err := proc.Run(context.Background(),
+					proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")},
+						Box: s.Box(u), Stdout: &out, Stderr: &out}); err != nil {
 					t.Fatal(err)
 				}
 				return out.String()
 			}
-			say(Checks, `mkdir -p ~/.tool && echo '#!/bin/sh' > ~/.tool/run && chmod +x ~/.tool/run && ln -s .tool/run ~/link && mkfifo ~/pipe`)
+			say(Checks,
+				`mkdir -p ~/.tool && echo '#!/bin/sh' > ~/.tool/run && chmod +x ~/.tool/run && ln -s .tool/run ~/link && mkfifo ~/pipe`)
 			if got := say(Works, `test -x ~/link && test ! -e ~/pipe && echo there; echo x > ~/mine`); got != "there\n" {
 				t.Errorf("%q", got)
 			}

@@ -20,7 +20,8 @@ type rooms struct{ home, cache, temp string }
 
 func (s *Sandbox) rooms(u Use) rooms {
 	name := map[Use]string{Checks: "checks", Works: "agent", Reads: "reader"}[u]
-	r := rooms{home: filepath.Join(s.scratch, name, "home"), cache: filepath.Join(s.scratch, name, "cache"), temp: filepath.Join(s.scratch, name, "tmp")}
+	r := rooms{home: filepath.Join(s.scratch, name, "home"), cache: filepath.Join(s.scratch, name, "cache"),
+		temp: filepath.Join(s.scratch, name, "tmp")}
 	if s.o.Cache != "" {
 		r.cache = filepath.Join(s.o.Cache, name)
 	}
@@ -57,7 +58,8 @@ func (s *Sandbox) KeepHome() error {
 	home, kept := s.rooms(Checks).home, s.keptHome()
 	remove(kept)
 	if size := sizeOf(home); size > mostInherited {
-		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much to keep a copy of: what checks leave there stays", size>>20)
+		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much to keep a copy of: what checks leave "+
+			"there stays", size>>20)
 		return nil
 	}
 	if err := copyAll(home, kept); err != nil {
@@ -148,7 +150,8 @@ func (s *Sandbox) lent(u Use) (names []string) {
 	}
 	entries, _ := os.ReadDir(s.rooms(Checks).cache)
 	for _, e := range entries {
-		if !slices.Contains([]string{"go-build", "go", "cargo", "npm", "yarn", "pip", "uv", "gradle"}, e.Name()) && e.IsDir() && !exists(filepath.Join(s.rooms(u).cache, e.Name())) {
+		if !slices.Contains([]string{"go-build", "go", "cargo", "npm", "yarn", "pip", "uv", "gradle"}, e.Name()) &&
+			e.IsDir() && !exists(filepath.Join(s.rooms(u).cache, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -274,7 +277,8 @@ func (s *Sandbox) gitConfig() []byte {
 	env := proc.Environment(s.o.Parent, proc.Allowed, "HOME="+s.o.Home)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := proc.Run(ctx, proc.Spec{Argv: []string{"git", "config", "--global", "--list", "-z"}, Dir: "/", Env: env, Stdout: out}); err != nil {
+	if _, err := proc.Run(ctx, proc.Spec{Argv: []string{"git", "config", "--global", "--list", "-z"}, Dir: "/", Env: env,
+		Stdout: out}); err != nil {
 		return nil // there is no git, and nobody who misses its configuration
 	}
 	var b strings.Builder
@@ -282,7 +286,8 @@ func (s *Sandbox) gitConfig() []byte {
 		name, value, _ := strings.Cut(entry, "\n")
 		section, key, _ := strings.Cut(name, ".")
 		if slices.Contains(kept, name) {
-			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, key, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(value))
+			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, key,
+				strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(value))
 		}
 	}
 	return []byte(b.String())
@@ -306,8 +311,10 @@ func moduleCache(o Options) string {
 
 // theirs are variables that say where on this machine a user keeps something: in a box they would lead to nothing.
 var theirs = []string{
-	"XDG_*", "GOCACHE", "GOMODCACHE", "GOPATH", "GOBIN", "CARGO_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR", "GRADLE_USER_HOME", "DENO_DIR", "BUNDLE_PATH",
-	"TMPDIR", "TMP", "TEMP", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "RALPH_SANDBOX",
+	"XDG_*", "GOCACHE", "GOMODCACHE", "GOPATH", "GOBIN", "CARGO_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR", "GRADLE_USER_HOME",
+	"DENO_DIR", "BUNDLE_PATH",
+	"TMPDIR", "TMP", "TEMP", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+	"all_proxy", "no_proxy", "RALPH_SANDBOX",
 }
 
 // environ is the environment in a box with that home, cache and directory for temporary files. A process that has a
@@ -326,8 +333,10 @@ func (s *Sandbox) environ(of proc.Spec, in rooms) []string {
 	})
 	set := []string{
 		"HOME=" + in.home, "TMPDIR=" + in.temp,
-		"GOCACHE=" + in.cache + "/go-build", "GOPATH=" + in.cache + "/go", "CARGO_HOME=" + in.cache + "/cargo", "npm_config_cache=" + in.cache + "/npm",
-		"YARN_CACHE_FOLDER=" + in.cache + "/yarn", "PIP_CACHE_DIR=" + in.cache + "/pip", "UV_CACHE_DIR=" + in.cache + "/uv", "GRADLE_USER_HOME=" + in.cache + "/gradle",
+		"GOCACHE=" + in.cache + "/go-build", "GOPATH=" + in.cache + "/go", "CARGO_HOME=" + in.cache + "/cargo",
+		"npm_config_cache=" + in.cache + "/npm",
+		"YARN_CACHE_FOLDER=" + in.cache + "/yarn", "PIP_CACHE_DIR=" + in.cache + "/pip", "UV_CACHE_DIR=" + in.cache + "/uv",
+		"GRADLE_USER_HOME=" + in.cache + "/gradle",
 	}
 	// what this machine has fetched already; go.sum is held against it all the same
 	if from := moduleCache(s.o); from != "" {

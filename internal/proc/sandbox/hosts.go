@@ -59,7 +59,8 @@ func (t trust) may(at netip.Addr) bool {
 	switch {
 	case t == exact:
 		return true
-	case t == denied, at.IsLoopback(), at.IsUnspecified(), at.IsLinkLocalUnicast(), at.IsMulticast(), at.IsInterfaceLocalMulticast():
+	case t == denied, at.IsLoopback(), at.IsUnspecified(), at.IsLinkLocalUnicast(), at.IsMulticast(),
+		at.IsInterfaceLocalMulticast():
 		return false
 	case t == private:
 		return true

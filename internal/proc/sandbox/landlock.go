@@ -39,7 +39,8 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 	case err != nil:
 		return &UnavailableError{"the kernel has no Landlock, or it is not switched on"}
 	case abi < llTruncate:
-		return &UnavailableError{fmt.Sprintf("the kernel has version %d of Landlock, which lets files be truncated everywhere; from 3 on it is of use (Linux 6.2)", abi)}
+		return &UnavailableError{fmt.Sprintf("the kernel has version %d of Landlock, which lets files be truncated "+
+			"everywhere; from 3 on it is of use (Linux 6.2)", abi)}
 	}
 	if err := s.furnish(); err != nil {
 		return err
@@ -56,14 +57,16 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 	}
 	l.port[Reads] = l.port[Works]
 	s.maker = l
-	s.Line = "sandbox: landlock (partial): files outside of the worktree and a home of the run's own cannot be written, and your home cannot be read; " + l.open()
+	s.Line = "sandbox: landlock (partial): files outside of the worktree and a home of the run's own cannot be written, " +
+		"and your home cannot be read; " + l.open()
 	return s.try(ctx)
 }
 
 // open says what does not hold.
 func (l *landlocked) open() string {
 	from, to := servers()
-	open := []string{"hooks and configuration in .git can be written", fmt.Sprintf("TCP is open to the ports from %d to %d, which servers of tests get", from, to)}
+	open := []string{"hooks and configuration in .git can be written",
+		fmt.Sprintf("TCP is open to the ports from %d to %d, which servers of tests get", from, to)}
 	if l.abi < llNet {
 		open[1] = "TCP is open"
 	}
@@ -155,7 +158,8 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		in.Write = append(in.Write, s.Own)
 	}
 	if judge {
-		in.Write = append(slices.DeleteFunc(in.Write, func(path string) bool { return over(clone(o.Dir, o.Home), path) }), o.Judge)
+		in.Write = append(slices.DeleteFunc(in.Write, func(path string) bool { return over(clone(o.Dir, o.Home), path) }),
+			o.Judge)
 		in.Read = append(in.Read, o.Objects...)
 	} else if u == Reads || !o.inTree(s.Dir) {
 		in.Read = append(in.Read, clone(o.Dir, o.Home))
@@ -190,7 +194,8 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	for _, name := range l.s.lent(u) {
 		in.Read = append(in.Read, filepath.Join(l.s.rooms(Checks).cache, name))
 	}
-	s.Env = inside.With(moved(l.s.environ(s, r), o.Home, r.home, v), inside.Proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
+	s.Env = inside.With(moved(l.s.environ(s, r), o.Home, r.home, v),
+		inside.Proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
 	s.Argv = append([]string{o.self}, in.Arguments(program, s.Argv)...)
 	return proc.Boxed{Spec: s}, nil
 }
@@ -200,7 +205,8 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 func moved(env []string, from, to string, v view) []string {
 	for i, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		if rest, ok := strings.CutPrefix(value, from+"/"); ok && name != "PATH" && v.hides(value) && !slices.ContainsFunc(v.shown, func(dir string) bool { return over(dir, value) }) {
+		if rest, ok := strings.CutPrefix(value, from+"/"); ok && name != "PATH" && v.hides(value) &&
+			!slices.ContainsFunc(v.shown, func(dir string) bool { return over(dir, value) }) {
 			if at := filepath.Join(to, rest); exists(at) {
 				env[i] = name + "=" + at
 			}
@@ -210,7 +216,8 @@ func moved(env []string, from, to string, v view) []string {
 }
 
 // devices are those that anything may use. A disk is none of them.
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
+	"/dev/pts", "/dev/shm"}
 
 // granted are the directories and files that may be read: everything, but what is hidden. A directory that holds
 // something hidden is granted entry by entry.
@@ -218,7 +225,8 @@ func (v *view) granted(dir string, deep int) (list []string) {
 	if slices.Contains(v.hidden, dir) || slices.Contains(v.blank, dir) || dir == "/dev" {
 		return nil
 	}
-	if !slices.ContainsFunc(append(v.hidden[:len(v.hidden):len(v.hidden)], v.blank...), func(path string) bool { return over(dir, path) }) {
+	if !slices.ContainsFunc(append(v.hidden[:len(v.hidden):len(v.hidden)], v.blank...),
+		func(path string) bool { return over(dir, path) }) {
 		return []string{dir}
 	}
 	entries, err := os.ReadDir(dir)

@@ -84,12 +84,14 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 			return &UnavailableError{"it runs claude alone"}
 		}
 	}
-	m := &microVM{s: s, program: program, dir: s.o.Dir, name: machineName(s.o.Dir), env: proc.Environment(s.o.Parent, append(slices.Clone(proc.Allowed), "DOCKER_*"))}
+	m := &microVM{s: s, program: program, dir: s.o.Dir, name: machineName(s.o.Dir),
+		env: proc.Environment(s.o.Parent, append(slices.Clone(proc.Allowed), "DOCKER_*"))}
 	if over(s.o.Dir, s.o.Home) {
 		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", s.o.Dir)}
 	}
 	s.maker, s.Whole = m, true
-	s.Line = "sandbox: docker-sandbox: agents and checks are in the virtual machine " + m.name + ", which has the worktree and nothing else of this machine, and reaches only the hosts that are allowed"
+	s.Line = "sandbox: docker-sandbox: agents and checks are in the virtual machine " + m.name +
+		", which has the worktree and nothing else of this machine, and reaches only the hosts that are allowed"
 	if err := m.start(ctx); err != nil {
 		return &UnavailableError{err.Error()}
 	}
@@ -137,14 +139,16 @@ func (m *microVM) in(list string) bool {
 // ask runs docker sandbox.
 func (m *microVM) ask(ctx context.Context, limit time.Duration, in io.Reader, args ...string) (string, error) {
 	said := proc.NewTail(64<<10, 4<<10)
-	end, err := proc.Run(ctx, proc.Spec{Argv: append([]string{m.program, "sandbox"}, args...), Env: m.env, Dir: m.dir, Stdin: in, Stdout: said, Stderr: said, Timeout: limit})
+	end, err := proc.Run(ctx, proc.Spec{Argv: append([]string{m.program, "sandbox"}, args...), Env: m.env, Dir: m.dir,
+		Stdin: in, Stdout: said, Stderr: said, Timeout: limit})
 	switch {
 	case err != nil:
 		return "", err
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case end.Class != proc.Exited || end.Exit != 0:
-		return "", fmt.Errorf("docker sandbox %s: %s, exit code %d: %s", args[0], end.Class, end.Exit, safetext.OneLine(said.String()))
+		return "", fmt.Errorf("docker sandbox %s: %s, exit code %d: %s", args[0], end.Class, end.Exit,
+			safetext.OneLine(said.String()))
 	}
 	return said.String(), nil
 }
@@ -167,7 +171,8 @@ func (m *microVM) create(ctx context.Context) error {
 		return fmt.Errorf("making a directory for claude's login: %w", err)
 	}
 	config := filepath.Join(state, ".claude.json")
-	if content, err := os.ReadFile(config); errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(content)) == 0 {
+	if content, err := os.ReadFile(config); errors.Is(err, fs.ErrNotExist) || err == nil &&
+		len(bytes.TrimSpace(content)) == 0 {
 		if err := os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
 			return fmt.Errorf("making a directory for claude's login: %w", err)
 		}
@@ -175,7 +180,8 @@ func (m *microVM) create(ctx context.Context) error {
 	if _, err := m.ask(ctx, createLimit, nil, "create", "--name", m.name, "claude", m.dir, state); err != nil {
 		return err
 	}
-	if _, err := m.ask(ctx, askLimit, nil, "exec", "-u", "root", m.name, "bash", "-c", linkLogin, "bash", state); err != nil {
+	if _, err := m.ask(ctx, askLimit, nil, "exec", "-u", "root", m.name, "bash", "-c", linkLogin, "bash",
+		state); err != nil {
 		return err
 	}
 	_, err := m.ask(ctx, askLimit, nil, "exec", m.name, "bash", "-c", nameCommitter)
@@ -245,7 +251,8 @@ func (m *microVM) prompted(ctx context.Context, s proc.Spec) ([]string, error) {
 	said := strings.ReplaceAll(string(text), "\x00", "")
 	if len(said) > argBytes {
 		const at = "/tmp/ralph-prompt.txt"
-		if _, err := m.ask(ctx, askLimit, strings.NewReader(said), "exec", "-i", m.name, "sh", "-c", "cat > "+at); err != nil {
+		if _, err := m.ask(ctx, askLimit, strings.NewReader(said), "exec", "-i", m.name, "sh", "-c",
+			"cat > "+at); err != nil {
 			return nil, err
 		}
 		said = "Read the file " + at + "; it holds your whole task."
@@ -296,7 +303,8 @@ func (m *microVM) tell(ctx context.Context) error {
 	slices.Sort(changed)
 	slices.Sort(gone)
 	if len(gone) > 0 {
-		if _, err := m.ask(ctx, askLimit, nil, append([]string{"exec", "-w", m.dir, m.name, "rm", "-f", "--"}, gone...)...); err != nil {
+		if _, err := m.ask(ctx, askLimit, nil,
+			append([]string{"exec", "-w", m.dir, m.name, "rm", "-f", "--"}, gone...)...); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,8 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, dir: dir, clone: filepath.Join(dir, "my project"), log: filepath.Join(dir, "log"), state: filepath.Join(dir, "home", ".dclaude_state")}
+	d := &desk{t: t, dir: dir, clone: filepath.Join(dir, "my project"), log: filepath.Join(dir, "log"),
+		state: filepath.Join(dir, "home", ".dclaude_state")}
 	d.machine = machineName(d.clone)
 	for _, name := range []string{d.clone, filepath.Join(dir, "home"), filepath.Join(dir, "bin")} {
 		if err := os.MkdirAll(name, 0o755); err != nil {
@@ -49,7 +50,8 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d.write("file.txt", "one")
-	d.parent = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "DOCKER_LOG=" + d.log}
+	d.parent = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(dir, "home"), "DOCKER_LOG=" + d.log}
 	t.Cleanup(func() {
 		if unknown, err := os.ReadFile(d.log + ".unknown"); err == nil {
 			t.Errorf("docker was asked what it does not know:\n%s", unknown)
@@ -78,7 +80,8 @@ func (d *desk) open() *Sandbox {
 func (d *desk) options() Options {
 	return Options{
 		Mode: DockerSandbox, Dir: d.clone, Parent: slices.Clone(d.parent), Network: []string{"proxy.golang.org"},
-		Agents: []Agent{{Name: "claude", Hosts: []string{"*.anthropic.com"}}}, Log: func(string, ...any) {}, self: "/bin/true",
+		Agents: []Agent{{Name: "claude", Hosts: []string{"*.anthropic.com"}}}, Log: func(string, ...any) {},
+		self:     "/bin/true",
 		settling: func() { d.settled++ },
 	}
 }
@@ -135,7 +138,8 @@ func TestMachineIsMadeOnce(t *testing.T) {
 	if s.Mode != DockerSandbox || !s.Whole {
 		t.Errorf("%+v", s)
 	}
-	said := d.run(s.Box(Works), "Do it.\n", "/usr/bin/claude", "-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions")
+	said := d.run(s.Box(Works), "Do it.\n", "/usr/bin/claude", "-p", "--output-format", "stream-json", "--verbose",
+		"--dangerously-skip-permissions")
 	if said != "said in the machine\n" || d.settled != 1 {
 		t.Errorf("%q, settled %d times", said, d.settled)
 	}
@@ -149,7 +153,8 @@ func TestMachineIsMadeOnce(t *testing.T) {
 func TestMachineChecks(t *testing.T) {
 	d := newDesk(t)
 	s := d.open()
-	r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", "test -e file.txt && exit 3"}, Dir: d.clone, Env: d.parent, Box: s.Box(Checks)})
+	r, err := proc.Run(context.Background(),
+		proc.Spec{Argv: []string{"sh", "-c", "test -e file.txt && exit 3"}, Dir: d.clone, Env: d.parent, Box: s.Box(Checks)})
 	if err != nil || r.Exit != 3 {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -227,7 +232,8 @@ func TestMachineIsNotThere(t *testing.T) {
 		change(&o)
 		_, err := Open(context.Background(), o)
 		var missing *UnavailableError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "install Docker Desktop from 4.58 on") {
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), name) ||
+			!strings.Contains(err.Error(), "install Docker Desktop from 4.58 on") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

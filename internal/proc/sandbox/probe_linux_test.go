@@ -169,7 +169,8 @@ func fetch(page string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := (&http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}).Get(page)
+	answer, err := (&http.Client{Timeout: 5 * time.Second,
+		Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}).Get(page)
 	if err != nil {
 		return err
 	}

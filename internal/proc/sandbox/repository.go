@@ -112,7 +112,8 @@ func borrowed(top string) (dirs []string) {
 			continue
 		}
 		for line := range strings.Lines(string(text)) {
-			if line = strings.TrimSpace(line); filepath.IsAbs(line) && filepath.Base(line) == "objects" && isDir(line) && !slices.Contains(dirs, line) {
+			if line = strings.TrimSpace(line); filepath.IsAbs(line) && filepath.Base(line) == "objects" && isDir(line) &&
+				!slices.Contains(dirs, line) {
 				dirs = append(dirs, line)
 				next = append(next, line)
 			}

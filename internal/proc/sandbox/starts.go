@@ -19,7 +19,8 @@ func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []strin
 	}
 	said := proc.NewTail(0, 2<<10)
 	spec := proc.Spec{
-		Argv: append([]string{program}, args...), Dir: s.o.Dir, Env: env, As: s.o.As, Box: looking{s.Box(u), len(args) == 0}, Stdout: said, Stderr: said,
+		Argv: append([]string{program}, args...), Dir: s.o.Dir, Env: env, As: s.o.As, Box: looking{s.Box(u), len(args) == 0},
+		Stdout: said, Stderr: said,
 		Timeout: time.Minute, Grace: time.Second,
 	}
 	end, err := proc.Run(ctx, spec)
@@ -35,7 +36,8 @@ func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []strin
 	if why == "" {
 		why = fmt.Sprintf("%s, exit code %d", end.Class, end.Exit)
 	}
-	return &UnavailableError{fmt.Sprintf("%s cannot begin in the sandbox %s: %s; see that all it needs is on PATH or outside of your home, or name what it writes in the setting sandboxWritable", program, s.Mode, why)}
+	return &UnavailableError{fmt.Sprintf("%s cannot begin in the sandbox %s: %s; see that all it needs is on PATH or "+
+		"outside of your home, or name what it writes in the setting sandboxWritable", program, s.Mode, why)}
 }
 
 // looking is a box in which a program is only looked at.

@@ -24,16 +24,21 @@ var places = []string{"/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "/me
 
 // toolchains are directories in a home that hold programs, and nothing that is secret.
 var toolchains = []string{
-	"go/bin", ".nvm", ".rustup", ".cargo/bin", ".cargo/env", ".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".tfenv", ".asdf", ".volta", ".fnm", ".bun",
-	".deno/bin", ".sdkman", ".dotnet", ".juliaup", ".ghcup", ".opam", ".local/bin", ".local/lib", ".local/share/claude", ".local/share/mise",
-	".local/share/fnm", ".local/share/pnpm", ".local/share/pipx", ".local/share/uv", ".local/share/nvm", ".nix-profile", ".npm-global", ".yarn/bin",
+	"go/bin", ".nvm", ".rustup", ".cargo/bin", ".cargo/env", ".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".tfenv",
+	".asdf", ".volta", ".fnm", ".bun",
+	".deno/bin", ".sdkman", ".dotnet", ".juliaup", ".ghcup", ".opam", ".local/bin", ".local/lib", ".local/share/claude",
+	".local/share/mise",
+	".local/share/fnm", ".local/share/pnpm", ".local/share/pipx", ".local/share/uv", ".local/share/nvm", ".nix-profile",
+	".npm-global", ".yarn/bin",
 	"bin", "miniconda3", "anaconda3", "sdk",
 }
 
 // pointers are variables of the environment that say where a tool or a certificate is.
 var pointers = []string{
-	"GOROOT", "RUSTUP_HOME", "NVM_DIR", "NODE_PATH", "PNPM_HOME", "BUN_INSTALL", "JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME",
-	"ANDROID_HOME", "ANDROID_SDK_ROOT", "DOTNET_ROOT", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "RBENV_ROOT", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"GOROOT", "RUSTUP_HOME", "NVM_DIR", "NODE_PATH", "PNPM_HOME", "BUN_INSTALL", "JAVA_HOME", "MAVEN_HOME", "M2_HOME",
+	"GRADLE_HOME",
+	"ANDROID_HOME", "ANDROID_SDK_ROOT", "DOTNET_ROOT", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "RBENV_ROOT",
+	"SSL_CERT_FILE", "SSL_CERT_DIR",
 	"NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "CODEX_CA_CERTIFICATE",
 }
 
@@ -78,7 +83,8 @@ func (v view) clone() view {
 
 // hides reports whether a path is one that a box does not show by itself.
 func (v *view) hides(path string) bool {
-	return slices.ContainsFunc(v.hidden, func(dir string) bool { return over(dir, path) }) || slices.Contains(v.blank, path)
+	return slices.ContainsFunc(v.hidden, func(dir string) bool { return over(dir, path) }) ||
+		slices.Contains(v.blank, path)
 }
 
 // show lets a path be seen, unless a home or more than one would be seen with it.
@@ -87,7 +93,8 @@ func (v *view) show(home, path string) {
 	if path == "" || err != nil || !v.reach(at) || over(at, home) || !v.hides(at) || slices.Contains(v.hidden, at) {
 		return
 	}
-	if clean := filepath.Clean(path); clean != at && v.hides(clean) && !slices.ContainsFunc(v.links, func(l [2]string) bool { return l[1] == clean }) {
+	if clean := filepath.Clean(path); clean != at && v.hides(clean) &&
+		!slices.ContainsFunc(v.links, func(l [2]string) bool { return l[1] == clean }) {
 		if target, err := os.Readlink(clean); err == nil { // a link itself; one further up is not followed
 			v.links = append(v.links, [2]string{target, clean})
 		}
@@ -117,7 +124,8 @@ func (v *view) showPrograms(home, dir string) {
 	if !filepath.IsAbs(dir) || !v.hides(dir) {
 		return
 	}
-	if filepath.Base(dir) == "bin" && under(home, filepath.Dir(dir)) > 0 && !slices.Contains([]string{".local", ".cargo", "go"}, filepath.Base(filepath.Dir(dir))) {
+	if filepath.Base(dir) == "bin" && under(home, filepath.Dir(dir)) > 0 &&
+		!slices.Contains([]string{".local", ".cargo", "go"}, filepath.Base(filepath.Dir(dir))) {
 		v.show(home, filepath.Dir(dir)) // libraries lie beside it
 	}
 	v.show(home, dir)
