@@ -11,7 +11,7 @@ import (
 )
 
 // CI waits for what other workflows make of the commit, which is on the pull request by then, and fails when they do
-// (B-08). Until they have spoken, or when they take too long, it fails as one that waits: nothing is done, and no turn
+// . Until they have spoken, or when they take too long, it fails as one that waits: nothing is done, and no turn
 // is spent on it.
 type CI struct {
 	// Builds says what they have made of a commit so far. What it tells was written by others.

@@ -36,13 +36,13 @@ func (Turn) Run(_ context.Context, at At) (loop.Verdict, error) {
 	return loop.Verdict{Reason: t.Reason, Exit: t.Exit, Tell: "The last attempt " + how + t.Reason}, nil
 }
 
-// Claim says no when the agent does not claim to be done (C1).
+// Claim says no when the agent does not claim to be done.
 type Claim struct {
 	Completion string
 	// Promise is what a role must promise, where its criteria say so; empty: the completion response, or any usual
-	// promise, will do (C2). nil: no role has any.
+	// promise, will do. nil: no role has any.
 	Promise func(r task.Role) string
-	Last    bool // it is looked at only when every hard check before it has passed (S1-80)
+	Last    bool // it is looked at only when every hard check before it has passed
 }
 
 // Name is the check's name in verdicts.
@@ -83,7 +83,7 @@ func (c Claim) Run(_ context.Context, at At) (loop.Verdict, error) {
 	return v, nil
 }
 
-// reason is why a claim does not count. What is to be promised decides whether it is a promise that is missing (S2-62).
+// reason is why a claim does not count. What is to be promised decides whether it is a promise that is missing.
 func (Claim) reason(claim loop.Claim, promise string) string {
 	switch {
 	case claim.Tag == "" && promise == "":

@@ -21,16 +21,16 @@ import (
 )
 
 // Command is a check that runs a shell command and judges how it ended, what it printed and whether it tested anything
-// (S1-88…S1-98, C26). It runs as the agent's user, with an environment that holds no token and no key.
+// . It runs as the agent's user, with an environment that holds no token and no key.
 type Command struct {
 	Title         string // its name; the command when it has none of its own
 	Line          string // for the shell
 	Hard          bool
 	FailAction    loop.FailAction
 	Hint          string
-	Timeout       time.Duration // at which it is stopped, which is a failure (S0-25)
+	Timeout       time.Duration // at which it is stopped, which is a failure
 	TruncateChars int           // runes of output that the next prompt gets
-	TruncateFrom  string        // which of them: "head" (the default), "tail" or "both" (C9)
+	TruncateFrom  string        // which of them: "head" (the default), "tail" or "both"
 	Expect        Expect
 	// Report names the report that the command writes, a path or a pattern of path.Match from Dir: JUnit XML or SARIF. It
 	// can only add failures and the number of tests. Empty: there is none.
@@ -44,7 +44,7 @@ type Command struct {
 	Present []string
 	// Versions are the names of files by which versions of programs are chosen.
 	Versions []string
-	// Soft is after how long OnSoft is told, once, from another goroutine, that the command takes long (S0-22…S0-24); 0:
+	// Soft is after how long OnSoft is told, once, from another goroutine, that the command takes long; 0:
 	// never. The list puts its log in for an OnSoft that is nil.
 	Soft   time.Duration
 	OnSoft func(warning string)

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Expect is what must be so for a command to pass (C26). The zero value expects the exit code 0, and that tests ran
+// Expect is what must be so for a command to pass. The zero value expects the exit code 0, and that tests ran
 // where the output tells of any.
 type Expect struct {
 	Exit *int // the one good exit code; nil: 0
@@ -172,7 +172,7 @@ func (f *sought) Write(p []byte) (int, error) {
 
 func (f *sought) has(s string) bool { return !f.missing[s] }
 
-// tell is the message of S1-95 for the next prompt. The command stands there as it was written, so that the agent can
+// tell is the message for the next prompt. The command stands there as it was written, so that the agent can
 // run it.
 func (c *Command) tell(o ending, no, log string) string {
 	var b strings.Builder

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Shell is what a command line is given to, by the operating system as Go names it (S1-88, S1-89).
+// Shell is what a command line is given to, by the operating system as Go names it.
 func Shell(system string) []string {
 	if system == "windows" {
 		return []string{"cmd", "/c"}
@@ -101,7 +101,7 @@ func place(f loop.Finding) string {
 
 const cutMark = "... [truncated]"
 
-// truncate keeps so many runes of an output, whole ones, and says so when that is not all of it (S1-92, S1-93, C9).
+// truncate keeps so many runes of an output, whole ones, and says so when that is not all of it.
 func truncate(s string, runes int, from string) string {
 	if len(s) <= runes || utf8.RuneCountInString(s) <= runes {
 		return s
@@ -117,7 +117,7 @@ func truncate(s string, runes int, from string) string {
 
 var notSlug = lazy(`[^A-Za-z0-9]+`)
 
-// Slug makes a command part of a file name (S1-98).
+// Slug makes a command part of a file name.
 func Slug(command string) string {
 	s := strings.Trim(notSlug.ReplaceAllString(command, "_"), "_")
 	if len(s) > 50 {

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// defaultTimeout is how long a verification's command may take when its criteria do not say (S2-27).
+// defaultTimeout is how long a verification's command may take when its criteria do not say.
 const defaultTimeout = 300 * time.Second
 
 // unverified is why a command that has run does not verify anything, in the words of S2; empty when it does.
@@ -42,7 +42,7 @@ func (c *Verify) logName(iteration int, stage string) string {
 	return name + ".log"
 }
 
-// within is a directory of the worktree (S2-28). A path that leads out of it, also by a link, is refused.
+// within is a directory of the worktree. A path that leads out of it, also by a link, is refused.
 func (r Runner) within(name string) (string, error) {
 	if name == "" {
 		return r.Dir, nil

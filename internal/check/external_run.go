@@ -27,7 +27,7 @@ type Runner struct {
 	Lacks    Lacks               // Lacks, Present and Versions are as of a Command
 	Present  []string
 	Versions []string
-	// Scaled stretches a time limit (S0-27); nil: as it is.
+	// Scaled stretches a time limit; nil: as it is.
 	Scaled func(time.Duration) time.Duration
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Plan says no when an iteration broke the rules of its plan (C8). What it did was put back when it was committed; here
+// Plan says no when an iteration broke the rules of its plan. What it did was put back when it was committed; here
 // it is told.
 type Plan struct{}
 

@@ -22,7 +22,7 @@ type Checkout interface {
 	Close() error
 }
 
-// Review asks a fresh context that cannot write whether the change does what was asked (S0-04). Its verdict is bound to
+// Review asks a fresh context that cannot write whether the change does what was asked. Its verdict is bound to
 // the tree it saw: one about another tree, one that cannot be read, or one whose reviewer touched anything is no
 // approval. It reads nothing but the turn: what lies in a file is nobody's verdict.
 type Review struct {
@@ -37,7 +37,7 @@ type Review struct {
 	Promise string
 	// Verify is how the promise is verified on the reviewer's own words, with the same role; nil: not at all.
 	Verify *Verify
-	// Most is how many verdicts the role may give in the run; 0: any number (C3).
+	// Most is how many verdicts the role may give in the run; 0: any number.
 	Most int
 	// Again is how often the role is asked once more for an answer that cannot be read.
 	Again int

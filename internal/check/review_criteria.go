@@ -17,7 +17,7 @@ func (a Answer) unmet() (list []loop.Criterion) {
 	return list
 }
 
-// What a verdict keeps of the criteria (B-19).
+// What a verdict keeps of the criteria.
 const (
 	maxCriteria  = 50
 	maxCriterion = 500 // bytes of a criterion, and of its reason

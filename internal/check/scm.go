@@ -9,11 +9,11 @@ import (
 )
 
 // SCM runs source control tasks on an iteration whose hard checks have all passed, whether the agent claims to be done
-// or not (S1-99…S1-106). A task that fails keeps the run from being done: nobody wants to hear that work is committed
+// or not. A task that fails keeps the run from being done: nobody wants to hear that work is committed
 // which is not.
 type SCM struct {
 	Tasks []string // "commit", "push", in order
-	// Ask asks the agent for a commit message (S1-100).
+	// Ask asks the agent for a commit message.
 	Ask func(ctx context.Context) (loop.Turn, error)
 	// Changed reports whether there is anything to commit.
 	Changed func(ctx context.Context) (bool, error)
@@ -157,7 +157,7 @@ func because(t loop.Turn) string {
 var response = lazy(`(?is)<response>(.*?)</response>`)
 
 // Message is the commit message in an agent's answer: what its <response> holds, else its first line that says anything
-// (S1-101, S1-102). It is empty when the answer has none.
+// . It is empty when the answer has none.
 func Message(turn loop.Turn) string {
 	if turn.Class != loop.OK {
 		return ""

@@ -15,9 +15,9 @@ import (
 // class tells of a model that gave no answer.
 type Asker func(ctx context.Context, prompt, model string) (loop.Turn, error)
 
-// semantic verifies by what the output means (S2-17…S2-22): no negative pattern stands in it, and a model finds the
+// semantic verifies by what the output means: no negative pattern stands in it, and a model finds the
 // criteria met. Without any questions there is nothing to ask a model; without patterns too, the acceptance criteria
-// are the questions (S2-71).
+// are the questions.
 func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subject) (result, error) {
 	patterns := said(config.NegativePatterns)
 	for _, pattern := range patterns {
@@ -56,7 +56,7 @@ func said(texts []string) (out []string) {
 	return out
 }
 
-// heuristic looks for the words of each criterion (S2-21). It is all there is when no model can be asked, and says so.
+// heuristic looks for the words of each criterion. It is all there is when no model can be asked, and says so.
 func heuristic(questions []string, text string) result {
 	const only = " (no model could be asked, so only the words were looked for)"
 	for _, question := range questions {
@@ -67,7 +67,7 @@ func heuristic(questions []string, text string) result {
 	return result{pass: true, reason: "All criteria appear met" + only}
 }
 
-// ask asks the model. One that fails is logged, and string_match takes its place for this iteration (S2-81); one that
+// ask asks the model. One that fails is logged, and string_match takes its place for this iteration; one that
 // answers in another way than it was asked to has verified nothing.
 func (c *Verify) ask(ctx context.Context, questions []string, model string, s subject) (result, error) {
 	prompt, err := c.question(ctx, questions, s)

@@ -32,11 +32,11 @@ func lastObject(text, key string) string {
 }
 
 const (
-	outputRunes = 5000     // of the output that a model sees (S2-20)
+	outputRunes = 5000     // of the output that a model sees
 	diffBytes   = 20 << 10 // of the change
 )
 
-// question is what the model is asked (S2-20). Output and change were written by the agent that is judged. The borders around them are
+// question is what the model is asked. Output and change were written by the agent that is judged. The borders around them are
 // drawn anew for each question, so that it cannot know them; those of its own prompt it does know.
 func (c *Verify) question(ctx context.Context, questions []string, s subject) (string, error) {
 	border := "data-" + rand.Text()

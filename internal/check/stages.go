@@ -21,7 +21,7 @@ type step struct {
 	result
 }
 
-// stages verifies by several methods in their order (S2-37…S2-43). Neighbours that are independent run side by side;
+// stages verifies by several methods in their order. Neighbours that are independent run side by side;
 // what comes of them counts in their order all the same.
 func (c *Verify) stages(ctx context.Context, config *task.Verification, s subject) (result, error) {
 	if len(config.Stages) == 0 {
@@ -162,7 +162,7 @@ func (c *Verify) single(ctx context.Context, method task.Method, config *task.Ve
 	s subject) (result, error) {
 	switch method {
 	case task.StringMatch:
-		if stage != "" { // S2-42
+		if stage != "" {
 			return result{pass: true, reason: "Skipped"}, nil
 		}
 		return c.stringMatch(s), nil
@@ -171,5 +171,5 @@ func (c *Verify) single(ctx context.Context, method task.Method, config *task.Ve
 	case task.External:
 		return c.external(ctx, config, stage, s.at), nil
 	}
-	return result{reason: fmt.Sprintf("Unknown verification method: %s", method)}, nil // S2-43
+	return result{reason: fmt.Sprintf("Unknown verification method: %s", method)}, nil
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Verify says no when the promise of a role that writes does not hold (S2-15…S2-43). It is asked on every later tree
+// Verify says no when the promise of a role that writes does not hold. It is asked on every later tree
 // too, also when another role made it: what was promised must hold on the tree that the run ends with.
 type Verify struct {
 	Role task.Role // empty: the coder
-	// Criteria are the role's: promise, method and config. Empty, they are the role's own promise and the method of C13.
+	// Criteria are the role's: promise, method and config. Empty, they are the role's own promise and the default method.
 	Criteria   task.Criteria
-	Acceptance []string // the task's acceptance criteria, for {{acceptance_criteria}} (S2-22)
+	Acceptance []string // the task's acceptance criteria, for {{acceptance_criteria}}
 	// Said reads all that an agent said in a turn, where the turn's record names more than it holds; ok is false when it
 	// cannot be had.
 	Said func(t loop.Turn) (text string, ok bool)
@@ -46,7 +46,7 @@ func (c *Verify) Waits(at At) string {
 	return Awaits(c.role())(at)
 }
 
-// Run verifies the promise. The verdict tells the role, the method's reason and what its command printed (S2-66).
+// Run verifies the promise. The verdict tells the role, the method's reason and what its command printed.
 func (c *Verify) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	s := subject{at: at}
 	if it := lastTurn(at, c.role()); it != nil {

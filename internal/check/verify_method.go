@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// external runs a command and looks at how it ended and what it printed (S2-23…S2-36). What keeps it from running is a
-// failed verification like any other, and is logged (S2-80).
+// external runs a command and looks at how it ended and what it printed. What keeps it from running is a
+// failed verification like any other, and is logged.
 func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at At) result {
 	if strings.TrimSpace(config.Command) == "" {
 		return result{reason: "No command specified for external verification"}
@@ -82,8 +82,8 @@ type result struct {
 	usage     *loop.Usage // nil: no model was asked
 }
 
-// stringMatch looks for the promise in the agent's own text (S2-15, S2-16). Of the role's default promise, which any
-// claim stands for (C2), the accepted claim is enough.
+// stringMatch looks for the promise in the agent's own text. Of the role's default promise, which any
+// claim stands for, the accepted claim is enough.
 func (c *Verify) stringMatch(s subject) result {
 	own := c.role().Promise()
 	promise := cmp.Or(strings.TrimSpace(c.Criteria.Promise), own)
@@ -111,7 +111,7 @@ func (c *Verify) fill(v *loop.Verdict, r result) {
 // tellRunes is how much of a command's output the next prompt gets.
 const tellRunes = 5000
 
-// tell says what was promised and does not hold (S2-65).
+// tell says what was promised and does not hold.
 func (c *Verify) tell(r result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The %s's promise was verified and does not hold. Verification failed: %s\n", c.role(), r.reason)

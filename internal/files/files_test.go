@@ -88,7 +88,7 @@ func TestAdvise(t *testing.T) {
 	) {
 		t.Error(err)
 	}
-	if err := errors.New("x"); Advise(err) != err {
+	if err := errors.New("x"); !errors.Is(Advise(err), err) {
 		t.Error("another error is changed")
 	}
 }

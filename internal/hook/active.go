@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// ActiveFile is there while a plan is run (S4-57).
+// ActiveFile is there while a plan is run.
 const ActiveFile = ".ralph-active"
 
 // Active is what the harness says in ActiveFile before each iteration. It is taken as it stands: whose process wrote it

@@ -2,7 +2,7 @@
 // command is one that it should not run. It decides from what it is handed; files, processes and the environment are
 // read by who calls it.
 //
-// What hooks say is early feedback for the agent (C8). The harness judges every iteration itself.
+// What hooks say is early feedback for the agent. The harness judges every iteration itself.
 package hook
 
 import (

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Gauge estimates how full an agent's context is from the size of its transcript (S4-51, S4-52).
+// Gauge estimates how full an agent's context is from the size of its transcript.
 type Gauge struct {
 	Window  int64   // tokens
 	Divisor float64 // bytes a token
@@ -56,7 +56,7 @@ func (g Gauge) Percent(size int64) float64 {
 	return float64(size) / g.Divisor / float64(g.Window) * 100
 }
 
-// threshold is one of S4-53.
+// threshold is how full a context is when it is told.
 type threshold struct {
 	percent  int
 	severity string
@@ -83,7 +83,7 @@ var thresholds = []threshold{
 }
 
 // Monitor says what the agent is told when its context is so full, and which thresholds have been passed by then. Each
-// is told of once a session (S4-54): of several at once the highest. said are those of before.
+// is told of once a session: of several at once the highest. said are those of before.
 func Monitor(event string, percent float64, said []int) (Answer, []int) {
 	var last *threshold
 	now := slices.Clone(said)

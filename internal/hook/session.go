@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The files that keep what a session was told, and how often it was kept from stopping (S4-55). They lie in the
+// The files that keep what a session was told, and how often it was kept from stopping. They lie in the
 // directory for temporary files; what follows is the session's id.
 const (
 	alertsName = "claude-context-alerts-"

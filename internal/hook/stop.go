@@ -21,7 +21,7 @@ type Facts struct {
 }
 
 // Stop says whether an agent may stop: block tells it what has to be done first, and is empty when it may
-// (S4-58…S4-84). Of the checks, the first that says no says everything that it has found. warnings are for a person.
+// . Of the checks, the first that says no says everything that it has found. warnings are for a person.
 func Stop(f Facts) (block string, warnings []string) {
 	p, problems := f.plan()
 	if len(problems) > 0 {
@@ -97,7 +97,7 @@ func listed(title string, items []string) string {
 	return b.String()
 }
 
-// uncommitted is what Check 3 says (S4-83).
+// uncommitted is what Check 3 says.
 func (f Facts) uncommitted(changed []string) string {
 	dir, _, _ := safetext.CutLast(f.PlanName, "/")
 	return listed("There are uncommitted changes. Before you stop:\n"+
@@ -108,7 +108,7 @@ func (f Facts) uncommitted(changed []string) string {
 }
 
 // Uncommitted lists what git status --porcelain -z shows, a line a path. The files that ralph keeps while it runs are
-// not the agent's, and do not count (C7).
+// not the agent's, and do not count.
 func Uncommitted(status []byte) []string {
 	var changed []string
 	entries := strings.Split(string(status), "\x00")

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// CheckRun is the check "ralph" on the newest commit (B-22).
+// CheckRun is the check "ralph" on the newest commit.
 type CheckRun struct {
 	Title      string // one line of plain text, at most 200 characters
 	Summary    string // Markdown, at most 65,000 bytes

@@ -21,7 +21,7 @@ func Marker(run string) string {
 // runName is a run's id as it stands in a marker.
 func runName(run string) string { return safetext.Shorten(notRun.ReplaceAllString(run, ""), 80) }
 
-// Comment is the run's sticky comment (B-16, B-20): what the run came to and why in one line, or what happens now, and
+// Comment is the run's sticky comment: what the run came to and why in one line, or what happens now, and
 // what is needed from whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it
 // never has more than 65,000 bytes.
 func Comment(v View) string {

@@ -13,9 +13,9 @@ import (
 
 const maxSubject = 72
 
-// CommitMessage is the message of an iteration's commit (B-17): a readable subject of at most 72 characters made of the
+// CommitMessage is the message of an iteration's commit: a readable subject of at most 72 characters made of the
 // task's title, and trailers. Nothing in a title can add a trailer, mention anybody or close anything. repoHost is
-// "github.com". In a plan the subject is that of the story's mode (S4-94).
+// "github.com". In a plan the subject is that of the story's mode.
 func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 	end := fmt.Sprintf(" (iteration %d)", it.N)
 	title := or(plain(View{}.clean(s.Start.Title)), trailerValue(s.Start.Task))
@@ -87,7 +87,7 @@ func messageOf(subject, body string, trailers [][2]string) string {
 	return b.String()
 }
 
-// FailureCommitMessage is the message of the commit that ends a failure branch (S0-70).
+// FailureCommitMessage is the message of the commit that ends a failure branch.
 func FailureCommitMessage(s loop.State) string {
 	hash := "none"
 	if f := s.Failure(); f != nil && f.Hash != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// storySubject is the subject of a plan's iteration (S4-94). What a review came to is told when the iteration's commit
+// storySubject is the subject of a plan's iteration. What a review came to is told when the iteration's commit
 // says it.
 func storySubject(s loop.State, it loop.Iteration) string {
 	id := bracketed(it.Story)
@@ -29,7 +29,7 @@ func storySubject(s loop.State, it loop.Iteration) string {
 }
 
 // reviewedAs is what a review came to: the harness's word when it has one, else what the verdict makes of the story.
-// Nobody may take an approval at the cap for another (C14).
+// Nobody may take an approval at the cap for another.
 func reviewedAs(s loop.State, it loop.Iteration) string {
 	if it.Commit == nil || it.Commit.Plan == nil {
 		return ""
@@ -56,7 +56,7 @@ func lastReview(s loop.State, id string) bool {
 	return st != nil && st.ReviewStatus == plan.NeedsReview && st.ReviewCount+1 >= s.Rules().ReviewCap
 }
 
-// CorrectionMessage is the message of the commit in which the harness makes a plan's files say again what counts (C8):
+// CorrectionMessage is the message of the commit in which the harness makes a plan's files say again what counts:
 // because the last iteration broke the plan's rules, or handed in what failed its checks, or because a review gave its
 // verdict and did not write it down.
 func CorrectionMessage(s loop.State) string {

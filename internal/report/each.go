@@ -8,13 +8,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// IterationMarker is the line by which the comment on one iteration is found again (B-20). Like Marker it proves
+// IterationMarker is the line by which the comment on one iteration is found again. Like Marker it proves
 // nothing by itself.
 func IterationMarker(run string, n int) string {
 	return fmt.Sprintf("<!-- ralph:iteration:%s/%d -->", runName(run), n)
 }
 
-// IterationComment tells of one iteration in a comment of its own, for `comments: each` (B-20). Its first line is
+// IterationComment tells of one iteration in a comment of its own, for `comments: each`. Its first line is
 // IterationMarker; "" when the run has no iteration with this number that the checks have spoken about. It never has
 // more than 65,000 bytes.
 func IterationComment(v View, n int) string {

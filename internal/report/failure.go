@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Failure is the report of a run that a limit stopped (B-21), at most 65,000 bytes: what still fails, how to go on or
+// Failure is the report of a run that a limit stopped, at most 65,000 bytes: what still fails, how to go on or
 // to take over, and everything else folded. What went wrong is told once; the full output and the attempts are there
 // for who wants them.
 func Failure(v View) string {
@@ -73,7 +73,7 @@ func (v View) whatItPrinted(r room) string {
 	return joinedBy("\n", v.turnEnd(it), head+p.String()+"\n</details>\n")
 }
 
-// failedTask is the block of S0-77 for the task with this number.
+// failedTask is the block for the task with this number.
 func (v View) failedTask(n int, title string) string {
 	s := v.State
 	branch := v.branch(s.Kept())
@@ -138,7 +138,7 @@ func (v View) lastError() string {
 	return said
 }
 
-// warnings are the soft checks that failed in the newest judged iteration (S0-05).
+// warnings are the soft checks that failed in the newest judged iteration.
 func warnings(s loop.State) (soft []loop.Verdict) {
 	if it := (View{State: s}).judged(); it != nil {
 		for _, c := range it.Verdicts {
@@ -150,7 +150,7 @@ func warnings(s loop.State) (soft []loop.Verdict) {
 	return soft
 }
 
-// inWords is the table of the iterations with all that is known of each, and tried, folded (B-20).
+// inWords is the table of the iterations with all that is known of each, and tried, folded.
 func (v View) inWords(r room, table string) string {
 	if len(v.State.Iterations) == 0 || r.remarks == 0 {
 		return ""

@@ -14,7 +14,7 @@ const (
 	mostBars     = 10 // checks of one iteration
 )
 
-// gantt draws the newest iterations, most of them, as a timeline of turns, checks and reviews (B-23). Of what others
+// gantt draws the newest iterations, most of them, as a timeline of turns, checks and reviews. Of what others
 // wrote it shows letters and digits only, each behind a word of ours, so that Mermaid takes none of it for its own
 // language. Times are in milliseconds: Mermaid takes those of dateFormat X for such, too.
 func (v View) gantt(most int) string {

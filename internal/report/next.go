@@ -113,7 +113,7 @@ func (v View) whileWaiting() string {
 	return who + " with " + v.command("continue <answer>") + "."
 }
 
-// waitsForOthers reports whether the run waits for what other workflows say of its commit (B-08).
+// waitsForOthers reports whether the run waits for what other workflows say of its commit.
 func (v View) waitsForOthers() bool {
 	f := v.unanswered()
 	return f != nil && !isReview(*f)

@@ -34,7 +34,7 @@ var planRooms = []planRoom{{true, 60}, {true, 0}, {false, 60}, {false, 0}}
 // tooLarge is what the comment says of a plan that it does not hold.
 const tooLarge = "This plan is too large for a comment"
 
-// PlanComment offers a plan to be edited and approved (B-04): the list of its stories, which is what runs when somebody
+// PlanComment offers a plan to be edited and approved: the list of its stories, which is what runs when somebody
 // approves, and folded the tasks.json that was made of it. likely and most are how many iterations it takes. Its first
 // line is PlanMarker of the view's task; it has at most 65,000 bytes. A plan that is too large for a comment is told
 // without its list, and ReadPlan gets nothing out of it.

@@ -29,7 +29,7 @@ const (
 	PlanInReview   = "needs_review"
 	PlanChanges    = "changes_requested"
 	PlanApproved   = "approved"
-	PlanAtCap      = "approved_at_cap"  // nobody approved it but the cap of reviews (C14)
+	PlanAtCap      = "approved_at_cap"  // nobody approved it but the cap of reviews
 	PlanUnreviewed = "passed"           // done in a run without reviews
 	PlanByHand     = "approved_by_hand" // a person approved it
 	PlanUnrecorded = "unrecorded"       // the file says that it is approved, and nobody on record approved it

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// PlanSummary is the summary of a plan that is put away (S4-103), in Markdown: how far it came, what its reviews took,
+// PlanSummary is the summary of a plan that is put away, in Markdown: how far it came, what its reviews took,
 // which stories no review found good. from and to are dates as people write them; empty: nobody knows. why says that
 // the plan could not be read; empty: it could. Titles and feedback are foreign text, and made inert.
 func PlanSummary(v PlanView, title, from, to, why string) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// PullBody is the pull request's description (B-19), at most 60,000 bytes: a screen of what a reviewer wants to know,
+// PullBody is the pull request's description, at most 60,000 bytes: a screen of what a reviewer wants to know,
 // in the order in which they want it or in that of the repository's own template, and the rest folded. How the run goes
 // is the sticky comment's to tell.
 func PullBody(v View) string {

@@ -20,7 +20,7 @@ type View struct {
 	Redact          func(string) string // nil: identity; applied to every piece of foreign text before it is cut or fenced
 	TokenNote       string              // one sentence on what the token in use will not do, or ""
 
-	Limits loop.Limits // what the run may spend (B-28); only its sums are shown
+	Limits loop.Limits // what the run may spend; only its sums are shown
 	// where the report in full is to be had: the workflow run's address with #artifacts; empty: nowhere
 	ReportURL string
 	// the repository's own pull request template, as it stands in the base commit; empty: it has none

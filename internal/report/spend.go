@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// cost says what the run has spent, of how much where that is limited, and what its issue has cost in all (B-28); ""
+// cost says what the run has spent, of how much where that is limited, and what its issue has cost in all; ""
 // when nothing is known and nothing limited.
 func (v View) cost() string {
 	s := v.State

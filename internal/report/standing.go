@@ -146,7 +146,7 @@ func Stand(v View, lock Lock) Standing {
 	return out
 }
 
-// turn says which iteration the run is at, and whose turn it is or was (S2-84, S2-85).
+// turn says which iteration the run is at, and whose turn it is or was.
 func (st *Standing) turn(s loop.State) {
 	if last := s.Last(); last != nil {
 		st.Iteration, st.Role, st.Mode, st.Story = last.N, string(last.Role), string(last.Mode), last.Story
@@ -243,7 +243,7 @@ func (v View) standingChecks() []StandingCheck {
 	return list
 }
 
-// standingRoles are those who act in the run or have criteria, in the order in which they follow each other (S2-86).
+// standingRoles are those who act in the run or have criteria, in the order in which they follow each other.
 func (v View) standingRoles() []StandingRole {
 	s := v.State
 	list := []StandingRole{}

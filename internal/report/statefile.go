@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// front is the state file's front matter (S0-28…S0-38); its keys are written in this order.
+// front is the state file's front matter; its keys are written in this order.
 type front struct {
 	TaskID         string    `yaml:"task_id"`
 	Iteration      int       `yaml:"iteration"`
@@ -39,7 +39,7 @@ type frontStory struct {
 // mostInState is how many stories of a plan the state file's check list has; its front matter has all.
 const mostInState = 200
 
-// StateFile is .ralph_state.md (S0-28…S0-46): what the next attempt, and a person, must know of the last ones. Outputs
+// StateFile is .ralph_state.md: what the next attempt, and a person, must know of the last ones. Outputs
 // are verbatim but for secrets; only the harness writes it.
 func StateFile(v View) string {
 	var p page
@@ -128,7 +128,7 @@ func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
 	return b.String()
 }
 
-// hundred keeps an output within loop.OutputLines lines (S0-44). One that was cut before has a line more, which says
+// hundred keeps an output within loop.OutputLines lines. One that was cut before has a line more, which says
 // so.
 func hundred(output string) string {
 	if strings.Count(output, "\n") <= loop.OutputLines+1 && truncated.MatchString(output) {
@@ -146,7 +146,7 @@ func (v View) verbatimFence(s string) string {
 	return strings.Replace(safetext.Fence(s), "text\n", "\n", 1)
 }
 
-// history is the table of the last attempts (S0-41, S0-45).
+// history is the table of the last attempts.
 func (v View) history() string {
 	var judged []*loop.Iteration
 	for _, it := range v.State.Iterations {
@@ -166,7 +166,7 @@ func (v View) history() string {
 	return b.String()
 }
 
-// shifted reports whether the turn was told to go about it in another way (S0-47…S0-51).
+// shifted reports whether the turn was told to go about it in another way.
 func shifted(it *loop.Iteration) bool { return it.Tier == loop.Shift || it.Tier == loop.Expand }
 
 func yes(so bool) string {

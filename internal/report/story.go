@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// tally counts the stories that are done, and those of them that nobody approved but the cap (C14); "" for a run
+// tally counts the stories that are done, and those of them that nobody approved but the cap; "" for a run
 // without a plan.
 func (v View) tally() string {
 	p := v.State.Plan

@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// atCap says loudly which stories nobody approved but the cap of reviews, and what is open in them (S4-90, C14).
+// atCap says loudly which stories nobody approved but the cap of reviews, and what is open in them.
 func (v View) atCap(r room) string {
 	var capped []plan.Story
 	if v.State.Plan != nil {

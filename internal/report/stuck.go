@@ -7,10 +7,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// stuckAt is how many equal failures in a row make a run stuck (S0-46).
+// stuckAt is how many equal failures in a row make a run stuck.
 const stuckAt = 3
 
-// stuck is the line of S0-77: what the run repeated and how often, and whether the strategy shifts changed nothing.
+// stuck is the line that says what the run repeated and how often, and whether the strategy shifts changed nothing.
 func stuck(s loop.State) string {
 	spin := s.Spins()
 	if spin.Count < stuckAt {
@@ -33,7 +33,7 @@ func stuck(s loop.State) string {
 	return "Yes (" + said + ")"
 }
 
-// errorHistory is the table of every attempt with its hash (S0-55). Attempts in a row that failed alike share a line
+// errorHistory is the table of every attempt with its hash. Attempts in a row that failed alike share a line
 // when there are more than most; what is still too much is counted.
 func (v View) errorHistory(most int) string {
 	attempts := v.attempts()

@@ -9,7 +9,7 @@ import (
 )
 
 // Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline last
-// (B-23).
+//.
 func Summary(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
@@ -97,7 +97,7 @@ func NoStatus(phrase string, issue int) string {
 	return fmt.Sprintf("ralph has not worked on #%d yet. %s starts it.\n", issue, safetext.Code(phrase+" run"))
 }
 
-// Refused is the job summary of an event whose people may not ask (B-12).
+// Refused is the job summary of an event whose people may not ask.
 func Refused(r *event.Refusal, ev event.Event) string {
 	var v View
 	var p page
@@ -111,7 +111,7 @@ func Refused(r *event.Refusal, ev event.Event) string {
 	return p.String()
 }
 
-// Rejected is the one-line answer to a command that could not be understood (B-02).
+// Rejected is the one-line answer to a command that could not be understood.
 func Rejected(err error, phrase string) string {
 	v := View{Phrase: phrase}
 	return strings.TrimSuffix(sentence(v.text(err.Error(), 400)), "\n") + " " + v.command("help") +

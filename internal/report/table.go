@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// iterations is the table of the newest iterations (B-16); older ones fold into one row that counts them.
+// iterations is the table of the newest iterations; older ones fold into one row that counts them.
 func (v View) iterations(most int, timeline bool) string {
 	return v.table(v.State.Iterations, most, v.columns(timeline))
 }

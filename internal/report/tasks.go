@@ -21,7 +21,7 @@ func (t TaskResult) done() bool {
 	return t.Skipped == "" && t.View.State.End != nil && t.View.State.End.Outcome == loop.Done
 }
 
-// ExecutionSummary is the report of a list of tasks (S0-74…S0-77): how many are done, and each of the others with what
+// ExecutionSummary is the report of a list of tasks: how many are done, and each of the others with what
 // a person has to know of it. A task that never ran, because one that it needs failed, is not among the failed ones.
 // all is what holds all that is done; nil: nothing does.
 func ExecutionSummary(tasks []TaskResult, all *AllResult) string {

@@ -87,7 +87,7 @@ func (v View) templateParts() (parts []templatePart) {
 	return parts
 }
 
-// intoTemplate puts the sections under the headings of the repository's own template, which keep their order (B-19). Headings that ralph
+// intoTemplate puts the sections under the headings of the repository's own template, which keep their order. Headings that ralph
 // has nothing to say under keep their own text; what finds no heading goes below all of them.
 func (v View) intoTemplate(sections []section) string {
 	parts := v.templateParts()

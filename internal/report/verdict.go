@@ -14,7 +14,7 @@ import (
 // mostCriteria is how many acceptance criteria a report shows a verdict on.
 const mostCriteria = 50
 
-// reviewed is the newest verdict of a reviewer, with what it says of each acceptance criterion (B-19).
+// reviewed is the newest verdict of a reviewer, with what it says of each acceptance criterion.
 func (v View) reviewed(r room) string {
 	it, c := v.newestReview()
 	if c == nil {

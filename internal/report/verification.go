@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Verified is what became of one promise (S2-66).
+// Verified is what became of one promise.
 type Verified struct {
 	Iteration    int       `json:"iteration"`
 	Role         task.Role `json:"role"`
@@ -61,7 +61,7 @@ func unfitting(s loop.State, it *loop.Iteration) (Verified, bool) {
 	return Verified{}, false
 }
 
-// noPromise is how a check says that there was none (S2-62).
+// noPromise is how a check says that there was none.
 const noPromise = "No completion promise found"
 
 // promised reports whether a role has made its promise: in its newest turn, or, of a role that takes none, unless the

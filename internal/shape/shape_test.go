@@ -90,7 +90,7 @@ func TestWorse(t *testing.T) {
 	if err := run(args, &out); err == nil || !strings.Contains(err.Error(), "long lines: a/two.go: 2, at most 1") {
 		t.Fatalf("one more long line: %v", err)
 	}
-	fewer := bytes.Replace(source, []byte("xxxxxxxxxx"), nil, -1)
+	fewer := bytes.ReplaceAll(source, []byte("xxxxxxxxxx"), nil)
 	if err := os.WriteFile(two, fewer, 0o644); err != nil {
 		t.Fatal(err)
 	}
