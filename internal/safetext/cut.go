@@ -90,6 +90,9 @@ func WholeStart(s string) string {
 			return s[i:]
 		}
 	}
+	if len(s) < utf8.UTFMax { // nothing but the rest of a character
+		return ""
+	}
 	return s
 }
 
