@@ -112,8 +112,7 @@ type Settings struct {
 	Environment []string `json:"environment"`
 
 	// GuardrailsFrom names the layer that set guardrails, even to an empty list; empty when none did, so that they may be
-	// detected
-	//.
+	// detected.
 	GuardrailsFrom string `json:"-"`
 	// ReviewFrom names the layer that set review; empty when none did.
 	ReviewFrom string `json:"-"`

@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline last
-//.
+// Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline
+// last.
 func Summary(v View) string {
 	return fit(commentLimit, func(r room) string {
 		var p page
