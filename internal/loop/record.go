@@ -71,6 +71,8 @@ type Start struct {
 	Owner         string   `json:"owner"`              // who holds the lease: a process's name
 	RunURL        string   `json:"run_url,omitempty"`  // the workflow run
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
+	// Accept are concerns that whoever asked accepts in advance.
+	Accept []Acceptance `json:"accept,omitempty"`
 	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
 	Completion *task.Completion `json:"completion,omitempty"`
 	// Asking names what was asked for besides the text: criteria, roles and how promises are verified, before they were
@@ -160,6 +162,8 @@ type Resume struct {
 	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
 	RunURL        string `json:"run_url,omitempty"`
 	Asked         string `json:"asked,omitempty"` // login of who asked for it to go on; empty: nobody, it went on by itself
+	// Accept are concerns that whoever asked accepts.
+	Accept []Acceptance `json:"accept,omitempty"`
 	// Feedback is what the run goes on for: a review of its work.
 	Feedback *Feedback `json:"feedback,omitempty"`
 	// Title and Spec replace the task's text when it was asked for again with another one.

@@ -12,12 +12,13 @@ import (
 type State struct {
 	Start         Start
 	StartedAt     time.Time
-	ResumedAt     time.Time // zero when never resumed
-	Reopened      int       // iterations up to this one end the run no more: it was asked for again after them
-	Retries       int       // how often the run was asked for again after an outcome
-	Endings       int       // how many outcomes the run has had
-	Asked         string    // login of who asked for the run last; empty: nobody knows
-	Hints         []string  // what maintainers said, oldest first
+	ResumedAt     time.Time    // zero when never resumed
+	Reopened      int          // iterations up to this one end the run no more: it was asked for again after them
+	Retries       int          // how often the run was asked for again after an outcome
+	Endings       int          // how many outcomes the run has had
+	Asked         string       // login of who asked for the run last; empty: nobody knows
+	Hints         []string     // what maintainers said, oldest first
+	Accepted      []Acceptance // what people have accepted, oldest first
 	MaxIterations int
 	Baseline      []Verdict
 	Baselined     bool
@@ -120,6 +121,7 @@ func (s *State) start(start Start, at time.Time) {
 	s.MaxIterations = start.MaxIterations
 	s.Owner, s.RunURL, s.Asked = start.Owner, start.RunURL, start.Asked
 	s.plan(start.Plan)
+	s.accept(start.Accept)
 	if start.Hint != "" {
 		s.Hints = []string{start.Hint}
 	}
@@ -129,6 +131,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
 	ended := s.End
 	s.End = nil
+	s.accept(r.Accept)
 	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
 	// they tell of the outcome before
 	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.Told, s.Post.Requested = false, false, 0, 0, ""

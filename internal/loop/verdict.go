@@ -63,6 +63,11 @@ type Verdict struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// Gap names what the failure says is missing: a module, a symbol, a file.
 	Gap []string `json:"gap,omitempty"`
+	// Concerns are what somebody has to accept by name before a run with this verdict is done, at most MaxConcerns. A soft
+	// verdict with concerns lets the review be asked.
+	Concerns []Concern `json:"concerns,omitempty"`
+	// Accepted are the concerns that were accepted: of a reviewer's verdict by it, of another one by a person.
+	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Ran is how many tests the output says were run; nil when it does not say.
 	Ran *int `json:"ran,omitempty"`
 }

@@ -1,0 +1,132 @@
+package loop
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// Concern is something about a change that somebody other than its author has to accept, by its name, before the run
+// is done: a test that says less than before, a check that was edited, a failure that the base commit has already.
+type Concern struct {
+	Name    string      `json:"name"` // one word, as ConcernName makes it; whoever accepts repeats it
+	Kind    ConcernKind `json:"kind"`
+	Message string      `json:"message"`          // one sentence, at most 300 bytes
+	Detail  string      `json:"detail,omitempty"` // what shows it: a diff, a failure's lines; at most DetailBytes
+	File    string      `json:"file,omitempty"`   // from the top of the repository; slashes
+	Line    int         `json:"line,omitempty"`   // 1-based; 0: the whole file
+}
+
+// ConcernKind says what a concern is about.
+type ConcernKind string
+
+// The kinds of concerns.
+const (
+	Weakens      ConcernKind = "weakened"      // a test, a threshold or a rule says less than before
+	EditsCheck   ConcernKind = "edited"        // what a check runs was changed
+	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
+	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
+)
+
+// MaxConcerns is how many concerns a verdict keeps, DetailBytes how much of what shows one.
+const (
+	MaxConcerns = 50
+	DetailBytes = 2 << 10
+)
+
+// AcceptAll is the name that stands for every concern.
+const AcceptAll = "all"
+
+// Acceptance is one concern that somebody accepted.
+type Acceptance struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason,omitempty"` // one sentence
+	By     string `json:"by,omitempty"`     // login, or a role; empty: whoever started the run
+}
+
+// ConcernName makes the name by which a concern is accepted: a test's name or a path as it is, with what people cannot
+// write as one word put right. It is at most 120 bytes.
+func ConcernName(text string) string {
+	fields := strings.Fields(safetext.OneLine(text))
+	name := strings.Join(fields, "_")
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\"'`,;", r) {
+			return '_'
+		}
+		return r
+	}, name)
+	return safetext.ShortenBytes(name, 120)
+}
+
+// accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
+func accepts(list []Acceptance, c Concern) bool {
+	return slices.ContainsFunc(list, func(a Acceptance) bool {
+		return a.Name == AcceptAll || a.Name == c.Name || ConcernName(a.Name) == c.Name
+	})
+}
+
+// Open are the concerns of verdicts that no person has accepted, each name once, in their order.
+func (s State) Open(verdicts []Verdict) []Concern {
+	var open []Concern
+	for _, v := range verdicts {
+		if v.Skipped != "" || v.Pass {
+			continue
+		}
+		for _, c := range v.Concerns {
+			named := slices.ContainsFunc(open, func(o Concern) bool { return o.Name == c.Name })
+			if !named && !accepts(s.Accepted, c) {
+				open = append(open, c)
+			}
+		}
+	}
+	return open
+}
+
+// Unnamed are the concerns that a list of acceptances does not name.
+func Unnamed(open []Concern, by []Acceptance) []Concern {
+	return slices.DeleteFunc(slices.Clone(open), func(c Concern) bool { return accepts(by, c) })
+}
+
+// AcceptedBy are those of a verdict's concerns that a person has accepted; rest says whether others remain.
+func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
+	for _, c := range v.Concerns {
+		i := slices.IndexFunc(s.Accepted, func(a Acceptance) bool { return accepts([]Acceptance{a}, c) })
+		if i < 0 {
+			rest = true
+			continue
+		}
+		a := s.Accepted[i]
+		a.Name = c.Name
+		accepted = append(accepted, a)
+	}
+	return accepted, rest
+}
+
+// accept adds what a person accepts. "all" stands for what is open now; where nothing is, for whatever will be.
+func (s *State) accept(list []Acceptance) {
+	var open []Concern
+	if last := s.Last(); last != nil && last.Judged {
+		open = s.Open(last.Verdicts)
+	}
+	all := slices.Clone(s.Accepted)
+	for _, a := range list {
+		if a.Name != AcceptAll || len(open) == 0 {
+			all = append(all, a)
+			continue
+		}
+		for _, c := range open {
+			all = append(all, Acceptance{Name: c.Name, Reason: a.Reason, By: a.By})
+		}
+	}
+	s.Accepted = all
+}
+
+// Names lists the names of concerns.
+func Names(concerns []Concern) []string {
+	names := make([]string, len(concerns))
+	for i, c := range concerns {
+		names[i] = c.Name
+	}
+	return names
+}
