@@ -32,7 +32,7 @@ type planRun struct {
 	Resume       bool           `xor:"again" help:"Continue the last run, even when it has ended."`
 	Fresh        bool           `xor:"again" help:"Start over at the base. What was done is kept under wip/archive."`
 	Verbose      bool           `short:"V" help:"Verbose logging on standard error."`
-	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
+	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	AllowDirty   bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }

@@ -51,7 +51,7 @@ type runCommand struct {
 	Sandbox           string         `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory  string         `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict            bool           `help:"{strict}"`
-	Accept            []string       `placeholder:"NAME" sep:"none" help:"Accept that a path which the checks share with the clone was changed during the run, by its name; all accepts every one. Together with --resume."`
+	Accept            []string       `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	AllowDirty        bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 

@@ -186,6 +186,9 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 	if event.Asks(request.Event.Kind) {
 		r.Asked = request.Event.Sender.Login
 	}
+	for _, name := range request.Accepts {
+		r.Accept = append(r.Accept, loop.Acceptance{Name: a.redact(name), By: request.Event.Sender.Login})
+	}
 	// the text as it stands at this trigger; a comment on the pull request carries none
 	if way == loop.Again && request.Event.On == 0 && work.Plan == nil && wanted.feedback == nil {
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Goal.Completion

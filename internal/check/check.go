@@ -61,4 +61,5 @@ const (
 	WeakenedCheck   = "weakened tests"
 	UnfinishedCheck = "unfinished work"
 	EditedCheck     = "edited checks"
+	AcceptedCheck   = "accepted findings"
 )

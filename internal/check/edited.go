@@ -20,7 +20,7 @@ type Edited struct {
 	Changes *diffscan.Changes
 	Guards  []Guard
 	Dir     string // where they run, from the top of the worktree; empty: there
-	Soft    bool   // it only warns
+	Hard    bool   // only a person may accept an edit
 }
 
 // Guard is a check's command.
@@ -32,12 +32,12 @@ type Guard struct {
 // Name is the check's name in verdicts.
 func (*Edited) Name() string { return EditedCheck }
 
-// Severity is hard unless the setting says soft.
+// Severity is soft, unless the setting says hard: a reviewer may accept an edit by the file's name.
 func (e *Edited) Severity() loop.Severity {
-	if e.Soft {
-		return loop.Soft
+	if e.Hard {
+		return loop.Hard
 	}
-	return loop.Hard
+	return loop.Soft
 }
 
 // Needs a turn that left something: an agent is told before it claims anything.
@@ -70,7 +70,7 @@ func (e *Edited) Run(ctx context.Context, at At) (loop.Verdict, error) {
 			Tell: fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit "+
 				"%.12s, and make the code pass it.", judges.list(), d.From),
 			Output:   loop.Excerpt(strings.Join(judges.files(), "\n") + "\n"),
-			Findings: judges.findings,
+			Findings: judges.findings, Concerns: judges.concerns(),
 		}, nil
 	case len(work.parts) > 0:
 		return loop.Verdict{
@@ -108,9 +108,17 @@ func (e *edits) list() string {
 	return text
 }
 
+// concerns are one a file: whoever accepts an edit accepts all that was done to the file.
+func (e *edits) concerns() (list []loop.Concern) {
+	for i, name := range e.names {
+		list = addConcern(list, loop.Concern{Name: name, Kind: loop.EditsCheck, Message: e.parts[i], File: name})
+	}
+	return list
+}
+
+// files are sorted, each once.
 func (e *edits) files() []string {
-	slices.Sort(e.names)
-	return slices.Compact(e.names)
+	return slices.Compact(slices.Sorted(slices.Values(e.names)))
 }
 
 // what says what was edited.

@@ -146,11 +146,12 @@ func TestEdited(t *testing.T) {
 			e := &Edited{Changes: changes, Guards: []Guard{{"c", c.line}}}
 			v := run(t, e, judged())
 			want, soft := strings.CutPrefix(c.want, "soft: ")
-			if v.Pass != (c.want == "") || !strings.Contains(v.Reason, want) || soft != (v.Severity == loop.Soft) {
+			if v.Pass != (c.want == "") || !strings.Contains(v.Reason, want) ||
+				!v.Pass && soft != (len(v.Concerns) == 0) {
 				t.Errorf("pass %v, %q (%s), want %q", v.Pass, v.Reason, v.Severity, c.want)
 			}
 			if !v.Pass && !soft && (!strings.Contains(v.Tell, "Put it back") || len(v.Findings) == 0 ||
-				e.Severity() != loop.Hard) {
+				v.Concerns[0].Kind != loop.EditsCheck) {
 				t.Errorf("verdict = %+v", v)
 			}
 		})

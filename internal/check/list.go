@@ -20,6 +20,9 @@ type List struct {
 	Log    func(format string, args ...any)
 	// BaseTree is the tree of the commit that the run begins from, of which Baseline speaks; empty: it is not known.
 	BaseTree string
+	// Unreviewed says that no reviewer looks at the change. MustPass says that what fails on the base commit has to pass
+	// in the end, whoever would accept it.
+	Unreviewed, MustPass bool
 	// Stopping reports whether no further check should begin; the one that runs is let run. nil: never.
 	Stopping func() bool
 	// Stopped reports whether a check that somebody else's signal has just ended was ended because the run is being
@@ -187,6 +190,8 @@ func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 			return v, err
 		}
 	}
+	l.known(c, at, &v)
+	byPeople(at.State, &v)
 	return v, nil
 }
 

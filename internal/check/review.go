@@ -50,17 +50,19 @@ type Review struct {
 
 // ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be
 // left out.
-const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria"],` + reviewProperties + `}}`
+const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria","accepts"],` + reviewProperties + `}}`
 
 // PromisedSchema is that of a reviewer who gives a promise.
-const PromisedSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria","promise"],` + reviewProperties +
+const PromisedSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria","accepts","promise"],` + reviewProperties +
 	`,"promise":{"type":["string","null"]}}}`
 
 const reviewProperties = `"properties":{"verdict":{"type":"string","enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},` +
 	`"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","line","problem"],"properties":{` +
 	`"file":{"type":["string","null"]},"line":{"type":["integer","null"]},"problem":{"type":"string"}}}},` +
 	`"criteria":{"type":["array","null"],"items":{"type":"object","additionalProperties":false,"required":["criterion","met","reason"],"properties":{` +
-	`"criterion":{"type":"string"},"met":{"type":"boolean"},"reason":{"type":"string"}}}}`
+	`"criterion":{"type":"string"},"met":{"type":"boolean"},"reason":{"type":"string"}}}},` +
+	`"accepts":{"type":["array","null"],"items":{"type":"object","additionalProperties":false,"required":["name","reason"],"properties":{` +
+	`"name":{"type":"string"},"reason":{"type":"string"}}}}`
 
 // Schema is that of the answer that this review wants.
 func (r *Review) Schema() string {
@@ -104,6 +106,9 @@ func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 		return v, err
 	}
 	v = answer.verdict(v, r.who())
+	if v.Pass {
+		v.Accepted = answer.Acceptances(r.Name())
+	}
 	if !r.keeps(&v, answer, turn) || r.Verify == nil {
 		return v, nil
 	}
@@ -131,7 +136,7 @@ func (r *Review) answered(ctx context.Context, at At, v *loop.Verdict) (turn loo
 		if err != nil || ctx.Err() != nil || v.Reason != "" || v.Skipped != "" {
 			return turn, a, err
 		}
-		answer, unread := r.read(turn, tree)
+		answer, unread := r.read(turn, at)
 		if unread == nil {
 			return turn, answer, nil
 		}
@@ -178,6 +183,8 @@ type Answer struct {
 	Promise string  `json:"promise"` // empty: none
 	// Criteria is what it says of each acceptance criterion; it may say nothing of any.
 	Criteria []loop.Criterion `json:"criteria"`
+	// Accepts are the findings that it accepts, each by its name with a reason.
+	Accepts []loop.Acceptance `json:"accepts"`
 }
 
 // Issue is one thing the reviewer wants changed.
@@ -214,6 +221,19 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 		return Answer{}, errors.New("it asks for changes and names none")
 	case a.Verdict != "approve" && a.Verdict != "request_changes":
 		return Answer{}, fmt.Errorf("its verdict is %.40q, not approve or request_changes", a.Verdict)
+	}
+	return a, nil
+}
+
+// ReadAnswer reads an answer that has to accept what is open by name, each with a reason, if it approves.
+func ReadAnswer(turn loop.Turn, tree string, open []loop.Concern) (Answer, error) {
+	a, err := ParseAnswer(turn, tree)
+	if err != nil || a.Verdict != "approve" {
+		return a, err
+	}
+	if unnamed := loop.Unnamed(open, a.Acceptances("")); len(unnamed) > 0 {
+		return a, fmt.Errorf("it approves and does not accept by name, with a reason: %s",
+			safetext.Few(loop.Names(unnamed), 10))
 	}
 	return a, nil
 }
@@ -256,9 +276,10 @@ func (a Answer) Feedback() string {
 	return b.String()
 }
 
-// read reads an answer. One that approves without the promise that it was asked for is as good as none.
-func (r *Review) read(turn loop.Turn, tree string) (Answer, error) {
-	a, err := ParseAnswer(turn, tree)
+// read reads an answer. One that approves without the promise that it was asked for, or without a word on a finding
+// that has to be accepted by name, is as good as none.
+func (r *Review) read(turn loop.Turn, at At) (Answer, error) {
+	a, err := ReadAnswer(turn, at.Iteration.Commit.Tree, open(at))
 	if err == nil && a.Verdict == "approve" && r.Promise != "" && !r.promised(a, turn) {
 		err = errUnpromised
 	}

@@ -46,3 +46,14 @@ func (a Answer) judged() []loop.Criterion {
 	}
 	return kept
 }
+
+// Acceptances are the findings that a reader accepts by name with a reason. "all" is no name here: each wants a look.
+func (a Answer) Acceptances(by string) (list []loop.Acceptance) {
+	for _, one := range a.Accepts[:min(len(a.Accepts), 2*loop.MaxConcerns)] {
+		name, reason := loop.ConcernName(one.Name), safetext.ShortenBytes(safetext.OneLine(one.Reason), maxCriterion)
+		if name != loop.AcceptAll && name != "" && reason != "" {
+			list = append(list, loop.Acceptance{Name: name, Reason: reason, By: by})
+		}
+	}
+	return list
+}

@@ -1,8 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
@@ -14,20 +16,18 @@ import (
 // of both commits, so that what was only moved, renamed or folded into a table is not held against the agent. It knows
 // Go, Python, JavaScript and TypeScript, Rust, Java and Kotlin, Ruby, PHP and C#, and these only as they are commonly
 // written. What it cannot see: an expected value that was changed, an assertion that was moved into a helper whose name
-// does not tell, tests that are made at run time. It is a witness for the reviewer, who looks with other eyes; severity
-// says when it blocks by itself.
+// does not tell, tests that are made at run time. Whatever it finds has to be accepted by name.
 //
 // It must stand after the commands in the list, since it looks at what they said.
 type Weakened struct {
 	Changes *diffscan.Changes
-	Hard    bool // it blocks whatever it finds
-	Alone   bool // nobody independent looks at the change: the run has no reviewer
+	Hard    bool // only a person may accept what it finds
 }
 
 // Name is the check's name in verdicts.
 func (*Weakened) Name() string { return WeakenedCheck }
 
-// Severity is soft, unless what is found makes it hard.
+// Severity is soft, unless the setting says hard: a reviewer may accept what is found.
 func (w *Weakened) Severity() loop.Severity {
 	if w.Hard {
 		return loop.Hard
@@ -53,48 +53,40 @@ func (w *Weakened) Run(ctx context.Context, at At) (loop.Verdict, error) {
 		return loop.Verdict{Pass: true, Reason: partial}, nil
 	}
 	v := loop.Verdict{Reason: "the change weakens what judges it: " + diffscan.Count(found)}
-	var why string
-	if v.Severity, why = w.severity(found, d, at, failed); why != "" {
-		v.Reason += "; " + why
+	if slices.ContainsFunc(found, diffscan.Weakening.Grave) && healed(at) && d.OnlyJudges() {
+		v.Reason += "; a check that failed before passes now, and nothing but tests and settings has changed"
 	}
 	if partial != "" {
 		v.Reason += "; " + partial
 	}
 	v.Output = loop.Excerpt(listed(found))
-	for _, f := range found[:min(len(found), loop.MaxFindings)] {
-		v.Findings = append(v.Findings,
-			loop.Finding{File: f.File, Line: f.Line, Test: f.Test, Level: "warning", Message: f.Message})
+	for i, f := range found {
+		if i < loop.MaxFindings {
+			v.Findings = append(v.Findings,
+				loop.Finding{File: f.File, Line: f.Line, Test: f.Test, Level: "warning", Message: f.Message})
+		}
+		message := f.Message
+		if f.LosesTest() && failed.has(f.File, f.Test) {
+			message += ", and it failed before, in this run or on the base commit"
+		}
+		v.Concerns = addConcern(v.Concerns,
+			loop.Concern{Name: cmp.Or(f.Test, f.File), Kind: loop.Weakens, Message: message, File: f.File, Line: f.Line})
 	}
 	v.Tell = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it " +
 		"was. If the task itself asks for this, say so and why in your last message."
 	return v, nil
 }
 
-// severity says whether what was found blocks, and why. The rule: weakened tests are soft, because a maintainer may
-// want them so, and the reviewer is told. They are hard when
-//   - the setting says so;
-//   - a test that was deleted, skipped or emptied had failed, on the base commit or earlier in this run: that is no repair;
-//   - a hard check failed before and passes now, and nothing but tests and settings changed: then the weakening is what made it pass;
-//   - nobody independent looks at the change. Removed assertions and cases of tables, silenced warnings and rewritten snapshots stay soft
-//     even then.
-func (w *Weakened) severity(found []diffscan.Weakening, d *diffscan.Change, at At,
-	failed failedBefore) (s loop.Severity, why string) {
-	grave := false
+func listed(found []diffscan.Weakening) string {
+	var b strings.Builder
 	for _, f := range found {
-		if f.LosesTest() && failed.has(f.File, f.Test) {
-			return loop.Hard, fmt.Sprintf("%s failed before, in this run or on the base commit", shorten(f.Test, 100))
+		where := shownName(f.File)
+		if f.Line > 0 {
+			where += fmt.Sprintf(":%d", f.Line)
 		}
-		grave = grave || f.Grave()
+		fmt.Fprintf(&b, "%s: %s\n", where, f.Message)
 	}
-	switch {
-	case w.Hard:
-		return loop.Hard, ""
-	case grave && healed(at) && d.OnlyJudges():
-		return loop.Hard, "a check that failed before passes now, and nothing but tests and settings has changed"
-	case grave && w.Alone:
-		return loop.Hard, "no reviewer looks at the change"
-	}
-	return loop.Soft, ""
+	return b.String()
 }
 
 // healed reports whether a hard check that failed on the base commit or earlier in this run passes now.
@@ -110,16 +102,4 @@ func healed(at At) bool {
 		}
 	}
 	return false
-}
-
-func listed(found []diffscan.Weakening) string {
-	var b strings.Builder
-	for _, f := range found {
-		where := shownName(f.File)
-		if f.Line > 0 {
-			where += fmt.Sprintf(":%d", f.Line)
-		}
-		fmt.Fprintf(&b, "%s: %s\n", where, f.Message)
-	}
-	return b.String()
 }

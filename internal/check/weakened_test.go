@@ -364,7 +364,7 @@ func TestWeakened(t *testing.T) {
 		row := rows[i]
 		t.Run(row.name, func(t *testing.T) {
 			v := run(t, &Weakened{Changes: c}, judged())
-			if v.Pass != (row.want == "") || !strings.Contains(v.Output, row.want) || !v.Pass && v.Severity != loop.Soft {
+			if v.Pass != (row.want == "") || !strings.Contains(v.Output, row.want) || !v.Pass && len(v.Concerns) == 0 {
 				t.Errorf("pass %v, %s, want %q\n%s", v.Pass, v.Severity, row.want, v.Output)
 			}
 			if !v.Pass && len(v.Findings) == 0 {
@@ -407,62 +407,63 @@ func TestWeakenedAcrossFiles(t *testing.T) {
 	}
 }
 
-// TestWeakenedBlocks has a row for every part of the rule.
-func TestWeakenedBlocks(t *testing.T) {
+// TestWeakenedIsToBeAccepted: whatever is found has a name to accept it by, and what makes it worse is said.
+func TestWeakenedIsToBeAccepted(t *testing.T) {
 	tests := files{"a_test.go": goTests(goLogin, goLogout), "a.go": "package a\n", "jest.config.js": "lines: 90\n"}
 	lost := files{"a_test.go": goTests(goLogout), "a.go": "package a\n\nvar x = 1\n"}
 	failed := func(v loop.Verdict) loop.Verdict { v.Check, v.Severity = "test", loop.Hard; return v }
 	passes := []loop.Verdict{{Check: "test", Severity: loop.Hard, Pass: true}}
+	const before, only = "it failed before", "nothing but tests and settings has changed"
 	for name, c := range map[string]struct {
-		w        Weakened
 		change   files
 		baseline []loop.Verdict
 		earlier  []loop.Verdict
 		so       []loop.Verdict
-		want     loop.Severity
+		concern  string // its name
+		worse    string // what is said besides; empty: neither of the two
 	}{
-		"nothing of the kind": {Weakened{}, lost, nil, nil, nil, loop.Soft},
-		"the setting":         {Weakened{Hard: true}, lost, nil, nil, nil, loop.Hard},
-		"it failed on the base commit": {Weakened{}, lost,
-			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{Test: "TestLogin"}}})}, nil, nil, loop.Hard},
-		"it failed earlier": {Weakened{}, lost, nil,
-			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{Test: "pkg.TestLogin/sub"}}})}, nil, loop.Hard},
-		"its file failed": {Weakened{}, lost, nil,
-			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{File: "./a_test.go", Line: 3}}})}, nil, loop.Hard},
-		"an output says so": {Weakened{}, lost,
-			[]loop.Verdict{failed(loop.Verdict{Output: "--- FAIL: TestLogin (0.00s)\n"})}, nil, nil, loop.Hard},
-		"an output says it passed": {Weakened{}, lost,
+		"a lost test": {change: lost, concern: "TestLogin"},
+		"it failed on the base commit": {lost,
+			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{Test: "TestLogin"}}})}, nil, nil, "TestLogin", before},
+		"it failed earlier": {lost, nil,
+			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{Test: "pkg.TestLogin/sub"}}})}, nil, "TestLogin", before},
+		"its file failed": {lost, nil,
+			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{File: "./a_test.go", Line: 3}}})}, nil, "TestLogin",
+			before},
+		"an output says so": {lost,
+			[]loop.Verdict{failed(loop.Verdict{Output: "--- FAIL: TestLogin (0.00s)\n"})}, nil, nil, "TestLogin", before},
+		"an output says it passed": {lost,
 			[]loop.Verdict{failed(loop.Verdict{Output: "--- PASS: TestLogin (0.00s)\n--- FAIL: TestLogins\n"})}, nil, nil,
-			loop.Soft},
-		"another one failed": {Weakened{}, lost,
-			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{Test: "TestLogout"}}})}, nil, passes, loop.Soft},
-		"only tests changed, and it passes": {Weakened{}, files{"a_test.go": goTests(goLogout)},
-			[]loop.Verdict{failed(loop.Verdict{})}, nil, passes, loop.Hard},
-		"only tests changed, and it fails": {Weakened{}, files{"a_test.go": goTests(goLogout)},
-			[]loop.Verdict{failed(loop.Verdict{})}, nil, []loop.Verdict{failed(loop.Verdict{})}, loop.Soft},
-		"only tests changed, it never failed": {Weakened{}, files{"a_test.go": goTests(goLogout)}, passes, nil, passes,
-			loop.Soft},
-		"a threshold, and it passes": {Weakened{}, files{"jest.config.js": "lines: 1\n"},
-			[]loop.Verdict{failed(loop.Verdict{})}, nil, passes, loop.Hard},
-		"nobody looks": {Weakened{Alone: true}, lost, nil, nil, nil, loop.Hard},
-		"nobody looks at a threshold": {Weakened{Alone: true}, files{"jest.config.js": "lines: 1\n"}, nil, nil, nil,
-			loop.Hard},
-		"nobody looks at assertions": {Weakened{Alone: true},
-			files{"a_test.go": swap(tests["a_test.go"], "\tif Login(\"u\", \"x\") {\n\t\tt.Error(\"login\")\n\t}\n", "")}, nil,
-			nil, nil, loop.Soft},
-		"nobody looks at nolint": {Weakened{Alone: true}, files{"a.go": "package a\n\nvar x = f() //nolint\n"},
-			nil, nil, nil, loop.Soft},
+			"TestLogin", ""},
+		"another one failed": {lost,
+			[]loop.Verdict{failed(loop.Verdict{Findings: []loop.Finding{{Test: "TestLogout"}}})}, nil, passes, "TestLogin", ""},
+		"only tests changed, and it passes": {files{"a_test.go": goTests(goLogout)},
+			[]loop.Verdict{failed(loop.Verdict{})}, nil, passes, "TestLogin", only},
+		"only tests changed, and it fails": {files{"a_test.go": goTests(goLogout)},
+			[]loop.Verdict{failed(loop.Verdict{})}, nil, []loop.Verdict{failed(loop.Verdict{})}, "TestLogin", ""},
+		"only tests changed, it never failed": {files{"a_test.go": goTests(goLogout)}, passes, nil, passes, "TestLogin", ""},
+		"a threshold, and it passes": {files{"jest.config.js": "lines: 1\n"},
+			[]loop.Verdict{failed(loop.Verdict{})}, nil, passes, "jest.config.js", only},
+		"assertions": {change: files{"a_test.go": swap(tests["a_test.go"],
+			"\tif Login(\"u\", \"x\") {\n\t\tt.Error(\"login\")\n\t}\n", "")}, concern: "TestLogin"},
+		"a warning": {change: files{"a.go": "package a\n\nvar x = f() //nolint\n"}, concern: "a.go"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := judged()
 			at.State.Baseline, at.So = c.baseline, c.so
 			at.State.Iterations = append([]*loop.Iteration{{N: 0, Verdicts: c.earlier}}, at.State.Iterations...)
-			w := c.w
-			w.Changes = between(t, tests, tests.with(c.change))
-			if v := run(t, &w, at); v.Pass || v.Severity != c.want {
-				t.Errorf("pass %v, %s: %s", v.Pass, v.Severity, v.Reason)
+			v := run(t, &Weakened{Changes: between(t, tests, tests.with(c.change))}, at)
+			if v.Pass || len(v.Concerns) != 1 || v.Concerns[0].Name != c.concern || v.Concerns[0].Kind != loop.Weakens {
+				t.Fatalf("pass %v, concerns %+v, want one of %s", v.Pass, v.Concerns, c.concern)
+			}
+			said := v.Reason + v.Concerns[0].Message
+			if strings.Contains(said, before) != (c.worse == before) || strings.Contains(said, only) != (c.worse == only) {
+				t.Errorf("it says %q, want %q", said, c.worse)
 			}
 		})
+	}
+	if (&Weakened{}).Severity() != loop.Soft || (&Weakened{Hard: true}).Severity() != loop.Hard {
+		t.Error("a reviewer may accept, unless the setting says hard")
 	}
 }
 
@@ -472,15 +473,15 @@ func TestWeakenedFailedTestIsNoCase(t *testing.T) {
 	at.State.Baseline = []loop.Verdict{{Check: "test", Severity: loop.Hard, Output: "--- FAIL: TestLogin (0.00s)\n"}}
 	c := between(t, files{"a_test.go": goTests(goLogin, goLogout)},
 		files{"a_test.go": goTests(goLogout, `var _ = "TestLogin"`), "a.go": "package a\n"})
-	if v := run(t, &Weakened{Changes: c}, at); v.Pass || v.Severity != loop.Hard ||
-		!strings.Contains(v.Reason, "TestLogin failed before") {
+	if v := run(t, &Weakened{Changes: c}, at); v.Pass || len(v.Concerns) == 0 ||
+		!strings.Contains(v.Concerns[0].Message, "it failed before") {
 		t.Errorf("verdict = %+v", v)
 	}
 }
 
 // TestWeakenedSeverityReachesTheVerdict: the list keeps the severity that a check found.
 func TestWeakenedSeverityReachesTheVerdict(t *testing.T) {
-	w := &Weakened{Alone: true, Changes: between(t, files{"a_test.go": goTests(goLogin)},
+	w := &Weakened{Hard: true, Changes: between(t, files{"a_test.go": goTests(goLogin)},
 		files{"a_test.go": goTests(), "a.go": "package a\n"})}
 	l := list(t, &tree{}, silent, &checkout{})
 	l.Checks = []Check{w}

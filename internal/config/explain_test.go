@@ -63,7 +63,7 @@ const explainedJSONC = `{
   "protected": [ // default
     ".ralph/**"
   ],
-  "editedChecks": "hard", // default
+  "editedChecks": "soft", // default
   "weakenedTests": "soft", // default
   "unfinished": "soft", // default
   "reviewCap": 5, // default

@@ -128,7 +128,7 @@ func TestProblems(t *testing.T) {
 		{`{"guardrails":[{"command":"a","command":"b"}],"guardrails":[]}`, ".ralph/settings.json: guardrails[0].command is " +
 			"there twice, at line 1, column 17 and at line 1, column 31; only one is allowed.\n" +
 			`.ralph/settings.json: guardrails is there twice, at line 1, column 2 and at line 1, column 47; only one is allowed.`},
-		{`{"baseline":"on"}`, `.ralph/settings.json: baseline is "on"; allowed is "require", "report" or "off".`},
+		{`{"baseline":"on"}`, `.ralph/settings.json: baseline is "on"; allowed is "require", "pass", "report" or "off".`},
 		{`{"completionResponse":""}`, `.ralph/settings.json: completionResponse is ""; it must not be empty.`},
 		{`{"agent":{"cmd":"x"}}`,
 			`.ralph/settings.json: agent.cmd is an unknown key; allowed are command, flags, idleTimeout, model and timeout.`},

@@ -154,18 +154,18 @@ func judgeRows() []Setting {
 			More: "One without a slash is looked for in every directory; upper and lower case are the same.",
 		},
 		{
-			Key: "editedChecks", Choices: block, Default: Hard,
+			Key: "editedChecks", Choices: block, Default: Soft,
 			Says: "What it means when the change edits what judges it: a script that a guardrail runs, the recipe of its make " +
 				"target, " +
 				"its script in `package.json`.",
-			More: "`hard` blocks, `soft` warns, `off` does not look.",
+			More: "With `soft`, the reviewer or a person [accepts each by name](checks.md#what-has-to-be-accepted-by-name). " +
+				"With `hard` only a person does. `off` does not look.",
 		},
 		{
 			Key: "weakenedTests", Choices: block, Default: Soft,
 			Says: "What deleted and skipped tests, removed assertions and lowered thresholds mean.",
-			More: "`soft` warns, and the reviewer is told; severe cases [block all the same](checks.md#when-nobody-reviews), " +
-				"such as taking " +
-				"away a test that failed before. `hard` blocks, `off` does not look.",
+			More: "With `soft`, the reviewer or a person [accepts each by name](checks.md#what-has-to-be-accepted-by-name). " +
+				"With `hard` only a person does. `off` does not look.",
 		},
 		{
 			Key: "unfinished", Choices: block, Default: Soft,
@@ -280,9 +280,11 @@ func sandboxRows() []Setting {
 			More: "The default is where builds get their packages from: " + quoted(registries()) + ".",
 		},
 		{
-			Key: "baseline", Choices: []string{string(BaselineRequire), string(BaselineReport), string(BaselineOff)},
+			Key: "baseline", Choices: []string{string(BaselineRequire), string(BaselinePass),
+				string(BaselineReport), string(BaselineOff)},
 			Default: string(BaselineReport),
-			Says: "What checks that fail on the base commit mean: `require` stops the run, `report` says so and goes on, " +
+			Says: "What checks that fail on the base commit mean: `require` stops the run, `pass` goes on and demands that they " +
+				"pass in the end, `report` goes on and lets the reviewer or a person accept, by name, that they fail as before, " +
 				"`off` does not run them there.",
 		},
 	}

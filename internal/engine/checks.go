@@ -93,7 +93,7 @@ func (run *Run) edited(changes *diffscan.Changes) []check.Check {
 		return nil
 	}
 	e := &check.Edited{
-		Changes: changes, Soft: run.Settings.EditedChecks == config.Soft, Dir: run.Settings.WorkingDirectory,
+		Changes: changes, Hard: run.Settings.EditedChecks == config.Hard, Dir: run.Settings.WorkingDirectory,
 	}
 	for _, g := range run.guardrails() {
 		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
@@ -101,14 +101,14 @@ func (run *Run) edited(changes *diffscan.Changes) []check.Check {
 	return []check.Check{e}
 }
 
-// weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept; where there is
-// none, the worst of it blocks.
-func (spec *Spec) weakened(changes *diffscan.Changes, reviewer *agent.Options) []check.Check {
+// weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept,
+// or for a person.
+func (spec *Spec) weakened(changes *diffscan.Changes) []check.Check {
 	set := spec.Settings.WeakenedTests
 	if set == config.Off {
 		return nil
 	}
-	return []check.Check{&check.Weakened{Changes: changes, Hard: set == config.Hard, Alone: reviewer == nil}}
+	return []check.Check{&check.Weakened{Changes: changes, Hard: set == config.Hard}}
 }
 
 // unfinished looks for work that only looks done, as weakened does.

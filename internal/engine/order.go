@@ -5,12 +5,14 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // checks lists everything that can say no, in the order in which it is asked.
 func (run *Run) checks(s loop.State, reviewer *agent.Options, words Prompts) check.List {
-	out := check.List{Tree: run.CheckTree(), Clock: run.Clock, Log: run.Teller()}
+	out := check.List{Tree: run.CheckTree(), Clock: run.Clock, Log: run.Teller(), Unreviewed: reviewer == nil,
+		MustPass: run.OfPrompt || run.Settings.Baseline == config.BaselinePass}
 	if run.Tree != nil {
 		out.BaseTree = run.Tree.BaseTree()
 	}
@@ -46,10 +48,16 @@ func (run *Run) checksOfPlan(s loop.State, reviewer *agent.Options) []check.Chec
 		list{&check.Protected{Globs: run.Settings.Protected, Changes: changes}},
 		run.edited(changes),
 		run.Guardrails(s),
-		run.weakened(changes, reviewer),
+		run.weakened(changes),
 		run.unfinished(changes, reviewer),
 		run.otherWorkflows(),
+		list{check.Accepted{Now: afterReview}},
 	)
+}
+
+// afterReview reports whether a story's review is over, or there is none: before that, findings are for the reviewer.
+func afterReview(at check.At) bool {
+	return at.Iteration.Mode == loop.Review || at.State.Rules().SkipReview
 }
 
 // checksOfIssue are those of a run of an issue or a task.
@@ -63,11 +71,12 @@ func (run *Run) checksOfIssue(s loop.State, reviewer *agent.Options, words Promp
 		run.Guardrails(s),
 		list{check.Diff{Changes: changes, Kept: run.kept()}},
 		list{uncommitted{run.judging}},
-		run.weakened(changes, reviewer),
+		run.weakened(changes),
 		run.unfinished(changes, reviewer),
 		run.verified(s, words),
 		run.otherWorkflows(),
 		run.judges(s, reviewer, words),
+		list{check.Accepted{}},
 	)
 }
 

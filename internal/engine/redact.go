@@ -2,6 +2,7 @@ package engine
 
 import (
 	"io"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -34,6 +35,7 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 			s.Checks[i] = redact(s.Checks[i])
 		}
 		s.Completion = s.Completion.Map(redact)
+		s.Accept = redactedAcceptances(s.Accept, redact)
 		r.Start = &s
 	}
 	if r.Start != nil && r.Start.Plan != nil {
@@ -45,6 +47,7 @@ func redacted(r loop.Record, redact func(string) string) loop.Record {
 		s.Completion = s.Completion.Map(redact)
 		s.Plan = redactedPlan(s.Plan, redact)
 		s.Feedback = redactedFeedback(s.Feedback, redact)
+		s.Accept = redactedAcceptances(s.Accept, redact)
 		r.Resume = &s
 	}
 	if r.Turn != nil {
@@ -115,11 +118,30 @@ func redactedAdvance(a *loop.Advance, redact func(string) string) *loop.Advance 
 		v := &out.Violations[i]
 		v.Story, v.Field, v.Text = redact(v.Story), redact(v.Field), redact(v.Text)
 	}
+	out.Accepted = redactedAcceptances(a.Accepted, redact)
 	out.Reverted = append([]string(nil), a.Reverted...)
 	for i := range out.Reverted {
 		out.Reverted[i] = redact(out.Reverted[i])
 	}
 	return &out
+}
+
+func redactedConcerns(concerns []loop.Concern, redact func(string) string) []loop.Concern {
+	out := slices.Clone(concerns)
+	for i := range out {
+		c := &out[i]
+		c.Name, c.Message, c.Detail, c.File = redact(c.Name), redact(c.Message), redact(c.Detail), redact(c.File)
+	}
+	return out
+}
+
+func redactedAcceptances(list []loop.Acceptance, redact func(string) string) []loop.Acceptance {
+	out := slices.Clone(list)
+	for i := range out {
+		a := &out[i]
+		a.Name, a.Reason, a.What = redact(a.Name), redact(a.Reason), redact(a.What)
+	}
+	return out
 }
 
 func redactedVerdicts(verdicts []loop.Verdict, redact func(string) string) []loop.Verdict {
@@ -133,6 +155,7 @@ func redactedVerdicts(verdicts []loop.Verdict, redact func(string) string) []loo
 			f := &v.Findings[j]
 			f.File, f.Test, f.Message = redact(f.File), redact(f.Test), redact(f.Message)
 		}
+		v.Concerns, v.Accepted = redactedConcerns(v.Concerns, redact), redactedAcceptances(v.Accepted, redact)
 		v.Criteria = append([]loop.Criterion(nil), v.Criteria...)
 		for j := range v.Criteria {
 			v.Criteria[j].Text, v.Criteria[j].Reason = redact(v.Criteria[j].Text), redact(v.Criteria[j].Reason)

@@ -65,15 +65,41 @@ func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []str
 		}
 		out = append(out, s)
 	}
-	for _, name := range accepted {
-		if name != "all" && !slices.Contains(paths, name) {
-			return nil, invalid.Errorf(
-				"flag --accept is %q, which is not shared with the checks; shared are: %s", name,
-				cmp.Or(strings.Join(paths, ", "), "none"),
+	return out, nil
+}
+
+// Acceptable says what is wrong with the names that a person accepts: one that goes on with a run is a path that is
+// shared with the checks, or a finding of the newest iteration. Of a run that begins, nobody knows its findings yet.
+func Acceptable(names []string, all []*Shared, before *loop.State) error {
+	if before == nil {
+		return nil
+	}
+	var paths, findings []string
+	for _, s := range all {
+		paths = append(paths, s.path)
+	}
+	if last := before.Last(); last != nil {
+		findings = loop.Names(before.Open(last.Verdicts))
+	}
+	for _, name := range names {
+		if name != loop.AcceptAll && !slices.Contains(paths, name) && !slices.Contains(findings, loop.ConcernName(name)) {
+			return invalid.Errorf(
+				"flag --accept is %q, which is no finding to be accepted and not shared with the checks; findings are: %s; shared "+
+					"are: %s", name, cmp.Or(strings.Join(findings, ", "), "none"), cmp.Or(strings.Join(paths, ", "), "none"),
 			)
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// Acceptances are the findings that a person accepts: what they name besides shared paths.
+func Acceptances(names []string, all []*Shared) (list []loop.Acceptance) {
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(s *Shared) bool { return s.path == name }) {
+			list = append(list, loop.Acceptance{Name: name})
+		}
+	}
+	return list
 }
 
 // SharedRecord is what is shared, as the run's record tells of it; never nil.

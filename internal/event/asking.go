@@ -26,6 +26,7 @@ const (
 	ByRetryHint   Asking = "`{phrase} retry` and a hint"
 	ByRetryFresh  Asking = "`{phrase} retry --fresh`"
 	ByContinue    Asking = "`{phrase} continue`"
+	ByAccept      Asking = "`{phrase} accept`"
 	ByFix         Asking = "`{phrase} fix`"
 	ByFixNowhere  Asking = "`{phrase} fix` where the run has no pull request"
 	ByStop        Asking = "`{phrase} stop`"
@@ -80,6 +81,7 @@ var headings = []heading{
 	{ByRetryHint, onComments, Retry},
 	{ByRetryFresh, onComments, Retry},
 	{ByContinue, onComments, Continue},
+	{ByAccept, onComments, Accept},
 	{ByFix, onComments, Fix},
 	{ByFixNowhere, onComments, Fix},
 	{ByStop, onComments, Stop},
@@ -192,7 +194,7 @@ func commanded(cmd Command) Asking {
 		return ByRetryHint
 	}
 	return map[Verb]Asking{
-		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Fix: ByFix, Stop: ByStop, Plan: ByPlan, Approve: ByApprove,
+		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Accept: ByAccept, Fix: ByFix, Stop: ByStop, Plan: ByPlan, Approve: ByApprove,
 		Status: ByStatus, Help: ByHelp,
 		Sweep: BySchedule, Heed: ByBuild,
 	}[cmd.Verb]

@@ -15,6 +15,7 @@ const (
 	Run      Verb = "run"
 	Retry    Verb = "retry"
 	Continue Verb = "continue" // go on with a run that waits or was interrupted, with an answer
+	Accept   Verb = "accept"   // accept findings about the change by name, and go on
 	Fix      Verb = "fix"      // work on what the reviews of the pull request ask for
 	Stop     Verb = "stop"     // end the run; what is done is kept
 	Plan     Verb = "plan"     // derive a plan from the issue and post it
@@ -28,9 +29,10 @@ const (
 // Command is one /ralph line, taken apart.
 type Command struct {
 	Verb          Verb
-	Fresh         bool   // retry --fresh: start from the base again
-	MaxIterations int    // retry --max-iterations N; 0 when not given
-	Hint          string // what follows, for the agent: the maintainer's words
+	Fresh         bool     // retry --fresh: start from the base again
+	MaxIterations int      // retry --max-iterations N; 0 when not given
+	Hint          string   // what follows, for the agent: the maintainer's words
+	Accepts       []string // of accept: the names, or "all"
 }
 
 // verbs is the table of comment commands with what each takes, in the order help shows them.
@@ -44,6 +46,7 @@ var verbs = []struct {
 	{Retry, "[--fresh] [--max-iterations N] [hint]",
 		"resume a failed run with what was tried; --fresh starts from the base again", true},
 	{Continue, "[answer]", "go on with a run that waits or was stopped; the answer goes to the agent", false},
+	{Accept, "NAME…|all", "accept findings about the change by their names, each of them or all, and go on", false},
 	{Fix, "[hint]", "work on what the reviews of the pull request ask for, and answer every open thread", false},
 	{Stop, "", "stop the run; what it has done is kept", false},
 	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the " +
@@ -86,6 +89,13 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 			continue
 		}
 		cmd := Command{Verb: v.verb, Hint: hint}
+		if v.verb == Accept {
+			cmd.Accepts, cmd.Hint = names(hint), ""
+			if len(cmd.Accepts) == 0 {
+				return Command{}, true, &UsageError{Found: "“accept” without a name", Allowed: "the names of findings, as the " +
+					"report gives them, or “all”"}
+			}
+		}
 		if v.flags {
 			if err := cmd.takeFlags(); err != nil {
 				return Command{}, true, err
@@ -94,6 +104,30 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 		return cmd, true, nil
 	}
 	return Command{}, true, &UsageError{Found: quote(word), Allowed: allowedVerbs()}
+}
+
+// mostNames is how many names one comment may accept.
+const mostNames = 100
+
+// names takes the names of an accept apart: words, of which one in quotes or backticks may hold spaces, on any line.
+func names(text string) (list []string) {
+	for text = strings.TrimSpace(text); text != "" && len(list) < mostNames; text = strings.TrimSpace(text) {
+		word, rest := cutWord(text)
+		for _, quotes := range []string{`""`, "``", "“”", "''"} {
+			opening, closing := string([]rune(quotes)[0]), string([]rune(quotes)[1])
+			if inner, ok := strings.CutPrefix(text, opening); ok {
+				if name, after, ok := strings.Cut(inner, closing); ok {
+					word, rest = name, after
+				}
+				break
+			}
+		}
+		if word = strings.TrimSuffix(strings.TrimSpace(word), ","); word != "" {
+			list = append(list, word)
+		}
+		text = rest
+	}
+	return list
 }
 
 func (c *Command) takeFlags() error {

@@ -2,6 +2,7 @@ package event
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,6 +29,12 @@ func TestParseCommand(t *testing.T) {
 		{"retry with =", "/ralph retry --max-iterations=3", Command{Verb: Retry, MaxIterations: 3}, true, ""},
 		{"flags after the hint are words", "/ralph retry please --fresh", Command{Verb: Retry, Hint: "please --fresh"}, true,
 			""},
+		{"accept by name", "/ralph accept TestDiscount lib/x_test.py", Command{Verb: Accept,
+			Accepts: []string{"TestDiscount", "lib/x_test.py"}}, true, ""},
+		{"accept all", "/ralph accept all", Command{Verb: Accept, Accepts: []string{"all"}}, true, ""},
+		{"accept names in quotes, on lines", "/ralph accept \"adds two numbers\",\n`TestA` 'x y'", Command{Verb: Accept,
+			Accepts: []string{"adds two numbers", "TestA", "x y"}}, true, ""},
+		{"accept without a name", "/ralph accept", Command{}, true, "without a name"},
 		{"plan", "/ralph plan", Command{Verb: Plan}, true, ""},
 		{"plan with a hint", "/ralph plan two stories\nat most", Command{Verb: Plan, Hint: "two stories\nat most"}, true, ""},
 		{"approve", "/ralph Approve", Command{Verb: Approve}, true, ""},
@@ -42,7 +49,7 @@ func TestParseCommand(t *testing.T) {
 		{"a word that begins with it", "/ralph:plan", Command{}, false, ""},
 		{"nothing", "", Command{}, false, ""},
 		{"an unknown word", "/ralph dance", Command{}, true,
-			"“dance” is not understood; allowed: run, retry, continue, fix, stop, plan, approve, status, help"},
+			"“dance” is not understood; allowed: run, retry, continue, accept, fix, stop, plan, approve, status, help"},
 		{"an unknown flag", "/ralph retry --hard", Command{}, true, "“--hard”"},
 		{"no number", "/ralph retry --max-iterations", Command{}, true, "a whole number from 1 to 100"},
 		{"too large a number", "/ralph retry --max-iterations 1000", Command{}, true, "a whole number from 1 to 100"},
@@ -51,7 +58,7 @@ func TestParseCommand(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, ours, err := ParseCommand(tt.body, "/ralph")
-			if got != tt.want || ours != tt.ours {
+			if !reflect.DeepEqual(got, tt.want) || ours != tt.ours {
 				t.Errorf("ParseCommand(%q) = %+v, %v, want %+v, %v", tt.body, got, ours, tt.want, tt.ours)
 			}
 			switch {
@@ -71,7 +78,7 @@ func FuzzParseCommand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		cmd, ours, err := ParseCommand(body, "/ralph")
-		if !ours && (err != nil || cmd != Command{}) {
+		if !ours && (err != nil || !reflect.DeepEqual(cmd, Command{})) {
 			t.Errorf("%q is not ours, but gives %+v, %v", body, cmd, err)
 		}
 		if ours && !strings.HasPrefix(strings.TrimSpace(body), "/ralph") {

@@ -45,7 +45,7 @@ var rows = []row{
 	// Pull requests of others.
 	{asks: []Asking{ByPullLabel, ByChanges, ByClosing, RunningOff}, on: []Place{OnOtherPull}, do: Ignore,
 		why: "{here} is not one that ralph opened; ask on an issue, with the label “{label}” or `{phrase} run`"},
-	{asks: append([]Asking{ByContinue, ByFix, ByStop, ByPlan, ByApprove}, begins...), on: []Place{OnOtherPull}, do: Drop,
+	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByStop, ByPlan, ByApprove}, begins...), on: []Place{OnOtherPull}, do: Drop,
 		why: "{here} is not one that ralph opened for an issue; ask on an issue"},
 
 	// Stopping: what is done is kept.
@@ -70,10 +70,10 @@ var rows = []row{
 		why: "{here} is closed; reopen it, or ask on the issue that it was made for"},
 	{asks: []Asking{ByPullLabel, ByChanges}, on: []Place{OnClosedIssue}, do: Ignore,
 		why: "{issue} is closed, and a run on it would be for nothing; reopen it, then comment `{phrase} fix`"},
-	{asks: append([]Asking{ByContinue, ByFix, ByFixNowhere, ByPlan, ByApprove}, begins...), on: []Place{OnClosedIssue},
+	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByFixNowhere, ByPlan, ByApprove}, begins...), on: []Place{OnClosedIssue},
 		do:  Drop,
 		why: "{issue} is closed; reopen it, then ask again"},
-	{asks: append([]Asking{ByContinue, ByFix, ByPlan, ByApprove}, begins...), on: []Place{OnClosedPull}, do: Drop,
+	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByPlan, ByApprove}, begins...), on: []Place{OnClosedPull}, do: Drop,
 		why: "{here} is closed; reopen it, or ask on the issue that it was made for"},
 
 	// One run at a time.
@@ -83,6 +83,9 @@ var rows = []row{
 	{asks: []Asking{ByContinue}, at: []Standing{Running}, do: Drop,
 		why: "the run does not wait: ralph is at work on it; this request was dropped, so say it again with `{phrase} " +
 			"retry` when the run has ended"},
+	{asks: []Asking{ByAccept}, at: []Standing{Running}, do: Drop,
+		why: "the run does not wait: ralph is at work on it; this request was dropped, so say it again when the run asks for " +
+			"it"},
 	{asks: append([]Asking{ByApprove}, begins...), at: []Standing{Running}, do: Drop,
 		why: "ralph is already running here; this request was dropped; ask again when the run has ended, or end it with " +
 			"`{phrase} stop`"},
@@ -112,6 +115,15 @@ var rows = []row{
 	{asks: []Asking{ByContinue}, at: []Standing{Finished}, do: Drop,
 		why: "the last run is done and waits for nothing; `{phrase} retry` and your words change what it made, `{phrase} " +
 			"fix` takes up the reviews"},
+
+	// Accepting what the run has found.
+	{asks: []Asking{ByAccept}, at: []Standing{None}, do: Drop,
+		why: "there is no run whose findings could be accepted; `{phrase} run` begins one"},
+	{asks: []Asking{ByAccept}, at: stopped, do: GoOn, why: "the run goes on where it stands, with what you accepted"},
+	{asks: []Asking{ByAccept}, at: []Standing{Failed}, do: Again,
+		why: "the last run failed, and gets another chance with what you accepted"},
+	{asks: []Asking{ByAccept}, at: []Standing{Finished}, do: Drop,
+		why: "the last run is done, and nothing waits to be accepted"},
 
 	// Reviews of people.
 	{asks: []Asking{ByFixNowhere}, at: []Standing{Running}, do: Drop,

@@ -127,6 +127,13 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	if o.shared, err = work.Share(ctx, known, o.Accept); err != nil {
 		return err
 	}
+	var before *loop.State
+	if way != loop.Begin {
+		before = &o.before
+	}
+	if err := engine.Acceptable(o.Accept, o.shared, before); err != nil {
+		return err
+	}
 	work.Prompts = work.Prompt(ctx, o.given.prompts, o.wanted.Comments)
 	if work.Plan != nil {
 		work.OnClose(work.Plan.Close)
@@ -184,13 +191,14 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 	if way == loop.Begin {
 		b.Start = work.FirstRecord(run, o.wanted)
 		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, leftOut
+		b.Start.Accept = engine.Acceptances(o.Accept, o.shared)
 		b.Start.BuiltOn, b.Start.Came = o.start.works(), work.Tree.Came()
 		if ground := work.Tree.Ground(); ground != b.Start.Base {
 			b.Start.Ground = ground
 		}
 		return b, nil
 	}
-	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
+	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again, Accept: engine.Acceptances(o.Accept, o.shared)}
 	// from here on it counts as what there was before the first turn
 	if len(o.Accept) > 0 || o.before.Start.Shared == nil {
 		b.Resume.Shared = given

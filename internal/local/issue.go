@@ -34,7 +34,8 @@ type IssueRun struct {
 	Plan  string // the directory of a plan
 	// Criteria are those of the flags; nil: none.
 	Criteria *task.Completion
-	// Accept names paths, shared with the checks, whose changes in the run are accepted; "all" names every one.
+	// Accept names what the person accepts: findings about the change, and paths, shared with the checks, whose changes
+	// in the run are accepted; "all" names every one.
 	Accept []string
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
 	AllowDirty bool

@@ -43,6 +43,19 @@ type Acceptance struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason,omitempty"` // one sentence
 	By     string `json:"by,omitempty"`     // login, or a role; empty: whoever started the run
+	// What is the message of the concern that was accepted: another one under the same name is not. Empty: whatever it
+	// says.
+	What string `json:"what,omitempty"`
+}
+
+// Of is the acceptance of a concern as it stands. A failure's own words differ from run to run, so that its name is all
+// that holds.
+func (a Acceptance) Of(c Concern) Acceptance {
+	a.Name, a.What = c.Name, c.Message
+	if c.Kind == FailedBefore {
+		a.What = ""
+	}
+	return a
 }
 
 // ConcernName makes the name by which a concern is accepted: a test's name or a path as it is, with what people cannot
@@ -62,7 +75,7 @@ func ConcernName(text string) string {
 // accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
 func accepts(list []Acceptance, c Concern) bool {
 	return slices.ContainsFunc(list, func(a Acceptance) bool {
-		return a.Name == AcceptAll || a.Name == c.Name || ConcernName(a.Name) == c.Name
+		return a.Name == AcceptAll || (a.Name == c.Name || ConcernName(a.Name) == c.Name) && (a.What == "" || a.What == c.Message)
 	})
 }
 
@@ -88,6 +101,17 @@ func Unnamed(open []Concern, by []Acceptance) []Concern {
 	return slices.DeleteFunc(slices.Clone(open), func(c Concern) bool { return accepts(by, c) })
 }
 
+// AcceptedOf are the open concerns that a list of acceptances names, each as it stands.
+func AcceptedOf(open []Concern, by []Acceptance) (list []Acceptance) {
+	for _, c := range open {
+		i := slices.IndexFunc(by, func(a Acceptance) bool { return accepts([]Acceptance{a}, c) })
+		if i >= 0 {
+			list = append(list, by[i].Of(c))
+		}
+	}
+	return list
+}
+
 // AcceptedBy are those of a verdict's concerns that a person has accepted; rest says whether others remain.
 func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
 	for _, c := range v.Concerns {
@@ -103,23 +127,39 @@ func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
 	return accepted, rest
 }
 
-// accept adds what a person accepts. "all" stands for what is open now; where nothing is, for whatever will be.
+// accept adds what a person accepts, which is what is open now: "all" stands for that, and a name for what has it. Where
+// nothing has, it stands for whatever will.
 func (s *State) accept(list []Acceptance) {
+	if len(list) == 0 {
+		return
+	}
 	var open []Concern
 	if last := s.Last(); last != nil && last.Judged {
 		open = s.Open(last.Verdicts)
 	}
 	all := slices.Clone(s.Accepted)
 	for _, a := range list {
-		if a.Name != AcceptAll || len(open) == 0 {
-			all = append(all, a)
-			continue
-		}
+		before := len(all)
 		for _, c := range open {
-			all = append(all, Acceptance{Name: c.Name, Reason: a.Reason, By: a.By})
+			if accepts([]Acceptance{a}, c) {
+				all = append(all, a.Of(c))
+			}
+		}
+		if len(all) == before {
+			all = append(all, a)
 		}
 	}
 	s.Accepted = all
+}
+
+// WorkOn is the newest iteration that worked on a story of the plan and was judged; the zero value: there is none.
+func (s State) WorkOn(story string) Iteration {
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Story == story && it.Mode != Review && it.Judged {
+			return *it
+		}
+	}
+	return Iteration{}
 }
 
 // Names lists the names of concerns.

@@ -55,6 +55,8 @@ type Advance struct {
 	Handed bool `json:"handed,omitempty"`
 	// Opinion is the verdict of a review iteration; nil: it gave none that counts.
 	Opinion *plan.Opinion `json:"opinion,omitempty"`
+	// Accepted are findings that a review iteration accepts by name.
+	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Violations are the rules that the agent's edits broke. Any of them fails the iteration.
 	Violations []plan.Violation `json:"violations,omitempty"`
 	// Reverted are the files that the harness put back.
@@ -161,10 +163,18 @@ func (it Iteration) Done() bool {
 	return it.Passed()
 }
 
+func withoutDetails(concerns []Concern) []Concern {
+	if len(concerns) == 0 {
+		return nil
+	}
+	return []Concern{{Name: concerns[0].Name, Kind: concerns[0].Kind}}
+}
+
 func (it Iteration) withoutOutputs() *Iteration {
 	verdicts := append([]Verdict(nil), it.Verdicts...)
 	for i := range verdicts {
 		verdicts[i].Output, verdicts[i].Tell, verdicts[i].Findings = "", "", nil
+		verdicts[i].Concerns = withoutDetails(verdicts[i].Concerns)
 	}
 	it.Verdicts = verdicts
 	it.Turn.Text = ""

@@ -31,6 +31,9 @@ func (s *State) advance(it *Iteration) {
 		it.before = &copied
 	}
 	s.replan(a.Stories...)
+	if a.Handed {
+		s.accept(a.Accepted)
+	}
 	if a.Handed && !s.counts(*it) {
 		s.takeBack(*it)
 	}

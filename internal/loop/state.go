@@ -191,7 +191,7 @@ func (s *State) askAgain(r Resume, ended *End) {
 	case change && (waits || r.Feedback != nil):
 		s.Reopened = len(s.Iterations)
 	case change:
-	case waits, r.Retry && ended != nil && last.unasked(ended.Outcome):
+	case waits, r.Retry && ended != nil && last.unasked(ended.Outcome), len(r.Accept) > 0 && last.Claimed():
 		s.editLast().Judged = false
 		s.Reopened = min(s.Reopened, len(s.Iterations)-1)
 	}

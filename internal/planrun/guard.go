@@ -31,7 +31,7 @@ type guard struct {
 // Commit implements loop.Tree.
 func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	it := *s.Last()
-	said, spoken := k.opinion(it, s)
+	said, accepted, spoken := k.opinion(it, s)
 	if said != nil { // the subject tells it
 		it.Commit = &loop.Commit{Plan: &loop.Advance{Opinion: said}}
 	}
@@ -51,6 +51,7 @@ func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Co
 	}
 	final := e.judge()
 	c.Plan = e.advance(final)
+	c.Plan.Accepted = accepted
 	fix := git.Correction{Since: since, Restore: e.restore, Message: message}
 	if len(e.broken) > 0 {
 		fix.Message = report.CorrectionMessage(advanced(s, c))
@@ -85,20 +86,26 @@ func (k *guard) Correct(ctx context.Context, s loop.State) (loop.Commit, error) 
 	})
 }
 
-// opinion is the verdict that ends a review; unsaid is why there is none that counts.
-func (k *guard) opinion(it loop.Iteration, s loop.State) (said *plan.Opinion, unsaid string) {
+// opinion is the verdict that ends a review, with the findings that it accepts by name; unsaid is why there is none that
+// counts.
+func (k *guard) opinion(it loop.Iteration, s loop.State) (said *plan.Opinion, accepted []loop.Acceptance,
+	unsaid string) {
 	if it.Mode != loop.Review || it.Turn.Class != loop.OK {
-		return nil, ""
+		return nil, nil, ""
 	}
-	answer, err := check.ParseAnswer(it.Turn, s.HeadTree())
+	open := s.Open(s.WorkOn(it.Story).Verdicts)
+	answer, err := check.ReadAnswer(it.Turn, s.HeadTree(), open)
 	if err != nil {
-		return nil, "the reviewer's verdict does not count: " + err.Error()
+		return nil, nil, "the reviewer's verdict does not count: " + err.Error()
+	}
+	if answer.Verdict == "approve" {
+		accepted = loop.AcceptedOf(open, answer.Acceptances("the review of "+it.Story))
 	}
 	said = &plan.Opinion{Approve: answer.Verdict == "approve"}
 	if !said.Approve { // it goes into a file that is committed
 		said.Feedback = strings.TrimSpace(k.redact(answer.Feedback()))
 	}
-	return said, ""
+	return said, accepted, ""
 }
 
 // read finds what the agent made of the plan's files.

@@ -25,17 +25,17 @@ func (p turns) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 		return loop.Turn{}, err
 	}
 	if s.Turning.Mode == loop.Review {
-		return p.review(ctx, asked, s.HeadTree())
+		return p.review(ctx, asked, s.HeadTree(), s.Open(s.WorkOn(s.Turning.Story).Verdicts))
 	}
 	return p.Coder.Turn(ctx, asked)
 }
 
 // review takes the reviewer's turn. One whose verdict cannot be read is asked again within the iteration: what it wrote
 // into the plan's files stays, and what it spent adds up.
-func (p turns) review(ctx context.Context, asked, tree string) (loop.Turn, error) {
+func (p turns) review(ctx context.Context, asked, tree string, open []loop.Concern) (loop.Turn, error) {
 	t, err := p.reviewer.Turn(ctx, asked)
 	for n := 1; n <= check.Again && err == nil && ctx.Err() == nil; n++ {
-		_, unread := check.ParseAnswer(t, tree)
+		_, unread := check.ReadAnswer(t, tree, open)
 		if unread == nil || t.Class != loop.OK && t.Class != loop.Empty {
 			break
 		}

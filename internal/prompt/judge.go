@@ -2,9 +2,11 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -34,7 +36,8 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s),
 		Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
 		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, bordered(border, diff)),
-		Noticed: harnessNoticed(noticed), Completion: completion(s, role, n, want), Answer: answer(tree, want),
+		Noticed:    joinedParts(harnessNoticed(noticed), toAccept(border, s.Open(noticed))),
+		Completion: completion(s, role, n, want), Answer: answer(tree, want, s.Open(noticed)),
 	}
 	name := "review.md"
 	if role == task.QA {
@@ -48,16 +51,21 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 }
 
 // answer is the form in which a judge answers; it is read by a program.
-func answer(tree string, w wanted) string {
-	promise := ""
+func answer(tree string, w wanted, open []loop.Concern) string {
+	promise, accepts, silence := "", "", ""
+	if len(open) > 0 {
+		accepts = `, "accepts": [{"name": "a name from the list above", "reason": "why the task wants it so"}]`
+		silence = ` An approval whose "accepts" leaves out one of the names above counts as none.`
+	}
 	if w.promise != "" {
 		promise = fmt.Sprintf("\"promise\": %q or \"\", ", w.promise)
 	}
 	text := fmt.Sprintf(`End with one JSON object, and nothing after it:
 
-{"verdict": "approve" or "request_changes", "tree": "%s", %s"summary": "one sentence", "issues": [{"file": "path", "line": 1, "problem": "what is wrong and what would be right"}]}
+{"verdict": "approve" or "request_changes", "tree": "%s", %s"summary": "one sentence", "issues": [{"file": "path", "line": 1, "problem": "what is wrong and what would be right"}]%s}
 
-"issues" is empty when you approve. Anything that is not such an object counts as a rejection.`, tree, promise)
+"issues" is empty when you approve. Anything that is not such an object counts as a rejection.%s`, tree, promise,
+		accepts, silence)
 	if w.promise != "" {
 		text += fmt.Sprintf(" An approval whose \"promise\" is not %q counts as none.", w.promise)
 	}
@@ -82,4 +90,45 @@ func harnessNoticed(verdicts []loop.Verdict) string {
 	return "## The Harness Noticed\n\nLook at each. Tests that were weakened and work that is unfinished are reasons to " +
 		"reject, unless the task asks for them; the rest is one when it does harm:\n\n" +
 		list(items, maxNoticed, "- ", "of the same")
+}
+
+// toAccept lists what a judge has to accept by name, or to reject.
+func toAccept(border string, open []loop.Concern) string {
+	if len(open) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("## To Be Accepted By Name\n\nThe change touches what judges it, or leaves a failure of the base commit as " +
+		"it was. For each of these, decide whether the task wants it so. When it does, name it under \"accepts\" with the " +
+		"reason; when it does not, ask for changes:\n\n")
+	room := maxToAccept
+	for i, c := range open {
+		item := fmt.Sprintf("- name: %s\n  what: %s\n", lineOf(c.Name, 120), lineOf(c.Message, 300))
+		if c.File != "" {
+			item += fmt.Sprintf("  where: %s\n", lineOf(concernPlace(c), 200))
+		}
+		if c.Detail != "" {
+			item += "\n" + bordered(border, c.Detail) + "\n"
+		}
+		if room -= len(item); room < 0 {
+			fmt.Fprintf(&b, "- names: %s\n", safetext.AndMore(loop.Names(open[i:]), loop.MaxConcerns))
+			break
+		}
+		b.WriteString(item)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// maxToAccept is how much room what has to be accepted gets; names are never left out.
+const maxToAccept = 24 << 10
+
+func concernPlace(c loop.Concern) string {
+	if c.Line > 0 {
+		return fmt.Sprintf("%s:%d", c.File, c.Line)
+	}
+	return c.File
+}
+
+func joinedParts(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
 }

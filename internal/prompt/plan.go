@@ -63,9 +63,10 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	p.Tree = s.HeadTree()
 	p.Range = changeOf(s, step.Story, p.StoryID)
 	p.Earlier = earlierReview(s, step.Story, border)
-	p.Noticed = harnessNoticed(workOn(s, step.Story).Verdicts)
+	done := s.WorkOn(step.Story).Verdicts
+	p.Noticed = joinedParts(harnessNoticed(done), toAccept(border, s.Open(done)))
 	p.Exit = p.decide(w.storySignal(s), othersApproved(*s.Plan, step.Story))
-	p.Answer = answer(p.Tree, wanted{})
+	p.Answer = answer(p.Tree, wanted{}, s.Open(done))
 	return p
 }
 

@@ -122,16 +122,6 @@ func othersApproved(p plan.Plan, id string) bool {
 	return true
 }
 
-// workOn is the newest iteration that worked on a story rather than review it.
-func workOn(s loop.State, id string) loop.Iteration {
-	for i := len(s.Iterations) - 1; i >= 0; i-- {
-		if it := s.Iterations[i]; it.Story == id && it.Mode != loop.Review && it.Judged {
-			return *it
-		}
-	}
-	return loop.Iteration{}
-}
-
 // changeOf says where the work on a story is: what changed since the commit before its first iteration.
 func changeOf(s loop.State, id, shown string) string {
 	from, known := s.Start.Base, false

@@ -74,6 +74,7 @@ func (v View) below(p *page, r room) {
 	}
 	p.part(now)
 	p.part(v.question(r))
+	p.part(v.askedToAccept(r))
 	p.part(v.atCap(r))
 	p.part(next)
 }

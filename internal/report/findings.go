@@ -55,6 +55,7 @@ func (v View) warned(r room) string {
 		return ""
 	}
 	var p page
+	p.WriteString(v.accepted(r))
 	for i, c := range warnings(v.State) {
 		if i == r.remarks {
 			p.part(fmt.Sprintf("- %s more", safetext.Count(len(warnings(v.State))-i, "warning")))

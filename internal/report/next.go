@@ -99,6 +99,8 @@ func (v View) whileWaiting() string {
 	case s.End.ForPull:
 		return sentence(v.text(s.End.Reason, 400)) + " Then " + v.command("continue") +
 			", or the next sweep, goes on; the agent is not run again."
+	case len(v.toAccept()) > 0:
+		return v.howToAccept(v.toAccept())
 	case v.waitsForOthers():
 		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
 	case !s.End.Until.IsZero():
@@ -116,7 +118,7 @@ func (v View) whileWaiting() string {
 // waitsForOthers reports whether the run waits for what other workflows say of its commit.
 func (v View) waitsForOthers() bool {
 	f := v.unanswered()
-	return f != nil && !isReview(*f)
+	return f != nil && !isReview(*f) && len(f.Concerns) == 0
 }
 
 // waitsForReader reports whether it waits for a role that reads, whose model could not be asked.
@@ -160,12 +162,21 @@ func (v View) whatNowLocally() string {
 		return whatNowIs + "fix what is named above, and run it again."
 	case loop.Refused:
 		return ""
+	case loop.Waiting:
+		if list := v.toAccept(); len(list) > 0 {
+			return whatNowIs + v.plainly(v.howToAccept(list))
+		}
 	}
 	next := v.again() + " goes on from here; with `--fresh` instead of `--resume` it starts over."
+	return whatNowIs + v.plainly(next)
+}
+
+// plainly is a sentence of ours without marks of code where nobody reads Markdown.
+func (v View) plainly(text string) string {
 	if v.plain {
-		next = strings.ReplaceAll(next, "`", "")
+		return strings.ReplaceAll(text, "`", "")
 	}
-	return whatNowIs + next
+	return text
 }
 
 // Resuming is the command line that goes on with the run of another one, quoted for a shell; "" for none.

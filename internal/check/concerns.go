@@ -1,0 +1,124 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// addConcern puts a concern into a list in which every name stands once: what is said of one name is one concern, and
+// the same name in another file gets the file before it.
+func addConcern(list []loop.Concern, c loop.Concern) []loop.Concern {
+	c.Name = loop.ConcernName(c.Name)
+	c.Message = safetext.ShortenBytes(safetext.OneLine(c.Message), mostMessage)
+	c.Detail = safetext.ShortenBytes(c.Detail, loop.DetailBytes)
+	i := slices.IndexFunc(list, func(o loop.Concern) bool { return o.Name == c.Name })
+	if i >= 0 && list[i].File != c.File && c.File != "" && c.Name != loop.ConcernName(c.File) {
+		c.Name = loop.ConcernName(c.File + ":" + c.Name)
+		i = slices.IndexFunc(list, func(o loop.Concern) bool { return o.Name == c.Name })
+	}
+	switch {
+	case i >= 0 && !strings.Contains(list[i].Message, c.Message):
+		list[i].Message = safetext.ShortenBytes(list[i].Message+"; "+c.Message, mostMessage)
+	case i < 0 && len(list) == loop.MaxConcerns-1:
+		list = append(list, loop.Concern{Name: "the-rest", Kind: c.Kind, Message: "there are more than can be named here"})
+	case i < 0 && len(list) < loop.MaxConcerns:
+		list = append(list, c)
+	}
+	return list
+}
+
+// mostMessage is how long the sentence of a concern may be.
+const mostMessage = 300
+
+// byPeople lets what people have accepted pass: a verdict all of whose concerns somebody has accepted by name blocks
+// nothing any more. What else a verdict says against the change has no concern, and stands.
+func byPeople(s loop.State, v *loop.Verdict) {
+	if v.Pass || len(v.Concerns) == 0 {
+		return
+	}
+	accepted, rest := s.AcceptedBy(*v)
+	v.Accepted = accepted
+	if rest {
+		return
+	}
+	names := make([]string, 0, len(accepted))
+	for _, a := range accepted {
+		names = append(names, a.Name)
+	}
+	v.Pass, v.Tell = true, ""
+	v.Reason = fmt.Sprintf("%s; accepted%s: %s", v.Reason, who(accepted), safetext.Few(names, 5))
+}
+
+// who names who has accepted, if that is known.
+func who(accepted []loop.Acceptance) string {
+	var by []string
+	for _, a := range accepted {
+		if a.By != "" && !slices.Contains(by, a.By) {
+			by = append(by, a.By)
+		}
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	return " by " + strings.Join(by, ", ")
+}
+
+// open are the concerns of an iteration that neither a person nor a reader of this iteration has accepted.
+func open(at At) []loop.Concern {
+	list := at.State.Open(at.So)
+	for _, v := range at.So {
+		if v.Pass && v.Role != "" || v.Check == loop.ReviewCheck && v.Pass {
+			list = loop.Unnamed(list, v.Accepted)
+		}
+	}
+	return list
+}
+
+// Accepted says no while something about the change has to be accepted by its name, and nobody has. No turn of an
+// agent helps there: the run waits for a person. It stands last in the list.
+type Accepted struct {
+	// Now says whether nobody else is left to ask; nil: nobody ever is.
+	Now func(at At) bool
+}
+
+// Name is the check's name in verdicts.
+func (Accepted) Name() string { return AcceptedCheck }
+
+// Severity is hard: what nobody has accepted is not done.
+func (Accepted) Severity() loop.Severity { return loop.Hard }
+
+// Needs a claim with every hard check passed: before that, it is the agent's turn.
+func (Accepted) Needs() Need { return HardGreen }
+
+// Quiet implements Quiet.
+func (Accepted) Quiet() {}
+
+// Run looks what is open.
+func (a Accepted) Run(_ context.Context, at At) (loop.Verdict, error) {
+	list := open(at)
+	if len(list) == 0 || a.Now != nil && !a.Now(at) {
+		return loop.Verdict{Pass: true}, nil
+	}
+	v := loop.Verdict{
+		Waits: true, Concerns: list,
+		Reason: fmt.Sprintf("%s to be accepted by name: %s", needs(len(list)), safetext.Few(loop.Names(list), 5)),
+	}
+	var b strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&b, "- %s: %s\n", c.Name, c.Message)
+	}
+	v.Output = loop.Excerpt(b.String())
+	return v, nil
+}
+
+func needs(n int) string {
+	if n == 1 {
+		return "a finding needs"
+	}
+	return fmt.Sprintf("%d findings need", n)
+}

@@ -1,0 +1,125 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// known looks whether a command that fails did so on the base commit in the same way: every test and every finding
+// that it names was named there, or, where it names nothing, its signature is the same. That may be no part of the task,
+// which is for whoever reviews to say, of each by name. Before anybody is bothered with the question, the agent is asked
+// once; and a test that the task itself names has to pass.
+func (l List) known(c Check, at At, v *loop.Verdict) {
+	_, isCommand := c.(*Command)
+	if !isCommand || l.MustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard || !at.Iteration.Claimed() {
+		return
+	}
+	base := onBase(at, v.Check)
+	if base == nil || base.Pass || base.Missing || base.Skipped != "" || base.Exit != v.Exit {
+		return
+	}
+	concerns := sameFailures(*base, *v)
+	if len(concerns) == 0 || asked(at, concerns) {
+		return
+	}
+	v.Concerns = concerns
+	names := safetext.Few(loop.Names(concerns), 5)
+	if l.Unreviewed && !told(at, v.Check) {
+		v.Tell += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make them "+
+			"pass. If it does not, leave them as they are and say that you are done: a person is asked then.", names)
+		return
+	}
+	v.Severity = loop.Soft
+	v.Reason = fmt.Sprintf("it fails as it does on the base commit (%s): %s", names, v.Reason)
+}
+
+// onBase is what a check said of the base commit; nil: nothing.
+func onBase(at At, name string) *loop.Verdict {
+	for i, v := range at.State.Baseline {
+		if v.Check == name {
+			return &at.State.Baseline[i]
+		}
+	}
+	return nil
+}
+
+// told reports whether the agent has claimed before to be done with this failure of the base commit, and was told of it.
+func told(at At, name string) bool {
+	for _, it := range at.State.Iterations {
+		if it.N == at.Iteration.N || !it.Claimed() {
+			continue
+		}
+		for _, v := range it.Verdicts {
+			if v.Check == name && !v.Pass && len(v.Concerns) > 0 && v.Concerns[0].Kind == loop.FailedBefore {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asked reports whether the task names one of what fails.
+func asked(at At, concerns []loop.Concern) bool {
+	task := at.State.Start.Title + "\n" + at.State.Start.Spec
+	for _, c := range concerns {
+		name := c.Name[strings.LastIndexAny(c.Name, ":./ ")+1:]
+		if len(name) > 3 && c.File != c.Name && holdsWord(task, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameFailures makes concerns of what fails, when the base commit failed in all of it; else nil.
+func sameFailures(base, now loop.Verdict) (list []loop.Concern) {
+	if len(now.Findings) == 0 || len(now.Findings) >= loop.MaxFindings || len(base.Findings) == 0 {
+		if now.Hash == "" || now.Hash != base.Hash {
+			return nil
+		}
+		return []loop.Concern{{Name: loop.ConcernName(now.Check), Kind: loop.FailedBefore,
+			Message: safetext.ShortenBytes("fails as it does on the base commit: "+now.Reason, mostMessage)}}
+	}
+	left := map[string]int{}
+	for _, f := range base.Findings {
+		left[failureKey(f)]++
+	}
+	for _, f := range now.Findings {
+		key := failureKey(f)
+		if left[key] == 0 {
+			return nil
+		}
+		if f.Test == "" { // a linter's finding; a test may be named by several lines
+			left[key]--
+		}
+		name := f.Test
+		if name == "" {
+			name = f.File
+			if f.Rule != "" {
+				name += ":" + f.Rule
+			}
+		}
+		if name == "" {
+			name = now.Check
+		}
+		list = addConcern(list, loop.Concern{Name: name, Kind: loop.FailedBefore, File: f.File, Line: f.Line,
+			Message: "fails as it does on the base commit: " + f.Message})
+	}
+	return list
+}
+
+// failureKey is by what a failure is known again: the test, or the file with the rule and the words. Lines move.
+func failureKey(f loop.Finding) string {
+	if f.Test != "" {
+		return "test\x00" + f.Test
+	}
+	words := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return '0'
+		}
+		return r
+	}, f.Message)
+	return f.File + "\x00" + f.Rule + "\x00" + words
+}

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// toAccept are the findings that the run waits for somebody to accept by name; none when it waits for anything else.
+func (v View) toAccept() []loop.Concern {
+	if f := v.unanswered(); f != nil {
+		return f.Concerns
+	}
+	return nil
+}
+
+// howToAccept says how a person answers, on GitHub or at a terminal.
+func (v View) howToAccept(list []loop.Concern) string {
+	names := make([]string, 0, len(list))
+	for _, c := range list[:min(len(list), mostNames)] {
+		names = append(names, nameTyped(v.clean(c.Name)))
+	}
+	if v.local() {
+		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
+			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
+	}
+	return "look at " + these(list) + ". " + v.command("accept "+strings.Join(names, " ")) + " accepts by name, " +
+		v.command("accept all") + " every one, and the run goes on without another turn; " +
+		v.command("continue <what to change>") + " sends the work back."
+}
+
+func these(list []loop.Concern) string {
+	if len(list) == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// nameTyped is a name as somebody can paste it into a comment or a shell.
+func nameTyped(name string) string {
+	if safeWord.MatchString(name) {
+		return name
+	}
+	return shellWord(name)
+}
+
+// askedToAccept lists the findings that wait for an answer.
+func (v View) askedToAccept(r room) string {
+	list := v.toAccept()
+	if len(list) == 0 || r.remarks == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i, c := range list {
+		if i == max(r.remarks, 1) {
+			fmt.Fprintf(&b, "- %d more\n", len(list)-i)
+			break
+		}
+		b.WriteString("- " + v.code(c.Name, 120) + v.whatOf(c) + "\n")
+	}
+	return b.String()
+}
+
+// whatOf is what a finding says: where, and the sentence.
+func (v View) whatOf(c loop.Concern) string {
+	text := ""
+	if c.File != "" && loop.ConcernName(c.File) != c.Name {
+		text = " in " + v.code(place(loop.Finding{File: c.File, Line: c.Line}), 120)
+	}
+	if message := v.text(c.Message, 300); message != "" {
+		text += ": " + message
+	}
+	return text
+}
+
+// accepted lists what was accepted by name in the newest attempt, with who did and why: whoever merges looks there
+// first.
+func (v View) accepted(r room) string {
+	it := v.judged()
+	if it == nil || r.remarks == 0 {
+		return ""
+	}
+	concerns := map[string]loop.Concern{}
+	for _, c := range it.Verdicts {
+		for _, one := range c.Concerns {
+			concerns[one.Name] = one
+		}
+	}
+	var b strings.Builder
+	n := 0
+	for _, c := range it.Verdicts {
+		for _, a := range c.Accepted {
+			one, known := concerns[a.Name]
+			if !known {
+				continue
+			}
+			delete(concerns, a.Name)
+			if n++; n > r.remarks {
+				continue
+			}
+			b.WriteString("- accepted by " + v.text(cmp.Or(accepter(a.By), "whoever ran it"), 60) + ": " + v.code(a.Name, 120) +
+				v.whatOf(one))
+			if reason := v.text(a.Reason, 300); reason != "" {
+				b.WriteString(" (" + reason + ")")
+			}
+			b.WriteString("\n")
+		}
+	}
+	if n > r.remarks {
+		b.WriteString("- " + safetext.Count(n-r.remarks, "more accepted finding") + "\n")
+	}
+	return b.String()
+}
+
+// accepter is who has accepted a finding: a role of the run, or a person.
+func accepter(by string) string {
+	switch by {
+	case loop.ReviewCheck:
+		return "the reviewer"
+	case "qa":
+		return "qa"
+	case "":
+		return ""
+	}
+	return by
+}
