@@ -20,9 +20,8 @@ type List struct {
 	Log    func(format string, args ...any)
 	// BaseTree is the tree of the commit that the run begins from, of which Baseline speaks; empty: it is not known.
 	BaseTree string
-	// Unreviewed says that no reviewer looks at the change. MustPass says that what fails on the base commit has to pass
-	// in the end, whoever would accept it.
-	Unreviewed, MustPass bool
+	// MustPass says that what fails on the base commit has to pass in the end, whoever would accept it.
+	MustPass bool
 	// Stopping reports whether no further check should begin; the one that runs is let run. nil: never.
 	Stopping func() bool
 	// Stopped reports whether a check that somebody else's signal has just ended was ended because the run is being
@@ -59,6 +58,9 @@ type round struct {
 // next asks one check.
 func (j *round) next(ctx context.Context, c Check) error {
 	v, run := j.need(c)
+	if _, quiet := c.(Quiet); !run && quiet {
+		return nil
+	}
 	if !run {
 		j.add(c, v)
 		return nil
