@@ -264,19 +264,20 @@ func given[T any](object map[string]any, key string, value *T) {
 
 // resultJSON is how a run ended, for programs.
 type resultJSON struct {
-	Outcome    loop.Outcome `json:"outcome"`
-	ExitCode   int          `json:"exit_code"`
-	Reason     string       `json:"reason,omitempty"`
-	Until      time.Time    `json:"until,omitzero"` // of waiting: when it may go on by itself
-	Run        string       `json:"run,omitempty"`
-	Task       string       `json:"task,omitempty"`
-	Iterations int          `json:"iterations"`
-	Branch     string       `json:"branch,omitempty"`
-	JudgedWith []string     `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
-	LeftOut    []string     `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
-	Conflicts  []string     `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
-	AtCap      []string     `json:"at_cap,omitempty"`      // of a plan: the stories that nobody approved but the cap of reviews
-	ByHand     []string     `json:"by_hand,omitempty"`     // of a plan: the stories that a person approved
+	Outcome    loop.Outcome   `json:"outcome"`
+	ExitCode   int            `json:"exit_code"`
+	Reason     string         `json:"reason,omitempty"`
+	Until      time.Time      `json:"until,omitzero"` // of waiting: when it may go on by itself
+	Run        string         `json:"run,omitempty"`
+	Task       string         `json:"task,omitempty"`
+	Iterations int            `json:"iterations"`
+	Branch     string         `json:"branch,omitempty"`
+	JudgedWith []string       `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
+	LeftOut    []string       `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
+	ToAccept   []loop.Concern `json:"to_accept,omitempty"`   // findings that the run waits for somebody to accept by name
+	Conflicts  []string       `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
+	AtCap      []string       `json:"at_cap,omitempty"`      // of a plan: the stories that nobody approved but the cap of reviews
+	ByHand     []string       `json:"by_hand,omitempty"`     // of a plan: the stories that a person approved
 	loop.Usage
 }
 
@@ -286,7 +287,7 @@ func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run,
 		Task:       r.State.Start.Task,
 		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(),
-		LeftOut: r.State.Start.LeftOut, Usage: r.State.Usage,
+		LeftOut: r.State.Start.LeftOut, ToAccept: r.State.ToAccept(), Usage: r.State.Usage,
 	}
 	if p := r.State.Plan; p != nil {
 		out.AtCap, out.ByHand = p.AtCap(), p.ByHand()

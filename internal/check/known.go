@@ -99,17 +99,8 @@ func sameFailures(base, now loop.Verdict) (list []loop.Concern) {
 		if f.Test == "" { // a linter's finding; a test may be named by several lines
 			left[key]--
 		}
-		name := f.Test
-		if name == "" {
-			name = f.File
-			if f.Rule != "" {
-				name += ":" + f.Rule
-			}
-		}
-		if name == "" {
-			name = now.Check
-		}
-		list = addConcern(list, loop.Concern{Name: name, Kind: loop.FailedBefore, File: f.File, Line: f.Line,
+		list = addConcern(list, loop.Concern{Name: f.Name(now.Check), Kind: loop.FailedBefore, File: f.File,
+			Line:    f.Line,
 			Message: "fails as it does on the base commit: " + f.Message})
 	}
 	return list

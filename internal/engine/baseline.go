@@ -2,12 +2,14 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // baseline runs the checks on the base commit, before anything is spent.
@@ -30,6 +32,7 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 	}
 	run.skipMissing(verdicts)
 	for _, v := range verdicts {
+		run.tellFailing(v)
 		if v.Missing && v.Skipped == "" {
 			return invalid.Errorf("the check %q cannot run here: %s", v.Check, v.Reason)
 		}
@@ -42,6 +45,33 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 		}
 	}
 	return nil
+}
+
+// tellFailing says what fails before the first turn, and what becomes of it.
+func (run *Run) tellFailing(v loop.Verdict) {
+	if !v.Blocks() || v.Missing || v.Skipped != "" || run.Settings.Baseline == config.BaselineRequire {
+		return
+	}
+	names := v.Failing()
+	what := "it fails already: " + safetext.Few(names, 5)
+	if tests := failedTests(v); v.Ran != nil && tests > 0 && tests <= *v.Ran {
+		what = fmt.Sprintf("%d of %s failed already: %s", tests, safetext.Count(*v.Ran, "test"), safetext.Few(names, 5))
+	}
+	end := "it has to be fixed, or accepted by name in the end as no part of the task"
+	if run.Settings.Baseline == config.BaselinePass {
+		end = "the setting baseline wants it to pass in the end"
+	}
+	run.Log("baseline %s: %s; %s", v.Check, what, end)
+}
+
+func failedTests(v loop.Verdict) int {
+	names := map[string]bool{}
+	for _, f := range v.Findings {
+		if f.Test != "" {
+			names[f.Test] = true
+		}
+	}
+	return len(names)
 }
 
 // Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A

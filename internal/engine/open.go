@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/lease"
@@ -135,7 +136,7 @@ func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
 		Base: spec.Tree.Base(), Onto: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(),
 		Agent: spec.Settings.Agent.Command, Checks: CommandLines(spec.Settings.Guardrails),
-		Review: spec.Settings.Review, Detected: spec.Detected,
+		Review: spec.Settings.Review, Detected: spec.Detected, MustPass: spec.Settings.Baseline == config.BaselinePass,
 	}
 	if spec.Plan != nil {
 		s.Plan = spec.Plan.Recorded(spec.Tree.BaseTree())

@@ -72,6 +72,34 @@ func ConcernName(text string) string {
 	return safetext.ShortenBytes(name, 120)
 }
 
+// Name is what a finding of a check is known again by, and accepted by: its test, or its file with the rule, or the
+// check.
+func (f Finding) Name(check string) string {
+	switch {
+	case f.Test != "":
+		return ConcernName(f.Test)
+	case f.File != "" && f.Rule != "":
+		return ConcernName(f.File + ":" + f.Rule)
+	case f.File != "":
+		return ConcernName(f.File)
+	}
+	return ConcernName(check)
+}
+
+// Failing names what fails in a verdict, each name once: the check alone where nothing is named.
+func (v Verdict) Failing() []string {
+	if len(v.Findings) == 0 || len(v.Findings) >= MaxFindings {
+		return []string{ConcernName(v.Check)}
+	}
+	var names []string
+	for _, f := range v.Findings {
+		if name := f.Name(v.Check); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
 func accepts(list []Acceptance, c Concern) bool {
 	return slices.ContainsFunc(list, func(a Acceptance) bool {
@@ -94,6 +122,19 @@ func (s State) Open(verdicts []Verdict) []Concern {
 		}
 	}
 	return open
+}
+
+// ToAccept are the concerns that the run waits for a person to accept; none when it waits for anything else, or has not
+// come to that.
+func (s State) ToAccept() []Concern {
+	last := s.Last()
+	if last == nil || !last.Judged {
+		return nil
+	}
+	if v := last.unanswered(); v != nil {
+		return v.Concerns
+	}
+	return nil
 }
 
 // Unnamed are the concerns that a list of acceptances does not name.

@@ -71,6 +71,8 @@ type Start struct {
 	Owner         string   `json:"owner"`              // who holds the lease: a process's name
 	RunURL        string   `json:"run_url,omitempty"`  // the workflow run
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
+	// MustPass says that what fails on the base commit has to pass in the end, whoever would accept it.
+	MustPass bool `json:"must_pass,omitempty"`
 	// Accept are concerns that whoever asked accepts in advance.
 	Accept []Acceptance `json:"accept,omitempty"`
 	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -141,6 +142,29 @@ func criteria(s loop.State) string {
 	return text
 }
 
+// failingBefore names what the hard checks fail by on the base commit: an agent that does not know takes it for its own
+// fault, and one that obeys never says that it is done.
+func failingBefore(s loop.State) string {
+	var names []string
+	for _, v := range s.Baseline {
+		if !v.Blocks() || v.Skipped != "" || v.Missing {
+			continue
+		}
+		for _, name := range v.Failing() {
+			names = append(names, fmt.Sprintf("%s (`%s`)", lineOf(name, 120), lineOf(v.Check, 80)))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := "These fail on the base commit already, without your work: " + safetext.AndMore(names, 20) + ". "
+	if s.Start.MustPass {
+		return text + "They have to pass in the end, too."
+	}
+	return text + "If your task asks for them, make them pass. If it does not, do not touch them: you are done when " +
+		"nothing else fails."
+}
+
 // notes are what is special about this iteration.
 func notes(s loop.State, step loop.Step) string {
 	var out []string
@@ -155,6 +179,9 @@ func notes(s loop.State, step loop.Step) string {
 	if last := s.Last(); last != nil && last.N == step.Iteration || s.Turning != nil {
 		out = append(out, "An attempt at this iteration was cut off before it ended. What it left is in the working "+
 			"directory.")
+	}
+	if text := failingBefore(s); text != "" {
+		out = append(out, text)
 	}
 	if s.Warning != "" {
 		out = append(out, "Time is short: "+line(s.Warning)+".")

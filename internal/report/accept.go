@@ -9,14 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// toAccept are the findings that the run waits for somebody to accept by name; none when it waits for anything else.
-func (v View) toAccept() []loop.Concern {
-	if f := v.unanswered(); f != nil {
-		return f.Concerns
-	}
-	return nil
-}
-
 // howToAccept says how a person answers, on GitHub or at a terminal.
 func (v View) howToAccept(list []loop.Concern) string {
 	names := make([]string, 0, len(list))
@@ -49,7 +41,7 @@ func nameTyped(name string) string {
 
 // askedToAccept lists the findings that wait for an answer.
 func (v View) askedToAccept(r room) string {
-	list := v.toAccept()
+	list := v.State.ToAccept()
 	if len(list) == 0 || r.remarks == 0 {
 		return ""
 	}

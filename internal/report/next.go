@@ -99,8 +99,8 @@ func (v View) whileWaiting() string {
 	case s.End.ForPull:
 		return sentence(v.text(s.End.Reason, 400)) + " Then " + v.command("continue") +
 			", or the next sweep, goes on; the agent is not run again."
-	case len(v.toAccept()) > 0:
-		return v.howToAccept(v.toAccept())
+	case len(v.State.ToAccept()) > 0:
+		return v.howToAccept(v.State.ToAccept())
 	case v.waitsForOthers():
 		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
 	case !s.End.Until.IsZero():
@@ -163,7 +163,7 @@ func (v View) whatNowLocally() string {
 	case loop.Refused:
 		return ""
 	case loop.Waiting:
-		if list := v.toAccept(); len(list) > 0 {
+		if list := v.State.ToAccept(); len(list) > 0 {
 			return whatNowIs + v.plainly(v.howToAccept(list))
 		}
 	}

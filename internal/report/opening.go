@@ -59,7 +59,7 @@ func (v View) waitingFor() string {
 	switch end := v.State.End; {
 	case end.ForPull:
 		return "Waiting for its pull request"
-	case len(v.toAccept()) > 0:
+	case len(v.State.ToAccept()) > 0:
 		return "Waiting for you to accept what was found"
 	case v.waitsForOthers():
 		return "Waiting for other workflows"
