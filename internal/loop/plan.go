@@ -51,8 +51,15 @@ func (s *State) replan(stories ...plan.Story) {
 func (s *State) hold(it Iteration) {
 	// in the list's order: what was written into the plan's file must fold to the same
 	failure := it.blocked(func(string) bool { return true })
-	if s.Plan == nil || failure == nil || it.unanswered() != nil || it.Commit == nil || it.Commit.Plan == nil ||
-		!it.Commit.Plan.Handed {
+	if s.Plan == nil || it.Commit == nil || it.Commit.Plan == nil || !it.Commit.Plan.Handed {
+		return
+	}
+	waits := it.unanswered()
+	switch {
+	case failure == nil:
+		s.restore(it)
+		return
+	case waits != nil && len(waits.Concerns) == 0: // what has to be accepted is not, as long as nobody says so
 		return
 	}
 	story := s.Plan.Story(it.Story)
@@ -66,6 +73,17 @@ func (s *State) hold(it Iteration) {
 		held.ReviewFeedback = fmt.Sprintf("The check %q failed after the review: %s", failure.Check, failure.Reason)
 		s.replan(held)
 		s.PlanDue = true
+	}
+}
+
+// restore hands a story on that was held until somebody had accepted what was found: the checks pass now.
+func (s *State) restore(it Iteration) {
+	for _, handed := range it.Commit.Plan.Stories {
+		now := s.Plan.Story(handed.ID)
+		if handed.ID == it.Story && now != nil && (now.Passes != handed.Passes || now.ReviewStatus != handed.ReviewStatus) {
+			s.replan(handed)
+			s.PlanDue = true
+		}
 	}
 }
 
