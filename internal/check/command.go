@@ -209,7 +209,7 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 	said := failure.Read(o.output)
 	v.Findings = c.fromTop(o.findings(c.Title, said))
 	v.Gap = said.MissingNames()
-	v.Hash = c.signature(o, said, no)
+	v.Hash, v.Measure = c.signature(o, said, no), c.measure(o, said, no, v.Findings)
 	v.Reason, v.Killed = no, killed(o.Result)
 	if o.Class == proc.Exited && o.Exit < shellExit && c.exit(o) != "" {
 		if line := tellingOf(v.Findings, o.output); line != "" {
@@ -235,6 +235,22 @@ func (c *Command) signature(o ending, said failure.Output, no string) string {
 		return said.Signature(c.Title)
 	}
 	return failure.Signature(c.Title, no+"\n"+o.output)
+}
+
+// measure is what can be counted of the failure.
+func (c *Command) measure(o ending, said failure.Output, no string, found []loop.Finding) *loop.Measure {
+	name, failing := c.Title, 0
+	if o.tests.Known {
+		failing = o.tests.Failed
+	}
+	if o.Class != proc.Exited || c.exit(o) == "" || o.output == "" {
+		name += "\n" + no
+	}
+	m := said.Measure(name, found, failing)
+	if m != nil && o.report.failures > len(found) { // a verdict keeps no more of them
+		m.Quantities = append([]loop.Quantity{{Name: loop.Findings, Value: float64(o.report.failures)}}, m.Quantities...)
+	}
+	return m
 }
 
 // readReports reads what the run has written. A report from before says nothing of this run, whoever put it there.

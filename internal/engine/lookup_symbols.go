@@ -16,7 +16,7 @@ var (
 	// defines matches a line that defines something, in any of the languages that have a word for it; the last group is
 	// its name.
 	defines = regex.Lazy(
-		`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|mod|module|record)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`,
+		`(?:^|[\s(;{])(?:#define|func|function\*?|type|class|def|const|static|var|let|fn|struct|interface|enum|trait|impl|mod|module|record|protocol|extension|sub)\s+(?:\([^()]*\)\s*)?(?:mut\s+|self\.)?([\p{L}_$][\p{L}\p{N}_$]*)`,
 	)
 	// assigns matches a line that gives a name its value.
 	assigns = regex.Lazy(

@@ -64,7 +64,7 @@ var missingPatterns = sync.OnceValue(func() []*regexp.Regexp {
 // missingWords stand in every line that says what is missing: the cheap question before the dear ones.
 var missingWords = []string{"not ", "No ", "no ", "ndefined", "annot ", "unresolved", "undeclared", "uninitialized",
 	"symbol", "unknown type", "implicit", "ClassDef", "ClassNot", "ould not", "ailed to resolve", "can't find",
-	"UnboundLocal"}
+	"UnboundLocal", "missing", "location:", "unexpected", "takes ", "unknown field"}
 
 // missingNames are what lines say is missing, each once, in their order.
 func missingNames(lines []string) []string {
@@ -73,11 +73,10 @@ func missingNames(lines []string) []string {
 		if !slices.ContainsFunc(missingWords, func(word string) bool { return strings.Contains(line, word) }) {
 			continue
 		}
-		if name := missingName(line); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		if len(names) == mostMissing {
-			break
+		for _, name := range []string{missingName(line), owner(line)} { // what is missing, and what should have it
+			if name != "" && !slices.Contains(names, name) && len(names) < mostMissing {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

@@ -25,8 +25,11 @@ func Read(output string) Output {
 // readers of a known tool's own format find, then whatever else looks like "file:line: message". check is the check's
 // name; it may name the linter whose format to read. An absolute path, or one that leads up and out of the directory,
 // keeps only its last name: whoever knows the directory takes it off before.
-func (o Output) Findings(check string) []loop.Finding {
+func (o Output) Findings(check string) []loop.Finding { return o.findings(check, loop.MaxFindings) }
+
+func (o Output) findings(check string, most int) []loop.Finding {
 	found := newFindings()
+	found.most = most
 	for _, read := range readers {
 		read(o.events, found)
 	}

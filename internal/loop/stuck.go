@@ -1,6 +1,10 @@
 package loop
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Tier is how far a run that spins has been escalated.
 type Tier int
@@ -14,29 +18,47 @@ const (
 )
 
 const (
-	spinsAt   = 3 // so often in a row makes a run stuck
-	maxShifts = 2 // turns that are told to go about it in another way, in a run
+	spinsAt   = 3   // so often in a row makes a run stuck
+	maxShifts = 2   // turns that are told to go about it in another way, in a run
+	lookBack  = 200 // iterations in which a repetition is looked for
 )
 
 // Spin is what a run repeats.
 type Spin struct {
-	Count   int      // how often in a row, up to now
-	What    string   // in words, after "…": "the same failure of make test"
+	Count   int      // how far it has come: from spinsAt on the run is stuck
+	What    string   // in words: "the same failure of make test"
+	InTurn  int      // how many failures take turns; 0: it is one, or none
+	Tree    bool     // it is the unchanged tree that is repeated
+	Over    int      // attempts in which nothing else was met
+	Numbers string   // what was measured in them: "3 findings each time, none fixed"; empty: nothing
 	Failure *Verdict // the newest of what is repeated; nil when nothing failed
-	since   int      // index of the first iteration of it that came after the third
+	since   int      // index of the first iteration after the run had become stuck
 }
 
-// Spins says what the run repeats, the worst of three: the same failure, an unchanged tree with a claim or a failed
-// check, and two failures that take turns. A missing claim alone is no failure here: work may take more than one turn.
-// What was before somebody asked for the run again does not count.
+// Told is what is repeated, and how often, in words.
+func (spin Spin) Told() string {
+	if spin.InTurn > 0 {
+		return fmt.Sprintf("%s over %d attempts", spin.What, spin.Over)
+	}
+	return fmt.Sprintf("%s %d times in a row", spin.What, spin.Count)
+}
+
+// Spins says what the run repeats, the worst of three: the same failure, an unchanged tree, and failures that take
+// turns. A failure that comes again with a better measure than ever before is none of them: the run is moving. A missing
+// claim alone is no failure here: work may take more than one turn. What was before somebody asked for the run again
+// does not count.
 func (s State) Spins() Spin {
 	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]
-	offset := len(s.Iterations) - len(its)
 	for len(its) > 0 && !its[len(its)-1].Judged {
 		its = its[:len(its)-1]
 	}
-	worst := sameFailure(its)
-	for _, other := range []Spin{sameTree(its), twoFailures(its)} {
+	offset := min(s.Reopened, len(s.Iterations))
+	if over := len(its) - lookBack; over > 0 {
+		its, offset = its[over:], offset+over
+	}
+	a := look(its)
+	worst := a.sameFailure()
+	for _, other := range []Spin{a.sameTree(), a.inTurn()} {
 		if other.Count >= spinsAt && other.Count > worst.Count {
 			worst = other
 		}
@@ -61,68 +83,94 @@ func shifts(its []*Iteration) int {
 	return n
 }
 
-func sameFailure(its []*Iteration) Spin {
-	n := len(its)
-	if n == 0 || its[n-1].signature() == "" {
+// sameFailure counts how often in a row the newest failure has come without getting better.
+func (a attempts) sameFailure() Spin {
+	n := len(a.its)
+	if n == 0 || a.key[n-1] == "" {
 		return Spin{}
 	}
-	last := its[n-1].Obstacle()
 	from := n
-	for from > 0 && its[from-1].signature() == last.Hash {
+	for from > 0 && a.key[from-1] == a.key[n-1] {
 		from--
+		if a.fresh[from] {
+			break
+		}
 	}
-	return Spin{Count: n - from, What: "the same failure of " + last.Check, Failure: last, since: from + spinsAt}
+	last := a.its[n-1].Obstacle()
+	return Spin{
+		Count: n - from, Over: n - from, What: "the same failure of " + last.Check, Failure: last, since: from + spinsAt,
+		Numbers: numbers(a.its[from:]),
+	}
 }
 
-func sameTree(its []*Iteration) Spin {
-	n := len(its)
+func (a attempts) sameTree() Spin {
+	n := len(a.its)
 	from := n
-	for from > 0 && its[from-1].idle() {
+	for from > 0 && a.its[from-1].idle() {
 		from--
 	}
 	if from == n {
 		return Spin{}
 	}
-	return Spin{Count: n - from, What: "an unchanged tree", Failure: its[n-1].Failure(), since: from + spinsAt}
+	last := a.its[n-1]
+	spin := Spin{
+		Count: n - from, Over: n - from, Tree: true, What: "an unchanged tree", Failure: last.Failure(),
+		since: from + spinsAt,
+	}
+	if last.Obstacle() == nil && !last.Claimed() && last.Turn.Claim.Tag == "" {
+		spin.Numbers = "every check passes, and the agent does not say that it is done"
+	}
+	return spin
 }
 
-// idle reports whether an iteration changed nothing and is no mere pause in the work: it claims to be done, in whatever
-// words, or a check failed.
+// idle reports whether an iteration changed nothing although it was there to change something, or it claims to be done,
+// in whatever words, or a check failed.
 func (it Iteration) idle() bool {
-	return it.Commit != nil && it.Commit.Empty && (it.Claimed() || it.Turn.Claim.Tag != "" || it.Obstacle() != nil)
+	writes := !it.Role.ReadOnly() && (it.Mode == Implement || it.Mode == ReviewFix)
+	return it.Commit != nil && it.Commit.Empty &&
+		(writes || it.Claimed() || it.Turn.Claim.Tag != "" || it.Obstacle() != nil)
 }
 
-// twoFailures counts how often two failures have taken turns: three times each is as bad as one three times, and every
-// further one is one more.
-func twoFailures(its []*Iteration) Spin {
-	n := len(its)
-	if n < 2*spinsAt {
-		return Spin{}
-	}
-	a, b := its[n-1].signature(), its[n-2].signature()
-	if a == "" || b == "" || a == b {
-		return Spin{}
-	}
-	from := n
-	for from > 0 && its[from-1].signature() == [2]string{a, b}[(n-from)%2] {
+// inTurn counts how long nothing but failures was met that there were before, none of them any better, in whatever
+// order: two of them may come three times each, more of them six times in all after each was met.
+func (a attempts) inTurn() Spin {
+	n := len(a.its)
+	from, met := n, map[string]bool{}
+	for from > 0 && a.key[from-1] != "" && !a.fresh[from-1] {
 		from--
+		met[a.key[from]] = true
 	}
-	if n-from < 2*spinsAt {
+	again := spinsAt * 2
+	if len(met) == 2 {
+		again = spinsAt*2 - 2
+	}
+	if len(met) < 2 || n-from < again {
 		return Spin{}
 	}
-	last := its[n-1].Obstacle()
-	return Spin{
-		Count: spinsAt + n - from - 2*spinsAt, Failure: last, since: from + 2*spinsAt,
-		What: fmt.Sprintf("two failures in turn (%s, %s)", its[n-2].Obstacle().Check, last.Check),
+	spin := Spin{
+		Count: spinsAt + n - from - again, InTurn: len(met), Over: n - from, Failure: a.its[n-1].Obstacle(),
+		since: from + again,
 	}
+	var checks []string
+	for i := from - 1; i >= 0 && met[a.key[i]]; i-- { // where they were met first
+		spin.Over++
+	}
+	for _, it := range a.its[n-spin.Over:] {
+		if o := it.Obstacle(); !slices.Contains(checks, o.Check) {
+			checks = append(checks, o.Check)
+		}
+	}
+	spin.What = fmt.Sprintf("%s failures in turn (%s)", inWords(spin.InTurn), strings.Join(checks, ", "))
+	return spin
 }
 
-// signature of what stood in an iteration's way; empty when nothing did.
-func (it Iteration) signature() string {
-	if o := it.Obstacle(); o != nil {
-		return o.Hash
+// inWords writes a small number.
+func inWords(n int) string {
+	words := []string{2: "two", "three", "four", "five", "six", "seven", "eight", "nine"}
+	if n < len(words) {
+		return words[n]
 	}
-	return ""
+	return fmt.Sprint(n)
 }
 
 // ladder says how far a run must be escalated before its next turn, and why it ends when the answer is HardStop: the
@@ -141,7 +189,10 @@ func (s State) ladder() (Tier, string) {
 	case tried == 1 && spin.Failure != nil && len(spin.Failure.Gap) > 0:
 		return Expand, ""
 	}
-	why := fmt.Sprintf("%s %d times in a row", spin.What, spin.Count)
+	why := spin.Told()
+	if spin.Numbers != "" {
+		why += ": " + spin.Numbers
+	}
 	if f := spin.Failure; f != nil && f.Hash != "" {
 		why += fmt.Sprintf(" (error hash %s)", f.Hash)
 	}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +10,7 @@ import (
 )
 
 // history makes a run of a line of words, one an iteration: a letter is the signature of what failed, "-" a missing
-// claim alone; with "=" the tree is unchanged, with "!" the agent claims, with "?" the failure names a gap.
+// claim alone, and digits count what failed; with "=" the tree is unchanged, with "!" the agent claims, with "?" the failure names a gap.
 func history(words string) State {
 	s := State{MaxIterations: 20}
 	for i, word := range strings.Fields(words) {
@@ -20,6 +21,10 @@ func history(words string) State {
 		it.Verdicts = []Verdict{{Check: ClaimCheck, Severity: Hard, Pass: it.Turn.Claim.Done, Tree: "t", Hash: "claim"}}
 		if letter := word[:1]; letter != "-" {
 			v := Verdict{Check: "make test", Severity: Hard, Tree: "t", Hash: letter}
+			if count := strings.Trim(word[1:], "=!?"); count != "" {
+				n, _ := strconv.ParseFloat(count, 64)
+				v.Measure = &Measure{Quantities: []Quantity{{Name: "findings", Value: n}}}
+			}
 			if strings.Contains(word, "?") {
 				v.Gap = []string{"jwt"}
 			}
@@ -55,7 +60,25 @@ func TestLadder(t *testing.T) {
 		{"a second pattern may have the second shift", "a a a b b b", "...s..s"},
 		{"not more than two shifts a run", "a a a b b b c c c", "...s..s..X"},
 		{"no claim, but the tree changes: work goes on", "- - - - - -", "......."},
-		{"no claim and nothing changed, but nothing failed: the agent reads", "-= -= -= -=", "....."},
+		{"no claim and nothing changed twice, and nothing failed: the agent reads", "-= -= - -= -=", "......"},
+		{"no claim and nothing changed, three times", "-= -= -=", "...s"},
+		{"no claim and nothing changed, and again", "-= -= -= -=", "...sX"},
+		{"three failures in turn", "a b c a b c a b c", ".........s"},
+		{"three failures in turn, and again", "a b c a b c a b c a", ".........sX"},
+		{"three failures in turn with a gap", "a b c a b c a b c a? b?", ".........seX"},
+		{"five failures in turn", "a b c d e a b c d e a b", "...........sX"},
+		{"three failures in any order", "a b c c b a b c a b", ".........sX"},
+		{"a new failure among old ones", "a b c a b c d a b c a", "............"},
+		{"a pass among old failures", "a b a b - a b a", "........."},
+		{"fewer each time", "a7 a6 a5 a4 a3", "......"},
+		{"fewer, and then no fewer", "a7 a6 a5 a5 a5", ".....s"},
+		{"as few as before is no progress", "a5 a4 a5 a4", "....s"},
+		{"as few as before is no progress, and again", "a5 a4 a5 a4 a5", "....sX"},
+		{"fewer than ever after more", "a5 a4 a6 a3", "....."},
+		{"a shift that helps a little", "a5 a5 a5 a4 a4", "...s.."},
+		{"two failures in turn, each with less", "a5 b3 a4 b2 a3 b1 a2", "........"},
+		{"two failures in turn, one with less", "a5 b3 a4 b3 a3 b3 a2 b3", "........."},
+		{"two failures in turn with as much as before", "a5 b3 a4 b2 a5 b3 a4 b2", "........s"},
 		{"a claim three times over an unchanged tree", "-!= -!= -!=", "...s"},
 		{"different failures of an unchanged tree", "a= b= c=", "...s"},
 		{"different failures of an unchanged tree, and again", "a= b= c= d=", "...sX"},

@@ -63,6 +63,8 @@ type Verdict struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// Gap names what the failure says is missing: a module, a symbol, a file.
 	Gap []string `json:"gap,omitempty"`
+	// Measure is what of the failure can be measured; nil: nothing.
+	Measure *Measure `json:"measure,omitempty"`
 	// Concerns are what somebody has to accept by name before a run with this verdict is done, at most MaxConcerns. A soft
 	// verdict with concerns lets the review be asked.
 	Concerns []Concern `json:"concerns,omitempty"`

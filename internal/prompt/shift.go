@@ -31,11 +31,22 @@ func shift(s loop.State) string {
 		"You MUST try a fundamentally different approach. Do NOT:\n")
 	b.WriteString(list(forbidden(s, spin), 1<<10, "- ", "of the same") + "\n\n")
 	if trace := trace(spin); trace != "" {
-		fmt.Fprintf(&b, "The error, %s:\n\n%s\n\n", line(spin.What+fmt.Sprintf(", %d times in a row", spin.Count)),
-			verbatim(trace))
+		fmt.Fprintf(&b, "The error, %s:\n\n%s\n\n", line(repeated(spin)), verbatim(trace))
 	}
 	b.WriteString("Consider completely different solutions.")
 	return b.String()
+}
+
+// repeated says what is repeated, how often, and how it measured.
+func repeated(spin loop.Spin) string {
+	said := fmt.Sprintf("%s, %d times in a row", spin.What, spin.Count)
+	if spin.InTurn > 0 {
+		said = spin.Told()
+	}
+	if spin.Numbers != "" {
+		said += " (" + spin.Numbers + ")"
+	}
+	return said
 }
 
 // trace is the failure as its tool printed it.
@@ -55,9 +66,9 @@ func trace(spin loop.Spin) string {
 // forbidden is what must not be tried again: what the attempts that came to the same end changed, and what they
 // thought.
 func forbidden(s loop.State, spin loop.Spin) []string {
-	its := judged(s, max(spin.Count, 1))
+	its := judged(s, max(spin.Over, 1))
 	its = its[max(0, len(its)-20):]
-	first := fmt.Sprintf("repeat the approach of %s, which changed %s", attemptsOf(its, spin.Count), touched(its))
+	first := fmt.Sprintf("repeat the approach of %s, which changed %s", attemptsOf(its, spin.Over), touched(its))
 	if left := errorLine(spin.Failure); left != "" {
 		first += " and left: " + left
 	}

@@ -16,15 +16,17 @@ func stuck(s loop.State) string {
 	if spin.Count < stuckAt {
 		return "No"
 	}
-	what := "same error"
+	said := fmt.Sprintf("same error %dx", spin.Count)
 	switch {
-	case strings.HasPrefix(spin.What, "an unchanged tree"):
-		what = "unchanged tree"
-	case strings.HasPrefix(spin.What, "two failures"):
-		what = "two errors in turn"
+	case spin.Tree:
+		said = fmt.Sprintf("unchanged tree %dx", spin.Count)
+	case spin.InTurn > 0:
+		said = fmt.Sprintf("%d errors in turn over %d attempts", spin.InTurn, spin.Over)
 	}
-	said := fmt.Sprintf("%s %dx", what, spin.Count)
-	for _, it := range s.Iterations[max(0, len(s.Iterations)-spin.Count):] {
+	if spin.Numbers != "" {
+		said += ", " + spin.Numbers
+	}
+	for _, it := range s.Iterations[max(0, len(s.Iterations)-spin.Over):] {
 		if it.Judged && shifted(it) {
 			said += ", strategy shift failed"
 			break

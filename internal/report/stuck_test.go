@@ -28,7 +28,7 @@ func TestStuck(t *testing.T) {
 			map[int]loop.Tier{4: loop.Shift}, "Yes (same error 3x)"},
 		{"nothing changes", true, []loop.Verdict{testFailure, other, asksChange}, nil, "Yes (unchanged tree 3x)"},
 		{"in turn", false, []loop.Verdict{other, testFailure, other, testFailure, other, testFailure}, nil,
-			"Yes (two errors in turn 3x)"},
+			"Yes (2 errors in turn over 6 attempts)"},
 	}
 	for _, tt := range tests {
 		s := begin(nil)

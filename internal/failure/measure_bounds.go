@@ -1,0 +1,138 @@
+package failure
+
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+var (
+	// directs matches what says that a number is held against another one, and not that both should be equal: where they
+	// should, one number tells a failure from another.
+	directs = lazy(`(?i)>=|<=|[≥≤]|\s[<>]\s*-?\d|\(\d+/\d+\)|\b(?:exceed(?:s|ed|ing)?|at (?:least|most)|below|above|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than|threshold|limit|minimum|maximum|fail[-_]under|budget|not (?:met|reached))\b`)
+	// isGoal matches what stands before the number that another is held against, isValue what stands before that other.
+	isGoal  = lazy(`(?i)[<>≥≤]|^/$|\b(?:at (?:least|most)|below|above|under|over|than|exceed(?:s|ed|ing)?|threshold|limit|minimum|maximum|min|max|fail[-_]under|budget|required|allowed|expected|want(?:ed)?|target)\b`)
+	isValue = lazy(`(?i)\b(?:got|received|actual|found|was|is|total|measured)\b:?\s*$`)
+	// less and more match what is wrong with a number that stands alone.
+	less = lazy(`(?i)\btoo (?:high|slow|large|long|big|many|deep|complex)\b|\bexceed(?:s|ed)?\b|\bslower\b|\bregress(?:ed|ion)\b|\bover (?:the )?(?:limit|budget)\b`)
+	more = lazy(`(?i)\btoo (?:low|few|small|short)\b|\bbelow\b|\binsufficient\b|\bnot enough\b`)
+	// limits matches a number that is the bound itself.
+	limits = lazy(`(?i)\b(?:timeout|time ?limit|deadline|timed out)\b`)
+	// labelled matches a line that is a name and a value.
+	labelled = lazy(`^\s*([A-Za-z][\w %-]{0,30}):\s*[<>=≥≤~]*\s*-?\d`)
+	// asserts matches a line whose numbers tell one failure from another.
+	asserts = lazy(`(?i)\b(?:expect(?:ed)?|want(?:ed)?|got|actual|received|assert\w*|left|right)\b`)
+)
+
+// bounded is the number of a line that is held against another one of it, or of which the line says what is wrong.
+func bounded(line string, nums []num) (q loop.Quantity, ok bool) {
+	if len(nums) == 1 {
+		toLess, toMore := less.MatchString(line), more.MatchString(line)
+		if toLess == toMore || limits.MatchString(line) {
+			return q, false
+		}
+		return quantityOf(line, nums, nums[0], nil, toMore), true
+	}
+	if !directs.MatchString(line) {
+		return q, false
+	}
+	goal := -1
+	for i, n := range nums {
+		from := 0
+		if i > 0 {
+			from = nums[i-1].end
+		}
+		before := line[from:n.begin]
+		if isGoal.MatchString(before) && !isValue.MatchString(before) {
+			goal = i
+			break
+		}
+	}
+	switch {
+	case goal < 0:
+		return q, false
+	case goal > 0 && comparable(nums[goal-1], nums[goal]):
+		return quantityOf(line, nums, nums[goal-1], &nums[goal], false), true
+	case goal+1 < len(nums) && comparable(nums[goal+1], nums[goal]):
+		return quantityOf(line, nums, nums[goal+1], &nums[goal], false), true
+	}
+	return q, false
+}
+
+// comparable reports whether two numbers can be held against each other.
+func comparable(a, b num) bool { return a.unit == b.unit || a.unit == "" || b.unit == "" }
+
+// paired is the number of two labelled lines, one of which has what the other is held against: "Expected: < 500",
+// "Received: 840". other is the second of them.
+func paired(line string, n num, rest []string) (q loop.Quantity, other string, ok bool) {
+	if !labelled.MatchString(line) {
+		return q, "", false
+	}
+	for _, next := range rest[:min(len(rest), 2)] {
+		if strings.TrimSpace(next) == "" {
+			continue
+		}
+		others := numbersOf(next)
+		if !labelled.MatchString(next) || len(others) != 1 || !comparable(n, others[0]) {
+			return q, "", false
+		}
+		both := line + " " + next
+		if !directs.MatchString(both) {
+			return q, "", false
+		}
+		first, second := isGoal.MatchString(line[:n.begin]), isGoal.MatchString(next[:others[0].begin])
+		switch {
+		case first == second:
+			return q, "", false
+		case first:
+			return quantityOf(both, numbersOf(both), others[0], &n, false), next, true
+		}
+		return quantityOf(both, numbersOf(both), n, &others[0], false), next, true
+	}
+	return q, "", false
+}
+
+func quantityOf(line string, nums []num, value num, goal *num, more bool) loop.Quantity {
+	q := loop.Quantity{
+		Name: cut(name(line, nums)), Value: value.value, Unit: value.unit, More: more, Timed: value.timed,
+	}
+	if goal != nil {
+		held := goal.value
+		switch { // "41200 ns/op, want at most 20000"
+		case goal.unit == "" && value.unit != "":
+			held *= value.scale
+		case goal.unit != "" && value.unit == "":
+			q.Value, q.Unit = q.Value*goal.scale, goal.unit
+		}
+		q.Goal, q.Timed = &held, q.Timed || goal.timed
+	}
+	return q
+}
+
+var (
+	// howMany matches how many of something are wrong: "7 problems", "3 tests failed", "6 previous errors".
+	howMany = lazy(`(?i)(?:^|[\s(\[])(\d[\d,]{0,8})( (?:[a-z-]+ ){0,3}?(?:errors?|problems?|issues?|offen[sc]es?|violations?|warnings?|findings?|diagnostics?|failures?|failed|failing|vulnerabilit(?:y|ies)|leaks?|lost|races?|conflicts?|mismatch(?:es)?|regressions?|defects?|differences?|different|differ|pixels|survived))\b`)
+	// tallied matches how many of something there are, wrong or not, how much is covered, and a rating.
+	tallied = lazy(`(?i)\b\d+ (?:source )?(?:files?|tests?|modules?|packages?|examples?|assertions?|specs?|suites?|passed)\b|\brated at\b|\bcover(?:age|ed)\b|^\s*(?:total|all files|statements|branches|functions|lines)\s*[:|]?\s*[\d.]+%?(?:\s|$)|^\s*[\w./\\-]+(?:\s*\|?\s+\d[\d.]*%?){2,}.*[%|]`)
+	// dots matches a line with a sign for each file or test.
+	dots = lazy(`^[.CWEFRS]+$`)
+)
+
+// countsOf are the numbers of a line that count what is wrong.
+func countsOf(line string) (all []loop.Quantity) {
+	for _, m := range howMany.FindAllStringSubmatch(line, -1) {
+		words := strings.Fields(strings.ToLower(m[2]))
+		if strings.Contains(" "+strings.Join(words, " "), " no ") {
+			continue
+		}
+		n, ok := numberOf(m[1])
+		if !ok {
+			continue
+		}
+		for i, word := range words {
+			words[i] = strings.TrimSuffix(word, "s")
+		}
+		all = append(all, loop.Quantity{Name: "… " + strings.Join(words, " "), Value: n.value})
+	}
+	return all
+}

@@ -1,0 +1,125 @@
+package loop
+
+import (
+	"math"
+	"path"
+	"strings"
+)
+
+// How much less a measured time has to be than the best one before: programs are never equally fast twice.
+const leastFaster = 0.01
+
+// attempts are the iterations of a run up to now, as far back as a repetition is looked for, each with the failure that
+// stood in its way, and whether that was any nearer to its end than ever before.
+type attempts struct {
+	its   []*Iteration
+	key   []string // by which the failure is known again; empty: nothing failed
+	fresh []bool   // there was no such failure before, or its measure was never as good
+}
+
+// look goes through iterations once, oldest first.
+func look(its []*Iteration) attempts {
+	a := attempts{its: its, key: make([]string, len(its)), fresh: make([]bool, len(its))}
+	known := map[string]*course{}
+	for i, it := range its {
+		o := it.Obstacle()
+		if o == nil || o.Hash == "" {
+			continue
+		}
+		key := o.Hash
+		if o.Measure != nil && o.Measure.Kind != "" {
+			key = o.Measure.Kind
+		}
+		a.key[i] = key
+		c := known[key]
+		if c == nil {
+			c = &course{quantities: map[string]*quantity{}}
+			known[key] = c
+			a.fresh[i] = true
+		}
+		if o.Measure != nil && c.take(*o.Measure, its, i) {
+			a.fresh[i] = true
+		}
+	}
+	return a
+}
+
+// course is how one failure has measured up to now.
+type course struct {
+	quantities map[string]*quantity
+	file       string // of the place that was furthest
+	line, at   int    // its line, and the iteration's index
+}
+
+// quantity is the course of one number.
+type quantity struct {
+	best, last Quantity
+	noise      float64 // by how much it has got worse from one attempt to the next
+}
+
+// take adds the measure of iteration i, and reports whether it is better than ever before in anything.
+func (c *course) take(m Measure, its []*Iteration, i int) (better bool) {
+	for _, q := range m.Quantities {
+		known := c.quantities[q.Name]
+		if known == nil {
+			c.quantities[q.Name] = &quantity{best: q, last: q}
+			continue
+		}
+		better = known.take(q) || better
+	}
+	switch {
+	case m.Line == 0:
+	case c.file != m.File:
+		c.file, c.line, c.at = m.File, m.Line, i
+	case m.Line > c.line+grown(its[c.at+1:i+1], m.File):
+		better = true
+		c.line, c.at = m.Line, i
+	}
+	return better
+}
+
+// take adds a value, and reports whether it is the best by more than chance.
+func (k *quantity) take(q Quantity) (better bool) {
+	if !q.sameGoal(k.last) {
+		k.last = q
+		if !q.sameGoal(k.best) {
+			return false
+		}
+	} else {
+		k.noise = math.Max(k.noise, q.left()-k.last.left())
+		k.last = q
+	}
+	if !q.sameGoal(k.best) || q.left() >= k.best.left() {
+		return false
+	}
+	least := 0.0
+	if q.Timed {
+		least = math.Max(k.noise, leastFaster*math.Abs(k.best.Value))
+	}
+	better = k.best.left()-q.left() > least
+	k.best = q
+	return better
+}
+
+// grown is how many lines iterations have added to a file, less those that they deleted: by so much a place in it may
+// have moved without being another one.
+func grown(its []*Iteration, file string) int {
+	lines := 0
+	for _, it := range its {
+		if it.Commit == nil {
+			continue
+		}
+		known := it.Commit.MoreFiles == 0
+		for _, f := range it.Commit.Files {
+			if f.Path == file || strings.HasSuffix(f.Path, "/"+file) || strings.HasSuffix(file, "/"+f.Path) ||
+				path.Base(file) == file && path.Base(f.Path) == file {
+				known = true
+				lines += max(f.Added, 0) - max(f.Deleted, 0)
+			}
+		}
+		if !known {
+			return math.MaxInt32
+		}
+	}
+	return max(lines, 0)
+}
