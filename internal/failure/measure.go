@@ -35,6 +35,9 @@ func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.M
 	}
 	m.Quantities = appendCount(m.Quantities, loop.FailingTests, max(failing, len(tests)))
 	m.Quantities = appendCount(m.Quantities, loop.Findings, places)
+	if len(found) == 0 {
+		m.Quantities = appendCount(m.Quantities, loop.Places, o.places())
+	}
 	g := newGauges()
 	g.read(o.events)
 	m.Quantities = append(m.Quantities, g.all...)
@@ -47,6 +50,20 @@ func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.M
 		return nil
 	}
 	return &m
+}
+
+// atLine matches a line that names a line of a file in a way of its own.
+var atLine = lazy(`(?i)\blines? \d+\b|^\s+\d+(?::\d+)?\s+(?:\| )?(?:error|warning|notice|info)\b|^L:\s+\d+ `)
+
+// places counts the lines that name a place, of a tool whose findings nobody can read: the same message in two places is
+// two faults and one line of a signature.
+func (o Output) places() (n int) {
+	for _, line := range o.events {
+		if strings.ContainsAny(line, "0123456789") && (noPlaces(line) != line || atLine.MatchString(line)) {
+			n++
+		}
+	}
+	return n
 }
 
 func appendCount(to []loop.Quantity, name string, n int) []loop.Quantity {

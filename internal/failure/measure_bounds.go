@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -9,9 +10,9 @@ import (
 var (
 	// directs matches what says that a number is held against another one, and not that both should be equal: where they
 	// should, one number tells a failure from another.
-	directs = lazy(`(?i)>=|<=|[≥≤]|\s[<>]\s*-?\d|\(\d+/\d+\)|\b(?:exceed(?:s|ed|ing)?|at (?:least|most)|below|above|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than|threshold|limit|minimum|maximum|fail[-_]under|budget|not (?:met|reached))\b`)
+	directs = lazy(`(?i)>=|<=|[≥≤]|(?:^|[^-=<>])[<>]\s*-?\d|\s[<>]=?\s|\(\d+/\d+\)|\b(?:exceed(?:s|ed|ing)?|at (?:least|most)|below|above|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than|(?:under|over|within) \d|threshold|limit|minimum|maximum|fail[-_]under|budget|not (?:met|reached))\b`)
 	// isGoal matches what stands before the number that another is held against, isValue what stands before that other.
-	isGoal  = lazy(`(?i)[<>≥≤]|^/$|\b(?:at (?:least|most)|below|above|under|over|than|exceed(?:s|ed|ing)?|threshold|limit|minimum|maximum|min|max|fail[-_]under|budget|required|allowed|expected|want(?:ed)?|target)\b`)
+	isGoal  = lazy(`(?i)[<>≥≤]|^/$|\b(?:at (?:least|most)|below|above|under|over|within|than|exceed(?:s|ed|ing)?|threshold|limit|minimum|maximum|min|max|fail[-_]under|budget|required|allowed|expected|want(?:ed)?|target)\b`)
 	isValue = lazy(`(?i)\b(?:got|received|actual|found|was|is|total|measured)\b:?\s*$`)
 	// less and more match what is wrong with a number that stands alone.
 	less = lazy(`(?i)\btoo (?:high|slow|large|long|big|many|deep|complex)\b|\bexceed(?:s|ed)?\b|\bslower\b|\bregress(?:ed|ion)\b|\bover (?:the )?(?:limit|budget)\b`)
@@ -111,7 +112,9 @@ func quantityOf(line string, nums []num, value num, goal *num, more bool) loop.Q
 
 var (
 	// howMany matches how many of something are wrong: "7 problems", "3 tests failed", "6 previous errors".
-	howMany = lazy(`(?i)(?:^|[\s(\[])(\d[\d,]{0,8})( (?:[a-z-]+ ){0,3}?(?:errors?|problems?|issues?|offen[sc]es?|violations?|warnings?|findings?|diagnostics?|failures?|failed|failing|vulnerabilit(?:y|ies)|leaks?|lost|races?|conflicts?|mismatch(?:es)?|regressions?|defects?|differences?|different|differ|pixels|survived))\b`)
+	howMany = lazy(`(?i)(?:^|[\s(\[])(\d{1,9}(?:,\d{3})*)( (?:[a-z-]+ ){0,3}?(?:errors?|problems?|issues?|offen[sc]es?|violations?|warnings?|findings?|diagnostics?|failures?|failed|failing|vulnerabilit(?:y|ies)|leaks?|leaked|lost|races?|conflicts?|mismatch(?:es)?|regressions?|defects?|differences?|different|differ|pixels|survived))\b`)
+	// named matches the same the other way round: "Failures: 3".
+	named = lazy(`(?i)\b(errors?|failures?|failed|failing|warnings?|problems?|violations?|issues?|offenses?)\s?[:=] ?(\d[\d,]{0,8})\b`)
 	// tallied matches how many of something there are, wrong or not, how much is covered, and a rating.
 	tallied = lazy(`(?i)\b\d+ (?:source )?(?:files?|tests?|modules?|packages?|examples?|assertions?|specs?|suites?|passed)\b|\brated at\b|\bcover(?:age|ed)\b|^\s*(?:total|all files|statements|branches|functions|lines)\s*[:|]?\s*[\d.]+%?(?:\s|$)|^\s*[\w./\\-]+(?:\s*\|?\s+\d[\d.]*%?){2,}.*[%|]`)
 	// dots matches a line with a sign for each file or test.
@@ -120,19 +123,22 @@ var (
 
 // countsOf are the numbers of a line that count what is wrong.
 func countsOf(line string) (all []loop.Quantity) {
+	line = strings.ReplaceAll(line, "(s)", "s")
+	add := func(number, words string) {
+		fields := strings.Fields(strings.ToLower(words))
+		n, ok := numberOf(number)
+		if !ok || slices.Contains(fields, "no") {
+			return
+		}
+		last := len(fields) - 1
+		fields[last] = strings.TrimSuffix(fields[last], "s")
+		all = append(all, loop.Quantity{Name: "… " + strings.Join(fields, " "), Value: n.value})
+	}
 	for _, m := range howMany.FindAllStringSubmatch(line, -1) {
-		words := strings.Fields(strings.ToLower(m[2]))
-		if strings.Contains(" "+strings.Join(words, " "), " no ") {
-			continue
-		}
-		n, ok := numberOf(m[1])
-		if !ok {
-			continue
-		}
-		for i, word := range words {
-			words[i] = strings.TrimSuffix(word, "s")
-		}
-		all = append(all, loop.Quantity{Name: "… " + strings.Join(words, " "), Value: n.value})
+		add(m[1], m[2])
+	}
+	for _, m := range named.FindAllStringSubmatch(line, -1) {
+		add(m[2], m[1])
 	}
 	return all
 }

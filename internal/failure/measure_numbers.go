@@ -51,7 +51,9 @@ func numbersOf(line string) []num {
 		if at := strings.IndexAny(line[i:], dividers); at >= 0 {
 			end = i + at
 		}
-		all = append(all, wordNumbers(line, i, end)...)
+		if i < 2 || line[i-1] != '(' || !isLetter(line[i-2]) { // what a function is called with measures nothing
+			all = append(all, wordNumbers(line, i, end)...)
+		}
 		i = end
 	}
 	return all

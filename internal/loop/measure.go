@@ -7,6 +7,7 @@ const MaxQuantities = 12
 const (
 	Findings     = "findings"      // places that a tool finds fault with
 	FailingTests = "failing tests" // by name, or as the runner counts them
+	Places       = "places"        // lines that name one, where nobody can read the findings
 )
 
 // Measure is what a failed check can be measured by: when the same failure comes again, it tells whether the work has

@@ -54,7 +54,7 @@ func (q Quantity) said(values []Quantity) string {
 	}
 	same := least == most
 	one := strings.TrimSuffix(q.Name, "s")
-	switch counted := q.Name == Findings || q.Name == FailingTests; {
+	switch counted := q.Name == Findings || q.Name == FailingTests || q.Name == Places; {
 	case counted && same && most == 1:
 		return fmt.Sprintf("the same %s, not fixed", one)
 	case counted && same:
