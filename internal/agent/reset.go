@@ -52,7 +52,7 @@ func soon(at, now time.Time) time.Time {
 	if !at.After(now) || at.Sub(now) > mostWait {
 		return time.Time{}
 	}
-	return at.UTC().Truncate(time.Second)
+	return at.Add(time.Second - 1).UTC().Truncate(time.Second) // a fraction is rounded up, so that nobody comes too early
 }
 
 // stamped reads "2026-12-01T04:00:00Z" and "on 2026-12-01 at 00:00 UTC".
@@ -170,7 +170,11 @@ func clocked(said string, now time.Time) time.Time {
 	here := now.In(zone)
 	at := time.Date(here.Year(), here.Month(), here.Day(), hour, minute, 0, 0, zone)
 	if at.Before(now.Add(-justNow)) {
-		at = time.Date(here.Year(), here.Month(), here.Day()+1, hour, minute, 0, 0, zone)
+		return time.Date(here.Year(), here.Month(), here.Day()+1, hour, minute, 0, 0, zone)
+	}
+	// just after midnight, "11:55 pm" is over already, too
+	if yesterday := time.Date(here.Year(), here.Month(), here.Day()-1, hour, minute, 0, 0, zone); !yesterday.Before(now.Add(-justNow)) {
+		return yesterday
 	}
 	return at
 }

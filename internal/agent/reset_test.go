@@ -72,6 +72,30 @@ func TestResetTime(t *testing.T) {
 	}
 }
 
+// TestResetTimeThatIsOver: what is over a moment ago is over just after midnight, too, and a fraction of a second does
+// not bring a reset before now.
+func TestResetTimeThatIsOver(t *testing.T) {
+	midnight := time.Date(2026, 11, 21, 0, 5, 0, 0, time.UTC)
+	for said, want := range map[string]string{
+		"resets 11:55pm (UTC)": "", // ten minutes ago
+		"resets 11:45pm (UTC)": "2026-11-21T23:45:00Z",
+		"resets 12:10am (UTC)": "2026-11-21T00:10:00Z",
+		"resets 12am (UTC)":    "",
+	} {
+		got := ""
+		if at := resetTime(said, midnight); !at.IsZero() {
+			got = at.Format(time.RFC3339)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+	now := time.Date(2026, 11, 21, 3, 20, 0, 900_000_000, time.UTC)
+	if at := resetTime("reset after 2026-11-21T03:20:00.95Z, try again in 50ms", now); at.Before(now) {
+		t.Errorf("%s is before %s", at, now)
+	}
+}
+
 func FuzzResetTime(f *testing.F) {
 	f.Add("resets Nov 24, 9am (UTC) in 3 days 2h 2026-11-21T05:00:00Z |1795233600")
 	now := time.Date(2026, 11, 21, 3, 20, 0, 0, time.UTC)
