@@ -194,7 +194,7 @@ func (m *makefile) rule(head []string, just bool) (rules []*rule) {
 	}
 	names := strings.Fields(strings.TrimPrefix(head[1], "@"))
 	if just {
-		names = names[:1]
+		names = names[:min(len(names), 1)] // "@:" is a line of a recipe that was not indented
 	}
 	for _, name := range names[:min(len(names), 50)] {
 		if globals.MatchString(name) {
