@@ -2,16 +2,19 @@ package check
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Diff says no when the agent claims to be done and the whole run has changed nothing that counts: nothing at all,
-// white space, empty files, modes, or files that ralph and agents keep for themselves. White space counts when it was
-// the task, as far as can be told: a hard check failed on the base commit and passes now. For that Diff must stand
-// after the commands in the list.
+// Diff says no when the agent claims to be done and the whole run has changed nothing: no file at all, or only files
+// that ralph and agents keep for themselves. White space, empty files and modes of files are work when the task asks for
+// that, or when a hard check that failed on the base commit passes now; else they have to be accepted by name. For that
+// Diff must stand after the commands in the list.
 type Diff struct {
 	Changes *diffscan.Changes // nil: only a tree like the base commit's is nothing
 	// Kept names further files that are not work, as the setting doneFile.
@@ -21,7 +24,7 @@ type Diff struct {
 // Name is the check's name in verdicts.
 func (Diff) Name() string { return loop.DiffCheck }
 
-// Severity of an empty diff is hard.
+// Severity of an empty diff is hard; one that changes only the form of files is soft.
 func (Diff) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim: without one, nothing changed is nothing said.
@@ -41,36 +44,64 @@ func (c Diff) Run(ctx context.Context, at At) (loop.Verdict, error) {
 		return loop.Verdict{Pass: true}, err
 	}
 	amounts := d.Amounts(c.Kept)
-	if amounts[diffscan.Work] || len(d.Names) == 0 || amounts[diffscan.Spaces] && repaired(at) {
+	if len(amounts[diffscan.Work]) > 0 || len(d.Names) == 0 {
 		return loop.Verdict{Pass: true}, nil
 	}
 	what := onlyThese(amounts)
-	return loop.Verdict{
+	v := loop.Verdict{
 		Reason: "the agent claims to be done, but " + what,
 		Tell: "The last attempt claimed to be done, but " + what +
 			". Do the work, or say without the claim why nothing needs doing.",
-	}, nil
+	}
+	if len(amounts) == 1 && len(amounts[diffscan.Kept]) > 0 {
+		return v, nil
+	}
+	for _, f := range forms {
+		if len(amounts[f.amount]) > 0 && (repaired(at) || f.asked.MatchString(at.State.Start.Title+"\n"+at.State.Start.Spec)) {
+			return loop.Verdict{Pass: true, Reason: what}, nil
+		}
+	}
+	v.Severity = loop.Soft
+	for _, f := range forms {
+		if names := amounts[f.amount]; len(names) > 0 {
+			v.Concerns = addConcern(v.Concerns, loop.Concern{Name: f.name, Kind: loop.OnlyForm,
+				Message: fmt.Sprintf("nothing but %s differs in %s, and the task does not ask for that", f.short,
+					safetext.Few(names, 3))})
+		}
+	}
+	return v, nil
+}
+
+// form is a change that leaves the text of a file as it is.
+type form struct {
+	amount            diffscan.Amount
+	name, only, short string
+	asked             *pattern // a task that asks for it
+}
+
+var forms = []form{
+	{diffscan.Spaces, "white-space", "only white space has changed", "white space", lazy(
+		`(?i)\b(?:re)?format|prettier|\b(?:go|rust|clang-|ktlint|swift)fmt\b|\bfmt\b|\bblack\b|white ?-?space|\bindent|\btabs?\b|\bspaces?\b|line.?(?:end|break|feed)|\b(?:CR)?LF\b|\bCRs?\b|new ?lines?\b|blank lines?|empty lines?|trailing|\bEOL\b|\bstyle\b|\blint|editorconfig|gitattributes|\balign|\bwrap|pretty|\btid(?:y|ies|ied)|\bdos2unix`)},
+	{diffscan.Empty, "empty-files", "only empty files came or went", "empty files", lazy(
+		`(?i)\bempty\b|\bplaceholder|\bmarker\b|\bpackage\b|\btouch\b|\bunused\b|\bremove|\bdelete|\bkeep\b`)},
+	{diffscan.Mode, "modes", "only the modes of files have changed", "modes", lazy(
+		`(?i)executable|\bchmod\b|permission|\bmodes?\b|\+x\b|\bx[- ]bit|\b0?[67][0-7]{2}\b|\b(?:run|execute|call|start)(?:s|ned|d|ning)? (?:it |them )?directly`)},
 }
 
 // onlyThese says in words that nothing has changed but what is not work.
-func onlyThese(amounts map[diffscan.Amount]bool) string {
-	says := map[diffscan.Amount]string{
-		diffscan.Spaces: "only white space has changed",
-		diffscan.Kept:   "only files that ralph or the agent keeps for itself have changed",
-		diffscan.Empty:  "only empty files came or went",
-		diffscan.Mode:   "only the modes of files have changed",
-	}
-	short := map[diffscan.Amount]string{diffscan.Spaces: "white space",
-		diffscan.Kept: "files that ralph or the agent keeps for itself", diffscan.Empty: "empty files",
-		diffscan.Mode: "modes"}
+func onlyThese(amounts map[diffscan.Amount][]string) string {
+	all := slices.Insert(slices.Clone(forms), 1, form{amount: diffscan.Kept,
+		only:  "only files that ralph or the agent keeps for itself have changed",
+		short: "files that ralph or the agent keeps for itself"})
 	var parts []string
-	for _, one := range []diffscan.Amount{diffscan.Spaces, diffscan.Kept, diffscan.Empty, diffscan.Mode} {
-		if amounts[one] && len(amounts) == 1 {
-			return says[one]
+	for _, f := range all {
+		if len(amounts[f.amount]) == 0 {
+			continue
 		}
-		if amounts[one] {
-			parts = append(parts, short[one])
+		if len(amounts) == 1 {
+			return f.only
 		}
+		parts = append(parts, f.short)
 	}
 	last := len(parts) - 1
 	return "only " + strings.Join(parts[:last], ", ") + " and " + parts[last] + " have changed"

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -67,6 +68,44 @@ func TestDiff(t *testing.T) {
 				t.Errorf("pass %v, %q; want %q", v.Pass, v.Reason, c.want)
 			}
 		})
+	}
+}
+
+// TestDiffOfForm: what leaves the text of files as it is passes where the task asks for it, and needs to be accepted
+// elsewhere.
+func TestDiffOfForm(t *testing.T) {
+	before := files{"a.go": "package a\n\nfunc F() {}\n", "run.sh": "#!/bin/sh\ntrue\n", "old.txt": ""}
+	spaces := files{"a.go": "package a\n\nfunc F() { }\n"}
+	crlf := files{"a.go": "package a\r\n\r\nfunc F() {}\r\n"}
+	mode := files{"run.sh": gone, "run.sh*": before["run.sh"]}
+	for name, c := range map[string]struct {
+		change files
+		task   string
+		open   string // what is to be accepted; empty: nothing
+	}{
+		"formatting that is the task":        {spaces, "Format the code with gofmt", ""},
+		"indentation that is the task":       {spaces, "Indent with tabs, not spaces", ""},
+		"line ends that are the task":        {crlf, "Convert CRLF to LF", ""},
+		"the setting of an editor":           {crlf, "Make files follow .editorconfig", ""},
+		"white space that is not the task":   {spaces, "Fix the discount", "white-space"},
+		"a mode that is the task":            {mode, "Make run.sh executable", ""},
+		"a mode that is the task, in digits": {mode, "run.sh should be 0755", ""},
+		"a mode that is not the task":        {mode, "Fix the discount", "modes"},
+		"a package":                          {files{"lib/__init__.py": ""}, "Fix the discount", ""},
+		"a page of GitHub":                   {files{".nojekyll": ""}, "Serve _static", ""},
+		"types":                              {files{"lib/py.typed": ""}, "Ship types", ""},
+		"an empty file":                      {files{"x": ""}, "Fix the discount", "empty-files"},
+		"an empty file that is the task":     {files{"old.txt": gone}, "Remove the empty old.txt", ""},
+		"two kinds":                          {files{"x": "", "run.sh": gone, "run.sh*": before["run.sh"]}, "Fix it", "empty-files modes"},
+		"two kinds, and one is the task":     {files{"x": "", "run.sh": gone, "run.sh*": before["run.sh"]}, "chmod +x run.sh", ""},
+	} {
+		at := judged()
+		at.State.Start.Title = c.task
+		v := run(t, Diff{Changes: between(t, before, before.with(c.change))}, at)
+		names := strings.Join(loop.Names(v.Concerns), " ")
+		if v.Pass != (c.open == "") || names != c.open || !v.Pass && v.Severity != loop.Soft {
+			t.Errorf("%s: pass %v, %s, open: %q, want %q", name, v.Pass, v.Severity, names, c.open)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package diffscan
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -19,13 +20,13 @@ const (
 	Mode          // the permission to run it
 )
 
-// Amounts says what the changed files amount to, up to the first that is work. own names further files that are no
-// work.
-func (d *Change) Amounts(own []string) map[Amount]bool {
-	found := map[Amount]bool{}
+// Amounts says what the changed files amount to, up to the first that is work: the names of the files, by amount. own
+// names further files that are no work.
+func (d *Change) Amounts(own []string) map[Amount][]string {
+	found := map[Amount][]string{}
 	for _, name := range d.Names {
 		a := amount(name, d.byName[name], own)
-		found[a] = true
+		found[a] = append(found[a], name)
 		if a == Work {
 			break
 		}
@@ -41,12 +42,20 @@ func amount(name string, f *fileDiff, own []string) Amount {
 		return Work
 	case f.modeOnly:
 		return Mode
+	case len(f.hunks) == 0 && slices.Contains(tellingEmpty, path.Base(name)):
+		return Work
 	case len(f.hunks) == 0:
 		return Empty
 	case f.onlySpace():
 		return Spaces
 	}
 	return Work
+}
+
+// tellingEmpty are files that say something by being there.
+var tellingEmpty = []string{
+	"__init__.py", "py.typed", ".nojekyll", ".gitkeep", ".keep", ".gitignore", ".npmignore", ".dockerignore",
+	".nomedia", ".metadata_never_index", "conftest.py", "CODEOWNERS", ".prettierignore", ".eslintignore",
 }
 
 // keptFiles are never work, whatever becomes of them.

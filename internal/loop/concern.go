@@ -27,6 +27,7 @@ const (
 	EditsCheck   ConcernKind = "edited"        // what a check runs was changed
 	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
+	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed
 )
 
 // MaxConcerns is how many concerns a verdict keeps, DetailBytes how much of what shows one.
