@@ -46,6 +46,7 @@ const maxTestLine = 8 << 10
 type TestCounter struct {
 	runners []testRunner
 	part    []byte // of the line that is not ended
+	end     closing
 }
 
 // NewTestCounter has read nothing.
@@ -99,7 +100,11 @@ func (c *TestCounter) line() {
 		s = testColour.ReplaceAllString(s, "")
 	}
 	s = strings.TrimRight(s, " \t")
-	if s == "" || c.known(s) {
+	if s == "" {
+		return
+	}
+	c.end.add(s)
+	if c.known(s) {
 		return
 	}
 	if !strings.Contains(s, ": ") && !strings.Contains(s, "] ") && !strings.Contains(s, "| ") &&
@@ -138,7 +143,7 @@ func (c *TestCounter) Tests() Tests {
 	}
 	tests := Tests{
 		Ran: all.ran, Skipped: all.skipped, Failed: all.failed, AtLeast: all.atLeast || all.unsure, Known: true,
-		Runner: strings.Join(names, ", "),
+		Runner: strings.Join(names, ", "), Closing: c.end.failed(all.failed),
 	}
 	if tests.Ran == 0 {
 		tests.Said = strings.Join(why, "; ")

@@ -165,3 +165,57 @@ func TestRanReport(t *testing.T) {
 		}
 	}
 }
+
+// TestClosing: what the end of an output says of failures, whatever stands above.
+func TestClosing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		output string
+		want   int
+	}{
+		"go test -v that passes and prints a sample": {"=== RUN   TestReader\n--- FAIL: TestSample (0.00s)\n" +
+			"FAIL\nFAIL\tsample\t0.01s\nFAIL\n--- PASS: TestReader (0.00s)\nPASS\nok  \texample.com/m\t0.004s\n", 0},
+		"go test":               {"--- FAIL: TestA (0.00s)\n    a_test.go:5: no\nFAIL\nFAIL\texample.com/m\t0.004s\nFAIL\n", 1},
+		"go test, a later pass": {"FAIL\ta\t0.1s\nok  \tb\t0.1s\nFAIL\n", 1},
+		"go test through turbo": {"web:test: --- FAIL: TestA (0.00s)\nweb:test: FAIL\tm\t0.1s\nweb:test: FAIL\n", 1},
+		"a word":                {"ok  \tm\t0.1s\nsome text\n", 0},
+		"go test -json": {`{"Action":"fail","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"p"}` +
+			"\n" + `{"Action":"pass","Package":"q","Test":"TestB"}` + "\n" + `{"Action":"pass","Package":"q"}` + "\n", 1},
+		"a change log":          {"# Changes\n\nTests: 1 failed\n\n    Tests:       1 failed, 2 total\n\nThe output is new.\n", 0},
+		"jest":                  {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\nSnapshots:   0 total\nTime:        1 s\n", 2},
+		"jest that tests jest":  {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\n\nTest Suites: 1 passed, 1 total\nTests:       9 passed, 9 total\n", 0},
+		"pytest":                {"===== 1 failed, 2 passed in 0.10s =====\n", 1},
+		"pytest that tests it":  {"===== 1 failed, 2 passed in 0.10s =====\n===== 30 passed in 4.10s =====\n", 0},
+		"a sample of pytest":    {"--- PASS: TestRead (0.00s)\n===== 1 failed in 0.10s =====\nPASS\nok  \tm\t0.1s\n", 0},
+		"far above":             {"===== 1 failed in 0.10s =====\n" + strings.Repeat("a line\n", 100) + "ok  \tm\t0.1s\n", 0},
+		"far above, no summary": {"===== 1 failed in 0.10s =====\n" + strings.Repeat("a line\n", 100), 0},
+		"unittest":              {"Ran 3 tests in 0.001s\n\nFAILED (failures=1)\n", 1},
+		"prove":                 {"t/a.t .. \nnot ok 1\n1..1\nFiles=1, Tests=1\nResult: FAIL\n", 1},
+		"TAP":                   {"1..2\nok 1 a\nnot ok 2 b\n# Failed test 'b'\n", 1},
+		"TAP among other text":  {"1..2\nok 1 a\nnot ok 2 b\nThat was a sample.\n", 0},
+		"make passes it over": {"===== 1 failed in 0.10s =====\nmake: [Makefile:2: test] Error 1 (ignored)\n" +
+			"===== 3 passed in 0.10s =====\n", 1},
+		"mocha with a long list": {"\n  1 passing (3ms)\n  2 failing\n\n" + strings.Repeat("     at frame\n", 80), 2},
+	} {
+		if got := Ran(tt.output).Closing; got != tt.want {
+			t.Errorf("%s: %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// TestClosingOfRecordings: what tools really printed ends with its failures exactly when there were some.
+func TestClosingOfRecordings(t *testing.T) {
+	files, _ := filepath.Glob("testdata/ran/*/*.txt")
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, output, _ := strings.Cut(string(content), "\n")
+		if strings.Contains(head, "written by hand") {
+			continue
+		}
+		if got := Ran(output); (got.Failed > 0) != (got.Closing > 0) {
+			t.Errorf("%s: %d failed, %d at its end", file, got.Failed, got.Closing)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package failure
+
+import "strings"
+
+// closing keeps the last lines of an output, in which a runner sums up what it did. What stands further above may be
+// what a test has printed: a sample, a runner that was itself under test.
+type closing struct {
+	lines []string // the last ones that are not blank, without colours
+}
+
+// closingLines is how many lines are kept: a runner that lists its failures after its summary may need many.
+const (
+	closingLines = 200
+	closingBytes = 512 // of each line
+)
+
+func (c *closing) add(s string) {
+	if len(c.lines) == 2*closingLines {
+		c.lines = append(c.lines[:0], c.lines[closingLines:]...)
+	}
+	c.lines = append(c.lines, strings.Clone(s[:min(len(s), closingBytes)]))
+}
+
+func (c *closing) last() []string { return c.lines[max(0, len(c.lines)-closingLines):] }
+
+// closer knows the lines with which a runner ends.
+type closer struct {
+	rules []testRule
+	near  int      // how many lines may follow
+	proof *pattern // a line that stands near such a line; nil: the line is proof enough
+}
+
+const (
+	fewLines  = 25 // that may follow a summary: a wrapper's and make's own
+	proofNear = 8
+)
+
+var closers = []closer{
+	{rules: goClosing, near: fewLines, proof: lazy(`^(?:(?:FAIL|ok  )\t\S+|--- (?:FAIL|PASS): \S+ \([\d.]+s\)|PASS|DONE )`)},
+	{rules: pytestRules, near: fewLines},
+	{rules: unittestClosing, near: fewLines, proof: lazy(`^Ran \d+ tests? in [\d.]+s$`)},
+	{rules: jestRules, near: fewLines, proof: lazy(`^\s*Test Suites: .* total$`)},
+	{rules: vitestRules, near: fewLines, proof: lazy(`^\s*Test Files  .*\(\d+\)$`)},
+	{rules: mochaClosing, near: closingLines, proof: lazy(`^ +\d+ passing \(`)},
+	{rules: tapClosing, near: fewLines},
+	{rules: append(cargoClosing, cargoRules...), near: fewLines},
+	{rules: mavenClosing, near: closingLines, proof: lazy(`^(?:\[[A-Z]+\] )?(?:Results:|Tests run: .*)$`)},
+	{rules: gradleClosing, near: closingLines},
+	{rules: rspecRules, near: closingLines, proof: lazy(`^Finished in .* \(files took`)},
+	{rules: minitestRules, near: fewLines},
+	{rules: phpunitRules, near: fewLines, proof: lazy(`^(?:FAILURES!|ERRORS!|WARNINGS!|OK.*|Time: .*)$`)},
+	{rules: dotnetRules, near: fewLines},
+	{rules: ctestRules, near: closingLines},
+}
+
+var closesBadly = func([]string) tally { return tally{known: true, ran: 1, failed: 1} }
+
+var closesWell = func([]string) tally { return tally{known: true, ran: 1} }
+
+var goClosing = []testRule{
+	{"FAIL", lazy(`^FAIL(?:\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\]))?$`), closesBadly},
+	{"ok  \t", goOK, closesWell},
+	{"PASS", lazy(`^PASS$`), closesWell},
+	{"DONE ", goSum, func(m []string) tally {
+		return tally{known: true, failed: countOf(m[3]) + countOf(m[4])}
+	}},
+}
+
+var unittestClosing = []testRule{
+	{"FAILED (", lazy(`^FAILED \([a-z]+.*=\d+\)$`), func(m []string) tally {
+		n := equalCounts(m[0])
+		return tally{known: true, failed: n["failures"] + n["errors"]}
+	}},
+	{"OK", lazy(`^OK(?: \([a-z]+.*=\d+\))?$`), closesWell},
+}
+
+var mochaClosing = []testRule{
+	{" failing", lazy(`^ +(\d{1,9}) failing$`), func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
+	{" passing", lazy(`^ +\d{1,9} passing \(`), closesWell},
+}
+
+var tapClosing = []testRule{
+	{"Result: ", lazy(`^Result: FAIL$`), closesBadly},
+	{"Result: ", lazy(`^Result: PASS$`), closesWell},
+	{" failure", lazy(`^\d{1,9} tests?, (\d{1,9}) failures?(?:, \d+ [a-z ]+)*$`),
+		func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
+	{" fail ", lazy(`^(?:#|ℹ) fail (\d{1,9})$`),
+		func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
+}
+
+var cargoClosing = []testRule{
+	{"error: ", lazy(`^error: (?:test failed, to rerun pass|\d{1,9} targets? failed:)`), closesBadly},
+}
+
+var mavenClosing = []testRule{
+	{"Tests run:", mavenSum, func(m []string) tally {
+		return tally{known: true, failed: countOf(m[2]) + countOf(m[3])}
+	}},
+}
+
+var gradleClosing = []testRule{
+	{" tests completed", gradleCompleted, func(m []string) tally { return tally{known: true, failed: countOf(m[2])} }},
+	{" test completed", gradleCompleted, func(m []string) tally { return tally{known: true, failed: countOf(m[2])} }},
+}
+
+// ignoredByMake is what make says of a recipe whose failure it passes over.
+var ignoredByMake = lazy(`^g?make(?:\[\d+\])?: (?:\*\*\* )?\[.*\] Error \d+ \(ignored\)$`)
+
+// failed is how many tests failed, as the summary nearest to the end says. all is how many failed in the whole output.
+// It counts where the output is one that programs read, or tells itself that an exit code was passed over.
+func (c *closing) failed(all int) int {
+	lines := c.last()
+	if all > 0 && (read(lines) || hasLine(lines, ignoredByMake)) {
+		return all
+	}
+	failed := 0
+	for _, own := range byPrefix(lines) {
+		failed += summary(own)
+	}
+	return failed
+}
+
+// byPrefix are the lines of each of several outputs that a runner of packages has put together, without what tells them
+// apart; the lines that nothing stands before are one of them.
+func byPrefix(lines []string) map[string][]string {
+	own := map[string][]string{"": lines}
+	for _, s := range lines {
+		if at := testPrefix.FindStringIndex(s); at != nil {
+			own[s[:at[1]]] = append(own[s[:at[1]]], s[at[1]:])
+		}
+	}
+	return own
+}
+
+// summary is how many failed, as the summary says that stands nearest to the end.
+func summary(lines []string) int {
+	for i := len(lines) - 1; i >= 0; i-- {
+		for _, one := range closers {
+			if len(lines)-1-i > one.near {
+				continue
+			}
+			if t, ok := one.at(lines, i); ok {
+				return t.failed
+			}
+		}
+	}
+	return 0
+}
+
+// at reads the line as the runner's summary.
+func (o closer) at(lines []string, i int) (tally, bool) {
+	for _, r := range o.rules {
+		if !strings.Contains(lines[i], r.has) {
+			continue
+		}
+		if m := r.re.FindStringSubmatch(lines[i]); m != nil {
+			t := r.read(m)
+			return t, t.known && (o.proof == nil || hasLine(lines[max(0, i-proofNear):min(len(lines), i+proofNear+1)], o.proof))
+		}
+	}
+	return tally{}, false
+}
+
+func hasLine(lines []string, p *pattern) bool {
+	for _, s := range lines {
+		if p.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+var ofTAP = lazy(`^(?:(?:not )?ok \d+\b|\d+\.\.\d+|#|\s|TAP version \d)`)
+
+// read reports whether the last lines are written for programs: events of go test -json, or TAP.
+func read(lines []string) bool {
+	if len(lines) == 0 {
+		return false
+	}
+	if s := lines[len(lines)-1]; strings.HasPrefix(s, `{"`) && strings.Contains(s, `"Action":"`) {
+		return true
+	}
+	points := false
+	for _, s := range lines {
+		if !ofTAP.MatchString(s) {
+			return false
+		}
+		points = points || strings.HasPrefix(s, "ok ") || strings.HasPrefix(s, "not ok ")
+	}
+	return points
+}
