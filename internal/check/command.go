@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -25,6 +24,7 @@ import (
 type Command struct {
 	Title         string // its name; the command when it has none of its own
 	Line          string // for the shell
+	Bash          bool   // run by bash with pipefail, instead of the system's shell
 	Hard          bool
 	FailAction    loop.FailAction
 	Hint          string
@@ -35,6 +35,9 @@ type Command struct {
 	// Report names the report that the command writes, a path or a pattern of path.Match from Dir: JUnit XML or SARIF. It
 	// can only add failures and the number of tests. Empty: there is none.
 	Report string
+	// HidesExit says that the line keeps exit codes to itself, by a pipe or "|| true": then every failure counts that the
+	// output tells of, not only that of its closing summary.
+	HidesExit bool
 	// VacuousOK lets a command pass that says that it ran no test. For runs in which exit codes alone decide, and for
 	// commands that ran none on the base commit either.
 	VacuousOK bool
@@ -169,7 +172,7 @@ func (c *Command) run(ctx context.Context, log io.Writer) (ending, error) {
 		start = proc.Run
 	}
 	r, err := start(ctx, proc.Spec{
-		Argv: append(Shell(runtime.GOOS), c.Line), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Timeout: c.Timeout,
+		Argv: c.argv(), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Timeout: c.Timeout,
 		Soft: c.Soft, OnSoft: c.warn,
 		Stdout: to, Stderr: to,
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // command is a hard check of a shell line in an empty directory.
@@ -79,9 +80,11 @@ func TestExpect(t *testing.T) {
 		{"enough tests", "echo 'Tests:       3 passed, 3 total'", Expect{MinTests: new(3)}, ""},
 		{"too few tests", "echo 'Tests:       2 skipped, 3 passed, 5 total'", Expect{MinTests: new(4)},
 			"only 3 tests ran (jest), and at least 4 must"},
-		{"a pipe eats the exit code", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{},
+		{"a line of a change log", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{}, ""},
+		{"a wrapper eats the exit code",
+			"echo 'Test Suites: 1 failed, 1 total'; echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{},
 			"it exited with code 0, and its output says that a test failed (jest); let it end with the exit code of its tests"},
-		{"a pipe eats the exit code, and nobody counts tests", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0",
+		{"a wrapper eats the exit code, and nobody counts tests", "echo 'Test Suites: 1 failed, 1 total'; echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0",
 			Expect{MinTests: new(0)}, ""},
 		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be told from the output; " +
 			"at least 1 must, so let the command print its runner's summary or name its JUnit report"},
@@ -206,5 +209,35 @@ func TestFailureNamesItsPlaces(t *testing.T) {
 	again := outcomeOf(t, command(t, strings.Replace(c.Line, "0.1s", "0.2s", 1)))
 	if v.Hash != again.Hash {
 		t.Error("the same failure has two signatures")
+	}
+}
+
+// TestHiddenExit: where the line itself hides exit codes, every failure in the output counts, not only the last summary.
+func TestHiddenExit(t *testing.T) {
+	line := "printf '=== 1 failed in 0.1s ===\\n=== 3 passed in 0.1s ===\\n'"
+	for hides, want := range map[bool]bool{true: false, false: true} {
+		c := command(t, line)
+		c.HidesExit = hides
+		if v := outcomeOf(t, c); v.Pass != want {
+			t.Errorf("hides %v: %+v", hides, v)
+		}
+	}
+}
+
+// TestBash: a pipe does not hide a failure from bash, and a machine without it says so in a sentence.
+func TestBash(t *testing.T) {
+	c := command(t, "false | cat")
+	if v := outcomeOf(t, c); !v.Pass {
+		t.Errorf("sh: %+v", v)
+	}
+	if c.Bash = true; outcomeOf(t, c).Pass {
+		t.Error("bash: the pipe passes")
+	}
+	c.start = func(context.Context, proc.Spec) (proc.Result, error) {
+		return proc.Result{Class: proc.NotFound, Exit: 127}, nil
+	}
+	want := `it asks for bash ("shell": "bash"), and bash is not on PATH: install it, or leave the setting out`
+	if v := outcomeOf(t, c); v.Reason != want || !v.Missing {
+		t.Errorf("%+v", v)
 	}
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,12 +12,23 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// Bash is how bash is given a command line, so that a pipe fails when one of its commands does.
+var Bash = []string{"bash", "-o", "pipefail", "-c"}
+
 // Shell is what a command line is given to, by the operating system as Go names it.
 func Shell(system string) []string {
 	if system == "windows" {
 		return []string{"cmd", "/c"}
 	}
 	return []string{"sh", "-c"}
+}
+
+// argv is the process that runs the command.
+func (c *Command) argv() []string {
+	if c.Bash {
+		return append(slices.Clone(Bash), c.Line)
+	}
+	return append(Shell(runtime.GOOS), c.Line)
 }
 
 func (e Expect) exit() int {
@@ -47,6 +59,9 @@ func (c *Command) reason(r proc.Result) string {
 	case proc.Cancelled:
 		return "it was stopped with the run"
 	case proc.NotFound, proc.NotExecutable:
+		if c.Bash {
+			return `it asks for bash ("shell": "bash"), and bash is not on PATH: install it, or leave the setting out`
+		}
 		return fmt.Sprintf("there is no shell to run it (%s)", Shell(runtime.GOOS)[0])
 	}
 	switch r.Exit {

@@ -33,6 +33,17 @@ func lacking(merged map[string]any, from map[string]string) []string {
 	return nil
 }
 
+// warnings are those of the settings, redacted.
+func (e Explained) warnings(redact func(string) string) []string {
+	list := e.Settings.Warnings()
+	for i := range list {
+		if list[i] = Redact(list[i]); redact != nil {
+			list[i] = redact(list[i])
+		}
+	}
+	return list
+}
+
 // origin is the layer that set a key, or what else its value comes from.
 func (e Explained) origin(key string) string {
 	if layer, ok := e.From[key]; ok {

@@ -156,7 +156,7 @@ func TestProblems(t *testing.T) {
 		{`{"guardrails":[{"command":"a","timeout":"-1s"}]}`,
 			`.ralph/settings.json: guardrails[0].timeout is "-1s"; allowed is a time up to 24h, such as "90s", "10m" or "1h30m".`},
 		{`{"guardrails":[{"command":"a","when":"b","who":"c"}]}`,
-			`.ralph/settings.json: guardrails[0].when and guardrails[0].who are unknown keys; allowed are command, expect, failAction, hint, name, report, severity, softTimeout and timeout.`},
+			`.ralph/settings.json: guardrails[0].when and guardrails[0].who are unknown keys; allowed are command, expect, failAction, hint, name, report, severity, shell, softTimeout and timeout.`},
 		{`{"scm":{"tasks":["commit"]}}`, `.ralph/settings.json: scm lacks command, which must be there.`},
 	} {
 		_, err := Load(layer(test.settings))

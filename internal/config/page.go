@@ -24,6 +24,9 @@ func (e Explained) JSONC(redact func(string) string) ([]byte, error) {
 			fmt.Fprintf(&notes, "  // %s is not set: %s\n", row.Key, row.Unset)
 		}
 	}
+	for _, warning := range e.warnings(redact) {
+		fmt.Fprintf(&notes, "  // warning: %s\n", warning)
+	}
 	p := page{origin: e.origin}
 	p.members(root, "", "  ")
 	return fmt.Appendf(nil, "{\n%s%s}\n", p.buffer.Bytes(), notes.String()), nil
@@ -38,7 +41,7 @@ func (e Explained) Plain(redact func(string) string) ([]byte, error) {
 	return Indented(json.RawMessage(tree.Pack()))
 }
 
-// JSON is {"settings": {…}, "from": {"agent.command": "…"}}, redacted as JSONC is.
+// JSON is {"settings": {…}, "from": {"agent.command": "…"}, "warnings": ["…"]}, redacted as JSONC is.
 func (e Explained) JSON(redact func(string) string) ([]byte, error) {
 	tree, err := e.tree(redact)
 	if err != nil {
@@ -49,7 +52,8 @@ func (e Explained) JSON(redact func(string) string) ([]byte, error) {
 	return Indented(struct {
 		Settings json.RawMessage   `json:"settings"`
 		From     map[string]string `json:"from"`
-	}{tree.Pack(), from})
+		Warnings []string          `json:"warnings,omitempty"`
+	}{tree.Pack(), from, e.warnings(redact)})
 }
 
 func (e Explained) origins(o *hujson.Object, path string, from map[string]string) {

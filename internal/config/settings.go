@@ -147,7 +147,8 @@ const (
 // minutes.
 type Guardrail struct {
 	Name       string   `json:"name,omitempty"`
-	Command    string   `json:"command"` // run by the shell
+	Command    string   `json:"command"`         // run by the shell
+	Shell      string   `json:"shell,omitempty"` // Sh or Bash; empty: Sh
 	FailAction string   `json:"failAction,omitempty"`
 	Hint       string   `json:"hint,omitempty"`
 	Severity   string   `json:"severity,omitempty"`
@@ -174,6 +175,12 @@ const (
 	Append  = "APPEND"
 	Prepend = "PREPEND"
 	Replace = "REPLACE"
+)
+
+// The shells of a guardrail: that of the system, or bash with pipefail.
+const (
+	Sh   = "sh"
+	Bash = "bash"
 )
 
 // WaitForCI is the setting ciGate of a run that waits for other workflows.

@@ -42,6 +42,7 @@ type Diagnosis struct {
 	Reviewer   *agent.Found  `json:"reviewer,omitempty"` // when it is another
 	Sandbox    Held          `json:"sandbox"`            // what agents and checks would be kept in
 	Checks     []string      `json:"checks"`             // the commands that settings name
+	Warnings   []string      `json:"warnings,omitempty"` // of settings that are valid
 	Detected   []string      `json:"detected"`           // those that a run of an issue takes when settings name none
 	Kept       Kept          `json:"kept"`               // for clones, outside of them
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
@@ -110,6 +111,7 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 	for _, g := range settings.Guardrails {
 		out.Checks = append(out.Checks, g.Command)
 	}
+	out.Warnings = settings.Warnings()
 	if settings.GuardrailsFrom == "" {
 		out.Detected = engine.Detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
 	}

@@ -115,6 +115,9 @@ func (d *Diagnosis) checkRows() []row {
 	for _, command := range d.Checks {
 		rows = append(rows, row{"check", good, command})
 	}
+	for _, warning := range d.Warnings {
+		rows = append(rows, row{"warning", absent, warning})
+	}
 	switch {
 	case len(d.Checks) > 0:
 	case len(d.Detected) > 0:

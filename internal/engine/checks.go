@@ -27,7 +27,9 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 	var list []check.Check
 	logs := map[string]bool{}
 	for _, g := range run.guardrails() {
+		hides, _ := g.HidesExit()
 		list = append(list, &check.Command{
+			Bash: g.Shell == config.Bash, HidesExit: hides != "",
 			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft,
 			FailAction: loop.FailAction(g.FailAction), Hint: g.Hint, Timeout: run.Settings.CheckTimeout(g),
 			Soft: run.Settings.CheckWarning(g), TruncateChars: run.Settings.OutputTruncateChars,

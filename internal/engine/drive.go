@@ -77,6 +77,9 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	run.budget = &Budget{limits: limits, state: run.Journal.State, log: run.Log}
 	run.budget.tellLimits(&coder.Options, reviewer)
 	run.budget.warn()
+	for _, warning := range run.Settings.Warnings() {
+		run.Log("warning: %s", warning)
+	}
 	coder.budget = run.budget
 	prepared := loop.BeginStep(hard, "the preparation of the run", 0)
 	defer prepared()
