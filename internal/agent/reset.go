@@ -173,7 +173,8 @@ func clocked(said string, now time.Time) time.Time {
 		return time.Date(here.Year(), here.Month(), here.Day()+1, hour, minute, 0, 0, zone)
 	}
 	// just after midnight, "11:55 pm" is over already, too
-	if yesterday := time.Date(here.Year(), here.Month(), here.Day()-1, hour, minute, 0, 0, zone); !yesterday.Before(now.Add(-justNow)) {
+	yesterday := time.Date(here.Year(), here.Month(), here.Day()-1, hour, minute, 0, 0, zone)
+	if !yesterday.Before(now.Add(-justNow)) {
 		return yesterday
 	}
 	return at

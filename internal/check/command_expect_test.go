@@ -84,7 +84,8 @@ func TestExpect(t *testing.T) {
 		{"a wrapper eats the exit code",
 			"echo 'Test Suites: 1 failed, 1 total'; echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{},
 			"it exited with code 0, and its output says that a test failed (jest); let it end with the exit code of its tests"},
-		{"a wrapper eats the exit code, and nobody counts tests", "echo 'Test Suites: 1 failed, 1 total'; echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0",
+		{"a wrapper eats the exit code, and nobody counts tests",
+			"echo 'Test Suites: 1 failed, 1 total'; echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0",
 			Expect{MinTests: new(0)}, ""},
 		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be told from the output; " +
 			"at least 1 must, so let the command print its runner's summary or name its JUnit report"},
@@ -212,7 +213,8 @@ func TestFailureNamesItsPlaces(t *testing.T) {
 	}
 }
 
-// TestHiddenExit: where the line itself hides exit codes, every failure in the output counts, not only the last summary.
+// TestHiddenExit: where the line itself hides exit codes, every failure in the output counts, not only those of the
+// last summary.
 func TestHiddenExit(t *testing.T) {
 	line := "printf '=== 1 failed in 0.1s ===\\n=== 3 passed in 0.1s ===\\n'"
 	for hides, want := range map[bool]bool{true: false, false: true} {

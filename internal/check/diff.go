@@ -12,9 +12,9 @@ import (
 )
 
 // Diff says no when the agent claims to be done and the whole run has changed nothing: no file at all, or only files
-// that ralph and agents keep for themselves. White space, empty files and modes of files are work when the task asks for
-// that, or when a hard check that failed on the base commit passes now; else they have to be accepted by name. For that
-// Diff must stand after the commands in the list.
+// that ralph and agents keep for themselves. White space, empty files and modes of files are work when the task asks
+// for that, or when a hard check that failed on the base commit passes now; else they have to be accepted by name. For
+// that Diff must stand after the commands in the list.
 type Diff struct {
 	Changes *diffscan.Changes // nil: only a tree like the base commit's is nothing
 	// Kept names further files that are not work, as the setting doneFile.
@@ -56,8 +56,9 @@ func (c Diff) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	if len(amounts) == 1 && len(amounts[diffscan.Kept]) > 0 {
 		return v, nil
 	}
+	task, mended := at.State.Start.Title+"\n"+at.State.Start.Spec, repaired(at)
 	for _, f := range forms {
-		if len(amounts[f.amount]) > 0 && (repaired(at) || f.asked.MatchString(at.State.Start.Title+"\n"+at.State.Start.Spec)) {
+		if len(amounts[f.amount]) > 0 && (mended || f.asked.MatchString(task)) {
 			return loop.Verdict{Pass: true, Reason: what}, nil
 		}
 	}
@@ -80,13 +81,24 @@ type form struct {
 }
 
 var forms = []form{
-	{diffscan.Spaces, "white-space", "only white space has changed", "white space", lazy(
-		`(?i)\b(?:re)?format|prettier|\b(?:go|rust|clang-|ktlint|swift)fmt\b|\bfmt\b|\bblack\b|white ?-?space|\bindent|\btabs?\b|\bspaces?\b|line.?(?:end|break|feed)|\b(?:CR)?LF\b|\bCRs?\b|new ?lines?\b|blank lines?|empty lines?|trailing|\bEOL\b|\bstyle\b|\blint|editorconfig|gitattributes|\balign|\bwrap|pretty|\btid(?:y|ies|ied)|\bdos2unix`)},
-	{diffscan.Empty, "empty-files", "only empty files came or went", "empty files", lazy(
-		`(?i)\bempty\b|\bplaceholder|\bmarker\b|\bpackage\b|\btouch\b|\bunused\b|\bremove|\bdelete|\bkeep\b`)},
-	{diffscan.Mode, "modes", "only the modes of files have changed", "modes", lazy(
-		`(?i)executable|\bchmod\b|permission|\bmodes?\b|\+x\b|\bx[- ]bit|\b0?[67][0-7]{2}\b|\b(?:run|execute|call|start)(?:s|ned|d|ning)? (?:it |them )?directly`)},
+	{diffscan.Spaces, "white-space", "only white space has changed", "white space", asksForSpaces},
+	{diffscan.Empty, "empty-files", "only empty files came or went", "empty files", asksForFiles},
+	{diffscan.Mode, "modes", "only the modes of files have changed", "modes", asksForModes},
 }
+
+// wordsOf matches a text in which one of the words begins, whatever their case.
+func wordsOf(list string) *pattern {
+	return lazy(`(?i)(?:^|[^a-z0-9])(?:` + strings.Join(strings.Fields(list), "|") + `)`)
+}
+
+var (
+	asksForSpaces = wordsOf(`(?:re)?format (?:go|rust|clang-|swift)?fmt\b prettier pretty black\b white[\s-]?space indent
+		tabs?\b spaces?\b (?:blank|empty)\slines? line[\s-]?(?:end|break|feed) (?:CR)?LF\b CR\b new\s?lines?\b trailing
+		EOL\b style\b lint \.?editorconfig \.?gitattributes align wrap tid(?:y|ies|ied) dos2unix`)
+	asksForFiles = wordsOf(`empty\b placeholder marker\b package\b touch\b unused\b remove delete keep\b`)
+	asksForModes = wordsOf(`executable chmod\b permission modes?\b \+x\b x[\s-]bit 0?[67][0-7]{2}\b
+		(?:run|execute|call|start)(?:s|ned|d|ning)?\s(?:it\s|them\s)?directly`)
+)
 
 // onlyThese says in words that nothing has changed but what is not work.
 func onlyThese(amounts map[diffscan.Amount][]string) string {

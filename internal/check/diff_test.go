@@ -77,6 +77,7 @@ func TestDiffOfForm(t *testing.T) {
 	before := files{"a.go": "package a\n\nfunc F() {}\n", "run.sh": "#!/bin/sh\ntrue\n", "old.txt": ""}
 	spaces := files{"a.go": "package a\n\nfunc F() { }\n"}
 	crlf := files{"a.go": "package a\r\n\r\nfunc F() {}\r\n"}
+	both := files{"x": "", "run.sh": gone, "run.sh*": before["run.sh"]}
 	mode := files{"run.sh": gone, "run.sh*": before["run.sh"]}
 	for name, c := range map[string]struct {
 		change files
@@ -96,8 +97,8 @@ func TestDiffOfForm(t *testing.T) {
 		"types":                              {files{"lib/py.typed": ""}, "Ship types", ""},
 		"an empty file":                      {files{"x": ""}, "Fix the discount", "empty-files"},
 		"an empty file that is the task":     {files{"old.txt": gone}, "Remove the empty old.txt", ""},
-		"two kinds":                          {files{"x": "", "run.sh": gone, "run.sh*": before["run.sh"]}, "Fix it", "empty-files modes"},
-		"two kinds, and one is the task":     {files{"x": "", "run.sh": gone, "run.sh*": before["run.sh"]}, "chmod +x run.sh", ""},
+		"two kinds":                          {both, "Fix it", "empty-files modes"},
+		"two kinds, and one is the task":     {both, "chmod +x run.sh", ""},
 	} {
 		at := judged()
 		at.State.Start.Title = c.task

@@ -11,9 +11,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// HidesExit says where a guardrail's command keeps an exit code from whoever runs it, in a few words; piped tells that it
-// is a pipe, for which Bash is a way out. Both are empty where nothing does, as far as the line itself tells: what it
-// calls is not followed.
+// HidesExit says where a guardrail's command keeps an exit code from whoever runs it, in a few words; piped tells that
+// it is a pipe, for which Bash is a way out. Both are empty where nothing does, as far as the line itself tells: what
+// it calls is not followed.
 func (g Guardrail) HidesExit() (says string, piped bool) {
 	h := hider{pipefail: g.Shell == Bash, found: &hidden{}}
 	h.line(g.Command)
@@ -268,14 +268,17 @@ func (h hider) inner(args []string) {
 }
 
 func isShellC(arg string) bool {
-	return arg == "--command" || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c")
+	return arg == "--command" || isShort(arg) && strings.Contains(arg, "c")
 }
 
 func returnsExit(arg string) bool {
-	return arg == "--return" || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "e")
+	return arg == "--return" || isShort(arg) && strings.Contains(arg, "e")
 }
 
 func ignoresErrors(arg string) bool {
-	return arg == "--ignore-errors" || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") &&
-		strings.Trim(arg, "-ikswBn") == "" && strings.Contains(arg, "i")
+	return arg == "--ignore-errors" ||
+		isShort(arg) && strings.Trim(arg, "-ikswBn") == "" && strings.Contains(arg, "i")
 }
+
+// isShort reports whether an argument is one or more options of one letter.
+func isShort(arg string) bool { return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") }

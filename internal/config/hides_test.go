@@ -91,7 +91,9 @@ func TestHidesExit(t *testing.T) {
 
 // TestBashKeepsPipes: pipefail helps against pipes, and against nothing else.
 func TestBashKeepsPipes(t *testing.T) {
-	for line, want := range map[string]bool{"pytest | tee log": false, "pytest || true": true, "sh -c 'pytest | cat'": true} {
+	for line, want := range map[string]bool{
+		"pytest | tee log": false, "pytest || true": true, "sh -c 'pytest | cat'": true,
+	} {
 		if got, _ := (Guardrail{Command: line, Shell: Bash}).HidesExit(); (got != "") != want {
 			t.Errorf("%q: %q", line, got)
 		}
@@ -114,7 +116,8 @@ func TestWarnings(t *testing.T) {
 	if got := strings.Join(s.Warnings(), "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("%s", got)
 	}
-	if _, err := Load(Layer{Name: "s", JSON: []byte(`{"guardrails": [{"command": "make", "shell": "fish"}]}`)}); err == nil {
+	fish := []byte(`{"guardrails": [{"command": "make", "shell": "fish"}]}`)
+	if _, err := Load(Layer{Name: "s", JSON: fish}); err == nil {
 		t.Error("fish is taken")
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 // quiet are programs whose exit code nobody misses: they prepare something, tell something, or give data to what stands
 // after them.
-var quiet = strings.Fields(`cd pushd popd echo printf export set unset umask ulimit trap sleep mkdir rm rmdir touch true :
-	test [ source . mktemp cp mv ln chmod cat ls pwd date head tail read shift kill wait exit return break continue which
+var quiet = strings.Fields(`cd pushd popd echo printf export set unset umask ulimit trap sleep mkdir rm rmdir touch true
+	: test [ source . mktemp cp mv ln chmod cat ls pwd date head tail read shift kill wait exit return break continue which
 	type hash local readonly declare alias shopt clear uname whoami id nvm find fd seq yes tee grep egrep fgrep rg sed awk
 	sort uniq cut tr wc jq column fold nl tac rev paste comm curl wget tar gofmt goimports basename dirname realpath env
 	printenv hostname tput stty false`)
@@ -38,7 +38,9 @@ func tells(s *shell.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *shell.CallExpr:
 		if len(c.Args) == 0 {
-			return slices.ContainsFunc(c.Assigns, func(a *shell.Assign) bool { return a.Value != nil && holdsTelling(a.Value) })
+			return slices.ContainsFunc(c.Assigns, func(a *shell.Assign) bool {
+				return a.Value != nil && holdsTelling(a.Value)
+			})
 		}
 		return tellsName(wordsOf(c))
 	case *shell.BinaryCmd:

@@ -148,7 +148,7 @@ const (
 type Guardrail struct {
 	Name       string   `json:"name,omitempty"`
 	Command    string   `json:"command"`         // run by the shell
-	Shell      string   `json:"shell,omitempty"` // Sh or Bash; empty: Sh
+	Shell      string   `json:"shell,omitempty"` // "sh" or Bash; empty: "sh"
 	FailAction string   `json:"failAction,omitempty"`
 	Hint       string   `json:"hint,omitempty"`
 	Severity   string   `json:"severity,omitempty"`
@@ -179,8 +179,8 @@ const (
 
 // The shells of a guardrail: that of the system, or bash with pipefail.
 const (
-	Sh   = "sh"
-	Bash = "bash"
+	systemShell = "sh"
+	Bash        = "bash"
 )
 
 // WaitForCI is the setting ciGate of a run that waits for other workflows.

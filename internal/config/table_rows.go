@@ -204,7 +204,7 @@ func guardrailRows() []Setting {
 				"run of a prompt, whose checks work on your files and not on a commit.",
 		},
 		{
-			Key: "shell", Choices: []string{Sh, Bash}, Default: Sh,
+			Key: "shell", Choices: []string{systemShell, Bash}, Default: systemShell,
 			Says: "What runs the command: `sh -c`, or `bash -o pipefail -c`, in which a pipe does not hide a failure.",
 			More: "On Windows `sh` stands for `cmd /c`. See [checks.md](checks.md#a-command-that-hides-its-exit-code).",
 		},

@@ -36,7 +36,8 @@ const (
 )
 
 var closers = []closer{
-	{rules: goClosing, near: fewLines, proof: lazy(`^(?:(?:FAIL|ok  )\t\S+|--- (?:FAIL|PASS): \S+ \([\d.]+s\)|PASS|DONE )`)},
+	{rules: goClosing, near: fewLines,
+		proof: lazy(`^(?:(?:FAIL|ok  )\t\S+|--- (?:FAIL|PASS): \S+ \([\d.]+s\)|PASS|DONE )`)},
 	{rules: pytestRules, near: fewLines},
 	{rules: unittestClosing, near: fewLines, proof: lazy(`^Ran \d+ tests? in [\d.]+s$`)},
 	{rules: jestRules, near: fewLines, proof: lazy(`^\s*Test Suites: .* total$`)},
@@ -75,7 +76,8 @@ var unittestClosing = []testRule{
 }
 
 var mochaClosing = []testRule{
-	{" failing", lazy(`^ +(\d{1,9}) failing$`), func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
+	{" failing", lazy(`^ +(\d{1,9}) failing$`),
+		func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
 	{" passing", lazy(`^ +\d{1,9} passing \(`), closesWell},
 }
 
@@ -154,8 +156,8 @@ func (o closer) at(lines []string, i int) (tally, bool) {
 			continue
 		}
 		if m := r.re.FindStringSubmatch(lines[i]); m != nil {
-			t := r.read(m)
-			return t, t.known && (o.proof == nil || hasLine(lines[max(0, i-proofNear):min(len(lines), i+proofNear+1)], o.proof))
+			t, near := r.read(m), lines[max(0, i-proofNear):min(len(lines), i+proofNear+1)]
+			return t, t.known && (o.proof == nil || hasLine(near, o.proof))
 		}
 	}
 	return tally{}, false

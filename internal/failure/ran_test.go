@@ -174,15 +174,16 @@ func TestClosing(t *testing.T) {
 	}{
 		"go test -v that passes and prints a sample": {"=== RUN   TestReader\n--- FAIL: TestSample (0.00s)\n" +
 			"FAIL\nFAIL\tsample\t0.01s\nFAIL\n--- PASS: TestReader (0.00s)\nPASS\nok  \texample.com/m\t0.004s\n", 0},
-		"go test":               {"--- FAIL: TestA (0.00s)\n    a_test.go:5: no\nFAIL\nFAIL\texample.com/m\t0.004s\nFAIL\n", 1},
+		"go test":               {"--- FAIL: TestA (0.00s)\n    a_test.go:5: no\nFAIL\nFAIL\tm\t0.004s\nFAIL\n", 1},
 		"go test, a later pass": {"FAIL\ta\t0.1s\nok  \tb\t0.1s\nFAIL\n", 1},
 		"go test through turbo": {"web:test: --- FAIL: TestA (0.00s)\nweb:test: FAIL\tm\t0.1s\nweb:test: FAIL\n", 1},
 		"a word":                {"ok  \tm\t0.1s\nsome text\n", 0},
 		"go test -json": {`{"Action":"fail","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"p"}` +
 			"\n" + `{"Action":"pass","Package":"q","Test":"TestB"}` + "\n" + `{"Action":"pass","Package":"q"}` + "\n", 1},
-		"a change log":          {"# Changes\n\nTests: 1 failed\n\n    Tests:       1 failed, 2 total\n\nThe output is new.\n", 0},
-		"jest":                  {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\nSnapshots:   0 total\nTime:        1 s\n", 2},
-		"jest that tests jest":  {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\n\nTest Suites: 1 passed, 1 total\nTests:       9 passed, 9 total\n", 0},
+		"a change log": {"# Changes\n\nTests: 1 failed\n\n    Tests:       1 failed, 2 total\n\nNew.\n", 0},
+		"jest":         {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\nTime:        1 s\n", 2},
+		"jest that tests jest": {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\n\n" +
+			"Test Suites: 1 passed, 1 total\nTests:       9 passed, 9 total\n", 0},
 		"pytest":                {"===== 1 failed, 2 passed in 0.10s =====\n", 1},
 		"pytest that tests it":  {"===== 1 failed, 2 passed in 0.10s =====\n===== 30 passed in 4.10s =====\n", 0},
 		"a sample of pytest":    {"--- PASS: TestRead (0.00s)\n===== 1 failed in 0.10s =====\nPASS\nok  \tm\t0.1s\n", 0},
