@@ -19,10 +19,11 @@ build: ## build bin/ralph
 test: ## run all tests, in about two minutes
 	go test -vet=off -parallel 4 -timeout 20m ./... # make lint vets; tests wait for processes more than they compute
 
-every: ## run every fault, every kill and every story, of which test runs a part
+every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestWhateverTheAgentDoesWithGit ./internal/git
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 ./internal/judged
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 -run 'TestKilledAtAnyMoment|TestWhateverAnAgentDoesWithGit|TestRepositoryGone|TestChecksJudgeTheCommitOfABot|TestScripts' ./cmd/ralph
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## lint; fetches the linter once

@@ -1,0 +1,190 @@
+//go:build unix
+
+package judged
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// A piece is one piece of work: a repository, a task, what an agent does, and what is to come of it.
+type piece struct {
+	name   string
+	head   map[string]string // lang, base, expect, why, stand-in
+	tools  []string
+	checks []string
+	title  string
+	text   string
+	base   map[string]string // path → content
+	change map[string]string
+	script string // what the agent runs after it has written its files; empty: nothing
+}
+
+// class is what is expected: "finding", "blocked", "done", …
+func (p piece) class() string {
+	class, _, _ := strings.Cut(p.head["expect"], " ")
+	return class
+}
+
+// told are the names that people must be told.
+func (p piece) told() []string {
+	_, names, _ := strings.Cut(p.head["expect"], " ")
+	var told []string
+	for name := range strings.SplitSeq(names, "|") {
+		if name = strings.TrimSpace(name); name != "" {
+			told = append(told, name)
+		}
+	}
+	return told
+}
+
+// absent names a tool of the piece that is not here.
+func (p piece) absent() string {
+	for _, tool := range p.tools {
+		if _, err := lookPath(tool); err != nil {
+			return tool
+		}
+	}
+	return ""
+}
+
+// pieces reads a directory of testdata, by name.
+func pieces(t *testing.T, dir string, classes ...string) []piece {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []piece
+	for _, file := range files {
+		p, err := readPiece(file)
+		if err == nil {
+			err = p.complete(classes)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func readPiece(file string) (piece, error) {
+	p := piece{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), head: map[string]string{},
+		base: map[string]string{}, change: map[string]string{}}
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		return p, err
+	}
+	header, words, _ := strings.Cut(string(archive.Comment), "\n\n")
+	for line := range strings.Lines(header) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		value = strings.TrimSpace(value)
+		switch {
+		case !ok:
+			return p, fmt.Errorf("the header's line %q is no key with a value", line)
+		case key == "tools":
+			p.tools = strings.Fields(value)
+		case key == "check":
+			p.checks = append(p.checks, value)
+		case slices.Contains([]string{"lang", "base", "expect", "why", "stand-in"}, key):
+			p.head[key] = value
+		default:
+			return p, fmt.Errorf("there is no key %q", key)
+		}
+	}
+	title, text, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	p.title, p.text = title, strings.TrimSpace(text)
+	for _, f := range archive.Files {
+		if err := p.add(f.Name, string(f.Data)); err != nil {
+			return p, err
+		}
+	}
+	if p.head["base"] == "" {
+		return p, nil
+	}
+	return p.over()
+}
+
+func (p *piece) add(name, content string) error {
+	if path, ok := strings.CutPrefix(name, "base/"); ok {
+		p.base[path] = content
+	} else if path, ok := strings.CutPrefix(name, "change/"); ok {
+		p.change[path] = content
+	} else if name == "change.sh" {
+		p.script = content
+	} else {
+		return fmt.Errorf("the file %q is neither in base/ nor in change/", name)
+	}
+	return nil
+}
+
+// over fills in what the piece's base says and the piece does not.
+func (p piece) over() (piece, error) {
+	base, err := readPiece(filepath.Join("testdata", "bases", p.head["base"]+".txtar"))
+	if err != nil {
+		return p, err
+	}
+	for path, content := range base.base {
+		if _, own := p.base[path]; !own {
+			p.base[path] = content
+		}
+	}
+	for key, value := range base.head {
+		if p.head[key] == "" {
+			p.head[key] = value
+		}
+	}
+	if len(p.tools) == 0 {
+		p.tools = base.tools
+	}
+	if len(p.checks) == 0 {
+		p.checks = base.checks
+	}
+	if p.title == "" {
+		p.title, p.text = base.title, base.text
+	}
+	return p, nil
+}
+
+// complete says what a piece lacks.
+func (p piece) complete(classes []string) error {
+	_, settings := p.base[".ralph/settings.json"]
+	switch {
+	case p.head["lang"] == "", p.title == "", len(p.base) == 0:
+		return fmt.Errorf("it needs a language, a task and files of the base commit")
+	case len(p.checks) == 0 && !settings:
+		return fmt.Errorf("it has no check")
+	case len(p.change) == 0 && p.script == "":
+		return fmt.Errorf("the agent does nothing")
+	case !slices.Contains(classes, p.class()):
+		return fmt.Errorf("expect is %q, not one of %v", p.class(), classes)
+	case slices.Contains([]string{"finding", "blocked"}, p.class()) && len(p.told()) == 0:
+		return fmt.Errorf("nothing is said that must be told")
+	case p.class() == "needs-a-model" && p.head["why"] == "":
+		return fmt.Errorf("it does not say why it needs a model")
+	}
+	return nil
+}
+
+// part is a fixed quarter of a table; RALPH_TEST_EVERY_FAULT asks for all of it.
+func part(all []piece) []piece {
+	if everything() {
+		return all
+	}
+	var some []piece
+	for i, p := range all {
+		if i%4 == 0 {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+func everything() bool { return os.Getenv("RALPH_TEST_EVERY_FAULT") != "" }
