@@ -16,7 +16,7 @@ import (
 // A piece is one piece of work: a repository, a task, what an agent does, and what is to come of it.
 type piece struct {
 	name   string
-	head   map[string]string // lang, base, expect, why, stand-in
+	head   map[string]string // lang, base, expect, alone, why, stand-in
 	tools  []string
 	checks []string
 	title  string
@@ -93,7 +93,7 @@ func readPiece(file string) (piece, error) {
 			p.tools = strings.Fields(value)
 		case key == "check":
 			p.checks = append(p.checks, value)
-		case slices.Contains([]string{"lang", "base", "expect", "why", "stand-in"}, key):
+		case slices.Contains([]string{"lang", "base", "expect", "alone", "why", "stand-in"}, key):
 			p.head[key] = value
 		default:
 			return p, fmt.Errorf("there is no key %q", key)

@@ -227,7 +227,8 @@ esac
 `
 
 // namesOf is the awk program that prints what a reviewer's prompt names, as items of a JSON list.
-const namesOf = `/^- .+: / { }`
+const namesOf = `/^## / { on = $0 == "## To Be Accepted By Name" }
+	on && sub(/^- name: /, "") { gsub(/\\/, "\\\\"); printf "%s{\"name\":\"%s\",\"reason\":\"wanted\"}", comma, $0; comma = "," }`
 
 // read reads the journal of the one run of a directory.
 func read(t *testing.T, at, log string) ending {
